@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* cordon.h - libcordon: run code nobody trusts in a box with no doors but the ones you name.
+ *
+ *     cordon_error e;
+ *     cordon_policy *p = cordon_policy_new();
+ *     cordon_policy_add(p, "read", "./input", &e);
+ *     cordon_policy_add(p, "limit", "time 5s memory 256M", &e);
+ *     cordon_box *b = cordon_box_new(p);
+ *     const char *argv[] = { "python3", "parse.py", NULL };
+ *     cordon_box_command(b, argv);
+ *     if (cordon_box_start(b, &e) == 0)
+ *             while (cordon_box_wait(b, -1) == 0)
+ *                     ;
+ *     printf("%s\n", cordon_box_result(b)->end == CORDON_EXITED ? "ended by itself" : "did not");
+ *
+ * Functions that can fail return 0 or -1 (or NULL) and fill the error, whose `what` is one sentence and whose `hint` is the
+ * next thing to do. Strings returned as char * are the caller's: free them with cordon_free(). A box belongs to one
+ * thread at a time; different boxes may live in different threads. C99 and C++ clean. */
+#ifndef CORDON_H
+#define CORDON_H
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define CORDON_API __attribute__((visibility("default")))
+#else
+#define CORDON_API
+#endif
+
+#define CORDON_ABI 1
+
+typedef struct cordon_policy cordon_policy;
+typedef struct cordon_box cordon_box;
+
+typedef struct cordon_error {
+        uint16_t code; /* stable; cordon_error_name() */
+        uint16_t step; /* wall step that failed, or 0 */
+        int32_t sys;   /* errno, or 0 */
+        char what[376];
+        char hint[248];
+} cordon_error;
+
+/* ---- policies ---- */
+
+CORDON_API cordon_policy *cordon_policy_new(void);
+CORDON_API void cordon_policy_free(cordon_policy *p);
+/* One door line: the word and what follows it. */
+CORDON_API int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordon_error *e);
+CORDON_API int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len, cordon_error *e);
+CORDON_API int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e);
+/* Is this a word of the language? */
+CORDON_API int cordon_policy_is_word(const char *word);
+/* Resolves roots and `use` lines and holds the policy to its own `expect` lines. Views and starts do it by themselves. */
+CORDON_API int cordon_policy_check(cordon_policy *p, cordon_error *e);
+/* What {work} and {home} mean; the working directory and $HOME when not set. */
+CORDON_API int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, cordon_error *e);
+
+typedef enum cordon_view {
+        CORDON_VIEW_DOORS,      /* every door in words, and the worst case */
+        CORDON_VIEW_DOORS_JSON,
+        CORDON_VIEW_LINES,      /* door lines that mean the same */
+        CORDON_VIEW_JSON,       /* the JSON form */
+        CORDON_VIEW_CANONICAL,  /* what the digest is made of */
+        CORDON_VIEW_DIGEST,
+        CORDON_VIEW_NOTES,      /* lints, one a line */
+        CORDON_VIEW_NOTES_JSON
+} cordon_view;
+CORDON_API char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e);
+/* "read PATH", "net GET https://host/path", "run sh" ...: the decision in words or JSON. *ret_allowed is 1 or 0. */
+CORDON_API char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed, cordon_error *e);
+/* *ret_order: 0 equal, 1 b is wider, 2 b is narrower, 3 crossing. The text lists what differs. */
+CORDON_API char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret_order, cordon_error *e);
+/* The text of a stock policy ("base/python3"), or NULL; names by index until NULL. */
+CORDON_API const char *cordon_stock_text(const char *name);
+CORDON_API const char *cordon_stock_name(size_t index);
+/* The words of the language with synopsis and help, by index; 0 when there is no such index. */
+CORDON_API int cordon_word_help(size_t index, const char **word, const char **synopsis, const char **help);
+
+/* ---- boxes ---- */
+
+/* Borrows the policy until cordon_box_free(). */
+CORDON_API cordon_box *cordon_box_new(cordon_policy *p);
+CORDON_API void cordon_box_free(cordon_box *b); /* ends it, if it runs */
+/* NULL-terminated; copied. */
+CORDON_API int cordon_box_command(cordon_box *b, const char *const *argv);
+
+typedef enum cordon_option {
+        CORDON_NAME,          /* a name for `cordon ps` */
+        CORDON_CWD,           /* directory to start in, as the box sees it */
+        CORDON_TERM,          /* TERM inside; only with a terminal */
+        CORDON_TTY,           /* "1": a terminal of the box's own */
+        CORDON_ROOT_INSIDE,   /* "1": uid 0 inside (still nobody outside) */
+        CORDON_REQUIRE_GROUPS, /* "1": refuse to start where control groups cannot keep the limits */
+        CORDON_QUIET,         /* "1": do not observe refused calls */
+        CORDON_SINGLE_THREAD  /* "1": this program has one thread; the box then also dies with it by signal */
+} cordon_option;
+CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
+/* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input, output to
+ * the callback. The descriptors stay yours and never enter the box. */
+CORDON_API void cordon_box_stdio(cordon_box *b, int stream, int fd);
+CORDON_API void cordon_box_on_output(cordon_box *b, void (*fn)(void *ctx, int stream, const void *data, size_t len), void *ctx);
+/* What an `in` or `out` handle of the policy is connected to. */
+CORDON_API int cordon_box_handle(cordon_box *b, const char *name, int fd);
+
+/* Raises the walls, probes them from inside, starts the payload. On failure nothing is left behind. */
+CORDON_API int cordon_box_start(cordon_box *b, cordon_error *e);
+/* Drives the box for up to timeout_ms (-1: until something happens). 1: it is over; 0: not yet; -1: not started. */
+CORDON_API int cordon_box_wait(cordon_box *b, int timeout_ms);
+CORDON_API void cordon_box_signal(cordon_box *b, int signal); /* async-signal-safe */
+CORDON_API void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns);
+CORDON_API void cordon_box_kill(cordon_box *b);
+CORDON_API const char *cordon_box_run_id(const cordon_box *b);
+
+typedef enum cordon_end { CORDON_RUNNING, CORDON_FAILED, CORDON_NOT_STARTED, CORDON_EXITED, CORDON_SIGNALED, CORDON_LIMIT } cordon_end;
+typedef struct cordon_denial {
+        const char *what, *layer, *program;
+        const char *permit; /* the line that would permit it, or "" */
+        uint32_t count;
+} cordon_denial;
+typedef struct cordon_result {
+        cordon_end end;
+        int code;           /* exit status or signal number */
+        const char *limit;  /* the limit that ended it, or "" */
+        const char *wall;   /* "namespace" or "process" */
+        int attested;       /* the probe from inside found the walls up */
+        int groups;         /* control groups kept memory and processes; 0: rlimits and sampling */
+        int output_truncated;
+        uint64_t wall_ns, cpu_ns, start_ns, memory_peak, output_bytes;
+        const cordon_denial *denials;
+        size_t denial_count;
+        const cordon_error *error; /* CORDON_FAILED and CORDON_NOT_STARTED; else NULL */
+} cordon_result;
+/* Valid until cordon_box_free(). */
+CORDON_API const cordon_result *cordon_box_result(cordon_box *b);
+CORDON_API char *cordon_box_result_json(cordon_box *b);
+/* The steps that a start would take, without taking them. */
+CORDON_API char *cordon_box_plan(cordon_box *b, cordon_error *e);
+/* What a shell would see: the payload's own, 128+n, 124 for a limit, 125 for us, 126 and 127. */
+CORDON_API int cordon_result_status(const cordon_result *r);
+
+/* ---- running boxes of this user, and this host ---- */
+
+CORDON_API int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_error *e);
+CORDON_API char *cordon_inspect(const char *which, cordon_error *e);
+CORDON_API char *cordon_logs(const char *which, cordon_error *e);
+/* Signals the payload's process group; SIGKILL ends the box at once. */
+CORDON_API int cordon_stop(const char *which, int signal, cordon_error *e);
+/* What this host can enforce, per layer, tried now. *ret_ok: 1 when the namespace wall can be raised. */
+CORDON_API char *cordon_doctor(int json, int *ret_ok);
+/* Removes control groups whose keeper was killed together with its janitor; returns how many. */
+CORDON_API unsigned cordon_sweep(void);
+
+CORDON_API const char *cordon_version(void);
+CORDON_API const char *cordon_error_name(int code);
+CORDON_API void cordon_free(void *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

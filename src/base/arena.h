@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* base/arena.h - memory that lives and dies together. */
+#pragma once
+#include "base/span.h"
+
+struct arena_block;
+struct arena {
+        struct arena_block *head;
+        bool failed; /* an allocation failed: told once, at the end */
+};
+
+/* Zeroed; NULL: no memory. */
+void *arena_alloc(struct arena *a, size_t n);
+char *arena_copy(struct arena *a, struct span s);
+char *arena_str(struct arena *a, const char *s);
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Takes the other's blocks. */
+void arena_join(struct arena *a, struct arena *other);
+void arena_done(struct arena *a);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* base/buf.h - a growing byte string. A failed allocation is remembered and told once, at the end. */
+#pragma once
+#include "base/span.h"
+
+struct buf {
+        char *p; /* NUL-terminated when not NULL */
+        size_t n;
+        size_t cap;
+        bool failed; /* an allocation failed: what is here is not whole */
+};
+
+#define AUTO_BUF(name) __attribute__((cleanup(buf_done))) struct buf name = { 0 }
+
+void buf_done(struct buf *b);
+void buf_add(struct buf *b, const void *p, size_t n);
+void buf_puts(struct buf *b, const char *s);
+void buf_putc(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "text" with quotes and JSON escapes; bytes that are not UTF-8 become U+FFFD. */
+void buf_json(struct buf *b, struct span s);
+
+static inline struct span buf_span(const struct buf *b) { return (struct span){ (const uint8_t *) b->p, b->n }; }
+/* The text so far, never NULL. */
+static inline const char *buf_str(const struct buf *b) { return b->p ? b->p : ""; }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* base/err.h - errors are values that the caller owns. No heap, so they work between clone and exec and cross
+ * a pipe in one atomic write. Only the faces print them. */
+#pragma once
+#include <stdint.h>
+
+/* Stable; listed in cordon-errors(7). Append only. */
+enum err_code {
+        ERR_NONE = 0,
+        ERR_USAGE,    /* the command line is wrong */
+        ERR_POLICY,   /* a policy did not load */
+        ERR_DOOR,     /* a door names something that is not there, or changed while the box started */
+        ERR_HOST,     /* this host cannot hold a wall that was asked for */
+        ERR_WALL,     /* raising a wall failed */
+        ERR_LIMIT,    /* a limit cannot be held */
+        ERR_EXEC,     /* the program could not be started: sys tells why */
+        ERR_ATTEST,   /* the box was probed from inside and a wall was down */
+        ERR_MEMORY,   /* no memory */
+        ERR_IO,       /* reading or writing failed */
+        ERR_GONE,     /* no such box */
+        ERR_INTERNAL, /* cordon contradicts itself: a bug */
+        ERR_CODE__COUNT
+};
+
+struct err {
+        uint16_t code;  /* enum err_code */
+        uint16_t step;  /* wall step that failed; 0 outside wall/ */
+        int32_t sys;    /* errno of the failing call, or 0 */
+        char what[376]; /* one sentence; no newline, never a secret */
+        char hint[248]; /* the next thing to type or do, or "" */
+};
+
+/* Both return -1, so that `return err_set(...)` reads well. err_set clears step and hint. */
+int err_set(struct err *e, enum err_code code, int sys, const char *fmt, ...)
+        __attribute__((format(printf, 4, 5)));
+/* Prefixes "doing X: " to what is there already. */
+int err_in(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Sets the hint; returns -1. */
+int err_hint(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* "usage", "policy", ... : the stable name of a code. */
+const char *err_code_name(enum err_code code);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* base/fd.c - whole reads and writes on descriptors. Allocates nothing: usable between clone and exec. */
+#include "base/fd.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+int fd_write_all(int fd, const void *p, size_t n)
+{
+        const char *at = p;
+        while (n > 0) {
+                ssize_t k = write(fd, at, n);
+                if (k < 0 && errno == EINTR)
+                        continue;
+                if (k < 0)
+                        return -1;
+                at += k;
+                n -= (size_t) k;
+        }
+        return 0;
+}
+
+ssize_t fd_read_all(int fd, void *p, size_t cap)
+{
+        size_t n = 0;
+        while (n < cap) {
+                ssize_t k = read(fd, (char *) p + n, cap - n);
+                if (k < 0 && errno == EINTR)
+                        continue;
+                if (k < 0)
+                        return -1;
+                if (k == 0)
+                        break;
+                n += (size_t) k;
+        }
+        return (ssize_t) n;
+}
+
+int fd_put(int dirfd, const char *name, const char *text)
+{
+        AUTO_FD(fd, openat(dirfd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+        if (fd < 0)
+                return -1;
+        size_t n = strlen(text);
+        ssize_t k = write(fd, text, n);
+        if (k < 0)
+                return -1;
+        if ((size_t) k != n) {
+                errno = EIO;
+                return -1;
+        }
+        return 0;
+}
+
+ssize_t fd_get(int dirfd, const char *name, char *buf, size_t cap)
+{
+        AUTO_FD(fd, openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+        if (fd < 0)
+                return -1;
+        ssize_t n = fd_read_all(fd, buf, cap - 1);
+        if (n < 0)
+                return -1;
+        while (n > 0 && buf[n - 1] == '\n')
+                n--;
+        buf[n] = '\0';
+        return n;
+}
+
+int fd_get_u64(int dirfd, const char *name, uint64_t *ret_value)
+{
+        char text[64];
+        ssize_t n = fd_get(dirfd, name, text, sizeof text);
+        if (n < 0)
+                return -1;
+        if (str_to_u64(span_of(text, (size_t) n), ret_value) < 0) {
+                errno = EINVAL;
+                return -1;
+        }
+        return 0;
+}

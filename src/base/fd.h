@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* base/fd.h - descriptors that close themselves. AUTO_FD takes the first value, so it cannot be forgotten
+ * (a forgotten cleanup descriptor of 0 would close standard input); TAKE_FD is the only way out. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Not retried on EINTR: Linux has released the descriptor by then. */
+static inline void auto_fd_end(int *fd)
+{
+        if (*fd >= 0)
+                (void) close(*fd);
+}
+
+#define AUTO_FD(name, init) __attribute__((cleanup(auto_fd_end))) int name = (init)
+#define TAKE_FD(fd)                                                                                          \
+        __extension__({                                                                                      \
+                int *f_ = &(fd);                                                                             \
+                int v_ = *f_;                                                                                \
+                *f_ = -1;                                                                                    \
+                v_;                                                                                          \
+        })
+
+/* Closes *fd if it is open and marks it closed. */
+static inline void fd_close(int *fd)
+{
+        auto_fd_end(fd);
+        *fd = -1;
+}
+
+/* All bytes or -1 with errno; retries on EINTR and short writes. */
+int fd_write_all(int fd, const void *p, size_t n);
+
+/* Reads until end of file or `cap` bytes; returns the count or -1 with errno. */
+ssize_t fd_read_all(int fd, void *p, size_t cap);
+
+/* Opens, writes once, closes. For control files of the kernel, where one write is one command. */
+int fd_put(int dirfd, const char *name, const char *text);
+
+/* Reads a small control file into `buf` (always NUL-terminated, trailing newlines removed);
+ * returns its length or -1 with errno. */
+ssize_t fd_get(int dirfd, const char *name, char *buf, size_t cap);
+
+/* The number that a control file holds; 0 on success, -1 with errno (EINVAL: not a number). */
+int fd_get_u64(int dirfd, const char *name, uint64_t *ret_value);

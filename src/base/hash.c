@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* base/hash.c - SHA-256 as FIPS 180-4 writes it down. Never: allocates, keeps state outside struct sha256. */
+#include "base/hash.h"
+
+static const uint32_t k256[64] = {
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+        0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+        0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+        0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+        0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+        0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+        0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+        0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+static uint32_t ror(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
+
+static void schedule(const uint8_t p[64], uint32_t w[64])
+{
+        for (int i = 0; i < 16; i++)
+                w[i] = (uint32_t) p[4 * i] << 24 | (uint32_t) p[4 * i + 1] << 16 | (uint32_t) p[4 * i + 2] << 8 |
+                       p[4 * i + 3];
+        for (int i = 16; i < 64; i++) {
+                uint32_t s0 = ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^ w[i - 15] >> 3;
+                uint32_t s1 = ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10;
+                w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+        }
+}
+
+static void compress(uint32_t h[8], const uint8_t p[64])
+{
+        uint32_t w[64], v[8];
+        schedule(p, w);
+        memcpy(v, h, sizeof v);
+        for (int i = 0; i < 64; i++) {
+                uint32_t s1 = ror(v[4], 6) ^ ror(v[4], 11) ^ ror(v[4], 25);
+                uint32_t ch = (v[4] & v[5]) ^ (~v[4] & v[6]);
+                uint32_t t1 = v[7] + s1 + ch + k256[i] + w[i];
+                uint32_t s0 = ror(v[0], 2) ^ ror(v[0], 13) ^ ror(v[0], 22);
+                uint32_t maj = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
+                memmove(v + 1, v, 7 * sizeof *v);
+                v[4] += t1;
+                v[0] = t1 + s0 + maj;
+        }
+        for (int i = 0; i < 8; i++)
+                h[i] += v[i];
+}
+
+void sha256_init(struct sha256 *s)
+{
+        *s = (struct sha256){ .h = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
+                                     0x1f83d9ab, 0x5be0cd19 } };
+}
+
+void sha256_add(struct sha256 *s, const void *p, size_t n)
+{
+        const uint8_t *at = p;
+        while (n > 0) {
+                size_t have = s->bytes % 64;
+                if (have == 0 && n >= 64) {
+                        compress(s->h, at);
+                        s->bytes += 64;
+                        at += 64;
+                        n -= 64;
+                        continue;
+                }
+                size_t k = n < 64 - have ? n : 64 - have;
+                memcpy(s->block + have, at, k);
+                s->bytes += k;
+                at += k;
+                n -= k;
+                if (s->bytes % 64 == 0)
+                        compress(s->h, s->block);
+        }
+}
+
+void sha256_end(struct sha256 *s, uint8_t ret_digest[32])
+{
+        uint64_t bits = s->bytes * 8;
+        static const uint8_t one = 0x80, zero[64];
+        sha256_add(s, &one, 1);
+        sha256_add(s, zero, (120 - s->bytes % 64) % 64);
+        uint8_t length[8];
+        for (int i = 0; i < 8; i++)
+                length[i] = (uint8_t) (bits >> (56 - 8 * i));
+        sha256_add(s, length, sizeof length);
+        for (int i = 0; i < 32; i++)
+                ret_digest[i] = (uint8_t) (s->h[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void sha256_hex(struct span data, char ret_hex[65])
+{
+        static const char digits[] = "0123456789abcdef";
+        struct sha256 s;
+        uint8_t d[32];
+        sha256_init(&s);
+        sha256_add(&s, data.p, data.n);
+        sha256_end(&s, d);
+        for (int i = 0; i < 32; i++) {
+                ret_hex[2 * i] = digits[d[i] >> 4];
+                ret_hex[2 * i + 1] = digits[d[i] & 15];
+        }
+        ret_hex[64] = '\0';
+}

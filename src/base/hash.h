@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* base/hash.h - SHA-256 (FIPS 180-4). Here, and not from a library, so that the start path links nothing. */
+#pragma once
+#include "base/span.h"
+
+struct sha256 {
+        uint32_t h[8];
+        uint64_t bytes;
+        uint8_t block[64];
+};
+
+void sha256_init(struct sha256 *s);
+void sha256_add(struct sha256 *s, const void *p, size_t n);
+void sha256_end(struct sha256 *s, uint8_t ret_digest[32]);
+/* The digest of `data` as 64 hex digits and a NUL. */
+void sha256_hex(struct span data, char ret_hex[65]);

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* base/json.c - the strict JSON reader. One allocation holds the whole tree: every value but the root follows a
+ * '[', a ',' or a ':', so counting those bounds the nodes before the first one is made.
+ * Never: recurses deeper than JSON_MAX_DEPTH, keeps a pointer into the input. */
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { MEMBERS_MAX = 1024 }; /* of one object: duplicate keys are looked for pair by pair */
+
+struct json_doc {
+        struct json *nodes;
+        char *chars;
+        size_t n_nodes, n_chars;
+};
+
+struct scan {
+        const char *file;
+        const uint8_t *p, *end;
+        unsigned line, column;
+        unsigned depth;
+        struct json_doc *d;
+        struct err *e;
+};
+
+static int fail(struct scan *s, const char *what)
+{
+        return err_set(s->e, ERR_POLICY, 0, "%s:%u:%u: %s", s->file, s->line, s->column, what);
+}
+
+static void step(struct scan *s)
+{
+        if (*s->p == '\n') {
+                s->line++;
+                s->column = 1;
+        } else if ((*s->p & 0xc0) != 0x80) {
+                s->column++;
+        }
+        s->p++;
+}
+
+static bool at(const struct scan *s, char c) { return s->p < s->end && *s->p == (uint8_t) c; }
+
+static void space(struct scan *s)
+{
+        while (at(s, ' ') || at(s, '\t') || at(s, '\n') || at(s, '\r'))
+                step(s);
+}
+
+static int take(struct scan *s, char c, const char *what)
+{
+        space(s);
+        if (!at(s, c))
+                return fail(s, what);
+        step(s);
+        return 0;
+}
+
+static void put(struct scan *s, uint32_t c) { s->d->chars[s->d->n_chars++] = (char) c; }
+
+/* At most three bytes for six of input ("\uXXXX"), four for twelve: never longer than what was read. */
+static void put_point(struct scan *s, uint32_t v)
+{
+        if (v < 0x80) {
+                put(s, v);
+        } else if (v < 0x800) {
+                put(s, 0xc0 | v >> 6);
+                put(s, 0x80 | (v & 0x3f));
+        } else if (v < 0x10000) {
+                put(s, 0xe0 | v >> 12);
+                put(s, 0x80 | (v >> 6 & 0x3f));
+                put(s, 0x80 | (v & 0x3f));
+        } else {
+                put(s, 0xf0 | v >> 18);
+                put(s, 0x80 | (v >> 12 & 0x3f));
+                put(s, 0x80 | (v >> 6 & 0x3f));
+                put(s, 0x80 | (v & 0x3f));
+        }
+}
+
+static int hex4(struct scan *s, uint32_t *ret_value)
+{
+        static const char set[] = "0123456789abcdef";
+        uint32_t v = 0;
+        for (int i = 0; i < 4; i++) {
+                if (s->p >= s->end)
+                        return fail(s, "the text ends inside \\u");
+                uint8_t c = *s->p;
+                const char *k = c ? strchr(set, c | 0x20) : NULL;
+                if (!k || (c < '0' || (c > '9' && c < 'A')))
+                        return fail(s, "\\u needs four hexadecimal digits");
+                v = v << 4 | (uint32_t) (k - set);
+                step(s);
+        }
+        *ret_value = v;
+        return 0;
+}
+
+static int escape_unicode(struct scan *s)
+{
+        uint32_t v, low;
+        if (hex4(s, &v) < 0)
+                return -1;
+        if (v == 0)
+                return fail(s, "a NUL cannot stand in a string");
+        if (v >= 0xdc00 && v < 0xe000)
+                return fail(s, "half a surrogate pair");
+        if (v >= 0xd800 && v < 0xdc00) {
+                if (s->end - s->p < 2 || s->p[0] != '\\' || s->p[1] != 'u')
+                        return fail(s, "half a surrogate pair");
+                step(s);
+                step(s);
+                if (hex4(s, &low) < 0)
+                        return -1;
+                if (low < 0xdc00 || low >= 0xe000)
+                        return fail(s, "half a surrogate pair");
+                v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
+        }
+        put_point(s, v);
+        return 0;
+}
+
+static int escape(struct scan *s)
+{
+        static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+        step(s);
+        if (s->p >= s->end)
+                return fail(s, "the text ends inside a string");
+        if (*s->p == 'u') {
+                step(s);
+                return escape_unicode(s);
+        }
+        const char *k = *s->p ? strchr(from, *s->p) : NULL;
+        if (!k)
+                return fail(s, "no such escape");
+        put(s, (uint8_t) to[k - from]);
+        step(s);
+        return 0;
+}
+
+static int string(struct scan *s, const char **ret_str, size_t *ret_len)
+{
+        char *start = s->d->chars + s->d->n_chars;
+        step(s);
+        while (s->p < s->end && *s->p != '"') {
+                if (*s->p < 0x20)
+                        return fail(s, "a control character must be written as an escape");
+                if (*s->p == '\\') {
+                        if (escape(s) < 0)
+                                return -1;
+                        continue;
+                }
+                put(s, *s->p);
+                step(s);
+        }
+        if (s->p >= s->end)
+                return fail(s, "the text ends inside a string");
+        step(s);
+        *ret_len = (size_t) (s->d->chars + s->d->n_chars - start);
+        put(s, '\0');
+        *ret_str = start;
+        return 0;
+}
+
+static size_t digits(const struct scan *s, size_t i)
+{
+        size_t n = 0;
+        while (s->p + i + n < s->end && s->p[i + n] >= '0' && s->p[i + n] <= '9')
+                n++;
+        return n;
+}
+
+static bool byte_is(const struct scan *s, size_t i, const char *set)
+{
+        return s->p + i < s->end && s->p[i] != '\0' && strchr(set, s->p[i]);
+}
+
+/* Its length by the grammar, or 0; *ret_integer when it has neither fraction nor exponent. */
+static size_t number_len(const struct scan *s, bool *ret_integer)
+{
+        size_t i = at(s, '-'), k = digits(s, i);
+        if (k == 0 || (k > 1 && s->p[i] == '0'))
+                return 0;
+        i += k;
+        *ret_integer = true;
+        if (byte_is(s, i, ".")) {
+                *ret_integer = false;
+                if ((k = digits(s, i + 1)) == 0)
+                        return 0;
+                i += 1 + k;
+        }
+        if (byte_is(s, i, "eE")) {
+                *ret_integer = false;
+                i += byte_is(s, i + 1, "+-") ? 2 : 1;
+                if ((k = digits(s, i)) == 0)
+                        return 0;
+                i += k;
+        }
+        return i;
+}
+
+static int number(struct scan *s, struct json *v)
+{
+        bool integer = false;
+        size_t n = number_len(s, &integer);
+        if (n == 0)
+                return fail(s, "not a JSON value");
+        v->str = s->d->chars + s->d->n_chars;
+        v->len = n;
+        for (size_t i = 0; i < n; i++) {
+                put(s, *s->p);
+                step(s);
+        }
+        put(s, '\0');
+        errno = 0;
+        v->integer = integer ? strtoll(v->str, NULL, 10) : 0;
+        v->type = integer && errno == 0 ? JSON_INT : JSON_NUMBER;
+        return 0;
+}
+
+static int literal(struct scan *s, struct json *v)
+{
+        static const struct {
+                const char *word;
+                enum json_type type;
+        } words[] = { { "null", JSON_NULL }, { "false", JSON_FALSE }, { "true", JSON_TRUE } };
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+                if (!span_starts(span_of(s->p, (size_t) (s->end - s->p)), words[i].word))
+                        continue;
+                v->type = words[i].type;
+                for (size_t k = strlen(words[i].word); k > 0; k--)
+                        step(s);
+                return 0;
+        }
+        return number(s, v);
+}
+
+static int value(struct scan *s, struct json *v);
+
+static struct json *node(struct scan *s)
+{
+        struct json *v = &s->d->nodes[s->d->n_nodes++];
+        space(s);
+        *v = (struct json){ .line = s->line, .column = s->column };
+        return v;
+}
+
+static int array(struct scan *s, struct json *v)
+{
+        const struct json **link = &v->child;
+        v->type = JSON_ARRAY;
+        step(s);
+        space(s);
+        if (at(s, ']')) {
+                step(s);
+                return 0;
+        }
+        for (;;) {
+                struct json *x = node(s);
+                if (value(s, x) < 0)
+                        return -1;
+                *link = x;
+                link = &x->next;
+                space(s);
+                if (!at(s, ','))
+                        return take(s, ']', "',' or ']' must follow");
+                step(s);
+        }
+}
+
+static int member(struct scan *s, struct json *object, const struct json ***link)
+{
+        const char *key;
+        size_t len;
+        space(s);
+        unsigned line = s->line, column = s->column;
+        if (!at(s, '"'))
+                return fail(s, "a key in double quotes must follow");
+        if (string(s, &key, &len) < 0)
+                return -1;
+        if (json_get(object, key))
+                return err_set(s->e, ERR_POLICY, 0, "%s:%u:%u: this key stands here twice", s->file, line, column);
+        if (take(s, ':', "':' must follow a key") < 0)
+                return -1;
+        struct json *x = node(s);
+        if (value(s, x) < 0)
+                return -1;
+        x->key = key;
+        **link = x;
+        *link = &x->next;
+        return 0;
+}
+
+static int object(struct scan *s, struct json *v)
+{
+        const struct json **link = &v->child;
+        v->type = JSON_OBJECT;
+        step(s);
+        space(s);
+        if (at(s, '}')) {
+                step(s);
+                return 0;
+        }
+        for (unsigned count = 0;; count++) {
+                if (count == MEMBERS_MAX)
+                        return fail(s, "too many keys in one object");
+                if (member(s, v, &link) < 0)
+                        return -1;
+                space(s);
+                if (!at(s, ','))
+                        return take(s, '}', "',' or '}' must follow");
+                step(s);
+        }
+}
+
+static int value(struct scan *s, struct json *v)
+{
+        if (s->p >= s->end)
+                return fail(s, "the text ends where a value must stand");
+        if (*s->p == '"') {
+                v->type = JSON_STRING;
+                return string(s, &v->str, &v->len);
+        }
+        if (*s->p != '[' && *s->p != '{')
+                return literal(s, v);
+        if (s->depth == JSON_MAX_DEPTH)
+                return fail(s, "nested too deep");
+        s->depth++;
+        int r = *s->p == '[' ? array(s, v) : object(s, v);
+        s->depth--;
+        return r;
+}
+
+static int whole(struct scan *s)
+{
+        struct json *root = node(s);
+        if (value(s, root) < 0)
+                return -1;
+        space(s);
+        return s->p == s->end ? 0 : fail(s, "something is left over after the value");
+}
+
+static struct json_doc *doc_new(struct span text)
+{
+        size_t nodes = 1;
+        for (size_t i = 0; i < text.n; i++)
+                nodes += text.p[i] == '[' || text.p[i] == ',' || text.p[i] == ':';
+        struct json_doc *d = calloc(1, sizeof *d);
+        if (!d)
+                return NULL;
+        d->nodes = calloc(nodes, sizeof *d->nodes);
+        d->chars = malloc(text.n + 1);
+        if (!d->nodes || !d->chars) {
+                json_free(d);
+                return NULL;
+        }
+        return d;
+}
+
+struct json_doc *json_parse(const char *file, struct span text, struct err *e)
+{
+        if (!str_is_utf8(text)) {
+                (void) err_set(e, ERR_POLICY, 0, "%s:1:1: not UTF-8, or a NUL inside", file);
+                return NULL;
+        }
+        struct json_doc *d = doc_new(text);
+        if (!d) {
+                (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the JSON of %s", file);
+                return NULL;
+        }
+        struct scan s = { .file = file, .p = text.p, .end = text.p + text.n, .line = 1, .column = 1, .d = d, .e = e };
+        if (whole(&s) < 0) {
+                json_free(d);
+                return NULL;
+        }
+        return d;
+}
+
+const struct json *json_root(const struct json_doc *d) { return d->nodes; }
+
+void json_free(struct json_doc *d)
+{
+        if (!d)
+                return;
+        free(d->nodes);
+        free(d->chars);
+        free(d);
+}
+
+const struct json *json_get(const struct json *object, const char *key)
+{
+        if (!object || object->type != JSON_OBJECT)
+                return NULL;
+        for (const struct json *x = object->child; x; x = x->next)
+                if (strcmp(x->key, key) == 0)
+                        return x;
+        return NULL;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* base/span.h - untrusted bytes: a pointer and a length, never a NUL-terminated guess. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct span {
+        const uint8_t *p;
+        size_t n;
+};
+
+static inline struct span span_of(const void *p, size_t n) { return (struct span){ p, n }; }
+static inline struct span span_str(const char *s) { return (struct span){ (const uint8_t *) s, strlen(s) }; }
+
+static inline bool span_eq(struct span a, struct span b)
+{
+        return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool span_is(struct span a, const char *s) { return span_eq(a, span_str(s)); }
+
+static inline bool span_starts(struct span a, const char *s)
+{
+        size_t n = strlen(s);
+        return a.n >= n && (n == 0 || memcmp(a.p, s, n) == 0);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* base/str.c - numbers, sizes and durations as text, and making hostile text inert.
+ * Never: allocates, reads a locale. Called by everyone. */
+#include "base/str.h"
+
+#include <stdio.h>
+
+int str_to_u64(struct span s, uint64_t *ret_value)
+{
+        if (s.n == 0 || s.n > 20 || (s.n > 1 && s.p[0] == '0'))
+                return -1;
+        uint64_t v = 0;
+        for (size_t i = 0; i < s.n; i++) {
+                if (s.p[i] < '0' || s.p[i] > '9')
+                        return -1;
+                if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, (uint64_t) (s.p[i] - '0'), &v))
+                        return -1;
+        }
+        *ret_value = v;
+        return 0;
+}
+
+struct unit {
+        const char *suffix;
+        uint64_t factor;
+};
+
+/* Largest first: the first unit that divides a value gives its shortest exact spelling. */
+static const struct unit size_units[] = {
+        { "T", UINT64_C(1) << 40 }, { "G", 1 << 30 }, { "M", 1 << 20 }, { "K", 1 << 10 }, { "", 1 },
+};
+/* For reading: suffixes are tried in order, so "ms" stands before "s". */
+static const struct unit time_units[] = {
+        { "d", 86400000 }, { "h", 3600000 }, { "m", 60000 }, { "ms", 1 }, { "s", 1000 },
+};
+static const struct unit time_units_down[] = {
+        { "d", 86400000 }, { "h", 3600000 }, { "m", 60000 }, { "s", 1000 }, { "ms", 1 },
+};
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static int to_units(struct span s, const struct unit *units, size_t count, uint64_t *ret_value)
+{
+        for (size_t i = 0; i < count; i++) {
+                size_t k = strlen(units[i].suffix);
+                if (s.n <= k || memcmp(s.p + s.n - k, units[i].suffix, k) != 0)
+                        continue;
+                uint64_t v;
+                if (str_to_u64(span_of(s.p, s.n - k), &v) < 0 || __builtin_mul_overflow(v, units[i].factor, &v))
+                        return -1;
+                *ret_value = v;
+                return 0;
+        }
+        return -1;
+}
+
+int str_to_size(struct span s, uint64_t *ret_bytes)
+{
+        return to_units(s, size_units, COUNT(size_units), ret_bytes);
+}
+
+int str_to_ms(struct span s, uint64_t *ret_ms) { return to_units(s, time_units, COUNT(time_units), ret_ms); }
+
+static char *from_units(uint64_t v, const struct unit *units, size_t count, char buf[32])
+{
+        size_t i = 0;
+        while (i + 1 < count && (v == 0 || v % units[i].factor != 0))
+                i++;
+        (void) snprintf(buf, 32, "%llu%s", (unsigned long long) (v / units[i].factor), units[i].suffix);
+        return buf;
+}
+
+char *str_from_size(uint64_t bytes, char buf[32]) { return from_units(bytes, size_units, COUNT(size_units), buf); }
+char *str_from_ms(uint64_t ms, char buf[32])
+{
+        return from_units(ms, time_units_down, COUNT(time_units_down), buf);
+}
+
+/* One character: its length and code point, or 0 when the bytes are not UTF-8 (overlong forms, surrogates and
+ * what lies above U+10FFFF included). */
+static size_t utf8_char(struct span s, uint32_t *ret_point)
+{
+        if (s.n == 0)
+                return 0;
+        uint8_t a = s.p[0];
+        if (a < 0x80) {
+                *ret_point = a;
+                return 1;
+        }
+        size_t n = a >= 0xf0 && a <= 0xf4 ? 4 : a >= 0xe0 && a < 0xf0 ? 3 : a >= 0xc2 && a < 0xe0 ? 2 : 0;
+        if (n == 0 || s.n < n)
+                return 0;
+        uint32_t v = a & (0x7fu >> n);
+        for (size_t i = 1; i < n; i++) {
+                if ((s.p[i] & 0xc0) != 0x80)
+                        return 0;
+                v = v << 6 | (s.p[i] & 0x3fu);
+        }
+        if ((n == 3 && v < 0x800) || (n == 4 && (v < 0x10000 || v > 0x10ffff)) || (v >= 0xd800 && v < 0xe000))
+                return 0;
+        *ret_point = v;
+        return n;
+}
+
+bool str_is_utf8(struct span s)
+{
+        for (size_t i = 0; i < s.n;) {
+                uint32_t v;
+                size_t k = utf8_char(span_of(s.p + i, s.n - i), &v);
+                if (k == 0 || v == 0)
+                        return false;
+                i += k;
+        }
+        return true;
+}
+
+/* Characters that move, hide or reorder what a person reads. */
+static const struct {
+        uint32_t first, last;
+} tricky[] = {
+        { 0x00, 0x1f },     { 0x7f, 0x9f },     { 0xad, 0xad },     { 0x61c, 0x61c },   { 0x180e, 0x180e },
+        { 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
+        { 0xe0000, 0xe007f },
+};
+
+static bool is_tricky(uint32_t v)
+{
+        for (size_t i = 0; i < COUNT(tricky); i++)
+                if (v >= tricky[i].first && v <= tricky[i].last)
+                        return true;
+        return false;
+}
+
+char *str_inert(struct span s, char *buf, size_t cap)
+{
+        size_t at = 0;
+        if (cap == 0)
+                return buf;
+        for (size_t i = 0; i < s.n;) {
+                char piece[16];
+                uint32_t v = 0;
+                size_t k = utf8_char(span_of(s.p + i, s.n - i), &v);
+                if (k == 0 || (k == 1 && is_tricky(v)))
+                        (void) snprintf(piece, sizeof piece, "\\x%02x", s.p[i]);
+                else if (is_tricky(v))
+                        (void) snprintf(piece, sizeof piece, "\\u{%04x}", (unsigned) v);
+                else
+                        (void) snprintf(piece, sizeof piece, "%.*s", (int) k, (const char *) s.p + i);
+                i += k ? k : 1;
+                size_t n = strlen(piece);
+                size_t reserve = i < s.n ? 4 : 1; /* room for "..." while more is to come */
+                if (at + n + reserve > cap) {
+                        size_t dots = cap - 1 - at < 3 ? cap - 1 - at : 3;
+                        memcpy(buf + at, "...", dots);
+                        at += dots;
+                        break;
+                }
+                memcpy(buf + at, piece, n);
+                at += n;
+        }
+        buf[at] = '\0';
+        return buf;
+}
+
+enum { WORD_MAX = 32 };
+
+static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+
+/* Optimal string alignment: a swap of neighbours counts as one slip, because that is how people mistype. */
+unsigned str_distance(const char *a, const char *b)
+{
+        size_t n = strnlen(a, WORD_MAX + 1), m = strnlen(b, WORD_MAX + 1);
+        if (n > WORD_MAX || m > WORD_MAX)
+                return strcmp(a, b) == 0 ? 0 : WORD_MAX + 1;
+        unsigned d[WORD_MAX + 1][WORD_MAX + 1];
+        for (size_t i = 0; i <= n; i++)
+                d[i][0] = (unsigned) i;
+        for (size_t j = 0; j <= m; j++)
+                d[0][j] = (unsigned) j;
+        for (size_t i = 1; i <= n; i++) {
+                for (size_t j = 1; j <= m; j++) {
+                        unsigned v = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+                        v = least(v, least(d[i - 1][j], d[i][j - 1]) + 1);
+                        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                                v = least(v, d[i - 2][j - 2] + 1);
+                        d[i][j] = v;
+                }
+        }
+        return d[n][m];
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* base/str.h - numbers, sizes and durations as text, and making hostile text inert. */
+#pragma once
+#include "base/span.h"
+
+/* Decimal digits only: no sign, no space, no leading zero but "0" itself, nothing left over. 0 or -1. */
+int str_to_u64(struct span s, uint64_t *ret_value);
+
+/* "64", "64K", "4M", "1G", "2T" (powers of 1024). 0 or -1. */
+int str_to_size(struct span s, uint64_t *ret_bytes);
+
+/* "500ms", "5s", "10m", "2h", "1d". A bare number is refused: its unit would be a guess. 0 or -1. */
+int str_to_ms(struct span s, uint64_t *ret_ms);
+
+/* The shortest exact spelling of a size or a duration, into `buf`; returns `buf`. */
+char *str_from_size(uint64_t bytes, char buf[32]);
+char *str_from_ms(uint64_t ms, char buf[32]);
+
+/* Copies `s` so that a terminal shows it and does nothing else: controls, DEL, invalid UTF-8, bidi and
+ * zero-width characters become \xNN or \u{NNNN}. Cuts with "..." when `cap` is too small. Returns `buf`. */
+char *str_inert(struct span s, char *buf, size_t cap);
+
+/* Valid UTF-8 with no NUL in it. */
+bool str_is_utf8(struct span s);
+
+/* Edit distance, bounded to words of 32 bytes; used to name the nearest right word. */
+unsigned str_distance(const char *a, const char *b);

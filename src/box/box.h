@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* box/box.h - the keeper: the life of one run, from plan to result. The only place that says "allow".
+ *
+ * A keeper lives in the caller's process; box_step() drives it. When that process is killed, init sees the control
+ * socket close and ends the box, and the janitor removes the control groups. */
+#pragma once
+#include "base/err.h"
+#include "limit/limit.h"
+#include "plan/plan.h"
+#include "wall/wall.h"
+
+enum box_end {
+        BOX_RUNNING = 0,
+        BOX_FAILED,  /* cordon itself could not, `error` tells why */
+        BOX_NO_EXEC, /* the walls stood, but the program could not be started */
+        BOX_EXITED,
+        BOX_SIGNALED,
+        BOX_LIMIT, /* a limit ended it */
+};
+
+/* One kind of refusal, with how often it happened. */
+struct box_denial {
+        char what[96];    /* "socket(AF_INET, SOCK_STREAM)" */
+        char layer[24];   /* "seccomp" */
+        char permit[96];  /* the line that would permit it, or "" when none can */
+        char program[64];
+        uint32_t count;
+};
+
+struct box_result {
+        enum box_end end;
+        int code;              /* exit status, or the signal's number */
+        enum limit_key limit;  /* BOX_LIMIT: which */
+        uint32_t limits_hit;   /* bit per enum limit_key that said no, also without ending the box */
+        struct err error;
+        char run[42];
+        char name[NAME_MAX_BYTES];
+        char digest[65];
+        enum wall_kind wall;
+        uint32_t layers; /* bit per enum wall_layer that was in force */
+        bool attested;   /* the probe from inside found the walls up */
+        bool memory_by_group, procs_by_group, cpu_by_group; /* who kept them; else rlimits and sampling */
+        uint64_t wall_ns, cpu_ns, memory_peak;
+        uint64_t start_ns;       /* from box_start() until the payload could run */
+        uint64_t group_wait_ns;  /* the part of it spent on control groups */
+        uint64_t output_bytes;
+        bool output_truncated;
+        struct box_denial denials[DENIALS_MAX];
+        unsigned denial_count;
+        uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX */
+        char warning[256];
+};
+
+/* Where the payload's streams go outside. */
+struct box_stdio {
+        int in;     /* read from here; -1: empty */
+        int out[2]; /* stdout and stderr go here; -1: to the sink, or nowhere */
+        void (*sink)(void *ctx, int stream, const void *p, size_t n); /* stream 1 or 2; or NULL */
+        void *sink_ctx;
+};
+
+struct box_handle {
+        const char *name;
+        int fd; /* the caller's, read (in) or written (out) by the keeper only; borrowed */
+};
+
+struct box_config {
+        const struct plan *plan; /* borrowed until box_free() */
+        struct box_stdio io;
+        const struct box_handle *handles;
+        unsigned handle_count;
+        const char *name;        /* --name, or NULL */
+        bool require_groups;     /* --require-limit: no rlimit fallback */
+        bool single_thread;      /* the calling program has one thread */
+        bool quiet_denials;      /* do not observe refused calls */
+        uid_t uid;               /* the caller */
+        gid_t gid;
+        bool root;               /* the caller can map another id */
+};
+
+struct box;
+/* On failure *ret_error tells why and nothing is left behind. */
+struct box *box_start(const struct box_config *c, struct err *e);
+/* Runs the keeper until something happened or timeout_ms passed (-1: none). 1: the box is over; 0: go on; -1: never. */
+int box_step(struct box *b, int timeout_ms);
+/* Async-signal-safe: passes a signal to the payload's process group. */
+void box_signal(struct box *b, int sig);
+/* The window size of the caller's terminal has changed. */
+void box_resize(struct box *b, unsigned rows, unsigned columns);
+/* Ends the box now. box_step() then tells the result. */
+void box_kill(struct box *b);
+const struct box_result *box_result(const struct box *b);
+/* The payload has been started. */
+bool box_is_up(const struct box *b);
+const char *box_run_id(const struct box *b);
+void box_free(struct box *b);
+
+/* The result as one JSON object, without a newline. */
+struct buf;
+void box_result_json(const struct box_result *r, struct buf *out);
+
+/* ---- boxes of this user that are running (registry.c) ---- */
+/* Calls `each` with every running box's state as JSON; returns how many, or -1. */
+int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e);
+enum box_request { BOX_ASK_STATE = 1, BOX_ASK_STOP, BOX_ASK_LOGS };
+/* Asks one box, by run id, unique prefix of it, or name. Writes the answer to out. */
+int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* box/internal.h - the keeper's state, shared by its files. */
+#pragma once
+#include "box/box.h"
+#include "base/buf.h"
+
+#include <poll.h>
+#include <sys/types.h>
+
+enum { PUMP_BUFFER = 65536, LOG_MAX = 1 << 20, CLIENTS_MAX = 8 };
+
+/* How bytes leave towards the caller without ever blocking the keeper. */
+enum outlet_kind { OUTLET_NONE = 0, OUTLET_FILE, OUTLET_NONBLOCK, OUTLET_SOCKET };
+
+struct pump { /* one direction of one stream */
+        int from, to;
+        enum outlet_kind outlet;
+        bool own_from, own_to;
+        bool blocked; /* `to` took nothing: wait until it does */
+        size_t have, sent;
+        char *buffer;
+};
+
+struct box {
+        struct box_config c;
+        struct wall_child child;
+        struct wall_start start;
+        struct wall_stdio inside;
+        struct limit_group group;
+        pid_t janitor;
+        int janitor_fd;
+        struct pump in, out[2];
+        int tty; /* our end of the box's terminal, or -1 */
+        int registry;
+        int memfd[HANDLES_MAX];
+        uint64_t began_ns, deadline_ns, next_look_ns;
+        bool up, init_gone, killed;
+        bool log_on;
+        struct buf log; /* the last of the output, for `cordon logs` of a detached box */
+        struct box_result r;
+};
+
+/* pump.c */
+int pump_open(struct box *b, struct err *e);
+void pump_use_tty(struct box *b, int master);
+unsigned pump_poll(struct box *b, struct pollfd *p);
+void pump_serve(struct box *b, const struct pollfd *p, unsigned n);
+void pump_drain(struct box *b);
+void pump_close(struct box *b);
+bool pump_outputs_open(const struct box *b);
+
+/* handles.c */
+int handles_open(struct box *b, struct err *e);
+int handles_finish(struct box *b, struct err *e);
+void handles_close(struct box *b);
+
+/* limits.c */
+int keeper_groups_make(struct box *b, struct err *e);
+int keeper_groups_enter(struct box *b, struct err *e);
+void keeper_groups_end(struct box *b);
+void keeper_limits_look(struct box *b);
+int keeper_next_look_ms(const struct box *b);
+void keeper_limit_fired(struct box *b, enum limit_key k);
+
+/* registry.c */
+void registry_open(struct box *b);
+void registry_serve(struct box *b);
+
+/* keeper.c */
+void keeper_log(struct box *b, const void *p, size_t n);

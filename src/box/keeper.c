@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* box/keeper.c - one run: start, watch, end, result.
+ *
+ * Order of an end: the payload ends (or a limit fires, or somebody stops it) -> init says END and exits -> the kernel
+ * ends everything else in the pid namespace -> pipes reach their end -> groups are read and removed -> result. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "box/internal.h"
+#include "wall/seccomp.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void keeper_log(struct box *b, const void *p, size_t n)
+{
+        if (b->log.n + n > LOG_MAX) { /* keep the newer half */
+                size_t drop = b->log.n > LOG_MAX / 2 ? b->log.n - LOG_MAX / 2 : 0;
+                memmove(b->log.p, b->log.p + drop, b->log.n - drop);
+                b->log.n -= drop;
+        }
+        buf_add(&b->log, p, n > LOG_MAX / 2 ? LOG_MAX / 2 : n);
+}
+
+/* ---- start ---- */
+
+static void fill_start(struct box *b)
+{
+        const struct box_config *c = &b->c;
+        b->start = (struct wall_start){ .plan = c->plan,
+                                        .io = &b->inside,
+                                        .cgroup_fd = b->group.v2,
+                                        .sample_limits = !b->group.holds_memory || !b->group.counts_cpu,
+                                        .die_with_thread = c->single_thread,
+                                        .tell = !c->quiet_denials,
+                                        .caller_uid = c->uid,
+                                        .caller_gid = c->gid,
+                                        .host_uid = c->uid,
+                                        .host_gid = c->gid };
+        if (c->root)
+                b->start.host_uid = b->start.host_gid = wall_host_id();
+}
+
+static int start_all(struct box *b, struct err *e)
+{
+        if (pump_open(b, e) < 0 || handles_open(b, e) < 0 || keeper_groups_make(b, e) < 0)
+                return -1;
+        fill_start(b);
+        if (wall_start(&b->start, &b->child, e) < 0)
+                return -1;
+        if (keeper_groups_enter(b, e) < 0 || wall_release(&b->child, e) < 0)
+                return -1;
+        for (int i = 0; i < 3; i++)
+                fd_close(&b->inside.stdio[i]);
+        registry_open(b);
+        return 0;
+}
+
+static struct box *box_new(const struct box_config *c)
+{
+        struct box *b = calloc(1, sizeof *b);
+        if (!b)
+                return NULL;
+        b->c = *c;
+        b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1 };
+        b->janitor = -1;
+        b->janitor_fd = b->tty = b->registry = -1;
+        for (unsigned i = 0; i < HANDLES_MAX; i++)
+                b->memfd[i] = -1;
+        for (unsigned i = 0; i < 3; i++)
+                b->inside.stdio[i] = -1;
+        limit_group_init(&b->group);
+        b->in = b->out[0] = b->out[1] = (struct pump){ .from = -1, .to = -1 };
+        b->began_ns = clock_mono_ns();
+        b->r.wall = c->plan->wall;
+        memcpy(b->r.digest, c->plan->digest, sizeof b->r.digest);
+        (void) snprintf(b->r.name, sizeof b->r.name, "%s", c->name ? c->name : c->plan->box);
+        char name[48] = "";
+        limit_name(name);
+        size_t skip = strlen("cordon-");
+        memcpy(b->r.run, name + skip, sizeof b->r.run - 1);
+        b->log_on = c->io.out[0] < 0 && !c->io.sink;
+        return b;
+}
+
+struct box *box_start(const struct box_config *c, struct err *e)
+{
+        struct box *b = box_new(c);
+        if (!b) {
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for a box");
+                return NULL;
+        }
+        if (start_all(b, e) < 0) {
+                box_free(b);
+                return NULL;
+        }
+        return b;
+}
+
+/* ---- messages from init ---- */
+
+static void note_denial(struct box *b, const struct wall_denial *d)
+{
+        struct box_denial n = { .layer = "seccomp", .count = 1 };
+        seccomp_describe(&d->call, n.what, sizeof n.what);
+        const char *permit = seccomp_permit(&d->call);
+        (void) snprintf(n.permit, sizeof n.permit, "%s", permit ? permit : "");
+        (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program, sizeof n.program);
+        for (unsigned i = 0; i < b->r.denial_count; i++)
+                if (strcmp(b->r.denials[i].what, n.what) == 0 && strcmp(b->r.denials[i].program, n.program) == 0) {
+                        b->r.denials[i].count++;
+                        return;
+                }
+        if (b->r.denial_count < DENIALS_MAX)
+                b->r.denials[b->r.denial_count++] = n;
+        else
+                b->r.denials_lost++;
+}
+
+static void note_up(struct box *b, const struct wall_message *m)
+{
+        uint64_t now = clock_mono_ns();
+        b->up = true;
+        b->r.attested = true; /* init says UP only after the probe from inside passed */
+        b->r.layers = m->layers;
+        if (b->r.memory_by_group || b->r.procs_by_group)
+                b->r.layers |= 1u << LAYER_CGROUP;
+        b->r.start_ns = now - b->began_ns;
+        b->deadline_ns = now + b->c.plan->limits.value[LIMIT_TIME] * 1000000u;
+        b->next_look_ns = now;
+}
+
+static void note_end(struct box *b, const struct wall_end *end)
+{
+        if (b->r.cpu_ns < end->cpu_ns)
+                b->r.cpu_ns = end->cpu_ns;
+        if (b->r.memory_peak < end->max_rss)
+                b->r.memory_peak = end->max_rss;
+        if (end->disk_full)
+                b->r.limits_hit |= 1u << LIMIT_DISK;
+        if (end->cpu_over || end->memory_over)
+                keeper_limit_fired(b, end->cpu_over ? LIMIT_CPU : LIMIT_MEMORY);
+        if (b->r.end != BOX_RUNNING)
+                return;
+        if (WIFSIGNALED(end->status)) {
+                b->r.end = BOX_SIGNALED;
+                b->r.code = WTERMSIG(end->status);
+        } else {
+                b->r.end = BOX_EXITED;
+                b->r.code = WEXITSTATUS(end->status);
+        }
+}
+
+static void note_error(struct box *b, const struct err *error)
+{
+        if (b->r.end != BOX_RUNNING)
+                return;
+        b->r.error = *error;
+        b->r.end = error->code == ERR_EXEC ? BOX_NO_EXEC : BOX_FAILED;
+}
+
+static void hear(struct box *b)
+{
+        struct wall_message m;
+        int fd = -1;
+        int r = wall_listen(&b->child, &m, &fd);
+        if (r <= 0) {
+                fd_close(&b->child.control);
+                return;
+        }
+        switch ((enum wall_word) m.word) {
+        case WALL_SAYS_TTY:
+                if (fd >= 0)
+                        pump_use_tty(b, TAKE_FD(fd));
+                break;
+        case WALL_SAYS_UP:
+                note_up(b, &m);
+                break;
+        case WALL_SAYS_DENIED:
+                note_denial(b, &m.denial);
+                break;
+        case WALL_SAYS_END:
+                note_end(b, &m.end);
+                break;
+        case WALL_SAYS_ERROR:
+                note_error(b, &m.error);
+                break;
+        case WALL_SAYS_NOTHING:
+                break;
+        }
+        fd_close(&fd);
+}
+
+/* ---- end ---- */
+
+/* Killed from outside: init went without a word. */
+static void judge_silence(struct box *b)
+{
+        if (b->r.end != BOX_RUNNING)
+                return;
+        if (b->r.limits_hit & (1u << LIMIT_MEMORY)) {
+                b->r.end = BOX_LIMIT;
+                b->r.limit = LIMIT_MEMORY;
+        } else if (b->up) {
+                b->r.end = BOX_SIGNALED;
+                b->r.code = SIGKILL;
+        } else {
+                b->r.end = BOX_FAILED;
+                (void) err_set(&b->r.error, ERR_WALL, 0, "the box ended while its walls went up");
+        }
+}
+
+/* A payload that the kernel killed for memory, or that died of its CPU rlimit, did not just "get a signal". */
+static void judge_signal(struct box *b)
+{
+        if (b->r.end != BOX_SIGNALED && b->r.end != BOX_EXITED)
+                return;
+        if (b->r.limits_hit & (1u << LIMIT_MEMORY)) {
+                b->r.end = BOX_LIMIT;
+                b->r.limit = LIMIT_MEMORY;
+        } else if (b->r.end == BOX_SIGNALED && b->r.code == SIGXCPU) {
+                b->r.end = BOX_LIMIT;
+                b->r.limit = LIMIT_CPU;
+                b->r.limits_hit |= 1u << LIMIT_CPU;
+        } else if (b->r.end == BOX_SIGNALED && b->r.code == SIGXFSZ) {
+                b->r.end = BOX_LIMIT;
+                b->r.limit = LIMIT_DISK;
+                b->r.limits_hit |= 1u << LIMIT_DISK;
+        }
+}
+
+static void finish(struct box *b)
+{
+        wall_kill(&b->child);
+        keeper_groups_end(b);
+        judge_silence(b);
+        judge_signal(b);
+        b->r.wall_ns = clock_mono_ns() - b->began_ns;
+        if (b->r.end == BOX_EXITED && b->r.code == 0 && handles_finish(b, &b->r.error) < 0)
+                b->r.end = BOX_FAILED;
+        fd_close(&b->registry);
+}
+
+void box_kill(struct box *b)
+{
+        b->killed = true;
+        if (b->child.pid <= 0)
+                return;
+        limit_thaw(b->child.pid);
+        if (!b->child.own_pids)
+                fd_close(&b->child.control); /* init then ends its stragglers itself */
+        else
+                (void) syscall(SYS_pidfd_send_signal, b->child.pidfd, SIGKILL, NULL, 0);
+}
+
+/* ---- the loop ---- */
+
+enum { SLOT_CONTROL, SLOT_PIDFD, SLOT_OOM, SLOT_REGISTRY, SLOT_PUMPS, SLOT__COUNT = SLOT_PUMPS + 3 };
+
+static int wait_ms(const struct box *b, int asked)
+{
+        int ms = keeper_next_look_ms(b);
+        if (ms < 0 || (asked >= 0 && asked < ms))
+                return asked;
+        return ms;
+}
+
+static bool is_over(const struct box *b) { return b->init_gone && b->child.control < 0 && !pump_outputs_open(b); }
+
+static void serve(struct box *b, const struct pollfd *p)
+{
+        if (p[SLOT_OOM].revents || p[SLOT_CONTROL].revents == 0)
+                keeper_limits_look(b);
+        if (p[SLOT_CONTROL].revents)
+                hear(b);
+        if (p[SLOT_REGISTRY].revents)
+                registry_serve(b);
+        pump_serve(b, p + SLOT_PUMPS, 3);
+        if (p[SLOT_PIDFD].revents)
+                b->init_gone = true;
+        if (b->init_gone && b->killed)
+                fd_close(&b->child.control);
+}
+
+int box_step(struct box *b, int timeout_ms)
+{
+        if (b->child.pid <= 0)
+                return 1;
+        struct pollfd p[SLOT__COUNT] = {
+                [SLOT_CONTROL] = { .fd = b->child.control, .events = POLLIN },
+                [SLOT_PIDFD] = { .fd = b->init_gone ? -1 : b->child.pidfd, .events = POLLIN },
+                [SLOT_OOM] = { .fd = b->group.oom_event, .events = POLLIN | POLLPRI },
+                [SLOT_REGISTRY] = { .fd = b->registry, .events = POLLIN },
+        };
+        (void) pump_poll(b, p + SLOT_PUMPS);
+        int n = poll(p, SLOT__COUNT, wait_ms(b, timeout_ms));
+        if (n < 0)
+                return errno == EINTR ? 0 : 1;
+        serve(b, p);
+        if (!is_over(b))
+                return 0;
+        finish(b);
+        return 1;
+}
+
+void box_signal(struct box *b, int sig)
+{
+        if (b->child.control >= 0)
+                (void) wall_signal(&b->child, sig);
+}
+
+void box_resize(struct box *b, unsigned rows, unsigned columns)
+{
+        struct winsize size = { .ws_row = (unsigned short) rows, .ws_col = (unsigned short) columns };
+        if (b->tty >= 0)
+                (void) ioctl(b->tty, TIOCSWINSZ, &size);
+}
+
+const struct box_result *box_result(const struct box *b) { return &b->r; }
+bool box_is_up(const struct box *b) { return b->up; }
+const char *box_run_id(const struct box *b) { return b->r.run; }
+
+void box_free(struct box *b)
+{
+        if (!b)
+                return;
+        wall_kill(&b->child);
+        keeper_groups_end(b);
+        pump_close(b);
+        handles_close(b);
+        fd_close(&b->registry);
+        buf_done(&b->log);
+        free(b);
+}

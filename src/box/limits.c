@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* box/limits.c - the keeper's watch over budgets: which mechanism keeps each, when to look again, and what fired. */
+#include "base/clock.h"
+#include "box/internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* On v2 a box is born in its group, so the group comes first; on v1 the group is made while init mounts. */
+int keeper_groups_make(struct box *b, struct err *e)
+{
+        limit_group_init(&b->group);
+        if (b->c.plan->without & WITHOUT_CGROUP)
+                return 0;
+        uint64_t t = clock_mono_ns();
+        struct host_cgroups h;
+        struct limit_ask ask = { .memory = b->c.plan->limits.value[LIMIT_MEMORY],
+                                 .procs = b->c.plan->limits.value[LIMIT_PROCS] + 1 };
+        memcpy(ask.name, "cordon-", 7);
+        memcpy(ask.name + 7, b->r.run, strlen(b->r.run) + 1);
+        int r = host_cgroups_read(&h, e) < 0 ? -1 : limit_group_open(&b->group, &h, &ask, e);
+        if (r == 0)
+                r = limit_janitor_start(&b->group, &b->janitor, &b->janitor_fd, e);
+        if (r < 0)
+                limit_group_end(&b->group);
+        b->r.group_wait_ns = clock_mono_ns() - t;
+        if (r < 0 && !b->c.require_groups)
+                return 0; /* said in the result: rlimits and sampling keep them */
+        return r;
+}
+
+int keeper_groups_enter(struct box *b, struct err *e)
+{
+        for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
+                if (b->group.v1_tasks[i] >= 0 && wall_join(&b->child, b->group.v1_tasks[i], e) < 0)
+                        return -1;
+        b->r.memory_by_group = b->group.holds_memory;
+        b->r.procs_by_group = b->group.holds_procs;
+        b->r.cpu_by_group = b->group.counts_cpu;
+        return 0;
+}
+
+void keeper_groups_end(struct box *b)
+{
+        struct limit_usage u;
+        if (limit_group_usage(&b->group, &u) == 0) {
+                if (u.has_memory)
+                        b->r.memory_peak = u.memory_peak;
+                if (u.has_cpu)
+                        b->r.cpu_ns = u.cpu_ns;
+                if (u.oom_kills > 0)
+                        b->r.limits_hit |= 1u << LIMIT_MEMORY;
+                if (u.procs_denied > 0)
+                        b->r.limits_hit |= 1u << LIMIT_PROCS;
+        }
+        limit_group_end(&b->group);
+        if (b->janitor > 0)
+                limit_janitor_dismiss(b->janitor, b->janitor_fd);
+        b->janitor = -1;
+        b->janitor_fd = -1;
+}
+
+void keeper_limit_fired(struct box *b, enum limit_key k)
+{
+        b->r.limits_hit |= 1u << k;
+        if (b->r.end != BOX_RUNNING)
+                return;
+        b->r.end = BOX_LIMIT;
+        b->r.limit = k;
+        box_kill(b);
+}
+
+/* Memory: any kill by the kernel ends the whole box, so that half a program does not stumble on. */
+static void look_at_group(struct box *b, uint64_t now)
+{
+        struct limit_usage u;
+        if (limit_group_usage(&b->group, &u) < 0)
+                return;
+        if (u.has_memory && u.oom_kills > 0)
+                keeper_limit_fired(b, LIMIT_MEMORY);
+        if (!u.has_cpu)
+                return;
+        uint64_t cap = b->c.plan->limits.value[LIMIT_CPU] * 1000000u;
+        if (u.cpu_ns >= cap) {
+                keeper_limit_fired(b, LIMIT_CPU);
+                return;
+        }
+        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        uint64_t soonest = (cap - u.cpu_ns) / (uint64_t) (cpus > 0 ? cpus : 1); /* all cores busy from now on */
+        b->next_look_ns = now + (soonest > 10000000u ? soonest : 10000000u);
+}
+
+void keeper_limits_look(struct box *b)
+{
+        uint64_t now = clock_mono_ns();
+        if (b->up && now >= b->deadline_ns)
+                keeper_limit_fired(b, LIMIT_TIME);
+        if (b->up && (b->group.holds_memory || b->group.counts_cpu))
+                look_at_group(b, now);
+}
+
+int keeper_next_look_ms(const struct box *b)
+{
+        if (!b->up)
+                return -1;
+        uint64_t now = clock_mono_ns(), next = b->deadline_ns;
+        if (b->group.counts_cpu && b->next_look_ns < next)
+                next = b->next_look_ns;
+        if (next <= now)
+                return 0;
+        uint64_t ms = (next - now + 999999u) / 1000000u;
+        return ms > 3600000u ? 3600000 : (int) ms;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* box/pump.c - standard streams: always pipes or a terminal of ours inside, never the caller's own descriptors.
+ * The keeper copies, counts and cuts; it never blocks on a slow reader, because limits must go on being kept. */
+#include "base/fd.h"
+#include "box/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+static bool is_null_device(int fd)
+{
+        struct stat st;
+        return fd < 0 || (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
+}
+
+/* A description of our own for pipes and terminals, so that O_NONBLOCK stays ours: the caller shares its. */
+static void open_outlet(struct pump *p, int fd)
+{
+        struct stat st;
+        p->to = fd;
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return;
+        p->outlet = OUTLET_FILE;
+        if (S_ISSOCK(st.st_mode))
+                p->outlet = OUTLET_SOCKET;
+        if (S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode))
+                return;
+        char name[48];
+        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+        int own = open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (own >= 0) {
+                p->to = own;
+                p->own_to = true;
+                p->outlet = OUTLET_NONBLOCK;
+        }
+}
+
+static int open_pipe(int ret[2], bool to_payload, struct err *e)
+{
+        if (pipe2(ret, O_CLOEXEC) < 0 || fcntl(ret[to_payload], F_SETFL, O_NONBLOCK) < 0)
+                return err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno));
+        return 0;
+}
+
+static int open_output(struct box *b, int stream, struct err *e)
+{
+        struct pump *p = &b->out[stream - 1];
+        open_outlet(p, b->c.io.out[stream - 1]);
+        int ends[2];
+        if (b->c.plan->tty)
+                return 0; /* the terminal comes from init */
+        if (open_pipe(ends, false, e) < 0)
+                return -1;
+        p->from = ends[0];
+        p->own_from = true;
+        b->inside.stdio[stream] = ends[1];
+        return 0;
+}
+
+static int open_input(struct box *b, struct err *e)
+{
+        b->in.from = b->c.io.in;
+        if (b->c.plan->tty)
+                return 0;
+        int ends[2];
+        if (open_pipe(ends, true, e) < 0)
+                return -1;
+        b->inside.stdio[0] = ends[0];
+        b->in.to = ends[1];
+        b->in.own_to = true;
+        b->in.outlet = OUTLET_NONBLOCK;
+        if (is_null_device(b->c.io.in)) {
+                fd_close(&b->in.to);
+                b->in.from = -1;
+        }
+        return 0;
+}
+
+int pump_open(struct box *b, struct err *e)
+{
+        struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+        for (size_t i = 0; i < 3; i++) {
+                *all[i] = (struct pump){ .from = -1, .to = -1 };
+                b->inside.stdio[i] = -1;
+        }
+        return open_input(b, e) < 0 || open_output(b, 1, e) < 0 || open_output(b, 2, e) < 0 ? -1 : 0;
+}
+
+void pump_use_tty(struct box *b, int master)
+{
+        (void) fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK);
+        b->tty = master;
+        b->in.to = b->out[0].from = master;
+        b->in.outlet = OUTLET_NONBLOCK;
+}
+
+static void close_pump(struct pump *p)
+{
+        if (p->own_from)
+                fd_close(&p->from);
+        if (p->own_to)
+                fd_close(&p->to);
+        p->from = p->to = -1;
+        free(p->buffer);
+        p->buffer = NULL;
+        p->have = p->sent = 0;
+}
+
+void pump_close(struct box *b)
+{
+        close_pump(&b->in);
+        close_pump(&b->out[0]);
+        close_pump(&b->out[1]);
+        fd_close(&b->tty);
+        for (int i = 0; i < 3; i++)
+                fd_close(&b->inside.stdio[i]);
+}
+
+bool pump_outputs_open(const struct box *b) { return b->out[0].from >= 0 || b->out[1].from >= 0; }
+
+/* Writes what is held; false when the reader is gone. */
+static bool flush(struct pump *p)
+{
+        while (p->sent < p->have) {
+                const char *at = p->buffer + p->sent;
+                size_t n = p->have - p->sent;
+                ssize_t k = p->outlet == OUTLET_SOCKET ? send(p->to, at, n, MSG_DONTWAIT | MSG_NOSIGNAL) : write(p->to, at, n);
+                if (k < 0 && errno == EINTR)
+                        continue;
+                if (k < 0 && errno == EAGAIN) {
+                        p->blocked = true;
+                        return true;
+                }
+                if (k < 0)
+                        return false;
+                p->sent += (size_t) k;
+        }
+        p->have = p->sent = 0;
+        p->blocked = false;
+        return true;
+}
+
+static bool has_room(struct pump *p)
+{
+        if (!p->buffer)
+                p->buffer = malloc(PUMP_BUFFER);
+        return p->buffer != NULL;
+}
+
+/* The payload's output: counted, cut at the limit, handed on. */
+static void serve_output(struct box *b, int stream)
+{
+        struct pump *p = &b->out[stream - 1];
+        uint64_t cap = b->c.plan->limits.value[LIMIT_OUTPUT];
+        uint64_t room = cap - b->r.output_bytes;
+        if (!has_room(p))
+                return;
+        ssize_t n = read(p->from, p->buffer, PUMP_BUFFER);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+        if (n <= 0) { /* a terminal whose other end is gone says EIO */
+                if (p->own_from)
+                        fd_close(&p->from);
+                p->from = -1;
+                return;
+        }
+        if ((uint64_t) n > room) {
+                n = (ssize_t) room;
+                b->r.output_truncated = true;
+        }
+        b->r.output_bytes += (uint64_t) n;
+        if (b->log_on)
+                keeper_log(b, p->buffer, (size_t) n);
+        if (b->c.io.sink)
+                b->c.io.sink(b->c.io.sink_ctx, stream, p->buffer, (size_t) n);
+        p->have = p->outlet == OUTLET_NONE ? 0 : (size_t) n;
+        p->sent = 0;
+        if (!flush(p)) { /* the caller's reader is gone: the payload gets SIGPIPE as it would unboxed */
+                if (p->own_from)
+                        fd_close(&p->from);
+                p->from = -1;
+                p->have = 0;
+        }
+        if (b->r.output_truncated)
+                keeper_limit_fired(b, LIMIT_OUTPUT);
+}
+
+static void end_input(struct box *b)
+{
+        static const char eot = 4; /* a terminal has no end but this */
+        if (b->tty >= 0)
+                (void) !write(b->tty, &eot, 1);
+        else
+                fd_close(&b->in.to);
+        b->in.from = -1;
+        b->in.have = 0;
+}
+
+static void serve_input(struct box *b)
+{
+        struct pump *p = &b->in;
+        if (!has_room(p))
+                return;
+        ssize_t n = read(p->from, p->buffer, PUMP_BUFFER);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+        if (n <= 0) {
+                end_input(b);
+                return;
+        }
+        p->have = (size_t) n;
+        p->sent = 0;
+        if (!flush(p)) {
+                if (p->own_to)
+                        fd_close(&p->to);
+                p->from = -1;
+                p->have = 0;
+        }
+}
+
+/* One entry per pump, in this order: in, out, err. A closed or idle one has -1. */
+unsigned pump_poll(struct box *b, struct pollfd *p)
+{
+        struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+        for (unsigned i = 0; i < 3; i++) {
+                /* Input is not touched before the payload runs: a start that fails must not have eaten it. */
+                bool live = all[i]->from >= 0 && (i > 0 || (all[i]->to >= 0 && b->up));
+                p[i] = (struct pollfd){ .fd = -1 };
+                if (all[i]->blocked)
+                        p[i] = (struct pollfd){ .fd = all[i]->to, .events = POLLOUT };
+                else if (live)
+                        p[i] = (struct pollfd){ .fd = all[i]->from, .events = POLLIN };
+        }
+        return 3;
+}
+
+void pump_serve(struct box *b, const struct pollfd *p, unsigned n)
+{
+        struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+        for (unsigned i = 0; i < n; i++) {
+                if (!p[i].revents)
+                        continue;
+                if (all[i]->blocked) {
+                        all[i]->blocked = false;
+                        if (!flush(all[i]))
+                                all[i]->have = all[i]->sent = 0;
+                } else if (i == 0) {
+                        serve_input(b);
+                } else {
+                        serve_output(b, (int) i);
+                }
+        }
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* box/registry.c - how `ps`, `stop`, `inspect` and `logs` find running boxes: an abstract socket per keeper, so that
+ * nothing is left when a keeper is killed. Boxes cannot reach it: they live in other network namespaces.
+ * Both sides check the other's uid; anybody can take a name, nobody can take a uid. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "box/internal.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { ASK_TIMEOUT_MS = 1000, ANSWER_MAX = 4 << 20 };
+
+struct ask {
+        uint32_t request; /* enum box_request */
+        int32_t arg;
+};
+
+static socklen_t make_address(struct sockaddr_un *a, const char *text)
+{
+        *a = (struct sockaddr_un){ .sun_family = AF_UNIX };
+        size_t n = strlen(text);
+        if (n > sizeof a->sun_path - 1)
+                n = sizeof a->sun_path - 1;
+        memcpy(a->sun_path + 1, text, n);
+        return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n);
+}
+
+static bool peer_is(int fd, uid_t uid)
+{
+        struct ucred c;
+        socklen_t n = sizeof c;
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &n) == 0 && (c.uid == uid || c.uid == 0);
+}
+
+/* ---- the keeper's side ---- */
+
+/* Not being listed is no reason not to run: a box without a registry entry is only harder to find. */
+void registry_open(struct box *b)
+{
+        struct sockaddr_un a;
+        char text[96];
+        (void) snprintf(text, sizeof text, "cordon/%u/%s", b->c.uid, b->r.run);
+        socklen_t n = make_address(&a, text);
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        if (fd >= 0 && bind(fd, (struct sockaddr *) &a, n) == 0 && listen(fd, CLIENTS_MAX) == 0)
+                b->registry = TAKE_FD(fd);
+}
+
+static void state_json(const struct box *b, struct buf *out)
+{
+        buf_printf(out, "{\"run\":\"%s\",\"name\":", b->r.run);
+        buf_json(out, span_str(b->r.name));
+        buf_printf(out, ",\"keeper\":%d,\"init\":%d,\"up\":%s,\"age_ms\":%llu,\"wall\":\"%s\",\"policy\":\"%s\",\"command\":[",
+                   getpid(), b->child.pid, b->up ? "true" : "false",
+                   (unsigned long long) ((clock_mono_ns() - b->began_ns) / 1000000u), policy_wall_name(b->r.wall), b->r.digest);
+        for (const char **v = b->c.plan->argv; *v; v++) {
+                if (v != b->c.plan->argv)
+                        buf_putc(out, ',');
+                buf_json(out, span_str(*v));
+        }
+        struct limit_usage u = { 0 };
+        (void) limit_group_usage(&b->group, &u);
+        buf_printf(out, "],\"memory_peak\":%llu,\"cpu_ms\":%llu,\"output_bytes\":%llu,\"denials\":%u}",
+                   (unsigned long long) u.memory_peak, (unsigned long long) (u.cpu_ns / 1000000u),
+                   (unsigned long long) b->r.output_bytes, b->r.denial_count);
+}
+
+/* Answers travel as a memory file: any size, one message. */
+static void answer(int client, struct span text)
+{
+        AUTO_FD(fd, memfd_create("cordon-answer", MFD_CLOEXEC));
+        struct ask ok = { 0 };
+        if (fd >= 0 && fd_write_all(fd, text.p, text.n) == 0)
+                (void) wire_send(client, &ok, sizeof ok, fd);
+}
+
+void registry_serve(struct box *b)
+{
+        AUTO_FD(client, accept4(b->registry, NULL, NULL, SOCK_CLOEXEC));
+        if (client < 0 || !peer_is(client, b->c.uid))
+                return;
+        struct ask q;
+        struct pollfd p = { .fd = client, .events = POLLIN };
+        if (poll(&p, 1, 20) != 1 || wire_recv(client, &q, sizeof q, NULL) != 1)
+                return; /* a client that connects and says nothing must not hold up the limits */
+        AUTO_BUF(out);
+        switch ((enum box_request) q.request) {
+        case BOX_ASK_STATE:
+                state_json(b, &out);
+                break;
+        case BOX_ASK_LOGS:
+                buf_add(&out, buf_str(&b->log), b->log.n);
+                break;
+        case BOX_ASK_STOP:
+                if (q.arg == SIGKILL)
+                        box_kill(b);
+                else
+                        box_signal(b, q.arg);
+                buf_puts(&out, "{}");
+                break;
+        }
+        answer(client, buf_span(&out));
+}
+
+/* ---- the asking side ---- */
+
+static int read_answer(int fd, struct buf *out)
+{
+        struct stat st;
+        char chunk[65536];
+        if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > ANSWER_MAX || lseek(fd, 0, SEEK_SET) < 0)
+                return -1;
+        for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) > 0;)
+                buf_add(out, chunk, (size_t) n);
+        return 0;
+}
+
+static int ask_socket(const char *address, enum box_request request, int arg, struct buf *out)
+{
+        struct sockaddr_un a;
+        socklen_t n = make_address(&a, address);
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+        struct ask q = { .request = request, .arg = arg };
+        if (fd < 0 || connect(fd, (struct sockaddr *) &a, n) < 0 || !peer_is(fd, getuid()) || wire_send(fd, &q, sizeof q, -1) < 0)
+                return -1;
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        AUTO_FD(got, -1);
+        if (poll(&p, 1, ASK_TIMEOUT_MS) != 1 || wire_recv(fd, &q, sizeof q, &got) != 1 || got < 0)
+                return -1;
+        return read_answer(got, out);
+}
+
+/* Calls `each` with the run id of every socket that looks like one of this user's keepers. */
+static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct err *e)
+{
+        FILE *f = fopen("/proc/net/unix", "re");
+        if (!f)
+                return err_set(e, ERR_IO, errno, "reading /proc/net/unix: %s", strerror(errno));
+        char line[512], want[32];
+        (void) snprintf(want, sizeof want, "@cordon/%u/", getuid());
+        while (fgets(line, sizeof line, f)) {
+                char *at = strstr(line, want);
+                unsigned long flags = 0;
+                /* Num RefCount Protocol Flags ...: 0x10000 is a listening socket */
+                if (!at || sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || !(flags & 0x10000))
+                        continue;
+                at += strlen(want);
+                at[strcspn(at, "\n")] = '\0';
+                if (!each(ctx, at))
+                        break;
+        }
+        (void) fclose(f);
+        return 0;
+}
+
+struct listing {
+        void (*each)(void *ctx, const char *json);
+        void *ctx;
+        int count;
+};
+
+static bool list_one(void *ctx, const char *run)
+{
+        struct listing *l = ctx;
+        char address[96];
+        AUTO_BUF(out);
+        (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), run);
+        if (ask_socket(address, BOX_ASK_STATE, 0, &out) == 0) {
+                l->each(l->ctx, buf_str(&out));
+                l->count++;
+        }
+        return true;
+}
+
+int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e)
+{
+        struct listing l = { each, ctx, 0 };
+        return each_run(list_one, &l, e) < 0 ? -1 : l.count;
+}
+
+struct finding {
+        const char *which;
+        char run[64];
+        unsigned matches;
+};
+
+static bool find_one(void *ctx, const char *run)
+{
+        struct finding *f = ctx;
+        char address[96], quoted[NAME_MAX_BYTES + 16];
+        bool hit = strncmp(run, f->which, strlen(f->which)) == 0;
+        if (!hit) {
+                AUTO_BUF(out);
+                (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), run);
+                (void) snprintf(quoted, sizeof quoted, "\"name\":\"%s\"", f->which);
+                hit = ask_socket(address, BOX_ASK_STATE, 0, &out) == 0 && strstr(buf_str(&out), quoted);
+        }
+        if (hit) {
+                (void) snprintf(f->run, sizeof f->run, "%s", run);
+                f->matches++;
+        }
+        return true;
+}
+
+int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e)
+{
+        struct finding f = { .which = which };
+        if (which[0] == '\0' || strlen(which) >= NAME_MAX_BYTES || strchr(which, '"'))
+                return err_set(e, ERR_USAGE, 0, "that is no name or id of a box");
+        if (each_run(find_one, &f, e) < 0)
+                return -1;
+        if (f.matches == 0) {
+                (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
+                return err_hint(e, "`cordon ps` lists them");
+        }
+        if (f.matches > 1)
+                return err_set(e, ERR_USAGE, 0, "%u boxes answer to %s: give more of the id", f.matches, which);
+        char address[96];
+        (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), f.run);
+        if (ask_socket(address, request, arg, out) < 0)
+                return err_set(e, ERR_GONE, 0, "the box %s did not answer", f.run);
+        return 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* box/result.c - the result of a run as one JSON object. Field names are stable; new ones are only added. */
+#include "base/buf.h"
+#include "box/internal.h"
+
+#include <string.h>
+
+static const char *const end_names[] = { [BOX_RUNNING] = "running", [BOX_FAILED] = "failed", [BOX_NO_EXEC] = "not-started",
+                                         [BOX_EXITED] = "exited",   [BOX_SIGNALED] = "signaled", [BOX_LIMIT] = "limit" };
+
+static void add_error(const struct err *e, struct buf *out)
+{
+        buf_printf(out, ",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":", err_code_name(e->code), e->sys, e->step);
+        buf_json(out, span_str(e->what));
+        buf_puts(out, ",\"hint\":");
+        buf_json(out, span_str(e->hint));
+        buf_putc(out, '}');
+}
+
+static void add_limits(const struct box_result *r, struct buf *out)
+{
+        buf_puts(out, ",\"limits_hit\":[");
+        bool first = true;
+        for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++)
+                if (r->limits_hit & (1u << k)) {
+                        buf_printf(out, "%s\"%s\"", first ? "" : ",", policy_limit_name(k));
+                        first = false;
+                }
+        buf_printf(out, "],\"kept_by\":{\"memory\":\"%s\",\"procs\":\"%s\",\"cpu\":\"%s\"}",
+                   r->memory_by_group ? "cgroup" : "rlimit+sampling", r->procs_by_group ? "cgroup" : "rlimit",
+                   r->cpu_by_group ? "cgroup" : "rlimit+sampling");
+}
+
+static void add_denials(const struct box_result *r, struct buf *out)
+{
+        buf_puts(out, ",\"denials\":[");
+        for (unsigned i = 0; i < r->denial_count; i++) {
+                const struct box_denial *d = &r->denials[i];
+                buf_puts(out, i ? ",{\"what\":" : "{\"what\":");
+                buf_json(out, span_str(d->what));
+                buf_printf(out, ",\"layer\":\"%s\",\"program\":", d->layer);
+                buf_json(out, span_str(d->program));
+                buf_printf(out, ",\"count\":%u,\"permit\":", d->count);
+                if (d->permit[0])
+                        buf_json(out, span_str(d->permit));
+                else
+                        buf_puts(out, "null");
+                buf_putc(out, '}');
+        }
+        buf_printf(out, "],\"denials_lost\":%u", r->denials_lost);
+}
+
+static void add_layers(const struct box_result *r, struct buf *out)
+{
+        buf_puts(out, ",\"layers\":[");
+        bool first = true;
+        for (unsigned l = 0; l < LAYER__COUNT; l++)
+                if (r->layers & (1u << l)) {
+                        buf_printf(out, "%s\"%s\"", first ? "" : ",", wall_layer_name(l));
+                        first = false;
+                }
+        buf_puts(out, "]");
+}
+
+void box_result_json(const struct box_result *r, struct buf *out)
+{
+        buf_printf(out, "{\"version\":1,\"run\":\"%s\",\"name\":", r->run);
+        buf_json(out, span_str(r->name));
+        buf_printf(out, ",\"end\":\"%s\",\"exit\":", end_names[r->end]);
+        if (r->end == BOX_EXITED)
+                buf_printf(out, "%d", r->code);
+        else
+                buf_puts(out, "null");
+        buf_puts(out, ",\"signal\":");
+        if (r->end == BOX_SIGNALED)
+                buf_printf(out, "%d", r->code);
+        else
+                buf_puts(out, "null");
+        buf_puts(out, ",\"limit\":");
+        if (r->end == BOX_LIMIT)
+                buf_printf(out, "\"%s\"", policy_limit_name(r->limit));
+        else
+                buf_puts(out, "null");
+        add_limits(r, out);
+        buf_printf(out, ",\"wall_ms\":%.3f,\"cpu_ms\":%.3f,\"start_ms\":%.3f,\"group_ms\":%.3f,\"memory_peak\":%llu",
+                   (double) r->wall_ns / 1e6, (double) r->cpu_ns / 1e6, (double) r->start_ns / 1e6,
+                   (double) r->group_wait_ns / 1e6, (unsigned long long) r->memory_peak);
+        buf_printf(out, ",\"output_bytes\":%llu,\"output_truncated\":%s", (unsigned long long) r->output_bytes,
+                   r->output_truncated ? "true" : "false");
+        add_denials(r, out);
+        buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", policy_wall_name(r->wall), r->attested ? "true" : "false");
+        add_layers(r, out);
+        buf_printf(out, ",\"policy\":\"%s\"", r->digest);
+        if (r->end == BOX_FAILED || r->end == BOX_NO_EXEC)
+                add_error(&r->error, out);
+        buf_putc(out, '}');
+}

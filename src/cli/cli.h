@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/cli.h - the command line: a table of verbs, one file per verb, tables of options. Uses cordon.h and base/ only. */
+#pragma once
+#include "cordon.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { EXIT_CORDON = 125 };
+
+struct cli_verb {
+        const char *name;
+        const char *synopsis; /* after "cordon NAME " */
+        const char *help;     /* one line */
+        int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
+        const struct cli_option *options;  /* ended by an empty row */
+        bool takes_doors; /* also takes -p FILE and --WORD of the policy language */
+};
+
+/* One option: one row holds its names, its help and what it does. */
+struct cli_option {
+        const char *name; /* "json" for --json */
+        char letter;      /* 'p' for -p; 0: none */
+        const char *arg;  /* name of its argument in help; NULL: takes none */
+        const char *help;
+        int (*take)(void *ctx, const char *value); /* 0; -1 after it said why */
+};
+
+/* Takes options from the front of argv, up to the first word that is none, or "--". Returns its index; -1 after an
+ * error was told. With `policy`, also takes -p FILE and --WORD ARG. */
+int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);
+
+const struct cli_verb *cli_verbs(size_t *ret_count);
+const struct cli_verb *cli_verb_find(const char *name);
+
+/* cordon: error: ... / cordon: hint: ...; returns EXIT_CORDON. */
+int cli_error(const cordon_error *e);
+int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Prints and frees; EXIT_CORDON when it is NULL or cannot be written. */
+int cli_give(char *text, const cordon_error *e);
+void cli_help_verb(const struct cli_verb *v);
+
+int verb_run(int argc, char **argv);
+int verb_run_script(int argc, char **argv);
+int verb_doors(int argc, char **argv);
+int verb_check(int argc, char **argv);
+int verb_why(int argc, char **argv);
+int verb_policy(int argc, char **argv);
+int verb_ps(int argc, char **argv);
+int verb_stop(int argc, char **argv);
+int verb_inspect(int argc, char **argv);
+int verb_logs(int argc, char **argv);
+int verb_doctor(int argc, char **argv);
+int verb_bench(int argc, char **argv);
+int verb_help(int argc, char **argv);
+int verb_version(int argc, char **argv);
+
+extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[], no_options[];

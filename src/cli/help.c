@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/help.c - help, from the same tables that parse. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+static void print_options(const struct cli_option *o)
+{
+        for (; o->name; o++) {
+                char left[64];
+                char letter[8] = "    ";
+                if (o->letter)
+                        (void) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+                (void) snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+                (void) printf("  %-30s %s\n", left, o->help);
+        }
+}
+
+static void print_words(void)
+{
+        const char *word, *synopsis, *help;
+        (void) printf("\nDoors (also as lines of a policy file, without the dashes):\n");
+        for (size_t i = 0; cordon_word_help(i, &word, &synopsis, &help); i++) {
+                char left[80];
+                (void) snprintf(left, sizeof left, "--%s", synopsis);
+                (void) printf("  %-40s %s\n", left, help);
+        }
+        (void) printf("  %-40s %s\n", "--time, --cpu, --memory, --procs ... V", "short for --limit 'KEY V'");
+        (void) printf("  %-40s %s\n", "-p, --policy FILE", "door lines or JSON from FILE, or a stock policy by name");
+}
+
+void cli_help_verb(const struct cli_verb *v)
+{
+        (void) printf("usage: cordon %s %s\n\n%s.\n", v->name, v->synopsis, v->help);
+        if (v->options->name)
+                (void) printf("\nOptions:\n");
+        print_options(v->options);
+        if (v->takes_doors)
+                print_words();
+        (void) printf("\nMore: man cordon-%s\n", v->name);
+}
+
+static void print_all(void)
+{
+        size_t n;
+        const struct cli_verb *v = cli_verbs(&n);
+        (void) printf("cordon runs code that nobody trusts in a box with no doors but the ones you name.\n\n"
+                      "  cordon run -- python3 -c 'print(6*7)'       nothing of yours is visible, no network\n"
+                      "  cordon run --read . -- ls -l                one door: this directory, read-only\n"
+                      "  cordon why read ~/.ssh/id_ed25519           what a box would answer, and why\n\nVerbs:\n");
+        for (size_t i = 0; i < n; i++)
+                (void) printf("  %-11s %s\n", v[i].name, v[i].help);
+        (void) printf("\n`cordon help VERB` tells more. Exit status of run: the command's own; 128+n for signal n;\n"
+                      "124 a limit ended it; 125 cordon itself failed; 126 and 127 as in shells.\n");
+}
+
+int verb_help(int argc, char **argv)
+{
+        if (argc < 2)
+                return print_all(), 0;
+        const struct cli_verb *v = cli_verb_find(argv[1]);
+        if (!v)
+                return cli_usage("there is no verb `%s`", argv[1]);
+        return cli_help_verb(v), 0;
+}
+
+int verb_version(int argc, char **argv)
+{
+        (void) argc;
+        (void) argv;
+        return printf("cordon %s\n", cordon_version()) < 0 ? EXIT_CORDON : 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/main.c - the table of verbs. --help, completions and the manual's synopses come from it. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct cli_verb verbs[] = {
+        { "run", "[DOORS] [-p POLICY] [--] COMMAND [ARGUMENT...]", "run a command in a box", verb_run, run_options, true },
+        { "run-script", "[DOORS] FILE [ARGUMENT...]", "run one script: its own process, 60 s, no network, no files but itself", verb_run_script,
+          run_options, true },
+        { "doors", "[DOORS] [-p POLICY] [--json]", "every door of a policy in words, and the worst a guest could do", verb_doors,
+          json_options, true },
+        { "check", "[DOORS] [-p POLICY] [--json] [POLICY...]", "load policies, run their expect lines, show lints", verb_check,
+          json_options, true },
+        { "why", "[DOORS] [-p POLICY] [--json] EFFECT...", "is this effect allowed, by which door, what would permit it", verb_why,
+          json_options, true },
+        { "policy", "diff A B | json FILE | show FILE | digest FILE | stock [NAME]", "compare, convert and print policies",
+          verb_policy, no_options, false },
+        { "ps", "[--json]", "your boxes that are running", verb_ps, json_options, false },
+        { "stop", "[-k] [-t SECONDS] BOX...", "end boxes: politely, then not", verb_stop, stop_options, false },
+        { "inspect", "BOX", "one running box as JSON", verb_inspect, no_options, false },
+        { "logs", "BOX", "the newest output of a detached box", verb_logs, no_options, false },
+        { "doctor", "[--json]", "what this host can enforce, tried now, and the command that mends the rest", verb_doctor,
+          json_options, false },
+        { "bench", "[-n RUNS] [--json]", "what starting a box costs on this host", verb_bench, bench_options, false },
+        { "help", "[VERB]", "this text, or a verb's", verb_help, no_options, false },
+        { "version", "", "print the version", verb_version, no_options, false },
+};
+
+const struct cli_verb *cli_verbs(size_t *ret_count)
+{
+        *ret_count = sizeof verbs / sizeof *verbs;
+        return verbs;
+}
+
+const struct cli_verb *cli_verb_find(const char *name)
+{
+        for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+                if (strcmp(verbs[i].name, name) == 0)
+                        return &verbs[i];
+        return NULL;
+}
+
+int main(int argc, char **argv)
+{
+        if (argc < 2)
+                return verb_help(0, NULL), EXIT_CORDON;
+        const char *name = argv[1];
+        if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+                name = "help";
+        if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+                name = "version";
+        const struct cli_verb *v = cli_verb_find(name);
+        if (!v)
+                return cli_usage("there is no verb `%s`", name);
+        for (int i = 2; i < argc && strcmp(argv[i], "--") != 0 && argv[i][0] == '-'; i++)
+                if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+                        return cli_help_verb(v), 0;
+        return v->run(argc - 1, argv + 1);
+}

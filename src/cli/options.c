@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/options.c - options by table, policy words as flags, errors with the nearest right word. */
+#include "base/str.h"
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct cli_option no_options[] = { { 0 } };
+
+int cli_error(const cordon_error *e)
+{
+        (void) fprintf(stderr, "cordon: error: %s\n", e->what);
+        if (e->hint[0])
+                (void) fprintf(stderr, "cordon: hint: %s\n", e->hint);
+        return EXIT_CORDON;
+}
+
+static void say(const char *kind, const char *fmt, va_list ap)
+{
+        (void) fprintf(stderr, "cordon: %s", kind);
+        (void) vfprintf(stderr, fmt, ap);
+        (void) fputc('\n', stderr);
+}
+
+int cli_usage(const char *fmt, ...)
+{
+        va_list ap;
+        va_start(ap, fmt);
+        say("error: ", fmt, ap);
+        va_end(ap);
+        (void) fprintf(stderr, "cordon: hint: `cordon help` lists the verbs, `cordon help VERB` its options\n");
+        return EXIT_CORDON;
+}
+
+void cli_note(const char *fmt, ...)
+{
+        va_list ap;
+        va_start(ap, fmt);
+        say("", fmt, ap);
+        va_end(ap);
+}
+
+int cli_give(char *text, const cordon_error *e)
+{
+        if (!text)
+                return cli_error(e);
+        int bad = fputs(text, stdout) == EOF || fflush(stdout) == EOF;
+        cordon_free(text);
+        return bad ? EXIT_CORDON : 0;
+}
+
+/* Limits as flags of their own: what docker users reach for. */
+static const char *const limit_flags[] = { "time", "cpu", "memory", "procs", "files", "disk", "output", "egress", "effects" };
+
+static bool is_limit_flag(const char *name)
+{
+        for (size_t i = 0; i < sizeof limit_flags / sizeof *limit_flags; i++)
+                if (strcmp(limit_flags[i], name) == 0)
+                        return true;
+        return false;
+}
+
+static int take_word(cordon_policy *p, const char *word, const char *value)
+{
+        cordon_error e;
+        char limit[128];
+        if (is_limit_flag(word)) {
+                (void) snprintf(limit, sizeof limit, "%s %s", word, value);
+                if (cordon_policy_add(p, "limit", limit, &e) == 0)
+                        return 0;
+        } else if (cordon_policy_add(p, word, value, &e) == 0) {
+                return 0;
+        }
+        (void) cli_error(&e);
+        return -1;
+}
+
+static int take_policy_file(cordon_policy *p, const char *path)
+{
+        cordon_error e;
+        const char *stock = cordon_stock_text(path); /* -p base/python3 */
+        int r = stock ? cordon_policy_add_text(p, path, stock, strlen(stock), &e) : cordon_policy_add_file(p, path, &e);
+        if (r < 0)
+                (void) cli_error(&e);
+        return r;
+}
+
+static int unknown(const struct cli_verb *verb, const char *given, bool words)
+{
+        const char *best = NULL, *word, *synopsis, *help;
+        unsigned distance = 4;
+        for (const struct cli_option *o = verb->options; o->name; o++)
+                if (str_distance(given, o->name) < distance)
+                        distance = str_distance(given, best = o->name);
+        for (size_t i = 0; words && cordon_word_help(i, &word, &synopsis, &help); i++)
+                if (str_distance(given, word) < distance)
+                        distance = str_distance(given, best = word);
+        (void) fprintf(stderr, "cordon: error: `cordon %s` has no option --%s\n", verb->name, given);
+        if (best)
+                (void) fprintf(stderr, "cordon: hint: did you mean --%s?\n", best);
+        else
+                (void) fprintf(stderr, "cordon: hint: `cordon help %s` lists them\n", verb->name);
+        return -1;
+}
+
+static const struct cli_option *find_option(const struct cli_verb *verb, const char *name, char letter)
+{
+        for (const struct cli_option *o = verb->options; o->name; o++)
+                if (letter ? o->letter == letter : strcmp(o->name, name) == 0)
+                        return o;
+        return NULL;
+}
+
+struct given { /* one option as it stands on the command line */
+        char name[64];
+        const char *value; /* after '=' or glued to the letter; NULL: the next argument, if it takes one */
+        char letter;
+};
+
+static bool split(const char *arg, struct given *g)
+{
+        *g = (struct given){ 0 };
+        if (arg[1] != '-') {
+                g->letter = arg[1];
+                g->value = arg[2] ? arg + 2 : NULL;
+                g->name[0] = arg[1];
+                return true;
+        }
+        const char *eq = strchr(arg, '=');
+        size_t n = eq ? (size_t) (eq - arg - 2) : strlen(arg + 2);
+        if (n == 0 || n >= sizeof g->name)
+                return false;
+        memcpy(g->name, arg + 2, n);
+        g->value = eq ? eq + 1 : NULL;
+        return true;
+}
+
+/* Handles argv[*at]; moves *at over an argument it took. */
+static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx, cordon_policy *policy)
+{
+        const struct cli_option *o = find_option(verb, g->name, g->letter);
+        bool file = policy && (g->letter ? g->letter == 'p' : strcmp(g->name, "policy") == 0);
+        bool word = policy && !g->letter && (cordon_policy_is_word(g->name) || is_limit_flag(g->name));
+        if (!o && !file && !word)
+                return unknown(verb, g->name, policy != NULL);
+        bool wants = file || word || o->arg;
+        if (wants && !g->value) {
+                if (*at + 1 >= argc) {
+                        (void) cli_usage("--%s needs an argument", g->name);
+                        return -1;
+                }
+                g->value = argv[++*at];
+        } else if (!wants && g->value) {
+                (void) cli_usage("--%s takes no argument", g->name);
+                return -1;
+        }
+        if (o)
+                return o->take(ctx, g->value);
+        return file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);
+}
+
+int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy)
+{
+        int i = 1;
+        for (; i < argc && argv[i][0] == '-' && argv[i][1] != '\0'; i++) {
+                struct given g;
+                if (strcmp(argv[i], "--") == 0)
+                        return i + 1;
+                if (!split(argv[i], &g)) {
+                        (void) cli_usage("%s is no option", argv[i]);
+                        return -1;
+                }
+                if (take_one(verb, argv, argc, &i, &g, ctx, policy) < 0)
+                        return -1;
+        }
+        return i;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/run.c - `cordon run`: options, terminal, signals, detaching, and what is said at the end. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { HANDLES = 32 };
+
+struct run {
+        cordon_policy *policy;
+        cordon_box *box;
+        const char *name, *cwd, *work;
+        const char *handle_name[HANDLES], *handle_path[HANDLES];
+        unsigned handle_count;
+        bool tty, no_stdin, root, json, quiet, plan, detach, require;
+        int status_fd;
+        bool script;
+};
+
+/* Signal handlers have no other way to reach the box. Written before they are installed. */
+static cordon_box *volatile signal_box;
+static volatile sig_atomic_t resized;
+
+#define SETTER(field)                                                                                        \
+        static int set_##field(void *ctx, const char *value)                                                 \
+        {                                                                                                    \
+                (void) value;                                                                                \
+                ((struct run *) ctx)->field = true;                                                          \
+                return 0;                                                                                    \
+        }
+SETTER(tty)
+SETTER(no_stdin)
+SETTER(root)
+SETTER(json)
+SETTER(quiet)
+SETTER(plan)
+SETTER(detach)
+SETTER(require)
+
+static int set_name(void *ctx, const char *value)
+{
+        size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+        if (n == 0 || value[n] || n > 60)
+                return cli_usage("a name has letters, digits, `_`, `.` and `-`, at most 60"), -1;
+        ((struct run *) ctx)->name = value;
+        return 0;
+}
+
+static int set_cwd(void *ctx, const char *value)
+{
+        if (value[0] != '/')
+                return cli_usage("--cwd takes an absolute path, as the box sees it"), -1;
+        ((struct run *) ctx)->cwd = value;
+        return 0;
+}
+
+static int set_work(void *ctx, const char *value)
+{
+        struct run *r = ctx;
+        cordon_error e;
+        char *real = realpath(value, NULL);
+        if (!real)
+                return cli_usage("--work %s: %s", value, strerror(errno)), -1;
+        int bad = cordon_policy_roots(r->policy, real, NULL, &e);
+        free(real);
+        return bad;
+}
+
+static int set_status_fd(void *ctx, const char *value)
+{
+        char *end;
+        errno = 0;
+        long fd = strtol(value, &end, 10);
+        if (errno || end == value || *end || fd < 0 || fd > 65535 || fcntl((int) fd, F_GETFD) < 0)
+                return cli_usage("--status-fd %s is not an open descriptor", value), -1;
+        ((struct run *) ctx)->status_fd = (int) fd;
+        return 0;
+}
+
+static int set_handle(void *ctx, const char *value)
+{
+        struct run *r = ctx;
+        const char *eq = strchr(value, '=');
+        if (!eq || eq == value || !eq[1] || r->handle_count == HANDLES)
+                return cli_usage("--handle takes NAME=FILE"), -1;
+        r->handle_name[r->handle_count] = strndup(value, (size_t) (eq - value));
+        r->handle_path[r->handle_count++] = eq + 1;
+        return 0;
+}
+
+const struct cli_option run_options[] = {
+        { "tty", 't', NULL, "a terminal of the box's own (never yours)", set_tty },
+        { "no-stdin", 'n', NULL, "empty input", set_no_stdin },
+        { "detach", 'd', NULL, "run in the background; prints the run id", set_detach },
+        { "name", 0, "NAME", "a name for ps, stop and logs", set_name },
+        { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
+        { "cwd", 0, "DIR", "start there, as the box sees it", set_cwd },
+        { "work", 0, "DIR", "what {work} means (default: here)", set_work },
+        { "root", 0, NULL, "uid 0 inside; still nobody outside", set_root },
+        { "require-limit", 0, NULL, "do not start where control groups cannot keep the limits", set_require },
+        { "json", 0, NULL, "the result as one JSON object on standard error", set_json },
+        { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
+        { "quiet", 'q', NULL, "say nothing at the end", set_quiet },
+        { "plan", 0, NULL, "print what would be done, and do nothing", set_plan },
+        { 0 },
+};
+
+/* ---- signals and the terminal ---- */
+
+static void pass_on(int sig)
+{
+        int saved = errno;
+        cordon_box *b = signal_box;
+        if (sig == SIGWINCH)
+                resized = 1;
+        else if (b && sig == SIGTSTP) {
+                cordon_box_signal(b, SIGSTOP);
+                (void) raise(SIGSTOP);
+                cordon_box_signal(b, SIGCONT);
+        } else if (b)
+                cordon_box_signal(b, sig);
+        errno = saved;
+}
+
+static void catch_signals(void)
+{
+        static const int passed[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGWINCH };
+        struct sigaction a = { .sa_handler = pass_on };
+        (void) sigemptyset(&a.sa_mask);
+        for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+                (void) sigaction(passed[i], &a, NULL);
+        (void) signal(SIGPIPE, SIG_IGN);
+}
+
+static struct termios saved_terminal;
+static bool terminal_is_raw;
+
+static void restore_terminal(void)
+{
+        if (terminal_is_raw)
+                (void) tcsetattr(0, TCSADRAIN, &saved_terminal);
+        terminal_is_raw = false;
+}
+
+static int take_terminal(void)
+{
+        if (tcgetattr(0, &saved_terminal) < 0)
+                return cli_usage("-t needs a terminal on standard input"), -1;
+        struct termios raw = saved_terminal;
+        cfmakeraw(&raw);
+        if (tcsetattr(0, TCSADRAIN, &raw) < 0)
+                return cli_usage("the terminal cannot be taken: %s", strerror(errno)), -1;
+        terminal_is_raw = true;
+        (void) atexit(restore_terminal);
+        return 0;
+}
+
+static void follow_size(cordon_box *b)
+{
+        struct winsize w;
+        if (ioctl(0, TIOCGWINSZ, &w) == 0)
+                cordon_box_resize(b, w.ws_row, w.ws_col);
+}
+
+/* ---- what is said at the end ---- */
+
+static void say_denials(const cordon_result *r)
+{
+        if (r->denial_count == 0)
+                return;
+        cli_note("refused%s:", r->denial_count == 1 ? "" : " (each once, with how often)");
+        for (size_t i = 0; i < r->denial_count; i++) {
+                const cordon_denial *d = &r->denials[i];
+                (void) fprintf(stderr, "  %s%s%s", d->what, d->program[0] ? " by " : "", d->program);
+                if (d->count > 1)
+                        (void) fprintf(stderr, ", %u times", d->count);
+                (void) fprintf(stderr, ": %s", d->layer);
+                if (d->permit[0])
+                        (void) fprintf(stderr, "; to permit: --%s", d->permit);
+                (void) fputc('\n', stderr);
+        }
+}
+
+static void say_end(const struct run *run, const cordon_result *r)
+{
+        if (r->error)
+                (void) cli_error(r->error);
+        if (run->quiet)
+                return;
+        if (strcmp(r->wall, "process") == 0)
+                cli_note("note: the process wall: no namespaces on this host. Other files answer \"permission denied\" instead of "
+                         "not existing, and can be seen by stat; see `cordon doctor`");
+        if (r->end == CORDON_LIMIT) {
+                cli_note("the limit `%s` ended it%s", r->limit, r->output_truncated ? "; output was cut there" : "");
+                if (!r->groups)
+                        cli_note("note: no control groups for this account: memory, cpu and processes are kept by rlimits and sampling");
+        }
+        say_denials(r);
+}
+
+static void write_status(const struct run *run)
+{
+        char *json = cordon_box_result_json(run->box);
+        if (!json)
+                return;
+        if (run->json)
+                (void) fprintf(stderr, "%s\n", json);
+        if (run->status_fd >= 0) {
+                (void) !write(run->status_fd, json, strlen(json));
+                (void) !write(run->status_fd, "\n", 1);
+        }
+        cordon_free(json);
+}
+
+/* A start that failed has a result too. */
+static int start_failed(const struct run *run, const cordon_error *e)
+{
+        char what[1024];
+        size_t n = 0;
+        for (const char *c = e->what; *c && n < sizeof what - 2; c++) {
+                if (*c == '"' || *c == '\\')
+                        what[n++] = '\\';
+                what[n++] = *c;
+        }
+        what[n] = '\0';
+        if (run->status_fd >= 0)
+                (void) dprintf(run->status_fd, "{\"version\":1,\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"what\":\"%s\"}}\n",
+                               cordon_error_name(e->code), e->sys, what);
+        if (run->json)
+                (void) fprintf(stderr, "{\"version\":1,\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"what\":\"%s\"}}\n",
+                               cordon_error_name(e->code), e->sys, what);
+        return cli_error(e);
+}
+
+/* ---- the run ---- */
+
+static int open_handles(struct run *r)
+{
+        for (unsigned i = 0; i < r->handle_count; i++) {
+                /* Which way it goes is the policy's word; a file that is there is read, one that is not is made. */
+                int fd = open(r->handle_path[i], O_RDWR | O_CLOEXEC | O_CREAT | O_NOCTTY, 0666);
+                if (fd < 0)
+                        fd = open(r->handle_path[i], O_RDONLY | O_CLOEXEC | O_NOCTTY);
+                if (fd < 0 || !r->handle_name[i] || cordon_box_handle(r->box, r->handle_name[i], fd) < 0)
+                        return cli_usage("--handle %s: %s", r->handle_path[i], strerror(errno)), -1;
+        }
+        return 0;
+}
+
+static int configure(struct run *r, char **command)
+{
+        const char *term = getenv("TERM");
+        bool bad = cordon_box_command(r->box, (const char *const *) command) < 0;
+        bad = bad || (r->name && cordon_box_set(r->box, CORDON_NAME, r->name) < 0);
+        bad = bad || (r->cwd && cordon_box_set(r->box, CORDON_CWD, r->cwd) < 0);
+        bad = bad || (r->tty && (cordon_box_set(r->box, CORDON_TTY, "1") < 0 || cordon_box_set(r->box, CORDON_TERM, term ? term : "xterm") < 0));
+        bad = bad || (r->root && cordon_box_set(r->box, CORDON_ROOT_INSIDE, "1") < 0);
+        bad = bad || (r->require && cordon_box_set(r->box, CORDON_REQUIRE_GROUPS, "1") < 0);
+        bad = bad || cordon_box_set(r->box, CORDON_SINGLE_THREAD, "1") < 0;
+        if (bad)
+                return cli_usage("an option is too long"), -1;
+        if (!r->detach) {
+                cordon_box_stdio(r->box, 0, r->no_stdin ? -1 : 0);
+                cordon_box_stdio(r->box, 1, 1);
+                cordon_box_stdio(r->box, 2, 2);
+        }
+        return open_handles(r);
+}
+
+static int run_here(struct run *r)
+{
+        cordon_error e = { 0 };
+        signal_box = r->box;
+        catch_signals();
+        if (r->tty && take_terminal() < 0)
+                return EXIT_CORDON;
+        if (cordon_box_start(r->box, &e) < 0) {
+                restore_terminal();
+                return start_failed(r, &e);
+        }
+        if (r->tty)
+                follow_size(r->box);
+        while (cordon_box_wait(r->box, -1) == 0)
+                if (resized) {
+                        resized = 0;
+                        follow_size(r->box);
+                }
+        restore_terminal();
+        signal_box = NULL;
+        const cordon_result *result = cordon_box_result(r->box);
+        say_end(r, result);
+        write_status(r);
+        return cordon_result_status(result);
+}
+
+/* The keeper goes on alone; the caller hears the run id, or why there is none. */
+static _Noreturn void keep_in_background(struct run *r, int tell)
+{
+        cordon_error e = { 0 };
+        (void) setsid();
+        if (cordon_box_start(r->box, &e) < 0) {
+                (void) !write(tell, &e, sizeof e);
+                exit(EXIT_CORDON);
+        }
+        (void) dprintf(tell, "%s", cordon_box_run_id(r->box));
+        (void) close(tell);
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        for (int i = 0; i < 3 && null >= 0; i++)
+                (void) dup2(null, i);
+        while (cordon_box_wait(r->box, -1) == 0)
+                ;
+        write_status(r);
+        exit(cordon_result_status(cordon_box_result(r->box)));
+}
+
+static int run_detached(struct run *r)
+{
+        int line[2];
+        cordon_error e = { 0 };
+        if (pipe2(line, O_CLOEXEC) < 0)
+                return cli_usage("no pipe: %s", strerror(errno));
+        pid_t pid = fork();
+        if (pid < 0)
+                return cli_usage("no process: %s", strerror(errno));
+        if (pid == 0) {
+                (void) close(line[0]);
+                keep_in_background(r, line[1]);
+        }
+        (void) close(line[1]);
+        ssize_t n = read(line[0], &e, sizeof e);
+        (void) close(line[0]);
+        if (n == (ssize_t) sizeof e)
+                return start_failed(r, &e);
+        if (n <= 0)
+                return cli_usage("the box ended before it began");
+        return printf("%.*s\n", (int) n, (const char *) &e) < 0 ? EXIT_CORDON : 0;
+}
+
+static int run_configured(struct run *r, char **command)
+{
+        cordon_error e = { 0 };
+        if (r->tty && r->detach)
+                return cli_usage("-t and --detach do not go together");
+        if (configure(r, command) < 0)
+                return EXIT_CORDON;
+        if (r->plan)
+                return cli_give(cordon_box_plan(r->box, &e), &e);
+        return r->detach ? run_detached(r) : run_here(r);
+}
+
+static int run_with(int argc, char **argv, struct run *r, const char *verb)
+{
+        r->policy = cordon_policy_new();
+        r->box = r->policy ? cordon_box_new(r->policy) : NULL;
+        int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
+        int status = EXIT_CORDON;
+        if (at >= argc)
+                status = cli_usage("there is nothing to run; for example: cordon run -- ls /");
+        else if (at >= 0)
+                status = r->script ? EXIT_CORDON : run_configured(r, argv + at);
+        if (at >= 0 && at < argc && r->script) {
+                cordon_error e = { 0 };
+                if (cordon_policy_add(r->policy, "limit", "time 60s", &e) < 0)
+                        status = cli_error(&e);
+                else
+                        status = run_configured(r, argv + at);
+        }
+        cordon_box_free(r->box);
+        cordon_policy_free(r->policy);
+        return status;
+}
+
+int verb_run(int argc, char **argv)
+{
+        struct run r = { .status_fd = -1 };
+        return run_with(argc, argv, &r, "run");
+}
+
+/* A script needs no execute bit and no door: the file itself is shown to the box, and nothing else. */
+int verb_run_script(int argc, char **argv)
+{
+        struct run r = { .status_fd = -1, .script = true };
+        return run_with(argc, argv, &r, "run-script");
+}

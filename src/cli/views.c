@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/views.c - verbs that read a policy and run nothing: doors, check, why, policy. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct view_options {
+        bool json;
+};
+
+static int take_json(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct view_options *) ctx)->json = true;
+        return 0;
+}
+
+const struct cli_option json_options[] = {
+        { "json", 0, NULL, "for programs", take_json },
+        { 0 },
+};
+
+int verb_doors(int argc, char **argv)
+{
+        struct view_options o = { 0 };
+        cordon_error e = { 0 };
+        cordon_policy *p = cordon_policy_new();
+        int status = EXIT_CORDON;
+        int at = p ? cli_options(argc, argv, cli_verb_find("doors"), &o, p) : -1;
+        if (at >= 0 && at < argc)
+                status = cli_usage("`%s` is no option; a policy file goes with -p", argv[at]);
+        else if (at >= 0)
+                status = cli_give(cordon_policy_view(p, o.json ? CORDON_VIEW_DOORS_JSON : CORDON_VIEW_DOORS, &e), &e);
+        cordon_policy_free(p);
+        return status;
+}
+
+static int check_one(cordon_policy *p, const char *name, const struct view_options *o)
+{
+        cordon_error e = { 0 };
+        char *notes = cordon_policy_view(p, o->json ? CORDON_VIEW_NOTES_JSON : CORDON_VIEW_NOTES, &e);
+        if (!notes)
+                return cli_error(&e);
+        if (!o->json) {
+                char *digest = cordon_policy_view(p, CORDON_VIEW_DIGEST, &e);
+                (void) printf("%s%s: holds, policy %.12s\n", notes, name, digest ? digest : "?");
+                cordon_free(digest);
+        } else {
+                (void) fputs(notes, stdout);
+        }
+        cordon_free(notes);
+        return 0;
+}
+
+int verb_check(int argc, char **argv)
+{
+        struct view_options o = { 0 };
+        cordon_error e = { 0 };
+        cordon_policy *p = cordon_policy_new();
+        int at = p ? cli_options(argc, argv, cli_verb_find("check"), &o, p) : -1;
+        int status = at < 0 ? EXIT_CORDON : at == argc ? check_one(p, "policy", &o) : 0;
+        cordon_policy_free(p);
+        for (; at >= 0 && at < argc; at++) {
+                p = cordon_policy_new();
+                int r = !p || cordon_policy_add_file(p, argv[at], &e) < 0 ? cli_error(&e) : check_one(p, argv[at], &o);
+                cordon_policy_free(p);
+                if (r)
+                        status = r;
+        }
+        return status;
+}
+
+/* The rest of the line is the effect: `cordon why net GET https://x/` needs no quotes. */
+static char *join(int argc, char **argv)
+{
+        size_t n = 1;
+        for (int i = 0; i < argc; i++)
+                n += strlen(argv[i]) + 1;
+        char *text = calloc(1, n);
+        for (int i = 0; text && i < argc; i++) {
+                (void) strncat(text, argv[i], n - strlen(text) - 1);
+                if (i + 1 < argc)
+                        (void) strncat(text, " ", n - strlen(text) - 1);
+        }
+        return text;
+}
+
+int verb_why(int argc, char **argv)
+{
+        struct view_options o = { 0 };
+        cordon_error e = { 0 };
+        cordon_policy *p = cordon_policy_new();
+        int status = EXIT_CORDON, allowed = 0;
+        int at = p ? cli_options(argc, argv, cli_verb_find("why"), &o, p) : -1;
+        if (at >= 0 && at == argc)
+                status = cli_usage("which effect? For example: cordon why read ~/.ssh/id_ed25519");
+        if (at >= 0 && at < argc) {
+                char *effect = join(argc - at, argv + at);
+                char *text = effect ? cordon_policy_why(p, effect, o.json, &allowed, &e) : NULL;
+                free(effect);
+                status = cli_give(text, &e);
+                if (status == 0 && !allowed)
+                        status = 1;
+        }
+        cordon_policy_free(p);
+        return status;
+}
+
+/* ---- cordon policy ... ---- */
+
+static cordon_policy *load(const char *path)
+{
+        cordon_error e = { 0 };
+        cordon_policy *p = cordon_policy_new();
+        const char *stock = cordon_stock_text(path);
+        int r = !p ? -1 : stock ? cordon_policy_add_text(p, path, stock, strlen(stock), &e) : cordon_policy_add_file(p, path, &e);
+        if (r == 0)
+                return p;
+        (void) cli_error(&e);
+        cordon_policy_free(p);
+        return NULL;
+}
+
+static int policy_diff(int argc, char **argv)
+{
+        static const char *const orders[] = { "equal", "wider", "narrower", "crossing" };
+        if (argc != 2)
+                return cli_usage("`cordon policy diff` takes two policies");
+        cordon_error e = { 0 };
+        int order = 0, status = EXIT_CORDON;
+        cordon_policy *a = load(argv[0]), *b = load(argv[1]);
+        char *text = a && b ? cordon_policy_diff(a, b, &order, &e) : NULL;
+        if (text) {
+                (void) printf("%s%s\n", text, orders[order]);
+                status = order == 0 ? 0 : 1;
+        } else if (a && b) {
+                status = cli_error(&e);
+        }
+        cordon_free(text);
+        cordon_policy_free(a);
+        cordon_policy_free(b);
+        return status;
+}
+
+static int policy_view(int argc, char **argv, cordon_view view)
+{
+        if (argc != 1)
+                return cli_usage("one policy file, or the name of a stock policy");
+        cordon_error e = { 0 };
+        cordon_policy *p = load(argv[0]);
+        int status = p ? cli_give(cordon_policy_view(p, view, &e), &e) : EXIT_CORDON;
+        cordon_policy_free(p);
+        return status;
+}
+
+static int policy_stock(int argc, char **argv)
+{
+        if (argc == 1) {
+                const char *text = cordon_stock_text(argv[0]);
+                return text ? (void) fputs(text, stdout), 0 : cli_usage("there is no stock policy %s", argv[0]);
+        }
+        const char *name;
+        for (size_t i = 0; (name = cordon_stock_name(i)); i++)
+                (void) puts(name);
+        return 0;
+}
+
+int verb_policy(int argc, char **argv)
+{
+        static const struct {
+                const char *name;
+                cordon_view view;
+        } views[] = { { "json", CORDON_VIEW_JSON }, { "show", CORDON_VIEW_LINES }, { "digest", CORDON_VIEW_DIGEST } };
+        if (argc < 2)
+                return cli_usage("cordon policy diff | json | show | digest | stock");
+        if (strcmp(argv[1], "diff") == 0)
+                return policy_diff(argc - 2, argv + 2);
+        if (strcmp(argv[1], "stock") == 0)
+                return policy_stock(argc - 2, argv + 2);
+        for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+                if (strcmp(argv[1], views[i].name) == 0)
+                        return policy_view(argc - 2, argv + 2, views[i].view);
+        return cli_usage("`cordon policy` has no `%s`", argv[1]);
+}
+
+int verb_doctor(int argc, char **argv)
+{
+        struct view_options o = { 0 };
+        int ok = 0;
+        if (cli_options(argc, argv, cli_verb_find("doctor"), &o, NULL) < 0)
+                return EXIT_CORDON;
+        unsigned swept = cordon_sweep();
+        if (swept > 0)
+                cli_note("note: removed %u control groups whose keeper had been killed", swept);
+        cordon_error e = { 0 };
+        int status = cli_give(cordon_doctor(o.json, &ok), &e);
+        return status ? status : ok ? 0 : 1;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* host/cgroup.c - which control-group hierarchies are mounted, and where we are in each.
+ * Never: allocates (the janitor of limit/ may come here after a fork), follows a path, trusts a length.
+ *
+ * mountinfo: ID PARENT MAJ:MIN ROOT MOUNT OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS, blanks in paths as
+ * \040. cgroup:    ID:CONTROLLER[,CONTROLLER...]:PATH, and 0::PATH for v2; PATH is not escaped. */
+#include "base/fd.h"
+#include "base/span.h"
+#include "host/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+enum { V2 = CONTROLLER__COUNT, LINE_MAX_BYTES = 8192 };
+
+static const char *const controller_names[] = {
+        [CONTROLLER_MEMORY] = "memory",
+        [CONTROLLER_PIDS] = "pids",
+        [CONTROLLER_CPUACCT] = "cpuacct",
+        [CONTROLLER_FREEZER] = "freezer",
+};
+_Static_assert(sizeof controller_names / sizeof *controller_names == CONTROLLER__COUNT, "a name for each");
+
+/* What is known so far; `root` is the part of the hierarchy that is mounted. */
+struct scan {
+        struct host_cgroups *h;
+        char root[CONTROLLER__COUNT + 1][1024];
+};
+
+typedef int line_fn(struct scan *s, struct span line);
+
+static struct host_hierarchy *hierarchy(struct scan *s, unsigned i)
+{
+        return i == V2 ? &s->h->v2 : &s->h->v1[i];
+}
+
+/* Takes what stands before `sep` off the front of `rest`; all of it when `sep` is not there. */
+static struct span cut(struct span *rest, char sep)
+{
+        const uint8_t *at = rest->n > 0 ? memchr(rest->p, sep, rest->n) : NULL;
+        size_t n = at ? (size_t) (at - rest->p) : rest->n;
+        struct span word = span_of(rest->p, n);
+        size_t eaten = at ? n + 1 : n;
+        *rest = span_of(rest->p + eaten, rest->n - eaten);
+        return word;
+}
+
+static bool lists(struct span list, char sep, const char *word)
+{
+        while (list.n > 0)
+                if (span_is(cut(&list, sep), word))
+                        return true;
+        return false;
+}
+
+bool host_lists(const char *text, const char *word)
+{
+        struct span all = span_str(text);
+        while (all.n > 0)
+                if (lists(cut(&all, '\n'), ' ', word))
+                        return true;
+        return false;
+}
+
+static int octal(const uint8_t *p, size_t n)
+{
+        if (n < 4 || p[1] < '0' || p[1] > '3' || p[2] < '0' || p[2] > '7' || p[3] < '0' || p[3] > '7')
+                return -1;
+        return (p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0');
+}
+
+/* Undoes \NNN. Refuses broken escapes, a NUL, what is too long, and what is no absolute path. */
+static int unescape(struct span in, char *out, size_t cap)
+{
+        size_t n = 0;
+        if (in.n == 0 || in.p[0] != '/')
+                return -1;
+        for (size_t i = 0; i < in.n; i++) {
+                int c = in.p[i];
+                if (c == '\\') {
+                        c = octal(in.p + i, in.n - i);
+                        i += 3;
+                }
+                if (c <= 0 || n + 1 >= cap)
+                        return -1;
+                out[n++] = (char) c;
+        }
+        out[n] = '\0';
+        return 0;
+}
+
+/* The first mount of a hierarchy is kept, unless a later one shows more of it. */
+static int note_mount(struct scan *s, unsigned i, struct span root, struct span mount)
+{
+        struct host_hierarchy *y = hierarchy(s, i);
+        if (y->present && (strcmp(s->root[i], "/") == 0 || !span_is(root, "/")))
+                return 0;
+        if (unescape(root, s->root[i], sizeof s->root[i]) < 0 ||
+            unescape(mount, y->mount, sizeof y->mount) < 0)
+                return -1;
+        y->present = true;
+        return 0;
+}
+
+/* The last blank-separated word: the source before it may be empty, which shows as two blanks. */
+static struct span last_word(struct span s)
+{
+        size_t at = s.n;
+        while (at > 0 && s.p[at - 1] != ' ')
+                at--;
+        return span_of(s.p + at, s.n - at);
+}
+
+static int mount_line(struct scan *s, struct span line)
+{
+        struct span rest = line, root = { 0 }, mount = { 0 };
+        for (int i = 0; i < 5; i++) {
+                root = mount;
+                mount = cut(&rest, ' ');
+        }
+        if (rest.n == 0)
+                return -1;
+        while (rest.n > 0 && !span_is(cut(&rest, ' '), "-"))
+                ;
+        struct span type = cut(&rest, ' ');
+        if (type.n == 0)
+                return -1;
+        if (span_is(type, "cgroup2"))
+                return note_mount(s, V2, root, mount);
+        if (!span_is(type, "cgroup"))
+                return 0;
+        for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
+                if (lists(last_word(rest), ',', controller_names[i]) && note_mount(s, i, root, mount) < 0)
+                        return -1;
+        return 0;
+}
+
+static bool has_dotdot(struct span path)
+{
+        while (path.n > 0)
+                if (span_is(cut(&path, '/'), ".."))
+                        return true;
+        return false;
+}
+
+static bool ends(struct span s, const char *tail)
+{
+        size_t n = strlen(tail);
+        return s.n >= n && memcmp(s.p + s.n - n, tail, n) == 0;
+}
+
+/* Our group as seen below the mount. One that lies outside of it, or was removed, is "": nothing can be
+ * opened by it. */
+static int note_own(struct scan *s, unsigned i, struct span path)
+{
+        struct host_hierarchy *y = hierarchy(s, i);
+        if (path.n == 0 || path.p[0] != '/' || memchr(path.p, '\0', path.n))
+                return -1;
+        if (!y->present || has_dotdot(path) || ends(path, " (deleted)"))
+                return 0;
+        size_t skip = strcmp(s->root[i], "/") == 0 ? 0 : strlen(s->root[i]);
+        if (skip > 0 && (!span_starts(path, s->root[i]) || (path.n > skip && path.p[skip] != '/')))
+                return 0;
+        if (path.n == skip)
+                return (void) memcpy(y->own, "/", 2), 0;
+        if (path.n - skip >= sizeof y->own)
+                return -1;
+        memcpy(y->own, path.p + skip, path.n - skip);
+        y->own[path.n - skip] = '\0';
+        return 0;
+}
+
+/* Splits "ID:LIST:PATH". */
+static int split_group(struct span line, struct span *ret_list, struct span *ret_path)
+{
+        struct span rest = line;
+        struct span id = cut(&rest, ':');
+        if (id.n == 0 || id.n > 10)
+                return -1;
+        for (size_t i = 0; i < id.n; i++)
+                if (id.p[i] < '0' || id.p[i] > '9')
+                        return -1;
+        *ret_list = cut(&rest, ':');
+        *ret_path = rest;
+        return rest.n > 0 ? 0 : -1;
+}
+
+static int group_line(struct scan *s, struct span line)
+{
+        struct span list, path;
+        if (split_group(line, &list, &path) < 0)
+                return -1;
+        if (list.n == 0)
+                return note_own(s, V2, path);
+        for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
+                if (lists(list, ',', controller_names[i]) && note_own(s, i, path) < 0)
+                        return -1;
+        return 0;
+}
+
+static int each_line(struct span text, line_fn *fn, struct scan *s)
+{
+        while (text.n > 0)
+                if (fn(s, cut(&text, '\n')) < 0)
+                        return -1;
+        return 0;
+}
+
+int host_cgroups_parse(const char *mountinfo, const char *cgroup, struct host_cgroups *ret)
+{
+        struct host_cgroups h = { 0 };
+        struct scan s = { .h = &h };
+        if (each_line(span_str(mountinfo), mount_line, &s) < 0 ||
+            each_line(span_str(cgroup), group_line, &s) < 0)
+                return -1;
+        *ret = h;
+        return 0;
+}
+
+int host_cgroup_find(const char *cgroup, const char *controller, char *ret_path, size_t cap)
+{
+        struct span text = span_str(cgroup), list, path;
+        while (text.n > 0) {
+                if (split_group(cut(&text, '\n'), &list, &path) < 0)
+                        return -1;
+                if (controller[0] ? !lists(list, ',', controller) : list.n > 0)
+                        continue;
+                if (path.n >= cap || path.p[0] != '/' || has_dotdot(path))
+                        return -1;
+                memcpy(ret_path, path.p, path.n);
+                ret_path[path.n] = '\0';
+                return 0;
+        }
+        return -1;
+}
+
+/* Line by line, so that a host with ten thousand mounts costs no more memory than one with ten. A line too
+ * long for the buffer is no mount of ours (their paths are capped well below it) and is passed over. */
+static int each_line_of(const char *path, line_fn *fn, struct scan *s)
+{
+        char buf[LINE_MAX_BYTES];
+        size_t have = 0;
+        bool skipping = false;
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC));
+        if (fd < 0)
+                return -1;
+        for (;;) {
+                ssize_t n = fd_read_all(fd, buf + have, sizeof buf - have);
+                if (n < 0)
+                        return -1;
+                have += (size_t) n;
+                struct span all = span_of(buf, have);
+                for (const uint8_t *nl; all.n > 0 && (nl = memchr(all.p, '\n', all.n)); skipping = false) {
+                        struct span line = cut(&all, '\n');
+                        if (!skipping && fn(s, line) < 0)
+                                return errno = EINVAL, -1;
+                }
+                if (n == 0)
+                        return 0;
+                skipping = skipping || all.n == sizeof buf;
+                have = skipping ? 0 : all.n;
+                memmove(buf, all.p, have);
+        }
+}
+
+static void read_v2_controllers(struct host_cgroups *h)
+{
+        char text[512];
+        AUTO_FD(top, host_cgroup_top(&h->v2, HOST_CGROUP_V2));
+        if (top < 0 || fd_get(top, "cgroup.controllers", text, sizeof text) < 0)
+                return;
+        for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
+                h->v2_has[i] = host_lists(text, controller_names[i]);
+}
+
+int host_cgroups_read(struct host_cgroups *ret, struct err *e)
+{
+        struct host_cgroups h = { 0 };
+        struct scan s = { .h = &h };
+        if (each_line_of("/proc/self/mountinfo", mount_line, &s) < 0)
+                return err_set(e, ERR_HOST, errno, "cannot read /proc/self/mountinfo");
+        /* ENOENT: a kernel without control groups. */
+        if (each_line_of("/proc/self/cgroup", group_line, &s) < 0 && errno != ENOENT)
+                return err_set(e, ERR_HOST, errno, "cannot read /proc/self/cgroup");
+        if (h.v2.present)
+                read_v2_controllers(&h);
+        *ret = h;
+        return 0;
+}

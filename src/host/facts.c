@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* host/facts.c - the few facts that every start needs: five system calls, no file, no allocation. */
+#include "base/err.h"
+#include "host/host.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* Older headers lack these. */
+enum { RULESET_VERSION = 1, RULESET_ERRATA = 2 };
+
+static int landlock_ask(unsigned flag)
+{
+        long n = syscall(SYS_landlock_create_ruleset, NULL, 0, flag);
+        return n > 0 ? (int) n : 0;
+}
+
+static int read_caps(uint64_t *ret_effective)
+{
+        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct data[2] = { 0 };
+        if (syscall(SYS_capget, &head, data) < 0)
+                return -1;
+        *ret_effective = (uint64_t) data[1].effective << 32 | data[0].effective;
+        return 0;
+}
+
+static unsigned number(const char **at)
+{
+        unsigned n = 0;
+        for (; **at >= '0' && **at <= '9' && n < 100000; (*at)++)
+                n = n * 10 + (unsigned) (**at - '0');
+        return n;
+}
+
+static bool has(uint64_t caps, unsigned cap) { return caps >> cap & 1; }
+
+int host_facts_quick(struct host_facts *ret, struct err *e)
+{
+        struct host_facts f = { .uid = getuid(), .gid = getgid() };
+        struct utsname u;
+        uint64_t caps;
+        if (read_caps(&caps) < 0)
+                return err_set(e, ERR_HOST, errno, "cannot read this process's capabilities");
+        if (uname(&u) < 0)
+                return err_set(e, ERR_HOST, errno, "cannot read the kernel's version");
+        const char *at = u.release;
+        f.kernel_major = number(&at);
+        if (*at == '.')
+                at++;
+        f.kernel_minor = number(&at);
+        f.has_setid = has(caps, CAP_SETUID) && has(caps, CAP_SETGID);
+        f.has_sys_admin = has(caps, CAP_SYS_ADMIN);
+        f.landlock_abi = landlock_ask(RULESET_VERSION);
+        f.landlock_errata = f.landlock_abi > 0 ? landlock_ask(RULESET_ERRATA) : 0;
+        *ret = f;
+        return 0;
+}

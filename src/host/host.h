@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* host/host.h - what this kernel and this account can enforce. Reads only: nothing here changes the host.
+ *
+ * host_facts_quick() is on the start path and reads only what a start needs; host_probe_*() try things in a
+ * throw-away child and belong to `cordon doctor`. */
+#pragma once
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One mounted control-group hierarchy and our own place in it. */
+struct host_hierarchy {
+        bool present;
+        char mount[256]; /* where it is mounted */
+        char own[1024];  /* our group in it, "/" at its top; "" when it lies outside what is mounted here */
+};
+
+/* What limits need. */
+enum host_controller {
+        CONTROLLER_MEMORY = 0,
+        CONTROLLER_PIDS,
+        CONTROLLER_CPUACCT, /* v1; on v2 cpu.stat is always there */
+        CONTROLLER_FREEZER, /* v1 */
+        CONTROLLER__COUNT
+};
+
+struct host_cgroups {
+        struct host_hierarchy v1[CONTROLLER__COUNT]; /* by controller; several may share one mount */
+        struct host_hierarchy v2;
+        bool v2_has[CONTROLLER__COUNT]; /* controllers that the v2 hierarchy offers */
+};
+
+struct host_facts {
+        uid_t uid;
+        gid_t gid;
+        bool has_setid;     /* CAP_SETUID and CAP_SETGID: may become another id (root) */
+        bool has_sys_admin; /* CAP_SYS_ADMIN here: idmapped mounts are to be had */
+        int landlock_abi;   /* 0: none */
+        int landlock_errata;
+        unsigned kernel_major, kernel_minor;
+};
+
+int host_facts_quick(struct host_facts *ret, struct err *e);
+/* Parses /proc/self/mountinfo and /proc/self/cgroup. */
+int host_cgroups_read(struct host_cgroups *ret, struct err *e);
+/* The same from given texts: pure, for tests and fuzzing. Returns 0 or -1 on text it cannot read. */
+int host_cgroups_parse(const char *mountinfo, const char *cgroup, struct host_cgroups *ret);
+/* The group that a text of /proc/PID/cgroup gives for a v1 controller ("": for v2). Pure. 0, or -1: none. */
+int host_cgroup_find(const char *cgroup, const char *controller, char *ret_path, size_t cap);
+/* Does a control file's list ("cpu memory pids") name this word? */
+bool host_lists(const char *text, const char *word);
+
+enum host_cgroup_fs { HOST_CGROUP_V1 = 0, HOST_CGROUP_V2, HOST_CGROUP_ANY /* tests only: unchecked */ };
+/* Opens the top directory of a hierarchy, or `path` below it (plain names only). A directory descriptor, or
+ * -1 with errno; ENODEV: what is mounted there is no control-group filesystem of that kind. */
+int host_cgroup_top(const struct host_hierarchy *y, enum host_cgroup_fs fs);
+int host_cgroup_at(const struct host_hierarchy *y, const char *path, enum host_cgroup_fs fs);
+/* Without root: the highest ancestor of our own v2 group that this account may write and that hands memory
+ * and pids down. A directory descriptor, or -1 with errno (EACCES: there is none). */
+int host_cgroup_seat(const struct host_hierarchy *v2, enum host_cgroup_fs fs);
+
+/* One line of `cordon doctor`. */
+enum host_state { HOST_NO = 0, HOST_WEAK, HOST_YES };
+struct host_finding {
+        const char *layer; /* "user namespaces" */
+        enum host_state state;
+        bool needed;      /* the namespace wall cannot be raised without it */
+        char detail[200]; /* what was found */
+        char mend[240];   /* the command that mends it, or "" */
+};
+/* Tries each layer for real in a throw-away child. Returns how many findings were written (at most cap). */
+unsigned host_probe(struct host_finding *ret, unsigned cap);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/box.c - cordon_box_*: the handle around one run. */
+#include "lib/internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cordon_box *cordon_box_new(cordon_policy *p)
+{
+        cordon_box *b = calloc(1, sizeof *b);
+        if (!b)
+                return NULL;
+        b->policy = p;
+        b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
+        return b;
+}
+
+static void free_argv(cordon_box *b)
+{
+        for (char **v = b->argv; v && *v; v++)
+                free(*v);
+        free(b->argv);
+        b->argv = NULL;
+}
+
+void cordon_box_free(cordon_box *b)
+{
+        if (!b)
+                return;
+        box_free(b->box);
+        plan_free(b->plan);
+        free_argv(b);
+        free(b);
+}
+
+int cordon_box_command(cordon_box *b, const char *const *argv)
+{
+        size_t n = 0;
+        while (argv[n])
+                n++;
+        char **v = calloc(n + 1, sizeof *v);
+        if (!v)
+                return -1;
+        free_argv(b);
+        b->argv = v;
+        for (size_t i = 0; i < n; i++)
+                if (!(v[i] = strdup(argv[i])))
+                        return -1;
+        return 0;
+}
+
+static int set_text(char *to, size_t cap, const char *value)
+{
+        int n = snprintf(to, cap, "%s", value);
+        return n >= 0 && (size_t) n < cap ? 0 : -1;
+}
+
+int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
+{
+        bool on = strcmp(value, "1") == 0;
+        switch (option) {
+        case CORDON_NAME:
+                return set_text(b->name, sizeof b->name, value);
+        case CORDON_CWD:
+                return value[0] == '/' ? set_text(b->cwd, sizeof b->cwd, value) : -1;
+        case CORDON_TERM:
+                return set_text(b->term, sizeof b->term, value);
+        case CORDON_TTY:
+                b->tty = on;
+                return 0;
+        case CORDON_ROOT_INSIDE:
+                b->root_inside = on;
+                return 0;
+        case CORDON_REQUIRE_GROUPS:
+                b->require_groups = on;
+                return 0;
+        case CORDON_QUIET:
+                b->quiet = on;
+                return 0;
+        case CORDON_SINGLE_THREAD:
+                b->single_thread = on;
+                return 0;
+        }
+        return -1;
+}
+
+void cordon_box_stdio(cordon_box *b, int stream, int fd)
+{
+        if (stream == 0)
+                b->io.in = fd;
+        else if (stream == 1 || stream == 2)
+                b->io.out[stream - 1] = fd;
+}
+
+void cordon_box_on_output(cordon_box *b, void (*fn)(void *ctx, int stream, const void *data, size_t len), void *ctx)
+{
+        b->io.sink = fn;
+        b->io.sink_ctx = ctx;
+}
+
+int cordon_box_handle(cordon_box *b, const char *name, int fd)
+{
+        unsigned i = b->handle_count;
+        if (i == HANDLES_MAX || set_text(b->handle_names[i], sizeof b->handle_names[i], name) < 0)
+                return -1;
+        b->handles[i] = (struct box_handle){ b->handle_names[i], fd };
+        b->handle_count++;
+        return 0;
+}
+
+int cordon_box_wait(cordon_box *b, int timeout_ms)
+{
+        if (!b->box)
+                return -1;
+        if (!b->over)
+                b->over = box_step(b->box, timeout_ms) == 1;
+        return b->over;
+}
+
+void cordon_box_signal(cordon_box *b, int sig)
+{
+        if (b->box)
+                box_signal(b->box, sig);
+}
+
+void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns)
+{
+        if (b->box)
+                box_resize(b->box, rows, columns);
+}
+
+void cordon_box_kill(cordon_box *b)
+{
+        if (b->box)
+                box_kill(b->box);
+}
+
+const char *cordon_box_run_id(const cordon_box *b) { return b->box ? box_run_id(b->box) : ""; }
+
+static const cordon_end ends[] = { [BOX_RUNNING] = CORDON_RUNNING, [BOX_FAILED] = CORDON_FAILED, [BOX_NO_EXEC] = CORDON_NOT_STARTED,
+                                   [BOX_EXITED] = CORDON_EXITED,   [BOX_SIGNALED] = CORDON_SIGNALED, [BOX_LIMIT] = CORDON_LIMIT };
+
+const cordon_result *cordon_box_result(cordon_box *b)
+{
+        if (!b->box)
+                return &b->result;
+        const struct box_result *r = box_result(b->box);
+        bool failed = r->end == BOX_FAILED || r->end == BOX_NO_EXEC;
+        b->result = (cordon_result){ .end = ends[r->end],
+                                     .code = r->code,
+                                     .limit = r->end == BOX_LIMIT ? policy_limit_name(r->limit) : "",
+                                     .wall = policy_wall_name(r->wall),
+                                     .attested = r->attested,
+                                     .groups = r->memory_by_group && r->procs_by_group,
+                                     .output_truncated = r->output_truncated,
+                                     .wall_ns = r->wall_ns,
+                                     .cpu_ns = r->cpu_ns,
+                                     .start_ns = r->start_ns,
+                                     .memory_peak = r->memory_peak,
+                                     .output_bytes = r->output_bytes,
+                                     .denials = b->denials,
+                                     .denial_count = r->denial_count,
+                                     .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
+        for (unsigned i = 0; i < r->denial_count; i++)
+                b->denials[i] = (cordon_denial){ r->denials[i].what, r->denials[i].layer, r->denials[i].program,
+                                                 r->denials[i].permit, r->denials[i].count };
+        return &b->result;
+}
+
+char *cordon_box_result_json(cordon_box *b)
+{
+        struct buf out = { 0 };
+        if (!b->box)
+                return NULL;
+        box_result_json(box_result(b->box), &out);
+        return out.p;
+}
+
+char *cordon_box_plan(cordon_box *b, cordon_error *e)
+{
+        if (cordon_policy_check(b->policy, e) < 0)
+                return NULL;
+        enum wall_kind wall = policy_wall(b->policy->checked);
+        struct plan *p = lib_plan(b, wall == WALL_AUTO ? WALL_NAMESPACE : wall, to_err(e));
+        if (!p)
+                return NULL;
+        struct buf out = { 0 };
+        plan_print(p, &out);
+        plan_free(p);
+        return out.p;
+}
+
+int cordon_result_status(const cordon_result *r)
+{
+        switch (r->end) {
+        case CORDON_EXITED:
+                return r->code;
+        case CORDON_SIGNALED:
+                return 128 + r->code;
+        case CORDON_LIMIT:
+                return 124;
+        case CORDON_NOT_STARTED:
+                return r->error && r->error->sys == ENOENT ? 127 : 126;
+        case CORDON_FAILED:
+        case CORDON_RUNNING:
+                break;
+        }
+        return 125;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/internal.h - the bodies behind cordon.h's handles. */
+#pragma once
+#include "box/box.h"
+#include "cordon.h"
+#include "policy/policy.h"
+
+_Static_assert(sizeof(cordon_error) == sizeof(struct err), "cordon_error is struct err under its public name");
+
+struct cordon_policy {
+        struct policy *lines;
+        struct checked_policy *checked; /* made on demand, dropped when a line is added */
+        char work[4096], home[4096];
+        bool from_file; /* a file was given: nothing is opened by default */
+};
+
+struct cordon_box {
+        cordon_policy *policy;
+        char **argv;
+        char name[NAME_MAX_BYTES];
+        char cwd[4096];
+        char term[64];
+        bool tty, root_inside, require_groups, quiet, single_thread;
+        struct box_stdio io;
+        struct box_handle handles[HANDLES_MAX];
+        char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
+        unsigned handle_count;
+        struct plan *plan;
+        struct box *box;
+        bool over;
+        cordon_result result;
+        cordon_denial denials[DENIALS_MAX];
+};
+
+static inline struct err *to_err(cordon_error *e) { return (struct err *) (void *) e; }
+
+/* start.c: gathers host facts and makes the plan for one wall. */
+struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
+
+/* look.c: what the host has at the paths that doors and programs name. */
+struct look;
+struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd, struct err *e);
+void look_fill(const struct look *l, struct plan_request *r);
+void look_free(struct look *l);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/look.c - one look at each path that a door or the command names, before the box exists: so that a missing door is
+ * told with its line, and so that the wall can check later that it opens the very same thing. */
+#include "base/limits.h"
+#include "lib/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct look {
+        struct plan_seen *seen;
+        struct plan_program *found;
+        struct plan_program entry;
+        bool entry_searched;
+        size_t count;
+};
+
+static enum seen_kind kind_of(mode_t m)
+{
+        if (S_ISDIR(m))
+                return SEEN_DIR;
+        if (S_ISREG(m))
+                return SEEN_FILE;
+        return S_ISSOCK(m) ? SEEN_SOCKET : SEEN_OTHER;
+}
+
+static void look_at_path(const char *path, struct plan_seen *ret)
+{
+        struct stat st;
+        char target[PATH_MAX];
+        *ret = (struct plan_seen){ 0 };
+        if (stat(path, &st) < 0)
+                return;
+        ret->kind = kind_of(st.st_mode);
+        ret->dev = st.st_dev;
+        ret->ino = st.st_ino;
+        ssize_t n = readlink(path, target, sizeof target - 1);
+        if (n > 0) {
+                target[n] = '\0';
+                ret->link = strdup(target);
+        }
+}
+
+static bool fill_program(const char *path, bool want_dir, struct plan_program *ret)
+{
+        struct stat st;
+        if (stat(path, &st) < 0 || (want_dir ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode)))
+                return false;
+        char *real = realpath(path, NULL);
+        char *own = strdup(path);
+        if (!real || !own) {
+                free(real);
+                free(own);
+                return false;
+        }
+        *ret = (struct plan_program){ .path = own, .real = real, .dev = st.st_dev, .ino = st.st_ino };
+        return true;
+}
+
+/* Where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
+static void find_program(const char *name, struct plan_program *ret)
+{
+        char path[PATH_MAX];
+        const char *at = BOX_PATH;
+        while (*at) {
+                size_t k = strcspn(at, ":");
+                if ((size_t) snprintf(path, sizeof path, "%.*s/%s", (int) k, at, name) < sizeof path && access(path, X_OK) == 0 &&
+                    fill_program(path, false, ret))
+                        return;
+                at += k + (at[k] == ':');
+        }
+}
+
+static void look_at_run(const struct door *d, struct plan_seen *seen, struct plan_program *found)
+{
+        size_t n = strlen(d->path);
+        if (strcmp(d->path, "*") == 0)
+                return;
+        if (!strchr(d->path, '/')) {
+                find_program(d->path, found);
+                return;
+        }
+        char path[PATH_MAX];
+        bool dir = n > 1 && d->path[n - 1] == '/';
+        (void) snprintf(path, sizeof path, "%.*s", (int) (dir ? n - 1 : n), d->path);
+        if (fill_program(path, dir, found))
+                seen->kind = dir ? SEEN_DIR : SEEN_FILE;
+}
+
+/* A lexically clean absolute path for a command like ./tool or ../x/tool. */
+static bool absolute(const char *cwd, const char *name, char *out, size_t cap)
+{
+        char joined[PATH_MAX * 2];
+        (void) snprintf(joined, sizeof joined, "%s/%s", name[0] == '/' ? "" : cwd, name);
+        size_t n = 0;
+        for (char *save = NULL, *part = strtok_r(joined, "/", &save); part; part = strtok_r(NULL, "/", &save)) {
+                if (strcmp(part, ".") == 0)
+                        continue;
+                if (strcmp(part, "..") == 0) {
+                        while (n > 0 && out[--n] != '/')
+                                ;
+                        continue;
+                }
+                size_t k = strlen(part);
+                if (n + k + 2 > cap)
+                        return false;
+                out[n++] = '/';
+                memcpy(out + n, part, k);
+                n += k;
+        }
+        out[n] = '\0';
+        return n > 0;
+}
+
+static void look_at_entry(struct look *l, const char *name, const char *cwd)
+{
+        char path[PATH_MAX];
+        l->entry_searched = strchr(name, '/') == NULL;
+        if (l->entry_searched)
+                find_program(name, &l->entry);
+        else if (absolute(cwd, name, path, sizeof path))
+                (void) fill_program(path, false, &l->entry);
+}
+
+struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd, struct err *e)
+{
+        struct look *l = calloc(1, sizeof *l);
+        if (l) {
+                l->count = n;
+                l->seen = calloc(n + 1, sizeof *l->seen);
+                l->found = calloc(n + 1, sizeof *l->found);
+        }
+        if (!l || !l->seen || !l->found) {
+                look_free(l);
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the doors");
+                return NULL;
+        }
+        for (size_t i = 0; i < n; i++) {
+                if (doors[i].kind == DOOR_RUN)
+                        look_at_run(&doors[i], &l->seen[i], &l->found[i]);
+                else if (doors[i].path)
+                        look_at_path(doors[i].path, &l->seen[i]);
+        }
+        if (argv && argv[0])
+                look_at_entry(l, argv[0], cwd);
+        return l;
+}
+
+void look_fill(const struct look *l, struct plan_request *r)
+{
+        r->seen = l->seen;
+        r->found = l->found;
+        r->entry = l->entry;
+        r->entry_searched = l->entry_searched;
+}
+
+static void free_program(struct plan_program *g)
+{
+        free((char *) (uintptr_t) g->path);
+        free((char *) (uintptr_t) g->real);
+}
+
+void look_free(struct look *l)
+{
+        if (!l)
+                return;
+        for (size_t i = 0; l->seen && i < l->count; i++)
+                free((char *) (uintptr_t) l->seen[i].link);
+        for (size_t i = 0; l->found && i < l->count; i++)
+                free_program(&l->found[i]);
+        free_program(&l->entry);
+        free(l->seen);
+        free(l->found);
+        free(l);
+}

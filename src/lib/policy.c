@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/policy.c - cordon_policy_*: files and roots from the host around the pure policy language. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/limits.h"
+#include "lib/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+cordon_policy *cordon_policy_new(void)
+{
+        cordon_policy *p = calloc(1, sizeof *p);
+        if (p && !(p->lines = policy_new())) {
+                free(p);
+                return NULL;
+        }
+        return p;
+}
+
+static void drop_checked(cordon_policy *p)
+{
+        policy_checked_free(p->checked);
+        p->checked = NULL;
+}
+
+void cordon_policy_free(cordon_policy *p)
+{
+        if (!p)
+                return;
+        drop_checked(p);
+        policy_free(p->lines);
+        free(p);
+}
+
+int cordon_policy_is_word(const char *word) { return policy_is_word(word); }
+
+int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordon_error *e)
+{
+        drop_checked(p);
+        return policy_add_flag(p->lines, word, arg, to_err(e));
+}
+
+int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len, cordon_error *e)
+{
+        drop_checked(p);
+        p->from_file = true;
+        return policy_add_text(p->lines, name, span_of(text, len), to_err(e));
+}
+
+/* Reads a whole regular file; the caller frees. NULL with e set. */
+static char *slurp(const char *path, size_t *ret_len, struct err *e)
+{
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        struct stat st;
+        if (fd < 0 || fstat(fd, &st) < 0) {
+                (void) err_set(e, ERR_POLICY, errno, "%s: %s", path, strerror(errno));
+                return NULL;
+        }
+        char *text = malloc(POLICY_MAX_BYTES + 1);
+        ssize_t n = text ? fd_read_all(fd, text, POLICY_MAX_BYTES + 1) : -1;
+        if (n < 0 || n > POLICY_MAX_BYTES) {
+                (void) err_set(e, ERR_POLICY, n < 0 ? errno : EFBIG, "%s: %s", path,
+                               n < 0 ? strerror(errno) : "a policy file has at most 1M");
+                free(text);
+                return NULL;
+        }
+        *ret_len = (size_t) n;
+        return text;
+}
+
+int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e)
+{
+        size_t n = 0;
+        char *text = slurp(path, &n, to_err(e));
+        if (!text)
+                return -1;
+        int r = cordon_policy_add_text(p, path, text, n, e);
+        free(text);
+        return r;
+}
+
+int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, cordon_error *e)
+{
+        drop_checked(p);
+        if ((work && work[0] != '/') || (home && home[0] != '/'))
+                return err_set(to_err(e), ERR_USAGE, 0, "{work} and {home} must be absolute paths");
+        if (work)
+                (void) snprintf(p->work, sizeof p->work, "%s", work);
+        if (home)
+                (void) snprintf(p->home, sizeof p->home, "%s", home);
+        return 0;
+}
+
+static int find_roots(cordon_policy *p, struct err *e)
+{
+        if (!p->work[0] && !getcwd(p->work, sizeof p->work))
+                return err_set(e, ERR_USAGE, errno, "the working directory cannot be named: %s", strerror(errno));
+        if (p->work[0] != '/') /* "(unreachable)...": a directory outside our own root */
+                return err_set(e, ERR_USAGE, 0, "the working directory is not reachable from the root");
+        const char *home = getenv("HOME");
+        if (!p->home[0])
+                (void) snprintf(p->home, sizeof p->home, "%s", home && home[0] == '/' ? home : "/root");
+        return 0;
+}
+
+/* Own policies of `use NAME`: $XDG_CONFIG_HOME/cordon/NAME.cordon. Never one from the working directory: a tree that a
+ * box can write must not choose its own doors. The text lives in `ctx` until the check is done. */
+struct used_texts {
+        char *text[16];
+        unsigned count;
+        const char *home;
+};
+
+static int load_used(void *ctx, const char *name, struct span *ret, struct err *e)
+{
+        struct used_texts *u = ctx;
+        char path[4096];
+        const char *config = getenv("XDG_CONFIG_HOME");
+        if (strstr(name, "..") || name[0] == '/' || u->count == sizeof u->text / sizeof *u->text)
+                return err_set(e, ERR_POLICY, 0, "`use %s`: no such policy", name);
+        if (config && config[0] == '/')
+                (void) snprintf(path, sizeof path, "%s/cordon/%s.cordon", config, name);
+        else
+                (void) snprintf(path, sizeof path, "%s/.config/cordon/%s.cordon", u->home, name);
+        size_t n = 0;
+        char *text = slurp(path, &n, e);
+        if (!text)
+                return -1;
+        u->text[u->count++] = text;
+        *ret = span_of(text, n);
+        return 0;
+}
+
+static struct policy_context context(const cordon_policy *p, struct used_texts *u)
+{
+        u->home = p->home;
+        return (struct policy_context){ .work = p->work,
+                                        .home = p->home,
+                                        .now = clock_wall_s(),
+                                        .load = load_used,
+                                        .load_ctx = u,
+                                        .default_system = !p->from_file };
+}
+
+int cordon_policy_check(cordon_policy *p, cordon_error *e)
+{
+        if (p->checked)
+                return 0;
+        if (find_roots(p, to_err(e)) < 0)
+                return -1;
+        struct used_texts u = { .count = 0 };
+        struct policy_context c = context(p, &u);
+        p->checked = policy_check(p->lines, &c, to_err(e));
+        for (unsigned i = 0; i < u.count; i++)
+                free(u.text[i]);
+        return p->checked ? 0 : -1;
+}
+
+/* ---- views ---- */
+
+static void notes_text(const struct checked_policy *c, struct buf *out, bool json)
+{
+        size_t n;
+        const struct policy_note *notes = policy_notes(c, &n);
+        if (json)
+                buf_putc(out, '[');
+        for (size_t i = 0; i < n; i++) {
+                const struct policy_note *t = &notes[i];
+                if (!json) {
+                        buf_printf(out, "%s:%u:%u: %s: %s\n", t->at.file, t->at.line, t->at.column, t->code, t->text);
+                        continue;
+                }
+                buf_printf(out, "%s{\"code\":\"%s\",\"level\":\"%c\",\"file\":", i ? "," : "", t->code, t->level);
+                buf_json(out, span_str(t->at.file));
+                buf_printf(out, ",\"line\":%u,\"column\":%u,\"text\":", t->at.line, t->at.column);
+                buf_json(out, span_str(t->text));
+                buf_putc(out, '}');
+        }
+        if (json)
+                buf_puts(out, "]\n");
+}
+
+static char *give(struct buf *b, struct err *e)
+{
+        if (!b->failed && !b->p)
+                buf_puts(b, "");
+        if (b->failed) {
+                (void) err_set(e, ERR_MEMORY, 0, "no memory");
+                return NULL;
+        }
+        char *text = b->p;
+        *b = (struct buf){ 0 };
+        return text;
+}
+
+char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
+{
+        AUTO_BUF(out);
+        if (cordon_policy_check(p, e) < 0)
+                return NULL;
+        switch (view) {
+        case CORDON_VIEW_DOORS:
+                policy_doors_text(p->checked, &out);
+                break;
+        case CORDON_VIEW_DOORS_JSON:
+                policy_doors_json(p->checked, &out);
+                break;
+        case CORDON_VIEW_LINES:
+                policy_show(p->checked, &out);
+                break;
+        case CORDON_VIEW_JSON:
+                policy_json(p->checked, &out);
+                break;
+        case CORDON_VIEW_CANONICAL:
+                policy_canonical_json(p->checked, &out);
+                break;
+        case CORDON_VIEW_DIGEST:
+                buf_printf(&out, "%s\n", policy_digest(p->checked));
+                break;
+        case CORDON_VIEW_NOTES:
+                notes_text(p->checked, &out, false);
+                break;
+        case CORDON_VIEW_NOTES_JSON:
+                notes_text(p->checked, &out, true);
+                break;
+        }
+        return give(&out, to_err(e));
+}
+
+/* What refuses an effect that no door covers, and what a program inside sees of it. */
+static const struct {
+        const char *layer, *answer;
+} refusers[EFFECT_KIND__COUNT] = {
+        [EFFECT_READ] = { "mount, landlock", "ENOENT" },   [EFFECT_WRITE] = { "mount, landlock", "ENOENT or EROFS" },
+        [EFFECT_RUN] = { "mount, landlock", "ENOENT or EACCES" }, [EFFECT_NET] = { "net, seccomp, landlock", "EAFNOSUPPORT" },
+        [EFFECT_ENV] = { "environment", "unset" },         [EFFECT_SOCK] = { "mount", "ENOENT" },
+};
+
+static void why_json(const char *effect, const struct effect *f, const struct decision *d, struct buf *out)
+{
+        bool ok = d->answer == ANSWER_ALLOW;
+        buf_puts(out, "{\"effect\":");
+        buf_json(out, span_str(effect));
+        buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", ok ? "allow" : "deny", ok ? "covered" : policy_gap_name(d->gap));
+        const struct door *near = ok ? d->door : d->nearest;
+        if (near) {
+                buf_printf(out, ",\"%s\":{\"word\":\"%s\",\"file\":", ok ? "door" : "nearest", policy_door_word(near->kind));
+                buf_json(out, span_str(near->at.file));
+                buf_printf(out, ",\"line\":%u}", near->at.line);
+        }
+        if (!ok) {
+                AUTO_BUF(line);
+                AUTO_BUF(cost);
+                policy_smallest_line(f, d, &line);
+                policy_line_cost(f, &cost);
+                buf_printf(out, ",\"layer\":\"%s\",\"errno\":\"%s\",\"next_steps\":[", refusers[f->kind].layer, refusers[f->kind].answer);
+                buf_json(out, buf_span(&line));
+                buf_puts(out, "],\"adds\":");
+                buf_json(out, buf_span(&cost));
+        }
+        buf_puts(out, "}\n");
+}
+
+static void why_text(const char *effect, const struct effect *f, const struct decision *d, struct buf *out)
+{
+        if (d->answer == ANSWER_ALLOW) {
+                buf_printf(out, "allow  %s\n", effect);
+                if (d->door)
+                        buf_printf(out, "door   %s:%u: %s\n", d->door->at.file, d->door->at.line, policy_door_word(d->door->kind));
+                else if (d->built_in)
+                        buf_printf(out, "door   none needed: %s\n", d->built_in);
+                return;
+        }
+        AUTO_BUF(line);
+        AUTO_BUF(cost);
+        policy_smallest_line(f, d, &line);
+        policy_line_cost(f, &cost);
+        buf_printf(out, "deny   %s\nwhy    %s\n", effect, policy_gap_name(d->gap));
+        if (d->nearest)
+                buf_printf(out, "near   %s:%u: %s\n", d->nearest->at.file, d->nearest->at.line, policy_door_word(d->nearest->kind));
+        buf_printf(out, "layer  %s (a program inside sees %s)\n", refusers[f->kind].layer, refusers[f->kind].answer);
+        buf_printf(out, "permit %s\nadds   %s\n", buf_str(&line), buf_str(&cost));
+}
+
+char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed, cordon_error *e)
+{
+        if (cordon_policy_check(p, e) < 0)
+                return NULL;
+        struct used_texts u = { .count = 0 };
+        struct policy_context c = context(p, &u);
+        struct effect f = { 0 };
+        if (policy_effect_parse(effect, &c, &f, to_err(e)) < 0)
+                return NULL;
+        struct decision d = policy_decide(p->checked, &f);
+        *ret_allowed = d.answer == ANSWER_ALLOW;
+        AUTO_BUF(out);
+        if (json)
+                why_json(effect, &f, &d, &out);
+        else
+                why_text(effect, &f, &d, &out);
+        policy_effect_done(&f);
+        return give(&out, to_err(e));
+}
+
+char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret_order, cordon_error *e)
+{
+        AUTO_BUF(out);
+        if (cordon_policy_check(a, e) < 0 || cordon_policy_check(b, e) < 0)
+                return NULL;
+        *ret_order = (int) policy_diff(a->checked, b->checked, &out);
+        return give(&out, to_err(e));
+}
+
+const char *cordon_stock_text(const char *name) { return policy_stock_text(name); }
+
+const char *cordon_stock_name(size_t index)
+{
+        size_t n;
+        const char *const *names = policy_stock_names(&n);
+        return index < n ? names[index] : NULL;
+}
+
+int cordon_word_help(size_t index, const char **word, const char **synopsis, const char **help)
+{
+        size_t n;
+        const struct policy_word_help *w = policy_words(&n);
+        if (index >= n)
+                return 0;
+        *word = w[index].word;
+        *synopsis = w[index].synopsis;
+        *help = w[index].help;
+        return 1;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/start.c - policy + host facts -> plan -> box, and which wall. */
+#include "host/host.h"
+#include "lib/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Landlock scopes signals and abstract sockets from ABI 6 on; the process wall has nothing else that does. */
+enum { PROCESS_WALL_ABI = 6 };
+
+/* Values of the caller's variables that `env NAME` doors pass on. */
+static const char **passed_variables(const struct door *doors, size_t n)
+{
+        const char **v = calloc(n + 1, sizeof *v);
+        size_t k = 0;
+        for (size_t i = 0; v && i < n; i++) {
+                if (doors[i].kind != DOOR_ENV || doors[i].value)
+                        continue;
+                const char *value = getenv(doors[i].name);
+                char *both = NULL;
+                if (value && asprintf(&both, "%s=%s", doors[i].name, value) >= 0)
+                        v[k++] = both;
+        }
+        return v;
+}
+
+static void free_variables(const char **v)
+{
+        for (const char **x = v; x && *x; x++)
+                free((char *) (uintptr_t) *x);
+        free(v);
+}
+
+struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e)
+{
+        size_t n;
+        const struct door *doors = policy_doors(b->policy->checked, &n);
+        struct plan_request r = { .argv = (const char *const *) b->argv,
+                                  .cwd = b->policy->work,
+                                  .cwd_asked = b->cwd[0] ? b->cwd : NULL,
+                                  .term = b->term,
+                                  .tty = b->tty,
+                                  .root_inside = b->root_inside,
+                                  .wall = wall,
+                                  .as_root = geteuid() == 0 };
+        char here[4096];
+        if (getcwd(here, sizeof here) && here[0] == '/')
+                r.cwd = here;
+        struct look *l = look_at_doors(doors, n, r.argv, r.cwd, e);
+        if (!l)
+                return NULL;
+        look_fill(l, &r);
+        const char **passed = passed_variables(doors, n);
+        r.passed = passed;
+        struct plan *p = plan_make(b->policy->checked, &r, e);
+        free_variables(passed);
+        look_free(l);
+        return p;
+}
+
+static int check_host(const struct host_facts *f, enum wall_kind wall, struct err *e)
+{
+        if (wall == WALL_PROCESS && f->landlock_abi < PROCESS_WALL_ABI) {
+                (void) err_set(e, ERR_HOST, 0, "the process wall needs Landlock ABI %d; this kernel has %d", PROCESS_WALL_ABI,
+                               f->landlock_abi);
+                return err_hint(e, "Linux 6.12 or newer has it; or let user namespaces be made: see `cordon doctor`");
+        }
+        if (f->uid == 0 && !f->has_setid)
+                return err_set(e, ERR_HOST, 0, "cordon runs as root but may not change ids, so the box would be root outside");
+        return 0;
+}
+
+/* Starts once with one wall, and sees the start through: 0 when the payload runs or has run. */
+static int start_with(struct cordon_box *b, enum wall_kind wall, const struct host_facts *f, struct err *e)
+{
+        if (check_host(f, wall, e) < 0)
+                return -1;
+        plan_free(b->plan);
+        if (!(b->plan = lib_plan(b, wall, e)))
+                return -1;
+        struct box_config c = { .plan = b->plan,
+                                .io = b->io,
+                                .handles = b->handles,
+                                .handle_count = b->handle_count,
+                                .name = b->name[0] ? b->name : NULL,
+                                .require_groups = b->require_groups,
+                                .single_thread = b->single_thread,
+                                .quiet_denials = b->quiet,
+                                .uid = f->uid,
+                                .gid = f->gid,
+                                .root = f->uid == 0 };
+        if (!(b->box = box_start(&c, e)))
+                return -1;
+        while (!box_is_up(b->box) && !b->over)
+                b->over = box_step(b->box, -1) == 1;
+        const struct box_result *r = box_result(b->box);
+        if (r->end != BOX_FAILED || r->attested)
+                return 0;
+        *e = r->error;
+        box_free(b->box);
+        b->box = NULL;
+        b->over = false;
+        return -1;
+}
+
+/* May another wall be tried? Only when the host refused the very mechanism, never when a door or a program was wrong. */
+static bool host_refused(const struct err *e)
+{
+        bool refused = e->sys == EPERM || e->sys == EACCES || e->sys == ENOSPC || e->sys == EUSERS || e->sys == ENOSYS || e->sys == EINVAL;
+        return e->code == ERR_HOST || (e->code == ERR_WALL && refused);
+}
+
+int cordon_box_start(cordon_box *b, cordon_error *pe)
+{
+        struct err *e = to_err(pe);
+        struct host_facts f;
+        if (b->box)
+                return err_set(e, ERR_USAGE, 0, "this box was started before");
+        if (cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
+                return -1;
+        enum wall_kind wall = policy_wall(b->policy->checked);
+        if (wall != WALL_AUTO)
+                return start_with(b, wall, &f, e);
+        if (start_with(b, WALL_NAMESPACE, &f, e) == 0)
+                return 0;
+        if (!host_refused(e))
+                return -1;
+        struct err first = *e;
+        if (start_with(b, WALL_PROCESS, &f, e) == 0)
+                return 0;
+        if (e->code == ERR_HOST) /* neither wall: the stronger one's reason is the one to mend */
+                *e = first;
+        return -1;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* limit/janitor.c - the child that cleans up after a keeper that was killed.
+ * Never: allocates, takes a lock, uses stdio or runs a handler of the caller's: it is a forked child of a
+ * program that may have threads. It holds the group's directories, one end of a line and the keeper's pidfd,
+ * and nothing else of the caller's. */
+#include "base/fd.h"
+#include "limit/internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { KEPT_MAX = 2 * CONTROLLER__COUNT + 4 };
+
+static const char dismissal = 'd';
+
+static void close_between(unsigned from, unsigned to)
+{
+        if (from <= to)
+                (void) syscall(SYS_close_range, from, to, 0);
+}
+
+/* Closes every descriptor that is not in `kept`. */
+static void keep_only(int *kept, unsigned n)
+{
+        for (unsigned i = 1; i < n; i++)
+                for (unsigned k = i; k > 0 && kept[k] < kept[k - 1]; k--) {
+                        int t = kept[k];
+                        kept[k] = kept[k - 1];
+                        kept[k - 1] = t;
+                }
+        unsigned from = 0;
+        for (unsigned i = 0; i < n; i++) {
+                if (kept[i] < 0)
+                        continue;
+                if (kept[i] > 0)
+                        close_between(from, (unsigned) kept[i] - 1);
+                from = (unsigned) kept[i] + 1;
+        }
+        close_between(from, ~0u);
+}
+
+/* True when the keeper went without a word. Its pidfd is watched beside the line, because a child of the
+ * keeper may hold the other end of it longer than the keeper lives. */
+static bool keeper_died(int line, int keeper)
+{
+        for (;;) {
+                struct pollfd p[] = {
+                        {.fd = line,    .events = POLLIN},
+                        { .fd = keeper, .events = POLLIN}
+                };
+                char word;
+                if (poll(p, 2, -1) < 0)
+                        continue;
+                if (p[0].revents)
+                        return read(line, &word, 1) != 1 || word != dismissal;
+                if (p[1].revents)
+                        return true;
+        }
+}
+
+static _Noreturn void janitor(struct limit_group *g, int line, int keeper)
+{
+        int kept[KEPT_MAX];
+        unsigned n = 0;
+        kept[n++] = line;
+        kept[n++] = keeper;
+        kept[n++] = g->v2;
+        kept[n++] = g->v2_parent;
+        for (unsigned c = 0; c < CONTROLLER__COUNT; c++) {
+                kept[n++] = g->v1[c];
+                kept[n++] = g->v1_parent[c];
+        }
+        keep_only(kept, n);
+        /* What was closed is no longer ours to close. */
+        g->oom_event = -1;
+        for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
+                g->v1_tasks[c] = -1;
+        (void) setsid();
+        int held = chdir("/"); /* where it fails, a mount is busy a little longer */
+        (void) held;
+        (void) prctl(PR_SET_NAME, "cordon-janitor");
+        (void) prctl(PR_SET_DUMPABLE, 0);
+        if (keeper_died(line, keeper))
+                limit_group_end(g);
+        _exit(0);
+}
+
+/* A fork that tells nobody: no exit signal, so neither SIGCHLD nor a caller's wait(-1) sees the janitor; no
+ * fork handlers, whose locks other threads might hold. */
+static pid_t quiet_fork(void) { return (pid_t) syscall(SYS_clone, 0, NULL, NULL, NULL, NULL); }
+
+int limit_janitor_start(struct limit_group *g, pid_t *ret_pid, int *ret_fd, struct err *e)
+{
+        int ends[2];
+        sigset_t all, before;
+        /* A socket pair rather than a pipe: a dismissal to a janitor that was killed must not raise SIGPIPE.
+         */
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+                return err_set(e, ERR_LIMIT, errno, "cannot make the janitor's line");
+        AUTO_FD(reads, ends[0]);
+        AUTO_FD(writes, ends[1]);
+        AUTO_FD(keeper, (int) syscall(SYS_pidfd_open, getpid(), 0));
+        if (keeper < 0)
+                return err_set(e, ERR_LIMIT, errno, "cannot watch the keeper");
+        /* Blocked before the fork and for the janitor's whole life: no handler of the caller's ever runs in
+         * it, and the signals that end a terminal's jobs (INT, TERM, HUP, QUIT) do not end it. */
+        (void) sigfillset(&all);
+        (void) sigprocmask(SIG_SETMASK, &all, &before);
+        pid_t pid = quiet_fork();
+        if (pid == 0)
+                janitor(g, reads, keeper);
+        int sys = errno;
+        (void) sigprocmask(SIG_SETMASK, &before, NULL);
+        if (pid < 0)
+                return err_set(e, ERR_LIMIT, sys, "cannot start the janitor");
+        *ret_pid = pid;
+        *ret_fd = TAKE_FD(writes);
+        return 0;
+}
+
+void limit_janitor_dismiss(pid_t pid, int fd)
+{
+        if (fd >= 0) {
+                (void) send(fd, &dismissal, 1, MSG_NOSIGNAL);
+                (void) close(fd);
+        }
+        while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+                ;
+}

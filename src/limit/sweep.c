@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* limit/sweep.c - removes the groups of keepers that are gone (keeper and janitor killed at once).
+ * Never: touches a directory whose name is not exactly one that limit_name() makes, or whose keeper may
+ * live. */
+#include "base/fd.h"
+#include "limit/internal.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+enum { NAMES_MAX = 64, SWEEP_WAIT_MS = 500 };
+
+struct names {
+        unsigned n;
+        char name[NAMES_MAX][48];
+};
+
+/* Kernel's struct linux_dirent64, which libc does not promise. */
+struct entry {
+        uint64_t ino;
+        int64_t off;
+        uint16_t len;
+        uint8_t type;
+        char name[];
+};
+
+static void note_stale(struct names *found, const char *name)
+{
+        struct limit_owner o;
+        size_t n = strlen(name);
+        if (found->n == NAMES_MAX || n >= sizeof found->name[0])
+                return;
+        if (limit_name_parse(name, &o) == 0 && limit_owner_gone(&o))
+                memcpy(found->name[found->n++], name, n + 1);
+}
+
+static void find_stale(int top, struct names *found)
+{
+        _Alignas(struct entry) char buf[8192];
+        found->n = 0;
+        for (;;) {
+                long n = syscall(SYS_getdents64, top, buf, sizeof buf);
+                if (n <= 0)
+                        return;
+                for (long at = 0; at < n; at += ((struct entry *) (void *) (buf + at))->len) {
+                        const struct entry *d = (struct entry *) (void *) (buf + at);
+                        if (d->type == DT_DIR || d->type == DT_UNKNOWN)
+                                note_stale(found, d->name);
+                }
+        }
+}
+
+/* The directory that holds groups: index CONTROLLER__COUNT is v2. v1 groups are root's alone. */
+static int parent_of(const struct host_cgroups *h, unsigned i)
+{
+        bool root = geteuid() == 0;
+        if (i < CONTROLLER__COUNT)
+                return root && h->v1[i].present ? host_cgroup_top(&h->v1[i], HOST_CGROUP_V1) : -1;
+        return h->v2.present ? limit_v2_parent(h, root, false) : -1;
+}
+
+/* Takes hold of a group by its name in every hierarchy, so that it is killed as a whole. */
+static void adopt(struct limit_group *g, const struct host_cgroups *h, const char *name)
+{
+        limit_group_init(g);
+        memcpy(g->ask.name, name, strlen(name) + 1);
+        for (unsigned i = 0; i <= CONTROLLER__COUNT; i++) {
+                int *dir = i < CONTROLLER__COUNT ? &g->v1[i] : &g->v2;
+                int *parent = i < CONTROLLER__COUNT ? &g->v1_parent[i] : &g->v2_parent;
+                *parent = parent_of(h, i);
+                *dir = *parent < 0 ? -1 : openat(*parent, name, DIR_FLAGS);
+                if (*dir < 0)
+                        fd_close(parent);
+        }
+}
+
+static bool is_there(int parent, const char *name)
+{
+        return faccessat(parent, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+unsigned limit_sweep(const struct host_cgroups *h)
+{
+        unsigned swept = 0;
+        struct names found;
+        struct limit_group g;
+        for (unsigned i = 0; i <= CONTROLLER__COUNT; i++) {
+                AUTO_FD(top, parent_of(h, i));
+                if (top < 0)
+                        continue;
+                find_stale(top, &found);
+                for (unsigned k = 0; k < found.n; k++) {
+                        adopt(&g, h, found.name[k]);
+                        limit_end_within(&g, SWEEP_WAIT_MS);
+                        swept += !is_there(top, found.name[k]);
+                }
+        }
+        return swept;
+}

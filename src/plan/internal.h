@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* plan/internal.h - the builder that plan.c, view.c and payload.c share. */
+#pragma once
+#include "base/arena.h"
+#include "plan/plan.h"
+
+struct builder {
+        struct arena *a;
+        struct plan *p;
+        const struct checked_policy *c;
+        const struct plan_request *r;
+        const struct door *doors;
+        size_t door_count;
+        size_t step_cap, rule_cap;
+        bool run_any;
+};
+
+struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text, unsigned flags);
+void build_rule(struct builder *b, const char *path, unsigned rights, bool optional);
+
+/* Is `path` equal to `root` or below it? Both absolute and clean. */
+bool path_under(const char *path, const char *root);
+
+/* view.c: the file tree that the doors make. */
+int build_view(struct builder *b, struct err *e);
+/* payload.c: arguments, variables, working directory, handles. */
+int build_payload(struct builder *b, struct err *e);

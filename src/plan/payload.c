@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* plan/payload.c - what the payload starts with: arguments, variables, working directory, handles. */
+#include "base/limits.h"
+#include "plan/internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static size_t count(const char *const *v)
+{
+        size_t n = 0;
+        while (v && v[n])
+                n++;
+        return n;
+}
+
+static int build_argv(struct builder *b, struct err *e)
+{
+        size_t n = count(b->r->argv);
+        if (n == 0 || b->r->argv[0][0] == '\0')
+                return err_set(e, ERR_USAGE, 0, "there is no command to run");
+        if (n > ARGV_MAX)
+                return err_set(e, ERR_USAGE, 0, "the command has %zu arguments; %d is the most", n, ARGV_MAX);
+        const char **v = arena_alloc(b->a, (n + 1) * sizeof *v);
+        for (size_t i = 0; v && i < n; i++)
+                v[i] = arena_str(b->a, b->r->argv[i]);
+        b->p->argv = v;
+        return 0;
+}
+
+/* argv[0] as a path, or one path per directory of the box's PATH, as execvp tries them. */
+static void build_exec(struct builder *b)
+{
+        const char *name = b->r->argv[0];
+        const char **v = arena_alloc(b->a, 16 * sizeof *v);
+        if (!v)
+                return;
+        size_t n = 0;
+        if (!b->r->entry_searched) {
+                v[n++] = arena_str(b->a, b->r->entry.path ? b->r->entry.path : name);
+        } else {
+                const char *at = BOX_PATH;
+                while (*at && n < 15) {
+                        size_t k = strcspn(at, ":");
+                        v[n++] = arena_printf(b->a, "%.*s/%s", (int) k, at, name);
+                        at += k + (at[k] == ':');
+                }
+        }
+        b->p->exec = v;
+}
+
+static bool is_visible(const struct builder *b, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                enum door_kind k = b->doors[i].kind;
+                if ((k == DOOR_READ || k == DOOR_EDIT || k == DOOR_WRITE) && b->r->seen[i].kind == SEEN_DIR &&
+                    path_under(path, b->doors[i].path))
+                        return true;
+        }
+        return false;
+}
+
+static void build_cwd(struct builder *b)
+{
+        const char *fallback = b->p->wall == WALL_NAMESPACE ? BOX_HOME : "/";
+        if (b->r->cwd_asked)
+                b->p->cwd = arena_str(b->a, b->r->cwd_asked);
+        else if (b->r->cwd && is_visible(b, b->r->cwd))
+                b->p->cwd = arena_str(b->a, b->r->cwd);
+        else
+                b->p->cwd = fallback;
+}
+
+static size_t add_handles(struct builder *b, const char **envp, size_t n)
+{
+        struct plan *p = b->p;
+        p->handles = arena_alloc(b->a, HANDLES_MAX * sizeof *p->handles);
+        for (size_t i = 0; p->handles && i < b->door_count && p->handle_count < HANDLES_MAX; i++) {
+                const struct door *d = &b->doors[i];
+                if (d->kind != DOOR_IN && d->kind != DOOR_OUT)
+                        continue;
+                bool out = d->kind == DOOR_OUT;
+                char *v = arena_printf(b->a, "CORDON_%s_%s=/dev/fd/%zu", out ? "OUT" : "IN", d->name, 3 + p->handle_count);
+                for (char *c = v; c && *c != '='; c++)
+                        *c = *c == '-' || *c == '.' ? '_' : (char) toupper((unsigned char) *c);
+                envp[n++] = v;
+                p->handles[p->handle_count++] =
+                        (struct plan_handle){ arena_str(b->a, d->name), out, d->max, d->type };
+        }
+        return n;
+}
+
+static bool has_variable(const char **envp, size_t n, const char *name)
+{
+        size_t k = strlen(name);
+        for (size_t i = 0; i < n; i++)
+                if (strncmp(envp[i], name, k) == 0 && envp[i][k] == '=')
+                        return true;
+        return false;
+}
+
+/* Only what the policy names, then the five that every program expects. */
+static int build_env(struct builder *b, struct err *e)
+{
+        const char **v = arena_alloc(b->a, (b->door_count + count(b->r->passed) + HANDLES_MAX + 8) * sizeof *v);
+        if (!v)
+                return 0; /* told at the end */
+        size_t n = 0;
+        for (size_t i = 0; i < b->door_count; i++)
+                if (b->doors[i].kind == DOOR_ENV && b->doors[i].value)
+                        v[n++] = arena_printf(b->a, "%s=%s", b->doors[i].name, b->doors[i].value);
+        for (const char *const *x = b->r->passed; x && *x; x++)
+                v[n++] = arena_str(b->a, *x);
+        if (b->a->failed)
+                return 0;
+        const char *home = b->p->wall == WALL_NAMESPACE ? "HOME=" BOX_HOME : "HOME=/nonexistent";
+        const char *const defaults[][2] = {
+                { "PATH", "PATH=" BOX_PATH },     { "HOME", home }, { "LANG", "LANG=C.UTF-8" }, { "USER", "USER=" BOX_USER },
+                { "TERM", b->r->tty && b->r->term ? arena_printf(b->a, "TERM=%s", b->r->term) : "TERM=dumb" },
+        };
+        for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+                if (!has_variable(v, n, defaults[i][0]))
+                        v[n++] = defaults[i][1];
+        n = add_handles(b, v, n);
+        v[n] = NULL;
+        b->p->envp = v;
+        for (size_t i = 0, out = 0; i < b->door_count; i++)
+                if ((b->doors[i].kind == DOOR_IN || b->doors[i].kind == DOOR_OUT) && ++out > HANDLES_MAX)
+                        return err_set(e, ERR_POLICY, 0, "more than %d handles", HANDLES_MAX);
+        return 0;
+}
+
+int build_payload(struct builder *b, struct err *e)
+{
+        if (build_argv(b, e) < 0)
+                return -1;
+        build_exec(b);
+        build_cwd(b);
+        return build_env(b, e);
+}

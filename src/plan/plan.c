@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* plan/plan.c - makes and prints plans. Never: a system call, a clock, a log. */
+#include "base/limits.h"
+#include "base/str.h"
+#include "plan/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const step_names[] = {
+        [STEP_NONE] = "none",   [STEP_DIR] = "dir",         [STEP_FILE] = "file",     [STEP_LINK] = "link",
+        [STEP_BIND] = "bind",   [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc",
+        [STEP_DEVPTS] = "devpts", [STEP_MASK] = "mask",
+};
+_Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");
+
+const char *plan_step_name(enum step_kind k) { return (unsigned) k < STEP_KIND__COUNT ? step_names[k] : "?"; }
+
+bool path_under(const char *path, const char *root)
+{
+        size_t n = strlen(root);
+        if (n == 1)
+                return true;
+        return strncmp(path, root, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text, unsigned flags)
+{
+        static struct plan_step lost; /* written, never read: the arena has failed by then */
+        struct plan *p = b->p;
+        if (p->step_count == b->step_cap || !path)
+                return &lost;
+        struct plan_step *s = &p->steps[p->step_count++];
+        *s = (struct plan_step){ .kind = kind, .flags = flags, .path = path, .text = text };
+        return s;
+}
+
+void build_rule(struct builder *b, const char *path, unsigned rights, bool optional)
+{
+        struct plan *p = b->p;
+        for (size_t i = 0; i < p->rule_count; i++)
+                if (strcmp(p->rules[i].path, path) == 0) {
+                        p->rules[i].rights |= rights;
+                        p->rules[i].optional &= optional;
+                        return;
+                }
+        if (p->rule_count < b->rule_cap)
+                p->rules[p->rule_count++] = (struct plan_rule){ path, rights, optional };
+}
+
+static bool allocate(struct builder *b)
+{
+        size_t excepts = 0;
+        for (size_t i = 0; i < b->door_count; i++)
+                for (char **x = b->doors[i].except; x && *x; x++)
+                        excepts++;
+        /* Fixed steps and rules, then at most three per door (bind, link, entry) and one per except. */
+        b->step_cap = 64 + 3 * b->door_count + excepts;
+        b->rule_cap = 32 + 3 * b->door_count;
+        b->p = arena_alloc(b->a, sizeof *b->p);
+        if (!b->p)
+                return false;
+        b->p->steps = arena_alloc(b->a, b->step_cap * sizeof *b->p->steps);
+        b->p->rules = arena_alloc(b->a, b->rule_cap * sizeof *b->p->rules);
+        return !b->a->failed;
+}
+
+/* Doors whose mechanism this build does not have stop the start: a door that silently is not there would be a lie
+ * about what the box can do. */
+static int refuse_unbuilt(const struct builder *b, struct err *e)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                if (d->kind != DOOR_NET && d->kind != DOOR_EDIT)
+                        continue;
+                (void) err_set(e, ERR_HOST, 0, "%s:%u: this build of cordon cannot hold a `%s` door yet", d->at.file,
+                               d->at.line, policy_door_word(d->kind));
+                return err_hint(e, d->kind == DOOR_EDIT ? "use `write` to change the files for real, or `read`"
+                                                        : "leave the line out: the box then has no network");
+        }
+        if (b->r->wall != WALL_NAMESPACE && b->r->wall != WALL_PROCESS)
+                return err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet", policy_wall_name(b->r->wall));
+        return 0;
+}
+
+static int build_all(struct builder *b, struct err *e)
+{
+        struct plan *p = b->p;
+        p->box = arena_str(b->a, policy_box(b->c));
+        memcpy(p->digest, policy_digest(b->c), sizeof p->digest);
+        p->wall = b->r->wall;
+        p->without = policy_without(b->c);
+        p->limits = *policy_limits(b->c);
+        p->tty = b->r->tty;
+        p->uid = p->gid = b->r->root_inside ? 0 : 1000;
+        p->sockets = p->wall == WALL_NAMESPACE;
+        for (size_t i = 0; i < b->door_count; i++)
+                if (b->doors[i].kind == DOOR_RUN && strcmp(b->doors[i].path, "*") == 0)
+                        b->run_any = true;
+        if (refuse_unbuilt(b, e) < 0 || build_view(b, e) < 0 || build_payload(b, e) < 0)
+                return -1;
+        if (p->step_count == b->step_cap || p->rule_count == b->rule_cap)
+                return err_set(e, ERR_INTERNAL, 0, "the plan has more steps than were counted");
+        return b->a->failed ? err_set(e, ERR_MEMORY, 0, "no memory for the plan") : 0;
+}
+
+struct plan *plan_make(const struct checked_policy *c, const struct plan_request *r, struct err *e)
+{
+        struct arena mem = { 0 };
+        struct builder b = { .a = &mem, .c = c, .r = r };
+        b.doors = policy_doors(c, &b.door_count);
+        if (!allocate(&b))
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the plan");
+        else if (build_all(&b, e) == 0) {
+                b.p->mem = mem;
+                return b.p;
+        }
+        arena_done(&mem);
+        return NULL;
+}
+
+void plan_free(struct plan *p)
+{
+        if (!p)
+                return;
+        struct arena mem = p->mem; /* the plan itself lives in it */
+        arena_done(&mem);
+}
+
+static void print_flags(unsigned f, struct buf *out)
+{
+        buf_puts(out, f & STEP_WRITE ? " rw" : " ro");
+        buf_puts(out, f & STEP_EXEC ? " exec" : " noexec");
+        if (f & STEP_IDMAP)
+                buf_puts(out, " idmap");
+        if (f & STEP_OPTIONAL)
+                buf_puts(out, " if-there");
+}
+
+static void print_rights(unsigned r, struct buf *out)
+{
+        static const struct {
+                unsigned bit;
+                const char *name;
+        } names[] = { { RIGHT_LIST, "list" }, { RIGHT_READ, "read" }, { RIGHT_WRITE, "write" },
+                      { RIGHT_EXEC, "exec" }, { RIGHT_DEVICE, "device" } };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (r & names[i].bit)
+                        buf_printf(out, " %s", names[i].name);
+}
+
+void plan_print(const struct plan *p, struct buf *out)
+{
+        char text[PATH_MAX_BYTES];
+        buf_printf(out, "box %s\npolicy %s\nwall %s\n", p->box, p->digest, policy_wall_name(p->wall));
+        for (size_t i = 0; i < p->step_count; i++) {
+                const struct plan_step *s = &p->steps[i];
+                buf_printf(out, "%-8s %s", plan_step_name(s->kind), str_inert(span_str(s->path), text, sizeof text));
+                if (s->kind == STEP_LINK)
+                        buf_printf(out, " -> %s", s->text);
+                if (s->kind == STEP_BIND)
+                        print_flags(s->flags, out);
+                buf_putc(out, '\n');
+        }
+        for (size_t i = 0; i < p->rule_count; i++) {
+                buf_printf(out, "landlock %s", str_inert(span_str(p->rules[i].path), text, sizeof text));
+                print_rights(p->rules[i].rights, out);
+                buf_putc(out, '\n');
+        }
+        for (const char **v = p->envp; *v; v++)
+                buf_printf(out, "env      %.*s\n", (int) strcspn(*v, "="), *v);
+        buf_printf(out, "cwd      %s\n", str_inert(span_str(p->cwd), text, sizeof text));
+        for (const char **v = p->exec; *v; v++)
+                buf_printf(out, "exec     %s\n", str_inert(span_str(*v), text, sizeof text));
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* plan/plan.h - checked policy + host facts + request -> an immutable, printable list of steps. Pure.
+ *
+ * Everything that can be decided before the box exists is decided here, so that what runs between clone and exec
+ * only does. A plan is one allocation; nothing points outside it. */
+#pragma once
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "policy/policy.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What the caller found at one path of the host. Gathered by host_look(), one per door. */
+enum seen_kind { SEEN_NOTHING = 0, SEEN_FILE, SEEN_DIR, SEEN_SOCKET, SEEN_OTHER };
+struct plan_seen {
+        enum seen_kind kind;   /* after following links */
+        uint64_t dev, ino;     /* of what the links lead to */
+        const char *link;      /* the path itself is a symbolic link with this target; or NULL */
+};
+
+/* A program that a `run` line or the command names, found on the host. */
+struct plan_program {
+        const char *path; /* where the name was found: "/usr/bin/awk"; NULL: not on this host */
+        const char *real; /* what it leads to: "/usr/bin/mawk" */
+        uint64_t dev, ino;
+};
+
+struct plan_handle {
+        const char *name;
+        bool out;
+        uint64_t max;
+        enum handle_type type;
+};
+
+/* What the caller asks for beside the policy. */
+struct plan_request {
+        const char *const *argv;     /* NULL-terminated, at least one */
+        const char *const *passed;   /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
+        const char *cwd;             /* the caller's, absolute */
+        const char *cwd_asked;       /* --cwd, absolute, or NULL */
+        const char *term;            /* TERM for a box with a terminal */
+        bool tty;
+        bool root_inside;            /* uid 0 inside: still nobody outside */
+        enum wall_kind wall;         /* resolved: WALL_NAMESPACE or WALL_PROCESS */
+        bool as_root;                /* the caller is root: doors need id-mapped mounts */
+        const struct plan_seen *seen;       /* parallel to the policy's doors */
+        const struct plan_program *found;   /* parallel to the policy's doors (RUN doors only) */
+        struct plan_program entry;          /* what argv[0] names */
+        bool entry_searched;                /* argv[0] is a bare name, looked for in PATH */
+};
+
+enum step_kind {
+        STEP_NONE = 0,
+        STEP_DIR,     /* path: a directory of the new root */
+        STEP_FILE,    /* path, text: a small synthetic file */
+        STEP_LINK,    /* path, text: a symbolic link and its target */
+        STEP_BIND,    /* path: where; text: what (host path) */
+        STEP_SCRATCH, /* path: where; text: which part of the private, size-capped tmpfs */
+        STEP_DEVICE,  /* path: /dev/NAME, from the host, checked by its number */
+        STEP_PROC,    /* a fresh /proc of the box's own processes */
+        STEP_DEVPTS,  /* terminals of the box's own */
+        STEP_MASK,    /* path: what an `except` hides */
+        STEP_KIND__COUNT
+};
+
+enum { /* how a step's mount behaves */
+        STEP_WRITE = 1 << 0,    /* writable; else read-only */
+        STEP_EXEC = 1 << 1,     /* programs may start and libraries load from it; else noexec */
+        STEP_OPTIONAL = 1 << 2, /* skip what is not there */
+        STEP_IDMAP = 1 << 3,    /* root: files of the caller's id appear as the box's */
+        STEP_IS_DIR = 1 << 4,
+};
+
+struct plan_step {
+        enum step_kind kind;
+        unsigned flags;
+        const char *path;
+        const char *text;
+        uint64_t dev, ino; /* BIND: what it must still be */
+};
+
+enum { /* Landlock rights, by class */
+        RIGHT_LIST = 1 << 0,  /* read directories */
+        RIGHT_READ = 1 << 1,  /* read files */
+        RIGHT_WRITE = 1 << 2, /* everything but execution and device nodes */
+        RIGHT_EXEC = 1 << 3,
+        RIGHT_DEVICE = 1 << 4, /* write to and ioctl on a device node */
+        RIGHT_TRAVERSE_ONLY = 0,
+};
+
+struct plan_rule {
+        const char *path;
+        unsigned rights;
+        bool optional;
+};
+
+struct plan {
+        const char *box;
+        char digest[65];
+        enum wall_kind wall;
+        unsigned without; /* WITHOUT_* of the policy */
+        struct plan_step *steps;
+        size_t step_count;
+        struct plan_rule *rules;
+        size_t rule_count;
+        const char **argv;
+        const char **envp;
+        const char **exec; /* paths to try in order, as execvp would */
+        const char *cwd;
+        uid_t uid, gid; /* inside */
+        bool tty;
+        bool net;
+        bool sockets; /* AF_UNIX sockets: always in the namespace wall */
+        struct policy_limits limits;
+        struct plan_handle *handles;
+        size_t handle_count;
+        struct arena mem; /* everything above, and the plan itself */
+};
+
+/* The home of every box, and its user's name. */
+#define BOX_HOME "/home/box"
+#define BOX_USER "box"
+#define BOX_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+struct plan *plan_make(const struct checked_policy *c, const struct plan_request *r, struct err *e);
+void plan_free(struct plan *p);
+/* One step a line, as `cordon run --plan` shows it. */
+void plan_print(const struct plan *p, struct buf *out);
+const char *plan_step_name(enum step_kind k);

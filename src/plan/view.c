@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* plan/view.c - what the box will see: doors become binds, links and masks, and Landlock rules over the same paths.
+ *
+ * Two rules of this file matter most:
+ *   - What the box can write is never executable, unless a `run` line covers that very path.
+ *   - Without `run any`, only stock doors (libraries) and listed programs sit on mounts that allow execution. A
+ *     program that is merely readable cannot be mapped for execution, so handing it to ld.so fails too. */
+#include "plan/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_file_door(const struct door *d)
+{
+        return d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE;
+}
+
+/* `run DIR/` covers a subtree; the path ends in a slash. */
+static bool run_dir_covers(const struct door *d, const char *path)
+{
+        size_t n = strlen(d->path);
+        return d->kind == DOOR_RUN && n > 1 && d->path[n - 1] == '/' &&
+               (strncmp(path, d->path, n) == 0 || (strncmp(path, d->path, n - 1) == 0 && path[n - 1] == '\0'));
+}
+
+static bool run_line_covers(const struct builder *b, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                if (d->kind == DOOR_RUN && (strcmp(d->path, path) == 0 || run_dir_covers(d, path)))
+                        return true;
+        }
+        return false;
+}
+
+static unsigned door_flags(const struct builder *b, const struct door *d)
+{
+        unsigned f = 0;
+        bool write = d->kind == DOOR_WRITE;
+        if (write)
+                f |= STEP_WRITE;
+        if (run_line_covers(b, d->path) || (!write && (b->run_any || d->from_stock)))
+                f |= STEP_EXEC;
+        if (d->optional)
+                f |= STEP_OPTIONAL;
+        if (b->r->as_root && !d->from_stock)
+                f |= STEP_IDMAP;
+        return f;
+}
+
+/* The deepest file door at or above `path`, other than `not`; NULL: nothing makes it visible. */
+static const struct door *covering(const struct builder *b, const char *path, const struct door *not)
+{
+        const struct door *best = NULL;
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                if (d == not || !is_file_door(d) || b->r->seen[i].kind == SEEN_NOTHING || !path_under(path, d->path))
+                        continue;
+                if (not &&strcmp(d->path, not ->path) == 0)
+                        continue;
+                if (!best || strlen(d->path) > strlen(best->path))
+                        best = d;
+        }
+        return best;
+}
+
+/* A read door inside another that shows the same thing in the same way needs no mount of its own. */
+static bool is_redundant(const struct builder *b, const struct door *d)
+{
+        if (d->kind != DOOR_READ || d->except)
+                return false;
+        const struct door *up = covering(b, d->path, d);
+        unsigned care = STEP_WRITE | STEP_EXEC | STEP_IDMAP;
+        return up && up->kind == DOOR_READ && !up->except &&
+               (door_flags(b, up) & care) == (door_flags(b, d) & care);
+}
+
+/* Where a link of the host leads, cleaned lexically: "/bin" -> "usr/bin" gives "/usr/bin". NULL: too odd. */
+static const char *link_end(struct builder *b, const char *path, const char *target)
+{
+        const char *slash = strrchr(path, '/');
+        char *s = target[0] == '/' ? arena_str(b->a, target)
+                                   : arena_printf(b->a, "%.*s/%s", (int) (slash - path), path, target);
+        if (!s || strstr(s, "/../") || strstr(s, "/./") || strstr(s, "//"))
+                return NULL;
+        return s;
+}
+
+static int add_door(struct builder *b, size_t i, struct err *e)
+{
+        const struct door *d = &b->doors[i];
+        const struct plan_seen *seen = &b->r->seen[i];
+        if (seen->kind == SEEN_NOTHING) {
+                if (d->optional)
+                        return 0;
+                (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: there is no %s on this host", d->at.file, d->at.line,
+                               d->at.column, d->path);
+                return err_hint(e, "write `%s %s?` if it may be missing", policy_door_word(d->kind), d->path);
+        }
+        if (seen->kind == SEEN_OTHER || (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK)) {
+                (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: %s is neither a file nor a directory", d->at.file,
+                               d->at.line, d->at.column, d->path);
+                return err_hint(e, d->kind == DOOR_SOCK ? "`sock` takes the path of a Unix socket"
+                                                        : "a Unix socket is opened with `sock %s`", d->path);
+        }
+        const char *path = arena_str(b->a, d->path);
+        const char *end = seen->link ? link_end(b, d->path, seen->link) : NULL;
+        if (end && d->kind == DOOR_READ && covering(b, end, d)) {
+                (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
+                return 0;
+        }
+        if (is_redundant(b, d))
+                return 0;
+        unsigned f = door_flags(b, d) | (seen->kind == SEEN_DIR ? STEP_IS_DIR : 0);
+        struct plan_step *s = build_step(b, STEP_BIND, path, path, f);
+        s->dev = seen->dev;
+        s->ino = seen->ino;
+        unsigned rights = RIGHT_LIST | RIGHT_READ;
+        if (f & STEP_WRITE)
+                rights |= RIGHT_WRITE;
+        if ((f & STEP_EXEC) && (b->run_any || run_line_covers(b, d->path)))
+                rights |= RIGHT_EXEC;
+        build_rule(b, path, rights, d->optional);
+        return 0;
+}
+
+static void add_masks(struct builder *b, const struct door *d)
+{
+        if (d->kind != DOOR_READ)
+                return;
+        for (char **x = d->except; x && *x; x++)
+                (void) build_step(b, STEP_MASK, arena_str(b->a, *x), NULL, STEP_OPTIONAL);
+}
+
+static bool is_writable_place(const struct builder *b, const char *path)
+{
+        const struct door *d = covering(b, path, NULL);
+        return d && (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT);
+}
+
+/* A listed program: its own mount that allows execution, and the name it is called by. */
+static void add_program(struct builder *b, const struct plan_program *g, bool is_dir)
+{
+        if (!g->path)
+                return;
+        const char *real = arena_str(b->a, g->real);
+        const struct door *up = covering(b, g->real, NULL);
+        if (!up || !(door_flags(b, up) & STEP_EXEC)) {
+                unsigned f = STEP_EXEC | (is_dir ? STEP_IS_DIR : 0) | (b->r->as_root ? STEP_IDMAP : 0);
+                if (is_writable_place(b, g->real))
+                        f |= STEP_WRITE;
+                struct plan_step *s = build_step(b, STEP_BIND, real, real, f);
+                s->dev = g->dev;
+                s->ino = g->ino;
+        }
+        build_rule(b, real, RIGHT_EXEC | RIGHT_READ | (is_dir ? RIGHT_LIST : 0), false);
+        if (strcmp(g->path, g->real) != 0 && !covering(b, g->path, NULL))
+                (void) build_step(b, STEP_LINK, arena_str(b->a, g->path), real, 0);
+}
+
+static int add_programs(struct builder *b, struct err *e)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                if (d->kind != DOOR_RUN || strcmp(d->path, "*") == 0)
+                        continue;
+                const struct plan_program *g = &b->r->found[i];
+                if (!g->path && !d->optional && !d->from_stock) {
+                        (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: there is no program %s on this host", d->at.file,
+                                       d->at.line, d->at.column, d->path);
+                        return err_hint(e, "write `run %s?` if it may be missing", d->path);
+                }
+                add_program(b, g, b->r->seen[i].kind == SEEN_DIR);
+        }
+        /* The caller named the command, so exactly that file may start, even where no line covers it. */
+        if (!b->run_any || !b->r->entry_searched)
+                add_program(b, &b->r->entry, false);
+        return 0;
+}
+
+/* What a dynamic program needs executed beside itself. Rights only: visibility comes from base/loader. */
+static void add_loader_rights(struct builder *b)
+{
+        static const char *const loaders[] = {
+                "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
+                "/lib/ld-musl-x86_64.so.1",    "/lib/ld-musl-aarch64.so.1",
+        };
+        for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
+                build_rule(b, loaders[i], RIGHT_READ | RIGHT_EXEC, true);
+}
+
+static const struct {
+        const char *path, *text;
+} etc_files[] = {
+        { "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n" },
+        { "/etc/hostname", "box\n" },
+        { "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n" },
+        { "/etc/resolv.conf", "# this box has no network\n" },
+        { "/etc/shells", "/bin/sh\n" },
+};
+
+static void add_etc(struct builder *b)
+{
+        const char *root = b->p->uid == 0 ? "" : "root:x:0:0:nobody outside:/nonexistent:/usr/sbin/nologin\n";
+        (void) build_step(b, STEP_FILE, "/etc/passwd",
+                          arena_printf(b->a, "%s" BOX_USER ":x:%u:%u:the box:" BOX_HOME ":/bin/sh\n", root, b->p->uid,
+                                       b->p->gid), 0);
+        (void) build_step(b, STEP_FILE, "/etc/group", arena_printf(b->a, BOX_USER ":x:%u:\n", b->p->gid), 0);
+        for (size_t i = 0; i < sizeof etc_files / sizeof *etc_files; i++)
+                (void) build_step(b, STEP_FILE, etc_files[i].path, etc_files[i].text, 0);
+        build_rule(b, "/etc", RIGHT_READ, false);
+}
+
+static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom" };
+static const char *const dev_links[][2] = {
+        { "/dev/fd", "/proc/self/fd" },
+        { "/dev/stdin", "/proc/self/fd/0" },
+        { "/dev/stdout", "/proc/self/fd/1" },
+        { "/dev/stderr", "/proc/self/fd/2" },
+};
+
+/* What every box has of its own; nothing here shows a byte of the host's files. */
+static void add_built_ins(struct builder *b)
+{
+        add_etc(b);
+        (void) build_step(b, STEP_SCRATCH, BOX_HOME, "home", STEP_WRITE);
+        (void) build_step(b, STEP_SCRATCH, "/dev/shm", "shm", STEP_WRITE);
+        (void) build_step(b, STEP_SCRATCH, "/tmp", "tmp", STEP_WRITE);
+        (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);
+        for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+                (void) build_step(b, STEP_DEVICE, devices[i], NULL, 0);
+                build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, false);
+        }
+        for (size_t i = 0; i < sizeof dev_links / sizeof *dev_links; i++)
+                (void) build_step(b, STEP_LINK, dev_links[i][0], dev_links[i][1], 0);
+        if (b->p->tty) {
+                (void) build_step(b, STEP_DEVPTS, "/dev/pts", NULL, STEP_WRITE);
+                build_rule(b, "/dev/pts", RIGHT_READ | RIGHT_LIST | RIGHT_DEVICE, false);
+        }
+        (void) build_step(b, STEP_PROC, "/proc", NULL, 0);
+        build_rule(b, "/proc", RIGHT_READ, false);
+        build_rule(b, "/", RIGHT_LIST, false);
+        static const char *const scratch[] = { "/tmp", BOX_HOME, "/dev/shm" };
+        for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++)
+                build_rule(b, scratch[i], RIGHT_LIST | RIGHT_READ | RIGHT_WRITE, false);
+}
+
+/* The process wall has no view of its own: devices by their host paths, and no private files. */
+static void add_process_built_ins(struct builder *b)
+{
+        for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+                build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, true);
+}
+
+static int by_path(const void *x, const void *y)
+{
+        const struct plan_step *a = x, *b = y;
+        return strcmp(a->path, b->path);
+}
+
+static int add_sock(struct builder *b, size_t i, struct err *e)
+{
+        const struct door *d = &b->doors[i];
+        if (b->p->wall == WALL_PROCESS) {
+                (void) err_set(e, ERR_HOST, 0, "%s:%u:%u: the process wall cannot hold a `sock` door", d->at.file,
+                               d->at.line, d->at.column);
+                return err_hint(e, "it needs the namespace wall: see `cordon doctor`");
+        }
+        return add_door(b, i, e);
+}
+
+int build_view(struct builder *b, struct err *e)
+{
+        if (b->p->wall == WALL_NAMESPACE)
+                add_built_ins(b);
+        else
+                add_process_built_ins(b);
+        size_t first = b->p->step_count;
+        for (size_t i = 0; i < b->door_count; i++) {
+                enum door_kind k = b->doors[i].kind;
+                if ((is_file_door(&b->doors[i]) && add_door(b, i, e) < 0) || (k == DOOR_SOCK && add_sock(b, i, e) < 0))
+                        return -1;
+        }
+        if (add_programs(b, e) < 0)
+                return -1;
+        if (!b->run_any)
+                add_loader_rights(b);
+        /* Parents before children, so that a door inside a door is mounted on top of it. */
+        qsort(b->p->steps + first, b->p->step_count - first, sizeof *b->p->steps, by_path);
+        for (size_t i = 0; i < b->door_count; i++)
+                add_masks(b, &b->doors[i]);
+        return 0;
+}

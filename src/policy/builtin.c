@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/builtin.c - what every box has without a door. Data only: both evaluators read these tables, so that they
+ * can differ in their reasoning but not in their facts. */
+#include "policy/internal.h"
+
+static const struct builtin_file files[] = {
+        { "/tmp", true, true, "the private /tmp" },
+        { "/var/tmp", true, true, "the private /var/tmp" },
+        { "/dev/shm", true, true, "the private /dev/shm" },
+        { "/home/box", true, true, "the private home" },
+        { "/dev/null", false, true, "the box's own /dev" },
+        { "/dev/zero", false, true, "the box's own /dev" },
+        { "/dev/full", false, true, "the box's own /dev" },
+        { "/dev/random", false, false, "the box's own /dev" },
+        { "/dev/urandom", false, false, "the box's own /dev" },
+        { "/proc/self", true, false, "the box's own /proc" },
+};
+
+static const char *const vars[] = { "HOME", "LANG", "PATH", "TERM", "USER" };
+const char builtin_var_name[] = "a variable of every box";
+
+static const char *const bin_dirs[] = {
+        "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
+};
+
+const struct builtin_file *builtin_files(size_t *ret_count)
+{
+        *ret_count = COUNT(files);
+        return files;
+}
+
+const char *const *builtin_vars(size_t *ret_count)
+{
+        *ret_count = COUNT(vars);
+        return vars;
+}
+
+const char *const *builtin_bin_dirs(size_t *ret_count)
+{
+        *ret_count = COUNT(bin_dirs);
+        return bin_dirs;
+}

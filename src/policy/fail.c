@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/fail.c - load errors: where, one sentence, and the word that would have been right. */
+#include "policy/internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int fail_at(struct err *e, const struct source_place *at, const char *fmt, ...)
+{
+        char what[sizeof e->what];
+        va_list ap;
+        va_start(ap, fmt);
+        (void) vsnprintf(what, sizeof what, fmt, ap);
+        va_end(ap);
+        if (at->line == 0)
+                return err_set(e, ERR_POLICY, 0, "%s: %s", at->file, what);
+        return err_set(e, ERR_POLICY, 0, "%s:%u:%u: %s", at->file, at->line, at->column, what);
+}
+
+int fail_memory(struct err *e) { return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the policy"); }
+
+struct shown show_text(const char *s)
+{
+        struct shown out;
+        (void) str_inert(span_str(s), out.text, sizeof out.text);
+        return out;
+}
+
+void hint_nearest(struct err *e, const char *wrong, const char *const *words, size_t count)
+{
+        const char *best = NULL;
+        /* More than a third wrong is no slip of the finger: a far guess would mislead. */
+        unsigned limit = (unsigned) strnlen(wrong, 33) / 3 + 1, least = limit + 1;
+        for (size_t i = 0; i < count; i++) {
+                unsigned d = str_distance(wrong, words[i]);
+                if (d < least) {
+                        least = d;
+                        best = words[i];
+                }
+        }
+        if (best)
+                (void) err_hint(e, "did you mean \"%s\"?", best);
+}

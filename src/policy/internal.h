@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/internal.h - what the files of this folder share. Nobody else includes it. */
+#pragma once
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "policy/policy.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* Makes room for one more element of `size` bytes in a heap array; 0 or -1. */
+int vec_room(void **v, size_t n, size_t *cap, size_t size);
+
+/* ---- fail.c ---- */
+/* "FILE:LINE:COL: sentence", or "--flag: sentence" when line is 0. Returns -1. */
+int fail_at(struct err *e, const struct source_place *at, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+int fail_memory(struct err *e);
+/* A token made inert and cut for a message. */
+struct shown {
+        char text[100];
+};
+struct shown show_text(const char *s);
+/* Adds the hint 'did you mean "X"?' when a word of the list is near enough. */
+void hint_nearest(struct err *e, const char *wrong, const char *const *words, size_t count);
+
+/* ---- lex.c ---- */
+struct token {
+        char *text;
+        struct source_place at;
+        bool quoted;   /* "in quotes": never a keyword, never a pattern */
+        bool optional; /* a quoted token with ? behind it */
+};
+struct tokens {
+        struct token *v;
+        size_t n, cap;
+};
+struct lexer {
+        struct arena *mem;
+        const char *file;
+        struct tokens *out;
+        struct err *e;
+};
+/* One line without its newline; `from` is where its first character stands. */
+int lex_line(const struct lexer *x, struct span line, struct source_place from);
+/* No control, no direction mark, no invisible character, valid UTF-8. */
+int lex_check(const struct lexer *x, struct span line, struct source_place from);
+int tokens_add(struct tokens *t, const struct token *k);
+
+/* ---- written.c: struct policy ---- */
+struct use_line {
+        char *name;
+        struct source_place at;
+};
+struct expect_line {
+        enum answer want;
+        struct token *tok; /* the effect's tokens */
+        size_t n;
+        struct source_place at;
+};
+struct text_line { /* box, doc */
+        char *text;    /* NULL: not stated */
+        struct source_place at;
+};
+struct wall_line {
+        bool stated;
+        enum wall_kind kind;
+        unsigned without;
+        struct source_place at;
+};
+struct policy {
+        struct arena mem;
+        struct door *doors; /* paths as written: expanded by check.c */
+        size_t n_doors, cap_doors;
+        struct use_line *uses;
+        size_t n_uses, cap_uses;
+        struct expect_line *expects;
+        size_t n_expects, cap_expects;
+        struct text_line box, doc;
+        struct wall_line wall;
+        struct policy_limits limits;
+        struct source_place limit_at[LIMIT_KEY__COUNT];
+        bool has_file; /* something came from a file, not from flags */
+};
+/* Moves everything of `from` into `p`, or nothing. */
+int policy_absorb(struct policy *p, struct policy *from, struct err *e);
+
+/* ---- words.c ---- */
+struct reader { /* one line being read */
+        struct policy *p;
+        const struct token *tok;
+        size_t n, i;
+        struct source_place at; /* of the word */
+        int64_t until;
+        struct err *e;
+};
+/* tok[0] is the word. */
+int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e);
+const struct token *reader_next(struct reader *r); /* NULL: no more */
+const struct token *reader_need(struct reader *r, const char *what); /* NULL and *e: no more */
+bool token_is(const struct token *t, const char *keyword); /* unquoted */
+struct door *reader_door(struct reader *r, enum door_kind kind, const struct token *at);
+int reader_end(struct reader *r);
+
+/* ---- lines.c, net.c: handlers of the word table ---- */
+int line_box(struct reader *r);
+int line_doc(struct reader *r);
+int line_use(struct reader *r);
+int line_read(struct reader *r);
+int line_edit(struct reader *r);
+int line_write(struct reader *r);
+int line_run(struct reader *r);
+int line_env(struct reader *r);
+int line_net(struct reader *r);
+int line_sock(struct reader *r);
+int line_in(struct reader *r);
+int line_out(struct reader *r);
+int line_limit(struct reader *r);
+int line_wall(struct reader *r);
+int line_expect(struct reader *r);
+bool name_ok(const char *s, const char *extra); /* letters, digits and `extra`, 1..NAME_MAX_BYTES-1 */
+
+/* ---- json_in.c ---- */
+int json_read_policy(struct policy *p, const char *file, struct span text, struct err *e);
+
+/* ---- date.c ---- */
+int date_parse(const char *s, int64_t *ret_seconds);
+char *date_print(int64_t seconds, char buf[32]); /* 2026-12-31T12:00Z */
+
+/* ---- path.c ---- */
+struct scope { /* what expansion needs, carried together */
+        const struct policy_context *ctx;
+        struct arena *mem;
+        struct err *e;
+};
+/* Takes a trailing ? off; refuses patterns and emptiness. */
+int path_token(const struct token *t, struct arena *mem, char **ret_raw, bool *ret_optional, struct err *e);
+/* {root}, ~ and relative paths made absolute and clean. NULL and *e. */
+char *path_expand(const struct scope *s, const struct source_place *at, const char *raw);
+char *path_program(const struct scope *s, const struct source_place *at, const char *raw);
+bool path_is_bare(const char *raw);
+bool path_in_box_tmp(const char *raw); /* {tmp} or below */
+bool path_inside(const char *dir, const char *path); /* equal or below */
+char *path_roots_in_text(const struct scope *s, const struct source_place *at, const char *text);
+
+/* ---- host.c, url.c ---- */
+struct host_why {
+        const char *what, *hint;
+};
+enum { HOST_MAX = 253 };
+struct host_name {
+        char text[HOST_MAX + 3];
+        bool is_address, wildcard;
+};
+/* The canonical form of a host name or address; -1 and why it is refused. */
+int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why);
+/* The canonical form of a URL path; `ret_path` holds at least raw.n + 1 bytes. */
+int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_why *why);
+enum { NET_IN_EFFECT = 1 }; /* one concrete request: no wildcard, no tail */
+int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret, struct err *e);
+bool net_method_known(const char *method);
+void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */
+
+/* ---- tables (names.c) ---- */
+struct limit_row {
+        const char *name;
+        enum { UNIT_MS, UNIT_BYTES, UNIT_COUNT } unit;
+        uint64_t fallback; /* the finite default */
+        uint64_t most;
+};
+const struct limit_row *limit_row(enum limit_key k);
+int limit_key_find(const char *name, enum limit_key *ret_key);
+char *limit_print(enum limit_key k, uint64_t value, char buf[32]);
+int wall_kind_find(const char *name, enum wall_kind *ret_kind);
+const char *handle_type_name(enum handle_type t);
+int handle_type_find(const char *name, enum handle_type *ret_type);
+struct without_row {
+        const char *name;
+        unsigned bit;
+};
+const struct without_row *without_rows(size_t *ret_count);
+
+/* ---- builtin.c: what every box has; data for both evaluators ---- */
+struct builtin_file {
+        const char *path;
+        bool tree, writable;
+        const char *name;
+};
+const struct builtin_file *builtin_files(size_t *ret_count);
+const char *const *builtin_vars(size_t *ret_count);
+const char *const *builtin_bin_dirs(size_t *ret_count); /* where a bare program name is looked for */
+extern const char builtin_var_name[];
+
+/* ---- checked ---- */
+struct door_set { /* sorted by door_order: one kind is one range, sorted by its key */
+        struct door *v;
+        size_t n, cap;
+        size_t start[DOOR_KIND__COUNT + 1];
+};
+struct checked_policy {
+        struct arena mem;
+        struct door_set live, closed;
+        struct text_line box, doc;
+        struct policy_limits limits;
+        enum wall_kind wall;
+        unsigned without;
+        char **expects; /* canonical lines of the policy's own, in order */
+        size_t n_expects, cap_expects;
+        struct policy_note *notes;
+        size_t n_notes, cap_notes;
+        char digest[65];
+};
+struct gather { /* one check under way */
+        struct scope scope;
+        struct checked_policy *c;
+        const char *last_file;  /* the newest name copied into c */
+        const char **seen;      /* names of `use` that are in already */
+        size_t n_seen, cap_seen;
+        bool nested;            /* only doors are wanted */
+};
+struct use_chain {
+        const struct use_chain *up;
+        const char *name;
+        unsigned depth;
+};
+/* use.c: the doors of p and of all it uses, into g->c. */
+int gather_policy(struct gather *g, const struct policy *p, bool stock, const struct use_chain *chain);
+/* check.c: raw door -> checked door. 1: it opens nothing new and is left out. */
+int gather_door(struct gather *g, const struct door *raw, bool stock);
+int check_expects(struct checked_policy *c, const struct policy *p, const struct scope *s, bool keep);
+
+/* ---- order.c ---- */
+const char *door_key(const struct door *d);
+int door_set_add(struct door_set *s, const struct door *d, struct err *e);
+/* Sorts, merges doors of equal power, builds the ranges; refuses contradictions. */
+int door_set_seal(struct door_set *s, struct err *e);
+
+/* ---- effect.c ---- */
+int effect_from_tokens(const struct scope *s, const struct token *tok, size_t n, struct effect *ret_effect);
+void effect_print(const struct effect *f, struct buf *out);
+
+/* ---- show.c ---- */
+void show_token(struct buf *out, const char *text);       /* quoted where it must be */
+void show_door(const struct door *d, struct buf *out);    /* one door line, no newline */
+
+/* ---- cover.c: is what a door grants granted by a set of doors? ---- */
+bool cover_door(const struct checked_policy *c, const struct door *d, const struct door *skip);
+
+/* ---- lint.c ---- */
+struct lint_view {
+        struct checked_policy *c;
+        const struct policy *p;
+        const struct policy_context *ctx;
+        char work[PATH_MAX_BYTES], home[PATH_MAX_BYTES];
+        struct err *e;
+        int result;
+};
+int lint_run(struct checked_policy *c, const struct policy *p, const struct policy_context *ctx, struct err *e);
+/* Adds one note. */
+struct lint_row;
+void lint_note(struct lint_view *v, const struct lint_row *row, const struct source_place *at, const char *fmt, ...)
+        __attribute__((format(printf, 4, 5)));

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/json_out.c - the canonical JSON, and the same with line breaks. Keys are written in byte order, doors in
+ * canonical order; what is written is accepted by json_in.c and gives the same policy.
+ * The digest is taken over this: a byte that changes here changes every digest ever recorded. */
+#include "policy/internal.h"
+
+struct json_out {
+        struct buf *b;
+        bool pretty;
+        unsigned depth;
+        bool first; /* of the object or list that is open */
+};
+
+static void newline(struct json_out *o)
+{
+        if (!o->pretty)
+                return;
+        buf_putc(o->b, '\n');
+        for (unsigned i = 0; i < o->depth; i++)
+                buf_puts(o->b, "  ");
+}
+
+static void open_with(struct json_out *o, char c)
+{
+        buf_putc(o->b, c);
+        o->depth++;
+        o->first = true;
+}
+
+static void close_with(struct json_out *o, char c)
+{
+        bool empty = o->first;
+        o->depth--;
+        if (!empty)
+                newline(o);
+        buf_putc(o->b, c);
+        o->first = false;
+}
+
+static void next(struct json_out *o)
+{
+        if (!o->first)
+                buf_putc(o->b, ',');
+        newline(o);
+        o->first = false;
+}
+
+static void key(struct json_out *o, const char *k)
+{
+        next(o);
+        buf_json(o->b, span_str(k));
+        buf_puts(o->b, o->pretty ? ": " : ":");
+}
+
+static void text(struct json_out *o, const char *k, const char *v)
+{
+        if (!v)
+                return;
+        key(o, k);
+        buf_json(o->b, span_str(v));
+}
+
+static void list(struct json_out *o, const char *k, char *const *v)
+{
+        if (!v)
+                return;
+        key(o, k);
+        open_with(o, '[');
+        for (; *v; v++) {
+                next(o);
+                buf_json(o->b, span_str(*v));
+        }
+        close_with(o, ']');
+}
+
+static void cap(struct json_out *o, const struct net_dest *n)
+{
+        char bytes[32], rate[32];
+        char *v[3] = { 0 };
+        size_t k = 0;
+        if (n->cap_bytes)
+                v[k++] = str_from_size(n->cap_bytes, bytes);
+        if (n->cap_per_hour) {
+                AUTO_BUF(b);
+                buf_printf(&b, "%llu/h", (unsigned long long) n->cap_per_hour);
+                (void) str_inert(buf_span(&b), rate, sizeof rate);
+                v[k++] = rate;
+        }
+        if (k == 1)
+                text(o, "cap", v[0]);
+        else if (k == 2)
+                list(o, "cap", v);
+}
+
+/* The door's own value: path, destination, NAME=VALUE or handle. */
+static void main_value(const struct door *d, struct buf *out)
+{
+        if (d->kind == DOOR_NET)
+                net_print(&d->net, out);
+        else if (d->kind == DOOR_RUN && strcmp(d->path, "*") == 0)
+                buf_puts(out, "any");
+        else
+                buf_puts(out, door_key(d));
+        if (d->value)
+                buf_printf(out, "=%s", d->value);
+}
+
+/* Every key a door can have, in byte order; each writes itself or nothing. */
+static const char *const door_keys[] = {
+        "as", "cap", "edit", "env", "except", "in", "max", "methods", "net", "optional", "out", "read", "run", "sock",
+        "until", "with", "write",
+};
+
+static void door_member(struct json_out *o, const struct door *d, const char *k, const char *value)
+{
+        char tmp[32];
+        bool handle = d->kind == DOOR_IN || d->kind == DOOR_OUT;
+        if (strcmp(k, policy_door_word(d->kind)) == 0)
+                text(o, k, value);
+        else if (strcmp(k, "as") == 0 && handle)
+                text(o, k, handle_type_name(d->type));
+        else if (strcmp(k, "max") == 0 && handle)
+                text(o, k, str_from_size(d->max, tmp));
+        else if (strcmp(k, "cap") == 0)
+                cap(o, &d->net);
+        else if (strcmp(k, "except") == 0)
+                list(o, k, d->except);
+        else if (strcmp(k, "methods") == 0)
+                list(o, k, d->net.methods);
+        else if (strcmp(k, "until") == 0 && d->until)
+                text(o, k, date_print(d->until, tmp));
+        else if (strcmp(k, "with") == 0)
+                text(o, k, d->net.credential);
+        if (strcmp(k, "optional") == 0 && d->optional && strcmp(door_key(d), "*") != 0) {
+                key(o, k);
+                buf_puts(o->b, "true");
+        }
+}
+
+static void door(struct json_out *o, const struct door *d)
+{
+        AUTO_BUF(value);
+        main_value(d, &value);
+        o->b->failed = o->b->failed || value.failed;
+        next(o);
+        open_with(o, '{');
+        for (size_t i = 0; i < COUNT(door_keys); i++)
+                door_member(o, d, door_keys[i], buf_str(&value));
+        close_with(o, '}');
+}
+
+/* In the byte order of their names, which is not the order of the enum. */
+static const enum limit_key limits_by_name[] = {
+        LIMIT_CPU, LIMIT_DISK, LIMIT_EFFECTS, LIMIT_EGRESS, LIMIT_FILES, LIMIT_MEMORY, LIMIT_OUTPUT, LIMIT_PROCS, LIMIT_TIME,
+};
+_Static_assert(COUNT(limits_by_name) == LIMIT_KEY__COUNT, "each limit once");
+
+static void walls(struct json_out *o, const struct checked_policy *c)
+{
+        size_t count;
+        const struct without_row *rows = without_rows(&count);
+        text(o, "wall", policy_wall_name(c->wall));
+        key(o, "without");
+        open_with(o, '[');
+        for (size_t i = 0; i < count; i++) {
+                if (!(c->without & rows[i].bit))
+                        continue;
+                next(o);
+                buf_json(o->b, span_str(rows[i].name));
+        }
+        close_with(o, ']');
+}
+
+static void write_policy(struct json_out *o, const struct checked_policy *c)
+{
+        char value[32];
+        static char *const nothing[] = { NULL };
+        open_with(o, '{');
+        text(o, "box", c->box.text);
+        text(o, "doc", c->doc.text);
+        key(o, "doors");
+        open_with(o, '[');
+        for (size_t i = 0; i < c->live.n; i++)
+                door(o, &c->live.v[i]);
+        close_with(o, ']');
+        key(o, "limit");
+        open_with(o, '{');
+        for (size_t i = 0; i < COUNT(limits_by_name); i++)
+                text(o, policy_limit_name(limits_by_name[i]),
+                     limit_print(limits_by_name[i], c->limits.value[limits_by_name[i]], value));
+        close_with(o, '}');
+        list(o, "use", nothing);
+        walls(o, c);
+        close_with(o, '}');
+}
+
+void policy_canonical_json(const struct checked_policy *c, struct buf *out)
+{
+        struct json_out o = { .b = out };
+        write_policy(&o, c);
+}
+
+void policy_json(const struct checked_policy *c, struct buf *out)
+{
+        struct json_out o = { .b = out, .pretty = true };
+        write_policy(&o, c);
+        buf_putc(out, '\n');
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/lint.c - the lint table, and the lints that look at the whole. A lint judges purely: what needs the host
+ * (is this wall available?) is told by the doctor. E is for lines that cannot mean what they say; W for lines that
+ * mean more than most people want. */
+#include "policy/lint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- what the lints share ---- */
+
+const struct door *lint_next(const struct lint_view *v, enum door_kind kind, const struct door *after)
+{
+        const struct door_set *s = &v->c->live;
+        size_t i = after ? (size_t) (after - s->v) + 1 : s->start[kind];
+        while (i < s->start[kind + 1] && s->v[i].from_stock)
+                i++;
+        return i < s->start[kind + 1] ? &s->v[i] : NULL;
+}
+
+bool lint_is_file(enum door_kind k) { return k == DOOR_READ || k == DOOR_EDIT || k == DOOR_WRITE; }
+
+bool lint_listed(const char *const *list, size_t count, const char *s)
+{
+        for (size_t i = 0; i < count; i++)
+                if (strcmp(list[i], s) == 0)
+                        return true;
+        return false;
+}
+
+void lint_note(struct lint_view *v, const struct lint_row *row, const struct source_place *at, const char *fmt, ...)
+{
+        struct checked_policy *c = v->c;
+        char text[sizeof c->notes->text];
+        if (v->result < 0)
+                return;
+        if (vec_room((void **) &c->notes, c->n_notes, &c->cap_notes, sizeof *c->notes) < 0) {
+                v->result = fail_memory(v->e);
+                return;
+        }
+        va_list ap;
+        va_start(ap, fmt);
+        (void) vsnprintf(text, sizeof text, fmt, ap);
+        va_end(ap);
+        struct policy_note *n = &c->notes[c->n_notes++];
+        *n = (struct policy_note){ .level = row->level, .at = *at };
+        (void) snprintf(n->code, sizeof n->code, "%s", row->code);
+        (void) str_inert(span_str(text), n->text, sizeof n->text);
+        if (row->level == 'E')
+                v->result = fail_at(v->e, at, "%s: %s", row->code, n->text);
+}
+
+/* ---- programs ---- */
+
+static void lint_run_any(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_RUN, d));)
+                if (strcmp(d->path, "*") == 0 && d->until == 0)
+                        lint_note(v, row, &d->at, "`run any` without `until`: name the programs, or say when this ends");
+}
+
+/* ---- variables and handles ---- */
+
+static bool looks_secret(const char *name)
+{
+        static const char *const parts[] = { "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "API_KEY",
+                                             "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "AUTH" };
+        static const char *const whole[] = { "DATABASE_URL", "KUBECONFIG", "SSH_AUTH_SOCK", "PGPASS", "NETRC" };
+        char up[256];
+        size_t n = strnlen(name, sizeof up - 1);
+        for (size_t i = 0; i < n; i++)
+                up[i] = (char) (name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);
+        up[n] = '\0';
+        for (size_t i = 0; i < COUNT(parts); i++)
+                if (strstr(up, parts[i]) && strstr(up, "AUTHOR") == NULL)
+                        return true;
+        bool key = n > 4 && strcmp(up + n - 4, "_KEY") == 0;
+        return key || lint_listed(whole, COUNT(whole), up);
+}
+
+static void lint_secret_name(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_ENV, d));)
+                if (looks_secret(d->name))
+                        lint_note(v, row, &d->at, "the variable %s looks like a secret, and the box would hold it: "
+                                  "give it to a net door by `with NAME`", d->name);
+}
+
+static void lint_secret_value(struct lint_view *v, const struct lint_row *row)
+{
+        static const char *const starts[] = { "ghp_", "gho_", "github_pat_", "glpat-", "sk-", "xoxb-", "xoxp-", "AKIA",
+                                              "AIza", "eyJhbGciOi", "-----BEGIN", "npm_", "hf_", "pypi-" };
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_ENV, d));)
+                for (size_t i = 0; d->value && i < COUNT(starts); i++)
+                        if (strncmp(d->value, starts[i], strlen(starts[i])) == 0)
+                                lint_note(v, row, &d->at, "the value of %s looks like a secret written into the policy", d->name);
+}
+
+static void lint_out_cap(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_OUT, d));)
+                if (!d->max_stated)
+                        lint_note(v, row, &d->at, "the output %s has no `max`, so it may grow to 64M", d->name);
+}
+
+/* ---- the whole ---- */
+
+/* Between own lines only: that a stock policy covers a line is no fault of the line. */
+static void lint_implied(struct lint_view *v, const struct lint_row *row)
+{
+        struct checked_policy own = *v->c;
+        size_t n = 0;
+        struct door *mine = arena_alloc(&v->c->mem, (v->c->live.n + 1) * sizeof *mine);
+        struct err e;
+        if (!mine)
+                return;
+        for (size_t i = 0; i < v->c->live.n; i++)
+                if (!v->c->live.v[i].from_stock)
+                        mine[n++] = v->c->live.v[i];
+        own.live = (struct door_set){ .v = mine, .n = n };
+        if (n > 512 || door_set_seal(&own.live, &e) < 0) /* pairs are compared: not for thousands of lines */
+                return;
+        for (size_t i = 0; i < own.live.n; i++) {
+                const struct door *d = &own.live.v[i];
+                AUTO_BUF(line);
+                if (!cover_door(&own, d, d))
+                        continue;
+                show_door(d, &line);
+                lint_note(v, row, &d->at, "`%s` opens nothing that another line does not open", show_text(buf_str(&line)).text);
+        }
+}
+
+static void lint_no_expect(struct lint_view *v, const struct lint_row *row)
+{
+        struct source_place at = { .file = "policy", .line = 1, .column = 1 };
+        if (!v->p->has_file)
+                return;
+        for (size_t i = 0; i < v->p->n_expects; i++)
+                if (v->p->expects[i].want == ANSWER_DENY)
+                        return;
+        for (size_t i = 0; i < v->c->live.n; i++)
+                if (!v->c->live.v[i].from_stock && v->c->live.v[i].at.line > 0)
+                        at.file = v->c->live.v[i].at.file;
+        lint_note(v, row, &at, "no `expect deny` line: say what this box must never do, and it is checked at every load");
+}
+
+/* Private data, text from strangers, and a way out: any two are fine, all three let a sentence in a web page or an
+ * issue carry the data away. Whatever a net door answers is text from strangers. */
+static void lint_trifecta(struct lint_view *v, const struct lint_row *row)
+{
+        const struct door *net = lint_next(v, DOOR_NET, NULL);
+        if (!net)
+                return;
+        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
+                        if (!lint_is_private(v, d))
+                                continue;
+                        lint_note(v, row, &d->at, "private data (%s), text from outside and a way out (%s) in one box: "
+                                  "a hostile text could carry the data away", show_text(d->path).text, net->net.host);
+                        return;
+                }
+        }
+}
+
+static void lint_without(struct lint_view *v, const struct lint_row *row)
+{
+        if (v->c->without)
+                lint_note(v, row, &v->p->wall.at, "the policy gives up a layer of its wall");
+}
+
+static void lint_closed(struct lint_view *v, const struct lint_row *row)
+{
+        for (size_t i = 0; i < v->c->closed.n; i++) {
+                const struct door *d = &v->c->closed.v[i];
+                AUTO_BUF(line);
+                show_door(d, &line);
+                if (!d->from_stock)
+                        lint_note(v, row, &d->at, "this door has closed: `%s`", show_text(buf_str(&line)).text);
+        }
+}
+
+/* ---- the table ---- */
+
+static const struct lint_row rows[] = {
+        { 'W', "W101", "host wildcard too wide", lint_wildcard },
+        { 'W', "W102", "cloud metadata or link-local destination", lint_metadata },
+        { 'W', "W103", "loopback or private destination", lint_local_address },
+        { 'E', "E104", "an address that is no destination", lint_no_destination },
+        { 'W', "W105", "`run any` of one's own without `until`", lint_run_any },
+        { 'E', "E106", "credential on a connection that cannot be inspected", lint_blind_credential },
+        { 'W', "W107", "credential sent in the clear", lint_clear_credential },
+        { 'W', "W108", "credential for a wildcard", lint_wild_credential },
+        { 'E', "E109", "two credentials for one request", lint_two_credentials },
+        { 'W', "W110", "write door over what the host later executes", lint_runs_later },
+        { 'W', "W111", "write door over the whole project or home", lint_write_root },
+        { 'W', "W112", "write and run on one subtree", lint_write_and_run },
+        { 'W', "W113", "agent, container-engine, display or bus socket", lint_socket },
+        { 'W', "W114", "secret-looking variable", lint_secret_name },
+        { 'W', "W115", "secret-looking value", lint_secret_value },
+        { 'W', "W116", "output without cap", lint_out_cap },
+        { 'W', "W117", "non-ASCII path", lint_foreign_path },
+        { 'W', "W118", "internationalised host", lint_foreign_host },
+        { 'W', "W119", "door implied by another", lint_implied },
+        { 'W', "W120", "no `expect deny` in a policy file", lint_no_expect },
+        { 'W', "W121", "private data, foreign text and egress in one box", lint_trifecta },
+        { 'W', "W122", "a store of secrets", lint_secret_store },
+        { 'W', "W123", "more of the host than any task needs", lint_too_much },
+        { 'W', "W124", "a layer given up", lint_without },
+        { 'W', "W125", "http without TLS", lint_plain_http },
+        { 'E', "E126", "writing to the kernel's own files", lint_kernel_files },
+        { 'W', "W127", "a door that hides the private /tmp or home", lint_hides_private },
+        { 'W', "W128", "a door that has closed", lint_closed },
+};
+
+static void clean_root(char *to, const char *from)
+{
+        size_t n = from ? strlen(from) : 0;
+        while (n > 1 && from[n - 1] == '/')
+                n--;
+        if (n >= PATH_MAX_BYTES)
+                n = 0;
+        if (n > 0)
+                memcpy(to, from, n);
+        to[n] = '\0';
+}
+
+int lint_run(struct checked_policy *c, const struct policy *p, const struct policy_context *ctx, struct err *e)
+{
+        struct lint_view v = { .c = c, .p = p, .ctx = ctx, .e = e };
+        clean_root(v.work, ctx->work);
+        clean_root(v.home, ctx->home);
+        for (size_t i = 0; i < COUNT(rows); i++)
+                rows[i].look(&v, &rows[i]);
+        return v.result;
+}

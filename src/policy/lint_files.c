@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/lint_files.c - lints of file and socket doors. */
+#include "policy/lint.h"
+
+static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
+
+/* Is `part` ("a/b") found in `path` as whole components? */
+static bool has_part(const char *path, const char *part)
+{
+        size_t n = strlen(part);
+        for (const char *p = path; (p = strchr(p, '/')); p++)
+                if (strncmp(p + 1, part, n) == 0 && (p[1 + n] == '\0' || p[1 + n] == '/'))
+                        return true;
+        return false;
+}
+
+static bool ends_with(const char *s, const char *tail)
+{
+        size_t n = strlen(tail), k = strlen(s);
+        return k >= n && strcmp(s + k - n, tail) == 0;
+}
+
+/* ---- what the host executes later ---- */
+
+static const char *const later_parts[] = { /* anywhere in the path, as whole components */
+        ".git", ".github/workflows", ".gitlab-ci.yml", ".vscode", ".idea", ".claude", ".codex", ".cursor", ".gemini",
+        ".husky", ".devcontainer", ".config/autostart", ".config/systemd", ".config/fish", ".config/git", ".ssh",
+        "cron.d", "cron.daily", "cron", "systemd/system", "init.d", "profile.d", ".local/bin", "git-hooks", ".githooks",
+};
+static const char *const later_names[] = { /* the last component */
+        ".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".kshrc",
+        ".cshrc", ".gitconfig", ".gitmodules", ".gitattributes", ".envrc", ".npmrc", ".pypirc", ".vimrc", ".emacs",
+        ".inputrc", ".tmux.conf", "Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "meson.build", "build.gradle",
+        "package.json", "pyproject.toml", "setup.py", "conftest.py", "tox.ini", "Cargo.toml", "build.rs", "Rakefile",
+        "Gemfile", "Justfile", "justfile", "Taskfile.yml", "Dockerfile", "docker-compose.yml", "compose.yaml",
+        ".pre-commit-config.yaml", "CLAUDE.md", "AGENTS.md", "GEMINI.md", ".mcp.json", ".cursorrules", "mcp.json",
+        "crontab", "sudoers", "passwd", "bin", "sbin",
+};
+static const char *const system_dirs[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/boot", "/opt" };
+
+static bool runs_later(const char *path)
+{
+        for (size_t i = 0; i < COUNT(later_parts); i++)
+                if (has_part(path, later_parts[i]))
+                        return true;
+        for (size_t i = 0; i < COUNT(system_dirs); i++)
+                if (path_inside(system_dirs[i], path))
+                        return true;
+        return lint_listed(later_names, COUNT(later_names), base_name(path));
+}
+
+/* Edit doors are not here: a person sees these files, held back and marked, before they land. */
+void lint_runs_later(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));)
+                if (runs_later(d->path))
+                        lint_note(v, row, &d->at, "this host later executes what stands in %s: use `edit`, and it is "
+                                  "reviewed before it lands", show_text(d->path).text);
+}
+
+void lint_write_root(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));) {
+                bool work = v->work[0] && path_inside(d->path, v->work), home = v->home[0] && path_inside(d->path, v->home);
+                if (work || home)
+                        lint_note(v, row, &d->at, "`write` over the whole %s reaches hooks, build files and start files at "
+                                  "once: use `edit`, or name the parts", work ? "project" : "home");
+        }
+}
+
+void lint_write_and_run(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *r = NULL; (r = lint_next(v, DOOR_RUN, r));) {
+                for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE; k++) {
+                        for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
+                                bool meet = r->path[0] == '/' && (path_inside(d->path, r->path) ||
+                                            (ends_with(r->path, "/") && strncmp(r->path, d->path, strlen(r->path)) == 0));
+                                if (meet)
+                                        lint_note(v, row, &r->at, "the box can write %s and run what it wrote there",
+                                                  show_text(d->path).text);
+                        }
+                }
+        }
+}
+
+/* ---- what should not be seen or touched ---- */
+
+void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
+{
+        static const char *const trees[] = { "/proc", "/sys", "/dev", "/boot" };
+        for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        for (size_t i = 0; i < COUNT(trees); i++)
+                                if (path_inside(trees[i], d->path) && !path_inside("/dev/shm", d->path))
+                                        lint_note(v, row, &d->at, "%s is the kernel's: no box writes there",
+                                                  show_text(d->path).text);
+}
+
+static const char *const secret_parts[] = {
+        ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".config/gcloud", ".config/gh", ".config/op", ".password-store",
+        ".mozilla", ".config/google-chrome", ".config/chromium", ".local/share/keyrings", ".terraform.d", ".vault-token",
+};
+static const char *const secret_names[] = {
+        ".netrc", ".pgpass", ".my.cnf", ".git-credentials", ".pypirc", ".npmrc", ".env", ".htpasswd", "credentials", "shadow",
+        "gshadow", "id_rsa", "id_ed25519", "id_ecdsa", ".bash_history", ".zsh_history", "krb5.keytab",
+};
+
+static bool is_secret_store(const char *path)
+{
+        for (size_t i = 0; i < COUNT(secret_parts); i++)
+                if (has_part(path, secret_parts[i]))
+                        return true;
+        return lint_listed(secret_names, COUNT(secret_names), base_name(path)) || ends_with(path, ".pem") ||
+               ends_with(path, ".key");
+}
+
+void lint_secret_store(struct lint_view *v, const struct lint_row *row)
+{
+        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        if (is_secret_store(d->path))
+                                lint_note(v, row, &d->at, "%s holds secrets: give them to a net door by `with NAME`",
+                                          show_text(d->path).text);
+}
+
+void lint_too_much(struct lint_view *v, const struct lint_row *row)
+{
+        static const char *const trees[] = { "/home", "/root", "/etc", "/var", "/run", "/var/run", "/proc", "/sys", "/dev",
+                                             "/mnt", "/media", "/srv" };
+        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
+                        bool home = v->home[0] && strcmp(d->path, v->home) == 0;
+                        if (home || lint_listed(trees, COUNT(trees), d->path))
+                                lint_note(v, row, &d->at, "all of %s: name the parts that are needed", show_text(d->path).text);
+                }
+        }
+}
+
+/* Data of a person that is not the project at hand. */
+bool lint_is_private(const struct lint_view *v, const struct door *d)
+{
+        bool in_work = v->work[0] && path_inside(v->work, d->path);
+        bool in_home = (v->home[0] && path_inside(v->home, d->path)) || path_inside("/home", d->path) ||
+                       path_inside("/root", d->path);
+        bool over_home = v->home[0] && path_inside(d->path, v->home);
+        return is_secret_store(d->path) || over_home || (in_home && !in_work);
+}
+
+void lint_hides_private(struct lint_view *v, const struct lint_row *row)
+{
+        size_t count;
+        const struct builtin_file *b = builtin_files(&count);
+        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        for (size_t i = 0; i < count; i++)
+                                if (b[i].tree && b[i].writable && strcmp(b[i].path, d->path) == 0)
+                                        lint_note(v, row, &d->at, "%s of the host would stand in place of %s", d->path, b[i].name);
+}
+
+void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
+{
+        for (size_t i = 0; i < v->c->live.n; i++) {
+                const struct door *d = &v->c->live.v[i];
+                for (const char *p = d->path && !d->from_stock ? d->path : ""; *p; p++) {
+                        if (!(*p & 0x80))
+                                continue;
+                        lint_note(v, row, &d->at, "%s is not plain ASCII: two such names can look the same",
+                                  show_text(d->path).text);
+                        break;
+                }
+        }
+}
+
+/* ---- sockets ---- */
+
+static const struct {
+        const char *part, *what;
+} sockets[] = {
+        { "docker.sock", "Docker: whoever talks to it is root on this host" },
+        { "containerd", "containerd: whoever talks to it is root on this host" },
+        { "podman.sock", "Podman: it starts boxes outside this one" },
+        { "crio.sock", "CRI-O: whoever talks to it is root on this host" },
+        { "buildkitd.sock", "BuildKit: it runs commands outside this box" },
+        { "libvirt-sock", "libvirt: it starts machines outside this box" },
+        { "lxd", "LXD: whoever talks to it is root on this host" },
+        { "ssh-agent", "an SSH agent: it signs in as you" },
+        { "S.gpg-agent", "a GPG agent: it signs and decrypts as you" },
+        { "gnupg", "a GPG agent: it signs and decrypts as you" },
+        { "keyring", "a keyring: it hands out your passwords" },
+        { ".X11-unix", "X11: it sees every key and window" },
+        { "wayland-", "Wayland: it shows windows and takes keys" },
+        { "dbus", "D-Bus: it starts programs outside this box" },
+        { "/bus", "D-Bus: it starts programs outside this box" },
+        { "pulse", "PulseAudio: it hears the microphone" },
+        { "pipewire", "PipeWire: it hears the microphone and sees the screen" },
+        { "systemd/notify", "systemd: it speaks for the service that started this" },
+        { "systemd/private", "systemd: it starts services outside this box" },
+        { "snapd.socket", "snapd: it installs programs as root" },
+        { "agent.", "an agent: it acts as you" },
+};
+
+static const char *socket_danger(const char *path)
+{
+        for (size_t i = 0; i < COUNT(sockets); i++)
+                if (strstr(path, sockets[i].part))
+                        return sockets[i].what;
+        return NULL;
+}
+
+/* A file door on a socket is as good as a socket door elsewhere: a read-only bind does not stop connect(). */
+void lint_socket(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_SOCK, d));)
+                if (socket_danger(d->path))
+                        lint_note(v, row, &d->at, "%s is %s", show_text(d->path).text, socket_danger(d->path));
+        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        if ((path_inside("/run", d->path) || path_inside("/var/run", d->path) || ends_with(d->path, ".sock")) &&
+                            (socket_danger(d->path) || strcmp(d->path, "/run") == 0 || strcmp(d->path, "/var/run") == 0))
+                                lint_note(v, row, &d->at, "%s holds sockets, and read-only does not stop a connection",
+                                          show_text(d->path).text);
+}

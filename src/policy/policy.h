@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/policy.h - door lines -> checked policy -> decisions. Pure: no system call, clock, environment or log.
+ *
+ * Three stages, three types, and no way around them:
+ *   struct policy          lines as written (files, flags, JSON), each with its source, line and column
+ *   struct checked_policy  roots expanded, `use` resolved, expired doors closed, `expect` lines held. Only
+ *                          policy_check() makes one, and only a checked policy can become a plan.
+ *   struct decision        what one effect gets, through which door, or which door was nearest
+ */
+#pragma once
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
+
+enum door_kind { /* what a line opens */
+        DOOR_NONE = 0,
+        DOOR_READ,
+        DOOR_EDIT,
+        DOOR_WRITE,
+        DOOR_RUN,
+        DOOR_ENV,
+        DOOR_NET,
+        DOOR_SOCK,
+        DOOR_IN,
+        DOOR_OUT,
+        DOOR_KIND__COUNT
+};
+
+enum wall_kind { WALL_AUTO = 0, WALL_PROCESS, WALL_NAMESPACE, WALL_WASM, WALL_VM, WALL_KIND__COUNT };
+
+enum limit_key {
+        LIMIT_TIME = 0, /* ms */
+        LIMIT_CPU,      /* ms, all processes of the box together */
+        LIMIT_MEMORY,   /* bytes */
+        LIMIT_PROCS,
+        LIMIT_FILES,  /* open descriptors of one process */
+        LIMIT_DISK,   /* bytes of private files */
+        LIMIT_OUTPUT, /* bytes of stdout and stderr together */
+        LIMIT_EGRESS, /* bytes */
+        LIMIT_EFFECTS,
+        LIMIT_KEY__COUNT
+};
+
+enum handle_type { HANDLE_BINARY = 0, HANDLE_TEXT, HANDLE_JSON, HANDLE_IMAGE, HANDLE_TYPE__COUNT };
+
+/* Layers that a policy may give up by name (`wall namespace without landlock`); everything else is not optional. */
+enum {
+        WITHOUT_LANDLOCK = 1 << 0,
+        WITHOUT_CGROUP = 1 << 1, /* limits by rlimit and sampling only */
+};
+
+enum net_form { NET_HOST_PORT = 0, NET_URL, NET_PLACE };
+
+struct net_dest {
+        enum net_form form;
+        bool tls;         /* https URL */
+        bool wildcard;    /* *.name: one or more labels in front */
+        bool is_address;  /* a literal address */
+        bool path_tail;   /* path ended in double star: everything below */
+        uint16_t port;
+        char *host;       /* canonical: lower case, A-labels, no trailing dot; or place name; or address */
+        char *path;       /* canonical, starts with '/'; NULL: no L7 rule (host:port form) */
+        char **methods;   /* NULL-terminated, upper case; NULL: any */
+        char *credential; /* `with NAME`, or NULL */
+        uint64_t cap_bytes; /* `cap 600M`; 0: none */
+        uint64_t cap_per_hour; /* `cap 2000/h`; 0: none */
+};
+
+struct source_place {
+        const char *file; /* "policy.cordon", "--read", "base/python3"; owned by the policy */
+        unsigned line;    /* 1-based; 0: a flag */
+        unsigned column;
+};
+
+/* One granted power: one path, program, variable, destination, socket or handle. */
+struct door {
+        enum door_kind kind;
+        struct source_place at;
+        char *path;      /* READ EDIT WRITE RUN SOCK: absolute, lexically clean; RUN may be a bare name; "*" is `run any`;
+                          * RUN with a trailing slash is every program below that directory */
+        char **except;   /* READ EDIT: absolute sub-paths, NULL-terminated; or NULL */
+        bool optional;   /* PATH? */
+        bool from_stock; /* came in by `use base/...` */
+        char *name;      /* ENV: variable; IN OUT: handle */
+        char *value;     /* ENV NAME=VALUE; NULL: pass the caller's */
+        uint64_t max;    /* IN OUT: bytes */
+        bool max_stated; /* written, not the default */
+        enum handle_type type;
+        struct net_dest net;
+        int64_t until; /* unix seconds; 0: no expiry */
+};
+
+struct policy_limits {
+        uint64_t value[LIMIT_KEY__COUNT];
+        bool stated[LIMIT_KEY__COUNT]; /* written in the policy, not the default */
+};
+
+enum effect_kind { EFFECT_NONE = 0, EFFECT_READ, EFFECT_WRITE, EFFECT_RUN, EFFECT_NET, EFFECT_ENV, EFFECT_SOCK, EFFECT_KIND__COUNT };
+
+struct effect {
+        enum effect_kind kind;
+        char *path;   /* READ WRITE RUN SOCK, as in struct door */
+        char *name;   /* ENV */
+        char *method; /* NET, or NULL */
+        struct net_dest net;
+        void *mem;    /* owns the strings above when policy_effect_parse() made it; NULL: they are the caller's */
+};
+
+enum answer { ANSWER_DENY = 0, ANSWER_ASK, ANSWER_ALLOW };
+
+/* Why no door covered the effect; what `cordon why` says first. Stable names in policy_gap_name(). */
+enum gap {
+        GAP_NONE = 0,   /* allowed */
+        GAP_NO_DOOR,    /* nothing comes near */
+        GAP_READ_ONLY,  /* visible, but not writable */
+        GAP_EXCEPTED,   /* inside the door, but under an `except` */
+        GAP_NOT_RUN,    /* visible, but no `run` line covers it */
+        GAP_WRITABLE,   /* the box can write it, so it cannot run */
+        GAP_HOST,
+        GAP_PORT,
+        GAP_METHOD,
+        GAP_URL_PATH,
+        GAP_SCHEME,
+        GAP_EXPIRED,
+        GAP__COUNT
+};
+
+struct decision {
+        enum answer answer;
+        enum gap gap;
+        const struct door *door;    /* the door that covers it, or NULL */
+        const struct door *nearest; /* when denied: the door that came nearest, or NULL */
+        const char *built_in;       /* when allowed by what every box has ("the private /tmp"), or NULL */
+};
+
+/* ---- as written ---- */
+struct policy;
+struct policy *policy_new(void);
+void policy_free(struct policy *p);
+/* A whole file: door lines, or JSON when its first character is '{'. Nothing is added when it fails. */
+int policy_add_text(struct policy *p, const char *file, struct span text, struct err *e);
+/* One flag of the command line. `word` without dashes. For read, edit, write, run, sock and env the argument is
+ * one token, spaces and all; for the other words it is cut into tokens like a line. */
+int policy_add_flag(struct policy *p, const char *word, const char *arg, struct err *e);
+/* Is this a word of the language (so that the command line takes --WORD)? */
+bool policy_is_word(const char *word);
+/* The words with their one-line help, for --help and completions. */
+struct policy_word_help {
+        const char *word, *synopsis, *help;
+};
+const struct policy_word_help *policy_words(size_t *ret_count);
+
+/* ---- checked ---- */
+struct policy_context {
+        const char *work, *home;  /* absolute; what {work} and {home} mean. {tmp} is the box's private /tmp */
+        int64_t now;              /* unix seconds, for `until` */
+        /* Finds an own policy for `use NAME` that is not base/...: gives a borrowed text, or -1. May be NULL. */
+        int (*load)(void *ctx, const char *name, struct span *ret_text, struct err *e);
+        void *load_ctx;
+        bool default_system;      /* with no `use` line at all: `use base/system` (cordon run with no policy file) */
+};
+
+struct policy_note { /* a lint; W warns, E stops the load */
+        char level;    /* 'E' or 'W' */
+        char code[8];  /* "W103": stable */
+        struct source_place at;
+        char text[300];
+};
+
+struct checked_policy;
+/* NULL and *e when the policy does not hold. Notes (lints) are kept inside and read with policy_notes(). */
+struct checked_policy *policy_check(const struct policy *p, const struct policy_context *c, struct err *e);
+void policy_checked_free(struct checked_policy *c);
+
+const char *policy_box(const struct checked_policy *c); /* never NULL: "box" when unnamed */
+const char *policy_doc(const struct checked_policy *c); /* never NULL */
+const struct door *policy_doors(const struct checked_policy *c, size_t *ret_count);
+const struct policy_limits *policy_limits(const struct checked_policy *c);
+enum wall_kind policy_wall(const struct checked_policy *c);
+unsigned policy_without(const struct checked_policy *c); /* WITHOUT_* */
+const struct policy_note *policy_notes(const struct checked_policy *c, size_t *ret_count);
+/* SHA-256 of the canonical JSON, as 64 hex digits. */
+const char *policy_digest(const struct checked_policy *c);
+/* Canonical JSON: sorted keys, sorted doors, no spaces, roots expanded, `use` resolved. */
+void policy_canonical_json(const struct checked_policy *c, struct buf *out);
+/* Pretty JSON of the same. */
+void policy_json(const struct checked_policy *c, struct buf *out);
+/* Door lines that parse to the same checked policy. */
+void policy_show(const struct checked_policy *c, struct buf *out);
+
+/* ---- decisions ---- */
+/* "read PATH", "write PATH", "run PROG", "net METHOD URL" or "net HOST:PORT", "env NAME", "sock PATH". */
+int policy_effect_parse(const char *text, const struct policy_context *c, struct effect *ret_effect, struct err *e);
+void policy_effect_done(struct effect *f);
+struct decision policy_decide(const struct checked_policy *c, const struct effect *f);     /* compiled */
+struct decision policy_decide_ref(const struct checked_policy *c, const struct effect *f); /* plain reference */
+const char *policy_gap_name(enum gap g);
+/* The smallest line that would permit the effect ("read /a/b"), into out. */
+void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out);
+/* What adding that line would let a hostile guest do, one sentence. */
+void policy_line_cost(const struct effect *f, struct buf *out);
+
+/* ---- views ---- */
+/* Every door in words, then the worst that a hostile guest could do with them, in sentences. */
+void policy_doors_text(const struct checked_policy *c, struct buf *out);
+void policy_doors_json(const struct checked_policy *c, struct buf *out);
+
+enum policy_order { POLICY_EQUAL = 0, POLICY_WIDER, POLICY_NARROWER, POLICY_CROSSING };
+/* Is b wider than a? The differing doors and limits are written to out, one line each, with + and -. */
+enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b, struct buf *out);
+
+/* ---- names ---- */
+const char *policy_door_word(enum door_kind k);
+const char *policy_limit_name(enum limit_key k);
+const char *policy_wall_name(enum wall_kind k);
+/* The stock policies' names, and the text of one (NULL: no such). */
+const char *const *policy_stock_names(size_t *ret_count);
+const char *policy_stock_text(const char *name);

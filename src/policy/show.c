@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/show.c - a checked policy as door lines that parse to the same policy. */
+#include "policy/internal.h"
+
+static bool needs_quotes(const char *s)
+{
+        static const char *const keywords[] = { "any", "as", "cap", "except", "max", "until", "with", "without" };
+        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+=,%~-{}";
+        if (!*s || s[strspn(s, plain)])
+                return true;
+        for (size_t i = 0; i < COUNT(keywords); i++)
+                if (strcmp(s, keywords[i]) == 0)
+                        return true;
+        return false;
+}
+
+void show_token(struct buf *out, const char *text)
+{
+        if (!needs_quotes(text)) {
+                buf_puts(out, text);
+                return;
+        }
+        buf_putc(out, '"');
+        for (; *text; text++) {
+                if (*text == '"' || *text == '\\')
+                        buf_putc(out, '\\');
+                buf_putc(out, *text);
+        }
+        buf_putc(out, '"');
+}
+
+static void show_path(const struct door *d, struct buf *out)
+{
+        if (d->kind == DOOR_RUN && strcmp(d->path, "*") == 0)
+                buf_puts(out, "any");
+        else
+                show_token(out, d->path);
+        if (d->optional && strcmp(d->path, "*") != 0)
+                buf_putc(out, '?');
+        if (d->except)
+                buf_puts(out, " except");
+        for (char **x = d->except; x && *x; x++) {
+                buf_putc(out, ' ');
+                show_token(out, *x);
+        }
+}
+
+static void show_env(const struct door *d, struct buf *out)
+{
+        AUTO_BUF(pair);
+        buf_puts(&pair, d->name);
+        if (d->value)
+                buf_printf(&pair, "=%s", d->value);
+        out->failed = out->failed || pair.failed;
+        show_token(out, buf_str(&pair));
+}
+
+static void show_net(const struct net_dest *n, struct buf *out)
+{
+        char size[32];
+        net_print(n, out);
+        for (char **m = n->methods; m && *m; m++)
+                buf_printf(out, " %s", *m);
+        if (n->credential)
+                buf_printf(out, " with %s", n->credential);
+        if (n->cap_bytes)
+                buf_printf(out, " cap %s", str_from_size(n->cap_bytes, size));
+        if (n->cap_per_hour)
+                buf_printf(out, " cap %llu/h", (unsigned long long) n->cap_per_hour);
+}
+
+static void show_handle(const struct door *d, struct buf *out)
+{
+        char size[32];
+        buf_printf(out, "%s max %s", d->name, str_from_size(d->max, size));
+        if (d->type != HANDLE_BINARY)
+                buf_printf(out, " as %s", handle_type_name(d->type));
+}
+
+void show_door(const struct door *d, struct buf *out)
+{
+        char date[32];
+        buf_printf(out, "%s ", policy_door_word(d->kind));
+        switch (d->kind) {
+        case DOOR_READ:
+        case DOOR_EDIT:
+        case DOOR_WRITE:
+        case DOOR_SOCK:
+        case DOOR_RUN: show_path(d, out); break;
+        case DOOR_ENV: show_env(d, out); break;
+        case DOOR_NET: show_net(&d->net, out); break;
+        case DOOR_IN:
+        case DOOR_OUT: show_handle(d, out); break;
+        case DOOR_NONE:
+        case DOOR_KIND__COUNT: break;
+        }
+        if (d->until)
+                buf_printf(out, " until %s", date_print(d->until, date));
+}
+
+static void show_wall(const struct checked_policy *c, struct buf *out)
+{
+        size_t count;
+        const struct without_row *rows = without_rows(&count);
+        buf_printf(out, "wall %s", policy_wall_name(c->wall));
+        if (c->without)
+                buf_puts(out, " without");
+        for (size_t i = 0; i < count; i++)
+                if (c->without & rows[i].bit)
+                        buf_printf(out, " %s", rows[i].name);
+        buf_putc(out, '\n');
+}
+
+/* `use none`: everything that was used stands here as lines already. */
+void policy_show(const struct checked_policy *c, struct buf *out)
+{
+        char value[32];
+        buf_puts(out, "box ");
+        show_token(out, c->box.text);
+        if (c->doc.text[0]) {
+                buf_puts(out, "\ndoc ");
+                show_token(out, c->doc.text);
+        }
+        buf_puts(out, "\nuse none\n");
+        for (size_t i = 0; i < c->live.n; i++) {
+                show_door(&c->live.v[i], out);
+                buf_putc(out, '\n');
+        }
+        for (int k = 0; k < LIMIT_KEY__COUNT; k++)
+                buf_printf(out, "limit %s %s\n", policy_limit_name((enum limit_key) k),
+                           limit_print((enum limit_key) k, c->limits.value[k], value));
+        show_wall(c, out);
+        for (size_t i = 0; i < c->n_expects; i++)
+                buf_printf(out, "%s\n", c->expects[i]);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/stock.c - the stock policies. Every entry is optional (?), because hosts differ; none of them opens /home,
+ * /root, /var, /run or the network. A widening here widens every box that uses it: say it in NEWS.md. */
+#include "policy/internal.h"
+
+static const char loader[] =
+        "doc \"The loader and shared libraries that programs are linked to; no programs.\"\n"
+        "read /usr/lib/x86_64-linux-gnu? /usr/lib/aarch64-linux-gnu? /usr/lib64? /lib64?\n"
+        "read /lib/x86_64-linux-gnu? /lib/aarch64-linux-gnu?\n"
+        "read /usr/lib/ld-linux-aarch64.so.1? /lib/ld-linux-aarch64.so.1? /lib64/ld-linux-x86-64.so.2?\n"
+        "read /etc/ld.so.cache?\n"
+        "read /usr/share/zoneinfo? /usr/lib/locale? /usr/share/locale?\n";
+
+static const char system_text[] =
+        "doc \"The program files of this host, read-only.\"\n"
+        "read /usr? /bin? /sbin? /lib? /lib32? /lib64? /libx32?\n"
+        "read /etc/ld.so.cache? /etc/alternatives? /etc/ssl/certs? /etc/localtime?\n"
+        "run  any\n";
+
+static const char python3[] =
+        "doc \"The Python 3 of this host.\"\n"
+        "use  base/loader\n"
+        "run  python3? python3.9? python3.10? python3.11? python3.12? python3.13? python3.14?\n"
+        "read /usr/lib/python3? /usr/lib/python3.9? /usr/lib/python3.10? /usr/lib/python3.11?\n"
+        "read /usr/lib/python3.12? /usr/lib/python3.13? /usr/lib/python3.14?\n"
+        "read /usr/local/lib/python3.9? /usr/local/lib/python3.10? /usr/local/lib/python3.11?\n"
+        "read /usr/local/lib/python3.12? /usr/local/lib/python3.13? /usr/local/lib/python3.14?\n"
+        "read /usr/share/python3? /etc/python3? /etc/mime.types?\n"
+        "read /etc/ssl/certs? /usr/share/ca-certificates? /etc/ssl/openssl.cnf?\n";
+
+static const char node[] =
+        "doc \"The Node.js and npm of this host.\"\n"
+        "use  base/loader\n"
+        "run  node? nodejs? npm? npx? sh? env?\n"
+        "read /usr/share/nodejs? /usr/lib/nodejs? /usr/lib/node_modules? /usr/share/node_modules? /usr/share/npm?\n"
+        "read /usr/local/lib/node_modules? /etc/ssl/certs? /usr/share/ca-certificates? /etc/ssl/openssl.cnf?\n";
+
+static const char git[] =
+        "doc \"The git of this host, with its helpers.\"\n"
+        "use  base/loader\n"
+        "run  git? sh? less? /usr/lib/git-core/? /usr/libexec/git-core/?\n"
+        "read /usr/lib/git-core? /usr/libexec/git-core? /usr/share/git-core?\n"
+        "read /etc/ssl/certs? /usr/share/ca-certificates?\n";
+
+static const char build[] =
+        "doc \"Compilers, headers and make of this host.\"\n"
+        "use  base/system\n";
+
+static const char *const names[] = {
+        "base/build", "base/git", "base/loader", "base/node", "base/python3", "base/system",
+};
+static const char *const texts[] = { build, git, loader, node, python3, system_text };
+_Static_assert(COUNT(names) == COUNT(texts), "a text for each name");
+
+const char *const *policy_stock_names(size_t *ret_count)
+{
+        *ret_count = COUNT(names);
+        return names;
+}
+
+const char *policy_stock_text(const char *name)
+{
+        for (size_t i = 0; i < COUNT(names); i++)
+                if (strcmp(names[i], name) == 0)
+                        return texts[i];
+        return NULL;
+}

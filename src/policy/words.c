@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/words.c - the word table, and how a file, a flag or a JSON door reaches the handler of its word. */
+#include "policy/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes `until` */
+
+/* One row: word, synopsis, help, handler, flags. */
+#define WORDS(X)                                                                                                      \
+        X("box", "NAME", "name of the box", line_box, 0)                                                              \
+        X("doc", "\"TEXT\"", "one sentence for people", line_doc, 0)                                                  \
+        X("use", "NAME...", "all doors of a stock or own policy; `use none`: not even the loader", line_use, 0)       \
+        X("read", "PATH...[except SUB...]", "visible, read-only", line_read, ONE_TOKEN | DOOR)                        \
+        X("edit", "PATH...[except SUB...]", "writable in a private layer, applied by a person later", line_edit,      \
+          ONE_TOKEN | DOOR)                                                                                           \
+        X("write", "PATH...", "writable for real, at once", line_write, ONE_TOKEN | DOOR)                             \
+        X("run", "PROGRAM...|any", "programs that may start; DIR/ for all below it", line_run, ONE_TOKEN | DOOR)      \
+        X("env", "NAME[=VALUE]...", "pass or set a variable", line_env, ONE_TOKEN | DOOR)                             \
+        X("net", "DEST [METHOD...] [with NAME] [cap N]", "host:port, *.host:port, https://host/path/**, @place/path", \
+          line_net, DOOR)                                                                                             \
+        X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR)                              \
+        X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)                   \
+        X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)                \
+        X("limit", "KEY VALUE...", "time cpu memory procs files disk output egress effects", line_limit, 0)           \
+        X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                          \
+        X("expect", "allow|deny EFFECT", "a test of the policy, held at load", line_expect, 0)
+
+static const struct policy_word_help helps[] = {
+#define X(word, synopsis, help, parse, flags) { word, synopsis, help },
+        WORDS(X)
+#undef X
+};
+static const struct {
+        int (*parse)(struct reader *r);
+        unsigned flags;
+} handlers[] = {
+#define X(word, synopsis, help, parse, flags) { parse, flags },
+        WORDS(X)
+#undef X
+};
+
+/* Later tranches. They must stop the load: a ceiling or a gate that is ignored is a hole. */
+static const char *const later[] = { "under", "label", "accepts", "ask", "rule", "reach" };
+
+const struct policy_word_help *policy_words(size_t *ret_count)
+{
+        *ret_count = COUNT(helps);
+        return helps;
+}
+
+static int word_find(const char *word)
+{
+        for (size_t i = 0; i < COUNT(helps); i++)
+                if (strcmp(helps[i].word, word) == 0)
+                        return (int) i;
+        return -1;
+}
+
+static bool is_later(const char *word)
+{
+        for (size_t i = 0; i < COUNT(later); i++)
+                if (strcmp(later[i], word) == 0)
+                        return true;
+        return false;
+}
+
+bool policy_is_word(const char *word) { return word_find(word) >= 0 || is_later(word); }
+
+static int unknown_word(const char *word, const struct source_place *at, struct err *e)
+{
+        const char *names[COUNT(helps)];
+        if (is_later(word))
+                return fail_at(e, at, "`%s` is not built yet", word);
+        (void) fail_at(e, at, "unknown word \"%s\"", show_text(word).text);
+        for (size_t i = 0; i < COUNT(helps); i++)
+                names[i] = helps[i].word;
+        hint_nearest(e, word, names, COUNT(names));
+        return -1;
+}
+
+/* ---- reading one line ---- */
+
+bool token_is(const struct token *t, const char *keyword) { return t && !t->quoted && strcmp(t->text, keyword) == 0; }
+
+const struct token *reader_next(struct reader *r) { return r->i < r->n ? &r->tok[r->i++] : NULL; }
+
+const struct token *reader_need(struct reader *r, const char *what)
+{
+        const struct token *t = reader_next(r);
+        if (!t)
+                (void) fail_at(r->e, &r->at, "%s is missing", what);
+        return t;
+}
+
+int reader_end(struct reader *r)
+{
+        if (r->i == r->n)
+                return 0;
+        return fail_at(r->e, &r->tok[r->i].at, "stray \"%s\"", show_text(r->tok[r->i].text).text);
+}
+
+struct door *reader_door(struct reader *r, enum door_kind kind, const struct token *at)
+{
+        struct policy *p = r->p;
+        if (p->n_doors == POLICY_MAX_DOORS) {
+                (void) fail_at(r->e, &r->at, "more than %d doors", POLICY_MAX_DOORS);
+                return NULL;
+        }
+        if (vec_room((void **) &p->doors, p->n_doors, &p->cap_doors, sizeof *p->doors) < 0) {
+                (void) fail_memory(r->e);
+                return NULL;
+        }
+        struct door *d = &p->doors[p->n_doors++];
+        *d = (struct door){ .kind = kind, .at = at->at, .until = r->until };
+        return d;
+}
+
+/* Takes `until DATE` off the end of a door line. */
+static int read_until(struct reader *r)
+{
+        for (size_t i = r->i; i < r->n; i++) {
+                if (!token_is(&r->tok[i], "until"))
+                        continue;
+                if (i + 2 != r->n)
+                        return fail_at(r->e, &r->tok[i].at, "`until DATE` must end the line");
+                if (date_parse(r->tok[i + 1].text, &r->until) < 0) {
+                        (void) fail_at(r->e, &r->tok[i + 1].at, "\"%s\" is not a date",
+                                       show_text(r->tok[i + 1].text).text);
+                        return err_hint(r->e, "write 2026-12-31 or 2026-12-31T12:00Z");
+                }
+                r->n = i;
+        }
+        return 0;
+}
+
+int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e)
+{
+        struct reader r = { .p = p, .tok = tok, .n = n, .i = 1, .at = tok->at, .e = e };
+        int w = tok->quoted ? -1 : word_find(tok->text);
+        if (w < 0)
+                return unknown_word(tok->text, &tok->at, e);
+        if ((handlers[w].flags & DOOR) && read_until(&r) < 0)
+                return -1;
+        if (handlers[w].parse(&r) < 0)
+                return -1;
+        return reader_end(&r);
+}
+
+/* ---- files ---- */
+
+static char *file_name(struct policy *p, const char *file)
+{
+        char inert[256];
+        return arena_str(&p->mem, str_inert(span_str(file), inert, sizeof inert));
+}
+
+static int read_lines(struct policy *p, const char *file, struct span text, struct tokens *t, struct err *e)
+{
+        struct lexer x = { .mem = &p->mem, .file = file, .out = t, .e = e };
+        struct source_place at = { .file = file, .line = 1, .column = 1 };
+        for (size_t i = 0; i < text.n; at.line++) {
+                const uint8_t *end = memchr(text.p + i, '\n', text.n - i);
+                size_t n = end ? (size_t) (end - text.p) - i : text.n - i;
+                if (at.line > POLICY_MAX_LINES)
+                        return fail_at(e, &at, "more than %d lines", POLICY_MAX_LINES);
+                t->n = 0;
+                if (lex_line(&x, span_of(text.p + i, n), at) < 0 || (t->n > 0 && words_read(p, t->v, t->n, e) < 0))
+                        return -1;
+                i += n + 1;
+        }
+        return 0;
+}
+
+static bool is_json(struct span text)
+{
+        size_t i = 0;
+        while (i < text.n && (text.p[i] == ' ' || text.p[i] == '\t' || text.p[i] == '\n' || text.p[i] == '\r'))
+                i++;
+        return i < text.n && text.p[i] == '{';
+}
+
+static int read_text(struct policy *p, const char *file, struct span text, struct err *e)
+{
+        struct tokens t = { 0 };
+        char *name = file_name(p, file);
+        struct source_place at = { .file = name, .line = 1, .column = 1 };
+        if (!name)
+                return fail_memory(e);
+        p->has_file = true;
+        if (text.n > POLICY_MAX_BYTES)
+                return fail_at(e, &at, "more than %d bytes", POLICY_MAX_BYTES);
+        int r = is_json(text) ? json_read_policy(p, name, text, e) : read_lines(p, name, text, &t, e);
+        free(t.v);
+        return r;
+}
+
+int policy_add_text(struct policy *p, const char *file, struct span text, struct err *e)
+{
+        struct policy *own = policy_new();
+        if (!own)
+                return fail_memory(e);
+        int r = read_text(own, file, text, e);
+        if (r == 0)
+                r = policy_absorb(p, own, e);
+        policy_free(own);
+        return r;
+}
+
+/* ---- flags ---- */
+
+/* The whole argument is one token. It stands in no line, so nothing in it is a pattern or a keyword but a last ?
+ * (not of a variable) and `any`. */
+static int one_token(struct policy *p, int w, const char *arg, struct tokens *t, struct err *e)
+{
+        struct source_place at = t->v[0].at;
+        struct lexer x = { .mem = &p->mem, .file = at.file, .out = t, .e = e };
+        size_t n = strlen(arg);
+        if (n > POLICY_MAX_LINE)
+                return fail_at(e, &at, "longer than %d bytes", POLICY_MAX_LINE);
+        if (lex_check(&x, span_of(arg, n), at) < 0)
+                return -1;
+        bool run = handlers[w].parse == line_run, optional = n > 1 && arg[n - 1] == '?' && handlers[w].parse != line_env;
+        struct token k = { .at = at, .quoted = !run || strcmp(arg, "any") != 0, .optional = optional };
+        k.text = arena_copy(&p->mem, span_of(arg, n - optional));
+        return k.text && tokens_add(t, &k) == 0 ? 0 : fail_memory(e);
+}
+
+static int read_flag(struct policy *p, const char *word, const char *arg, struct tokens *t, struct err *e)
+{
+        char flag[sizeof(struct shown) + 2];
+        (void) snprintf(flag, sizeof flag, "--%s", show_text(word).text);
+        char *name = file_name(p, flag);
+        struct token k = { .text = arena_str(&p->mem, word), .at = { .file = name } };
+        int w = word_find(word);
+        if (!name || !k.text || tokens_add(t, &k) < 0)
+                return fail_memory(e);
+        if (w < 0)
+                return unknown_word(word, &k.at, e);
+        struct lexer x = { .mem = &p->mem, .file = name, .out = t, .e = e };
+        int r = (handlers[w].flags & ONE_TOKEN) ? one_token(p, w, arg, t, e) : lex_line(&x, span_str(arg), k.at);
+        for (size_t i = 0; r == 0 && i < t->n; i++)
+                t->v[i].at.column = 0;
+        return r < 0 ? -1 : words_read(p, t->v, t->n, e);
+}
+
+int policy_add_flag(struct policy *p, const char *word, const char *arg, struct err *e)
+{
+        struct tokens t = { 0 };
+        struct policy *own = policy_new();
+        if (!own)
+                return fail_memory(e);
+        int r = read_flag(own, word, arg, &t, e);
+        if (r == 0)
+                r = policy_absorb(p, own, e);
+        free(t.v);
+        policy_free(own);
+        return r;
+}

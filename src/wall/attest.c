@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/attest.c - the box is probed from inside, in the payload's own process, after the last wall and before its
+ * first instruction. Every probe's answer differs between "wall up" and "wall down"; one wrong answer ends the start.
+ *
+ * Only calls that seccomp answers by itself are used: a told call would wait for init, which waits for us. */
+#include "base/fd.h"
+#include "wall/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/magic.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+
+static bool ids_are_ours(const struct wall_init *w)
+{
+        uid_t want = w->plan->wall == WALL_NAMESPACE ? w->plan->uid : w->s->host_uid;
+        uid_t r, e, s;
+        return getresuid(&r, &e, &s) == 0 && r == want && e == want && s == want;
+}
+
+static bool no_capability(const struct wall_init *w)
+{
+        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct d[2];
+        if (syscall(SYS_capget, &head, d) < 0)
+                return false;
+        for (int i = 0; i < 2; i++)
+                if (d[i].effective | d[i].permitted | d[i].inheritable)
+                        return false;
+        return w->plan->wall != WALL_NAMESPACE || prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0) == 0;
+}
+
+static bool no_new_privs(const struct wall_init *w)
+{
+        (void) w;
+        return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+/* The kernel itself says EINVAL to both; only the filter says ENOSYS. */
+static bool seccomp_is_up(const struct wall_init *w)
+{
+        (void) w;
+        return syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS && syscall(SYS_openat2, -1, "", NULL, 0) < 0 &&
+               errno == ENOSYS;
+}
+
+/* A file that anyone may read, on a mount that allows it: Landlock alone refuses. */
+static bool landlock_is_up(const struct wall_init *w)
+{
+        if (w->plan->without & WITHOUT_LANDLOCK)
+                return true;
+        const char *canary = w->plan->wall == WALL_NAMESPACE ? LANDLOCK_CANARY : "/proc/self/status";
+        return open(canary, O_RDONLY | O_CLOEXEC) < 0 && errno == EACCES;
+}
+
+static bool root_is_ours(const struct wall_init *w)
+{
+        if (w->plan->wall != WALL_NAMESPACE)
+                return true;
+        struct statfs fs;
+        struct stat old;
+        return statfs("/", &fs) == 0 && fs.f_type == TMPFS_MAGIC && (fs.f_flags & ST_RDONLY) &&
+               mkdir("/.probe", 0700) < 0 && stat("/sys", &old) < 0 && stat("/proc/sys", &old) < 0 &&
+               stat("/proc/1", &old) < 0;
+}
+
+/* A fresh network namespace has its loopback down. */
+static bool network_is_gone(const struct wall_init *w)
+{
+        if (w->plan->wall != WALL_NAMESPACE || w->plan->net)
+                return true;
+        AUTO_FD(s, socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        struct ifreq lo = { .ifr_name = "lo" };
+        return s >= 0 && ioctl(s, SIOCGIFFLAGS, &lo) == 0 && !(lo.ifr_flags & IFF_UP);
+}
+
+static bool descriptors_are_granted(const struct wall_init *w)
+{
+        for (int fd = 3 + (int) w->s->io->handle_count; fd < 256; fd++)
+                if (fcntl(fd, F_GETFD) >= 0)
+                        return false;
+        return true;
+}
+
+static bool pid_namespace_is_new(const struct wall_init *w)
+{
+        return w->plan->wall != WALL_NAMESPACE || getppid() == 1;
+}
+
+static const struct {
+        const char *name;
+        bool (*holds)(const struct wall_init *);
+} probes[] = {
+        { "ids", ids_are_ours },          { "capabilities", no_capability },
+        { "no_new_privs", no_new_privs }, { "seccomp", seccomp_is_up },
+        { "landlock", landlock_is_up },   { "mount", root_is_ours },
+        { "network", network_is_gone },   { "descriptors", descriptors_are_granted },
+        { "pid", pid_namespace_is_new },
+};
+
+int wall_attest(const struct wall_init *w, struct err *e)
+{
+        for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
+                if (!probes[i].holds(w)) {
+                        (void) err_set(e, ERR_ATTEST, errno, "probed from inside, the wall `%s` is not up", probes[i].name);
+                        e->step = STAGE_ATTEST;
+                        return -1;
+                }
+        return 0;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/init.c - pid 1 of the box: raises the walls in the one order that works, then supervises.
+ *
+ * It is a copy of the keeper made by clone, so it must not touch the heap, locks or standard streams. */
+#include "base/fd.h"
+#include "wall/internal.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char *const layer_names[] = {
+        [LAYER_USER] = "user",         [LAYER_MOUNT] = "mount",         [LAYER_PID] = "pid",
+        [LAYER_NET] = "net",           [LAYER_IPC] = "ipc",             [LAYER_UTS] = "uts",
+        [LAYER_CGROUP_NS] = "cgroup-ns", [LAYER_CAPS] = "capabilities", [LAYER_NO_NEW_PRIVS] = "no-new-privs",
+        [LAYER_SECCOMP] = "seccomp",   [LAYER_LANDLOCK] = "landlock",   [LAYER_RLIMIT] = "rlimit",
+        [LAYER_CGROUP] = "cgroup",     [LAYER_NESTED_USER] = "nested-user", [LAYER_MEMFD] = "memfd-noexec",
+};
+_Static_assert(sizeof layer_names / sizeof *layer_names == LAYER__COUNT, "a name for each layer");
+
+const char *wall_layer_name(enum wall_layer l) { return (unsigned) l < LAYER__COUNT ? layer_names[l] : "?"; }
+
+int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...)
+{
+        int sys = errno;
+        char what[256];
+        va_list ap;
+        va_start(ap, fmt);
+        (void) vsnprintf(what, sizeof what, fmt, ap);
+        va_end(ap);
+        (void) err_set(e, step == STAGE_DOORS ? ERR_DOOR : ERR_WALL, sys, "%s: %s", what, strerror(sys));
+        e->step = (uint16_t) step;
+        return -1;
+}
+
+/* Moves one descriptor to where nothing is in its way. */
+static int lift(int fd)
+{
+        return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 4 + HANDLES_MAX);
+}
+
+/* 0, 1, 2 and 3.. become the payload's at once: whatever is opened later lies above them, and the payload's process has
+ * nothing to move once its table is its own. With a terminal the first three are held until it is there. */
+static int place_descriptors(struct wall_init *w, struct err *e)
+{
+        for (int i = 0; i < 3; i++)
+                if (dup2(w->plan->tty ? w->host_proc : w->stdio[i], i) < 0)
+                        return wall_fail(e, STAGE_CLONE, "placing standard descriptors");
+        for (unsigned i = 0; i < w->s->io->handle_count; i++)
+                if (dup2(w->handles[i], 3 + (int) i) < 0)
+                        return wall_fail(e, STAGE_CLONE, "placing handles");
+        return 0;
+}
+
+/* Keeps what the box needs and closes all else that came along from the caller, however many. */
+static int gather_descriptors(struct wall_init *w, struct err *e)
+{
+        const struct wall_stdio *io = w->s->io;
+        int keep[6 + HANDLES_MAX];
+        unsigned n = 0;
+        keep[n++] = w->control = lift(w->control);
+        keep[n++] = w->host_proc = lift(w->host_proc);
+        for (int i = 0; i < 3; i++)
+                if ((w->stdio[i] = lift(io->stdio[i])) >= 0)
+                        keep[n++] = w->stdio[i];
+        for (unsigned i = 0; i < io->handle_count; i++)
+                keep[n++] = w->handles[i] = lift(io->handles[i]);
+        unsigned from = 0;
+        for (unsigned i = 0; i < n; i++) { /* lifted in order, so rising */
+                if (keep[i] < 0)
+                        return wall_fail(e, STAGE_CLONE, "keeping descriptors");
+                if (keep[i] > (int) from)
+                        (void) syscall(SYS_close_range, from, (unsigned) keep[i] - 1, 0);
+                from = (unsigned) keep[i] + 1;
+        }
+        (void) syscall(SYS_close_range, from, ~0U, 0);
+        return place_descriptors(w, e);
+}
+
+static void await_maps(struct wall_init *w)
+{
+        struct wall_order o;
+        if (wire_recv(w->control, &o, sizeof o, NULL) != 1 || o.command != COMMAND_MAPPED)
+                _exit(1); /* the keeper is gone: there is nobody to tell */
+}
+
+/* Enters the control groups that the keeper names, then goes on at its word. */
+static int await_release(struct wall_init *w, struct err *e)
+{
+        for (;;) {
+                struct wall_order o;
+                AUTO_FD(tasks, -1);
+                if (wire_recv(w->control, &o, sizeof o, &tasks) != 1)
+                        _exit(1);
+                if (o.command == COMMAND_RELEASE)
+                        return 0;
+                if (o.command != COMMAND_JOIN || fd_write_all(tasks, "0", 1) < 0)
+                        return wall_fail(e, STAGE_LIMITS, "entering the control group");
+        }
+}
+
+static int become_root_of_namespace(struct wall_init *w, struct err *e)
+{
+        /* Only a root caller's keeper leaves setgroups open, so that its groups can be left behind here. */
+        if (w->s->host_uid != w->s->caller_uid && syscall(SYS_setgroups, 0, NULL) < 0)
+                return wall_fail(e, STAGE_MAP, "leaving the caller's groups");
+        if (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_MAP, "taking the mapped ids");
+        /* A change of ids closed our own /proc/self to us; the payload's map is written through it. Closed again by
+         * the payload's own process before exec, and by init when it starts to supervise. */
+        if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_MAP, "opening /proc/self");
+        return 0;
+}
+
+/* Second layers by sysctl of our own namespaces, through the host's /proc before it is gone. Where the kernel or a
+ * container refuses them, seccomp stands alone, and the layer is not reported as up. */
+static void close_namespace_knobs(struct wall_init *w)
+{
+        (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1");
+        w->memfd_sealed = fd_put(w->host_proc, "sys/vm/memfd_noexec", "1") == 0;
+        if (w->memfd_sealed)
+                w->layers |= 1u << LAYER_MEMFD;
+}
+
+static int raise_namespaces(struct wall_init *w, struct err *e)
+{
+        w->layers |= 1u << LAYER_USER | 1u << LAYER_PID | 1u << LAYER_IPC | 1u << LAYER_UTS | 1u << LAYER_CGROUP_NS;
+        if (wall_net_begin(w, e) < 0)
+                return -1;
+        await_maps(w);
+        if (become_root_of_namespace(w, e) < 0)
+                return -1;
+        close_namespace_knobs(w);
+        if (sethostname("box", 3) < 0 || setdomainname("", 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "naming the box");
+        if (wall_root_build(w, e) < 0 || wall_root_enter(w, e) < 0)
+                return -1;
+        if (w->plan->tty && wall_tty_open(w, e) < 0)
+                return -1;
+        if (!(w->plan->without & WITHOUT_LANDLOCK) && wall_landlock_build(w, w->root, e) < 0)
+                return -1;
+        return wall_net_join(w, e);
+}
+
+static int raise_process(struct wall_init *w, struct err *e)
+{
+        await_maps(w);
+        if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_CLONE, "becoming the reaper");
+        if (w->plan->tty && wall_tty_open(w, e) < 0)
+                return -1;
+        AUTO_FD(root, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+        return wall_landlock_build(w, root, e);
+}
+
+static int compile_filter(struct wall_init *w, struct err *e)
+{
+        bool own = w->plan->wall == WALL_NAMESPACE;
+        struct seccomp_ask ask = { .arch = seccomp_native(),
+                                   .net = w->plan->net,
+                                   .unix_sockets = w->plan->sockets,
+                                   .tell = w->s->tell,
+                                   .memfd_any = w->memfd_sealed,
+                                   .own_ipc = own };
+        w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
+        errno = E2BIG;
+        return w->filter_len == 0 ? wall_fail(e, STAGE_SECCOMP, "compiling the system-call filter") : 0;
+}
+
+static int raise_all(struct wall_init *w, struct err *e)
+{
+        if (gather_descriptors(w, e) < 0)
+                return -1;
+        if ((w->plan->wall == WALL_NAMESPACE ? raise_namespaces(w, e) : raise_process(w, e)) < 0)
+                return -1;
+        if (compile_filter(w, e) < 0)
+                return -1;
+        return await_release(w, e) < 0 ? -1 : wall_payload_start(w, e);
+}
+
+/* init must not hold the payload's pipes open, or nobody would ever see their end. */
+static void let_go_of_stdio(struct wall_init *w)
+{
+        (void) syscall(SYS_close_range, 0, 2 + w->s->io->handle_count, 0);
+        for (int i = 0; i < 3; i++)
+                fd_close(&w->stdio[i]);
+        for (unsigned i = 0; i < w->s->io->handle_count; i++)
+                fd_close(&w->handles[i]);
+        fd_close(&w->tty_slave);
+        fd_close(&w->host_proc);
+        fd_close(&w->root);
+        fd_close(&w->landlock);
+}
+
+_Noreturn void wall_init_main(struct wall_init *w)
+{
+        struct wall_message m = { .word = WALL_SAYS_ERROR };
+        (void) prctl(PR_SET_NAME, "cordon-init", 0, 0, 0);
+        if (w->s->die_with_thread)
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        if (raise_all(w, &m.error) < 0) {
+                (void) wire_send(w->control, &m, sizeof m, -1);
+                _exit(1);
+        }
+        m = (struct wall_message){ .word = WALL_SAYS_UP, .layers = w->layers };
+        let_go_of_stdio(w);
+        if (wire_send(w->control, &m, sizeof m, -1) < 0)
+                _exit(1);
+        _exit(wall_supervise(w) < 0);
+}

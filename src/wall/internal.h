@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/internal.h - what the stages of a wall share. Everything here runs between clone and exec: no heap, no locks,
+ * no libc state; errors go into struct err. */
+#pragma once
+#include "wall/seccomp.h"
+#include "wall/wall.h"
+
+#include <linux/filter.h>
+
+enum { FILTER_MAX = 1024, PAYLOAD_STACK = 128 * 1024 };
+
+/* Names of the order in which walls go up; err.step. */
+enum wall_step {
+        STAGE_NONE = 0,
+        STAGE_CLONE,
+        STAGE_MAP,
+        STAGE_ROOT,
+        STAGE_DOORS,
+        STAGE_PIVOT,
+        STAGE_LANDLOCK,
+        STAGE_NET,
+        STAGE_IDS,
+        STAGE_CAPS,
+        STAGE_LIMITS,
+        STAGE_SECCOMP,
+        STAGE_ATTEST,
+        STAGE_EXEC,
+};
+
+/* Commands from the keeper to init. */
+enum wall_command { COMMAND_NONE = 0, COMMAND_MAPPED, COMMAND_RELEASE, COMMAND_SIGNAL, COMMAND_MOUNT, COMMAND_JOIN };
+struct wall_order {
+        uint32_t command;
+        int32_t arg;
+};
+
+/* State of init; lives in its own copy of the keeper's memory. */
+struct wall_init {
+        const struct wall_start *s;
+        const struct plan *plan;
+        int control;
+        int host_proc;   /* the host's /proc, checked to be one */
+        int root;        /* the new root */
+        int proc;        /* the box's own /proc */
+        int scratch;     /* the private tmpfs, to see whether it is full */
+        int landlock;    /* ruleset to enforce */
+        int listener;    /* seccomp notifications */
+        int tty_slave;
+        pid_t payload;
+        uint32_t layers; /* bit per layer that is up */
+        bool memfd_sealed;
+        int handles[HANDLES_MAX];
+        int stdio[3];
+        pid_t net_helper;
+        int net_ns;
+        int net_error;
+        struct sock_filter filter[FILTER_MAX];
+        unsigned short filter_len;
+        struct err error; /* of the payload's side, until exec */
+        bool payload_failed;
+        unsigned char stack[PAYLOAD_STACK] __attribute__((aligned(16)));
+};
+
+int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+int wall_root_build(struct wall_init *w, struct err *e);      /* root.c */
+int wall_root_enter(struct wall_init *w, struct err *e);
+int wall_net_begin(struct wall_init *w, struct err *e);       /* net.c: in parallel with the mounts */
+int wall_net_join(struct wall_init *w, struct err *e);
+int wall_tty_open(struct wall_init *w, struct err *e);        /* tty.c */
+int wall_landlock_build(struct wall_init *w, int root, struct err *e); /* landlock.c */
+int wall_payload_start(struct wall_init *w, struct err *e);   /* payload.c */
+int wall_privileges_drop(struct err *e); /* privileges.c */
+int wall_rlimits(const struct wall_init *w, struct err *e);   /* privileges.c */
+int wall_attest(const struct wall_init *w, struct err *e);    /* attest.c */
+int wall_supervise(struct wall_init *w);                      /* supervise.c */
+_Noreturn void wall_init_main(struct wall_init *w);           /* init.c */
+/* sample.c: adds up what every process of the box uses. */
+struct wall_sample {
+        uint64_t cpu_ns, rss;
+        unsigned processes;
+};
+int wall_sample(int proc, struct wall_sample *ret);
+
+/* openat2 with the flags given; -1 with errno. */
+int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
+/* The file that only Landlock refuses: how the box finds out from inside that Landlock is up. */
+#define LANDLOCK_CANARY "/dev/.landlock"

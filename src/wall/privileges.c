@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/privileges.c - the payload's process gives up every power it has. Runs in the payload's process, before exec. */
+#include "wall/internal.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/keyctl.h>
+#include <linux/securebits.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static bool holds_setpcap(void)
+{
+        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct d[2] = { { 0 } };
+        return syscall(SYS_capget, &head, d) == 0 && (d[0].effective & (1u << CAP_SETPCAP));
+}
+
+/* A process without CAP_SETPCAP cannot empty its bounding set; with no capability and no_new_privs it can gain none
+ * from it either. In the namespace wall the capability is always there. */
+static int bounding_drop(struct err *e)
+{
+        if (!holds_setpcap())
+                return 0;
+        for (unsigned cap = 0; cap < 64; cap++)
+                if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
+                        if (errno == EINVAL)
+                                break; /* past the last one that this kernel knows */
+                        return wall_fail(e, STAGE_CAPS, "dropping capability %u", cap);
+                }
+        const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+                                     SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                                     SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+        if (prctl(PR_SET_SECUREBITS, locked, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_CAPS, "locking securebits");
+        return 0;
+}
+
+static int caps_drop(struct err *e)
+{
+        if (bounding_drop(e) < 0)
+                return -1;
+        if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_CAPS, "clearing ambient capabilities");
+        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct none[2] = { { 0 } };
+        if (syscall(SYS_capset, &head, none) < 0)
+                return wall_fail(e, STAGE_CAPS, "dropping capabilities");
+        return 0;
+}
+
+int wall_privileges_drop(struct err *e)
+{
+        /* A keyring of its own: what is possessed through the caller's session keyring stays outside. Kernels
+         * without keyrings have nothing to share. */
+        if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
+                return wall_fail(e, STAGE_IDS, "leaving the caller's keyring");
+        if (caps_drop(e) < 0)
+                return -1;
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_CAPS, "setting no_new_privs");
+        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_CAPS, "closing the process to others");
+        (void) umask(022);
+        return 0;
+}
+
+struct cap {
+        int resource;
+        uint64_t value;
+};
+
+/* Lowers, never raises: an account without CAP_SYS_RESOURCE could not, and a caller's own limit stays a limit. */
+static int lower(const struct cap *c)
+{
+        struct rlimit now;
+        if (getrlimit(c->resource, &now) < 0)
+                return -1;
+        rlim_t value = c->value < now.rlim_max ? c->value : now.rlim_max;
+        struct rlimit want = { value, value };
+        return setrlimit(c->resource, &want);
+}
+
+static int apply(const struct cap *caps, size_t n, struct err *e)
+{
+        for (size_t i = 0; i < n; i++)
+                if (lower(&caps[i]) < 0)
+                        return wall_fail(e, STAGE_LIMITS, "setting rlimit %d", caps[i].resource);
+        return 0;
+}
+
+int wall_rlimits(const struct wall_init *w, struct err *e)
+{
+        const uint64_t *v = w->plan->limits.value;
+        const struct cap caps[] = {
+                { RLIMIT_CORE, 0 },
+                { RLIMIT_NOFILE, v[LIMIT_FILES] },
+                { RLIMIT_NPROC, v[LIMIT_PROCS] },
+                { RLIMIT_FSIZE, v[LIMIT_DISK] },
+                { RLIMIT_CPU, v[LIMIT_CPU] / 1000 + 1 }, /* per process: a net below the sum that is kept elsewhere */
+                { RLIMIT_MEMLOCK, 8u << 20 },
+                { RLIMIT_MSGQUEUE, 1u << 20 },
+                { RLIMIT_SIGPENDING, 4096 },
+                { RLIMIT_RTPRIO, 0 },
+                { RLIMIT_NICE, 0 },
+        };
+        if (apply(caps, sizeof caps / sizeof *caps, e) < 0)
+                return -1;
+        const struct cap memory = { RLIMIT_DATA, v[LIMIT_MEMORY] };
+        return w->s->sample_limits ? apply(&memory, 1, e) : 0;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/root.c - assembles the box's file tree on a fresh tmpfs and makes it the root.
+ *
+ * Every path is a (descriptor, name) pair resolved by openat2; every mount is detached first, given its flags, then
+ * moved by descriptor. Never: creates anything on a filesystem of the host, follows a link inside the new root. */
+#include "base/fd.h"
+#include "base/limits.h"
+#include "wall/internal.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+enum { PLAIN = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
+
+int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
+{
+        struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
+        return (int) syscall(SYS_openat2, dirfd, path, &how, sizeof how);
+}
+
+/* ---- mount points ---- */
+
+/* True for a directory of our own filesystems: only there may a mount point be made. */
+static bool is_ours(const struct wall_init *w, int dir)
+{
+        struct stat at, root, scratch;
+        if (fstat(dir, &at) < 0 || fstat(w->root, &root) < 0)
+                return false;
+        if (at.st_dev == root.st_dev)
+                return true;
+        return w->scratch >= 0 && fstat(w->scratch, &scratch) == 0 && at.st_dev == scratch.st_dev;
+}
+
+static int make_node(int dir, const char *name, bool is_dir)
+{
+        if (is_dir)
+                return mkdirat(dir, name, 0755);
+        int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
+        if (fd < 0)
+                return -1;
+        (void) close(fd);
+        return 0;
+}
+
+/* Walks down from the new root, making what is missing. Ends with a descriptor of the parent of the last part. */
+static int open_parent(struct wall_init *w, const char *path, const char **ret_last)
+{
+        char part[NAME_MAX + 1];
+        int dir = fcntl(w->root, F_DUPFD_CLOEXEC, 0);
+        const char *at = path + 1;
+        for (const char *slash; dir >= 0 && (slash = strchr(at, '/')); at = slash + 1) {
+                size_t n = (size_t) (slash - at);
+                if (n == 0 || n > NAME_MAX) {
+                        (void) close(dir);
+                        errno = EINVAL;
+                        return -1;
+                }
+                memcpy(part, at, n);
+                part[n] = '\0';
+                int next = openat(dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                if (next < 0 && errno == ENOENT && is_ours(w, dir) && make_node(dir, part, true) == 0)
+                        next = openat(dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                (void) close(dir);
+                dir = next;
+        }
+        *ret_last = at;
+        return dir;
+}
+
+/* An O_PATH descriptor of the place where a mount goes, made if it is on our own tmpfs and missing. */
+static int open_place(struct wall_init *w, const char *path, bool is_dir)
+{
+        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+        int fd = wall_open2(w->root, path + 1, O_PATH | O_NOFOLLOW, resolve);
+        if (fd >= 0 || errno != ENOENT)
+                return fd;
+        const char *last;
+        AUTO_FD(dir, open_parent(w, path, &last));
+        if (dir < 0)
+                return -1;
+        if (!is_ours(w, dir)) {
+                errno = ENOENT; /* inside a door of the host: no stub is ever made there */
+                return -1;
+        }
+        if (make_node(dir, last, is_dir) < 0)
+                return -1;
+        return openat(dir, last, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e)
+{
+        AUTO_FD(place, open_place(w, path, is_dir));
+        if (place < 0) {
+                int sys = errno;
+                (void) wall_fail(e, STAGE_DOORS, "there is no place for %s in the box", path);
+                if (sys == ELOOP)
+                        (void) err_hint(e, "a part of the path is a symbolic link inside another door: name where it leads");
+                return -1;
+        }
+        /* SAFETY: both ends are descriptors; no name is looked up again. */
+        if (move_mount(tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+                return wall_fail(e, STAGE_DOORS, "mounting %s", path);
+        return 0;
+}
+
+/* ---- detached trees ---- */
+
+static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
+{
+        AUTO_FD(fs, fsopen("tmpfs", FSOPEN_CLOEXEC));
+        if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0 ||
+            fsconfig(fs, FSCONFIG_SET_STRING, "size", size, 0) < 0 ||
+            fsconfig(fs, FSCONFIG_SET_STRING, "nr_inodes", inodes, 0) < 0 ||
+            fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+                return -1;
+        return fsmount(fs, FSMOUNT_CLOEXEC, (unsigned) attr);
+}
+
+static int set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear)
+{
+        struct mount_attr a = { .attr_set = set, .attr_clr = clear, .propagation = MS_PRIVATE };
+        return mount_setattr(tree, "", AT_EMPTY_PATH | recursive, &a, sizeof a);
+}
+
+static uint64_t step_attr(unsigned flags)
+{
+        uint64_t a = PLAIN;
+        if (!(flags & STEP_WRITE))
+                a |= MOUNT_ATTR_RDONLY;
+        if (!(flags & STEP_EXEC))
+                a |= MOUNT_ATTR_NOEXEC;
+        return a;
+}
+
+/* ---- steps ---- */
+
+static int do_dir(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(fd, open_place(w, s->path, true));
+        return fd < 0 ? wall_fail(e, STAGE_ROOT, "making %s", s->path) : 0;
+}
+
+static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        const char *last;
+        AUTO_FD(dir, open_parent(w, s->path, &last));
+        if (dir < 0)
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        AUTO_FD(fd, openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
+        if (fd < 0 || fd_write_all(fd, s->text, strlen(s->text)) < 0)
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        return 0;
+}
+
+static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        const char *last;
+        AUTO_FD(dir, open_parent(w, s->path, &last));
+        if (dir < 0 || !is_ours(w, dir))
+                return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
+        if (symlinkat(s->text, dir, last) < 0 && errno != EEXIST)
+                return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
+        return 0;
+}
+
+/* The keeper of a root caller made this one, with the caller's ids mapped to the box's: see start.c. */
+static int receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        struct wall_order order;
+        int fd = -1;
+        if (wire_recv(w->control, &order, sizeof order, &fd) != 1 || order.command != COMMAND_MOUNT)
+                return wall_fail(e, STAGE_DOORS, "no mount came for %s", s->path);
+        return fd;
+}
+
+static int clone_door(const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(from, wall_open2(AT_FDCWD, s->text, O_PATH, RESOLVE_NO_MAGICLINKS));
+        if (from < 0)
+                return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
+        struct stat st;
+        if (fstat(from, &st) < 0 || st.st_dev != s->dev || st.st_ino != s->ino) {
+                errno = ESTALE;
+                return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", s->text);
+        }
+        int tree = open_tree(from, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+        return tree < 0 ? wall_fail(e, STAGE_DOORS, "taking the door %s", s->text) : tree;
+}
+
+static int do_bind(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(tree, s->flags & STEP_IDMAP ? receive_mount(w, s, e) : clone_door(s, e));
+        if (tree < 0)
+                return -1;
+        if (set_attr(tree, AT_RECURSIVE, step_attr(s->flags), 0) < 0)
+                return wall_fail(e, STAGE_DOORS, "making %s %s", s->path, s->flags & STEP_WRITE ? "nosuid" : "read-only");
+        return attach(w, tree, s->path, s->flags & STEP_IS_DIR, e);
+}
+
+/* One tmpfs, so that one size holds for all private files. Its own mount stays buried under /tmp's. */
+static int scratch_begin(struct wall_init *w, struct err *e)
+{
+        static const struct {
+                const char *name;
+                mode_t mode;
+        } parts[] = { { "tmp", 01777 }, { "home", 0700 }, { "shm", 01777 } };
+        char size[32], inodes[32];
+        uint64_t disk = w->plan->limits.value[LIMIT_DISK];
+        (void) snprintf(size, sizeof size, "%llu", (unsigned long long) disk);
+        (void) snprintf(inodes, sizeof inodes, "%llu", (unsigned long long) (disk / 8192 < 1024 ? 1024 : disk / 8192));
+        w->scratch = make_tmpfs(size, inodes, PLAIN | MOUNT_ATTR_NOEXEC);
+        if (w->scratch < 0)
+                return wall_fail(e, STAGE_ROOT, "making the private files");
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+                if (mkdirat(w->scratch, parts[i].name, 0700) < 0 ||
+                    fchmodat(w->scratch, parts[i].name, parts[i].mode, 0) < 0)
+                        return wall_fail(e, STAGE_ROOT, "making the private files");
+        AUTO_FD(own, fcntl(w->scratch, F_DUPFD_CLOEXEC, 0));
+        return attach(w, own, "/tmp", true, e);
+}
+
+static int do_scratch(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        if (w->scratch < 0 && scratch_begin(w, e) < 0)
+                return -1;
+        AUTO_FD(tree, open_tree(w->scratch, s->text, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
+        if (tree < 0 || (s->flags & STEP_EXEC && set_attr(tree, 0, 0, MOUNT_ATTR_NOEXEC) < 0))
+                return wall_fail(e, STAGE_ROOT, "taking the private %s", s->text);
+        return attach(w, tree, s->path, true, e);
+}
+
+static const struct {
+        const char *path;
+        unsigned major, minor;
+} device_numbers[] = {
+        { "/dev/null", 1, 3 }, { "/dev/zero", 1, 5 },    { "/dev/full", 1, 7 },
+        { "/dev/random", 1, 8 }, { "/dev/urandom", 1, 9 }, { "/dev/tty", 5, 0 },
+};
+
+/* A device is what its number says, not what its name says (CVE-2025-31133: /dev/null as a link). */
+static bool is_device(int fd, const char *path)
+{
+        struct stat st;
+        if (fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
+                return false;
+        for (size_t i = 0; i < sizeof device_numbers / sizeof *device_numbers; i++)
+                if (strcmp(device_numbers[i].path, path) == 0)
+                        return st.st_rdev == makedev(device_numbers[i].major, device_numbers[i].minor);
+        return false;
+}
+
+static int do_device(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(from, wall_open2(AT_FDCWD, s->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
+        if (from < 0)
+                return wall_fail(e, STAGE_ROOT, "opening %s", s->path);
+        if (!is_device(from, s->path)) {
+                errno = ENODEV;
+                return wall_fail(e, STAGE_ROOT, "%s of this host is not the device it should be", s->path);
+        }
+        AUTO_FD(tree, open_tree(from, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
+        if (tree < 0 || set_attr(tree, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "taking %s", s->path);
+        return attach(w, tree, s->path, false, e);
+}
+
+static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(fs, fsopen("proc", FSOPEN_CLOEXEC));
+        if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0 ||
+            fsconfig(fs, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
+            fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "making the box's own /proc");
+        w->proc = fsmount(fs, FSMOUNT_CLOEXEC, PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
+        if (w->proc < 0)
+                return wall_fail(e, STAGE_ROOT, "making the box's own /proc");
+        return attach(w, w->proc, s->path, true, e);
+}
+
+static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(fs, fsopen("devpts", FSOPEN_CLOEXEC));
+        if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "ptmxmode", "0666", 0) < 0 ||
+            fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0600", 0) < 0 ||
+            fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
+        AUTO_FD(tree, fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
+        if (tree < 0)
+                return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
+        return attach(w, tree, s->path, true, e);
+}
+
+/* Covers what an `except` names with an empty, closed thing of the same kind. */
+static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+        AUTO_FD(place, wall_open2(w->root, s->path + 1, O_PATH | O_NOFOLLOW, resolve));
+        if (place < 0 && (errno == ENOENT || errno == ENOTDIR))
+                return 0;
+        struct stat st;
+        if (place < 0 || fstat(place, &st) < 0 || S_ISLNK(st.st_mode)) {
+                errno = ELOOP;
+                (void) wall_fail(e, STAGE_DOORS, "cannot hide %s", s->path);
+                return err_hint(e, "it is, or lies behind, a symbolic link: name what it leads to after `except`");
+        }
+        bool is_dir = S_ISDIR(st.st_mode);
+        const char *name = is_dir ? ".mask-dir" : ".mask-file";
+        if (is_dir ? (mkdirat(w->root, name, 0555) < 0 && errno != EEXIST)
+                   : (make_node(w->root, name, false) < 0 && errno != EEXIST))
+                return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
+        AUTO_FD(tree, open_tree(w->root, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
+        if (tree < 0 || set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
+            move_mount(tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+                return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
+        return 0;
+}
+
+static int (*const doers[])(struct wall_init *, const struct plan_step *, struct err *) = {
+        [STEP_DIR] = do_dir,       [STEP_FILE] = do_file,   [STEP_LINK] = do_link, [STEP_BIND] = do_bind,
+        [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device, [STEP_PROC] = do_proc, [STEP_DEVPTS] = do_devpts,
+        [STEP_MASK] = do_mask,
+};
+_Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
+
+/* ---- the root ---- */
+
+static int root_begin(struct wall_init *w, struct err *e)
+{
+        char inodes[32];
+        (void) snprintf(inodes, sizeof inodes, "%zu", 1024 + 32 * w->plan->step_count);
+        if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+                return wall_fail(e, STAGE_ROOT, "making mounts private");
+        w->root = make_tmpfs("4m", inodes, PLAIN);
+        if (w->root < 0)
+                return wall_fail(e, STAGE_ROOT, "making the new root");
+        /* On top of the old root, where it is reached only through its descriptor until pivot_root. */
+        if (move_mount(w->root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+                return wall_fail(e, STAGE_ROOT, "attaching the new root");
+        return 0;
+}
+
+int wall_root_build(struct wall_init *w, struct err *e)
+{
+        if (root_begin(w, e) < 0)
+                return -1;
+        for (size_t i = 0; i < w->plan->step_count; i++) {
+                const struct plan_step *s = &w->plan->steps[i];
+                if (!doers[s->kind] || doers[s->kind](w, s, e) < 0)
+                        return -1;
+        }
+        (void) unlinkat(w->root, ".mask-dir", AT_REMOVEDIR);
+        (void) unlinkat(w->root, ".mask-file", 0);
+        if (make_node(w->root, &LANDLOCK_CANARY[1], false) < 0 ||
+            set_attr(w->root, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "closing the new root");
+        return 0;
+}
+
+/* The old root goes on top of the new one and is taken off again: no place for it is needed inside. */
+int wall_root_enter(struct wall_init *w, struct err *e)
+{
+        if (fchdir(w->root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0) {
+                (void) wall_fail(e, STAGE_PIVOT, "entering the new root");
+                if (e->sys == EINVAL)
+                        (void) err_hint(e, "this system runs from its initial ramdisk; use `--wall process`");
+                return -1;
+        }
+        if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+                return wall_fail(e, STAGE_PIVOT, "leaving the old root");
+        w->layers |= 1u << LAYER_MOUNT;
+        return 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/seccomp.h - the system-call allow-list: a readable table, and its compiler to BPF.
+ *
+ * Pure: the same table and compiler serve both architectures on either, so a test on one machine proves both.
+ */
+#pragma once
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum seccomp_arch { SECCOMP_X86_64 = 0, SECCOMP_AARCH64, SECCOMP_ARCH__COUNT };
+
+enum {
+        SECCOMP_NR_END = 512,     /* above every number in the table; a larger number does not compile */
+        SECCOMP_INSNS_MAX = 1024, /* room that always suffices for seccomp_compile(); a test holds it */
+};
+
+/* What this box's filter must let through beyond the base set. Zero is the narrowest. */
+struct seccomp_ask {
+        enum seccomp_arch arch;
+        bool net;          /* AF_INET and AF_INET6 stream and datagram sockets */
+        bool unix_sockets; /* AF_UNIX socket(), and datagram socketpair() (whose ends can be sent or connected
+                              to any address; stream and seqpacket pairs cannot and are always allowed). Off
+                              in the process wall */
+        bool own_ipc;      /* the box has its own ipc namespace: SysV IPC and message queues. Off: ENOSYS */
+        bool tell;         /* denied calls worth telling go to the supervisor (SECCOMP_RET_USER_NOTIF), which
+                              always answers with seccomp_errno(); off: that error at once */
+        bool memfd_any; /* the pid namespace already makes memfds non-executable (vm.memfd_noexec=1): only an
+                           explicit MFD_EXEC is refused. Off: memfd_create needs MFD_NOEXEC_SEAL */
+};
+
+enum seccomp_verdict {
+        SECCOMP_REFUSE = 0, /* EPERM at once */
+        SECCOMP_TELL,       /* EPERM, and the supervisor hears of it */
+        SECCOMP_ABSENT,     /* ENOSYS at once: programs then take another way */
+        SECCOMP_ALLOW,
+        SECCOMP_ALLOW_IF, /* by argument or by the ask: see `rule` */
+        SECCOMP_VERDICT__COUNT
+};
+
+/* "told" below: to the supervisor if the ask says `tell`. All else is the error at once. */
+enum seccomp_rule {
+        RULE_NONE = 0,
+        RULE_OWN_IPC, /* the ask's own_ipc; else ENOSYS */
+        RULE_CLONE,   /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, told */
+        RULE_SOCKET,  /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX and
+                         AF_NETLINK, which libc tries all the time; a protocol: EPROTONOSUPPORT */
+        RULE_SOCKETPAIR,  /* AF_UNIX; datagrams only with unix_sockets; else EAFNOSUPPORT */
+        RULE_IOCTL,       /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, told */
+        RULE_PRCTL,       /* listed options only; else EINVAL, as from an older kernel */
+        RULE_ARCH_PRCTL,  /* listed options only; else EINVAL */
+        RULE_PERSONALITY, /* 0 and 0xffffffff (query); else EPERM */
+        RULE_MODE_ARG1,   /* chmod, fchmod, creat: no setuid or setgid bit; else EPERM, told */
+        RULE_MODE_ARG2,   /* fchmodat, fchmodat2: the same in args[2] */
+        RULE_OPEN,        /* open: the same in args[2], looked at only when the flags make a file */
+        RULE_OPENAT,      /* openat: the same in args[3] */
+        RULE_MKNOD,   /* args[1]: regular files, fifos, sockets, no setuid or setgid bit; else EPERM, told */
+        RULE_MKNODAT, /* the same in args[2] */
+        RULE_MEMFD,   /* see memfd_any; MFD_EXEC: EACCES; no MFD_NOEXEC_SEAL: ENOSYS */
+        RULE_PRLIMIT, /* itself (pid 0), or a query; else EPERM */
+        RULE_FCNTL,   /* not F_SETLEASE, F_NOTIFY, F_SETDELEG; else EINVAL */
+        RULE_MADVISE, /* not MADV_MERGEABLE, MADV_HWPOISON, MADV_SOFT_OFFLINE; else EINVAL */
+        RULE_SECCOMP, /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, told */
+        SECCOMP_RULE__COUNT
+};
+
+struct seccomp_row {
+        const char *name;
+        int16_t nr[SECCOMP_ARCH__COUNT]; /* -1: the architecture has no such call */
+        uint8_t verdict;                 /* enum seccomp_verdict */
+        uint8_t rule;                    /* enum seccomp_rule */
+        const char *reason;              /* why, in a few words; never empty */
+};
+
+/* Every call that any supported kernel has, on either architecture, exactly once. */
+const struct seccomp_row *seccomp_table(size_t *ret_count);
+/* One row of it, or NULL: the architecture has no such call. */
+const struct seccomp_row *seccomp_row_get(enum seccomp_arch arch, long nr);
+
+/* Compiles; returns the number of instructions, or 0 if `cap` is too small (a bug: a test holds it below
+ * 1024). */
+size_t seccomp_compile(const struct seccomp_ask *ask, struct sock_filter *ret, size_t cap);
+
+/* The name of a call, or NULL. */
+const char *seccomp_name(enum seccomp_arch arch, long nr);
+/* How many calls the ask lets through, wholly or by argument. */
+unsigned seccomp_reachable(const struct seccomp_ask *ask);
+/* What this process runs on. */
+enum seccomp_arch seccomp_native(void);
+
+/* The three below are for the supervisor and a call it was told of. They never follow a pointer argument. */
+
+/* The error to answer with, positive. */
+int seccomp_errno(const struct seccomp_data *d);
+/* "socket(AF_INET, SOCK_STREAM)", "mount()", "ioctl(TIOCSTI)": our own words only, cut to `cap`. Returns
+ * `buf`. */
+char *seccomp_describe(const struct seccomp_data *d, char *buf, size_t cap);
+/* The kind of policy line that would permit it ("net HOST:PORT"), or NULL when none can. */
+const char *seccomp_permit(const struct seccomp_data *d);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/start.c - the keeper's side of a start: clones init, maps its ids, hands over id-mapped doors.
+ * Safe in a program with threads: the child is a raw clone and uses no lock or heap of ours. */
+#include "base/fd.h"
+#include "wall/internal.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <poll.h>
+#include <time.h>
+
+uid_t wall_host_id(void)
+{
+        uint32_t r = 0;
+        if (getrandom(&r, sizeof r, 0) < 0)
+                r = (uint32_t) getpid(); /* still an id that owns nothing */
+        return 1900000000u + (r & 0x7ffffff); /* above what systems hand out, below 2^31 */
+}
+
+static int open_proc(struct err *e)
+{
+        AUTO_FD(fd, open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+        struct statfs fs;
+        if (fd < 0 || fstatfs(fd, &fs) < 0)
+                return wall_fail(e, STAGE_CLONE, "opening /proc");
+        if (fs.f_type != PROC_SUPER_MAGIC) {
+                errno = ENOTSUP;
+                return wall_fail(e, STAGE_CLONE, "/proc of this host is not a proc filesystem");
+        }
+        return TAKE_FD(fd);
+}
+
+static int clone_error(struct err *e)
+{
+        int sys = errno;
+        (void) err_set(e, ERR_HOST, sys, "this host does not let us make namespaces: %s", strerror(sys));
+        e->step = STAGE_CLONE;
+        return err_hint(e, "`cordon doctor` tells why; `--wall process` needs none");
+}
+
+static uint64_t clone_flags(const struct wall_start *s)
+{
+        uint64_t f = CLONE_PIDFD;
+        if (s->plan->wall == WALL_NAMESPACE)
+                f |= CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+        if (s->cgroup_fd >= 0)
+                f |= CLONE_INTO_CGROUP;
+        return f;
+}
+
+_Noreturn static void child(const struct wall_start *s, int control, int host_proc)
+{
+        static struct wall_init w; /* a copy of our own: memory is not shared with the keeper */
+        w = (struct wall_init){ .s = s, .plan = s->plan, .control = control, .host_proc = host_proc };
+        w.root = w.proc = w.scratch = w.landlock = w.listener = w.tty_slave = w.net_ns = -1;
+        wall_init_main(&w);
+}
+
+static int clone_init(const struct wall_start *s, int control, int host_proc, struct wall_child *ret, struct err *e)
+{
+        sigset_t all, old;
+        (void) sigfillset(&all);
+        (void) sigprocmask(SIG_SETMASK, &all, &old); /* no handler of the caller's runs in the child */
+        int pidfd = -1;
+        struct clone_args a = { .flags = clone_flags(s),
+                                .pidfd = (uint64_t) (uintptr_t) &pidfd,
+                                .exit_signal = SIGCHLD,
+                                .cgroup = s->cgroup_fd >= 0 ? (uint64_t) s->cgroup_fd : 0 };
+        long pid = syscall(SYS_clone3, &a, sizeof a);
+        if (pid == 0)
+                child(s, control, host_proc);
+        int sys = errno;
+        (void) sigprocmask(SIG_SETMASK, &old, NULL);
+        errno = sys;
+        if (pid < 0)
+                return clone_error(e);
+        ret->pid = (pid_t) pid;
+        ret->pidfd = pidfd;
+        ret->born_in_cgroup = s->cgroup_fd >= 0;
+        ret->own_pids = s->plan->wall == WALL_NAMESPACE;
+        return 0;
+}
+
+/* One range of one id: the namespace's 0 is the box's user outside. */
+static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, struct err *e)
+{
+        char name[32], map[48];
+        (void) snprintf(name, sizeof name, "%d", pid);
+        AUTO_FD(dir, openat(host_proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (dir < 0)
+                return wall_fail(e, STAGE_MAP, "finding the new process");
+        bool ok = s->host_uid != s->caller_uid || fd_put(dir, "setgroups", "deny") == 0;
+        (void) snprintf(map, sizeof map, "0 %u 1", s->host_uid);
+        ok = ok && fd_put(dir, "uid_map", map) == 0;
+        (void) snprintf(map, sizeof map, "0 %u 1", s->host_gid);
+        ok = ok && fd_put(dir, "gid_map", map) == 0;
+        if (ok)
+                return 0;
+        int sys = errno;
+        (void) err_set(e, ERR_HOST, sys, "this host does not let us map ids into a user namespace: %s", strerror(sys));
+        e->step = STAGE_MAP;
+        return err_hint(e, "`cordon doctor` tells why; `--wall process` needs no user namespace");
+}
+
+/* The caller's own files appear as the box user's. SAFETY: done by root, for paths that root named; what is mapped is
+ * one id, so other users' files stay other users'. */
+static int map_door(const struct plan_step *s, int userns, struct err *e)
+{
+        AUTO_FD(from, wall_open2(AT_FDCWD, s->text, O_PATH, RESOLVE_NO_MAGICLINKS));
+        struct stat st;
+        if (from < 0)
+                return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
+        if (fstat(from, &st) < 0 || st.st_dev != s->dev || st.st_ino != s->ino) {
+                errno = ESTALE;
+                return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", s->text);
+        }
+        AUTO_FD(tree, open_tree(from, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
+        struct mount_attr a = { .attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+                                .propagation = MS_PRIVATE,
+                                .userns_fd = (uint64_t) userns };
+        if (tree < 0)
+                return wall_fail(e, STAGE_DOORS, "taking the door %s", s->text);
+        if (mount_setattr(tree, "", AT_EMPTY_PATH, &a, sizeof a) < 0) {
+                (void) wall_fail(e, STAGE_DOORS, "mapping ids on the door %s", s->text);
+                return err_hint(e, "its filesystem cannot map ids for root's box; run cordon as the owner of the files");
+        }
+        return TAKE_FD(tree);
+}
+
+static int send_mapped_doors(const struct wall_start *s, int host_proc, const struct wall_child *c, struct err *e)
+{
+        AUTO_FD(userns, -1);
+        for (size_t i = 0; i < s->plan->step_count; i++) {
+                const struct plan_step *step = &s->plan->steps[i];
+                if (step->kind != STEP_BIND || !(step->flags & STEP_IDMAP))
+                        continue;
+                if (userns < 0) {
+                        char name[48];
+                        (void) snprintf(name, sizeof name, "%d/ns/user", c->pid);
+                        userns = openat(host_proc, name, O_RDONLY | O_CLOEXEC);
+                        if (userns < 0)
+                                return wall_fail(e, STAGE_MAP, "opening the new user namespace");
+                }
+                AUTO_FD(tree, map_door(step, userns, e));
+                if (tree < 0)
+                        return -1;
+                struct wall_order o = { .command = COMMAND_MOUNT };
+                if (wire_send(c->control, &o, sizeof o, tree) < 0)
+                        return wall_fail(e, STAGE_DOORS, "handing over the door %s", step->path);
+        }
+        return 0;
+}
+
+static int hand_over(const struct wall_start *s, int host_proc, const struct wall_child *c, struct err *e)
+{
+        if (s->plan->wall == WALL_NAMESPACE && write_maps(s, host_proc, c->pid, e) < 0)
+                return -1;
+        struct wall_order o = { .command = COMMAND_MAPPED };
+        if (wire_send(c->control, &o, sizeof o, -1) < 0)
+                return wall_fail(e, STAGE_MAP, "talking to the box");
+        return s->plan->wall == WALL_NAMESPACE ? send_mapped_doors(s, host_proc, c, e) : 0;
+}
+
+/* init may have said what went wrong before our own step failed on its absence: its word is the better one. */
+static void prefer_its_error(const struct wall_child *c, struct err *e)
+{
+        struct wall_message m;
+        int fd = -1;
+        struct timespec wait = { 0, 1000000 };
+        (void) nanosleep(&wait, NULL);
+        if (e->sys == EPIPE && wall_listen(c, &m, &fd) == 1 && m.word == WALL_SAYS_ERROR)
+                *e = m.error;
+        fd_close(&fd);
+}
+
+int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e)
+{
+        AUTO_FD(host_proc, open_proc(e));
+        if (host_proc < 0)
+                return -1;
+        int ends[2];
+        if (wire_pair(ends) < 0)
+                return wall_fail(e, STAGE_CLONE, "making the control socket");
+        AUTO_FD(mine, ends[0]);
+        AUTO_FD(its, ends[1]);
+        struct wall_child c = { .pid = -1, .pidfd = -1, .control = -1 };
+        if (clone_init(s, its, host_proc, &c, e) < 0)
+                return -1;
+        fd_close(&its);
+        c.control = TAKE_FD(mine);
+        if (hand_over(s, host_proc, &c, e) < 0) {
+                prefer_its_error(&c, e);
+                wall_kill(&c);
+                return -1;
+        }
+        *ret = c;
+        return 0;
+}
+
+/* An init that has gone already has said why: the keeper hears that next, and it is the better word. */
+static int order(const struct wall_child *c, enum wall_command command, int fd, struct err *e)
+{
+        struct wall_order o = { .command = command };
+        if (wire_send(c->control, &o, sizeof o, fd) < 0 && errno != EPIPE && errno != ECONNRESET)
+                return wall_fail(e, STAGE_LIMITS, "talking to the box");
+        return 0;
+}
+
+int wall_join(const struct wall_child *c, int tasks_fd, struct err *e) { return order(c, COMMAND_JOIN, tasks_fd, e); }
+int wall_release(const struct wall_child *c, struct err *e) { return order(c, COMMAND_RELEASE, -1, e); }
+
+int wall_signal(const struct wall_child *c, int sig)
+{
+        struct wall_order o = { .command = COMMAND_SIGNAL, .arg = sig };
+        return wire_send(c->control, &o, sizeof o, -1);
+}
+
+int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd)
+{
+        return wire_recv(c->control, ret, sizeof *ret, ret_fd);
+}
+
+void wall_kill(struct wall_child *c)
+{
+        fd_close(&c->control);
+        if (c->pid > 0) {
+                /* Without a pid namespace only init can find its stragglers: it gets the time to. */
+                struct pollfd gone = { .fd = c->pidfd, .events = POLLIN };
+                if (!c->own_pids)
+                        (void) poll(&gone, 1, 2000);
+                (void) syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
+                while (waitpid(c->pid, NULL, __WALL) < 0 && errno == EINTR)
+                        ;
+                c->pid = -1;
+        }
+        fd_close(&c->pidfd);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/supervise.c - init after the payload has started: reaps, passes signals on, tells of refused calls, samples.
+ * When the payload ends, or the keeper is gone, init ends, and the pid namespace ends with it. */
+#include "base/fd.h"
+#include "wall/internal.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+
+enum { SAMPLE_MS = 50, TOLD_MAX = 512 };
+
+struct watch {
+        struct wall_init *w;
+        int signals;
+        unsigned told;
+        struct wall_end end;
+};
+
+/* init keeps two capabilities over its own children and none over anything else. */
+static void drop_own_powers(void)
+{
+        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct d[2] = { { 0 } };
+        d[0].effective = d[0].permitted = 1u << CAP_SYS_PTRACE | 1u << CAP_KILL;
+        (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        (void) syscall(SYS_capset, &head, d);
+        (void) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+static void name_program(const struct wall_init *w, uint32_t pid, char *buf, size_t cap)
+{
+        char name[32];
+        (void) snprintf(name, sizeof name, "%u/comm", pid);
+        if (w->proc < 0 || fd_get(w->proc, name, buf, cap) < 0)
+                buf[0] = '\0';
+}
+
+/* Always answered with an error: nothing is ever let through here, so there is nothing to race. */
+static void answer_notification(struct watch *t)
+{
+        struct wall_init *w = t->w;
+        struct seccomp_notif n = { 0 };
+        if (ioctl(w->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
+                return;
+        if (t->told++ < TOLD_MAX) {
+                struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n.data, .count = 1 } };
+                name_program(w, n.pid, m.denial.program, sizeof m.denial.program);
+                (void) wire_send(w->control, &m, sizeof m, -1);
+        }
+        struct seccomp_notif_resp r = { .id = n.id, .error = -seccomp_errno(&n.data) };
+        (void) ioctl(w->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
+}
+
+/* False: the keeper is gone. */
+static bool obey(struct watch *t)
+{
+        struct wall_order o;
+        if (wire_recv(t->w->control, &o, sizeof o, NULL) != 1)
+                return false;
+        if (o.command == COMMAND_SIGNAL && o.arg > 0 && o.arg < NSIG)
+                (void) kill(-t->w->payload, o.arg);
+        return true;
+}
+
+/* True: the payload itself has ended. */
+static bool reap(struct watch *t)
+{
+        struct signalfd_siginfo drained;
+        while (read(t->signals, &drained, sizeof drained) == sizeof drained)
+                ;
+        int status;
+        pid_t pid;
+        bool over = false;
+        while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0)
+                if (pid == t->w->payload) {
+                        t->end.status = status;
+                        over = true;
+                }
+        return over;
+}
+
+/* True: a limit is passed and the box must end. */
+static bool over_budget(struct watch *t)
+{
+        const uint64_t *v = t->w->plan->limits.value;
+        struct wall_sample s;
+        if (t->w->proc < 0 || wall_sample(t->w->proc, &s) < 0)
+                return false;
+        struct rusage done;
+        (void) getrusage(RUSAGE_CHILDREN, &done);
+        uint64_t cpu = s.cpu_ns + (uint64_t) (done.ru_utime.tv_sec + done.ru_stime.tv_sec) * 1000000000u +
+                       (uint64_t) (done.ru_utime.tv_usec + done.ru_stime.tv_usec) * 1000u;
+        if (cpu > t->end.cpu_ns)
+                t->end.cpu_ns = cpu;
+        if (s.rss > t->end.max_rss)
+                t->end.max_rss = s.rss;
+        t->end.cpu_over = cpu > v[LIMIT_CPU] * 1000000u;
+        t->end.memory_over = s.rss > v[LIMIT_MEMORY];
+        return t->end.cpu_over || t->end.memory_over;
+}
+
+static void fill_end(struct watch *t)
+{
+        struct rusage u;
+        if (getrusage(RUSAGE_CHILDREN, &u) == 0) {
+                uint64_t ns = (uint64_t) (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000u +
+                              (uint64_t) (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
+                if (ns > t->end.cpu_ns)
+                        t->end.cpu_ns = ns;
+                if ((uint64_t) u.ru_maxrss * 1024 > t->end.max_rss)
+                        t->end.max_rss = (uint64_t) u.ru_maxrss * 1024;
+        }
+        struct statfs fs;
+        t->end.disk_full = t->w->scratch >= 0 && fstatfs(t->w->scratch, &fs) == 0 && (fs.f_bfree == 0 || fs.f_ffree == 0);
+}
+
+/* Without a pid namespace nobody else ends what the payload left running. All of it is ours: orphans come to the
+ * subreaper that init is. */
+static void kill_stragglers(void)
+{
+        char list[4096];
+        for (int round = 0; round < 1000; round++) {
+                if (waitpid(-1, NULL, WNOHANG | __WALL) < 0 && errno == ECHILD)
+                        return;
+                if (fd_get(AT_FDCWD, "/proc/thread-self/children", list, sizeof list) <= 0)
+                        continue;
+                for (char *at = list; *at; at += strspn(at, " ")) {
+                        (void) kill((pid_t) strtol(at, &at, 10), SIGKILL);
+                }
+                (void) usleep(500);
+        }
+}
+
+static bool step(struct watch *t, bool *ret_over)
+{
+        struct wall_init *w = t->w;
+        struct pollfd p[] = { { .fd = w->control, .events = POLLIN },
+                              { .fd = t->signals, .events = POLLIN },
+                              { .fd = w->listener, .events = POLLIN } };
+        int n = poll(p, 3, w->s->sample_limits ? SAMPLE_MS : -1);
+        if (n < 0 && errno != EINTR)
+                return false;
+        if (p[0].revents && !obey(t))
+                return false;
+        if (p[2].revents & POLLIN)
+                answer_notification(t);
+        else if (p[2].revents)
+                fd_close(&w->listener); /* no filtered task is left */
+        if ((p[1].revents && reap(t)) || (w->s->sample_limits && over_budget(t)))
+                *ret_over = true;
+        return true;
+}
+
+int wall_supervise(struct wall_init *w)
+{
+        struct watch t = { .w = w };
+        sigset_t child;
+        (void) sigemptyset(&child);
+        (void) sigaddset(&child, SIGCHLD);
+        t.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (t.signals < 0)
+                return -1;
+        drop_own_powers();
+        bool over = reap(&t);
+        while (!over)
+                if (!step(&t, &over))
+                        break;
+        bool orderly = over;
+        if (w->plan->wall != WALL_NAMESPACE)
+                kill_stragglers();
+        if (!orderly)
+                return -1;
+        while (w->listener >= 0) { /* what was refused just before the end is told too */
+                struct pollfd p = { .fd = w->listener, .events = POLLIN };
+                if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN))
+                        break;
+                answer_notification(&t);
+        }
+        fill_end(&t);
+        struct wall_message m = { .word = WALL_SAYS_END, .end = t.end };
+        return wire_send(w->control, &m, sizeof m, -1);
+}

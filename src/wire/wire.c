@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* wire/wire.c - messages and descriptors over SOCK_SEQPACKET. Allocates nothing. */
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+int wire_pair(int ret_ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_ends); }
+
+union control {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+};
+
+int wire_send(int fd, const void *p, size_t n, int pass)
+{
+        union control c = { .room = { 0 } };
+        struct iovec io = { .iov_base = (void *) (uintptr_t) p, .iov_len = n };
+        struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
+        if (pass >= 0) {
+                m.msg_control = &c;
+                m.msg_controllen = sizeof c;
+                c.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof(int)),
+                                           .cmsg_level = SOL_SOCKET,
+                                           .cmsg_type = SCM_RIGHTS };
+                memcpy(CMSG_DATA(&c.head), &pass, sizeof pass);
+        }
+        ssize_t k;
+        do
+                k = sendmsg(fd, &m, MSG_NOSIGNAL);
+        while (k < 0 && errno == EINTR);
+        return k < 0 ? -1 : 0;
+}
+
+/* The one descriptor of the message, or -1. */
+static int passed_fd(struct msghdr *m)
+{
+        struct cmsghdr *c = CMSG_FIRSTHDR(m);
+        int fd = -1;
+        if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+                memcpy(&fd, CMSG_DATA(c), sizeof fd);
+        return fd;
+}
+
+int wire_recv(int fd, void *p, size_t n, int *ret_pass)
+{
+        union control c;
+        struct iovec io = { .iov_base = p, .iov_len = n };
+        struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
+        ssize_t k;
+        do
+                k = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+        while (k < 0 && errno == EINTR);
+        if (k <= 0)
+                return (int) k;
+        int got = passed_fd(&m);
+        bool bad = (size_t) k != n || (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || (got >= 0 && !ret_pass);
+        if (bad) {
+                if (got >= 0)
+                        (void) close(got);
+                errno = EPROTO;
+                return -1;
+        }
+        if (ret_pass)
+                *ret_pass = got;
+        return 1;
+}

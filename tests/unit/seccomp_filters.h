@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/seccomp_filters.h - the compiled filter of every ask on both architectures, for the tests of the
+ * wall's seccomp half. */
+#pragma once
+#include "bpf_sim.h"
+#include "harness.h"
+#include "wall/seccomp.h"
+
+#include <linux/audit.h>
+#include <stdlib.h>
+
+enum { ASKS = 32 }; /* every combination of the five flags */
+
+__attribute__((unused)) static const uint32_t audit[SECCOMP_ARCH__COUNT] = { AUDIT_ARCH_X86_64,
+                                                                             AUDIT_ARCH_AARCH64 };
+/* A high word that the kernel ignores. */
+__attribute__((unused)) static const uint64_t garbage = 0xdeadbeef00000000;
+
+static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
+{
+        return (struct seccomp_ask){ .arch = arch,
+                                     .net = bits & 1,
+                                     .unix_sockets = bits & 2,
+                                     .own_ipc = bits & 4,
+                                     .tell = bits & 8,
+                                     .memfd_any = bits & 16 };
+}
+
+static inline uint32_t fails(int err) { return SECCOMP_RET_ERRNO | (uint32_t) err; }
+
+static inline const struct seccomp_row *row_named(const char *name)
+{
+        size_t count;
+        const struct seccomp_row *rows = seccomp_table(&count);
+        for (size_t i = 0; i < count; i++) {
+                if (strcmp(rows[i].name, name) == 0)
+                        return &rows[i];
+        }
+        return NULL;
+}
+
+struct filter {
+        struct seccomp_ask ask;
+        struct sock_filter insns[SECCOMP_INSNS_MAX];
+        size_t n;
+};
+
+static inline const struct filter *filter_of(enum seccomp_arch arch, unsigned bits)
+{
+        static struct filter made[SECCOMP_ARCH__COUNT][ASKS];
+        struct filter *f = &made[arch][bits];
+        if (f->n == 0) {
+                f->ask = ask_of(arch, bits);
+                f->n = seccomp_compile(&f->ask, f->insns, SECCOMP_INSNS_MAX);
+                if (f->n == 0 || bpf_sim_refusal(f->insns, f->n)) {
+                        printf("Bail out! no filter to test\n");
+                        exit(1);
+                }
+        }
+        return f;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/buf.h"
+#include "base/json.h"
+#include "harness.h"
+
+static void test_json__values_of_every_type_are_read(void)
+{
+        struct err e;
+        struct json_doc *d = json_parse("f", span_str("{\"a\": [1, -2, 3.5, true, false, null, \"x\\n\\u00e9\\ud83d\\ude00\"],\n \"b\": {}}"), &e);
+        CHECK(d != NULL);
+        if (!d)
+                return;
+        const struct json *a = json_get(json_root(d), "a");
+        CHECK(a && a->type == JSON_ARRAY && a->child->type == JSON_INT && a->child->integer == 1);
+        CHECK_INT(a->child->next->integer, -2);
+        CHECK_INT(a->child->next->next->type, JSON_NUMBER);
+        CHECK_STR(a->child->next->next->str, "3.5");
+        const struct json *s = a->child;
+        while (s->next)
+                s = s->next;
+        CHECK_STR(s->str, "x\n\xc3\xa9\xf0\x9f\x98\x80");
+        const struct json *b = json_get(json_root(d), "b");
+        CHECK(b && b->type == JSON_OBJECT && !b->child && b->line == 2 && b->column == 7);
+        CHECK(!json_get(json_root(d), "c"));
+        json_free(d);
+}
+
+static void test_json__what_rfc_8259_does_not_allow_is_refused(void)
+{
+        static const char *const bad[] = {
+                "", " ", "{", "}", "[", "[1", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{'a':1}", "01", "1.",
+                ".5", "+1", "-", "1e", "1e+", "0x1", "NaN", "Infinity", "tru", "truee", "nul", "\"", "\"\\", "\"\\x\"", "\"\\u12\"",
+                "\"\\ud800\"", "\"\\ud800x\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\\u0000\"", "\"\n\"", "\"\t\"", "1 2", "[] []",
+                "{} x", "// c\n1", "/**/1", "\xef\xbb\xbf" "1", "\"\xff\"", "\"\xc0\xaf\"", "{\"a\":1,\"a\":2}", "[1 2]", "{\"a\" 1}",
+        };
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+                struct err e = { 0 };
+                struct json_doc *d = json_parse("f", span_str(bad[i]), &e);
+                if (d)
+                        printf("# accepted: %s\n", bad[i]);
+                CHECK(d == NULL);
+                CHECK(strncmp(e.what, "f:", 2) == 0);
+                json_free(d);
+        }
+        struct err e;
+        CHECK(!json_parse("f", span_of("\"a\0b\"", 5), &e));
+}
+
+static void test_json__nesting_is_bounded(void)
+{
+        char text[200];
+        struct err e;
+        for (int depth = 30; depth < 40; depth++) {
+                memset(text, '[', (size_t) depth);
+                memset(text + depth, ']', (size_t) depth);
+                struct json_doc *d = json_parse("f", span_of(text, (size_t) depth * 2), &e);
+                CHECK_INT(d != NULL, depth <= 32);
+                json_free(d);
+        }
+}
+
+static void test_json__integers_are_exact_or_numbers(void)
+{
+        struct err e;
+        struct json_doc *d = json_parse("f", span_str("[9223372036854775807,9223372036854775808,-9223372036854775808]"), &e);
+        CHECK(d != NULL);
+        if (!d)
+                return;
+        const struct json *x = json_root(d)->child;
+        CHECK(x->type == JSON_INT && x->integer == INT64_MAX);
+        CHECK_INT(x->next->type, JSON_NUMBER);
+        CHECK(x->next->next->integer == INT64_MIN);
+        json_free(d);
+}
+
+static void test_json__an_error_names_line_and_column(void)
+{
+        struct err e;
+        CHECK(!json_parse("f", span_str("{\n  \"\xc3\xa9\": x}"), &e));
+        CHECK_STR(e.what, "f:2:8: not a JSON value");
+}
+
+static void test_buf_json__escapes_what_must_be_and_replaces_what_is_not_utf8(void)
+{
+        AUTO_BUF(b);
+        buf_json(&b, span_of("a\"\\\n\x01\x7f\xff\xc3\xa9\0z", 12));
+        CHECK_STR(buf_str(&b), "\"a\\\"\\\\\\n\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\\u0000z\"");
+}
+
+static const struct test_case cases[] = {
+        CASE(test_json__values_of_every_type_are_read),
+        CASE(test_json__what_rfc_8259_does_not_allow_is_refused),
+        CASE(test_json__nesting_is_bounded),
+        CASE(test_json__integers_are_exact_or_numbers),
+        CASE(test_json__an_error_names_line_and_column),
+        CASE(test_buf_json__escapes_what_must_be_and_replaces_what_is_not_utf8),
+};
+TEST_MAIN(cases)

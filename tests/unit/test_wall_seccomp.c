@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* Sentences about the table and its filter: how large the surface is, the calls that escapes are made of, and
+ * what the supervisor says of them. All values are in test_wall_seccomp_oracle.c, the kernel's own opinion is
+ * in test_wall_seccomp_live.c. */
+#include "seccomp_filters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <linux/sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
+#define MFD_EXEC        16u
+#endif
+
+/* A reader of this test learns when the surface of the kernel grows. Change the numbers on purpose only. */
+static void test_surface__is_as_large_as_announced(void)
+{
+        static const struct {
+                enum seccomp_arch arch;
+                unsigned bits, reachable;
+        } announced[] = {
+                { SECCOMP_X86_64, 0, 265 },   { SECCOMP_X86_64, 1, 266 },  { SECCOMP_X86_64, 2, 266 },
+                { SECCOMP_X86_64, 4, 283 },   { SECCOMP_X86_64, 31, 284 }, { SECCOMP_AARCH64, 0, 229 },
+                { SECCOMP_AARCH64, 1, 230 },  { SECCOMP_AARCH64, 2, 230 }, { SECCOMP_AARCH64, 4, 247 },
+                { SECCOMP_AARCH64, 31, 248 },
+        };
+        for (size_t i = 0; i < sizeof announced / sizeof *announced; i++) {
+                struct seccomp_ask ask = ask_of(announced[i].arch, announced[i].bits);
+                CHECK_INT(seccomp_reachable(&ask), announced[i].reachable);
+        }
+}
+
+static void test_table__has_no_holes(void)
+{
+        size_t count;
+        const struct seccomp_row *rows = seccomp_table(&count);
+        bool used[SECCOMP_RULE__COUNT] = { false };
+        for (size_t i = 0; i < count; i++) {
+                CHECK(rows[i].name && rows[i].name[0]);
+                CHECK(rows[i].reason && rows[i].reason[0]);
+                CHECK(rows[i].verdict < SECCOMP_VERDICT__COUNT && rows[i].rule < SECCOMP_RULE__COUNT);
+                CHECK((rows[i].verdict == SECCOMP_ALLOW_IF) == (rows[i].rule != RULE_NONE));
+                used[rows[i].rule] = true;
+        }
+        for (size_t i = 0; i < SECCOMP_RULE__COUNT; i++)
+                CHECK(used[i]);
+}
+
+static void test_table__has_no_name_or_number_twice(void)
+{
+        size_t count;
+        const struct seccomp_row *rows = seccomp_table(&count);
+        for (size_t i = 0; i < count; i++) {
+                for (size_t k = i + 1; k < count; k++) {
+                        CHECK(strcmp(rows[i].name, rows[k].name) != 0);
+                        for (int a = 0; a < SECCOMP_ARCH__COUNT; a++)
+                                CHECK(rows[i].nr[a] != rows[k].nr[a] || rows[i].nr[a] == -1);
+                }
+                for (int a = 0; a < SECCOMP_ARCH__COUNT; a++) {
+                        if (rows[i].nr[a] >= 0)
+                                CHECK(seccomp_row_get((enum seccomp_arch) a, rows[i].nr[a]) == &rows[i]);
+                }
+        }
+}
+
+/* ---- Sentences about the calls that escapes are made of. ---- */
+
+enum { NARROW = 0, NET = 1, UNIX = 2, IPC = 4, TELL = 8, MEMFD = 16 };
+
+static uint32_t answer(enum seccomp_arch arch, unsigned bits, const char *name, uint64_t a0, uint64_t a1,
+                       uint64_t a2, uint64_t a3)
+{
+        const struct filter *f = filter_of(arch, bits);
+        const struct seccomp_row *row = row_named(name);
+        struct seccomp_data d = { .arch = audit[arch], .args = { a0, a1, a2, a3 } };
+        d.nr = row ? row->nr[arch] : -1;
+        return bpf_sim_run(f->insns, &d).ret;
+}
+
+/* On both architectures. */
+#define ANSWERS(want, bits, name, ...)                                                                       \
+        do {                                                                                                 \
+                uint64_t args_[4] = { __VA_ARGS__ };                                                         \
+                for (int arch_ = 0; arch_ < SECCOMP_ARCH__COUNT; arch_++)                                    \
+                        CHECK_INT(answer((enum seccomp_arch) arch_, bits, name, args_[0], args_[1],          \
+                                         args_[2], args_[3]),                                                \
+                                  want);                                                                     \
+        } while (0)
+#define ALLOWS(bits, name, ...)      ANSWERS(SECCOMP_RET_ALLOW, bits, name, __VA_ARGS__)
+#define DENIES(err, bits, name, ...) ANSWERS(fails(err), bits, name, __VA_ARGS__)
+#define TELLS(err, bits, name, ...)                                                                          \
+        do {                                                                                                 \
+                ANSWERS(fails(err), bits, name, __VA_ARGS__);                                                \
+                ANSWERS(SECCOMP_RET_USER_NOTIF, (bits) | TELL, name, __VA_ARGS__);                           \
+        } while (0)
+#define QUIET(err, bits, name, ...)                                                                          \
+        do {                                                                                                 \
+                ANSWERS(fails(err), bits, name, __VA_ARGS__);                                                \
+                ANSWERS(fails(err), (bits) | TELL, name, __VA_ARGS__);                                       \
+        } while (0)
+
+static void test_ioctl__terminal_input_is_refused_whatever_the_high_word(void)
+{
+        TELLS(EPERM, NARROW, "ioctl", 0, TIOCSTI);
+        TELLS(EPERM, NARROW, "ioctl", 0, TIOCSTI | 1ull << 32);
+        TELLS(EPERM, NARROW, "ioctl", 0, TIOCSTI | garbage);
+        TELLS(EPERM, NARROW, "ioctl", 0, TIOCLINUX | 1ull << 32);
+        TELLS(EPERM, NARROW, "ioctl", 0, TIOCSETD);
+        TELLS(EPERM, NARROW, "ioctl", 0, TIOCCONS);
+        ALLOWS(NARROW, "ioctl", 0, TCGETS);
+        ALLOWS(NARROW, "ioctl", 0, TIOCGWINSZ | garbage);
+        ALLOWS(NARROW, "ioctl", 0, TIOCSCTTY);
+        ALLOWS(NARROW, "ioctl", 0, (uint64_t) TIOCSTI << 32);
+}
+
+static void test_clone__no_flag_makes_a_namespace(void)
+{
+        static const uint64_t flags[] = { CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+                                          CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET };
+        for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+                TELLS(EPERM, NARROW, "clone", (flags[i] & 0xffffffff) | 17);
+                TELLS(EPERM, NARROW, "clone", (flags[i] & 0xffffffff) | garbage);
+        }
+        ALLOWS(NARROW, "clone", 17);                          /* fork */
+        ALLOWS(NARROW, "clone", 0x3d0f00);                    /* a thread of glibc */
+        ALLOWS(NARROW, "clone", CLONE_VM | CLONE_VFORK | 17); /* posix_spawn */
+        ALLOWS(NARROW, "clone", 0x80); /* CLONE_NEWTIME elsewhere; here part of the exit signal */
+        QUIET(ENOSYS, NARROW, "clone3", 0);
+        TELLS(EPERM, NARROW, "unshare", CLONE_NEWUSER);
+        TELLS(EPERM, NARROW, "setns", 3, 0);
+}
+
+static void test_mode__setuid_and_setgid_bits_are_refused(void)
+{
+        TELLS(EPERM, NARROW, "fchmod", 3, 04755);
+        TELLS(EPERM, NARROW, "fchmod", 3, 02755 | garbage);
+        ALLOWS(NARROW, "fchmod", 3, 01777);
+        TELLS(EPERM, NARROW, "fchmodat", 0, 0, 06755);
+        TELLS(EPERM, NARROW, "fchmodat2", 0, 0, 04755);
+        ALLOWS(NARROW, "fchmodat2", 0, 04000, 0755);
+        TELLS(EPERM, NARROW, "openat", 0, 0, O_CREAT | O_WRONLY, 04755);
+        TELLS(EPERM, NARROW, "openat", 0, 0, O_TMPFILE | O_RDWR, 02755);
+        ALLOWS(NARROW, "openat", 0, 0, O_CREAT | O_WRONLY, 0644);
+        ALLOWS(NARROW, "openat", 0, 0, O_RDONLY | O_CLOEXEC, 0xffffffff); /* garbage left by libc */
+        QUIET(ENOSYS, NARROW, "openat2", 0);
+        CHECK_INT(answer(SECCOMP_X86_64, NARROW, "chmod", 0, 04755, 0, 0), fails(EPERM));
+        CHECK_INT(answer(SECCOMP_X86_64, NARROW, "creat", 0, 04755, 0, 0), fails(EPERM));
+        CHECK_INT(answer(SECCOMP_X86_64, NARROW, "open", 0, O_CREAT, 04755, 0), fails(EPERM));
+        CHECK_INT(answer(SECCOMP_X86_64, NARROW, "open", 0, O_RDONLY, 04755, 0), SECCOMP_RET_ALLOW);
+}
+
+static void test_mknod__makes_no_device(void)
+{
+        TELLS(EPERM, NARROW, "mknodat", 0, 0, S_IFCHR | 0666);
+        TELLS(EPERM, NARROW, "mknodat", 0, 0, S_IFBLK | 0660);
+        TELLS(EPERM, NARROW, "mknodat", 0, 0, S_IFREG | 04755);
+        ALLOWS(NARROW, "mknodat", 0, 0, S_IFIFO | 0644);
+        ALLOWS(NARROW, "mknodat", 0, 0, S_IFSOCK | 0644);
+        ALLOWS(NARROW, "mknodat", 0, 0, S_IFREG | 0644);
+        ALLOWS(NARROW, "mknodat", 0, 0, 0644);
+        CHECK_INT(answer(SECCOMP_X86_64, NARROW, "mknod", 0, S_IFBLK, 0, 0), fails(EPERM));
+}
+
+static void test_socket__without_doors_there_is_none(void)
+{
+        TELLS(EAFNOSUPPORT, NARROW, "socket", AF_INET, SOCK_STREAM);
+        TELLS(EAFNOSUPPORT, NARROW, "socket", AF_INET | garbage, SOCK_DGRAM);
+        TELLS(EAFNOSUPPORT, NARROW, "socket", AF_INET6, SOCK_STREAM);
+        TELLS(EAFNOSUPPORT, NARROW, "socket", AF_PACKET, SOCK_RAW);
+        TELLS(EAFNOSUPPORT, NARROW, "socket", AF_VSOCK, SOCK_STREAM);
+        TELLS(EAFNOSUPPORT, NARROW, "socket", AF_ALG, SOCK_SEQPACKET);
+        QUIET(EAFNOSUPPORT, NARROW, "socket", AF_NETLINK, SOCK_RAW);
+        QUIET(EAFNOSUPPORT, NET, "socket", AF_NETLINK, SOCK_RAW);
+        QUIET(EAFNOSUPPORT, NARROW, "socket", AF_UNIX, SOCK_STREAM);
+        ALLOWS(UNIX, "socket", AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
+}
+
+static void test_socket__the_net_door_opens_tcp_and_udp_only(void)
+{
+        ALLOWS(NET, "socket", AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        ALLOWS(NET, "socket", AF_INET6, SOCK_STREAM, 6);
+        ALLOWS(NET, "socket", AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 17);
+        ALLOWS(NET, "socket", AF_INET | garbage, SOCK_DGRAM | garbage, 17 | garbage);
+        TELLS(EAFNOSUPPORT, NET, "socket", AF_INET, SOCK_RAW, 1);
+        TELLS(EAFNOSUPPORT, NET, "socket", AF_INET, SOCK_RAW | garbage, 255);
+        TELLS(EAFNOSUPPORT, NET, "socket", AF_PACKET, SOCK_DGRAM);
+        QUIET(EPROTONOSUPPORT, NET, "socket", AF_INET, SOCK_STREAM, 262); /* MPTCP: Go asks for it first */
+        QUIET(EPROTONOSUPPORT, NET, "socket", AF_INET, SOCK_STREAM, 132); /* SCTP */
+        QUIET(EPROTONOSUPPORT, NET, "socket", AF_INET, SOCK_DGRAM, 1);    /* ICMP */
+}
+
+/* An end of a datagram pair can be connected or sent to any address, so it is a socket() by another name. */
+static void test_socketpair__no_datagrams_where_unix_sockets_are_off(void)
+{
+        ALLOWS(NARROW, "socketpair", AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
+        ALLOWS(NARROW, "socketpair", AF_UNIX, SOCK_SEQPACKET);
+        QUIET(EAFNOSUPPORT, NARROW, "socketpair", AF_UNIX, SOCK_DGRAM);
+        QUIET(EAFNOSUPPORT, NARROW, "socketpair", AF_UNIX, SOCK_RAW); /* the kernel makes it a datagram one */
+        ALLOWS(UNIX, "socketpair", AF_UNIX, SOCK_DGRAM);
+        QUIET(EAFNOSUPPORT, NET | UNIX, "socketpair", AF_INET, SOCK_STREAM);
+}
+
+static void test_seccomp__own_filters_yes_own_listener_no(void)
+{
+        ALLOWS(NARROW, "seccomp", SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC);
+        ALLOWS(NARROW, "seccomp", SECCOMP_GET_ACTION_AVAIL, 0);
+        TELLS(EPERM, NARROW, "seccomp", SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+        TELLS(EPERM, NARROW, "seccomp", SECCOMP_SET_MODE_FILTER, 0x19 | garbage);
+}
+
+static void test_memfd__what_could_be_run_is_not_made(void)
+{
+        QUIET(ENOSYS, NARROW, "memfd_create", 0, MFD_CLOEXEC);
+        ALLOWS(NARROW, "memfd_create", 0, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+        QUIET(EACCES, NARROW, "memfd_create", 0, MFD_EXEC);
+        ALLOWS(MEMFD, "memfd_create", 0, MFD_CLOEXEC | garbage);
+        QUIET(EACCES, MEMFD, "memfd_create", 0, MFD_EXEC | MFD_CLOEXEC);
+        QUIET(ENOSYS, NARROW, "memfd_secret", 0);
+}
+
+static void test_prlimit__others_can_be_asked_about_only(void)
+{
+        ALLOWS(NARROW, "prlimit64", 0, 7, 0x7fff0000, 0);
+        ALLOWS(NARROW, "prlimit64", garbage, 7, 0x7fff0000, 0); /* the kernel sees pid 0 */
+        ALLOWS(NARROW, "prlimit64", 42, 7, 0, 0x7fff0000);
+        QUIET(EPERM, NARROW, "prlimit64", 42, 7, 0x7fff0000, 0);
+        QUIET(EPERM, NARROW, "prlimit64", 42, 7, 1ull << 32, 0); /* a pointer with a low half of zero */
+}
+
+static void test_prctl__what_widens_or_leaks_is_unknown(void)
+{
+        ALLOWS(NARROW, "prctl", PR_SET_NAME);
+        ALLOWS(NARROW, "prctl", PR_SET_NO_NEW_PRIVS);
+        ALLOWS(NARROW, "prctl", PR_SET_VMA | garbage);
+        QUIET(EINVAL, NARROW, "prctl", PR_SET_SECUREBITS);
+        QUIET(EINVAL, NARROW, "prctl", PR_SET_MM);
+        QUIET(EINVAL, NARROW, "prctl", PR_SET_IO_FLUSHER);
+        QUIET(EINVAL, NARROW, "prctl", 67); /* PR_SET_MEMORY_MERGE */
+        QUIET(EINVAL, NARROW, "prctl", 0xffffffff);
+        ALLOWS(NARROW, "personality", 0xffffffff);
+        QUIET(EPERM, NARROW, "personality", 0x40000); /* ADDR_NO_RANDOMIZE */
+        QUIET(EPERM, NARROW, "personality", 0x400000);
+}
+
+static void test_ipc__only_in_a_namespace_of_its_own(void)
+{
+        static const char *const calls[] = { "shmget", "semget", "msgget", "shmat", "mq_open", "mq_notify" };
+        for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+                QUIET(ENOSYS, NARROW, calls[i], 1);
+                ALLOWS(IPC, calls[i], 1);
+        }
+}
+
+static void test_verdict__hostile_calls_are_told(void)
+{
+        static const char *const calls[] = {
+                "mount",
+                "umount2",
+                "pivot_root",
+                "open_tree",
+                "fsopen",
+                "fsmount",
+                "fsconfig",
+                "fspick",
+                "move_mount",
+                "mount_setattr",
+                "open_tree_attr",
+                "unshare",
+                "setns",
+                "ptrace",
+                "process_vm_readv",
+                "process_vm_writev",
+                "pidfd_getfd",
+                "bpf",
+                "perf_event_open",
+                "userfaultfd",
+                "keyctl",
+                "add_key",
+                "request_key",
+                "chroot",
+                "open_by_handle_at",
+                "init_module",
+                "finit_module",
+                "delete_module",
+                "kexec_load",
+                "reboot",
+                "kexec_file_load",
+                "swapon",
+                "swapoff",
+                "acct",
+                "quotactl",
+                "syslog",
+                "settimeofday",
+                "clock_settime",
+                "sethostname",
+                "setdomainname",
+        };
+        for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+                TELLS(EPERM, NARROW, calls[i], 0);
+        CHECK_INT(answer(SECCOMP_X86_64, TELL, "iopl", 3, 0, 0, 0), SECCOMP_RET_USER_NOTIF);
+}
+
+static void test_verdict__calls_that_programs_only_try_are_quiet(void)
+{
+        static const char *const absent[] = { "clone3",         "openat2",          "io_uring_setup",
+                                              "io_uring_enter", "statmount",        "listmount",
+                                              "cachestat",      "lsm_list_modules", "listns",
+                                              "file_getattr" };
+        static const char *const refused[] = { "name_to_handle_at", "kcmp",
+                                               "process_madvise",   "mbind",
+                                               "fanotify_init",     "migrate_pages",
+                                               "move_pages",        "adjtimex" };
+        static const char *const allowed[] = { "rseq",
+                                               "landlock_create_ruleset",
+                                               "map_shadow_stack",
+                                               "membarrier",
+                                               "mseal",
+                                               "futex_waitv",
+                                               "close_range",
+                                               "execveat" };
+        for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+                QUIET(ENOSYS, NARROW, absent[i], 0);
+        for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+                QUIET(EPERM, NARROW, refused[i], 0);
+        for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+                ALLOWS(NARROW, allowed[i], 0);
+}
+
+/* ---- What the supervisor says. ---- */
+
+static struct seccomp_data call_of(enum seccomp_arch arch, const char *name, uint64_t a0, uint64_t a1,
+                                   uint64_t a2)
+{
+        const struct seccomp_row *row = row_named(name);
+        return (struct seccomp_data){ .nr = row ? row->nr[arch] : -1,
+                                      .arch = audit[arch],
+                                      .args = { a0, a1, a2 } };
+}
+
+static void test_describe__says_what_was_tried(void)
+{
+        static const struct {
+                const char *name;
+                uint64_t args[3];
+                const char *want;
+        } rows[] = {
+                { "socket", { AF_INET, SOCK_STREAM | SOCK_CLOEXEC }, "socket(AF_INET, SOCK_STREAM)" },
+                { "socket", { AF_VSOCK | 1ull << 32, SOCK_DGRAM }, "socket(AF_VSOCK, SOCK_DGRAM)" },
+                { "socket", { 99, 0x7000 }, "socket(99, 0x7000)" },
+                { "mount", { 1, 2, 3 }, "mount()" },
+                { "ioctl", { 0, TIOCSTI | 1ull << 32 }, "ioctl(TIOCSTI)" },
+                { "clone", { CLONE_NEWUSER | CLONE_NEWNS | 17 }, "clone(CLONE_NEWNS|CLONE_NEWUSER)" },
+                { "unshare", { CLONE_NEWUSER | 0x80 }, "unshare(CLONE_NEWUSER|CLONE_NEWTIME)" },
+                { "fchmod", { 3, 04755 }, "fchmod(04755)" },
+                { "mknodat", { 3, 0, S_IFBLK | 0600 }, "mknodat(060600)" },
+                { "seccomp", { 1, 8 }, "seccomp(SECCOMP_FILTER_FLAG_NEW_LISTENER)" },
+        };
+        for (int a = 0; a < SECCOMP_ARCH__COUNT; a++) {
+                for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                        char buf[96];
+                        struct seccomp_data d = call_of((enum seccomp_arch) a, rows[i].name, rows[i].args[0],
+                                                        rows[i].args[1], rows[i].args[2]);
+                        CHECK_STR(seccomp_describe(&d, buf, sizeof buf), rows[i].want);
+                }
+        }
+        char buf[96];
+        struct seccomp_data strange = { .nr = 9999, .arch = AUDIT_ARCH_X86_64 };
+        CHECK_STR(seccomp_describe(&strange, buf, sizeof buf), "system call 9999");
+        strange.arch = AUDIT_ARCH_I386;
+        CHECK_STR(seccomp_describe(&strange, buf, sizeof buf), "system call 9999");
+}
+
+static void test_describe__is_cut_and_never_overruns(void)
+{
+        struct seccomp_data d = call_of(SECCOMP_X86_64, "clone", 0x7e028000, 0, 0);
+        char full[256];
+        seccomp_describe(&d, full, sizeof full);
+        for (size_t cap = 0; cap <= strlen(full) + 1; cap++) {
+                char buf[256];
+                memset(buf, '#', sizeof buf);
+                CHECK(seccomp_describe(&d, buf, cap) == buf);
+                CHECK(cap == 0 || (strlen(buf) == cap - 1 && strncmp(buf, full, cap - 1) == 0));
+                CHECK(buf[cap] == '#');
+        }
+}
+
+static void test_permit__names_a_line_only_where_one_helps(void)
+{
+        struct seccomp_data d = call_of(SECCOMP_AARCH64, "socket", AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        const char *line = seccomp_permit(&d);
+        CHECK_STR(line ? line : "", "net HOST:PORT");
+        CHECK_INT(seccomp_errno(&d), EAFNOSUPPORT);
+        d = call_of(SECCOMP_X86_64, "socket", AF_INET, SOCK_RAW, 0);
+        CHECK(seccomp_permit(&d) == NULL);
+        d = call_of(SECCOMP_X86_64, "socket", AF_PACKET, SOCK_DGRAM, 0);
+        CHECK(seccomp_permit(&d) == NULL);
+        CHECK_INT(seccomp_errno(&d), EAFNOSUPPORT);
+        d = call_of(SECCOMP_X86_64, "mount", AF_INET, SOCK_STREAM, 0);
+        CHECK(seccomp_permit(&d) == NULL);
+        CHECK_INT(seccomp_errno(&d), EPERM);
+}
+
+static const struct test_case cases[] = {
+        CASE(test_surface__is_as_large_as_announced),
+        CASE(test_table__has_no_holes),
+        CASE(test_table__has_no_name_or_number_twice),
+        CASE(test_ioctl__terminal_input_is_refused_whatever_the_high_word),
+        CASE(test_clone__no_flag_makes_a_namespace),
+        CASE(test_mode__setuid_and_setgid_bits_are_refused),
+        CASE(test_mknod__makes_no_device),
+        CASE(test_socket__without_doors_there_is_none),
+        CASE(test_socket__the_net_door_opens_tcp_and_udp_only),
+        CASE(test_socketpair__no_datagrams_where_unix_sockets_are_off),
+        CASE(test_seccomp__own_filters_yes_own_listener_no),
+        CASE(test_memfd__what_could_be_run_is_not_made),
+        CASE(test_prlimit__others_can_be_asked_about_only),
+        CASE(test_prctl__what_widens_or_leaks_is_unknown),
+        CASE(test_ipc__only_in_a_namespace_of_its_own),
+        CASE(test_verdict__hostile_calls_are_told),
+        CASE(test_verdict__calls_that_programs_only_try_are_quiet),
+        CASE(test_describe__says_what_was_tried),
+        CASE(test_describe__is_cut_and_never_overruns),
+        CASE(test_permit__names_a_line_only_where_one_helps),
+};
+TEST_MAIN(cases)

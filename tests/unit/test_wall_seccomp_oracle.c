@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: MIT */
+/* The filter against an oracle written here from the kernel's own names for things, over every call, ask and
+ * architecture, and the shape of the program. Sentences about single calls are in test_wall_seccomp.c, the
+ * kernel's own opinion in test_wall_seccomp_live.c. */
+#include "seccomp_filters.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <linux/sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
+#define MFD_EXEC        16u
+#endif
+
+/* ---- What the kernel should be told, from the table and from first principles. ---- */
+
+static uint32_t told(const struct seccomp_ask *ask, int err)
+{
+        return ask->tell ? SECCOMP_RET_USER_NOTIF : fails(err);
+}
+
+static uint32_t if_mode(const struct seccomp_ask *ask, uint64_t mode)
+{
+        return (mode & (S_ISUID | S_ISGID)) ? told(ask, EPERM) : SECCOMP_RET_ALLOW;
+}
+
+static uint32_t if_open(const struct seccomp_ask *ask, uint64_t flags, uint64_t mode)
+{
+        bool makes = (flags & O_CREAT) || (flags & O_TMPFILE & ~(uint64_t) O_DIRECTORY);
+        return makes ? if_mode(ask, mode) : SECCOMP_RET_ALLOW;
+}
+
+static uint32_t if_node(const struct seccomp_ask *ask, uint64_t mode)
+{
+        if ((mode & S_IFMT) == S_IFCHR || (mode & S_IFMT) == S_IFBLK)
+                return told(ask, EPERM);
+        if (mode & 0020000)
+                return told(ask, EPERM); /* no type at all: the kernel would say EINVAL */
+        return if_mode(ask, mode);
+}
+
+static uint32_t if_socket(const struct seccomp_ask *ask, const __u64 *args)
+{
+        int family = (int) args[0], type = (int) args[1] & ~(SOCK_CLOEXEC | SOCK_NONBLOCK),
+            protocol = (int) args[2];
+        bool stream = type == SOCK_STREAM, datagram = type == SOCK_DGRAM;
+        if (family == AF_NETLINK || (family == AF_UNIX && !ask->unix_sockets))
+                return fails(EAFNOSUPPORT);
+        if (family == AF_UNIX)
+                return stream || datagram || type == SOCK_SEQPACKET ? SECCOMP_RET_ALLOW : fails(EAFNOSUPPORT);
+        if ((family != AF_INET && family != AF_INET6) || !ask->net || !(stream || datagram))
+                return told(ask, EAFNOSUPPORT);
+        return protocol == 0 || protocol == 6 || protocol == 17 ? SECCOMP_RET_ALLOW : fails(EPROTONOSUPPORT);
+}
+
+static uint32_t if_pair(const struct seccomp_ask *ask, const __u64 *args)
+{
+        int type = (int) args[1] & ~(SOCK_CLOEXEC | SOCK_NONBLOCK);
+        bool ok = type == SOCK_STREAM || type == SOCK_SEQPACKET || (type == SOCK_DGRAM && ask->unix_sockets);
+        return (int) args[0] == AF_UNIX && ok ? SECCOMP_RET_ALLOW : fails(EAFNOSUPPORT);
+}
+
+static uint32_t if_ioctl(const struct seccomp_ask *ask, uint32_t request)
+{
+        static const uint32_t refused[] = { TIOCSTI,
+                                            TIOCLINUX,
+                                            TIOCCONS,
+                                            TIOCSETD,
+                                            TIOCVHANGUP,
+                                            _IOWR('X', 119, int),
+                                            _IOWR('X', 120, int),
+                                            0xc0506617 };
+        for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+                if (request == refused[i])
+                        return told(ask, EPERM);
+        }
+        return SECCOMP_RET_ALLOW;
+}
+
+static bool is_prctl(uint32_t option)
+{
+        static const char allowed[80] = {
+                [1] = 1,  [2] = 1,  [3] = 1,  [4] = 1,  [7] = 1,  [8] = 1,  [13] = 1, [14] = 1,
+                [15] = 1, [16] = 1, [19] = 1, [21] = 1, [22] = 1, [23] = 1, [24] = 1, [25] = 1,
+                [26] = 1, [27] = 1, [29] = 1, [30] = 1, [34] = 1, [36] = 1, [37] = 1, [38] = 1,
+                [39] = 1, [40] = 1, [41] = 1, [42] = 1, [47] = 1, [50] = 1, [51] = 1, [52] = 1,
+                [53] = 1, [54] = 1, [55] = 1, [56] = 1, [60] = 1, [61] = 1, [63] = 1, [64] = 1,
+                [65] = 1, [66] = 1, [68] = 1, [74] = 1, [75] = 1, [76] = 1, [78] = 1,
+        };
+        if (option < 80)
+                return allowed[option];
+        return option == 0x41555856 || option == 0x53564d41 || option == 0x59616d61;
+}
+
+static bool is_arch_prctl(uint32_t option)
+{
+        switch (option) {
+        case 0x1001:
+        case 0x1002:
+        case 0x1003:
+        case 0x1004:
+        case 0x1011:
+        case 0x1021:
+        case 0x1022:
+        case 0x1023:
+        case 0x4001:
+        case 0x4003:
+        case 0x5001:
+        case 0x5002:
+        case 0x5003:
+        case 0x5005:
+                return true;
+        default:
+                return false;
+        }
+}
+
+static uint32_t if_clone(const struct seccomp_ask *ask, uint64_t flags)
+{
+        uint64_t bad = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
+                       CLONE_NEWPID | CLONE_NEWNET | CLONE_PARENT;
+        return (flags & bad & 0xffffffff) ? told(ask, EPERM) : SECCOMP_RET_ALLOW;
+}
+
+static uint32_t if_memfd(const struct seccomp_ask *ask, uint64_t flags)
+{
+        if (flags & MFD_EXEC)
+                return fails(EACCES);
+        return ask->memfd_any || (flags & MFD_NOEXEC_SEAL) ? SECCOMP_RET_ALLOW : fails(ENOSYS);
+}
+
+static uint32_t if_fcntl(uint32_t command)
+{
+        return command == F_SETLEASE || command == F_NOTIFY || command == 16 ? fails(EINVAL)
+                                                                             : SECCOMP_RET_ALLOW;
+}
+
+static uint32_t if_madvise(uint32_t advice)
+{
+        bool bad = advice == MADV_MERGEABLE || advice == MADV_HWPOISON || advice == 101;
+        return bad ? fails(EINVAL) : SECCOMP_RET_ALLOW;
+}
+
+static uint32_t expect_rule(const struct seccomp_ask *ask, enum seccomp_rule rule, const __u64 *args)
+{
+        switch (rule) {
+        case RULE_OWN_IPC:
+                return ask->own_ipc ? SECCOMP_RET_ALLOW : fails(ENOSYS);
+        case RULE_CLONE:
+                return if_clone(ask, args[0]);
+        case RULE_SOCKET:
+                return if_socket(ask, args);
+        case RULE_SOCKETPAIR:
+                return if_pair(ask, args);
+        case RULE_IOCTL:
+                return if_ioctl(ask, (uint32_t) args[1]);
+        case RULE_PRCTL:
+                return is_prctl((uint32_t) args[0]) ? SECCOMP_RET_ALLOW : fails(EINVAL);
+        case RULE_ARCH_PRCTL:
+                return is_arch_prctl((uint32_t) args[0]) ? SECCOMP_RET_ALLOW : fails(EINVAL);
+        case RULE_PERSONALITY:
+                return (int) args[0] == 0 || (int) args[0] == -1 ? SECCOMP_RET_ALLOW : fails(EPERM);
+        case RULE_MODE_ARG1:
+                return if_mode(ask, args[1]);
+        case RULE_MODE_ARG2:
+                return if_mode(ask, args[2]);
+        case RULE_OPEN:
+                return if_open(ask, args[1], args[2]);
+        case RULE_OPENAT:
+                return if_open(ask, args[2], args[3]);
+        case RULE_MKNOD:
+                return if_node(ask, args[1]);
+        case RULE_MKNODAT:
+                return if_node(ask, args[2]);
+        case RULE_MEMFD:
+                return if_memfd(ask, args[1]);
+        case RULE_PRLIMIT:
+                return (int) args[0] == 0 || args[2] == 0 ? SECCOMP_RET_ALLOW : fails(EPERM);
+        case RULE_FCNTL:
+                return if_fcntl((uint32_t) args[1]);
+        case RULE_MADVISE:
+                return if_madvise((uint32_t) args[2]);
+        case RULE_SECCOMP:
+                return (args[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER) ? told(ask, EPERM) : SECCOMP_RET_ALLOW;
+        case RULE_NONE:
+        case SECCOMP_RULE__COUNT:
+                break;
+        }
+        return 0;
+}
+
+/* By a scan of the table, not by the lookup that the compiler uses. */
+static const struct seccomp_row *row_numbered(enum seccomp_arch arch, int nr)
+{
+        size_t count;
+        const struct seccomp_row *rows = seccomp_table(&count);
+        for (size_t i = 0; i < count; i++) {
+                if (nr >= 0 && rows[i].nr[arch] == nr)
+                        return &rows[i];
+        }
+        return NULL;
+}
+
+static uint32_t expect(const struct seccomp_ask *ask, const struct seccomp_row *row,
+                       const struct seccomp_data *d)
+{
+        if (d->arch != audit[ask->arch])
+                return SECCOMP_RET_KILL_PROCESS;
+        if (ask->arch == SECCOMP_X86_64 && d->nr != -1 && ((uint32_t) d->nr & 0x40000000))
+                return SECCOMP_RET_KILL_PROCESS;
+        if (ask->arch == SECCOMP_X86_64 && d->nr < -1)
+                return SECCOMP_RET_KILL_PROCESS; /* above the x32 bit: no number of either ABI */
+        if (!row || row->verdict == SECCOMP_ABSENT)
+                return fails(ENOSYS);
+        if (row->verdict == SECCOMP_ALLOW)
+                return SECCOMP_RET_ALLOW;
+        if (row->verdict == SECCOMP_ALLOW_IF)
+                return expect_rule(ask, row->rule, d->args);
+        return row->verdict == SECCOMP_TELL ? told(ask, EPERM) : fails(EPERM);
+}
+
+/* ---- Every call, ask and architecture. ---- */
+
+#define EACH_FILTER(f)                                                                                       \
+        for (unsigned each_ = 0; each_ < SECCOMP_ARCH__COUNT * ASKS; each_++)                                \
+                for (const struct filter *f = filter_of(each_ / ASKS, each_ % ASKS); f; f = NULL)
+
+static void compare(const struct filter *f, const struct seccomp_row *row, const struct seccomp_data *d)
+{
+        struct bpf_end end = bpf_sim_run(f->insns, d);
+        uint32_t want = expect(&f->ask, row, d);
+        if (end.ret == want)
+                return;
+        test_failures++;
+        if (test_failures < 20)
+                printf("# %s (%d of arch %d, net %d unix %d ipc %d tell %d memfd %d) args %llx %llx %llx "
+                       "%llx: "
+                       "%x, not %x\n",
+                       row ? row->name : "?", d->nr, (int) f->ask.arch, f->ask.net, f->ask.unix_sockets,
+                       f->ask.own_ipc, f->ask.tell, f->ask.memfd_any, (unsigned long long) d->args[0],
+                       (unsigned long long) d->args[1], (unsigned long long) d->args[2],
+                       (unsigned long long) d->args[3], end.ret, want);
+}
+
+/* Values near which some rule changes its mind. */
+static const uint64_t interesting[] = {
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+        9,
+        10,
+        11,
+        12,
+        13,
+        15,
+        16,
+        17,
+        18,
+        24,
+        38,
+        40,
+        64,
+        99,
+        100,
+        101,
+        102,
+        136,
+        262,
+        1023,
+        1024,
+        1025,
+        1026,
+        1027,
+        0x1000,
+        0x1001,
+        0x1004,
+        0x1005,
+        0x1011,
+        0x1012,
+        0x1023,
+        0x1024,
+        0x2001,
+        0x4001,
+        0x4002,
+        0x4003,
+        0x5001,
+        0x5004,
+        0x5005,
+        0x5006,
+        0x5401,
+        TIOCSTI - 1,
+        TIOCSTI,
+        TIOCSTI + 1,
+        TIOCLINUX - 1,
+        TIOCLINUX,
+        TIOCCONS,
+        TIOCCONS + 1,
+        TIOCSETD,
+        TIOCGETD,
+        TIOCVHANGUP,
+        0xc0045876,
+        0xc0045877,
+        0xc0045878,
+        0xc0045879,
+        0xc0506617,
+        0644,
+        01755,
+        02755,
+        04755,
+        06755,
+        010644,
+        020666,
+        060660,
+        0100755,
+        0104755,
+        0120777,
+        0140777,
+        0170000,
+        O_CREAT,
+        O_CREAT | O_EXCL | O_WRONLY,
+        O_TMPFILE,
+        O_DIRECTORY,
+        O_CLOEXEC,
+        O_PATH,
+        0x80,
+        0x200,
+        0x2000,
+        0x8000,
+        0x10000,
+        CLONE_NEWNS,
+        CLONE_NEWCGROUP,
+        CLONE_NEWUTS,
+        CLONE_NEWIPC,
+        CLONE_NEWUSER,
+        CLONE_NEWPID,
+        CLONE_NEWNET,
+        CLONE_PARENT,
+        0x3d0f00,
+        0x1200011,
+        0x40000,
+        0x80000,
+        SOCK_CLOEXEC | 1,
+        SOCK_NONBLOCK | 2,
+        SOCK_CLOEXEC | SOCK_NONBLOCK | 5,
+        SOCK_CLOEXEC | 3,
+        0x11,
+        0x41555856,
+        0x53564d41,
+        0x59616d61,
+        0x7fffffff,
+        0x80000000,
+        0xfffffffe,
+        0xffffffff,
+        0x100000000,
+        0x100000001,
+        0x200005412,
+        0xffffffffffffffff,
+};
+enum { INTERESTING = sizeof interesting / sizeof *interesting };
+
+static uint32_t next_random(void)
+{
+        static uint64_t state = 0x9e3779b97f4a7c15; /* fixed: a failure comes back */
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return (uint32_t) (state >> 33);
+}
+
+static void randomise(struct seccomp_data *d)
+{
+        for (size_t i = 0; i < 6; i++) {
+                d->args[i] = interesting[next_random() % INTERESTING];
+                if (next_random() % 4 == 0)
+                        d->args[i] ^= (uint64_t) next_random() << 32;
+        }
+}
+
+static void test_filter__agrees_with_the_table_for_every_number(void)
+{
+        EACH_FILTER(f)
+        {
+                for (int nr = 0; nr < 1024; nr++) {
+                        const struct seccomp_row *row = row_numbered(f->ask.arch, nr);
+                        struct seccomp_data d = { .nr = nr, .arch = audit[f->ask.arch] };
+                        compare(f, row, &d);
+                        memset(d.args, 0xff, sizeof d.args);
+                        compare(f, row, &d);
+                        for (int i = 0; i < 8; i++) {
+                                randomise(&d);
+                                compare(f, row, &d);
+                        }
+                }
+        }
+}
+
+static void test_filter__agrees_with_the_oracle_for_every_argument(void)
+{
+        size_t count;
+        const struct seccomp_row *rows = seccomp_table(&count);
+        EACH_FILTER(f)
+        {
+                for (size_t i = 0; i < count; i++) {
+                        if (rows[i].verdict != SECCOMP_ALLOW_IF || rows[i].nr[f->ask.arch] < 0)
+                                continue;
+                        struct seccomp_data d = { .nr = rows[i].nr[f->ask.arch], .arch = audit[f->ask.arch] };
+                        for (size_t k = 0; k < 3000; k++) {
+                                randomise(&d);
+                                compare(f, &rows[i], &d);
+                        }
+                }
+        }
+}
+
+/* Every small value in every place, alone and with a high word that the kernel ignores. */
+static void test_filter__agrees_with_the_oracle_for_every_small_value(void)
+{
+        size_t count;
+        const struct seccomp_row *rows = seccomp_table(&count);
+        for (unsigned k = 0; k < SECCOMP_ARCH__COUNT * 2; k++) {
+                const struct filter *f = filter_of(k / 2, k % 2 ? ASKS - 1 : 0);
+                for (size_t i = 0; i < count * 4; i++) {
+                        const struct seccomp_row *row = &rows[i / 4];
+                        if (row->verdict != SECCOMP_ALLOW_IF || row->nr[f->ask.arch] < 0)
+                                continue;
+                        struct seccomp_data d = { .nr = row->nr[f->ask.arch], .arch = audit[f->ask.arch] };
+                        for (uint64_t v = 0; v < 0x6000; v++) {
+                                d.args[i % 4] = v;
+                                compare(f, row, &d);
+                                d.args[i % 4] = v | garbage;
+                                compare(f, row, &d);
+                        }
+                }
+        }
+}
+
+static void test_filter__strange_numbers_and_architectures(void)
+{
+        static const uint32_t numbers[] = { 0xffffffff, 0xfffffffe, 0x80000000, 0x7fffffff,
+                                            0x40000000, 0x40000027, 0x40000208, 0x3fffffff,
+                                            0x10000,    0xc0000027, 511,        512 };
+        static const uint32_t arches[] = { AUDIT_ARCH_X86_64,
+                                           AUDIT_ARCH_AARCH64,
+                                           AUDIT_ARCH_I386,
+                                           AUDIT_ARCH_ARM,
+                                           AUDIT_ARCH_ARMEB,
+                                           AUDIT_ARCH_RISCV64,
+                                           0,
+                                           0xffffffff };
+        EACH_FILTER(f)
+        {
+                for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+                        for (size_t k = 0; k < sizeof arches / sizeof *arches; k++) {
+                                struct seccomp_data d = { .nr = (int) numbers[i], .arch = arches[k] };
+                                compare(f, row_numbered(f->ask.arch, d.nr), &d);
+                        }
+                }
+                for (size_t k = 0; k < sizeof arches / sizeof *arches; k++) {
+                        for (int nr = 0; nr < 600; nr++) {
+                                struct seccomp_data d = { .nr = nr, .arch = arches[k] };
+                                compare(f, row_numbered(f->ask.arch, nr), &d);
+                        }
+                }
+        }
+}
+
+/* ---- The shape of the program. ---- */
+
+static void test_filter__is_one_the_kernel_takes(void)
+{
+        size_t most = 0;
+        EACH_FILTER(f)
+        {
+                const char *why = bpf_sim_refusal(f->insns, f->n);
+                CHECK_STR(why ? why : "", "");
+                most = f->n > most ? f->n : most;
+        }
+        printf("# longest filter: %zu instructions\n", most);
+        CHECK(most < 400);
+}
+
+static void test_filter__too_small_a_buffer_yields_nothing(void)
+{
+        struct sock_filter insns[SECCOMP_INSNS_MAX];
+        struct seccomp_ask ask = ask_of(SECCOMP_X86_64, 15);
+        size_t n = seccomp_compile(&ask, insns, SECCOMP_INSNS_MAX);
+        for (size_t cap = 0; cap < n; cap++)
+                CHECK_INT(seccomp_compile(&ask, insns, cap), 0);
+        CHECK_INT(seccomp_compile(&ask, insns, n), n);
+        CHECK(bpf_sim_refusal(insns, n) == NULL);
+        ask.arch = SECCOMP_ARCH__COUNT;
+        CHECK_INT(seccomp_compile(&ask, insns, SECCOMP_INSNS_MAX), 0);
+}
+
+/* Then the kernel knows it when it loads the filter, and never runs the filter for them. */
+static void test_filter__plain_calls_are_decided_by_number_alone(void)
+{
+        unsigned deepest = 0;
+        EACH_FILTER(f)
+        {
+                for (int nr = 0; nr < SECCOMP_NR_END; nr++) {
+                        const struct seccomp_row *row = row_numbered(f->ask.arch, nr);
+                        struct seccomp_data d = { .nr = nr, .arch = audit[f->ask.arch] };
+                        struct bpf_end end = bpf_sim_run(f->insns, &d);
+                        if (!row || row->verdict != SECCOMP_ALLOW_IF || row->rule == RULE_OWN_IPC)
+                                CHECK(!end.looked_past);
+                        deepest = end.steps > deepest ? end.steps : deepest;
+                }
+        }
+        printf("# longest way: %u instructions\n", deepest);
+        CHECK(deepest <= 24);
+}
+
+/* The supervisor must answer what the filter itself would answer when nobody listens. */
+static void test_errno__is_the_same_told_or_not(void)
+{
+        size_t count;
+        const struct seccomp_row *rows = seccomp_table(&count);
+        for (size_t i = 0; i < count * SECCOMP_ARCH__COUNT; i++) {
+                enum seccomp_arch arch = (enum seccomp_arch)(i % SECCOMP_ARCH__COUNT);
+                const struct seccomp_row *row = &rows[i / SECCOMP_ARCH__COUNT];
+                for (int k = 0; k < 300 && row->nr[arch] >= 0; k++) {
+                        struct seccomp_data d = { .nr = row->nr[arch], .arch = audit[arch] };
+                        randomise(&d);
+                        uint32_t ret = bpf_sim_run(filter_of(arch, 8)->insns, &d).ret;
+                        if (ret == SECCOMP_RET_USER_NOTIF)
+                                CHECK_INT(bpf_sim_run(filter_of(arch, 0)->insns, &d).ret,
+                                          fails(seccomp_errno(&d)));
+                }
+        }
+}
+
+static const struct test_case cases[] = {
+        CASE(test_filter__agrees_with_the_table_for_every_number),
+        CASE(test_filter__agrees_with_the_oracle_for_every_argument),
+        CASE(test_filter__agrees_with_the_oracle_for_every_small_value),
+        CASE(test_filter__strange_numbers_and_architectures),
+        CASE(test_filter__is_one_the_kernel_takes),
+        CASE(test_filter__too_small_a_buffer_yields_nothing),
+        CASE(test_filter__plain_calls_are_decided_by_number_alone),
+        CASE(test_errno__is_the_same_told_or_not),
+};
+TEST_MAIN(cases)
