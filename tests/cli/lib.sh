@@ -1,0 +1,33 @@
+# tests/cli/lib.sh - sourced by every t*.sh: TAP for shell. Names are sentences.
+#   ok NAME COMMAND...       passes when the command does
+#   is NAME GOT WANT         passes when the texts are equal
+#   has NAME TEXT PART       passes when PART is in TEXT
+#   hasnt NAME TEXT PART
+#   skip NAME REASON
+# CORDON is the program; T a directory that goes away at the end. as_user runs a command as an ordinary user.
+set -u
+: "${CORDON:?}"
+N=0
+FAILED=0
+T=$(mktemp -d "${TMPDIR:-/tmp}/cordon-test.XXXXXX") || exit 1
+chmod 755 "$T"
+# shellcheck disable=SC2154
+trap 'code=$?; rm -rf "$T"; exit $code' EXIT
+
+pass() { N=$((N + 1)); echo "ok $N - $1"; }
+fail() { N=$((N + 1)); FAILED=1; echo "not ok $N - $1"; shift; for line in "$@"; do printf '%s\n' "$line" | sed 's/^/# /'; done; }
+skip() { N=$((N + 1)); echo "ok $N - $1 # SKIP $2"; }
+ok() { name=$1; shift; if "$@" >"$T/.out" 2>&1; then pass "$name"; else fail "$name" "$*" "$(tail -n 5 "$T/.out")"; fi; }
+is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "got:  $2" "want: $3"; fi; }
+has() { case $2 in *"$3"*) pass "$1" ;; *) fail "$1" "no \"$3\" in: $2" ;; esac; }
+hasnt() { case $2 in *"$3"*) fail "$1" "\"$3\" is in: $2" ;; *) pass "$1" ;; esac; }
+done_testing() { echo "1..$N"; exit $FAILED; }
+
+# An ordinary user, whoever runs the tests: uid 65533 when we are root, ourselves otherwise.
+if [ "$(id -u)" -eq 0 ]; then
+        as_user() { setpriv --reuid 65533 --regid 65533 --clear-groups env HOME=/nonexistent "$@"; }
+else
+        as_user() { "$@"; }
+fi
+# The program where every user can reach it, also when the checkout is private.
+cp "$CORDON" "$T/cordon" && chmod 755 "$T/cordon" && CORDON=$T/cordon
