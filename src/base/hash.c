@@ -18,8 +18,8 @@ static uint32_t ror(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 static void schedule(const uint8_t p[64], uint32_t w[64])
 {
         for (int i = 0; i < 16; i++)
-                w[i] = (uint32_t) p[4 * i] << 24 | (uint32_t) p[4 * i + 1] << 16 | (uint32_t) p[4 * i + 2] << 8 |
-                       p[4 * i + 3];
+                w[i] = (uint32_t) p[4 * i] << 24 | (uint32_t) p[4 * i + 1] << 16 |
+                       (uint32_t) p[4 * i + 2] << 8 | p[4 * i + 3];
         for (int i = 16; i < 64; i++) {
                 uint32_t s0 = ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^ w[i - 15] >> 3;
                 uint32_t s1 = ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* base/json.c - the strict JSON reader. One allocation holds the whole tree: every value but the root follows a
+/* base/json.c - the strict JSON reader. One allocation holds the whole tree: every value but the root follows
+ * a
  * '[', a ',' or a ':', so counting those bounds the nodes before the first one is made.
  * Never: recurses deeper than JSON_MAX_DEPTH, keeps a pointer into the input. */
 #include "base/json.h"
@@ -282,7 +283,8 @@ static int member(struct scan *s, struct json *object, const struct json ***link
         if (string(s, &key, &len) < 0)
                 return -1;
         if (json_get(object, key))
-                return err_set(s->e, ERR_POLICY, 0, "%s:%u:%u: this key stands here twice", s->file, line, column);
+                return err_set(s->e, ERR_POLICY, 0, "%s:%u:%u: this key stands here twice", s->file, line,
+                               column);
         if (take(s, ':', "':' must follow a key") < 0)
                 return -1;
         struct json *x = node(s);
@@ -371,7 +373,9 @@ struct json_doc *json_parse(const char *file, struct span text, struct err *e)
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the JSON of %s", file);
                 return NULL;
         }
-        struct scan s = { .file = file, .p = text.p, .end = text.p + text.n, .line = 1, .column = 1, .d = d, .e = e };
+        struct scan s = {
+                .file = file, .p = text.p, .end = text.p + text.n, .line = 1, .column = 1, .d = d, .e = e
+        };
         if (whole(&s) < 0) {
                 json_free(d);
                 return NULL;

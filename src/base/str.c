@@ -13,7 +13,8 @@ int str_to_u64(struct span s, uint64_t *ret_value)
         for (size_t i = 0; i < s.n; i++) {
                 if (s.p[i] < '0' || s.p[i] > '9')
                         return -1;
-                if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, (uint64_t) (s.p[i] - '0'), &v))
+                if (__builtin_mul_overflow(v, 10u, &v) ||
+                    __builtin_add_overflow(v, (uint64_t) (s.p[i] - '0'), &v))
                         return -1;
         }
         *ret_value = v;
@@ -45,7 +46,8 @@ static int to_units(struct span s, const struct unit *units, size_t count, uint6
                 if (s.n <= k || memcmp(s.p + s.n - k, units[i].suffix, k) != 0)
                         continue;
                 uint64_t v;
-                if (str_to_u64(span_of(s.p, s.n - k), &v) < 0 || __builtin_mul_overflow(v, units[i].factor, &v))
+                if (str_to_u64(span_of(s.p, s.n - k), &v) < 0 ||
+                    __builtin_mul_overflow(v, units[i].factor, &v))
                         return -1;
                 *ret_value = v;
                 return 0;
@@ -69,7 +71,10 @@ static char *from_units(uint64_t v, const struct unit *units, size_t count, char
         return buf;
 }
 
-char *str_from_size(uint64_t bytes, char buf[32]) { return from_units(bytes, size_units, COUNT(size_units), buf); }
+char *str_from_size(uint64_t bytes, char buf[32])
+{
+        return from_units(bytes, size_units, COUNT(size_units), buf);
+}
 char *str_from_ms(uint64_t ms, char buf[32])
 {
         return from_units(ms, time_units_down, COUNT(time_units_down), buf);
@@ -117,9 +122,9 @@ bool str_is_utf8(struct span s)
 static const struct {
         uint32_t first, last;
 } tricky[] = {
-        { 0x00, 0x1f },     { 0x7f, 0x9f },     { 0xad, 0xad },     { 0x61c, 0x61c },   { 0x180e, 0x180e },
-        { 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
-        { 0xe0000, 0xe007f },
+        { 0x00, 0x1f },     { 0x7f, 0x9f },     { 0xad, 0xad },       { 0x61c, 0x61c },
+        { 0x180e, 0x180e }, { 0x200b, 0x200f }, { 0x2028, 0x202e },   { 0x2060, 0x206f },
+        { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
 };
 
 static bool is_tricky(uint32_t v)
@@ -130,32 +135,39 @@ static bool is_tricky(uint32_t v)
         return false;
 }
 
+/* One character, or the escape that stands for it; returns how many bytes of `s` it took. */
+static size_t inert_char(struct span s, char piece[16])
+{
+        uint32_t v = 0;
+        size_t k = utf8_char(s, &v);
+        if (k == 0 || (k == 1 && is_tricky(v)))
+                (void) snprintf(piece, 16, "\\x%02x", s.p[0]);
+        else if (is_tricky(v))
+                (void) snprintf(piece, 16, "\\u{%04x}", (unsigned) v);
+        else
+                (void) snprintf(piece, 16, "%.*s", (int) k, (const char *) s.p);
+        return k ? k : 1;
+}
+
 char *str_inert(struct span s, char *buf, size_t cap)
 {
-        size_t at = 0;
+        size_t at = 0, cut = 0; /* cut: the last place between characters where "..." still fits */
         if (cap == 0)
                 return buf;
         for (size_t i = 0; i < s.n;) {
                 char piece[16];
-                uint32_t v = 0;
-                size_t k = utf8_char(span_of(s.p + i, s.n - i), &v);
-                if (k == 0 || (k == 1 && is_tricky(v)))
-                        (void) snprintf(piece, sizeof piece, "\\x%02x", s.p[i]);
-                else if (is_tricky(v))
-                        (void) snprintf(piece, sizeof piece, "\\u{%04x}", (unsigned) v);
-                else
-                        (void) snprintf(piece, sizeof piece, "%.*s", (int) k, (const char *) s.p + i);
-                i += k ? k : 1;
+                i += inert_char(span_of(s.p + i, s.n - i), piece);
                 size_t n = strlen(piece);
-                size_t reserve = i < s.n ? 4 : 1; /* room for "..." while more is to come */
-                if (at + n + reserve > cap) {
-                        size_t dots = cap - 1 - at < 3 ? cap - 1 - at : 3;
-                        memcpy(buf + at, "...", dots);
-                        at += dots;
+                if (at + n + 1 > cap) {
+                        size_t dots = cap - 1 - cut < 3 ? cap - 1 - cut : 3;
+                        memcpy(buf + cut, "...", dots);
+                        at = cut + dots;
                         break;
                 }
                 memcpy(buf + at, piece, n);
                 at += n;
+                if (at + 4 <= cap)
+                        cut = at;
         }
         buf[at] = '\0';
         return buf;

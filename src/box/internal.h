@@ -27,8 +27,7 @@ struct box {
         struct wall_start start;
         struct wall_stdio inside;
         struct limit_group group;
-        pid_t janitor;
-        int janitor_fd;
+        struct limit_janitor janitor;
         struct pump in, out[2];
         int tty; /* our end of the box's terminal, or -1 */
         int registry;

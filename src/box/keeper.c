@@ -70,8 +70,8 @@ static struct box *box_new(const struct box_config *c)
                 return NULL;
         b->c = *c;
         b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1 };
-        b->janitor = -1;
-        b->janitor_fd = b->tty = b->registry = -1;
+        b->janitor = (struct limit_janitor){ -1, -1 };
+        b->tty = b->registry = -1;
         for (unsigned i = 0; i < HANDLES_MAX; i++)
                 b->memfd[i] = -1;
         for (unsigned i = 0; i < 3; i++)

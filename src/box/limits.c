@@ -19,11 +19,13 @@ int keeper_groups_make(struct box *b, struct err *e)
                                  .procs = b->c.plan->limits.value[LIMIT_PROCS] + 1 };
         memcpy(ask.name, "cordon-", 7);
         memcpy(ask.name + 7, b->r.run, strlen(b->r.run) + 1);
-        int r = host_cgroups_read(&h, e) < 0 ? -1 : limit_group_open(&b->group, &h, &ask, e);
+        int r = host_cgroups_read(&h, e);
         if (r == 0)
-                r = limit_janitor_start(&b->group, &b->janitor, &b->janitor_fd, e);
+                r = limit_janitor_start(&h, ask.name, &b->janitor, e);
+        if (r == 0)
+                r = limit_group_open(&b->group, &h, &ask, e);
         if (r < 0)
-                limit_group_end(&b->group);
+                limit_janitor_dismiss(&b->janitor);
         b->r.group_wait_ns = clock_mono_ns() - t;
         if (r < 0 && !b->c.require_groups)
                 return 0; /* said in the result: rlimits and sampling keep them */
@@ -55,10 +57,7 @@ void keeper_groups_end(struct box *b)
                         b->r.limits_hit |= 1u << LIMIT_PROCS;
         }
         limit_group_end(&b->group);
-        if (b->janitor > 0)
-                limit_janitor_dismiss(b->janitor, b->janitor_fd);
-        b->janitor = -1;
-        b->janitor_fd = -1;
+        limit_janitor_dismiss(&b->janitor);
 }
 
 void keeper_limit_fired(struct box *b, enum limit_key k)

@@ -118,11 +118,9 @@ void host_mend(struct host_finding *f, const char *fmt, ...)
 const char *host_why(const struct host_outcome *o, char buf[96])
 {
         if (o->signal)
-                (void) snprintf(buf, 96, "killed by SIG%s",
-                                sigabbrev_np(o->signal) ? sigabbrev_np(o->signal) : "?");
+                (void) snprintf(buf, 96, "killed by signal %d, %.60s", o->signal, strsignal(o->signal));
         else
-                (void) snprintf(buf, 96, "%s (%s)", strerrorname_np(o->sys) ? strerrorname_np(o->sys) : "?",
-                                strerrordesc_np(o->sys) ? strerrordesc_np(o->sys) : "unknown");
+                (void) snprintf(buf, 96, "%.80s", strerror(o->sys));
         return buf;
 }
 

@@ -92,8 +92,7 @@ static bool may_make(int dir, int *ret_sys)
 
 static void refuse(struct host_finding *f, const char *what, bool v2, int sys)
 {
-        host_say(f, HOST_WEAK, "%s is not ours to use (%s): rlimits only", what,
-                 strerrorname_np(sys) ? strerrorname_np(sys) : "?");
+        host_say(f, HOST_WEAK, "%s is not ours to use (%s): rlimits only", what, strerror(sys));
         if (sys == EROFS)
                 host_mend(f, "docker run -v /sys/fs/cgroup:/sys/fs/cgroup:rw --cgroupns=private ...");
         else if (v2)

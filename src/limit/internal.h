@@ -29,6 +29,9 @@ int limit_denied(struct err *e, int sys, bool v2, const char *what);
 /* end.c */
 void limit_end_within(struct limit_group *g, unsigned wait_ms);
 
+/* sweep.c: takes hold of a group by its name in every hierarchy, so that it is killed as a whole */
+void limit_group_adopt(struct limit_group *g, const struct host_cgroups *h, const char *name);
+
 /* text.c: no allocation, no locale, usable in a forked child of a program with threads */
 char *limit_text(uint64_t n, char out[NUMBER_TEXT]);
 char *limit_hex(uint64_t n, unsigned digits, char out[NUMBER_TEXT]); /* at least so many digits */

@@ -15,8 +15,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { KEPT_MAX = 2 * CONTROLLER__COUNT + 4 };
-
 static const char dismissal = 'd';
 
 static void close_between(unsigned from, unsigned to)
@@ -64,30 +62,20 @@ static bool keeper_died(int line, int keeper)
         }
 }
 
-static _Noreturn void janitor(struct limit_group *g, int line, int keeper)
+static _Noreturn void janitor(const struct host_cgroups *h, const char *name, int line, int keeper)
 {
-        int kept[KEPT_MAX];
-        unsigned n = 0;
-        kept[n++] = line;
-        kept[n++] = keeper;
-        kept[n++] = g->v2;
-        kept[n++] = g->v2_parent;
-        for (unsigned c = 0; c < CONTROLLER__COUNT; c++) {
-                kept[n++] = g->v1[c];
-                kept[n++] = g->v1_parent[c];
-        }
-        keep_only(kept, n);
-        /* What was closed is no longer ours to close. */
-        g->oom_event = -1;
-        for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
-                g->v1_tasks[c] = -1;
+        int kept[] = { line, keeper };
+        keep_only(kept, 2);
         (void) setsid();
         int held = chdir("/"); /* where it fails, a mount is busy a little longer */
         (void) held;
         (void) prctl(PR_SET_NAME, "cordon-janitor");
         (void) prctl(PR_SET_DUMPABLE, 0);
-        if (keeper_died(line, keeper))
-                limit_group_end(g);
+        if (keeper_died(line, keeper)) {
+                struct limit_group g;
+                limit_group_adopt(&g, h, name);
+                limit_group_end(&g);
+        }
         _exit(0);
 }
 
@@ -95,7 +83,7 @@ static _Noreturn void janitor(struct limit_group *g, int line, int keeper)
  * fork handlers, whose locks other threads might hold. */
 static pid_t quiet_fork(void) { return (pid_t) syscall(SYS_clone, 0, NULL, NULL, NULL, NULL); }
 
-int limit_janitor_start(struct limit_group *g, pid_t *ret_pid, int *ret_fd, struct err *e)
+int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret, struct err *e)
 {
         int ends[2];
         sigset_t all, before;
@@ -114,22 +102,21 @@ int limit_janitor_start(struct limit_group *g, pid_t *ret_pid, int *ret_fd, stru
         (void) sigprocmask(SIG_SETMASK, &all, &before);
         pid_t pid = quiet_fork();
         if (pid == 0)
-                janitor(g, reads, keeper);
+                janitor(h, name, reads, keeper);
         int sys = errno;
         (void) sigprocmask(SIG_SETMASK, &before, NULL);
         if (pid < 0)
                 return err_set(e, ERR_LIMIT, sys, "cannot start the janitor");
-        *ret_pid = pid;
-        *ret_fd = TAKE_FD(writes);
+        *ret = (struct limit_janitor){ .pid = pid, .line = TAKE_FD(writes) };
         return 0;
 }
 
-void limit_janitor_dismiss(pid_t pid, int fd)
+void limit_janitor_dismiss(struct limit_janitor *j)
 {
-        if (fd >= 0) {
-                (void) send(fd, &dismissal, 1, MSG_NOSIGNAL);
-                (void) close(fd);
-        }
-        while (pid > 0 && waitpid(pid, NULL, __WALL) < 0 && errno == EINTR)
+        if (j->line >= 0)
+                (void) send(j->line, &dismissal, 1, MSG_NOSIGNAL);
+        fd_close(&j->line);
+        while (j->pid > 0 && waitpid(j->pid, NULL, __WALL) < 0 && errno == EINTR)
                 ;
+        j->pid = -1;
 }

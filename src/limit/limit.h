@@ -65,17 +65,17 @@ void limit_thaw(pid_t pid);
  * which limit_sweep() can tell whether its keeper still lives. */
 void limit_name(char out[48]);
 
-/* The janitor: a forked child that holds only the group and one line to us. When that closes without the word
- * that all is done (the keeper was killed), it kills and removes the group. `ret_fd` is the keeper's end. The
- * child raises no SIGCHLD and a plain wait() does not see it: limit_janitor_dismiss() reaps it. */
-int limit_janitor_start(struct limit_group *g, pid_t *ret_pid, int *ret_fd, struct err *e);
-/* The keeper has ended the group itself: lets the janitor go and reaps it. */
-void limit_janitor_dismiss(pid_t pid, int fd);
+/* The janitor: a forked child that holds only one line to the keeper. When the keeper is gone without the word that all is
+ * done, it kills and removes the group of that name. Started before limit_group_open(), so that a keeper killed at any moment
+ * leaves none. The child raises no SIGCHLD and a plain wait() does not see it: limit_janitor_dismiss() reaps it. */
+struct limit_janitor {
+        pid_t pid;
+        int line;
+};
+int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret, struct err *e);
+/* The keeper has ended the group itself, or never had one (pid -1, line -1): lets the janitor go and reaps it. */
+void limit_janitor_dismiss(struct limit_janitor *j);
 
 /* Removes groups "cordon-*" whose keeper is gone (both killed at once). Cheap when there are none. Not on the
  * start path. */
 unsigned limit_sweep(const struct host_cgroups *h);
-
-/* Lowers one rlimit to at most `value`, both soft and hard; never raises (an account without CAP_SYS_RESOURCE
- * cannot). Async-signal-safe. Returns 0 or -errno. */
-int limit_rlimit(int resource, uint64_t value);

@@ -60,8 +60,7 @@ static int parent_of(const struct host_cgroups *h, unsigned i)
         return h->v2.present ? limit_v2_parent(h, root, false) : -1;
 }
 
-/* Takes hold of a group by its name in every hierarchy, so that it is killed as a whole. */
-static void adopt(struct limit_group *g, const struct host_cgroups *h, const char *name)
+void limit_group_adopt(struct limit_group *g, const struct host_cgroups *h, const char *name)
 {
         limit_group_init(g);
         memcpy(g->ask.name, name, strlen(name) + 1);
@@ -91,7 +90,7 @@ unsigned limit_sweep(const struct host_cgroups *h)
                         continue;
                 find_stale(top, &found);
                 for (unsigned k = 0; k < found.n; k++) {
-                        adopt(&g, h, found.name[k]);
+                        limit_group_adopt(&g, h, found.name[k]);
                         limit_end_within(&g, SWEEP_WAIT_MS);
                         swept += !is_there(top, found.name[k]);
                 }

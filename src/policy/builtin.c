@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/builtin.c - what every box has without a door. Data only: both evaluators read these tables, so that they
- * can differ in their reasoning but not in their facts. */
+/* policy/builtin.c - what every box has without a door. Data only: both evaluators read these tables, so that
+ * they can differ in their reasoning but not in their facts. */
 #include "policy/internal.h"
 
 static const struct builtin_file files[] = {

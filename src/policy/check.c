@@ -15,10 +15,7 @@ static const char *copy_file(struct gather *g, const char *file)
         return g->last_file;
 }
 
-static int by_name(const void *a, const void *b)
-{
-        return strcmp(*(char *const *) a, *(char *const *) b);
-}
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *) a, *(char *const *) b); }
 
 /* Sorted, and without what lies below another exception already. */
 static void tidy_except(char **v, size_t n)
@@ -75,8 +72,11 @@ static int expand_file(const struct scope *s, struct door *d, const struct door 
         if (!d->path)
                 return -1;
         if (strcmp(d->path, "/") == 0) {
-                (void) fail_at(s->e, &d->at, "`%s /` would open everything and is refused", policy_door_word(d->kind));
-                return err_hint(s->e, "name the directories that are needed; `use base/system` gives this host's programs");
+                (void) fail_at(s->e, &d->at, "`%s /` would open everything and is refused",
+                               policy_door_word(d->kind));
+                return err_hint(
+                        s->e,
+                        "name the directories that are needed; `use base/system` gives this host's programs");
         }
         return raw->except ? expand_except(s, d, raw->except) : 0;
 }
@@ -131,31 +131,39 @@ static int expand(const struct scope *s, struct door *d, const struct door *raw)
         case DOOR_READ:
         case DOOR_EDIT:
         case DOOR_WRITE:
-        case DOOR_SOCK: return expand_file(s, d, raw);
-        case DOOR_RUN: return expand_program(s, d, raw);
+        case DOOR_SOCK:
+                return expand_file(s, d, raw);
+        case DOOR_RUN:
+                return expand_program(s, d, raw);
         case DOOR_ENV:
         case DOOR_IN:
-        case DOOR_OUT: return copy_named(s, d, raw);
-        case DOOR_NET: return copy_net(s, &d->net, &raw->net);
+        case DOOR_OUT:
+                return copy_named(s, d, raw);
+        case DOOR_NET:
+                return copy_net(s, &d->net, &raw->net);
         case DOOR_NONE:
-        case DOOR_KIND__COUNT: break;
+        case DOOR_KIND__COUNT:
+                break;
         }
         return err_set(s->e, ERR_INTERNAL, 0, "a door of no kind");
 }
 
-/* What cannot be written as one line again would have no canonical text. Twice: every byte may need a backslash. */
+/* What cannot be written as one line again would have no canonical text. Twice: every byte may need a
+ * backslash. */
 static int check_length(const struct scope *s, const struct door *d)
 {
         size_t n = 128 + (d->path ? strlen(d->path) : 0) + (d->value ? strlen(d->value) : 0);
         for (char **x = d->except; x && *x; x++)
                 n += strlen(*x) + 2;
-        return 2 * n > 2 * 128 + POLICY_MAX_LINE ? fail_at(s->e, &d->at, "this door is too long for one line") : 0;
+        return 2 * n > 2 * 128 + POLICY_MAX_LINE ? fail_at(s->e, &d->at, "this door is too long for one line")
+                                                 : 0;
 }
 
 /* {tmp} is the box's own: a file door into it opens nothing. */
 static bool is_no_op(const struct door *raw)
 {
-        bool file = raw->kind == DOOR_READ || raw->kind == DOOR_EDIT || raw->kind == DOOR_WRITE || raw->kind == DOOR_SOCK;
+        bool file = raw->kind == DOOR_READ || raw->kind == DOOR_EDIT || raw->kind == DOOR_WRITE ||
+                    raw->kind == DOOR_SOCK;
         return file && path_in_box_tmp(raw->path);
 }
 
@@ -179,7 +187,8 @@ int gather_door(struct gather *g, const struct door *raw, bool stock)
 
 /* ---- expectations ---- */
 
-static int keep_expect(struct checked_policy *c, const struct expect_line *x, const struct effect *f, struct err *e)
+static int keep_expect(struct checked_policy *c, const struct expect_line *x, const struct effect *f,
+                       struct err *e)
 {
         AUTO_BUF(b);
         buf_printf(&b, "expect %s ", x->want == ANSWER_ALLOW ? "allow" : "deny");
@@ -208,7 +217,8 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
                 show_door(d->door, &line);
         else
                 buf_puts(&line, d->built_in ? d->built_in : "");
-        (void) fail_at(e, &x->at, "expected to be denied, but it is allowed: %s", show_text(buf_str(&effect)).text);
+        (void) fail_at(e, &x->at, "expected to be denied, but it is allowed: %s",
+                       show_text(buf_str(&effect)).text);
         return err_hint(e, "it is allowed by `%s`%s%s", show_text(buf_str(&line)).text, d->door ? " of " : "",
                         d->door ? d->door->at.file : "");
 }
@@ -219,15 +229,17 @@ static bool same(const struct decision *a, const struct decision *b)
                a->built_in == b->built_in;
 }
 
-static int check_expect(struct checked_policy *c, const struct expect_line *x, const struct scope *s, bool keep)
+static int check_expect(struct checked_policy *c, const struct expect_line *x, const struct scope *s,
+                        bool keep)
 {
         struct effect f;
         if (effect_from_tokens(s, x->tok, x->n, &f) < 0)
                 return -1;
         struct decision d = policy_decide(c, &f), ref = policy_decide_ref(c, &f);
         if (!same(&d, &ref))
-                return err_set(s->e, ERR_INTERNAL, 0, "%s:%u:%u: the two evaluators disagree here: a bug of cordon",
-                               x->at.file, x->at.line, x->at.column);
+                return err_set(s->e, ERR_INTERNAL, 0,
+                               "%s:%u:%u: the two evaluators disagree here: a bug of cordon", x->at.file,
+                               x->at.line, x->at.column);
         if (d.answer != x->want)
                 return unmet(x, &f, &d, s->e);
         return keep ? keep_expect(c, x, &f, s->e) : 0;
@@ -254,7 +266,9 @@ static int take_singletons(struct checked_policy *c, const struct policy *p)
         for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
                 uint64_t used = c->limits.value[k]; /* what a used policy stated, or 0 */
                 bool own = p->limits.stated[k];
-                c->limits.value[k] = own ? p->limits.value[k] : used ? used : limit_row((enum limit_key) k)->fallback;
+                c->limits.value[k] = own    ? p->limits.value[k]
+                                     : used ? used
+                                            : limit_row((enum limit_key) k)->fallback;
                 c->limits.stated[k] = own || used;
         }
         return failed ? -1 : 0;
@@ -286,7 +300,8 @@ static int check_into(struct gather *g, const struct policy *p)
         struct err *e = g->scope.e;
         if (p->n_uses == 0 && take_default(g) < 0)
                 return -1;
-        if (gather_policy(g, p, false, NULL) < 0 || door_set_seal(&c->live, e) < 0 || door_set_seal(&c->closed, e) < 0)
+        if (gather_policy(g, p, false, NULL) < 0 || door_set_seal(&c->live, e) < 0 ||
+            door_set_seal(&c->closed, e) < 0)
                 return -1;
         if (take_singletons(c, p) < 0)
                 return fail_memory(e);

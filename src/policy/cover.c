@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/cover.c - is all that one door grants granted by a set of doors? Used by the diff and by the lint "implied
- * by another". Exact for subtrees: a region is covered when a door covers its top, and what that door excepts is
- * covered in turn by others. */
+/* policy/cover.c - is all that one door grants granted by a set of doors? Used by the diff and by the lint
+ * "implied by another". Exact for subtrees: a region is covered when a door covers its top, and what that
+ * door excepts is covered in turn by others. */
 #include "policy/internal.h"
 
 enum power { POWER_READ, POWER_WRITE, POWER_WRITE_HOST }; /* the last: for real, at once */
@@ -11,10 +11,13 @@ struct cover {
         const struct door *skip; /* not asked: the door itself */
         enum power power;
         int64_t until;
-        char *const *free_of;    /* parts that need no cover */
+        char *const *free_of; /* parts that need no cover */
 };
 
-static bool lasts(const struct door *s, int64_t until) { return s->until == 0 || (until != 0 && s->until >= until); }
+static bool lasts(const struct door *s, int64_t until)
+{
+        return s->until == 0 || (until != 0 && s->until >= until);
+}
 
 static bool inside_any(char *const *list, const char *path)
 {
@@ -40,16 +43,16 @@ static bool has_power(const struct door *d, enum power power)
         return d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE;
 }
 
-/* Each step goes to a strictly deeper path, so it ends; any door that covers the top will do, because what it leaves
- * open is asked of all doors again. */
+/* Each step goes to a strictly deeper path, so it ends; any door that covers the top will do, because what it
+ * leaves open is asked of all doors again. */
 static bool region(const struct cover *c, const char *top)
 {
         if (inside_any(c->free_of, top))
                 return true;
         for (size_t i = 0; i < c->s->n; i++) {
                 const struct door *d = &c->s->v[i];
-                if (d == c->skip || !has_power(d, c->power) || !lasts(d, c->until) || !path_inside(d->path, top) ||
-                    inside_any(taken(d, c->power), top))
+                if (d == c->skip || !has_power(d, c->power) || !lasts(d, c->until) ||
+                    !path_inside(d->path, top) || inside_any(taken(d, c->power), top))
                         continue;
                 for (char *const *x = taken(d, c->power); x && *x; x++)
                         if (path_inside(top, *x) && !region(c, *x))
@@ -65,8 +68,8 @@ static bool cover_file(const struct door_set *s, const struct door *d, const str
                 enum door_kind kind;
                 enum power power;
         } grants[] = {
-                { DOOR_READ, POWER_READ },   { DOOR_EDIT, POWER_READ },   { DOOR_EDIT, POWER_WRITE },
-                { DOOR_WRITE, POWER_READ },  { DOOR_WRITE, POWER_WRITE }, { DOOR_WRITE, POWER_WRITE_HOST },
+                { DOOR_READ, POWER_READ },  { DOOR_EDIT, POWER_READ },   { DOOR_EDIT, POWER_WRITE },
+                { DOOR_WRITE, POWER_READ }, { DOOR_WRITE, POWER_WRITE }, { DOOR_WRITE, POWER_WRITE_HOST },
         };
         for (size_t i = 0; i < COUNT(grants); i++) {
                 struct cover c = { .s = s, .skip = skip, .power = grants[i].power, .until = d->until };
@@ -110,7 +113,8 @@ static bool any_covers(const struct checked_policy *c, const struct door *d)
                 const struct door *x = &c->live.v[i];
                 if ((x->kind == DOOR_EDIT || x->kind == DOOR_WRITE) && touches(dir, x->path))
                         return false;
-                seen = seen || (x->kind == DOOR_READ && !x->except && touches(dir, x->path) && strlen(x->path) <= dir.n);
+                seen = seen || (x->kind == DOOR_READ && !x->except && touches(dir, x->path) &&
+                                strlen(x->path) <= dir.n);
         }
         return seen;
 }
@@ -123,7 +127,8 @@ static bool in_bin_dir_named(const char *path, const char *name)
         if (strcmp(slash + 1, name) != 0)
                 return false;
         for (size_t i = 0; i < count; i++)
-                if (strlen(dirs[i]) == (size_t) (slash - path) && strncmp(dirs[i], path, (size_t) (slash - path)) == 0)
+                if (strlen(dirs[i]) == (size_t) (slash - path) &&
+                    strncmp(dirs[i], path, (size_t) (slash - path)) == 0)
                         return true;
         return false;
 }
@@ -150,7 +155,8 @@ static bool host_covers(const struct net_dest *s, const struct net_dest *d)
         if (s->wildcard == d->wildcard && strcmp(s->host, d->host) == 0)
                 return true;
         size_t n = strlen(s->host), k = strlen(d->host);
-        return s->wildcard && !d->is_address && k > n && d->host[k - n - 1] == '.' && strcmp(d->host + k - n, s->host) == 0;
+        return s->wildcard && !d->is_address && k > n && d->host[k - n - 1] == '.' &&
+               strcmp(d->host + k - n, s->host) == 0;
 }
 
 static bool url_covers(const struct net_dest *s, const struct net_dest *d)
@@ -173,13 +179,14 @@ static bool net_covers(const struct door *a, const struct door *b, const char *m
         for (char **m = s->methods; method && m && *m; m++)
                 listed = listed || strcmp(*m, method) == 0;
         bool credential = !d->credential || (s->credential && strcmp(s->credential, d->credential) == 0);
-        return listed && credential && (s->form == NET_PLACE) == (d->form == NET_PLACE) && host_covers(s, d) &&
-               s->port == d->port && url_covers(s, d) && cap_covers(s->cap_bytes, d->cap_bytes) &&
-               cap_covers(s->cap_per_hour, d->cap_per_hour);
+        return listed && credential && (s->form == NET_PLACE) == (d->form == NET_PLACE) &&
+               host_covers(s, d) && s->port == d->port && url_covers(s, d) &&
+               cap_covers(s->cap_bytes, d->cap_bytes) && cap_covers(s->cap_per_hour, d->cap_per_hour);
 }
 
 /* NULL asks for every method at once. */
-static bool cover_method(const struct door_set *s, const struct door *d, const struct door *skip, const char *method)
+static bool cover_method(const struct door_set *s, const struct door *d, const struct door *skip,
+                         const char *method)
 {
         for (size_t i = s->start[DOOR_NET]; i < s->start[DOOR_NET + 1]; i++)
                 if (&s->v[i] != skip && lasts(&s->v[i], d->until) && net_covers(&s->v[i], d, method))
@@ -217,7 +224,8 @@ bool cover_door(const struct checked_policy *c, const struct door *d, const stru
                 return cover_net(s, d, skip);
         for (size_t i = s->start[d->kind]; i < s->start[d->kind + 1]; i++) {
                 const struct door *x = &s->v[i];
-                if (x != skip && lasts(x, d->until) && (d->kind == DOOR_RUN ? run_covers(c, x, d) : simple_covers(x, d)))
+                if (x != skip && lasts(x, d->until) &&
+                    (d->kind == DOOR_RUN ? run_covers(c, x, d) : simple_covers(x, d)))
                         return true;
         }
         return false;

@@ -56,7 +56,8 @@ int date_parse(const char *s, int64_t *ret_seconds)
         int back_y;
         unsigned back_m, back_d;
         civil_of(days, &back_y, &back_m, &back_d);
-        if (back_y != y || (int) back_m != m || (int) back_d != d) /* 31 April, 29 February of a common year */
+        if (back_y != y || (int) back_m != m ||
+            (int) back_d != d) /* 31 April, 29 February of a common year */
                 return -1;
         *ret_seconds = days * 86400 + hour * 3600 + minute * 60;
         return 0;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/decide.c - the compiled evaluator: binary search in the sorted doors. For a path it looks up each of its
- * ancestors, deepest first; for a host the name and each of its parents. Cost grows with the depth of the effect
- * and the logarithm of the doors. decide_ref.c says the same in plain loops; a test holds them together.
+/* policy/decide.c - the compiled evaluator: binary search in the sorted doors. For a path it looks up each of
+ * its ancestors, deepest first; for a host the name and each of its parents. Cost grows with the depth of the
+ * effect and the logarithm of the doors. decide_ref.c says the same in plain loops; a test holds them
+ * together.
  *
  * The rules, which both hold:
  *   Union: an effect is allowed when one live door covers it. `except` belongs to its own door.
  *   What every box has (builtin.c) decides for its paths, unless a door lies at or below it.
  *   The door that is named is the deepest for files, else the first in canonical order.
- *   When denied: an expired door that would have covered it is named first (GAP_EXPIRED), then the nearest miss. */
+ *   When denied: an expired door that would have covered it is named first (GAP_EXPIRED), then the nearest
+ * miss. */
 #include "policy/internal.h"
 
 /* The doors of one kind whose key is exactly `key`: [*ret_lo, *ret_hi). */
-static bool find(const struct door_set *s, enum door_kind kind, struct span key, size_t *ret_lo, size_t *ret_hi)
+static bool find(const struct door_set *s, enum door_kind kind, struct span key, size_t *ret_lo,
+                 size_t *ret_hi)
 {
         size_t lo = s->start[kind], hi = s->start[kind + 1], end = hi;
         while (lo < hi) {
@@ -24,14 +27,16 @@ static bool find(const struct door_set *s, enum door_kind kind, struct span key,
                         hi = mid; /* equal, or longer than the key: an equal one stands first */
         }
         *ret_lo = lo;
-        while (lo < end && strlen(door_key(&s->v[lo])) == key.n && memcmp(door_key(&s->v[lo]), key.p, key.n) == 0)
+        while (lo < end && strlen(door_key(&s->v[lo])) == key.n &&
+               memcmp(door_key(&s->v[lo]), key.p, key.n) == 0)
                 lo++;
         *ret_hi = lo;
         return *ret_lo < *ret_hi;
 }
 
 /* The first door of a range, or `best` when that stands earlier. */
-static const struct door *first(const struct door_set *s, enum door_kind kind, struct span key, const struct door *best)
+static const struct door *first(const struct door_set *s, enum door_kind kind, struct span key,
+                                const struct door *best)
 {
         size_t lo, hi;
         if (!find(s, kind, key, &lo, &hi))
@@ -41,9 +46,9 @@ static const struct door *first(const struct door_set *s, enum door_kind kind, s
 
 /* ---- files ---- */
 
-struct file_view { /* the deepest door of each sort */
-        const struct door *read, *write;         /* covers reading, writing */
-        const struct door *no_read, *no_write;   /* covers, but excepts it */
+struct file_view {                             /* the deepest door of each sort */
+        const struct door *read, *write;       /* covers reading, writing */
+        const struct door *no_read, *no_write; /* covers, but excepts it */
 };
 
 static bool excepted(const struct door *d, const char *path)
@@ -97,7 +102,10 @@ static const struct builtin_file *builtin_of(const char *path)
         return NULL;
 }
 
-static struct decision allow(const struct door *d) { return (struct decision){ .answer = ANSWER_ALLOW, .door = d }; }
+static struct decision allow(const struct door *d)
+{
+        return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
+}
 static struct decision allow_builtin(const char *name)
 {
         return (struct decision){ .answer = ANSWER_ALLOW, .built_in = name };
@@ -140,9 +148,9 @@ static struct decision file_decide(const struct checked_policy *c, const char *p
 }
 
 /* ---- programs ----
- * A bare name stands for that file in each directory where programs are looked for; a path for itself; DIR/ for all
- * below. `run any` covers every program that the box can see (or that is looked for by name) and cannot write: what
- * a box wrote itself runs only when a line names it. */
+ * A bare name stands for that file in each directory where programs are looked for; a path for itself; DIR/
+ * for all below. `run any` covers every program that the box can see (or that is looked for by name) and
+ * cannot write: what a box wrote itself runs only when a line names it. */
 
 static const char *const any_key = "*";
 
@@ -157,7 +165,8 @@ static bool in_bin_dir(const char *path)
 }
 
 /* DIR/ for each directory above the file that ends at path[n]. */
-static const struct door *tree_above(const struct door_set *s, const char *path, size_t n, const struct door *best)
+static const struct door *tree_above(const struct door_set *s, const char *path, size_t n,
+                                     const struct door *best)
 {
         while (n > 1) {
                 if (path[--n] == '/')
@@ -272,7 +281,8 @@ struct net_best {
         const struct door *door;
 };
 
-static void net_key(const struct door_set *s, const struct effect *f, const char *key, bool wild, struct net_best *best)
+static void net_key(const struct door_set *s, const struct effect *f, const char *key, bool wild,
+                    struct net_best *best)
 {
         size_t lo, hi;
         for (find(s, DOOR_NET, span_str(key), &lo, &hi); lo < hi; lo++) {
@@ -280,7 +290,8 @@ static void net_key(const struct door_set *s, const struct effect *f, const char
                 if (d->net.wildcard != wild)
                         continue;
                 enum stage at = stage_of(&d->net, f);
-                if (at == STAGE_HOST || at < best->stage || (at == best->stage && best->door && best->door < d))
+                if (at == STAGE_HOST || at < best->stage ||
+                    (at == best->stage && best->door && best->door < d))
                         continue;
                 *best = (struct net_best){ at, d };
         }
@@ -329,14 +340,21 @@ static struct decision keyed_decide(const struct checked_policy *c, enum door_ki
 struct decision policy_decide(const struct checked_policy *c, const struct effect *f)
 {
         switch (f->kind) {
-        case EFFECT_READ: return file_decide(c, f->path, false);
-        case EFFECT_WRITE: return file_decide(c, f->path, true);
-        case EFFECT_RUN: return run_decide(c, f->path);
-        case EFFECT_NET: return net_decide(c, f);
-        case EFFECT_ENV: return keyed_decide(c, DOOR_ENV, f->name);
-        case EFFECT_SOCK: return keyed_decide(c, DOOR_SOCK, f->path);
+        case EFFECT_READ:
+                return file_decide(c, f->path, false);
+        case EFFECT_WRITE:
+                return file_decide(c, f->path, true);
+        case EFFECT_RUN:
+                return run_decide(c, f->path);
+        case EFFECT_NET:
+                return net_decide(c, f);
+        case EFFECT_ENV:
+                return keyed_decide(c, DOOR_ENV, f->name);
+        case EFFECT_SOCK:
+                return keyed_decide(c, DOOR_SOCK, f->path);
         case EFFECT_NONE:
-        case EFFECT_KIND__COUNT: break;
+        case EFFECT_KIND__COUNT:
+                break;
         }
         return deny(GAP_NO_DOOR, NULL);
 }

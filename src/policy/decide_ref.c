@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/decide_ref.c - the reference evaluator: one plain loop over all doors for each question, straight from the
- * definition (the comment on top of decide.c). Slow and obvious on purpose; shares nothing with decide.c but the
- * facts of builtin.c, not even the test whether a path lies in a directory. */
+/* policy/decide_ref.c - the reference evaluator: one plain loop over all doors for each question, straight
+ * from the definition (the comment on top of decide.c). Slow and obvious on purpose; shares nothing with
+ * decide.c but the facts of builtin.c, not even the test whether a path lies in a directory. */
 #include "policy/internal.h"
 
 /* Component by component: is every component of `dir` the same in `path`? */
@@ -43,16 +43,21 @@ static bool file_relation(const struct door *d, const char *path, enum power p)
                 return false;
         bool hit = except_hits(d, path);
         switch (p) {
-        case POWER_READ: return d->kind != DOOR_READ || !hit;
-        case POWER_WRITE: return d->kind == DOOR_WRITE || (d->kind == DOOR_EDIT && !hit);
-        case POWER_NO_READ: return d->kind == DOOR_READ && hit;
-        case POWER_NO_WRITE: return d->kind == DOOR_EDIT && hit;
+        case POWER_READ:
+                return d->kind != DOOR_READ || !hit;
+        case POWER_WRITE:
+                return d->kind == DOOR_WRITE || (d->kind == DOOR_EDIT && !hit);
+        case POWER_NO_READ:
+                return d->kind == DOOR_READ && hit;
+        case POWER_NO_WRITE:
+                return d->kind == DOOR_EDIT && hit;
         }
         return false;
 }
 
 /* The deepest such door (the first of equals) at or below `floor`. */
-static const struct door *file_door(const struct door_set *s, const char *path, enum power p, const char *floor)
+static const struct door *file_door(const struct door_set *s, const char *path, enum power p,
+                                    const char *floor)
 {
         const struct door *best = NULL;
         for (size_t i = 0; i < s->n; i++) {
@@ -78,7 +83,8 @@ static const struct builtin_file *file_builtin(const char *path)
         return hit;
 }
 
-static struct decision ref_file(const struct checked_policy *c, const char *path, bool writing, bool with_closed)
+static struct decision ref_file(const struct checked_policy *c, const char *path, bool writing,
+                                bool with_closed)
 {
         struct decision d = { .answer = ANSWER_DENY };
         const struct builtin_file *b = file_builtin(path);
@@ -159,7 +165,8 @@ static bool names_program(const struct door *d, const char *program)
         return a && b && (d->path[0] != '/' || program_bare) && strcmp(a, b) == 0;
 }
 
-static const struct door *ref_run_door(const struct checked_policy *c, const struct door_set *s, const char *program)
+static const struct door *ref_run_door(const struct checked_policy *c, const struct door_set *s,
+                                       const char *program)
 {
         const struct door *any = NULL;
         for (size_t i = 0; i < s->n; i++) {
@@ -207,7 +214,8 @@ static bool host_fits(const struct net_dest *d, const struct net_dest *f)
         if (!d->wildcard)
                 return strcmp(d->host, f->host) == 0;
         size_t n = strlen(d->host), k = strlen(f->host);
-        return !f->is_address && k > n + 1 && f->host[k - n - 1] == '.' && strcmp(f->host + k - n, d->host) == 0;
+        return !f->is_address && k > n + 1 && f->host[k - n - 1] == '.' &&
+               strcmp(f->host + k - n, d->host) == 0;
 }
 
 /* The first thing that does not fit, GAP_NONE when all does. */
@@ -249,8 +257,10 @@ static struct decision ref_net(const struct checked_policy *c, const struct effe
         }
         for (size_t g = 0; g < COUNT(farthest_first); g++)
                 for (size_t i = 0; i < c->live.n; i++)
-                        if (c->live.v[i].kind == DOOR_NET && net_gap(&c->live.v[i].net, f) == farthest_first[g])
-                                return (struct decision){ .gap = farthest_first[g], .nearest = &c->live.v[i] };
+                        if (c->live.v[i].kind == DOOR_NET &&
+                            net_gap(&c->live.v[i].net, f) == farthest_first[g])
+                                return (struct decision){ .gap = farthest_first[g],
+                                                          .nearest = &c->live.v[i] };
         return (struct decision){ .gap = have ? GAP_HOST : GAP_NO_DOOR };
 }
 
@@ -286,14 +296,21 @@ static struct decision ref_sock(const struct checked_policy *c, const char *path
 struct decision policy_decide_ref(const struct checked_policy *c, const struct effect *f)
 {
         switch (f->kind) {
-        case EFFECT_READ: return ref_file(c, f->path, false, true);
-        case EFFECT_WRITE: return ref_file(c, f->path, true, true);
-        case EFFECT_RUN: return ref_run(c, f->path);
-        case EFFECT_NET: return ref_net(c, f);
-        case EFFECT_ENV: return ref_env(c, f->name);
-        case EFFECT_SOCK: return ref_sock(c, f->path);
+        case EFFECT_READ:
+                return ref_file(c, f->path, false, true);
+        case EFFECT_WRITE:
+                return ref_file(c, f->path, true, true);
+        case EFFECT_RUN:
+                return ref_run(c, f->path);
+        case EFFECT_NET:
+                return ref_net(c, f);
+        case EFFECT_ENV:
+                return ref_env(c, f->name);
+        case EFFECT_SOCK:
+                return ref_sock(c, f->path);
         case EFFECT_NONE:
-        case EFFECT_KIND__COUNT: break;
+        case EFFECT_KIND__COUNT:
+                break;
         }
         return (struct decision){ .gap = GAP_NO_DOOR };
 }

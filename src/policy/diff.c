@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/diff.c - is policy b wider than a? By coverage, not by text: `read /a` covers `read /a/b`.
- * One thing is judged door by door: `run any` is the same door in both, though what it reaches depends on the file
- * doors around it, which are compared on their own lines. */
+ * One thing is judged door by door: `run any` is the same door in both, though what it reaches depends on the
+ * file doors around it, which are compared on their own lines. */
 #include "policy/internal.h"
 
 struct change {
@@ -28,7 +28,8 @@ static bool extra(const struct checked_policy *x, const struct checked_policy *y
         return found;
 }
 
-static void diff_limits(const struct checked_policy *a, const struct checked_policy *b, struct change *c, struct buf *out)
+static void diff_limits(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
+                        struct buf *out)
 {
         for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
                 uint64_t was = a->limits.value[k], is = b->limits.value[k];
@@ -37,25 +38,31 @@ static void diff_limits(const struct checked_policy *a, const struct checked_pol
                         continue;
                 c->wider = c->wider || is > was;
                 c->narrower = c->narrower || is < was;
-                buf_printf(out, "%c limit %s %s (was %s)\n", is > was ? '+' : '-', policy_limit_name((enum limit_key) k),
-                           limit_print((enum limit_key) k, is, y), limit_print((enum limit_key) k, was, x));
+                buf_printf(out, "%c limit %s %s (was %s)\n", is > was ? '+' : '-',
+                           policy_limit_name((enum limit_key) k), limit_print((enum limit_key) k, is, y),
+                           limit_print((enum limit_key) k, was, x));
         }
 }
 
-/* `auto` states no minimum, so it grants most. Wasm and namespaces are different walls, not a stronger and a weaker. */
+/* `auto` states no minimum, so it grants most. Wasm and namespaces are different walls, not a stronger and a
+ * weaker. */
 static unsigned wall_rank(enum wall_kind w)
 {
-        static const unsigned rank[] = { [WALL_AUTO] = 0, [WALL_PROCESS] = 1, [WALL_NAMESPACE] = 2, [WALL_WASM] = 2, [WALL_VM] = 3 };
+        static const unsigned rank[] = {
+                [WALL_AUTO] = 0, [WALL_PROCESS] = 1, [WALL_NAMESPACE] = 2, [WALL_WASM] = 2, [WALL_VM] = 3
+        };
         return rank[w];
 }
 
-static void diff_wall(const struct checked_policy *a, const struct checked_policy *b, struct change *c, struct buf *out)
+static void diff_wall(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
+                      struct buf *out)
 {
         if (a->wall != b->wall) {
                 unsigned was = wall_rank(a->wall), is = wall_rank(b->wall);
                 c->wider = c->wider || is <= was;
                 c->narrower = c->narrower || is >= was;
-                buf_printf(out, "%c wall %s (was %s)\n", is > was ? '-' : '+', policy_wall_name(b->wall), policy_wall_name(a->wall));
+                buf_printf(out, "%c wall %s (was %s)\n", is > was ? '-' : '+', policy_wall_name(b->wall),
+                           policy_wall_name(a->wall));
         }
         size_t count;
         const struct without_row *rows = without_rows(&count);

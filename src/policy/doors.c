@@ -39,7 +39,8 @@ static void door_text(const struct door *d, struct buf *out)
 {
         AUTO_BUF(line);
         char inert[POLICY_MAX_LINE];
-        const char *words = d->kind == DOOR_ENV ? (d->value ? "set to this" : "the caller's value") : kind_words[d->kind];
+        const char *words =
+                d->kind == DOOR_ENV ? (d->value ? "set to this" : "the caller's value") : kind_words[d->kind];
         show_door(d, &line);
         buf_printf(out, "  %-44s  %s\n", str_inert(buf_span(&line), inert, sizeof inert), words);
 }
@@ -108,7 +109,8 @@ static void name_doors(const struct checked_policy *c, enum door_kind k, bool ow
                         net_print(&d->net, &name);
                 else
                         buf_puts(&name, door_key(d));
-                buf_printf(out, "%s%s", shown > 1 ? ", " : "", str_inert(buf_span(&name), inert, sizeof inert));
+                buf_printf(out, "%s%s", shown > 1 ? ", " : "",
+                           str_inert(buf_span(&name), inert, sizeof inert));
         }
 }
 
@@ -146,8 +148,10 @@ static void worst_files(const struct checked_policy *c, struct buf *out)
                 buf_printf(out, "- It can read program files of this host (the stock doors above)%s.\n",
                            own ? "" : ", and no file of yours");
         sentence(c, DOOR_READ, "It can read everything in", out);
-        sentence(c, DOOR_EDIT, "It can read, and change in a private layer that you review before it lands,", out);
-        sentence(c, DOOR_WRITE, "It can read, overwrite and delete, at once and for good, everything in", out);
+        sentence(c, DOOR_EDIT, "It can read, and change in a private layer that you review before it lands,",
+                 out);
+        sentence(c, DOOR_WRITE, "It can read, overwrite and delete, at once and for good, everything in",
+                 out);
         if (count_of(c, DOOR_WRITE, DOOR_WRITE) == 0)
                 buf_puts(out, "- It can change nothing on this host by itself.\n");
 }
@@ -175,12 +179,14 @@ static void worst_network(const struct checked_policy *c, struct buf *out)
         } else if (count_of(c, DOOR_SOCK, DOOR_SOCK) == 0) {
                 buf_puts(out, "- Without a net door nothing can be sent anywhere.\n");
         } else {
-                buf_puts(out, "- There is no net door, but the programs behind its sockets may send for it.\n");
+                buf_puts(out,
+                         "- There is no net door, but the programs behind its sockets may send for it.\n");
         }
         sentence(c, DOOR_SOCK, "It can ask for anything that the program behind it does for you:", out);
         for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
                 if (c->live.v[i].net.credential)
-                        buf_printf(out, "- It can act with the credential \"%s\", but not learn it.\n", c->live.v[i].net.credential);
+                        buf_printf(out, "- It can act with the credential \"%s\", but not learn it.\n",
+                                   c->live.v[i].net.credential);
 }
 
 static void worst_rest(const struct checked_policy *c, struct buf *out)
@@ -188,14 +194,19 @@ static void worst_rest(const struct checked_policy *c, struct buf *out)
         char a[32], b[32], d[32], e[32];
         sentence(c, DOOR_ENV, "It can read the values of", out);
         sentence(c, DOOR_OUT, "It can hand hostile bytes to whoever reads", out);
-        buf_printf(out, "- It can use up to %s of time, %s of memory, %s of disk and %llu processes, and print %s.\n",
-                   str_from_ms(c->limits.value[LIMIT_TIME], a), str_from_size(c->limits.value[LIMIT_MEMORY], b),
-                   str_from_size(c->limits.value[LIMIT_DISK], d), (unsigned long long) c->limits.value[LIMIT_PROCS],
-                   str_from_size(c->limits.value[LIMIT_OUTPUT], e));
+        buf_printf(
+                out,
+                "- It can use up to %s of time, %s of memory, %s of disk and %llu processes, and print %s.\n",
+                str_from_ms(c->limits.value[LIMIT_TIME], a), str_from_size(c->limits.value[LIMIT_MEMORY], b),
+                str_from_size(c->limits.value[LIMIT_DISK], d),
+                (unsigned long long) c->limits.value[LIMIT_PROCS],
+                str_from_size(c->limits.value[LIMIT_OUTPUT], e));
         if (c->without & WITHOUT_LANDLOCK)
-                buf_puts(out, "- The policy gives up Landlock: one mechanism fewer stands behind the file doors.\n");
+                buf_puts(out, "- The policy gives up Landlock: one mechanism fewer stands behind the file "
+                              "doors.\n");
         if (c->without & WITHOUT_CGROUP)
-                buf_puts(out, "- The policy gives up cgroups: limits hold for single processes and by sampling only.\n");
+                buf_puts(out, "- The policy gives up cgroups: limits hold for single processes and by "
+                              "sampling only.\n");
 }
 
 static void worst(const struct checked_policy *c, struct buf *out)

@@ -55,10 +55,9 @@ static int effect_env(const struct effect_in *x)
 /* A URL without its method would be a test of every method or of none: it must be said. */
 static int effect_net(const struct effect_in *x)
 {
-        const struct token *dest = &x->tok[x->n - 1];
         if (x->n < 1 || x->n > 2)
                 return fail_effect(x, "write `net METHOD URL` or `net HOST:PORT`");
-        if (net_dest_parse(x->s->mem, dest, NET_IN_EFFECT, &x->f->net, x->s->e) < 0)
+        if (net_dest_parse(x->s->mem, &x->tok[x->n - 1], NET_IN_EFFECT, &x->f->net, x->s->e) < 0)
                 return -1;
         bool raw = x->f->net.form == NET_HOST_PORT;
         if (raw != (x->n == 1)) {
@@ -78,8 +77,9 @@ static const struct {
         enum effect_kind kind;
         int (*read)(const struct effect_in *x);
 } effects[] = {
-        { "read", EFFECT_READ, effect_path }, { "write", EFFECT_WRITE, effect_path }, { "run", EFFECT_RUN, effect_run },
-        { "net", EFFECT_NET, effect_net },    { "env", EFFECT_ENV, effect_env },      { "sock", EFFECT_SOCK, effect_path },
+        { "read", EFFECT_READ, effect_path }, { "write", EFFECT_WRITE, effect_path },
+        { "run", EFFECT_RUN, effect_run },    { "net", EFFECT_NET, effect_net },
+        { "env", EFFECT_ENV, effect_env },    { "sock", EFFECT_SOCK, effect_path },
 };
 _Static_assert(COUNT(effects) == EFFECT_KIND__COUNT - 1, "a row for each effect");
 
@@ -116,7 +116,8 @@ static int parse_text(const char *text, const struct scope *s, struct tokens *t,
         return effect_from_tokens(s, t->v, t->n, ret_effect);
 }
 
-int policy_effect_parse(const char *text, const struct policy_context *c, struct effect *ret_effect, struct err *e)
+int policy_effect_parse(const char *text, const struct policy_context *c, struct effect *ret_effect,
+                        struct err *e)
 {
         struct tokens t = { 0 };
         struct effect f;

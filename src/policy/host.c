@@ -1,23 +1,99 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/host.c - the one canonical form of a host name or address. A form that two programs could read in two ways
- * is refused: a check of one reading and a connection by the other is how name filters were beaten.
+/* policy/host.c - the one canonical form of a host name or address. A form that two programs could read in
+ * two ways is refused: a check of one reading and a connection by the other is how name filters were beaten.
  * Never: resolves a name. */
 #include "policy/internal.h"
 
 #include <arpa/inet.h>
 
-/* Suffixes below which strangers register names. This is NOT the whole public suffix list (10,000 rows that change
- * weekly): single-label suffixes are refused by counting labels, and these are the multi-label ones met most. */
+/* Suffixes below which strangers register names. This is NOT the whole public suffix list (10,000 rows that
+ * change weekly): single-label suffixes are refused by counting labels, and these are the multi-label ones
+ * met most. */
 static const char *const public_suffixes[] = {
-        "ac.jp", "ac.nz", "ac.uk", "appspot.com", "asn.au", "azurewebsites.net", "blogspot.com", "cloudapp.net",
-        "cloudfront.net", "co.at", "co.id", "co.il", "co.in", "co.jp", "co.ke", "co.kr", "co.nz", "co.th", "co.uk",
-        "co.za", "com.ar", "com.au", "com.br", "com.cn", "com.co", "com.eg", "com.hk", "com.mx", "com.my", "com.ng",
-        "com.pe", "com.ph", "com.pk", "com.pl", "com.sa", "com.sg", "com.tr", "com.tw", "com.ua", "com.vn",
-        "core.windows.net", "edu.au", "edu.cn", "firebaseapp.com", "fly.dev", "github.io", "githubusercontent.com",
-        "gitlab.io", "go.jp", "gov.au", "gov.br", "gov.cn", "gov.in", "gov.uk", "herokuapp.com", "ltd.uk", "me.uk",
-        "ne.jp", "net.au", "net.br", "net.cn", "net.nz", "netlify.app", "ngrok.io", "nhs.uk", "onrender.com", "or.jp",
-        "or.kr", "org.au", "org.br", "org.cn", "org.nz", "org.uk", "pages.dev", "plc.uk", "repl.co", "run.app",
-        "s3.amazonaws.com", "sch.uk", "surge.sh", "trycloudflare.com", "vercel.app", "web.app", "workers.dev",
+        "ac.jp",
+        "ac.nz",
+        "ac.uk",
+        "appspot.com",
+        "asn.au",
+        "azurewebsites.net",
+        "blogspot.com",
+        "cloudapp.net",
+        "cloudfront.net",
+        "co.at",
+        "co.id",
+        "co.il",
+        "co.in",
+        "co.jp",
+        "co.ke",
+        "co.kr",
+        "co.nz",
+        "co.th",
+        "co.uk",
+        "co.za",
+        "com.ar",
+        "com.au",
+        "com.br",
+        "com.cn",
+        "com.co",
+        "com.eg",
+        "com.hk",
+        "com.mx",
+        "com.my",
+        "com.ng",
+        "com.pe",
+        "com.ph",
+        "com.pk",
+        "com.pl",
+        "com.sa",
+        "com.sg",
+        "com.tr",
+        "com.tw",
+        "com.ua",
+        "com.vn",
+        "core.windows.net",
+        "edu.au",
+        "edu.cn",
+        "firebaseapp.com",
+        "fly.dev",
+        "github.io",
+        "githubusercontent.com",
+        "gitlab.io",
+        "go.jp",
+        "gov.au",
+        "gov.br",
+        "gov.cn",
+        "gov.in",
+        "gov.uk",
+        "herokuapp.com",
+        "ltd.uk",
+        "me.uk",
+        "ne.jp",
+        "net.au",
+        "net.br",
+        "net.cn",
+        "net.nz",
+        "netlify.app",
+        "ngrok.io",
+        "nhs.uk",
+        "onrender.com",
+        "or.jp",
+        "or.kr",
+        "org.au",
+        "org.br",
+        "org.cn",
+        "org.nz",
+        "org.uk",
+        "pages.dev",
+        "plc.uk",
+        "repl.co",
+        "run.app",
+        "s3.amazonaws.com",
+        "sch.uk",
+        "surge.sh",
+        "trycloudflare.com",
+        "vercel.app",
+        "web.app",
+        "workers.dev",
 };
 
 static int refuse(struct host_why *why, const char *what, const char *hint)
@@ -40,7 +116,8 @@ static int check_bytes(struct span raw, struct host_why *why)
                 if (c == '%')
                         return refuse(why, "a host cannot hold % (an escape or a zone id)", NULL);
                 if (c == '@')
-                        return refuse(why, "a host cannot hold @ (a user name)", "credentials come by `with NAME`");
+                        return refuse(why, "a host cannot hold @ (a user name)",
+                                      "credentials come by `with NAME`");
                 if (!is_alnum((char) c) && c != '-' && c != '.' && c != '_')
                         return refuse(why, "a character that no host name has", NULL);
         }
@@ -87,7 +164,8 @@ static int canon_ipv4(const char *host, struct host_why *why)
 {
         struct in_addr a;
         char back[INET_ADDRSTRLEN];
-        if (inet_pton(AF_INET, host, &a) != 1 || !inet_ntop(AF_INET, &a, back, sizeof back) || strcmp(back, host) != 0)
+        if (inet_pton(AF_INET, host, &a) != 1 || !inet_ntop(AF_INET, &a, back, sizeof back) ||
+            strcmp(back, host) != 0)
                 return refuse(why, "a number that is not a plain IPv4 address",
                               "write four decimal numbers without leading zeros, as 192.0.2.7");
         return 0;
@@ -107,7 +185,8 @@ static int canon_ipv6(struct span raw, struct host_name *h, struct host_why *why
                 return refuse(why, "not an IPv6 address", NULL);
         if (IN6_IS_ADDR_V4MAPPED(&a) || IN6_IS_ADDR_V4COMPAT(&a)) {
                 if (!IN6_IS_ADDR_LOOPBACK(&a) && !IN6_IS_ADDR_UNSPECIFIED(&a))
-                        return refuse(why, "an IPv4 address in IPv6 clothes", "write the four decimal numbers");
+                        return refuse(why, "an IPv4 address in IPv6 clothes",
+                                      "write the four decimal numbers");
         }
         if (!inet_ntop(AF_INET6, &a, h->text, sizeof h->text))
                 return refuse(why, "not an IPv6 address", NULL);
@@ -128,7 +207,8 @@ static int check_puny(const char *host, struct host_why *why)
 static int check_wildcard(const char *host, struct host_why *why)
 {
         if (!strchr(host, '.'))
-                return refuse(why, "a wildcard over a whole top-level domain", "name at least two labels after *.");
+                return refuse(why, "a wildcard over a whole top-level domain",
+                              "name at least two labels after *.");
         for (size_t i = 0; i < COUNT(public_suffixes); i++)
                 if (strcmp(host, public_suffixes[i]) == 0)
                         return refuse(why, "a wildcard over a suffix where strangers register names",

@@ -58,8 +58,8 @@ struct expect_line {
         size_t n;
         struct source_place at;
 };
-struct text_line { /* box, doc */
-        char *text;    /* NULL: not stated */
+struct text_line {  /* box, doc */
+        char *text; /* NULL: not stated */
         struct source_place at;
 };
 struct wall_line {
@@ -96,9 +96,9 @@ struct reader { /* one line being read */
 };
 /* tok[0] is the word. */
 int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e);
-const struct token *reader_next(struct reader *r); /* NULL: no more */
+const struct token *reader_next(struct reader *r);                   /* NULL: no more */
 const struct token *reader_need(struct reader *r, const char *what); /* NULL and *e: no more */
-bool token_is(const struct token *t, const char *keyword); /* unquoted */
+bool token_is(const struct token *t, const char *keyword);           /* unquoted */
 struct door *reader_door(struct reader *r, enum door_kind kind, const struct token *at);
 int reader_end(struct reader *r);
 
@@ -139,7 +139,7 @@ int path_token(const struct token *t, struct arena *mem, char **ret_raw, bool *r
 char *path_expand(const struct scope *s, const struct source_place *at, const char *raw);
 char *path_program(const struct scope *s, const struct source_place *at, const char *raw);
 bool path_is_bare(const char *raw);
-bool path_in_box_tmp(const char *raw); /* {tmp} or below */
+bool path_in_box_tmp(const char *raw);               /* {tmp} or below */
 bool path_inside(const char *dir, const char *path); /* equal or below */
 char *path_roots_in_text(const struct scope *s, const struct source_place *at, const char *text);
 
@@ -157,7 +157,8 @@ int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why
 /* The canonical form of a URL path; `ret_path` holds at least raw.n + 1 bytes. */
 int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_why *why);
 enum { NET_IN_EFFECT = 1 }; /* one concrete request: no wildcard, no tail */
-int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret, struct err *e);
+int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret,
+                   struct err *e);
 bool net_method_known(const char *method);
 void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */
 
@@ -213,10 +214,10 @@ struct checked_policy {
 struct gather { /* one check under way */
         struct scope scope;
         struct checked_policy *c;
-        const char *last_file;  /* the newest name copied into c */
-        const char **seen;      /* names of `use` that are in already */
+        const char *last_file; /* the newest name copied into c */
+        const char **seen;     /* names of `use` that are in already */
         size_t n_seen, cap_seen;
-        bool nested;            /* only doors are wanted */
+        bool nested; /* only doors are wanted */
 };
 struct use_chain {
         const struct use_chain *up;
@@ -240,8 +241,8 @@ int effect_from_tokens(const struct scope *s, const struct token *tok, size_t n,
 void effect_print(const struct effect *f, struct buf *out);
 
 /* ---- show.c ---- */
-void show_token(struct buf *out, const char *text);       /* quoted where it must be */
-void show_door(const struct door *d, struct buf *out);    /* one door line, no newline */
+void show_token(struct buf *out, const char *text);    /* quoted where it must be */
+void show_door(const struct door *d, struct buf *out); /* one door line, no newline */
 
 /* ---- cover.c: is what a door grants granted by a set of doors? ---- */
 bool cover_door(const struct checked_policy *c, const struct door *d, const struct door *skip);
@@ -255,8 +256,9 @@ struct lint_view {
         struct err *e;
         int result;
 };
-int lint_run(struct checked_policy *c, const struct policy *p, const struct policy_context *ctx, struct err *e);
+int lint_run(struct checked_policy *c, const struct policy *p, const struct policy_context *ctx,
+             struct err *e);
 /* Adds one note. */
 struct lint_row;
-void lint_note(struct lint_view *v, const struct lint_row *row, const struct source_place *at, const char *fmt, ...)
-        __attribute__((format(printf, 4, 5)));
+void lint_note(struct lint_view *v, const struct lint_row *row, const struct source_place *at,
+               const char *fmt, ...) __attribute__((format(printf, 4, 5)));

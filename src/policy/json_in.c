@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/json_in.c - the JSON form of a policy. Every value is turned into the tokens of the line it stands for and
- * goes through the same handlers, so the two forms cannot drift apart. */
+/* policy/json_in.c - the JSON form of a policy. Every value is turned into the tokens of the line it stands
+ * for and goes through the same handlers, so the two forms cannot drift apart. */
 #include "base/json.h"
 #include "policy/internal.h"
 
@@ -51,7 +51,8 @@ static int finish(struct json_in *x)
         return r;
 }
 
-static int each_string(struct json_in *x, const struct json *v, int (*one)(struct json_in *, const struct json *))
+static int each_string(struct json_in *x, const struct json *v,
+                       int (*one)(struct json_in *, const struct json *))
 {
         if (v->type != JSON_ARRAY)
                 return fail_json(x, v, "a list of strings must stand here");
@@ -160,7 +161,9 @@ static int read_door(struct json_in *x, const struct json *door)
         while (main && door_kind_of(main->key) < 0)
                 main = main->next;
         if (!main)
-                return fail_json(x, door, "a door is an object with one of the words read edit write run env net sock in out");
+                return fail_json(
+                        x, door,
+                        "a door is an object with one of the words read edit write run env net sock in out");
         if (door_keys(x, door, main) < 0 || check_string(x, main) < 0)
                 return -1;
         bool any = strcmp(main->key, "run") == 0 && strcmp(main->str, "any") == 0;
@@ -208,7 +211,8 @@ static int key_limit(struct json_in *x, const struct json *v)
         for (const struct json *k = v->child; k; k = k->next) {
                 if (k->type != JSON_INT && check_string(x, k) < 0)
                         return -1;
-                if (add_token(x, k, "limit", false) < 0 || add_pair(x, k->key, k, k->str) < 0 || finish(x) < 0)
+                if (add_token(x, k, "limit", false) < 0 || add_pair(x, k->key, k, k->str) < 0 ||
+                    finish(x) < 0)
                         return -1;
         }
         return 0;
@@ -244,8 +248,8 @@ static const struct {
         const char *key;
         int (*read)(struct json_in *x, const struct json *v);
 } keys[] = {
-        { "box", key_text },      { "doc", key_text },     { "use", key_use },   { "doors", key_doors },
-        { "limit", key_limit },   { "expect", key_expect }, { "wall", key_wall }, { "without", key_without },
+        { "box", key_text },    { "doc", key_text },      { "use", key_use },   { "doors", key_doors },
+        { "limit", key_limit }, { "expect", key_expect }, { "wall", key_wall }, { "without", key_without },
 };
 
 static int read_root(struct json_in *x, const struct json *root)

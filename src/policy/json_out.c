@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/json_out.c - the canonical JSON, and the same with line breaks. Keys are written in byte order, doors in
- * canonical order; what is written is accepted by json_in.c and gives the same policy.
- * The digest is taken over this: a byte that changes here changes every digest ever recorded. */
+/* policy/json_out.c - the canonical JSON, and the same with line breaks. Keys are written in byte order,
+ * doors in canonical order; what is written is accepted by json_in.c and gives the same policy. The digest is
+ * taken over this: a byte that changes here changes every digest ever recorded. */
 #include "policy/internal.h"
 
 struct json_out {
@@ -107,8 +107,8 @@ static void main_value(const struct door *d, struct buf *out)
 
 /* Every key a door can have, in byte order; each writes itself or nothing. */
 static const char *const door_keys[] = {
-        "as", "cap", "edit", "env", "except", "in", "max", "methods", "net", "optional", "out", "read", "run", "sock",
-        "until", "with", "write",
+        "as",       "cap", "edit", "env", "except", "in",    "max",  "methods", "net",
+        "optional", "out", "read", "run", "sock",   "until", "with", "write",
 };
 
 static void door_member(struct json_out *o, const struct door *d, const char *k, const char *value)
@@ -151,7 +151,8 @@ static void door(struct json_out *o, const struct door *d)
 
 /* In the byte order of their names, which is not the order of the enum. */
 static const enum limit_key limits_by_name[] = {
-        LIMIT_CPU, LIMIT_DISK, LIMIT_EFFECTS, LIMIT_EGRESS, LIMIT_FILES, LIMIT_MEMORY, LIMIT_OUTPUT, LIMIT_PROCS, LIMIT_TIME,
+        LIMIT_CPU,    LIMIT_DISK,   LIMIT_EFFECTS, LIMIT_EGRESS, LIMIT_FILES,
+        LIMIT_MEMORY, LIMIT_OUTPUT, LIMIT_PROCS,   LIMIT_TIME,
 };
 _Static_assert(COUNT(limits_by_name) == LIMIT_KEY__COUNT, "each limit once");
 

@@ -39,7 +39,8 @@ int lex_check(const struct lexer *x, struct span line, struct source_place from)
                 size_t k = char_len(line.p + i, line.n - i);
                 char seen[32];
                 bool tab = line.p[i] == '\t';
-                if (k == 0 || (!tab && !span_is(span_of(line.p + i, k), str_inert(span_of(line.p + i, k), seen, sizeof seen))))
+                if (k == 0 || (!tab && !span_is(span_of(line.p + i, k),
+                                                str_inert(span_of(line.p + i, k), seen, sizeof seen))))
                         return refuse_char(x, &from, span_of(line.p + i, k));
                 i += k;
         }
@@ -73,7 +74,8 @@ static int lex_quoted(const struct lexer *x, struct cursor *c, struct token *t)
                 if (c->line.p[c->i] == '\\') {
                         advance(c);
                         if (!more(c) || (c->line.p[c->i] != '"' && c->line.p[c->i] != '\\')) {
-                                (void) fail_at(x->e, &c->at, "a backslash in quotes stands only before \" or \\");
+                                (void) fail_at(x->e, &c->at,
+                                               "a backslash in quotes stands only before \" or \\");
                                 return err_hint(x->e, "write \\\\ for one backslash");
                         }
                 }

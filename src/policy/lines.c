@@ -20,7 +20,9 @@ bool name_ok(const char *s, const char *extra)
 
 static int singleton(struct reader *r, const struct text_line *line, const char *word)
 {
-        return line->text ? fail_at(r->e, &r->at, "`%s` is stated twice, on line %u first", word, line->at.line) : 0;
+        return line->text
+                       ? fail_at(r->e, &r->at, "`%s` is stated twice, on line %u first", word, line->at.line)
+                       : 0;
 }
 
 int line_box(struct reader *r)
@@ -53,7 +55,8 @@ int line_doc(struct reader *r)
 
 static bool use_name_ok(const char *s)
 {
-        return name_ok(s, "._-/") && s[0] != '/' && s[strlen(s) - 1] != '/' && !strstr(s, "..") && !strstr(s, "//");
+        return name_ok(s, "._-/") && s[0] != '/' && s[strlen(s) - 1] != '/' && !strstr(s, "..") &&
+               !strstr(s, "//");
 }
 
 int line_use(struct reader *r)
@@ -85,7 +88,8 @@ static int read_except(struct reader *r, char ***ret_except)
                 if (path_token(t, &r->p->mem, &v[n++], &optional, r->e) < 0)
                         return -1;
                 if (optional)
-                        return fail_at(r->e, &t->at, "an exception holds whether or not it exists: leave the ? away");
+                        return fail_at(r->e, &t->at,
+                                       "an exception holds whether or not it exists: leave the ? away");
         }
         *ret_except = v;
         return n > 0 ? 0 : -1;
@@ -107,7 +111,9 @@ static int read_paths(struct reader *r, enum door_kind kind, bool may_except)
         char **except = NULL;
         if (!may_except) {
                 (void) fail_at(r->e, &t->at, "`%s` takes no `except`", policy_door_word(kind));
-                return kind == DOOR_WRITE ? err_hint(r->e, "use `edit`, or name the parts that may be written") : -1;
+                return kind == DOOR_WRITE
+                               ? err_hint(r->e, "use `edit`, or name the parts that may be written")
+                               : -1;
         }
         if (read_except(r, &except) < 0)
                 return -1;
@@ -137,7 +143,8 @@ int line_run(struct reader *r)
                 if (path_token(t, &r->p->mem, &d->path, &d->optional, r->e) < 0)
                         return -1;
                 if (strcmp(d->path, "any") == 0 || strcmp(d->path, "*") == 0) {
-                        (void) fail_at(r->e, &t->at, "a program of this name must be given by its whole path");
+                        (void) fail_at(r->e, &t->at,
+                                       "a program of this name must be given by its whole path");
                         return err_hint(r->e, "`run any` without quotes means every program");
                 }
         }
@@ -165,7 +172,8 @@ int line_env(struct reader *r)
                 const char *eq = strchr(t->text, '=');
                 struct span name = span_of(t->text, eq ? (size_t) (eq - t->text) : strlen(t->text));
                 if (!var_name_ok(name) || t->optional) {
-                        (void) fail_at(r->e, &t->at, "\"%s\" is not NAME or NAME=VALUE", show_text(t->text).text);
+                        (void) fail_at(r->e, &t->at, "\"%s\" is not NAME or NAME=VALUE",
+                                       show_text(t->text).text);
                         return err_hint(r->e, "a name has letters, digits and _, and begins with no digit");
                 }
                 struct door *d = reader_door(r, DOOR_ENV, t);
@@ -186,7 +194,8 @@ static int read_max(struct reader *r, struct door *d)
                 return -1;
         if (d->max_stated)
                 return fail_at(r->e, &t->at, "`max` is stated twice");
-        if (str_to_size(span_str(t->text), &d->max) < 0 || d->max == 0 || d->max > limit_row(LIMIT_DISK)->most) {
+        if (str_to_size(span_str(t->text), &d->max) < 0 || d->max == 0 ||
+            d->max > limit_row(LIMIT_DISK)->most) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is not a size", show_text(t->text).text);
                 return err_hint(r->e, "write 64K, 40M or 2G");
         }
@@ -231,7 +240,8 @@ static int read_handle(struct reader *r, enum door_kind kind)
                                 return -1;
                 } else {
                         (void) fail_at(r->e, &t->at, "stray \"%s\"", show_text(t->text).text);
-                        return err_hint(r->e, "after the name come `max SIZE` and `as TYPE`, each at most once");
+                        return err_hint(r->e,
+                                        "after the name come `max SIZE` and `as TYPE`, each at most once");
                 }
         }
         return 0;
@@ -246,19 +256,23 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
 {
         const struct limit_row *row = limit_row(k);
         struct span s = span_str(t->text);
-        int bad = row->unit == UNIT_MS ? str_to_ms(s, ret_value) : row->unit == UNIT_BYTES ? str_to_size(s, ret_value) :
-                                                                                            str_to_u64(s, ret_value);
+        int bad = row->unit == UNIT_MS      ? str_to_ms(s, ret_value)
+                  : row->unit == UNIT_BYTES ? str_to_size(s, ret_value)
+                                            : str_to_u64(s, ret_value);
         char most[32];
         if (bad < 0) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is no value for `limit %s`", show_text(t->text).text, row->name);
-                return err_hint(r->e, "%s", row->unit == UNIT_MS    ? "write 500ms, 5s, 10m, 2h or 1d" :
-                                            row->unit == UNIT_BYTES ? "write 64K, 256M or 2G" :
-                                                                      "write a whole number");
+                (void) fail_at(r->e, &t->at, "\"%s\" is no value for `limit %s`", show_text(t->text).text,
+                               row->name);
+                return err_hint(r->e, "%s",
+                                row->unit == UNIT_MS      ? "write 500ms, 5s, 10m, 2h or 1d"
+                                : row->unit == UNIT_BYTES ? "write 64K, 256M or 2G"
+                                                          : "write a whole number");
         }
         if (*ret_value == 0)
                 return fail_at(r->e, &t->at, "`limit %s` cannot be zero", row->name);
         if (*ret_value > row->most)
-                return fail_at(r->e, &t->at, "`limit %s` can be at most %s", row->name, limit_print(k, row->most, most));
+                return fail_at(r->e, &t->at, "`limit %s` can be at most %s", row->name,
+                               limit_print(k, row->most, most));
         return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/lint.c - the lint table, and the lints that look at the whole. A lint judges purely: what needs the host
- * (is this wall available?) is told by the doctor. E is for lines that cannot mean what they say; W for lines that
- * mean more than most people want. */
+/* policy/lint.c - the lint table, and the lints that look at the whole. A lint judges purely: what needs the
+ * host (is this wall available?) is told by the doctor. E is for lines that cannot mean what they say; W for
+ * lines that mean more than most people want. */
 #include "policy/lint.h"
 
 #include <stdarg.h>
@@ -28,7 +28,8 @@ bool lint_listed(const char *const *list, size_t count, const char *s)
         return false;
 }
 
-void lint_note(struct lint_view *v, const struct lint_row *row, const struct source_place *at, const char *fmt, ...)
+void lint_note(struct lint_view *v, const struct lint_row *row, const struct source_place *at,
+               const char *fmt, ...)
 {
         struct checked_policy *c = v->c;
         char text[sizeof c->notes->text];
@@ -44,6 +45,12 @@ void lint_note(struct lint_view *v, const struct lint_row *row, const struct sou
         va_end(ap);
         struct policy_note *n = &c->notes[c->n_notes++];
         *n = (struct policy_note){ .level = row->level, .at = *at };
+        n->at.file = arena_str(&c->mem, at->file); /* a note outlives the policy as written */
+        if (!n->at.file) {
+                c->n_notes--;
+                v->result = fail_memory(v->e);
+                return;
+        }
         (void) snprintf(n->code, sizeof n->code, "%s", row->code);
         (void) str_inert(span_str(text), n->text, sizeof n->text);
         if (row->level == 'E')
@@ -56,16 +63,19 @@ static void lint_run_any(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_RUN, d));)
                 if (strcmp(d->path, "*") == 0 && d->until == 0)
-                        lint_note(v, row, &d->at, "`run any` without `until`: name the programs, or say when this ends");
+                        lint_note(v, row, &d->at,
+                                  "`run any` without `until`: name the programs, or say when this ends");
 }
 
 /* ---- variables and handles ---- */
 
 static bool looks_secret(const char *name)
 {
-        static const char *const parts[] = { "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "API_KEY",
-                                             "APIKEY", "ACCESS_KEY", "PRIVATE_KEY", "AUTH" };
-        static const char *const whole[] = { "DATABASE_URL", "KUBECONFIG", "SSH_AUTH_SOCK", "PGPASS", "NETRC" };
+        static const char *const parts[] = { "TOKEN",      "SECRET",      "PASSWORD", "PASSWD",
+                                             "PASSPHRASE", "CREDENTIAL",  "API_KEY",  "APIKEY",
+                                             "ACCESS_KEY", "PRIVATE_KEY", "AUTH" };
+        static const char *const whole[] = { "DATABASE_URL", "KUBECONFIG", "SSH_AUTH_SOCK", "PGPASS",
+                                             "NETRC" };
         char up[256];
         size_t n = strnlen(name, sizeof up - 1);
         for (size_t i = 0; i < n; i++)
@@ -82,25 +92,31 @@ static void lint_secret_name(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_ENV, d));)
                 if (looks_secret(d->name))
-                        lint_note(v, row, &d->at, "the variable %s looks like a secret, and the box would hold it: "
-                                  "give it to a net door by `with NAME`", d->name);
+                        lint_note(v, row, &d->at,
+                                  "the variable %s looks like a secret, and the box would hold it: "
+                                  "give it to a net door by `with NAME`",
+                                  d->name);
 }
 
 static void lint_secret_value(struct lint_view *v, const struct lint_row *row)
 {
-        static const char *const starts[] = { "ghp_", "gho_", "github_pat_", "glpat-", "sk-", "xoxb-", "xoxp-", "AKIA",
-                                              "AIza", "eyJhbGciOi", "-----BEGIN", "npm_", "hf_", "pypi-" };
+        static const char *const starts[] = { "ghp_",       "gho_",  "github_pat_", "glpat-", "sk-",
+                                              "xoxb-",      "xoxp-", "AKIA",        "AIza",   "eyJhbGciOi",
+                                              "-----BEGIN", "npm_",  "hf_",         "pypi-" };
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_ENV, d));)
                 for (size_t i = 0; d->value && i < COUNT(starts); i++)
                         if (strncmp(d->value, starts[i], strlen(starts[i])) == 0)
-                                lint_note(v, row, &d->at, "the value of %s looks like a secret written into the policy", d->name);
+                                lint_note(v, row, &d->at,
+                                          "the value of %s looks like a secret written into the policy",
+                                          d->name);
 }
 
 static void lint_out_cap(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_OUT, d));)
                 if (!d->max_stated)
-                        lint_note(v, row, &d->at, "the output %s has no `max`, so it may grow to 64M", d->name);
+                        lint_note(v, row, &d->at, "the output %s has no `max`, so it may grow to 64M",
+                                  d->name);
 }
 
 /* ---- the whole ---- */
@@ -126,7 +142,8 @@ static void lint_implied(struct lint_view *v, const struct lint_row *row)
                 if (!cover_door(&own, d, d))
                         continue;
                 show_door(d, &line);
-                lint_note(v, row, &d->at, "`%s` opens nothing that another line does not open", show_text(buf_str(&line)).text);
+                lint_note(v, row, &d->at, "`%s` opens nothing that another line does not open",
+                          show_text(buf_str(&line)).text);
         }
 }
 
@@ -141,11 +158,12 @@ static void lint_no_expect(struct lint_view *v, const struct lint_row *row)
         for (size_t i = 0; i < v->c->live.n; i++)
                 if (!v->c->live.v[i].from_stock && v->c->live.v[i].at.line > 0)
                         at.file = v->c->live.v[i].at.file;
-        lint_note(v, row, &at, "no `expect deny` line: say what this box must never do, and it is checked at every load");
+        lint_note(v, row, &at,
+                  "no `expect deny` line: say what this box must never do, and it is checked at every load");
 }
 
-/* Private data, text from strangers, and a way out: any two are fine, all three let a sentence in a web page or an
- * issue carry the data away. Whatever a net door answers is text from strangers. */
+/* Private data, text from strangers, and a way out: any two are fine, all three let a sentence in a web page
+ * or an issue carry the data away. Whatever a net door answers is text from strangers. */
 static void lint_trifecta(struct lint_view *v, const struct lint_row *row)
 {
         const struct door *net = lint_next(v, DOOR_NET, NULL);
@@ -155,8 +173,10 @@ static void lint_trifecta(struct lint_view *v, const struct lint_row *row)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
                         if (!lint_is_private(v, d))
                                 continue;
-                        lint_note(v, row, &d->at, "private data (%s), text from outside and a way out (%s) in one box: "
-                                  "a hostile text could carry the data away", show_text(d->path).text, net->net.host);
+                        lint_note(v, row, &d->at,
+                                  "private data (%s), text from outside and a way out (%s) in one box: "
+                                  "a hostile text could carry the data away",
+                                  show_text(d->path).text, net->net.host);
                         return;
                 }
         }
@@ -175,7 +195,8 @@ static void lint_closed(struct lint_view *v, const struct lint_row *row)
                 AUTO_BUF(line);
                 show_door(d, &line);
                 if (!d->from_stock)
-                        lint_note(v, row, &d->at, "this door has closed: `%s`", show_text(buf_str(&line)).text);
+                        lint_note(v, row, &d->at, "this door has closed: `%s`",
+                                  show_text(buf_str(&line)).text);
         }
 }
 
@@ -224,7 +245,8 @@ static void clean_root(char *to, const char *from)
         to[n] = '\0';
 }
 
-int lint_run(struct checked_policy *c, const struct policy *p, const struct policy_context *ctx, struct err *e)
+int lint_run(struct checked_policy *c, const struct policy *p, const struct policy_context *ctx,
+             struct err *e)
 {
         struct lint_view v = { .c = c, .p = p, .ctx = ctx, .e = e };
         clean_root(v.work, ctx->work);

@@ -22,21 +22,67 @@ static bool ends_with(const char *s, const char *tail)
 
 /* ---- what the host executes later ---- */
 
-static const char *const later_parts[] = { /* anywhere in the path, as whole components */
-        ".git", ".github/workflows", ".gitlab-ci.yml", ".vscode", ".idea", ".claude", ".codex", ".cursor", ".gemini",
-        ".husky", ".devcontainer", ".config/autostart", ".config/systemd", ".config/fish", ".config/git", ".ssh",
-        "cron.d", "cron.daily", "cron", "systemd/system", "init.d", "profile.d", ".local/bin", "git-hooks", ".githooks",
+static const char *const later_parts[] = {
+        /* anywhere in the path, as whole components */
+        ".git",
+        ".github/workflows",
+        ".gitlab-ci.yml",
+        ".vscode",
+        ".idea",
+        ".claude",
+        ".codex",
+        ".cursor",
+        ".gemini",
+        ".husky",
+        ".devcontainer",
+        ".config/autostart",
+        ".config/systemd",
+        ".config/fish",
+        ".config/git",
+        ".ssh",
+        "cron.d",
+        "cron.daily",
+        "cron",
+        "systemd/system",
+        "init.d",
+        "profile.d",
+        ".local/bin",
+        "git-hooks",
+        ".githooks",
 };
-static const char *const later_names[] = { /* the last component */
-        ".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".kshrc",
-        ".cshrc", ".gitconfig", ".gitmodules", ".gitattributes", ".envrc", ".npmrc", ".pypirc", ".vimrc", ".emacs",
-        ".inputrc", ".tmux.conf", "Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "meson.build", "build.gradle",
-        "package.json", "pyproject.toml", "setup.py", "conftest.py", "tox.ini", "Cargo.toml", "build.rs", "Rakefile",
-        "Gemfile", "Justfile", "justfile", "Taskfile.yml", "Dockerfile", "docker-compose.yml", "compose.yaml",
-        ".pre-commit-config.yaml", "CLAUDE.md", "AGENTS.md", "GEMINI.md", ".mcp.json", ".cursorrules", "mcp.json",
-        "crontab", "sudoers", "passwd", "bin", "sbin",
+static const char *const later_names[] = {
+        /* the last component */
+        ".bashrc",        ".bash_profile",
+        ".bash_login",    ".profile",
+        ".zshrc",         ".zshenv",
+        ".zprofile",      ".zlogin",
+        ".kshrc",         ".cshrc",
+        ".gitconfig",     ".gitmodules",
+        ".gitattributes", ".envrc",
+        ".npmrc",         ".pypirc",
+        ".vimrc",         ".emacs",
+        ".inputrc",       ".tmux.conf",
+        "Makefile",       "makefile",
+        "GNUmakefile",    "CMakeLists.txt",
+        "meson.build",    "build.gradle",
+        "package.json",   "pyproject.toml",
+        "setup.py",       "conftest.py",
+        "tox.ini",        "Cargo.toml",
+        "build.rs",       "Rakefile",
+        "Gemfile",        "Justfile",
+        "justfile",       "Taskfile.yml",
+        "Dockerfile",     "docker-compose.yml",
+        "compose.yaml",   ".pre-commit-config.yaml",
+        "CLAUDE.md",      "AGENTS.md",
+        "GEMINI.md",      ".mcp.json",
+        ".cursorrules",   "mcp.json",
+        "crontab",        "sudoers",
+        "passwd",         "bin",
+        "sbin",
 };
-static const char *const system_dirs[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/boot", "/opt" };
+static const char *const system_dirs[] = {
+        "/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/boot", "/opt"
+};
 
 static bool runs_later(const char *path)
 {
@@ -54,17 +100,22 @@ void lint_runs_later(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));)
                 if (runs_later(d->path))
-                        lint_note(v, row, &d->at, "this host later executes what stands in %s: use `edit`, and it is "
-                                  "reviewed before it lands", show_text(d->path).text);
+                        lint_note(v, row, &d->at,
+                                  "this host later executes what stands in %s: use `edit`, and it is "
+                                  "reviewed before it lands",
+                                  show_text(d->path).text);
 }
 
 void lint_write_root(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));) {
-                bool work = v->work[0] && path_inside(d->path, v->work), home = v->home[0] && path_inside(d->path, v->home);
+                bool work = v->work[0] && path_inside(d->path, v->work),
+                     home = v->home[0] && path_inside(d->path, v->home);
                 if (work || home)
-                        lint_note(v, row, &d->at, "`write` over the whole %s reaches hooks, build files and start files at "
-                                  "once: use `edit`, or name the parts", work ? "project" : "home");
+                        lint_note(v, row, &d->at,
+                                  "`write` over the whole %s reaches hooks, build files and start files at "
+                                  "once: use `edit`, or name the parts",
+                                  work ? "project" : "home");
         }
 }
 
@@ -73,10 +124,13 @@ void lint_write_and_run(struct lint_view *v, const struct lint_row *row)
         for (const struct door *r = NULL; (r = lint_next(v, DOOR_RUN, r));) {
                 for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE; k++) {
                         for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
-                                bool meet = r->path[0] == '/' && (path_inside(d->path, r->path) ||
-                                            (ends_with(r->path, "/") && strncmp(r->path, d->path, strlen(r->path)) == 0));
+                                bool meet = r->path[0] == '/' &&
+                                            (path_inside(d->path, r->path) ||
+                                             (ends_with(r->path, "/") &&
+                                              strncmp(r->path, d->path, strlen(r->path)) == 0));
                                 if (meet)
-                                        lint_note(v, row, &r->at, "the box can write %s and run what it wrote there",
+                                        lint_note(v, row, &r->at,
+                                                  "the box can write %s and run what it wrote there",
                                                   show_text(d->path).text);
                         }
                 }
@@ -97,12 +151,27 @@ void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
 }
 
 static const char *const secret_parts[] = {
-        ".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".config/gcloud", ".config/gh", ".config/op", ".password-store",
-        ".mozilla", ".config/google-chrome", ".config/chromium", ".local/share/keyrings", ".terraform.d", ".vault-token",
+        ".ssh",
+        ".aws",
+        ".azure",
+        ".gnupg",
+        ".kube",
+        ".docker",
+        ".config/gcloud",
+        ".config/gh",
+        ".config/op",
+        ".password-store",
+        ".mozilla",
+        ".config/google-chrome",
+        ".config/chromium",
+        ".local/share/keyrings",
+        ".terraform.d",
+        ".vault-token",
 };
 static const char *const secret_names[] = {
-        ".netrc", ".pgpass", ".my.cnf", ".git-credentials", ".pypirc", ".npmrc", ".env", ".htpasswd", "credentials", "shadow",
-        "gshadow", "id_rsa", "id_ed25519", "id_ecdsa", ".bash_history", ".zsh_history", "krb5.keytab",
+        ".netrc",     ".pgpass",   ".my.cnf",       ".git-credentials", ".pypirc",     ".npmrc",
+        ".env",       ".htpasswd", "credentials",   "shadow",           "gshadow",     "id_rsa",
+        "id_ed25519", "id_ecdsa",  ".bash_history", ".zsh_history",     "krb5.keytab",
 };
 
 static bool is_secret_store(const char *path)
@@ -119,19 +188,21 @@ void lint_secret_store(struct lint_view *v, const struct lint_row *row)
         for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
                         if (is_secret_store(d->path))
-                                lint_note(v, row, &d->at, "%s holds secrets: give them to a net door by `with NAME`",
+                                lint_note(v, row, &d->at,
+                                          "%s holds secrets: give them to a net door by `with NAME`",
                                           show_text(d->path).text);
 }
 
 void lint_too_much(struct lint_view *v, const struct lint_row *row)
 {
-        static const char *const trees[] = { "/home", "/root", "/etc", "/var", "/run", "/var/run", "/proc", "/sys", "/dev",
-                                             "/mnt", "/media", "/srv" };
+        static const char *const trees[] = { "/home", "/root", "/etc", "/var", "/run",   "/var/run",
+                                             "/proc", "/sys",  "/dev", "/mnt", "/media", "/srv" };
         for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
                         bool home = v->home[0] && strcmp(d->path, v->home) == 0;
                         if (home || lint_listed(trees, COUNT(trees), d->path))
-                                lint_note(v, row, &d->at, "all of %s: name the parts that are needed", show_text(d->path).text);
+                                lint_note(v, row, &d->at, "all of %s: name the parts that are needed",
+                                          show_text(d->path).text);
                 }
         }
 }
@@ -154,7 +225,8 @@ void lint_hides_private(struct lint_view *v, const struct lint_row *row)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
                         for (size_t i = 0; i < count; i++)
                                 if (b[i].tree && b[i].writable && strcmp(b[i].path, d->path) == 0)
-                                        lint_note(v, row, &d->at, "%s of the host would stand in place of %s", d->path, b[i].name);
+                                        lint_note(v, row, &d->at, "%s of the host would stand in place of %s",
+                                                  d->path, b[i].name);
 }
 
 void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
@@ -212,11 +284,15 @@ void lint_socket(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_SOCK, d));)
                 if (socket_danger(d->path))
-                        lint_note(v, row, &d->at, "%s is %s", show_text(d->path).text, socket_danger(d->path));
+                        lint_note(v, row, &d->at, "%s is %s", show_text(d->path).text,
+                                  socket_danger(d->path));
         for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        if ((path_inside("/run", d->path) || path_inside("/var/run", d->path) || ends_with(d->path, ".sock")) &&
-                            (socket_danger(d->path) || strcmp(d->path, "/run") == 0 || strcmp(d->path, "/var/run") == 0))
-                                lint_note(v, row, &d->at, "%s holds sockets, and read-only does not stop a connection",
+                        if ((path_inside("/run", d->path) || path_inside("/var/run", d->path) ||
+                             ends_with(d->path, ".sock")) &&
+                            (socket_danger(d->path) || strcmp(d->path, "/run") == 0 ||
+                             strcmp(d->path, "/var/run") == 0))
+                                lint_note(v, row, &d->at,
+                                          "%s holds sockets, and read-only does not stop a connection",
                                           show_text(d->path).text);
 }

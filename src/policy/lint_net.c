@@ -12,8 +12,18 @@ static const char *dest_text(const struct door *d, struct buf *b)
 
 /* Under these, customers of the owner get names of their own. */
 static const char *const shared_domains[] = {
-        "amazonaws.com", "azure.com", "azureedge.net", "backblazeb2.com", "blob.core.windows.net", "cloudflare.com",
-        "digitaloceanspaces.com", "googleapis.com", "googleusercontent.com", "sharepoint.com", "windows.net", "zendesk.com",
+        "amazonaws.com",
+        "azure.com",
+        "azureedge.net",
+        "backblazeb2.com",
+        "blob.core.windows.net",
+        "cloudflare.com",
+        "digitaloceanspaces.com",
+        "googleapis.com",
+        "googleusercontent.com",
+        "sharepoint.com",
+        "windows.net",
+        "zendesk.com",
 };
 
 static bool two_labels(const char *host)
@@ -26,7 +36,8 @@ static bool under_shared(const char *host)
 {
         for (size_t i = 0; i < COUNT(shared_domains); i++) {
                 size_t n = strlen(shared_domains[i]), k = strlen(host);
-                if (k >= n && strcmp(host + k - n, shared_domains[i]) == 0 && (k == n || host[k - n - 1] == '.'))
+                if (k >= n && strcmp(host + k - n, shared_domains[i]) == 0 &&
+                    (k == n || host[k - n - 1] == '.'))
                         return true;
         }
         return false;
@@ -36,8 +47,10 @@ void lint_wildcard(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
                 if (d->net.wildcard && (two_labels(d->net.host) || under_shared(d->net.host)))
-                        lint_note(v, row, &d->at, "*.%s covers every name of that domain, also those its owner gives to "
-                                  "others: name the host", d->net.host);
+                        lint_note(v, row, &d->at,
+                                  "*.%s covers every name of that domain, also those its owner gives to "
+                                  "others: name the host",
+                                  d->net.host);
 }
 
 /* ---- addresses ---- */
@@ -51,9 +64,10 @@ static enum range range4(uint32_t a)
                 unsigned bits;
                 enum range range;
         } ranges[] = {
-                { 0x00000000, 8, RANGE_NOWHERE }, { 0xe0000000, 3, RANGE_NOWHERE }, { 0xa9fe0000, 16, RANGE_LINK },
-                { 0x7f000000, 8, RANGE_LOCAL },   { 0x0a000000, 8, RANGE_LOCAL },
-                { 0xac100000, 12, RANGE_LOCAL },  { 0xc0a80000, 16, RANGE_LOCAL },  { 0x64400000, 10, RANGE_LOCAL },
+                { 0x00000000, 8, RANGE_NOWHERE }, { 0xe0000000, 3, RANGE_NOWHERE },
+                { 0xa9fe0000, 16, RANGE_LINK },   { 0x7f000000, 8, RANGE_LOCAL },
+                { 0x0a000000, 8, RANGE_LOCAL },   { 0xac100000, 12, RANGE_LOCAL },
+                { 0xc0a80000, 16, RANGE_LOCAL },  { 0x64400000, 10, RANGE_LOCAL },
         };
         if (a == 0x646464c8) /* 100.100.100.200: metadata of one cloud, outside link-local */
                 return RANGE_LINK;
@@ -99,7 +113,8 @@ static bool ends_with(const char *host, const char *tail)
 
 static bool is_metadata_name(const char *host)
 {
-        static const char *const names[] = { "metadata", "metadata.google.internal", "instance-data", "metadata.azure.com" };
+        static const char *const names[] = { "metadata", "metadata.google.internal", "instance-data",
+                                             "metadata.azure.com" };
         return lint_listed(names, COUNT(names), host);
 }
 
@@ -107,23 +122,28 @@ void lint_metadata(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
                 AUTO_BUF(b);
-                if (d->net.form != NET_PLACE && (address_range(d) == RANGE_LINK || is_metadata_name(d->net.host) ||
-                                                 (d->net.wildcard && ends_with(d->net.host, ".internal"))))
-                        lint_note(v, row, &d->at, "%s is where a cloud machine hands out its own credentials", dest_text(d, &b));
+                if (d->net.form != NET_PLACE &&
+                    (address_range(d) == RANGE_LINK || is_metadata_name(d->net.host) ||
+                     (d->net.wildcard && ends_with(d->net.host, ".internal"))))
+                        lint_note(v, row, &d->at, "%s is where a cloud machine hands out its own credentials",
+                                  dest_text(d, &b));
         }
 }
 
 void lint_local_address(struct lint_view *v, const struct lint_row *row)
 {
-        static const char *const tails[] = { ".localhost", ".local", ".lan", ".home.arpa", ".localdomain", ".corp", ".home" };
+        static const char *const tails[] = { ".localhost",   ".local", ".lan", ".home.arpa",
+                                             ".localdomain", ".corp",  ".home" };
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
                 bool local = address_range(d) == RANGE_LOCAL || strcmp(d->net.host, "localhost") == 0;
                 for (size_t i = 0; i < COUNT(tails); i++)
                         local = local || ends_with(d->net.host, tails[i]);
                 AUTO_BUF(b);
                 if (local && d->net.form != NET_PLACE)
-                        lint_note(v, row, &d->at, "%s is this machine or its private network: services there often ask for "
-                                  "no password", dest_text(d, &b));
+                        lint_note(v, row, &d->at,
+                                  "%s is this machine or its private network: services there often ask for "
+                                  "no password",
+                                  dest_text(d, &b));
         }
 }
 
@@ -140,7 +160,8 @@ void lint_blind_credential(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
                 if (d->net.credential && d->net.form == NET_HOST_PORT)
-                        lint_note(v, row, &d->at, "a credential cannot be put into a raw connection: write https://%s/**",
+                        lint_note(v, row, &d->at,
+                                  "a credential cannot be put into a raw connection: write https://%s/**",
                                   d->net.host);
 }
 
@@ -148,15 +169,16 @@ void lint_clear_credential(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
                 if (d->net.credential && d->net.form == NET_URL && !d->net.tls)
-                        lint_note(v, row, &d->at, "the credential %s would cross the network without TLS", d->net.credential);
+                        lint_note(v, row, &d->at, "the credential %s would cross the network without TLS",
+                                  d->net.credential);
 }
 
 void lint_wild_credential(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
                 if (d->net.credential && d->net.wildcard)
-                        lint_note(v, row, &d->at, "the credential %s would go to every host under %s", d->net.credential,
-                                  d->net.host);
+                        lint_note(v, row, &d->at, "the credential %s would go to every host under %s",
+                                  d->net.credential, d->net.host);
 }
 
 static bool methods_meet(char *const *a, char *const *b)
@@ -180,8 +202,10 @@ static bool same_request(const struct net_dest *a, const struct net_dest *b)
 void lint_two_credentials(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
-                for (const struct door *x = d; (x = lint_next(v, DOOR_NET, x)) && strcmp(x->net.host, d->net.host) == 0;) {
-                        if (d->net.credential && x->net.credential && strcmp(d->net.credential, x->net.credential) != 0 &&
+                for (const struct door *x = d;
+                     (x = lint_next(v, DOOR_NET, x)) && strcmp(x->net.host, d->net.host) == 0;) {
+                        if (d->net.credential && x->net.credential &&
+                            strcmp(d->net.credential, x->net.credential) != 0 &&
                             same_request(&d->net, &x->net))
                                 lint_note(v, row, &x->at, "the same request with two credentials, %s and %s",
                                           d->net.credential, x->net.credential);
@@ -194,15 +218,19 @@ void lint_two_credentials(struct lint_view *v, const struct lint_row *row)
 void lint_plain_http(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
-                if (d->net.form == NET_URL && !d->net.tls && address_range(d) == RANGE_PUBLIC && !d->net.credential &&
-                    strcmp(d->net.host, "localhost") != 0)
-                        lint_note(v, row, &d->at, "http without TLS: whoever is on the way reads and changes it");
+                if (d->net.form == NET_URL && !d->net.tls && address_range(d) == RANGE_PUBLIC &&
+                    !d->net.credential && strcmp(d->net.host, "localhost") != 0)
+                        lint_note(v, row, &d->at,
+                                  "http without TLS: whoever is on the way reads and changes it");
 }
 
 void lint_foreign_host(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
-                if (d->net.form != NET_PLACE && (strncmp(d->net.host, "xn--", 4) == 0 || strstr(d->net.host, ".xn--")))
-                        lint_note(v, row, &d->at, "%s is shown in other letters by browsers, which can look like another "
-                                  "name: check it", d->net.host);
+                if (d->net.form != NET_PLACE &&
+                    (strncmp(d->net.host, "xn--", 4) == 0 || strstr(d->net.host, ".xn--")))
+                        lint_note(v, row, &d->at,
+                                  "%s is shown in other letters by browsers, which can look like another "
+                                  "name: check it",
+                                  d->net.host);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/names.c - the names of doors, limits, walls, gaps and handle types. One row = name, default and bound. */
+/* policy/names.c - the names of doors, limits, walls, gaps and handle types. One row = name, default and
+ * bound. */
 #include "policy/internal.h"
 
 #include <stdio.h>
 
-#define GIB (UINT64_C(1) << 30)
+#define GIB     (UINT64_C(1) << 30)
 #define HOUR_MS UINT64_C(3600000)
 enum { TEN_YEARS_HOURS = 10 * 365 * 24 };
 
@@ -17,8 +18,8 @@ _Static_assert(COUNT(door_words) == DOOR_KIND__COUNT, "a word for each door");
 
 /* The bounds keep sums and conversions of other layers far from overflow. */
 static const struct limit_row limits[] = {
-        [LIMIT_TIME] = { "time", UNIT_MS, HOUR_MS, TEN_YEARS_HOURS * HOUR_MS },
-        [LIMIT_CPU] = { "cpu", UNIT_MS, HOUR_MS, TEN_YEARS_HOURS * HOUR_MS },
+        [LIMIT_TIME] = { "time", UNIT_MS, HOUR_MS, TEN_YEARS_HOURS *HOUR_MS },
+        [LIMIT_CPU] = { "cpu", UNIT_MS, HOUR_MS, TEN_YEARS_HOURS *HOUR_MS },
         [LIMIT_MEMORY] = { "memory", UNIT_BYTES, 2 * GIB, GIB << 20 },
         [LIMIT_PROCS] = { "procs", UNIT_COUNT, 256, 1 << 22 },
         [LIMIT_FILES] = { "files", UNIT_COUNT, 1024, 1 << 20 },
@@ -36,15 +37,18 @@ static const char *const walls[] = {
 _Static_assert(COUNT(walls) == WALL_KIND__COUNT, "a name for each wall");
 
 static const char *const types[] = {
-        [HANDLE_BINARY] = "binary", [HANDLE_TEXT] = "text", [HANDLE_JSON] = "json", [HANDLE_IMAGE] = "image",
+        [HANDLE_BINARY] = "binary",
+        [HANDLE_TEXT] = "text",
+        [HANDLE_JSON] = "json",
+        [HANDLE_IMAGE] = "image",
 };
 _Static_assert(COUNT(types) == HANDLE_TYPE__COUNT, "a name for each handle type");
 
 static const char *const gaps[] = {
-        [GAP_NONE] = "none",         [GAP_NO_DOOR] = "no-door",   [GAP_READ_ONLY] = "read-only",
-        [GAP_EXCEPTED] = "excepted", [GAP_NOT_RUN] = "not-run",   [GAP_WRITABLE] = "writable",
-        [GAP_HOST] = "host",         [GAP_PORT] = "port",         [GAP_METHOD] = "method",
-        [GAP_URL_PATH] = "url-path", [GAP_SCHEME] = "scheme",     [GAP_EXPIRED] = "expired",
+        [GAP_NONE] = "none",         [GAP_NO_DOOR] = "no-door", [GAP_READ_ONLY] = "read-only",
+        [GAP_EXCEPTED] = "excepted", [GAP_NOT_RUN] = "not-run", [GAP_WRITABLE] = "writable",
+        [GAP_HOST] = "host",         [GAP_PORT] = "port",       [GAP_METHOD] = "method",
+        [GAP_URL_PATH] = "url-path", [GAP_SCHEME] = "scheme",   [GAP_EXPIRED] = "expired",
 };
 _Static_assert(COUNT(gaps) == GAP__COUNT, "a name for each gap");
 
@@ -61,11 +65,20 @@ static int find(const char *const *names, size_t count, const char *name)
         return -1;
 }
 
-const char *policy_door_word(enum door_kind k) { return (unsigned) k < COUNT(door_words) ? door_words[k] : "unknown"; }
-const char *policy_limit_name(enum limit_key k) { return (unsigned) k < COUNT(limits) ? limits[k].name : "unknown"; }
+const char *policy_door_word(enum door_kind k)
+{
+        return (unsigned) k < COUNT(door_words) ? door_words[k] : "unknown";
+}
+const char *policy_limit_name(enum limit_key k)
+{
+        return (unsigned) k < COUNT(limits) ? limits[k].name : "unknown";
+}
 const char *policy_wall_name(enum wall_kind k) { return (unsigned) k < COUNT(walls) ? walls[k] : "unknown"; }
 const char *policy_gap_name(enum gap g) { return (unsigned) g < COUNT(gaps) ? gaps[g] : "unknown"; }
-const char *handle_type_name(enum handle_type t) { return (unsigned) t < COUNT(types) ? types[t] : "unknown"; }
+const char *handle_type_name(enum handle_type t)
+{
+        return (unsigned) t < COUNT(types) ? types[t] : "unknown";
+}
 const struct limit_row *limit_row(enum limit_key k) { return &limits[k]; }
 
 int limit_key_find(const char *name, enum limit_key *ret_key)
@@ -82,9 +95,13 @@ int limit_key_find(const char *name, enum limit_key *ret_key)
 char *limit_print(enum limit_key k, uint64_t value, char buf[32])
 {
         switch (limits[k].unit) {
-        case UNIT_MS: return str_from_ms(value, buf);
-        case UNIT_BYTES: return str_from_size(value, buf);
-        case UNIT_COUNT: (void) snprintf(buf, 32, "%llu", (unsigned long long) value); return buf;
+        case UNIT_MS:
+                return str_from_ms(value, buf);
+        case UNIT_BYTES:
+                return str_from_size(value, buf);
+        case UNIT_COUNT:
+                (void) snprintf(buf, 32, "%llu", (unsigned long long) value);
+                return buf;
         }
         return buf;
 }

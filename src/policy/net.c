@@ -7,8 +7,8 @@
 
 /* CONNECT is not here: a tunnel through a permitted host would reach others. */
 static const char *const methods[] = {
-        "COPY", "DELETE", "GET", "HEAD", "LOCK", "MKCOL", "MOVE", "OPTIONS", "PATCH", "POST", "PROPFIND", "PROPPATCH",
-        "PUT", "REPORT", "SEARCH", "UNLOCK",
+        "COPY",  "DELETE", "GET",      "HEAD",      "LOCK", "MKCOL",  "MOVE",   "OPTIONS",
+        "PATCH", "POST",   "PROPFIND", "PROPPATCH", "PUT",  "REPORT", "SEARCH", "UNLOCK",
 };
 
 bool net_method_known(const char *method)
@@ -135,7 +135,8 @@ static int read_host_port(const struct dest *x, struct span raw)
         return read_port(x, span_of(raw.p + colon + 1, raw.n - colon - 1));
 }
 
-int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret, struct err *e)
+int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret,
+                   struct err *e)
 {
         struct dest x = { .mem = mem, .t = t, .flags = flags, .d = ret, .e = e };
         struct span s = span_str(t->text);
@@ -148,7 +149,8 @@ int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, str
         if (span_starts(s, "http://"))
                 return read_url(&x, span_of(s.p + 7, s.n - 7), false);
         if (strstr(t->text, "://"))
-                return refuse(&x, "only http and https can be inspected", "write host:port for another protocol");
+                return refuse(&x, "only http and https can be inspected",
+                              "write host:port for another protocol");
         return read_host_port(&x, s);
 }
 
@@ -158,7 +160,10 @@ void net_print(const struct net_dest *d, struct buf *out)
         if (d->form == NET_PLACE)
                 buf_printf(out, "@%s", d->host);
         else
-                buf_printf(out, "%s%s%s%s%s", d->form == NET_HOST_PORT ? "" : d->tls ? "https://" : "http://",
+                buf_printf(out, "%s%s%s%s%s",
+                           d->form == NET_HOST_PORT ? ""
+                           : d->tls                 ? "https://"
+                                                    : "http://",
                            d->wildcard ? "*." : "", v6 ? "[" : "", d->host, v6 ? "]" : "");
         if (d->form == NET_HOST_PORT || (d->form == NET_URL && d->port != (d->tls ? 443 : 80)))
                 buf_printf(out, ":%u", d->port);
@@ -206,7 +211,8 @@ static int read_method(struct reader *r, struct net_dest *d, const struct token 
 {
         size_t n = 0;
         if (!net_method_known(t->text)) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is neither a method nor `with` nor `cap`", show_text(t->text).text);
+                (void) fail_at(r->e, &t->at, "\"%s\" is neither a method nor `with` nor `cap`",
+                               show_text(t->text).text);
                 hint_nearest(r->e, t->text, methods, COUNT(methods));
                 return -1;
         }
@@ -221,10 +227,7 @@ static int read_method(struct reader *r, struct net_dest *d, const struct token 
         return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-        return strcmp(*(char *const *) a, *(char *const *) b);
-}
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *) a, *(char *const *) b); }
 
 int line_net(struct reader *r)
 {
@@ -236,9 +239,9 @@ int line_net(struct reader *r)
         if (!d->net.methods)
                 return fail_memory(r->e);
         while ((t = reader_next(r))) {
-                int bad = token_is(t, "with") ? read_credential(r, &d->net) :
-                          token_is(t, "cap")  ? read_cap(r, &d->net) :
-                                                read_method(r, &d->net, t);
+                int bad = token_is(t, "with")  ? read_credential(r, &d->net)
+                          : token_is(t, "cap") ? read_cap(r, &d->net)
+                                               : read_method(r, &d->net, t);
                 if (bad < 0)
                         return -1;
         }

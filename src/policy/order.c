@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/order.c - the canonical order of doors. Sorted doors give the digest, and are at the same time the index
- * of the compiled evaluator: each kind is one range, sorted by its key. */
+/* policy/order.c - the canonical order of doors. Sorted doors give the digest, and are at the same time the
+ * index of the compiled evaluator: each kind is one range, sorted by its key. */
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -12,23 +12,24 @@ const char *door_key(const struct door *d)
         case DOOR_EDIT:
         case DOOR_WRITE:
         case DOOR_RUN:
-        case DOOR_SOCK: return d->path;
+        case DOOR_SOCK:
+                return d->path;
         case DOOR_ENV:
         case DOOR_IN:
-        case DOOR_OUT: return d->name;
-        case DOOR_NET: return d->net.host;
+        case DOOR_OUT:
+                return d->name;
+        case DOOR_NET:
+                return d->net.host;
         case DOOR_NONE:
-        case DOOR_KIND__COUNT: break;
+        case DOOR_KIND__COUNT:
+                break;
         }
         return "";
 }
 
 static int cmp_u64(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-static int cmp_str(const char *a, const char *b)
-{
-        return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
-}
+static int cmp_str(const char *a, const char *b) { return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL); }
 
 static int cmp_list(char *const *a, char *const *b)
 {
@@ -45,8 +46,9 @@ static int cmp_list(char *const *a, char *const *b)
 static int cmp_net(const struct net_dest *a, const struct net_dest *b)
 {
         int c;
-        if ((c = cmp_u64(a->form, b->form)) || (c = cmp_u64(a->wildcard, b->wildcard)) || (c = cmp_u64(a->port, b->port)) ||
-            (c = cmp_u64(a->tls, b->tls)) || (c = cmp_str(a->path, b->path)) || (c = cmp_u64(a->path_tail, b->path_tail)) ||
+        if ((c = cmp_u64(a->form, b->form)) || (c = cmp_u64(a->wildcard, b->wildcard)) ||
+            (c = cmp_u64(a->port, b->port)) || (c = cmp_u64(a->tls, b->tls)) ||
+            (c = cmp_str(a->path, b->path)) || (c = cmp_u64(a->path_tail, b->path_tail)) ||
             (c = cmp_list(a->methods, b->methods)) || (c = cmp_str(a->credential, b->credential)) ||
             (c = cmp_u64(a->cap_bytes, b->cap_bytes)))
                 return c;
@@ -57,8 +59,9 @@ static int cmp_net(const struct net_dest *a, const struct net_dest *b)
 static int cmp_power(const struct door *a, const struct door *b)
 {
         int c;
-        if ((c = cmp_u64(a->kind, b->kind)) || (c = strcmp(door_key(a), door_key(b))) || (c = cmp_list(a->except, b->except)) ||
-            (c = cmp_str(a->value, b->value)) || (c = cmp_u64(a->max, b->max)) || (c = cmp_u64(a->type, b->type)))
+        if ((c = cmp_u64(a->kind, b->kind)) || (c = strcmp(door_key(a), door_key(b))) ||
+            (c = cmp_list(a->except, b->except)) || (c = cmp_str(a->value, b->value)) ||
+            (c = cmp_u64(a->max, b->max)) || (c = cmp_u64(a->type, b->type)))
                 return c;
         return a->kind == DOOR_NET ? cmp_net(&a->net, &b->net) : 0;
 }
@@ -68,8 +71,9 @@ static int cmp_door(const void *x, const void *y)
 {
         const struct door *a = x, *b = y;
         int c;
-        if ((c = cmp_power(a, b)) || (c = cmp_u64(a->from_stock, b->from_stock)) || (c = cmp_str(a->at.file, b->at.file)) ||
-            (c = cmp_u64(a->at.line, b->at.line)) || (c = cmp_u64(a->at.column, b->at.column)))
+        if ((c = cmp_power(a, b)) || (c = cmp_u64(a->from_stock, b->from_stock)) ||
+            (c = cmp_str(a->at.file, b->at.file)) || (c = cmp_u64(a->at.line, b->at.line)) ||
+            (c = cmp_u64(a->at.column, b->at.column)))
                 return c;
         if ((c = cmp_u64((uint64_t) a->until, (uint64_t) b->until)))
                 return c;
@@ -78,7 +82,8 @@ static int cmp_door(const void *x, const void *y)
 
 int door_set_add(struct door_set *s, const struct door *d, struct err *e)
 {
-        if (s->n >= 4 * POLICY_MAX_DOORS) /* before duplicates go; the real cap is held when the set is sealed */
+        if (s->n >=
+            4 * POLICY_MAX_DOORS) /* before duplicates go; the real cap is held when the set is sealed */
                 return err_set(e, ERR_POLICY, 0, "more than %d doors", POLICY_MAX_DOORS);
         if (vec_room((void **) &s->v, s->n, &s->cap, sizeof *s->v) < 0)
                 return fail_memory(e);

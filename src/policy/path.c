@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/path.c - paths as written into absolute, lexically clean paths. Whether one exists, and where its links
- * lead, is found out by descriptor when a box starts; nothing here looks at a file system. */
+/* policy/path.c - paths as written into absolute, lexically clean paths. Whether one exists, and where its
+ * links lead, is found out by descriptor when a box starts; nothing here looks at a file system. */
 #include "policy/internal.h"
 
 bool path_inside(const char *dir, const char *path)
@@ -22,7 +22,8 @@ int path_token(const struct token *t, struct arena *mem, char **ret_raw, bool *r
                 if (strpbrk(raw, "*?")) {
                         (void) fail_at(e, &t->at, "\"%s\" looks like a pattern, and a path is never one",
                                        show_text(t->text).text);
-                        return err_hint(e, "name the directory: a door covers all below it; quote a literal * or ?");
+                        return err_hint(
+                                e, "name the directory: a door covers all below it; quote a literal * or ?");
                 }
                 *ret_raw = raw;
         } else {
@@ -40,9 +41,12 @@ static const struct {
 static const char *root_value(const struct scope *s, size_t i)
 {
         switch (roots[i].root) {
-        case ROOT_WORK: return s->ctx->work;
-        case ROOT_HOME: return s->ctx->home;
-        case ROOT_TMP: return "/tmp"; /* the box's own, whatever the host has there */
+        case ROOT_WORK:
+                return s->ctx->work;
+        case ROOT_HOME:
+                return s->ctx->home;
+        case ROOT_TMP:
+                return "/tmp"; /* the box's own, whatever the host has there */
         }
         return NULL;
 }
@@ -190,14 +194,15 @@ char *path_program(const struct scope *s, const struct source_place *at, const c
         return tree;
 }
 
-/* Values of variables: roots stand anywhere ("{tmp}/npm", "{work}/bin:{home}/bin"). An expansion holds a slash, so
- * it can never build a new root out of the text around it. */
+/* Values of variables: roots stand anywhere ("{tmp}/npm", "{work}/bin:{home}/bin"). An expansion holds a
+ * slash, so it can never build a new root out of the text around it. */
 char *path_roots_in_text(const struct scope *s, const struct source_place *at, const char *text)
 {
         AUTO_BUF(out);
         for (const char *p = text; *p;) {
                 size_t i = 0;
-                while (i < COUNT(roots) && (roots[i].name[0] != '{' || strncmp(p, roots[i].name, strlen(roots[i].name)) != 0))
+                while (i < COUNT(roots) &&
+                       (roots[i].name[0] != '{' || strncmp(p, roots[i].name, strlen(roots[i].name)) != 0))
                         i++;
                 if (i == COUNT(roots)) {
                         buf_putc(&out, *p++);

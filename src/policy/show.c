@@ -4,8 +4,10 @@
 
 static bool needs_quotes(const char *s)
 {
-        static const char *const keywords[] = { "any", "as", "cap", "except", "max", "until", "with", "without" };
-        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+=,%~-{}";
+        static const char *const keywords[] = { "any", "as",    "cap",  "except",
+                                                "max", "until", "with", "without" };
+        static const char plain[] =
+                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+=,%~-{}";
         if (!*s || s[strspn(s, plain)])
                 return true;
         for (size_t i = 0; i < COUNT(keywords); i++)
@@ -86,13 +88,22 @@ void show_door(const struct door *d, struct buf *out)
         case DOOR_EDIT:
         case DOOR_WRITE:
         case DOOR_SOCK:
-        case DOOR_RUN: show_path(d, out); break;
-        case DOOR_ENV: show_env(d, out); break;
-        case DOOR_NET: show_net(&d->net, out); break;
+        case DOOR_RUN:
+                show_path(d, out);
+                break;
+        case DOOR_ENV:
+                show_env(d, out);
+                break;
+        case DOOR_NET:
+                show_net(&d->net, out);
+                break;
         case DOOR_IN:
-        case DOOR_OUT: show_handle(d, out); break;
+        case DOOR_OUT:
+                show_handle(d, out);
+                break;
         case DOOR_NONE:
-        case DOOR_KIND__COUNT: break;
+        case DOOR_KIND__COUNT:
+                break;
         }
         if (d->until)
                 buf_printf(out, " until %s", date_print(d->until, date));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/stock.c - the stock policies. Every entry is optional (?), because hosts differ; none of them opens /home,
- * /root, /var, /run or the network. A widening here widens every box that uses it: say it in NEWS.md. */
+/* policy/stock.c - the stock policies. Every entry is optional (?), because hosts differ; none of them opens
+ * /home, /root, /var, /run or the network. A widening here widens every box that uses it: say it in NEWS.md.
+ */
 #include "policy/internal.h"
 
 static const char loader[] =
@@ -28,23 +29,22 @@ static const char python3[] =
         "read /usr/share/python3? /etc/python3? /etc/mime.types?\n"
         "read /etc/ssl/certs? /usr/share/ca-certificates? /etc/ssl/openssl.cnf?\n";
 
-static const char node[] =
-        "doc \"The Node.js and npm of this host.\"\n"
-        "use  base/loader\n"
-        "run  node? nodejs? npm? npx? sh? env?\n"
-        "read /usr/share/nodejs? /usr/lib/nodejs? /usr/lib/node_modules? /usr/share/node_modules? /usr/share/npm?\n"
-        "read /usr/local/lib/node_modules? /etc/ssl/certs? /usr/share/ca-certificates? /etc/ssl/openssl.cnf?\n";
+static const char node[] = "doc \"The Node.js and npm of this host.\"\n"
+                           "use  base/loader\n"
+                           "run  node? nodejs? npm? npx? sh? env?\n"
+                           "read /usr/share/nodejs? /usr/lib/nodejs? /usr/lib/node_modules? "
+                           "/usr/share/node_modules? /usr/share/npm?\n"
+                           "read /usr/local/lib/node_modules? /etc/ssl/certs? /usr/share/ca-certificates? "
+                           "/etc/ssl/openssl.cnf?\n";
 
-static const char git[] =
-        "doc \"The git of this host, with its helpers.\"\n"
-        "use  base/loader\n"
-        "run  git? sh? less? /usr/lib/git-core/? /usr/libexec/git-core/?\n"
-        "read /usr/lib/git-core? /usr/libexec/git-core? /usr/share/git-core?\n"
-        "read /etc/ssl/certs? /usr/share/ca-certificates?\n";
+static const char git[] = "doc \"The git of this host, with its helpers.\"\n"
+                          "use  base/loader\n"
+                          "run  git? sh? less? /usr/lib/git-core/? /usr/libexec/git-core/?\n"
+                          "read /usr/lib/git-core? /usr/libexec/git-core? /usr/share/git-core?\n"
+                          "read /etc/ssl/certs? /usr/share/ca-certificates?\n";
 
-static const char build[] =
-        "doc \"Compilers, headers and make of this host.\"\n"
-        "use  base/system\n";
+static const char build[] = "doc \"Compilers, headers and make of this host.\"\n"
+                            "use  base/system\n";
 
 static const char *const names[] = {
         "base/build", "base/git", "base/loader", "base/node", "base/python3", "base/system",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/url.c - the one canonical form of a URL path. What a server could read in a second way (dot segments,
- * encoded slashes, double encoding, path parameters) is refused, never repaired. */
+/* policy/url.c - the one canonical form of a URL path. What a server could read in a second way (dot
+ * segments, encoded slashes, double encoding, path parameters) is refused, never repaired. */
 #include "policy/internal.h"
 
 static int refuse(struct host_why *why, const char *what, const char *hint)
@@ -47,7 +47,9 @@ static int put_escape(struct canon *c, struct span raw, size_t i, struct host_wh
                 return refuse(why, "% must be followed by two hexadecimal digits", NULL);
         uint8_t v = (uint8_t) (a << 4 | b);
         if (v < 0x20 || v == 0x7f || strchr("./\\%;", v))
-                return refuse(why, "an escape that hides a dot, slash, backslash, percent, semicolon or control", NULL);
+                return refuse(why,
+                              "an escape that hides a dot, slash, backslash, percent, semicolon or control",
+                              NULL);
         char text[3] = { '%', up[v >> 4], up[v & 15] };
         char self = (char) v;
         return unreserved(v) ? put(c, v, &self, 1) : put(c, v, text, 3);
@@ -70,7 +72,8 @@ static int refuse_byte(uint8_t c, struct host_why *why)
         if (c == '*')
                 return refuse(why, "* in the path", "** alone may end a path, as its last segment");
         if (c == '?' || c == '#')
-                return refuse(why, "a query or fragment cannot be part of a door", "a path covers all its queries");
+                return refuse(why, "a query or fragment cannot be part of a door",
+                              "a path covers all its queries");
         if (c >= 0x80)
                 return refuse(why, "the path is not plain ASCII", "write other characters as %XX");
         return refuse(why, "a character that no URL path has", "write it as %XX if it is meant");

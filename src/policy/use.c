@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/use.c - `use`: the union with stock and own policies. A name is taken once however often it is used, so
- * the work is bounded by the number of different names. */
+/* policy/use.c - `use`: the union with stock and own policies. A name is taken once however often it is used,
+ * so the work is bounded by the number of different names. */
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -66,7 +66,8 @@ static int check_chain(struct gather *g, const struct use_line *u, const struct 
         return 0;
 }
 
-/* A used policy's expectations are tests of that policy alone: the doors of the one who uses it may be wider. */
+/* A used policy's expectations are tests of that policy alone: the doors of the one who uses it may be wider.
+ */
 static int hold_alone(struct gather *g, const struct policy *p, const struct use_chain *chain)
 {
         struct checked_policy *alone = calloc(1, sizeof *alone);
@@ -75,7 +76,8 @@ static int hold_alone(struct gather *g, const struct policy *p, const struct use
         struct gather own = { .scope = g->scope, .c = alone, .nested = true };
         own.scope.mem = &alone->mem;
         int r = gather_policy(&own, p, false, chain);
-        if (r == 0 && door_set_seal(&alone->live, g->scope.e) == 0 && door_set_seal(&alone->closed, g->scope.e) == 0)
+        if (r == 0 && door_set_seal(&alone->live, g->scope.e) == 0 &&
+            door_set_seal(&alone->closed, g->scope.e) == 0)
                 r = check_expects(alone, p, &own.scope, false);
         else
                 r = -1;
@@ -93,7 +95,8 @@ static void take_limits(struct gather *g, const struct policy *p)
                         to->value[k] = p->limits.value[k];
 }
 
-static int take_text(struct gather *g, const struct use_line *u, const struct use_chain *chain, struct policy *p)
+static int take_text(struct gather *g, const struct use_line *u, const struct use_chain *chain,
+                     struct policy *p)
 {
         struct use_chain link = { .up = chain, .name = u->name, .depth = chain ? chain->depth + 1 : 1 };
         struct span text;

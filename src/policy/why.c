@@ -17,14 +17,27 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
         if (d->answer == ANSWER_ALLOW || root)
                 return;
         switch (f->kind) {
-        case EFFECT_READ: buf_puts(out, "read "); break;
-        case EFFECT_WRITE: buf_puts(out, "edit "); break; /* the smaller power: nothing reaches the host unseen */
-        case EFFECT_RUN: buf_puts(out, "run "); break;
-        case EFFECT_SOCK: buf_puts(out, "sock "); break;
-        case EFFECT_ENV: buf_printf(out, "env %s", f->name); return;
-        case EFFECT_NET: line_net_text(f, out); return;
+        case EFFECT_READ:
+                buf_puts(out, "read ");
+                break;
+        case EFFECT_WRITE:
+                buf_puts(out, "edit ");
+                break; /* the smaller power: nothing reaches the host unseen */
+        case EFFECT_RUN:
+                buf_puts(out, "run ");
+                break;
+        case EFFECT_SOCK:
+                buf_puts(out, "sock ");
+                break;
+        case EFFECT_ENV:
+                buf_printf(out, "env %s", f->name);
+                return;
+        case EFFECT_NET:
+                line_net_text(f, out);
+                return;
         case EFFECT_NONE:
-        case EFFECT_KIND__COUNT: return;
+        case EFFECT_KIND__COUNT:
+                return;
         }
         show_token(out, f->path);
 }
@@ -36,8 +49,11 @@ void policy_line_cost(const struct effect *f, struct buf *out)
                 buf_printf(out, "A hostile guest could read everything at and below %s", f->path);
                 break;
         case EFFECT_WRITE:
-                buf_printf(out, "A hostile guest could read %s and change, add or delete anything at and below it, in a "
-                                "private layer that reaches the host only when a person applies it", f->path);
+                buf_printf(out,
+                           "A hostile guest could read %s and change, add or delete anything at and below "
+                           "it, in a "
+                           "private layer that reaches the host only when a person applies it",
+                           f->path);
                 break;
         case EFFECT_RUN:
                 buf_printf(out, "A hostile guest could start %s with any arguments", f->path);
@@ -51,10 +67,13 @@ void policy_line_cost(const struct effect *f, struct buf *out)
                 buf_printf(out, "A hostile guest could read the value of %s", f->name);
                 break;
         case EFFECT_SOCK:
-                buf_printf(out, "A hostile guest could ask the program behind %s for anything it does for you", f->path);
+                buf_printf(out,
+                           "A hostile guest could ask the program behind %s for anything it does for you",
+                           f->path);
                 break;
         case EFFECT_NONE:
-        case EFFECT_KIND__COUNT: return;
+        case EFFECT_KIND__COUNT:
+                return;
         }
         buf_putc(out, '.');
 }

@@ -8,23 +8,25 @@
 enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes `until` */
 
 /* One row: word, synopsis, help, handler, flags. */
-#define WORDS(X)                                                                                                      \
-        X("box", "NAME", "name of the box", line_box, 0)                                                              \
-        X("doc", "\"TEXT\"", "one sentence for people", line_doc, 0)                                                  \
-        X("use", "NAME...", "all doors of a stock or own policy; `use none`: not even the loader", line_use, 0)       \
-        X("read", "PATH...[except SUB...]", "visible, read-only", line_read, ONE_TOKEN | DOOR)                        \
-        X("edit", "PATH...[except SUB...]", "writable in a private layer, applied by a person later", line_edit,      \
-          ONE_TOKEN | DOOR)                                                                                           \
-        X("write", "PATH...", "writable for real, at once", line_write, ONE_TOKEN | DOOR)                             \
-        X("run", "PROGRAM...|any", "programs that may start; DIR/ for all below it", line_run, ONE_TOKEN | DOOR)      \
-        X("env", "NAME[=VALUE]...", "pass or set a variable", line_env, ONE_TOKEN | DOOR)                             \
-        X("net", "DEST [METHOD...] [with NAME] [cap N]", "host:port, *.host:port, https://host/path/**, @place/path", \
-          line_net, DOOR)                                                                                             \
-        X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR)                              \
-        X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)                   \
-        X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)                \
-        X("limit", "KEY VALUE...", "time cpu memory procs files disk output egress effects", line_limit, 0)           \
-        X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                          \
+#define WORDS(X)                                                                                             \
+        X("box", "NAME", "name of the box", line_box, 0)                                                     \
+        X("doc", "\"TEXT\"", "one sentence for people", line_doc, 0)                                         \
+        X("use", "NAME...", "all doors of a stock or own policy; `use none`: not even the loader", line_use, \
+          0)                                                                                                 \
+        X("read", "PATH...[except SUB...]", "visible, read-only", line_read, ONE_TOKEN | DOOR)               \
+        X("edit", "PATH...[except SUB...]", "writable in a private layer, applied by a person later",        \
+          line_edit, ONE_TOKEN | DOOR)                                                                       \
+        X("write", "PATH...", "writable for real, at once", line_write, ONE_TOKEN | DOOR)                    \
+        X("run", "PROGRAM...|any", "programs that may start; DIR/ for all below it", line_run,               \
+          ONE_TOKEN | DOOR)                                                                                  \
+        X("env", "NAME[=VALUE]...", "pass or set a variable", line_env, ONE_TOKEN | DOOR)                    \
+        X("net", "DEST [METHOD...] [with NAME] [cap N]",                                                     \
+          "host:port, *.host:port, https://host/path/**, @place/path", line_net, DOOR)                       \
+        X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR)                     \
+        X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \
+        X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)       \
+        X("limit", "KEY VALUE...", "time cpu memory procs files disk output egress effects", line_limit, 0)  \
+        X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                 \
         X("expect", "allow|deny EFFECT", "a test of the policy, held at load", line_expect, 0)
 
 static const struct policy_word_help helps[] = {
@@ -82,7 +84,10 @@ static int unknown_word(const char *word, const struct source_place *at, struct 
 
 /* ---- reading one line ---- */
 
-bool token_is(const struct token *t, const char *keyword) { return t && !t->quoted && strcmp(t->text, keyword) == 0; }
+bool token_is(const struct token *t, const char *keyword)
+{
+        return t && !t->quoted && strcmp(t->text, keyword) == 0;
+}
 
 const struct token *reader_next(struct reader *r) { return r->i < r->n ? &r->tok[r->i++] : NULL; }
 
@@ -166,7 +171,8 @@ static int read_lines(struct policy *p, const char *file, struct span text, stru
                 if (at.line > POLICY_MAX_LINES)
                         return fail_at(e, &at, "more than %d lines", POLICY_MAX_LINES);
                 t->n = 0;
-                if (lex_line(&x, span_of(text.p + i, n), at) < 0 || (t->n > 0 && words_read(p, t->v, t->n, e) < 0))
+                if (lex_line(&x, span_of(text.p + i, n), at) < 0 ||
+                    (t->n > 0 && words_read(p, t->v, t->n, e) < 0))
                         return -1;
                 i += n + 1;
         }
@@ -176,7 +182,8 @@ static int read_lines(struct policy *p, const char *file, struct span text, stru
 static bool is_json(struct span text)
 {
         size_t i = 0;
-        while (i < text.n && (text.p[i] == ' ' || text.p[i] == '\t' || text.p[i] == '\n' || text.p[i] == '\r'))
+        while (i < text.n &&
+               (text.p[i] == ' ' || text.p[i] == '\t' || text.p[i] == '\n' || text.p[i] == '\r'))
                 i++;
         return i < text.n && text.p[i] == '{';
 }
@@ -210,8 +217,8 @@ int policy_add_text(struct policy *p, const char *file, struct span text, struct
 
 /* ---- flags ---- */
 
-/* The whole argument is one token. It stands in no line, so nothing in it is a pattern or a keyword but a last ?
- * (not of a variable) and `any`. */
+/* The whole argument is one token. It stands in no line, so nothing in it is a pattern or a keyword but a
+ * last ? (not of a variable) and `any`. */
 static int one_token(struct policy *p, int w, const char *arg, struct tokens *t, struct err *e)
 {
         struct source_place at = t->v[0].at;
@@ -221,7 +228,8 @@ static int one_token(struct policy *p, int w, const char *arg, struct tokens *t,
                 return fail_at(e, &at, "longer than %d bytes", POLICY_MAX_LINE);
         if (lex_check(&x, span_of(arg, n), at) < 0)
                 return -1;
-        bool run = handlers[w].parse == line_run, optional = n > 1 && arg[n - 1] == '?' && handlers[w].parse != line_env;
+        bool run = handlers[w].parse == line_run,
+             optional = n > 1 && arg[n - 1] == '?' && handlers[w].parse != line_env;
         struct token k = { .at = at, .quoted = !run || strcmp(arg, "any") != 0, .optional = optional };
         k.text = arena_copy(&p->mem, span_of(arg, n - optional));
         return k.text && tokens_add(t, &k) == 0 ? 0 : fail_memory(e);
@@ -239,7 +247,8 @@ static int read_flag(struct policy *p, const char *word, const char *arg, struct
         if (w < 0)
                 return unknown_word(word, &k.at, e);
         struct lexer x = { .mem = &p->mem, .file = name, .out = t, .e = e };
-        int r = (handlers[w].flags & ONE_TOKEN) ? one_token(p, w, arg, t, e) : lex_line(&x, span_str(arg), k.at);
+        int r = (handlers[w].flags & ONE_TOKEN) ? one_token(p, w, arg, t, e)
+                                                : lex_line(&x, span_str(arg), k.at);
         for (size_t i = 0; r == 0 && i < t->n; i++)
                 t->v[i].at.column = 0;
         return r < 0 ? -1 : words_read(p, t->v, t->n, e);

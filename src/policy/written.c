@@ -20,14 +20,15 @@ void policy_free(struct policy *p)
 
 static bool is_flag(const struct source_place *at) { return at->line == 0; }
 
-/* A flag speaks last, because the person who types it has the file before their eyes. Two files or two flags that
- * disagree are an error: no order of reading may decide. */
+/* A flag speaks last, because the person who types it has the file before their eyes. Two files or two flags
+ * that disagree are an error: no order of reading may decide. */
 static int absorb_text(struct text_line *to, const struct text_line *from, const char *word, struct err *e)
 {
         if (!from->text)
                 return 0;
         if (to->text && is_flag(&to->at) == is_flag(&from->at) && strcmp(to->text, from->text) != 0)
-                return fail_at(e, &from->at, "`%s` is stated twice, at %s:%u first", word, to->at.file, to->at.line);
+                return fail_at(e, &from->at, "`%s` is stated twice, at %s:%u first", word, to->at.file,
+                               to->at.line);
         if (!to->text || is_flag(&from->at))
                 *to = *from;
         return 0;
@@ -39,7 +40,8 @@ static int absorb_wall(struct wall_line *to, const struct wall_line *from, struc
         if (!from->stated)
                 return 0;
         if (to->stated && (to->kind != from->kind || to->without != from->without))
-                return fail_at(e, &from->at, "`wall` is stated twice and differs from %s:%u", to->at.file, to->at.line);
+                return fail_at(e, &from->at, "`wall` is stated twice and differs from %s:%u", to->at.file,
+                               to->at.line);
         *to = *from;
         return 0;
 }
@@ -52,7 +54,8 @@ static int absorb_limits(struct policy *p, const struct policy *from, struct err
                         continue;
                 bool had = p->limits.stated[k], same_rank = had && is_flag(at) == is_flag(&p->limit_at[k]);
                 if (same_rank && is_flag(at) && p->limits.value[k] != from->limits.value[k])
-                        return fail_at(e, at, "`limit %s` is stated twice", policy_limit_name((enum limit_key) k));
+                        return fail_at(e, at, "`limit %s` is stated twice",
+                                       policy_limit_name((enum limit_key) k));
                 if (same_rank && p->limits.value[k] <= from->limits.value[k])
                         continue; /* of two files the smaller limit holds */
                 if (had && !same_rank && !is_flag(at))
@@ -75,7 +78,8 @@ static int room(void **v, size_t n, size_t *cap, size_t more, size_t size)
 static int absorb_room(struct policy *p, const struct policy *from)
 {
         return room((void **) &p->doors, p->n_doors, &p->cap_doors, from->n_doors, sizeof *p->doors) < 0 ||
-                               room((void **) &p->uses, p->n_uses, &p->cap_uses, from->n_uses, sizeof *p->uses) < 0 ||
+                               room((void **) &p->uses, p->n_uses, &p->cap_uses, from->n_uses,
+                                    sizeof *p->uses) < 0 ||
                                room((void **) &p->expects, p->n_expects, &p->cap_expects, from->n_expects,
                                     sizeof *p->expects) < 0
                        ? -1
@@ -92,7 +96,8 @@ static void append(void *to, size_t *n, const void *from, size_t more, size_t si
 int policy_absorb(struct policy *p, struct policy *from, struct err *e)
 {
         struct policy trial = *p; /* singletons are tried on a copy: all of `from` or nothing */
-        if (absorb_text(&trial.box, &from->box, "box", e) < 0 || absorb_text(&trial.doc, &from->doc, "doc", e) < 0 ||
+        if (absorb_text(&trial.box, &from->box, "box", e) < 0 ||
+            absorb_text(&trial.doc, &from->doc, "doc", e) < 0 ||
             absorb_wall(&trial.wall, &from->wall, e) < 0 || absorb_limits(&trial, from, e) < 0)
                 return -1;
         if (p->n_doors + from->n_doors > POLICY_MAX_DOORS)

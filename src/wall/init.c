@@ -121,7 +121,8 @@ static int become_root_of_namespace(struct wall_init *w, struct err *e)
 }
 
 /* Second layers by sysctl of our own namespaces, through the host's /proc before it is gone. Where the kernel or a
- * container refuses them, seccomp stands alone, and the layer is not reported as up. */
+ * container refuses them, seccomp stands alone, and the layer is not reported as up.
+ * Called while a root caller's init still has root's id: the file that closes executable memfds belongs to it. */
 static void close_namespace_knobs(struct wall_init *w)
 {
         (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1");
@@ -133,21 +134,19 @@ static void close_namespace_knobs(struct wall_init *w)
 static int raise_namespaces(struct wall_init *w, struct err *e)
 {
         w->layers |= 1u << LAYER_USER | 1u << LAYER_PID | 1u << LAYER_IPC | 1u << LAYER_UTS | 1u << LAYER_CGROUP_NS;
-        if (wall_net_begin(w, e) < 0)
-                return -1;
-        await_maps(w);
-        if (become_root_of_namespace(w, e) < 0)
-                return -1;
         close_namespace_knobs(w);
+        await_maps(w);
+        /* After the one wait: from here on init keeps its core, and the helper finds the other one free. */
+        if (wall_net_begin(w, e) < 0 || become_root_of_namespace(w, e) < 0)
+                return -1;
         if (sethostname("box", 3) < 0 || setdomainname("", 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "naming the box");
-        if (wall_root_build(w, e) < 0 || wall_root_enter(w, e) < 0)
+        /* The helper is done before the old root goes: dropping it waits for every core to leave the kernel. */
+        if (wall_root_build(w, e) < 0 || wall_net_join(w, e) < 0 || wall_root_enter(w, e) < 0)
                 return -1;
         if (w->plan->tty && wall_tty_open(w, e) < 0)
                 return -1;
-        if (!(w->plan->without & WITHOUT_LANDLOCK) && wall_landlock_build(w, w->root, e) < 0)
-                return -1;
-        return wall_net_join(w, e);
+        return w->plan->without & WITHOUT_LANDLOCK ? 0 : wall_landlock_build(w, w->root, e);
 }
 
 static int raise_process(struct wall_init *w, struct err *e)

@@ -43,6 +43,7 @@ struct wall_init {
         int root;        /* the new root */
         int proc;        /* the box's own /proc */
         int scratch;     /* the private tmpfs, to see whether it is full */
+        uint64_t root_dev, scratch_dev; /* our own filesystems: mount points are made only there */
         int landlock;    /* ruleset to enforce */
         int listener;    /* seccomp notifications */
         int tty_slave;

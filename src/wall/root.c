@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "wall/internal.h"
+#include "wall/mountapi.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -32,12 +32,17 @@ int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
 /* True for a directory of our own filesystems: only there may a mount point be made. */
 static bool is_ours(const struct wall_init *w, int dir)
 {
-        struct stat at, root, scratch;
-        if (fstat(dir, &at) < 0 || fstat(w->root, &root) < 0)
-                return false;
-        if (at.st_dev == root.st_dev)
-                return true;
-        return w->scratch >= 0 && fstat(w->scratch, &scratch) == 0 && at.st_dev == scratch.st_dev;
+        struct stat at;
+        return fstat(dir, &at) == 0 && (at.st_dev == w->root_dev || at.st_dev == w->scratch_dev);
+}
+
+static int note_device(int fd, uint64_t *ret)
+{
+        struct stat st;
+        if (fstat(fd, &st) < 0)
+                return -1;
+        *ret = st.st_dev;
+        return 0;
 }
 
 static int make_node(int dir, const char *name, bool is_dir)
@@ -106,8 +111,7 @@ static int attach(struct wall_init *w, int tree, const char *path, bool is_dir, 
                         (void) err_hint(e, "a part of the path is a symbolic link inside another door: name where it leads");
                 return -1;
         }
-        /* SAFETY: both ends are descriptors; no name is looked up again. */
-        if (move_mount(tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+        if (mount_move(tree, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "mounting %s", path);
         return 0;
 }
@@ -116,19 +120,17 @@ static int attach(struct wall_init *w, int tree, const char *path, bool is_dir, 
 
 static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
 {
-        AUTO_FD(fs, fsopen("tmpfs", FSOPEN_CLOEXEC));
-        if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0 ||
-            fsconfig(fs, FSCONFIG_SET_STRING, "size", size, 0) < 0 ||
-            fsconfig(fs, FSCONFIG_SET_STRING, "nr_inodes", inodes, 0) < 0 ||
-            fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+        AUTO_FD(fs, mount_fsopen("tmpfs"));
+        if (fs < 0 || mount_fsset(fs, "mode", "0755") < 0 || mount_fsset(fs, "size", size) < 0 ||
+            mount_fsset(fs, "nr_inodes", inodes) < 0 || mount_fscreate(fs) < 0)
                 return -1;
-        return fsmount(fs, FSMOUNT_CLOEXEC, (unsigned) attr);
+        return mount_fsmount(fs, (unsigned) attr);
 }
 
 static int set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear)
 {
         struct mount_attr a = { .attr_set = set, .attr_clr = clear, .propagation = MS_PRIVATE };
-        return mount_setattr(tree, "", AT_EMPTY_PATH | recursive, &a, sizeof a);
+        return mount_attr_set(tree, recursive, &a);
 }
 
 static uint64_t step_attr(unsigned flags)
@@ -192,7 +194,7 @@ static int clone_door(const struct plan_step *s, struct err *e)
                 errno = ESTALE;
                 return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", s->text);
         }
-        int tree = open_tree(from, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+        int tree = mount_clone(from, "", AT_RECURSIVE);
         return tree < 0 ? wall_fail(e, STAGE_DOORS, "taking the door %s", s->text) : tree;
 }
 
@@ -218,7 +220,7 @@ static int scratch_begin(struct wall_init *w, struct err *e)
         (void) snprintf(size, sizeof size, "%llu", (unsigned long long) disk);
         (void) snprintf(inodes, sizeof inodes, "%llu", (unsigned long long) (disk / 8192 < 1024 ? 1024 : disk / 8192));
         w->scratch = make_tmpfs(size, inodes, PLAIN | MOUNT_ATTR_NOEXEC);
-        if (w->scratch < 0)
+        if (w->scratch < 0 || note_device(w->scratch, &w->scratch_dev) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the private files");
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
                 if (mkdirat(w->scratch, parts[i].name, 0700) < 0 ||
@@ -232,7 +234,7 @@ static int do_scratch(struct wall_init *w, const struct plan_step *s, struct err
 {
         if (w->scratch < 0 && scratch_begin(w, e) < 0)
                 return -1;
-        AUTO_FD(tree, open_tree(w->scratch, s->text, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
+        AUTO_FD(tree, mount_clone(w->scratch, s->text, 0));
         if (tree < 0 || (s->flags & STEP_EXEC && set_attr(tree, 0, 0, MOUNT_ATTR_NOEXEC) < 0))
                 return wall_fail(e, STAGE_ROOT, "taking the private %s", s->text);
         return attach(w, tree, s->path, true, e);
@@ -267,7 +269,7 @@ static int do_device(struct wall_init *w, const struct plan_step *s, struct err 
                 errno = ENODEV;
                 return wall_fail(e, STAGE_ROOT, "%s of this host is not the device it should be", s->path);
         }
-        AUTO_FD(tree, open_tree(from, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
+        AUTO_FD(tree, mount_clone(from, "", 0));
         if (tree < 0 || set_attr(tree, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "taking %s", s->path);
         return attach(w, tree, s->path, false, e);
@@ -275,12 +277,11 @@ static int do_device(struct wall_init *w, const struct plan_step *s, struct err 
 
 static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(fs, fsopen("proc", FSOPEN_CLOEXEC));
-        if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0 ||
-            fsconfig(fs, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
-            fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+        AUTO_FD(fs, mount_fsopen("proc"));
+        if (fs < 0 || mount_fsset(fs, "hidepid", "invisible") < 0 || mount_fsset(fs, "subset", "pid") < 0 ||
+            mount_fscreate(fs) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own /proc");
-        w->proc = fsmount(fs, FSMOUNT_CLOEXEC, PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
+        w->proc = mount_fsmount(fs, PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
         if (w->proc < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own /proc");
         return attach(w, w->proc, s->path, true, e);
@@ -288,12 +289,10 @@ static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e
 
 static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(fs, fsopen("devpts", FSOPEN_CLOEXEC));
-        if (fs < 0 || fsconfig(fs, FSCONFIG_SET_STRING, "ptmxmode", "0666", 0) < 0 ||
-            fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0600", 0) < 0 ||
-            fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+        AUTO_FD(fs, mount_fsopen("devpts"));
+        if (fs < 0 || mount_fsset(fs, "ptmxmode", "0666") < 0 || mount_fsset(fs, "mode", "0600") < 0 || mount_fscreate(fs) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
-        AUTO_FD(tree, fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
+        AUTO_FD(tree, mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
         if (tree < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
         return attach(w, tree, s->path, true, e);
@@ -317,9 +316,9 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         if (is_dir ? (mkdirat(w->root, name, 0555) < 0 && errno != EEXIST)
                    : (make_node(w->root, name, false) < 0 && errno != EEXIST))
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
-        AUTO_FD(tree, open_tree(w->root, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
+        AUTO_FD(tree, mount_clone(w->root, name, 0));
         if (tree < 0 || set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
-            move_mount(tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+            mount_move(tree, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
         return 0;
 }
@@ -337,13 +336,13 @@ static int root_begin(struct wall_init *w, struct err *e)
 {
         char inodes[32];
         (void) snprintf(inodes, sizeof inodes, "%zu", 1024 + 32 * w->plan->step_count);
-        if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
                 return wall_fail(e, STAGE_ROOT, "making mounts private");
         w->root = make_tmpfs("4m", inodes, PLAIN);
-        if (w->root < 0)
+        if (w->root < 0 || note_device(w->root, &w->root_dev) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the new root");
         /* On top of the old root, where it is reached only through its descriptor until pivot_root. */
-        if (move_mount(w->root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        if (mount_over_root(w->root) < 0)
                 return wall_fail(e, STAGE_ROOT, "attaching the new root");
         return 0;
 }
@@ -368,13 +367,13 @@ int wall_root_build(struct wall_init *w, struct err *e)
 /* The old root goes on top of the new one and is taken off again: no place for it is needed inside. */
 int wall_root_enter(struct wall_init *w, struct err *e)
 {
-        if (fchdir(w->root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0) {
+        if (fchdir(w->root) < 0 || mount_pivot_here() < 0) {
                 (void) wall_fail(e, STAGE_PIVOT, "entering the new root");
                 if (e->sys == EINVAL)
                         (void) err_hint(e, "this system runs from its initial ramdisk; use `--wall process`");
                 return -1;
         }
-        if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+        if (mount_detach_here() < 0 || chdir("/") < 0)
                 return wall_fail(e, STAGE_PIVOT, "leaving the old root");
         w->layers |= 1u << LAYER_MOUNT;
         return 0;

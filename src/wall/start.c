@@ -3,6 +3,7 @@
  * Safe in a program with threads: the child is a raw clone and uses no lock or heap of ours. */
 #include "base/fd.h"
 #include "wall/internal.h"
+#include "wall/mountapi.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -128,13 +128,13 @@ static int map_door(const struct plan_step *s, int userns, struct err *e)
                 errno = ESTALE;
                 return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", s->text);
         }
-        AUTO_FD(tree, open_tree(from, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
+        AUTO_FD(tree, mount_clone(from, "", 0));
         struct mount_attr a = { .attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
                                 .propagation = MS_PRIVATE,
                                 .userns_fd = (uint64_t) userns };
         if (tree < 0)
                 return wall_fail(e, STAGE_DOORS, "taking the door %s", s->text);
-        if (mount_setattr(tree, "", AT_EMPTY_PATH, &a, sizeof a) < 0) {
+        if (mount_attr_set(tree, 0, &a) < 0) {
                 (void) wall_fail(e, STAGE_DOORS, "mapping ids on the door %s", s->text);
                 return err_hint(e, "its filesystem cannot map ids for root's box; run cordon as the owner of the files");
         }

@@ -13,8 +13,18 @@ static void test_str__numbers_are_plain_digits(void)
         CHECK(u64("0", 0));
         CHECK(u64("7", 7));
         CHECK(u64("18446744073709551615", UINT64_MAX));
-        static const char *const bad[] = { "", "-1", "+1", " 1", "1 ", "01", "00", "1x", "0x1", "18446744073709551616",
-                                           "99999999999999999999", "999999999999999999999999" };
+        static const char *const bad[] = { "",
+                                           "-1",
+                                           "+1",
+                                           " 1",
+                                           "1 ",
+                                           "01",
+                                           "00",
+                                           "1x",
+                                           "0x1",
+                                           "18446744073709551616",
+                                           "99999999999999999999",
+                                           "999999999999999999999999" };
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
                 uint64_t v = 77;
                 CHECK_INT(str_to_u64(span_str(bad[i]), &v), -1);
@@ -34,15 +44,29 @@ static void test_str__sizes_and_durations_have_exact_units(void)
         static const char *const bad[] = { "", "K", "1k", "1KB", "1.5M", "-1K", "01M", "99999999999999999T" };
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
                 CHECK_INT(str_to_size(span_str(bad[i]), &v), -1);
-        static const char *const bad_ms[] = { "", "5", "ms", "s", "5S", "5 s", "1w", "18446744073709551615d" };
+        static const char *const bad_ms[] = {
+                "", "5", "ms", "s", "5S", "5 s", "1w", "18446744073709551615d"
+        };
         for (size_t i = 0; i < sizeof bad_ms / sizeof *bad_ms; i++)
                 CHECK_INT(str_to_ms(span_str(bad_ms[i]), &v), -1);
 }
 
 static void test_str__spelling_a_value_and_reading_it_back_gives_the_value(void)
 {
-        static const uint64_t values[] = { 0, 1, 999, 1000, 1023, 1024, 1536, 60000, 90000, 3600000, 86400000, 1 << 20,
-                                           (UINT64_C(1) << 40) + 1, UINT64_MAX };
+        static const uint64_t values[] = { 0,
+                                           1,
+                                           999,
+                                           1000,
+                                           1023,
+                                           1024,
+                                           1536,
+                                           60000,
+                                           90000,
+                                           3600000,
+                                           86400000,
+                                           1 << 20,
+                                           (UINT64_C(1) << 40) + 1,
+                                           UINT64_MAX };
         for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
                 char buf[32];
                 uint64_t v = 1;
@@ -63,7 +87,10 @@ static void test_str__hostile_text_is_made_inert(void)
         CHECK_STR(inert("plain \xc3\xa9", buf, sizeof buf), "plain \xc3\xa9");
         CHECK_STR(inert("\x1b[31mred", buf, sizeof buf), "\\x1b[31mred");
         CHECK_STR(inert("a\nb\x7f", buf, sizeof buf), "a\\x0ab\\x7f");
-        CHECK_STR(inert("\xe2\x80\xae" "x", buf, sizeof buf), "\\u{202e}x");
+        CHECK_STR(inert("\xe2\x80\xae"
+                        "x",
+                        buf, sizeof buf),
+                  "\\u{202e}x");
         CHECK_STR(inert("\xef\xbb\xbf", buf, sizeof buf), "\\u{feff}");
         CHECK_STR(inert("\xff\xc0\xaf", buf, sizeof buf), "\\xff\\xc0\\xaf");
         CHECK_STR(inert("\xc2\x9b", buf, sizeof buf), "\\u{009b}");
@@ -77,7 +104,9 @@ static void test_str__inert_never_writes_past_its_buffer(void)
         for (size_t cap = 1; cap < 40; cap++) {
                 char buf[48];
                 memset(buf, 'Z', sizeof buf);
-                (void) inert("ab\x1b\xff\xe2\x80\xae" "cdefghijklmnopqrstuvwxyz", buf, cap);
+                (void) inert("ab\x1b\xff\xe2\x80\xae"
+                             "cdefghijklmnopqrstuvwxyz",
+                             buf, cap);
                 CHECK(memchr(buf, '\0', cap) != NULL);
                 CHECK(buf[cap] == 'Z');
         }
@@ -86,8 +115,10 @@ static void test_str__inert_never_writes_past_its_buffer(void)
 static void test_str__utf8_refuses_overlong_surrogate_and_nul(void)
 {
         CHECK(str_is_utf8(span_str("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80")));
-        static const char *const bad[] = { "\xc0\xaf", "\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
-                                           "\xff", "\x80", "\xc3", "\xe2\x82" };
+        static const char *const bad[] = {
+                "\xc0\xaf", "\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff",
+                "\x80",     "\xc3",         "\xe2\x82"
+        };
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
                 CHECK(!str_is_utf8(span_str(bad[i])));
         CHECK(!str_is_utf8(span_of("a\0b", 3)));

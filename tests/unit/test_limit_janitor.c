@@ -54,12 +54,13 @@ static _Noreturn void keeper(int out, bool leak)
 {
         struct limit_group g;
         struct told t = { 0 };
-        int fd = -1;
-        t.ok = open_group(&g) == NULL && limit_janitor_start(&g, &t.janitor, &fd, &e) == 0;
+        struct limit_janitor j = { -1, -1 };
+        t.ok = open_group(&g) == NULL && limit_janitor_start(&h, g.ask.name, &j, &e) == 0;
+        t.janitor = j.pid;
         t.box = fork();
         if (t.box == 0) {
                 if (!leak)
-                        (void) close(fd);
+                        (void) close(j.line);
                 for (;;)
                         (void) pause();
         }
@@ -127,41 +128,37 @@ static unsigned open_descriptors(pid_t pid)
         return n;
 }
 
-static void test_janitor__holds_only_the_group_and_its_line(void)
+static void test_janitor__holds_only_its_line(void)
 {
         struct limit_group g;
-        pid_t pid;
-        int fd;
+        struct limit_janitor j;
         char path[64], name[32] = "";
         const char *why = open_group(&g);
         if (why)
                 SKIP(why);
-        CHECK_INT(limit_janitor_start(&g, &pid, &fd, &e), 0);
+        CHECK_INT(limit_janitor_start(&h, g.ask.name, &j, &e), 0);
+        pid_t pid = j.pid;
         (void) snprintf(path, sizeof path, "/proc/%d/comm", (int) pid);
         for (int i = 0; i < 200 && strcmp(name, "cordon-janitor") != 0; i++, (void) poll(NULL, 0, 5))
                 (void) fd_get(AT_FDCWD, path, name, sizeof name);
         CHECK_STR(name, "cordon-janitor");
-        unsigned dirs = 2u * (g.v2 >= 0);
-        for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
-                dirs += (g.v1[c] >= 0) + (g.v1_parent[c] >= 0);
-        CHECK_INT(open_descriptors(pid), dirs + 2); /* the line, the keeper's pidfd */
+        CHECK_INT(open_descriptors(pid), 2); /* the line, the keeper's pidfd */
         CHECK(getsid(pid) == pid);
         CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* a plain wait does not see it */
         limit_group_end(&g);
-        limit_janitor_dismiss(pid, fd);
+        limit_janitor_dismiss(&j);
         CHECK(kill(pid, 0) < 0 && errno == ESRCH);
 }
 
 static void test_janitor__dismissed_touches_nothing(void)
 {
         struct limit_group g;
-        pid_t pid;
-        int fd;
+        struct limit_janitor j;
         const char *why = open_group(&g);
         if (why)
                 SKIP(why);
-        CHECK_INT(limit_janitor_start(&g, &pid, &fd, &e), 0);
-        limit_janitor_dismiss(pid, fd);
+        CHECK_INT(limit_janitor_start(&h, g.ask.name, &j, &e), 0);
+        limit_janitor_dismiss(&j);
         CHECK(is_there(g.ask.name));
         limit_group_end(&g);
         CHECK(!is_there(g.ask.name));
@@ -170,23 +167,23 @@ static void test_janitor__dismissed_touches_nothing(void)
 static void test_dismiss__of_a_dead_janitor_does_not_kill_us(void)
 {
         struct limit_group g;
-        pid_t pid;
-        int fd;
+        struct limit_janitor j;
         const char *why = open_group(&g);
         if (why)
                 SKIP(why);
-        CHECK_INT(limit_janitor_start(&g, &pid, &fd, &e), 0);
+        CHECK_INT(limit_janitor_start(&h, g.ask.name, &j, &e), 0);
+        pid_t pid = j.pid;
         (void) kill(pid, SIGKILL);
         (void) poll(NULL, 0, 20);
         limit_group_end(&g);
-        limit_janitor_dismiss(pid, fd);
+        limit_janitor_dismiss(&j);
         CHECK(kill(pid, 0) < 0);
 }
 
 static const struct test_case cases[] = {
         CASE(test_janitor__cleans_up_after_a_killed_keeper),
         CASE(test_janitor__also_when_the_line_leaked_into_the_box),
-        CASE(test_janitor__holds_only_the_group_and_its_line),
+        CASE(test_janitor__holds_only_its_line),
         CASE(test_janitor__dismissed_touches_nothing),
         CASE(test_dismiss__of_a_dead_janitor_does_not_kill_us),
 };

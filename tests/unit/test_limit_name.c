@@ -102,22 +102,6 @@ static void test_text__numbers_at_their_ends(void)
         CHECK_STR(limit_proc_path(4194304, "/cgroup", path), "/proc/4194304/cgroup");
 }
 
-static void test_rlimit__lowers_and_never_raises(void)
-{
-        int status = 1;
-        pid_t pid = fork();
-        if (pid == 0) {
-                struct rlimit r;
-                int bad =
-                        limit_rlimit(RLIMIT_NOFILE, 64) != 0 || limit_rlimit(RLIMIT_NOFILE, UINT64_MAX) != 0;
-                bad |= getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur != 64 || r.rlim_max != 64;
-                bad |= limit_rlimit(12345, 1) >= 0;
-                _exit(bad);
-        }
-        (void) waitpid(pid, &status, 0);
-        CHECK_INT(status, 0);
-}
-
 static const struct test_case cases[] = {
         CASE(test_name__is_ours_and_its_owner_lives),
         CASE(test_name__two_of_one_process_differ),
@@ -125,6 +109,5 @@ static const struct test_case cases[] = {
         CASE(test_owner__is_never_gone_when_we_cannot_know),
         CASE(test_name__others_are_not_taken_for_ours),
         CASE(test_text__numbers_at_their_ends),
-        CASE(test_rlimit__lowers_and_never_raises),
 };
 TEST_MAIN(cases)

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/unit/test_policy_common.h - what the policy tests share: a fixed context, one-call loading, test data. */
+/* tests/unit/test_policy_common.h - what the policy tests share: a fixed context, one-call loading, test
+ * data. */
 #pragma once
 #include "harness.h"
 #include "policy/policy.h"
 
 #include <stdlib.h>
 
-static const struct policy_context fixed_context = { .work = "/w/proj", .home = "/home/u", .now = 1790000000 };
+static const struct policy_context fixed_context = { .work = "/w/proj",
+                                                     .home = "/home/u",
+                                                     .now = 1790000000 };
 
 /* NULL and *e when the text does not load or does not hold. */
-static inline struct checked_policy *load_in(const char *file, struct span text, const struct policy_context *c, struct err *e)
+static inline struct checked_policy *load_in(const char *file, struct span text,
+                                             const struct policy_context *c, struct err *e)
 {
         struct policy *p = policy_new();
         struct checked_policy *out = NULL;
@@ -81,7 +85,11 @@ static inline char *test_data(const char *name, char *path, size_t cap)
         (void) snprintf(here, sizeof here, "%s", __FILE__);
         for (int up = 0; up < 3 && strrchr(here, '/'); up++)
                 *strrchr(here, '/') = '\0';
-        (void) snprintf(path, cap, "%s/tests/%s", root ? root : strchr(here, '/') || here[0] == '.' ? here : ".", name);
+        (void) snprintf(path, cap, "%s/tests/%s",
+                        root                                  ? root
+                        : strchr(here, '/') || here[0] == '.' ? here
+                                                              : ".",
+                        name);
         return path;
 }
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* probe/namespaces.c - new namespaces by every call and every flag, and joining old ones. A new user namespace is where
+ * most kernel exploits start. */
+#include "probe/internal.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+
+static int try_unshare(struct probe_result *r, int flag, const char *what)
+{
+        char call[64];
+        (void) snprintf(call, sizeof call, "unshare(%s)", what);
+        return by_reply(r, unshare(flag), call);
+}
+
+static void reap(long pid)
+{
+        int sys = errno;
+        if (pid > 0)
+                (void) waitpid((pid_t) pid, NULL, __WALL);
+        errno = sys;
+}
+
+static int try_clone(struct probe_result *r, unsigned long flag, const char *what)
+{
+        char call[64];
+        (void) snprintf(call, sizeof call, "clone(%s)", what);
+#ifdef __aarch64__
+        long pid = syscall(SYS_clone, flag | SIGCHLD, NULL, NULL, 0, NULL);
+#else
+        long pid = syscall(SYS_clone, flag | SIGCHLD, NULL, NULL, NULL, 0);
+#endif
+        if (pid == 0)
+                _exit(0);
+        reap(pid);
+        return by_reply(r, pid, call);
+}
+
+static int try_clone3(struct probe_result *r, unsigned long flag, const char *what)
+{
+        char call[64];
+        struct clone_args a = { .flags = flag, .exit_signal = SIGCHLD };
+        (void) snprintf(call, sizeof call, "clone3(%s)", what);
+        long pid = syscall(SYS_clone3, &a, sizeof a);
+        if (pid == 0)
+                _exit(0);
+        reap(pid);
+        return by_reply(r, pid, call);
+}
+
+static int try_setns(struct probe_result *r, const char *name)
+{
+        char path[64], call[64];
+        (void) snprintf(path, sizeof path, "/proc/self/ns/%s", name);
+        (void) snprintf(call, sizeof call, "setns(%s)", name);
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC));
+        if (fd < 0) { /* no descriptor to join by: the call itself must be shut all the same */
+                fd_close(&fd);
+                return by_reach(r, syscall(SYS_setns, -1, 0), call, 0);
+        }
+        return by_reply(r, syscall(SYS_setns, fd, 0), call);
+}
+
+/* The flags, and what each is called. */
+#define EACH(X)                                                                                              \
+        X(user, CLONE_NEWUSER, "NEWUSER")                                                                    \
+        X(mnt, CLONE_NEWNS, "NEWNS")                                                                         \
+        X(pid, CLONE_NEWPID, "NEWPID")                                                                       \
+        X(net, CLONE_NEWNET, "NEWNET")                                                                       \
+        X(ipc, CLONE_NEWIPC, "NEWIPC")                                                                       \
+        X(uts, CLONE_NEWUTS, "NEWUTS")                                                                       \
+        X(cgroup, CLONE_NEWCGROUP, "NEWCGROUP")                                                              \
+        X(time, CLONE_NEWTIME, "NEWTIME")
+
+#define FUNCTIONS(n, flag, text)                                                                             \
+        static int unshare_##n(struct probe_result *r) { return try_unshare(r, flag, text); }                \
+        static int clone3_##n(struct probe_result *r) { return try_clone3(r, flag, text); }                  \
+        static int setns_##n(struct probe_result *r) { return try_setns(r, #n); }
+EACH(FUNCTIONS)
+
+/* clone(2) has no bit for a time namespace. */
+#define CLONES(X)                                                                                            \
+        X(user, CLONE_NEWUSER, "NEWUSER")                                                                    \
+        X(mnt, CLONE_NEWNS, "NEWNS")                                                                         \
+        X(pid, CLONE_NEWPID, "NEWPID")                                                                       \
+        X(net, CLONE_NEWNET, "NEWNET")                                                                       \
+        X(ipc, CLONE_NEWIPC, "NEWIPC")                                                                       \
+        X(uts, CLONE_NEWUTS, "NEWUTS")                                                                       \
+        X(cgroup, CLONE_NEWCGROUP, "NEWCGROUP")
+#define CLONE_FUNCTION(n, flag, text) static int clone_##n(struct probe_result *r) { return try_clone(r, flag, text); }
+CLONES(CLONE_FUNCTION)
+
+/* All at once, as `unshare -Urmpf` does: one bit that is let through would be enough. */
+static int unshare_all(struct probe_result *r)
+{
+        return try_unshare(r, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS, "all");
+}
+
+static int clone_parent(struct probe_result *r) { return try_clone(r, CLONE_PARENT, "PARENT"); }
+
+/* Garbage in the high half must not hide a flag (CVE-2019-10063's shape). */
+static int clone_high_bits(struct probe_result *r) { return try_clone(r, CLONE_NEWUSER | (1ul << 40), "NEWUSER | 1 << 40"); }
+
+static int userns_owner(struct probe_result *r)
+{
+        AUTO_FD(fd, open("/proc/self/uid_map", O_RDWR | O_CLOEXEC));
+        return by_reply(r, fd, "open /proc/self/uid_map for writing");
+}
+
+static int ns_last_pid(struct probe_result *r) { return by_write_open(r, "/proc/sys/kernel/ns_last_pid"); }
+
+#define FIRST "seccomp,nested-user,capabilities"
+#define ROWS(n, flag, text)                                                                                  \
+        { "no new namespace by unshare: " #n, PROBE_NAMESPACES, "kernel code for namespace owners", FIRST, unshare_##n, false }, \
+        { "no new namespace by clone3: " #n, PROBE_NAMESPACES, "kernel code for namespace owners", FIRST, clone3_##n, false },   \
+        { "no namespace is joined: " #n, PROBE_NAMESPACES, "the box leaves its namespaces", FIRST, setns_##n, false },
+#define CLONE_ROW(n, flag, text) \
+        { "no new namespace by clone: " #n, PROBE_NAMESPACES, "kernel code for namespace owners", FIRST, clone_##n, false },
+
+static const struct probe rows[] = {
+        EACH(ROWS) CLONES(CLONE_ROW)
+        { "no new namespaces all at once", PROBE_NAMESPACES, "a box within the box with all powers", FIRST, unshare_all, false },
+        { "no child is given to the parent", PROBE_NAMESPACES, "a process leaves the payload's tree", "seccomp", clone_parent, false },
+        { "high bits do not hide a namespace flag", PROBE_NAMESPACES, "the filter looks at the wrong half", FIRST, clone_high_bits, false },
+        { "the id map cannot be written again", PROBE_NAMESPACES, "more ids are mapped in", "mount,landlock,user", userns_owner, false },
+        { "the next pid cannot be chosen", PROBE_NAMESPACES, "pids are reused at will", "mount,landlock,proc", ns_last_pid, false },
+};
+const struct probe_list probes_namespaces = PROBE_LIST(rows);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* probe/result.c - how a probe says what it found, and the few moves that many probes share. */
+#include "probe/internal.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int say(struct probe_result *r, enum probe_outcome o, const char *fmt, va_list ap)
+{
+        r->outcome = o;
+        (void) vsnprintf(r->why, sizeof r->why, fmt, ap);
+        return (int) o;
+}
+
+#define SAYS(name, outcome)                                                                                  \
+        int name(struct probe_result *r, const char *fmt, ...)                                               \
+        {                                                                                                    \
+                va_list ap;                                                                                  \
+                va_start(ap, fmt);                                                                           \
+                int o = say(r, outcome, fmt, ap);                                                            \
+                va_end(ap);                                                                                  \
+                return o;                                                                                    \
+        }
+SAYS(held, PROBE_HELD)
+SAYS(escaped, PROBE_ESCAPED)
+SAYS(cannot_tell, PROBE_CANNOT_TELL)
+
+static const char *errno_name(int sys)
+{
+        const char *n = strerrorname_np(sys);
+        return n ? n : "an unknown error";
+}
+
+int refused(struct probe_result *r, const char *call)
+{
+        r->sys = errno;
+        return held(r, "%s: %s", call, errno_name(r->sys));
+}
+
+int by_reply(struct probe_result *r, long reply, const char *call)
+{
+        return reply < 0 ? refused(r, call) : escaped(r, "%s succeeded", call);
+}
+
+int by_reach(struct probe_result *r, long reply, const char *call, int also)
+{
+        if (reply >= 0)
+                return escaped(r, "%s succeeded", call);
+        if (errno == EPERM || errno == EACCES || errno == ENOSYS || (also && errno == also))
+                return refused(r, call);
+        return escaped(r, "%s was answered by the kernel itself: %s", call, errno_name(errno));
+}
+
+int by_open(struct probe_result *r, const char *path, int flags)
+{
+        AUTO_FD(fd, open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+        if (fd < 0) {
+                r->sys = errno;
+                return held(r, "open %.150s: %s", path, errno_name(r->sys));
+        }
+        (void) snprintf(r->path, sizeof r->path, "%s", path);
+        return escaped(r, "%.200s was opened", path);
+}
+
+int by_write_open(struct probe_result *r, const char *path)
+{
+        AUTO_FD(fd, open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+        if (fd < 0) {
+                r->sys = errno;
+                return held(r, "open %.150s for writing: %s", path, errno_name(r->sys));
+        }
+        (void) snprintf(r->path, sizeof r->path, "%s", path);
+        return escaped(r, "%.200s was opened for writing", path);
+}
+
+int child_status(void (*fn)(void *), void *arg)
+{
+        int status = -1;
+        pid_t pid = fork();
+        if (pid == 0) {
+                fn(arg);
+                _exit(0);
+        }
+        if (pid < 0 || waitpid(pid, &status, 0) != pid)
+                return -1;
+        return status;
+}
+
+/* What a box usually may write, and what the process wall leaves when nothing is granted: nothing. */
+const char *writable_dir(void)
+{
+        static char cwd[200];
+        const char *home = getenv("HOME");
+        const char *const places[] = { "/tmp", home ? home : "/nonexistent", "/dev/shm", getcwd(cwd, sizeof cwd) ? cwd : "/" };
+        char path[256];
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+                (void) snprintf(path, sizeof path, "%s/.probe-%d", places[i], getpid());
+                int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+                if (fd < 0)
+                        continue;
+                (void) close(fd);
+                (void) unlink(path);
+                return places[i];
+        }
+        return NULL;
+}
+
+int make_file(char path[static 128], const char *name, mode_t mode)
+{
+        const char *dir = writable_dir();
+        if (!dir)
+                return -1;
+        if (snprintf(path, 128, "%s/probe-%d-%s", dir, getpid(), name) >= 128) {
+                errno = ENAMETOOLONG;
+                return -1;
+        }
+        (void) unlink(path);
+        int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0 && fchmod(fd, mode) < 0)
+                fd_close(&fd);
+        return fd;
+}
+
+bool holds_mark(int fd)
+{
+        char text[sizeof PROBE_MARK];
+        ssize_t n = pread(fd, text, sizeof text - 1, 0);
+        return n == (ssize_t) sizeof text - 1 && memcmp(text, PROBE_MARK, sizeof text - 1) == 0;
+}
+
+const char *canary(const struct probe_result *r, const char *name)
+{
+        static char path[320];
+        (void) snprintf(path, sizeof path, "%s/%s", r->world->dir[0] ? r->world->dir : "/nonexistent", name);
+        return path;
+}

@@ -1,0 +1,159 @@
+#!/bin/sh
+# Exit statuses, the result object, errors with hints, help for every verb.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+
+root() { "$@"; }
+status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
+# field JSON FILTER
+field() { printf '%s' "$1" | jq -r "$2" 2>&1; }
+one_object() { printf '%s' "$1" | jq -s -e 'length == 1 and (.[0] | type) == "object"' >/dev/null 2>&1; }
+
+for who in root as_user; do
+        is "$who: a payload's own status 0 is cordon's" "$(status $who "$CORDON" run -- true)" 0
+        is "$who: a payload's own status 7 is cordon's" "$(status $who "$CORDON" run -- sh -c 'exit 7')" 7
+        is "$who: a payload's own status 255 is cordon's" "$(status $who "$CORDON" run -- sh -c 'exit 255')" 255
+        is "$who: a payload killed by signal 9 gives 137" "$(status $who "$CORDON" run -- sh -c 'kill -9 $$')" 137
+        is "$who: a payload killed by signal 15 gives 143" "$(status $who "$CORDON" run -- sh -c 'kill -15 $$')" 143
+        is "$who: a payload killed by signal 11 gives 139" "$(status $who "$CORDON" run -- sh -c 'kill -11 $$')" 139
+        is "$who: a limit that ends it gives 124" "$(status $who "$CORDON" run --time 200ms -- sleep 5)" 124
+        has "$who: the limit is named on standard error" "$(cat err)" 'limit `time`'
+        is "$who: a program that is not there gives 127" "$(status $who "$CORDON" run -- no-such-program)" 127
+        has "$who: and an error" "$(cat err)" 'cordon: error:'
+        has "$who: and a hint" "$(cat err)" 'cordon: hint:'
+        is "$who: a path that is not there gives 127" "$(status $who "$CORDON" run -- /no/such/program)" 127
+        is "$who: a file that cannot be executed gives 126" "$(status $who "$CORDON" run -- /usr/share/zoneinfo/UTC)" 126
+        is "$who: a directory cannot be executed: 126" "$(status $who "$CORDON" run -- /usr/bin)" 126
+        is "$who: an option that does not exist gives 125" "$(status $who "$CORDON" run --no-such-option -- true)" 125
+        is "$who: a door that is not there gives 125" "$(status $who "$CORDON" run --read /no/such/door -- true)" 125
+        has "$who: a failed start has an error" "$(cat err)" 'cordon: error:'
+        has "$who: a failed start has a hint" "$(cat err)" 'cordon: hint:'
+        is "$who: nothing to run gives 125" "$(status $who "$CORDON" run)" 125
+        is "$who: nothing to run after -- gives 125" "$(status $who "$CORDON" run --)" 125
+
+        # --- the result object ---
+        json=$($who "$CORDON" run -q --status-fd 3 -- sh -c 'exit 3' 3>&1 >/dev/null 2>&1 </dev/null)
+        ok "$who: --status-fd gives one JSON object" one_object "$json"
+        is "$who: its end is exited" "$(field "$json" .end)" exited
+        is "$who: its exit is the payload's" "$(field "$json" .exit)" 3
+        is "$who: its signal is null" "$(field "$json" .signal)" null
+        is "$who: its limit is null" "$(field "$json" .limit)" null
+        is "$who: it was attested" "$(field "$json" .attested)" true
+        is "$who: the wall is named" "$(field "$json" .wall)" namespace
+        is "$who: no denial" "$(field "$json" '.denials|length')" 0
+        is "$who: the policy digest has 64 hex digits" "$(field "$json" '.policy|test("^[0-9a-f]{64}$")')" true
+        is "$who: there is a run id" "$(field "$json" '.run|length > 8')" true
+        for layer in user mount pid net ipc uts capabilities no-new-privs seccomp landlock rlimit nested-user; do
+                is "$who: the layer $layer is up" "$(field "$json" ".layers|index(\"$layer\") != null")" true
+        done
+        other=$($who "$CORDON" run -q --status-fd 3 -- true 3>&1 >/dev/null 2>&1 </dev/null)
+        is "$who: the same doors have the same digest" "$(field "$other" .policy)" "$(field "$json" .policy)"
+        ok "$who: each run has an id of its own" test "$(field "$other" .run)" != "$(field "$json" .run)"
+
+        json=$($who "$CORDON" run -q --json -- sh -c 'kill -9 $$' 2>&1 >/dev/null </dev/null)
+        ok "$who: --json gives one JSON object on standard error" one_object "$json"
+        is "$who: its end is signaled" "$(field "$json" .end)" signaled
+        is "$who: its signal is 9" "$(field "$json" .signal)" 9
+        is "$who: its exit is null" "$(field "$json" .exit)" null
+
+        json=$($who "$CORDON" run -q --json --time 200ms -- sleep 5 2>&1 >/dev/null </dev/null)
+        is "$who: a limit's end is limit" "$(field "$json" .end)" limit
+        is "$who: the limit is named" "$(field "$json" .limit)" time
+
+        json=$($who "$CORDON" run -q --json -- unshare -U true 2>&1 >/dev/null </dev/null | tail -n 1)
+        is "$who: a denial is in the object" "$(field "$json" '.denials|length > 0')" true
+        is "$who: the denial names its layer" "$(field "$json" '.denials[0].layer')" seccomp
+        has "$who: the denial names the call" "$(field "$json" '.denials[0].what')" unshare
+        is "$who: the denial names the program" "$(field "$json" '.denials[0].program')" unshare
+        is "$who: a denial counts" "$(field "$json" '.denials[0].count >= 1')" true
+
+        # --- starts that fail ---
+        status $who "$CORDON" run --status-fd 3 --read /no/such/door -- true 3>"$T/status" >/dev/null
+        json=$(cat "$T/status")
+        ok "$who: a failed start gives one JSON object too" one_object "$json"
+        is "$who: its end is failed" "$(field "$json" .end)" failed
+        has "$who: its error names the door" "$(field "$json" .error.what)" /no/such/door
+        ok "$who: its error has a code" test "$(field "$json" '.error.code|length > 0')" = true
+        has "$who: its error has the hint" "$(field "$json" .error.hint)" '?'
+        status $who "$CORDON" run --status-fd 3 -- no-such-program 3>"$T/status" >/dev/null
+        json=$(cat "$T/status")
+        ok "$who: a missing program gives one JSON object" one_object "$json"
+        is "$who: its end is not-started" "$(field "$json" .end)" not-started
+        has "$who: its error names the program" "$(field "$json" .error.what)" no-such-program
+done
+# A door name with bytes that JSON must escape.
+for odd in '/no/quote\"in/it' '/no/back\\slash' "$(printf '/no/tab\tin it')" '/no/é'; do
+        printf 'read "%s"\n' "$odd" >odd.policy
+        "$CORDON" run --status-fd 3 --json -p odd.policy -- true 3>status >/dev/null 2>err </dev/null
+        ok "a failed start over $odd is one JSON object" one_object "$(cat status)"
+        ok "a failed start over $odd is one JSON object on standard error" one_object "$(grep -v '^cordon:' err)"
+        has "a failed start over $odd names it" "$(jq -r .error.what <status)" 'there is no /no/'
+done
+printf 'read "/no/such door"\n' >odd.policy
+"$CORDON" run -p odd.policy -- true >/dev/null 2>err </dev/null
+has "the line that a hint gives can be used as it is" "$(cat err)" 'read "/no/such door"?'
+printf 'raed /usr\n' >wrong.policy
+"$CORDON" run --status-fd 3 -p wrong.policy -- true 3>status >/dev/null 2>&1 </dev/null
+ok "a policy that does not load is one JSON object too" one_object "$(cat status)"
+is "and its end is failed" "$(jq -r .end <status 2>&1)" failed
+"$CORDON" run --status-fd 3 --no-such-option -- true 3>status >/dev/null 2>&1 </dev/null
+ok "a usage error writes nothing that is not JSON" test "$(wc -c <status)" -eq 0 -o "$(jq -s 'length' <status 2>/dev/null)" = 1
+"$CORDON" run --status-fd 3 --json -q -- true 3>status 2>err </dev/null
+ok "--status-fd and --json say the same" test "$(jq -S . <status)" = "$(jq -S . <err)"
+is "--status-fd that is not open is refused" "$(status "$CORDON" run --status-fd 77 -- true)" 125
+is "--status-fd that is no number is refused" "$(status "$CORDON" run --status-fd 3x -- true)" 125
+is "-q still gives the payload's status" "$(status "$CORDON" run -q -- sh -c 'exit 9')" 9
+"$CORDON" run -q -- unshare -U true >/dev/null 2>err </dev/null
+hasnt "-q tells of no denial" "$(cat err)" 'refused'
+"$CORDON" run -- unshare -U true >/dev/null 2>err </dev/null
+has "without -q a denial is told" "$(cat err)" 'refused'
+"$CORDON" run -- true >out 2>err </dev/null
+is "a good run says nothing" "$(cat out err)" ''
+
+# --- words ---
+# suggests NAME WANT ARGUMENT...
+suggests() {
+        name=$1 want=$2
+        shift 2
+        code=$(status "$CORDON" "$@")
+        is "$name: 125" "$code" 125
+        has "$name: an error" "$(cat err)" 'cordon: error:'
+        has "$name: the nearest word" "$(grep 'cordon: hint:' err)" "$want"
+}
+suggests "an unknown verb" '`run`' rum -- true
+suggests "an unknown verb with letters swapped" '`doctor`' dcotor
+suggests "an unknown option" '--detach' run --detahc -- true
+suggests "an unknown door word" '--read' run --raed . -- true
+suggests "an unknown limit word" '--memory' run --memroy 1G -- true
+suggests "an unknown option of another verb" '--json' ps --jsno
+printf 'box x\nraed /usr\n' >wrong.policy
+suggests "an unknown word in a policy file" 'read' check wrong.policy
+suggests "an unknown limit in a policy" 'memory' run --limit 'memry 1G' -- true
+suggests "an unknown wall" 'namespace' run --wall namespac -- true
+suggests "an unknown word of policy" 'digest' policy digset base/system
+suggests "an unknown verb in help" '`inspect`' help inspct
+is "an option that lacks its argument gives 125" "$(status "$CORDON" run --read)" 125
+is "an option with an argument it does not take gives 125" "$(status "$CORDON" run --tty=1 -- true)" 125
+is "an option after -- is the payload's" "$(status "$CORDON" run -- sh -c 'exit 4' --help)" 4
+is "an option after the command is the payload's" "$(status "$CORDON" run sh -c 'exit 5' --json)" 5
+
+# --- help ---
+verbs=$("$CORDON" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+has "help lists run" "$verbs" run
+for verb in $verbs; do
+        out=$("$CORDON" "$verb" --help 2>&1)
+        is "$verb --help ends with 0" $? 0
+        has "$verb --help says how it is used" "$out" "usage: cordon $verb"
+        is "help $verb says the same" "$("$CORDON" help "$verb" 2>&1)" "$out"
+done
+out=$("$CORDON" run --help)
+for word in read write run env sock in out limit wall use expect; do
+        has "run --help names the door --$word" "$(printf '%s\n' "$out" | grep -E "^ +--$word( |\$)")" "--$word"
+done
+has "run -h is help" "$("$CORDON" run -h 2>&1)" "usage: cordon run"
+has "version prints the version" "$("$CORDON" version)" 'cordon 0'
+is "--version says the same" "$("$CORDON" --version)" "$("$CORDON" version)"
+is "cordon alone gives 125" "$(status "$CORDON")" 125
+is "output that cannot be written is an error" "$("$CORDON" version >/dev/full 2>/dev/null; echo $?)" 125
+done_testing

@@ -1,0 +1,156 @@
+#!/bin/sh
+# Every limit ends or bounds a run, names itself, and leaves nothing behind.
+# shellcheck disable=SC2016,SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+cc -O1 -static -o "$T/hog" "$here/helpers/hog.c" || { fail "the hog compiles"; done_testing; }
+chmod 755 "$T/hog"
+
+root() { "$@"; }
+# run ARGUMENT...: as $who; output in out, result in status, exit code in $code, milliseconds in $ms
+run() {
+        began=$(date +%s%N)
+        $who "$CORDON" run -q --status-fd 3 "$@" 3>status >out 2>err </dev/null
+        code=$?
+        ms=$((($(date +%s%N) - began) / 1000000))
+        jq -r '.run // empty' <status >>ids
+}
+get() { jq -r "$1" <status 2>&1; }
+# within NAME LOW HIGH: $ms lies between
+within() { ok "$who: $1 ($ms ms)" test "$ms" -ge "$2" -a "$ms" -le "$3"; }
+# Control groups of the runs so far; other tests may have theirs.
+groups() { find /sys/fs/cgroup -name 'cordon-*' 2>/dev/null | grep -c -F -f ids; }
+
+for who in root as_user; do
+        # --- time ---
+        run --time 500ms -- sleep 10
+        is "$who: time: 124" $code 124
+        is "$who: time: is the limit" "$(get .limit)" time
+        has "$who: time: is among the limits that were hit" "$(get '.limits_hit|join(" ")')" time
+        within "time fires when it should" 490 800
+        run --time 500ms -- sh -c 'trap "" TERM INT HUP; while :; do sleep 1; done'
+        is "$who: time: a payload that ignores signals ends too" "$(get .limit)" time
+        within "time fires for it when it should" 490 800
+        run --time 500ms -- sh -c 'kill -STOP $$; sleep 10'
+        is "$who: time: a payload that stopped itself ends too" "$(get .limit)" time
+        run --time 500ms -- sh -c 'sleep 20 & sleep 20 & wait'
+        is "$who: time: children end with it" "$(get .limit)" time
+        run --time 5s -- sleep 0.1
+        is "$who: time: a run within it is not touched" $code 0
+        is "$who: time: no limit was hit" "$(get '.limits_hit|length')" 0
+
+        # --- cpu ---
+        run --cpu 500ms --time 8s -- "$T/hog" cpu 6
+        is "$who: cpu: 124" $code 124
+        is "$who: cpu: is the limit" "$(get .limit)" cpu
+        ok "$who: cpu: was counted ($(get .cpu_ms) ms)" test "$(get '.cpu_ms >= 450 and .cpu_ms <= 1000')" = true
+        run --cpu 500ms --time 8s -- "$T/hog" cpu 6 4
+        is "$who: cpu: several processes share it" "$(get .limit)" cpu
+        ok "$who: cpu: their sum was counted ($(get .cpu_ms) ms)" test "$(get '.cpu_ms >= 450 and .cpu_ms <= 1000')" = true
+        run --cpu 700ms --time 10s --read "$T/hog" -- sh -c 'while :; do '"$T/hog"' files 1 >/dev/null; done'
+        is "$who: cpu: a chain of short processes shares it" "$(get .limit)" cpu
+        run --cpu 1s --time 3s -- sleep 1.2
+        is "$who: cpu: sleeping costs none" $code 0
+        ok "$who: cpu: it is near zero ($(get .cpu_ms) ms)" test "$(get '.cpu_ms < 200')" = true
+
+        # --- memory ---
+        run --memory 32M --time 8s -- "$T/hog" memory 200
+        hasnt "$who: memory: 200M do not fit in 32M" "$(cat out)" touched
+        is "$who: memory: names itself" "$(get '.limit == "memory" or (.limits_hit|index("memory")) != null or .exit == 3')" true
+        [ "$who" = as_user ] || is "root: memory: is the limit" "$(get .limit)" memory
+        [ "$who" = as_user ] || is "root: memory: 124" $code 124
+        [ "$who" = as_user ] || is "root: memory: kept by a control group" "$(get .kept_by.memory)" cgroup
+        ok "$who: memory: the peak is plausible ($(get .memory_peak))" test "$(get '.memory_peak <= 36*1048576')" = true
+        ok "$who: memory: within two seconds ($ms ms)" test $ms -lt 2000
+        run --memory 64M --time 8s -- "$T/hog" memory 25 6
+        is "$who: memory: six processes share it" "$(get .limit)" memory
+        is "$who: memory: shared, 124" $code 124
+        run --memory 256M --time 8s --read "$T/hog" -- sh -c "$T/hog memory 50 & sleep 0.5; kill \$!; exit 6"
+        is "$who: memory: a run within it is not touched" $code 6
+        ok "$who: memory: the peak was seen ($(get .memory_peak))" test "$(get '.memory_peak >= 40*1048576 and .memory_peak <= 120*1048576')" = true
+
+        # --- procs ---
+        run --procs 20 --time 8s -- "$T/hog" procs 60
+        ok "$who: procs: no more than 20 were made ($(cat out))" test "$(cut -d' ' -f1 out)" -le 20
+        ok "$who: procs: but most of them ($(cat out))" test "$(cut -d' ' -f1 out)" -ge 17
+        has "$who: procs: the next one gets EAGAIN" "$(cat out)" EAGAIN
+        [ "$who" = as_user ] || has "root: procs: is among the limits that were hit" "$(get '.limits_hit|join(" ")')" procs
+        run --procs 20 --time 1s --cpu 3s -- sh -c 'b() { b | b & }; b; sleep 5'
+        ok "$who: procs: a fork bomb ends ($code, $ms ms)" test $ms -lt 3000
+
+        # --- files ---
+        run --limit 'files 20' -- "$T/hog" files 50
+        is "$who: files: 20 descriptors with the standard three" "$(cat out)" "17 EMFILE"
+
+        # --- disk ---
+        run --disk 4M --time 8s -- "$T/hog" disk /tmp/x 3
+        is "$who: disk: 3M fit in 4M" "$(cat out)" all
+        is "$who: disk: nothing was hit" "$(get '.limits_hit|length')" 0
+        run --disk 4M --time 8s --read "$T/hog" -- sh -c "trap '' XFSZ; $T/hog disk /tmp/x 3; $T/hog disk /tmp/y 3"
+        is "$who: disk: two times 3M do not fit" "$(tail -n 1 out)" ENOSPC
+        has "$who: disk: is among the limits that were hit" "$(get '.limits_hit|join(" ")')" disk
+        run --disk 4M --time 8s --read "$T/hog" -- sh -c "trap '' XFSZ; $T/hog disk /tmp/x 3; $T/hog disk ~/y 3; rm /tmp/x ~/y"
+        has "$who: disk: /tmp and home share it" "$(tail -n 1 out)" ENOSPC
+        run --disk 4M --time 8s --read "$T/hog" -- sh -c "trap '' XFSZ; $T/hog disk /tmp/x 3; $T/hog disk /dev/shm/y 3"
+        has "$who: disk: /dev/shm shares it" "$(tail -n 1 out)" ENOSPC
+        run --disk 4M --time 8s -- "$T/hog" disk /tmp/x 8
+        ok "$who: disk: one file over it is stopped ($(cat out) $code)" test "$(cat out)" != all
+        has "$who: disk: that names itself" "$(get '.limits_hit|join(" ")')" disk
+        run --disk 4M --time 8s -- "$T/hog" inodes /tmp 100000
+        is "$who: disk: empty files count too" "$(cat out)" ENOSPC
+        has "$who: disk: and name themselves" "$(get '.limits_hit|join(" ")')" disk
+
+        # --- output ---
+        run --output 1M --time 8s -- "$T/hog" output 4
+        is "$who: output: 124" $code 124
+        is "$who: output: is the limit" "$(get .limit)" output
+        is "$who: output: cut exactly there" "$(wc -c <out)" 1048576
+        is "$who: output: was counted" "$(get .output_bytes)" 1048576
+        is "$who: output: it says so" "$(get .output_truncated)" true
+        run --output 1M --time 8s --read "$T/hog" -- sh -c "$T/hog output 1"
+        is "$who: output: what just fits is not cut" $code 0
+        is "$who: output: and complete" "$(wc -c <out)" 1048576
+        run --output 100K --time 8s --read "$T/hog" -- sh -c "$T/hog output 1 >&2"
+        is "$who: output: standard error counts" "$(get .limit)" output
+        is "$who: output: no control group is left" "$(groups)" 0
+done
+
+# --- what is not kept by control groups is said, or refused ---
+who=root
+run --require-limit -- true
+is "root: --require-limit starts" $code 0
+is "root: procs are kept by a control group" "$(get .kept_by.procs)" cgroup
+who=as_user
+run --require-limit -- true
+if [ -w /sys/fs/cgroup/cgroup.procs ] && [ "$(id -u)" -ne 0 ]; then
+        skip "an ordinary user's --require-limit is refused" "this user may make control groups"
+else
+        is "an ordinary user's --require-limit is refused" $code 125
+        has "with an error" "$(cat err)" 'cordon: error:'
+        has "and a hint" "$(cat err)" 'cordon: hint:'
+        run -- true
+        has "without it the weaker keeping is in the result" "$(get .kept_by.memory)" rlimit
+        is "and the layer cgroup is not claimed" "$(get '.layers|index("cgroup")')" null
+fi
+for bad in 'time 0' 'memory -1' 'memory 1X' 'procs 0' 'time 99999999999999999999s' 'nonsense 3' 'memory'; do
+        run --limit "$bad" -- true
+        is "limit $bad is refused" $code 125
+done
+# A neighbour of the same user goes on while a box hits its limits.
+as_user sleep 30 &
+neighbour=$!
+who=as_user
+run --procs 20 --time 1s -- sh -c 'b() { b | b & }; b; sleep 5'
+ok "a neighbour of the same user lives on" kill -0 $neighbour
+ok "and the same user can start programs" as_user true
+kill $neighbour
+wait $neighbour 2>/dev/null
+# Boxes of one user do not eat each other's processes.
+as_user "$CORDON" run -q --procs 20 --time 10s --read "$T/hog" -- sh -c "$T/hog procs 17; sleep 3" >/dev/null 2>&1 </dev/null &
+sleep 0.5
+run --procs 20 --time 5s -- "$T/hog" procs 15
+is "another box of the same user has processes of its own" "$(cat out)" "15 all"
+wait
+is "no control group is left at the end" "$(groups)" 0
+done_testing

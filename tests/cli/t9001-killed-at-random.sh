@@ -1,0 +1,165 @@
+#!/bin/sh
+# kill -9 of the keeper, of init, of the janitor and of the payload at random moments: nothing is left of the run.
+# shellcheck disable=SC2016,SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+cc -O1 -static -o "$T/hog" "$here/helpers/hog.c" || { fail "the hog compiles"; done_testing; }
+chmod 755 "$T/hog"
+if [ "$(id -u)" -eq 0 ]; then user="setpriv --reuid 65533 --regid 65533 --clear-groups"; else user=""; fi
+
+# left TAG KEEPER: what is still there of a run whose command line holds TAG
+left() {
+        for p in /proc/[0-9]*; do
+                tr '\0' ' ' <"$p/cmdline" 2>/dev/null | grep -q -e "$1" && echo "process ${p#/proc/} $(cat "$p/comm" 2>/dev/null)"
+                case $(cat "$p/comm" 2>/dev/null) in "$1") echo "process ${p#/proc/} $1" ;; esac
+        done
+        find /sys/fs/cgroup -name "cordon-$2-*" 2>/dev/null
+} 2>/dev/null
+# gone TAG KEEPER: true within 2 s; what is left stands in leftovers, and is ended so that it cannot disturb what follows
+gone() {
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+                left "$1" "$2" >leftovers
+                [ -s leftovers ] || return 0
+                sleep 0.1
+        done
+        for p in $(sed -n 's/^process \([0-9]*\) .*/\1/p' leftovers); do kill -9 "$p" 2>/dev/null; done
+        return 1
+}
+child() { # child KEEPER COMM: the pid of its child of that name
+        for p in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+                [ "$(cat "/proc/$p/comm" 2>/dev/null)" = "$2" ] && echo "$p"
+        done
+}
+before_mounts=$(grep -c cordon /proc/self/mountinfo)
+touch marker
+# What the rounds begin with is random; when one fails, its name says enough to repeat it.
+od -An -v -N 400 -tu1 -w2 /dev/urandom >dice
+
+round() { # round WHO WALL VICTIM DELAY_MS NUMBER
+        tag=kill9-$$-$5
+        prefix=""
+        [ "$1" = root ] || prefix=$user
+        # shellcheck disable=SC2086
+        (exec $prefix "$CORDON" run -q --wall "$2" --read "$T/hog" --time 30s -- "$T/hog" cpu 20 2 $tag) >/dev/null 2>&1 </dev/null &
+        keeper=$!
+        sleep "0.0$(printf %02d "$4")"
+        case $3 in
+        keeper) kill -9 $keeper 2>/dev/null ;;
+        init)
+                for p in $(child $keeper cordon-init); do kill -9 "$p"; done
+                sleep 0.05
+                kill -9 $keeper 2>/dev/null
+                ;;
+        init-first) # the keeper must see it and end by itself
+                init=$(child $keeper cordon-init)
+                if [ -n "$init" ]; then
+                        kill -9 "$init"
+                        for _ in 1 2 3 4 5 6 7 8 9 10; do
+                                kill -0 $keeper 2>/dev/null || break
+                                sleep 0.1
+                        done
+                        kill -0 $keeper 2>/dev/null && [ "$(sed -n 's/^State:.\(.\).*/\1/p' /proc/$keeper/status 2>/dev/null)" != Z ] && echo "keeper still there" >&2
+                fi
+                kill -9 $keeper 2>/dev/null
+                ;;
+        janitor)
+                for p in $(child $keeper cordon-janitor); do kill -9 "$p"; done
+                kill -TERM $keeper
+                ;;
+        both) # the keeper, then the janitor: what the janitor began, it may not have ended
+                jan=$(child $keeper cordon-janitor)
+                kill -9 $keeper
+                for p in $jan; do kill -9 "$p"; done
+                ;;
+        stopped)
+                kill -STOP $keeper
+                kill -9 $keeper
+                ;;
+        esac
+        wait $keeper 2>/dev/null
+        [ "$3" = both ] && "$CORDON" doctor >/dev/null 2>&1
+        gone $tag $keeper
+}
+
+n=0
+bad=0
+while read -r a b; do
+        n=$((n + 1))
+        [ $n -le 100 ] || break
+        case $((a % 8)) in
+        0 | 1 | 2) victim=keeper ;;
+        3) victim=init ;;
+        4) victim=init-first ;;
+        5) victim=janitor ;;
+        6) victim=both ;;
+        *) victim=stopped ;;
+        esac
+        if [ $((n % 2)) -eq 0 ]; then who=root; else who=user; fi
+        if ! round $who namespace $victim $((b % 40)) $n 2>noise || [ -s noise ]; then
+                bad=$((bad + 1))
+                fail "round $n: $who, $victim killed after $((b % 40)) ms: nothing is left" "$(cat leftovers noise)"
+        fi
+done <dice
+is "100 rounds of kill -9 behind the namespace wall leave nothing" $bad 0
+
+bad=0
+n=100
+while read -r a b; do
+        n=$((n + 1))
+        [ $n -le 120 ] || break
+        case $((a % 3)) in 0) victim=init ;; 1) victim=init-first ;; *) victim=keeper ;; esac
+        if [ $((n % 2)) -eq 0 ]; then who=root; else who=user; fi
+        if ! round $who process $victim $((20 + b % 40)) $n 2>noise || [ -s noise ]; then
+                bad=$((bad + 1))
+                [ $bad -gt 3 ] || fail "round $n: $who, process wall, $victim killed after $((20 + b % 40)) ms: nothing is left" "$(cat leftovers noise)"
+                [ $bad -lt 6 ] || break
+        fi
+done <dice
+is "20 rounds of kill -9 behind the process wall leave nothing" $bad 0
+
+# Daemons that left the payload's session go with the keeper, too.
+for who in root user; do
+        for wall in namespace process; do
+                prefix=""
+                [ $who = root ] || prefix=$user
+                tag=d9$$$who
+                # shellcheck disable=SC2086
+                (exec $prefix "$CORDON" run -q --wall $wall --read "$T/hog" -- sh -c "$T/hog daemon 20 $tag; sleep 20") >/dev/null 2>&1 </dev/null &
+                keeper=$!
+                sleep 0.3
+                # shellcheck disable=SC2009
+                ok "$who, $wall: the daemon was there" sh -c "cat /proc/[0-9]*/comm 2>/dev/null | grep -q $tag"
+                kill -9 $keeper
+                wait $keeper 2>/dev/null
+                ok "$who, $wall: a daemon of the box dies with the keeper" gone $tag $keeper
+        done
+done
+
+# A payload that is killed from outside ends the run as any signal does.
+for who in root user; do
+        prefix=""
+        [ $who = root ] || prefix=$user
+        # shellcheck disable=SC2086
+        (exec $prefix "$CORDON" run -q --json -- sleep 20) >/dev/null 2>json </dev/null &
+        keeper=$!
+        sleep 0.2
+        init=$(child $keeper cordon-init)
+        payload=$(cat "/proc/$init/task/$init/children")
+        kill -9 ${payload:-0}
+        wait $keeper
+        is "$who: a payload killed from outside gives 137" $? 137
+        is "$who: and its signal is told" "$(jq .signal <json)" 9
+        # shellcheck disable=SC2086
+        (exec $prefix "$CORDON" run -q --json -- sleep 20) >/dev/null 2>json </dev/null &
+        keeper=$!
+        sleep 0.2
+        kill -9 "$(child $keeper cordon-init)"
+        wait $keeper
+        is "$who: init killed from outside gives 137" $? 137
+        is "$who: and the object is whole" "$(jq -r .end <json)" signaled
+done
+is "no mount was left" "$(grep -c cordon /proc/self/mountinfo)" "$before_mounts"
+is "no file was left in /tmp" "$(find /tmp /var/tmp /dev/shm -maxdepth 1 -name '*cordon*' -newer marker ! -name 'cordon-test.*' 2>/dev/null)" ''
+is "no named network namespace was left" "$(find /run/netns -newer marker -type f 2>/dev/null)" ''
+done_testing

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of decision, one sentence each. Every question goes to both evaluators (ask() in
+ * test_policy_common.h). */
+#include "test_policy_common.h"
+
+static void test_decide__an_empty_policy_denies_everything(void)
+{
+        struct checked_policy *c = load("use none\n");
+        CHECK_DENY(c, "read /etc/passwd", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /", GAP_NO_DOOR);
+        CHECK_DENY(c, "write /w/proj/a", GAP_NO_DOOR);
+        CHECK_DENY(c, "run sh", GAP_NO_DOOR);
+        CHECK_DENY(c, "net GET https://example.com/", GAP_NO_DOOR);
+        CHECK_DENY(c, "net example.com:443", GAP_NO_DOOR);
+        CHECK_DENY(c, "net GET @npm/x", GAP_NO_DOOR);
+        CHECK_DENY(c, "env AWS_SECRET", GAP_NO_DOOR);
+        CHECK_DENY(c, "sock /run/docker.sock", GAP_NO_DOOR);
+        policy_checked_free(c);
+}
+
+static void test_decide__the_working_directory_is_no_door_by_itself(void)
+{
+        struct checked_policy *c = load("box a\nuse base/system\n");
+        CHECK_DENY(c, "read {work}/a", GAP_NO_DOOR);
+        CHECK_DENY(c, "read {home}/.ssh/id_rsa", GAP_NO_DOOR);
+        policy_checked_free(c);
+}
+
+static void test_decide__a_read_door_covers_its_subtree_and_nothing_beside(void)
+{
+        struct checked_policy *c = load("use none\nread /a/b\n");
+        CHECK_ALLOW(c, "read /a/b");
+        CHECK_ALLOW(c, "read /a/b/c/d");
+        CHECK_ALLOW(c, "read /x/../a/./b//c");
+        CHECK_DENY(c, "read /a", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /a/bc", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /a/b/../c", GAP_NO_DOOR);
+        CHECK_DENY(c, "write /a/b/c", GAP_READ_ONLY);
+        CHECK_DENY(c, "run /a/b/c", GAP_NOT_RUN);
+        policy_checked_free(c);
+}
+
+static void test_decide__except_takes_reading_from_read_and_writing_from_edit(void)
+{
+        struct checked_policy *c =
+                load("use none\nread /r except x\nedit /e except .git/hooks .git/config\nread /r/x/y\n");
+        CHECK_ALLOW(c, "read /r/xx");
+        CHECK_DENY(c, "read /r/x", GAP_EXCEPTED);
+        CHECK_DENY(c, "read /r/x/z", GAP_EXCEPTED);
+        CHECK_ALLOW(c, "read /r/x/y/z");
+        CHECK_ALLOW(c, "read /e/.git/hooks/pre-commit");
+        CHECK_ALLOW(c, "write /e/.git/objects/a");
+        CHECK_DENY(c, "write /e/.git/hooks/pre-commit", GAP_EXCEPTED);
+        CHECK_DENY(c, "write /e/.git/config", GAP_EXCEPTED);
+        policy_checked_free(c);
+}
+
+static void test_decide__edit_and_write_doors_make_writable(void)
+{
+        struct checked_policy *c = load("use none\nedit /e\nwrite /w\nread /e/sub\n");
+        CHECK_ALLOW(c, "write /e/sub/file");
+        CHECK_ALLOW(c, "write /w/x");
+        CHECK_STR(ask(c, "write /e/sub/file").door->path, "/e");
+        CHECK_STR(ask(c, "read /e/sub/file").door->path, "/e/sub");
+        policy_checked_free(c);
+}
+
+static void test_decide__every_box_has_a_private_tmp_home_and_dev(void)
+{
+        struct checked_policy *c = load("use none\nedit {tmp}\nread /tmp/data\nread /var\n");
+        size_t n;
+        (void) policy_doors(c, &n);
+        CHECK_INT(n, 2); /* {tmp} is the box's own: that line opens nothing */
+        CHECK_ALLOW(c, "write {tmp}/x");
+        CHECK_STR(ask(c, "read /tmp/x").built_in, "the private /tmp");
+        CHECK_ALLOW(c, "read /tmp/data/a");
+        CHECK_DENY(c, "write /tmp/data/a", GAP_READ_ONLY);
+        CHECK_ALLOW(c, "write /var/tmp/a");
+        CHECK_ALLOW(c, "write /home/box/.cache");
+        CHECK_ALLOW(c, "write /dev/shm/a");
+        CHECK_ALLOW(c, "write /dev/null");
+        CHECK_ALLOW(c, "read /dev/urandom");
+        CHECK_DENY(c, "write /dev/urandom", GAP_READ_ONLY);
+        CHECK_DENY(c, "read /dev/sda", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /dev/null/x", GAP_NO_DOOR);
+        CHECK_ALLOW(c, "read /proc/self/status");
+        CHECK_DENY(c, "write /proc/self/mem", GAP_READ_ONLY);
+        CHECK_DENY(c, "read /proc/1/root", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /home/u", GAP_NO_DOOR);
+        policy_checked_free(c);
+}
+
+static void test_decide__a_bare_program_name_is_looked_for_in_the_standard_directories(void)
+{
+        struct checked_policy *c = load("use none\nrun git /usr/bin/make /opt/tool/ /usr/local/bin/\n");
+        CHECK_ALLOW(c, "run git");
+        CHECK_ALLOW(c, "run /usr/bin/git");
+        CHECK_ALLOW(c, "run /bin/git");
+        CHECK_DENY(c, "run /opt/git", GAP_NO_DOOR);
+        CHECK_DENY(c, "run /usr/bin/sub/git", GAP_NO_DOOR);
+        CHECK_ALLOW(c, "run make");
+        CHECK_ALLOW(c, "run /usr/bin/make");
+        CHECK_DENY(c, "run /bin/make", GAP_NO_DOOR);
+        CHECK_ALLOW(c, "run /opt/tool/bin/x");
+        CHECK_DENY(c, "run /opt/tool", GAP_NO_DOOR);
+        CHECK_DENY(c, "run /opt/tools", GAP_NO_DOOR);
+        CHECK_ALLOW(c, "run whatever"); /* because all of /usr/local/bin may run */
+        CHECK_ALLOW(c, "run /usr/local/bin/x");
+        policy_checked_free(c);
+}
+
+static void test_decide__run_any_never_runs_what_the_box_can_write(void)
+{
+        struct checked_policy *c =
+                load("use none\nread /usr /opt/x\nedit /w/proj except bin\nrun any\nrun /w/proj/tool\n");
+        CHECK_ALLOW(c, "run sh");
+        CHECK_ALLOW(c, "run /usr/bin/sh");
+        CHECK_ALLOW(c, "run /usr/lib/git-core/git-x");
+        CHECK_ALLOW(c, "run /opt/x/y");
+        CHECK_DENY(c, "run /opt/z", GAP_NO_DOOR);
+        CHECK_DENY(c, "run /w/proj/evil", GAP_WRITABLE);
+        CHECK_DENY(c, "run /tmp/evil", GAP_WRITABLE);
+        CHECK_ALLOW(c, "run /w/proj/tool");
+        CHECK_ALLOW(c, "run /w/proj/bin/x"); /* visible, and an exception keeps it unwritable */
+        CHECK_DENY(c, "run \"/usr/sbin/../../etc/*\"", GAP_NO_DOOR);
+        policy_checked_free(c);
+}
+
+static void test_decide__a_program_named_star_is_not_every_program(void)
+{
+        struct checked_policy *c = load("use none\nwrite /usr/bin\nrun any\n");
+        CHECK_DENY(c, "run \"/usr/bin/*\"", GAP_WRITABLE);
+        policy_checked_free(c);
+}
+
+static void test_decide__a_wildcard_covers_names_below_and_not_the_name(void)
+{
+        struct checked_policy *c = load("use none\nnet *.example.org:443\nnet example.net:443\n");
+        CHECK_ALLOW(c, "net a.example.org:443");
+        CHECK_ALLOW(c, "net a.b.EXAMPLE.org.:443");
+        CHECK_ALLOW(c, "net GET https://a.example.org/any/path");
+        CHECK_DENY(c, "net example.org:443", GAP_HOST);
+        CHECK_DENY(c, "net evilexample.org:443", GAP_HOST);
+        CHECK_DENY(c, "net a.example.org.evil.net:443", GAP_HOST);
+        CHECK_DENY(c, "net a.example.org:80", GAP_PORT);
+        CHECK_DENY(c, "net a.example.net:443", GAP_HOST);
+        policy_checked_free(c);
+}
+
+static void test_decide__a_url_door_needs_scheme_port_path_and_method(void)
+{
+        struct checked_policy *c =
+                load("use none\nnet https://h.example/a/** GET HEAD\nnet https://h.example/one\n");
+        CHECK_ALLOW(c, "net GET https://h.example/a/b/c");
+        CHECK_ALLOW(c, "net GET https://h.example/a/?q=1");
+        CHECK_ALLOW(c, "net DELETE https://h.example/one");
+        CHECK_DENY(c, "net POST https://h.example/a/b", GAP_METHOD);
+        CHECK_DENY(c, "net GET https://h.example/a", GAP_URL_PATH);
+        CHECK_DENY(c, "net GET https://h.example/ab", GAP_URL_PATH);
+        CHECK_DENY(c, "net GET https://h.example/one/two", GAP_URL_PATH);
+        CHECK_DENY(c, "net GET http://h.example/a/b", GAP_SCHEME);
+        CHECK_DENY(c, "net GET https://h.example:8443/a/b", GAP_PORT);
+        CHECK_DENY(c, "net GET https://i.example/a/b", GAP_HOST);
+        CHECK_DENY(c, "net h.example:443", GAP_URL_PATH); /* a raw connection would carry any request */
+        policy_checked_free(c);
+}
+
+static void test_decide__an_effect_with_a_hidden_path_does_not_parse(void)
+{
+        static const char *const bad[] = { "net GET https://h.example/a/../b",
+                                           "net GET https://h.example/a/%2e%2e/b",
+                                           "net GET https://h.example/a%2fb",
+                                           "net GET https://h.example//a",
+                                           "net GET https://evil\\@h.example/",
+                                           "net https://h.example/",
+                                           "net GET h.example:443",
+                                           "net FOO https://h.example/",
+                                           "net GET https://*.example.org/",
+                                           "net GET https://h.example/**",
+                                           "net GET https://127.1/",
+                                           "edit /a",
+                                           "read",
+                                           "read /a /b",
+                                           "read /a?",
+                                           "run any",
+                                           "run /usr/",
+                                           "env A=B",
+                                           "",
+                                           "net",
+                                           "read /a\n" };
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+                struct effect f;
+                struct err e = { 0 };
+                int r = policy_effect_parse(bad[i], &fixed_context, &f, &e);
+                if (r == 0)
+                        printf("# parses, but must not: %s\n", bad[i]);
+                CHECK_INT(r, -1);
+                CHECK(e.what[0] != '\0');
+        }
+}
+
+static void test_decide__places_are_compared_as_places(void)
+{
+        struct checked_policy *c = load("use none\nnet @npm/** GET\nnet npm:443\n");
+        CHECK_ALLOW(c, "net GET @npm/left-pad");
+        CHECK_ALLOW(c, "net GET @npm");
+        CHECK_DENY(c, "net PUT @npm/left-pad", GAP_METHOD);
+        CHECK_DENY(c, "net GET @other/x", GAP_HOST);
+        CHECK_ALLOW(c, "net GET https://npm/x");
+        policy_checked_free(c);
+}
+
+static void test_decide__variables_and_sockets_are_exact(void)
+{
+        struct checked_policy *c = load("use none\nenv CI=1 NAME\nsock /run/x.sock\n");
+        CHECK_ALLOW(c, "env CI");
+        CHECK_ALLOW(c, "env NAME");
+        CHECK_ALLOW(c, "env PATH");
+        CHECK_DENY(c, "env NAMES", GAP_NO_DOOR);
+        CHECK_DENY(c, "env SSH_AUTH_SOCK", GAP_NO_DOOR);
+        CHECK_ALLOW(c, "sock /run/x.sock");
+        CHECK_DENY(c, "sock /run/x.sock2", GAP_NO_DOOR);
+        CHECK_DENY(c, "sock /run", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /run/x.sock", GAP_NO_DOOR);
+        policy_checked_free(c);
+}
+
+static void test_decide__an_expired_door_is_closed_and_named(void)
+{
+        /* 1790000000 is 2026-09-21T14:13:20Z. */
+        struct checked_policy *c =
+                load("use none\nread /old until 2026-09-21\nread /new until 2026-09-22\nread /m until "
+                     "2026-09-21T14:13Z\n"
+                     "read /n until 2026-09-21T14:14Z\nrun any until 2020-01-01\nnet h.example:443 until "
+                     "2020-01-01\n"
+                     "env A until 2020-01-01\nsock /s until 2020-01-01\nedit /e until 2020-01-01\nread /e\n");
+        CHECK_DENY(c, "read /old/x", GAP_EXPIRED);
+        CHECK_ALLOW(c, "read /new/x");
+        CHECK_DENY(c, "read /m", GAP_EXPIRED);
+        CHECK_ALLOW(c, "read /n");
+        CHECK_DENY(c, "run sh", GAP_EXPIRED);
+        CHECK_DENY(c, "net h.example:443", GAP_EXPIRED);
+        CHECK_DENY(c, "env A", GAP_EXPIRED);
+        CHECK_DENY(c, "sock /s", GAP_EXPIRED);
+        CHECK_DENY(c, "write /e/x", GAP_EXPIRED);
+        CHECK_ALLOW(c, "read /e/x");
+        CHECK_INT(ask(c, "read /old/x").nearest->at.line, 2);
+        policy_checked_free(c);
+}
+
+static void test_decide__a_double_line_stays_open_as_long_as_the_longer_one(void)
+{
+        struct checked_policy *c =
+                load("use none\nread /a? until 2020-01-01\nread /a until 2030-01-01\nread /a?\n");
+        size_t n;
+        const struct door *d = policy_doors(c, &n);
+        CHECK_INT(n, 1);
+        CHECK_INT(d[0].until, 0);
+        CHECK(!d[0].optional);
+        policy_checked_free(c);
+}
+
+static void test_expect__lines_are_held_at_load(void)
+{
+        check_refused("use none\nread /a\nexpect deny read /a/b\n",
+                      "t:3:1: expected to be denied, but it is allowed: read /a/b",
+                      "it is allowed by `read /a` of t");
+        check_refused("use none\nexpect allow read /a/b\n",
+                      "t:2:1: expected to be allowed, but no door covers it: read /a/b (no-door)",
+                      "the line `read /a/b` would allow it");
+        check_refused("use none\nexpect allow write /a/b\n",
+                      "t:2:1: expected to be allowed, but no door covers it: write /a/b (no-door)",
+                      "the line `edit /a/b` would allow it");
+        check_refused("expect deny reed /a\n", "t:1:13: unknown effect \"reed\"", "did you mean \"read\"?");
+        check_refused("expect deny net https://x.example/\n", "t:1:13: the method is missing", NULL);
+        check_refused("expect maybe read /a\n", "t:1:8: \"maybe\" is neither allow nor deny", NULL);
+}
+
+static const char *smallest(const char *effect, struct buf *b)
+{
+        struct effect f;
+        struct err e;
+        struct decision d = { 0 };
+        if (policy_effect_parse(effect, &fixed_context, &f, &e) == 0) {
+                policy_smallest_line(&f, &d, b);
+                policy_effect_done(&f);
+        }
+        return buf_str(b);
+}
+
+static void test_why__the_smallest_line_permits_the_effect(void)
+{
+        static const char *const effects[] = { "read /a/b",
+                                               "write \"/a b\"",
+                                               "run sh",
+                                               "run /opt/x",
+                                               "net GET https://h.example/a%20b",
+                                               "net h.example:25",
+                                               "net POST @place/x",
+                                               "env FOO",
+                                               "sock /run/x" };
+        for (size_t i = 0; i < sizeof effects / sizeof *effects; i++) {
+                AUTO_BUF(b);
+                AUTO_BUF(text);
+                buf_printf(&text, "use none\n%s\nexpect allow %s\n", smallest(effects[i], &b), effects[i]);
+                struct checked_policy *c = load(buf_str(&text));
+                CHECK(c != NULL);
+                policy_checked_free(c);
+        }
+        AUTO_BUF(b);
+        CHECK_STR(smallest("read /", &b), "");
+}
+
+static const struct test_case cases[] = {
+        CASE(test_decide__an_empty_policy_denies_everything),
+        CASE(test_decide__the_working_directory_is_no_door_by_itself),
+        CASE(test_decide__a_read_door_covers_its_subtree_and_nothing_beside),
+        CASE(test_decide__except_takes_reading_from_read_and_writing_from_edit),
+        CASE(test_decide__edit_and_write_doors_make_writable),
+        CASE(test_decide__every_box_has_a_private_tmp_home_and_dev),
+        CASE(test_decide__a_bare_program_name_is_looked_for_in_the_standard_directories),
+        CASE(test_decide__run_any_never_runs_what_the_box_can_write),
+        CASE(test_decide__a_program_named_star_is_not_every_program),
+        CASE(test_decide__a_wildcard_covers_names_below_and_not_the_name),
+        CASE(test_decide__a_url_door_needs_scheme_port_path_and_method),
+        CASE(test_decide__an_effect_with_a_hidden_path_does_not_parse),
+        CASE(test_decide__places_are_compared_as_places),
+        CASE(test_decide__variables_and_sockets_are_exact),
+        CASE(test_decide__an_expired_door_is_closed_and_named),
+        CASE(test_decide__a_double_line_stays_open_as_long_as_the_longer_one),
+        CASE(test_expect__lines_are_held_at_load),
+        CASE(test_why__the_smallest_line_permits_the_effect),
+};
+TEST_MAIN(cases)

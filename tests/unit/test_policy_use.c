@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* `use`: unions, defaults, cycles, depth, and what does not leak. */
+#include "test_policy_common.h"
+
+struct shelf {
+        const char *name, *text;
+};
+
+static int find(void *ctx, const char *name, struct span *ret_text, struct err *e)
+{
+        (void) e;
+        for (const struct shelf *s = ctx; s->name; s++) {
+                if (strcmp(s->name, name) == 0) {
+                        *ret_text = span_str(s->text);
+                        return 0;
+                }
+        }
+        return -1;
+}
+
+static struct checked_policy *load_with(struct shelf *s, const char *text, struct err *e)
+{
+        struct policy_context c = fixed_context;
+        c.load = find;
+        c.load_ctx = s;
+        return load_in("t", span_str(text), &c, e);
+}
+
+static void test_use__doors_are_united_and_nothing_else_leaks(void)
+{
+        struct err e;
+        struct shelf s[] = { { "own/a", "box inner\ndoc inner\nwall vm\nread /a\nlimit time 5s memory "
+                                        "1G\nuse own/b\nexpect deny read /z\n" },
+                             { "own/b", "read /b\nlimit time 3s cpu 9s\n" },
+                             { NULL, NULL } };
+        struct checked_policy *c = load_with(s, "read /z\nuse own/a own/a\nlimit memory 2G\n", &e);
+        CHECK(c != NULL);
+        if (!c) {
+                printf("# %s\n", e.what);
+                return;
+        }
+        CHECK_ALLOW(c, "read /a");
+        CHECK_ALLOW(c, "read /b");
+        CHECK_ALLOW(c, "read /z"); /* the used policy's expectation is a test of that policy alone */
+        CHECK_STR(policy_box(c), "box");
+        CHECK_STR(policy_doc(c), "");
+        CHECK_INT(policy_wall(c), WALL_AUTO);
+        CHECK_INT(policy_limits(c)->value[LIMIT_MEMORY], UINT64_C(2) << 30);
+        CHECK_INT(policy_limits(c)->value[LIMIT_TIME], 3000); /* of two that are used, the smaller */
+        CHECK_INT(policy_limits(c)->value[LIMIT_CPU], 9000);
+        policy_checked_free(c);
+}
+
+static void test_use__cycles_depth_and_missing_names_are_errors(void)
+{
+        struct err e;
+        struct shelf cycle[] = { { "a", "use b\n" }, { "b", "read /x\nuse a\n" }, { NULL, NULL } };
+        CHECK(!load_with(cycle, "use a\n", &e));
+        CHECK_STR(e.what, "b:2:5: \"a\" uses itself");
+        struct shelf self[] = { { "a", "use a\n" }, { NULL, NULL } };
+        CHECK(!load_with(self, "use a\n", &e));
+        CHECK_STR(e.what, "a:1:5: \"a\" uses itself");
+        CHECK(!load_with(self, "use b\n", &e));
+        CHECK_STR(e.what, "t:1:5: there is no policy \"b\"");
+        struct shelf deep[] = { { "d1", "use d2" }, { "d2", "use d3" }, { "d3", "use d4" },
+                                { "d4", "use d5" }, { "d5", "use d6" }, { "d6", "use d7" },
+                                { "d7", "use d8" }, { "d8", "use d9" }, { "d9", "read /d9" },
+                                { NULL, NULL } };
+        CHECK(!load_with(deep, "use d1\n", &e));
+        CHECK_STR(e.what, "d8:1:5: `use` is nested deeper than 8");
+        struct checked_policy *c = load_with(deep, "use d2\n", &e);
+        CHECK(c != NULL);
+        policy_checked_free(c);
+        struct shelf fake[] = { { "base/evil", "read /x" }, { NULL, NULL } };
+        CHECK(!load_with(fake, "use base/evil\n", &e)); /* base/ is ours alone */
+        check_refused("use ../../etc/passwd\n", "t:1:5: \"../../etc/passwd\" cannot name a policy", NULL);
+        check_refused("use own/x\n", "t:1:5: there is no policy \"own/x\"", NULL);
+}
+
+static void test_use__an_error_in_a_used_policy_names_its_line(void)
+{
+        struct err e;
+        struct shelf s[] = { { "a", "read /a\nreed /b\n" },
+                             { "b", "read /a\nexpect deny read /a\n" },
+                             { NULL, NULL } };
+        CHECK(!load_with(s, "use a\n", &e));
+        CHECK_STR(e.what, "a:2:1: unknown word \"reed\"");
+        CHECK(!load_with(s, "use b\n", &e));
+        CHECK_STR(e.what, "b:2:1: expected to be denied, but it is allowed: read /a");
+}
+
+static size_t stock_doors(const struct checked_policy *c)
+{
+        size_t n, k = 0;
+        const struct door *d = policy_doors(c, &n);
+        for (size_t i = 0; i < n; i++)
+                k += d[i].from_stock;
+        return k;
+}
+
+static void test_use__with_no_use_line_there_is_the_loader_or_the_system(void)
+{
+        struct err e;
+        struct checked_policy *c = load("read /a\n");
+        CHECK(stock_doors(c) > 0);
+        CHECK_DENY(c, "run sh", GAP_NO_DOOR);
+        CHECK_ALLOW(c, "read /etc/ld.so.cache");
+        policy_checked_free(c);
+
+        struct policy_context system = fixed_context;
+        system.default_system = true;
+        c = load_in("t", span_str("read /a\n"), &system, &e);
+        CHECK_ALLOW(c, "run sh");
+        CHECK_ALLOW(c, "read /usr/bin/env");
+        CHECK_DENY(c, "read /etc/passwd", GAP_NO_DOOR);
+        policy_checked_free(c);
+        c = load_in("t", span_str("use base/git\n"), &system, &e);
+        CHECK_DENY(c, "run python3", GAP_NO_DOOR);
+        policy_checked_free(c);
+        c = load("use none\nread /a\n");
+        CHECK_INT(stock_doors(c), 0);
+        policy_checked_free(c);
+}
+
+static const struct test_case cases[] = {
+        CASE(test_use__doors_are_united_and_nothing_else_leaks),
+        CASE(test_use__cycles_depth_and_missing_names_are_errors),
+        CASE(test_use__an_error_in_a_used_policy_names_its_line),
+        CASE(test_use__with_no_use_line_there_is_the_loader_or_the_system),
+};
+TEST_MAIN(cases)
