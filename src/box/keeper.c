@@ -37,7 +37,8 @@ static void fill_start(struct box *b)
         b->start = (struct wall_start){ .plan = c->plan,
                                         .io = &b->inside,
                                         .cgroup_fd = b->group.v2,
-                                        .sample_limits = !b->group.holds_memory || !b->group.counts_cpu,
+                                        .sample_limits = !b->group.holds_memory || !b->group.holds_procs || !b->group.counts_cpu,
+                                        .group_procs = b->group.holds_procs,
                                         .die_with_thread = c->single_thread,
                                         .tell = !c->quiet_denials,
                                         .caller_uid = c->uid,
@@ -145,6 +146,8 @@ static void note_end(struct box *b, const struct wall_end *end)
                 b->r.memory_peak = end->max_rss;
         if (end->disk_full)
                 b->r.limits_hit |= 1u << LIMIT_DISK;
+        if (end->procs_full)
+                b->r.limits_hit |= 1u << LIMIT_PROCS;
         if (end->cpu_over || end->memory_over)
                 keeper_limit_fired(b, end->cpu_over ? LIMIT_CPU : LIMIT_MEMORY);
         if (b->r.end != BOX_RUNNING)

@@ -30,12 +30,17 @@ struct cli_option {
  * error was told. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);
 
+/* The first policy error that cli_options() told, or NULL. */
+const cordon_error *cli_policy_error(void);
+
 const struct cli_verb *cli_verbs(size_t *ret_count);
 const struct cli_verb *cli_verb_find(const char *name);
 
 /* cordon: error: ... / cordon: hint: ...; returns EXIT_CORDON. */
 int cli_error(const cordon_error *e);
 int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Says so, with the nearest one that there is. */
+int cli_unknown_verb(const char *given);
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints and frees; EXIT_CORDON when it is NULL or cannot be written. */
 int cli_give(char *text, const cordon_error *e);

@@ -22,11 +22,11 @@ static void print_words(void)
         (void) printf("\nDoors (also as lines of a policy file, without the dashes):\n");
         for (size_t i = 0; cordon_word_help(i, &word, &synopsis, &help); i++) {
                 char left[80];
-                (void) snprintf(left, sizeof left, "--%s", synopsis);
-                (void) printf("  %-40s %s\n", left, help);
+                (void) snprintf(left, sizeof left, "--%s %s", word, synopsis);
+                (void) printf("  %-46s %s\n", left, help);
         }
-        (void) printf("  %-40s %s\n", "--time, --cpu, --memory, --procs ... V", "short for --limit 'KEY V'");
-        (void) printf("  %-40s %s\n", "-p, --policy FILE", "door lines or JSON from FILE, or a stock policy by name");
+        (void) printf("  %-46s %s\n", "--time, --cpu, --memory, --procs ... V", "short for --limit 'KEY V'");
+        (void) printf("  %-46s %s\n", "-p, --policy FILE", "door lines or JSON from FILE, or a stock policy by name");
 }
 
 void cli_help_verb(const struct cli_verb *v)
@@ -60,7 +60,7 @@ int verb_help(int argc, char **argv)
                 return print_all(), 0;
         const struct cli_verb *v = cli_verb_find(argv[1]);
         if (!v)
-                return cli_usage("there is no verb `%s`", argv[1]);
+                return cli_unknown_verb(argv[1]);
         return cli_help_verb(v), 0;
 }
 

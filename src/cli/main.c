@@ -53,7 +53,7 @@ int main(int argc, char **argv)
                 name = "version";
         const struct cli_verb *v = cli_verb_find(name);
         if (!v)
-                return cli_usage("there is no verb `%s`", name);
+                return cli_unknown_verb(name);
         for (int i = 2; i < argc && strcmp(argv[i], "--") != 0 && argv[i][0] == '-'; i++)
                 if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
                         return cli_help_verb(v), 0;

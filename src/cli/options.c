@@ -63,6 +63,20 @@ static bool is_limit_flag(const char *name)
         return false;
 }
 
+/* The first policy error of this command line, for programs that asked for JSON. */
+static cordon_error first_error;
+
+const cordon_error *cli_policy_error(void) { return first_error.what[0] ? &first_error : NULL; }
+
+/* A bad door does not stop the reading of the rest: all of them are told, and --json may come later. */
+static int policy_failed(const cordon_error *e)
+{
+        if (!first_error.what[0])
+                first_error = *e;
+        (void) cli_error(e);
+        return 0;
+}
+
 static int take_word(cordon_policy *p, const char *word, const char *value)
 {
         cordon_error e;
@@ -74,8 +88,7 @@ static int take_word(cordon_policy *p, const char *word, const char *value)
         } else if (cordon_policy_add(p, word, value, &e) == 0) {
                 return 0;
         }
-        (void) cli_error(&e);
-        return -1;
+        return policy_failed(&e);
 }
 
 static int take_policy_file(cordon_policy *p, const char *path)
@@ -83,9 +96,23 @@ static int take_policy_file(cordon_policy *p, const char *path)
         cordon_error e;
         const char *stock = cordon_stock_text(path); /* -p base/python3 */
         int r = stock ? cordon_policy_add_text(p, path, stock, strlen(stock), &e) : cordon_policy_add_file(p, path, &e);
-        if (r < 0)
-                (void) cli_error(&e);
-        return r;
+        return r < 0 ? policy_failed(&e) : 0;
+}
+
+int cli_unknown_verb(const char *given)
+{
+        size_t n;
+        const struct cli_verb *v = cli_verbs(&n), *best = NULL;
+        unsigned distance = 4;
+        for (size_t i = 0; i < n; i++)
+                if (str_distance(given, v[i].name) < distance)
+                        distance = str_distance(given, (best = &v[i])->name);
+        (void) fprintf(stderr, "cordon: error: there is no verb `%.60s`\n", given);
+        if (best)
+                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best->name);
+        else
+                (void) fprintf(stderr, "cordon: hint: `cordon help` lists the verbs\n");
+        return EXIT_CORDON;
 }
 
 static int unknown(const struct cli_verb *verb, const char *given, bool words)
@@ -98,6 +125,9 @@ static int unknown(const struct cli_verb *verb, const char *given, bool words)
         for (size_t i = 0; words && cordon_word_help(i, &word, &synopsis, &help); i++)
                 if (str_distance(given, word) < distance)
                         distance = str_distance(given, best = word);
+        for (size_t i = 0; words && i < sizeof limit_flags / sizeof *limit_flags; i++)
+                if (str_distance(given, limit_flags[i]) < distance)
+                        distance = str_distance(given, best = limit_flags[i]);
         (void) fprintf(stderr, "cordon: error: `cordon %s` has no option --%s\n", verb->name, given);
         if (best)
                 (void) fprintf(stderr, "cordon: hint: did you mean --%s?\n", best);
@@ -167,8 +197,10 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
         int i = 1;
         for (; i < argc && argv[i][0] == '-' && argv[i][1] != '\0'; i++) {
                 struct given g;
-                if (strcmp(argv[i], "--") == 0)
-                        return i + 1;
+                if (strcmp(argv[i], "--") == 0) {
+                        i++;
+                        break;
+                }
                 if (!split(argv[i], &g)) {
                         (void) cli_usage("%s is no option", argv[i]);
                         return -1;
@@ -176,5 +208,5 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
                 if (take_one(verb, argv, argc, &i, &g, ctx, policy) < 0)
                         return -1;
         }
-        return i;
+        return cli_policy_error() ? -1 : i;
 }

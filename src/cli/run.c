@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/run.c - `cordon run`: options, terminal, signals, detaching, and what is said at the end. */
+#include "base/buf.h"
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,7 @@ struct run {
         bool tty, no_stdin, root, json, quiet, plan, detach, require;
         int status_fd;
         bool script;
+        char **command; /* of a script */
 };
 
 /* Signal handlers have no other way to reach the box. Written before they are installed. */
@@ -222,23 +225,25 @@ static void write_status(const struct run *run)
 }
 
 /* A start that failed has a result too. */
+static void write_failure(const struct run *run, const cordon_error *e)
+{
+        AUTO_BUF(out);
+        buf_printf(&out, "{\"version\":1,\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"what\":", cordon_error_name(e->code), e->sys);
+        buf_json(&out, span_str(e->what));
+        buf_puts(&out, ",\"hint\":");
+        buf_json(&out, span_str(e->hint));
+        buf_puts(&out, "}}\n");
+        if (run->json)
+                (void) fputs(buf_str(&out), stderr);
+        if (run->status_fd >= 0)
+                (void) !write(run->status_fd, buf_str(&out), out.n);
+}
+
 static int start_failed(const struct run *run, const cordon_error *e)
 {
-        char what[1024];
-        size_t n = 0;
-        for (const char *c = e->what; *c && n < sizeof what - 2; c++) {
-                if (*c == '"' || *c == '\\')
-                        what[n++] = '\\';
-                what[n++] = *c;
-        }
-        what[n] = '\0';
-        if (run->status_fd >= 0)
-                (void) dprintf(run->status_fd, "{\"version\":1,\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"what\":\"%s\"}}\n",
-                               cordon_error_name(e->code), e->sys, what);
-        if (run->json)
-                (void) fprintf(stderr, "{\"version\":1,\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"what\":\"%s\"}}\n",
-                               cordon_error_name(e->code), e->sys, what);
-        return cli_error(e);
+        int status = cli_error(e);
+        write_failure(run, e);
+        return status;
 }
 
 /* ---- the run ---- */
@@ -357,23 +362,57 @@ static int run_configured(struct run *r, char **command)
         return r->detach ? run_detached(r) : run_here(r);
 }
 
+/* By what a file is called, when it cannot start by itself. */
+static const struct {
+        const char *suffix, *program;
+} interpreters[] = { { ".py", "python3" }, { ".js", "node" }, { ".mjs", "node" }, { ".sh", "sh" }, { ".pl", "perl" }, { ".rb", "ruby" } };
+
+static const char *interpreter_of(const char *path)
+{
+        const char *dot = strrchr(path, '.');
+        for (size_t i = 0; dot && i < sizeof interpreters / sizeof *interpreters; i++)
+                if (strcmp(dot, interpreters[i].suffix) == 0)
+                        return interpreters[i].program;
+        return "sh";
+}
+
+/* One door, the file itself, and a minute. A script needs no execute bit: its name tells what runs it. */
+static int script_policy(struct run *r, char **argv, cordon_error *e)
+{
+        static char path[4096];
+        static char *command[4096];
+        int n = 0;
+        if (!realpath(argv[0], path)) {
+                *e = (cordon_error){ .sys = errno };
+                (void) snprintf(e->what, sizeof e->what, "there is no script %.300s", argv[0]);
+                return -1;
+        }
+        if (cordon_policy_add(r->policy, "read", path, e) < 0 || cordon_policy_add(r->policy, "limit", "time 60s", e) < 0)
+                return -1;
+        if (access(path, X_OK) != 0)
+                command[n++] = (char *) (uintptr_t) interpreter_of(path);
+        command[n++] = path;
+        for (argv++; *argv && n < 4095; argv++)
+                command[n++] = *argv;
+        r->command = command;
+        return 0;
+}
+
 static int run_with(int argc, char **argv, struct run *r, const char *verb)
 {
+        cordon_error e = { 0 };
         r->policy = cordon_policy_new();
         r->box = r->policy ? cordon_box_new(r->policy) : NULL;
         int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
         int status = EXIT_CORDON;
-        if (at >= argc)
+        if (at < 0 && cli_policy_error())
+                write_failure(r, cli_policy_error());
+        else if (at >= argc)
                 status = cli_usage("there is nothing to run; for example: cordon run -- ls /");
+        else if (at >= 0 && r->script && script_policy(r, argv + at, &e) < 0)
+                status = start_failed(r, &e);
         else if (at >= 0)
-                status = r->script ? EXIT_CORDON : run_configured(r, argv + at);
-        if (at >= 0 && at < argc && r->script) {
-                cordon_error e = { 0 };
-                if (cordon_policy_add(r->policy, "limit", "time 60s", &e) < 0)
-                        status = cli_error(&e);
-                else
-                        status = run_configured(r, argv + at);
-        }
+                status = run_configured(r, r->script ? r->command : argv + at);
         cordon_box_free(r->box);
         cordon_policy_free(r->policy);
         return status;

@@ -182,7 +182,7 @@ int verb_policy(int argc, char **argv)
         for (size_t i = 0; i < sizeof views / sizeof *views; i++)
                 if (strcmp(argv[1], views[i].name) == 0)
                         return policy_view(argc - 2, argv + 2, views[i].view);
-        return cli_usage("`cordon policy` has no `%s`", argv[1]);
+        return cli_usage("`cordon policy` has no `%s`: it has diff, json, show, digest and stock", argv[1]);
 }
 
 int verb_doctor(int argc, char **argv)

@@ -3,7 +3,7 @@
  * Never: expands a path. What {work} means is known only when the policy is checked. */
 #include "policy/internal.h"
 
-enum { DOC_MAX = 1000 };
+enum { DOC_MAX = 1000, EXPECTS_MAX = 1024 };
 
 bool name_ok(const char *s, const char *extra)
 {
@@ -366,6 +366,8 @@ int line_expect(struct reader *r)
                 (void) fail_at(r->e, &t->at, "\"%s\" is neither allow nor deny", show_text(t->text).text);
                 return err_hint(r->e, "write `expect deny read /path` or `expect allow run prog`");
         }
+        if (p->n_expects == EXPECTS_MAX)
+                return fail_at(r->e, &r->at, "more than %d expectations", EXPECTS_MAX);
         struct expect_line x = { .at = r->at, .want = token_is(t, "allow") ? ANSWER_ALLOW : ANSWER_DENY };
         x.n = r->n - r->i;
         if (x.n == 0)

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { NOTES_MAX = 200 }; /* nobody reads more, and pairs of doors could make millions */
+
 /* ---- what the lints share ---- */
 
 const struct door *lint_next(const struct lint_view *v, enum door_kind kind, const struct door *after)
@@ -33,7 +35,7 @@ void lint_note(struct lint_view *v, const struct lint_row *row, const struct sou
 {
         struct checked_policy *c = v->c;
         char text[sizeof c->notes->text];
-        if (v->result < 0)
+        if (v->result < 0 || (row->level == 'W' && c->n_notes >= NOTES_MAX))
                 return;
         if (vec_room((void **) &c->notes, c->n_notes, &c->cap_notes, sizeof *c->notes) < 0) {
                 v->result = fail_memory(v->e);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *const layer_names[] = {
@@ -199,11 +200,33 @@ static void let_go_of_stdio(struct wall_init *w)
         fd_close(&w->landlock);
 }
 
+/* Without a pid namespace nothing ends with init by itself. So init has a parent whose only work is to outlive it: when
+ * init is killed, what it leaves comes to this reaper and ends here. When the reaper is killed, init hears SIGTERM and ends
+ * its stragglers itself. */
+static void stand_behind_reaper(void)
+{
+        (void) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        pid_t init = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+        if (init == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+                return;
+        }
+        (void) prctl(PR_SET_NAME, "cordon-reaper", 0, 0, 0);
+        (void) syscall(SYS_close_range, 0, ~0U, 0);
+        int status = 0;
+        while (init > 0 && waitpid(init, &status, __WALL) < 0 && errno == EINTR)
+                ;
+        wall_kill_stragglers();
+        _exit(init < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0);
+}
+
 _Noreturn void wall_init_main(struct wall_init *w)
 {
         struct wall_message m = { .word = WALL_SAYS_ERROR };
         (void) prctl(PR_SET_NAME, "cordon-init", 0, 0, 0);
-        if (w->s->die_with_thread)
+        if (w->plan->wall == WALL_PROCESS)
+                stand_behind_reaper();
+        else if (w->s->die_with_thread)
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         if (raise_all(w, &m.error) < 0) {
                 (void) wire_send(w->control, &m, sizeof m, -1);

@@ -75,11 +75,12 @@ int wall_privileges_drop(struct err *e); /* privileges.c */
 int wall_rlimits(const struct wall_init *w, struct err *e);   /* privileges.c */
 int wall_attest(const struct wall_init *w, struct err *e);    /* attest.c */
 int wall_supervise(struct wall_init *w);                      /* supervise.c */
+void wall_kill_stragglers(void);                              /* every child that is left, until there is none */
 _Noreturn void wall_init_main(struct wall_init *w);           /* init.c */
 /* sample.c: adds up what every process of the box uses. */
 struct wall_sample {
         uint64_t cpu_ns, rss;
-        unsigned processes;
+        uint64_t tasks;
 };
 int wall_sample(int proc, struct wall_sample *ret);
 

@@ -95,10 +95,12 @@ static int apply(const struct cap *caps, size_t n, struct err *e)
 int wall_rlimits(const struct wall_init *w, struct err *e)
 {
         const uint64_t *v = w->plan->limits.value;
+        /* The group's limit must be the one that is hit: it counts, and so has a name in the result. */
+        uint64_t procs = w->s->group_procs ? 2 * v[LIMIT_PROCS] + 64 : v[LIMIT_PROCS];
         const struct cap caps[] = {
                 { RLIMIT_CORE, 0 },
                 { RLIMIT_NOFILE, v[LIMIT_FILES] },
-                { RLIMIT_NPROC, v[LIMIT_PROCS] },
+                { RLIMIT_NPROC, procs },
                 { RLIMIT_FSIZE, v[LIMIT_DISK] },
                 { RLIMIT_CPU, v[LIMIT_CPU] / 1000 + 1 }, /* per process: a net below the sum that is kept elsewhere */
                 { RLIMIT_MEMLOCK, 8u << 20 },

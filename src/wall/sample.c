@@ -44,7 +44,7 @@ static void add_process(int proc, const char *pid, struct wall_sample *s)
                 ticks += stat_field(text, f);
         s->cpu_ns += ticks * (1000000000u / (uint64_t) hz);
         s->rss += stat_field(text, 24) * (uint64_t) sysconf(_SC_PAGESIZE);
-        s->processes++;
+        s->tasks += stat_field(text, 20);
 }
 
 int wall_sample(int proc, struct wall_sample *ret)

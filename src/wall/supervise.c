@@ -27,6 +27,7 @@ struct watch {
         struct wall_init *w;
         int signals;
         unsigned told;
+        bool alone; /* the reaper was killed */
         struct wall_end end;
 };
 
@@ -54,7 +55,7 @@ static void answer_notification(struct watch *t)
 {
         struct wall_init *w = t->w;
         struct seccomp_notif n = { 0 };
-        if (ioctl(w->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
+        if (syscall(SYS_ioctl, w->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
                 return;
         if (t->told++ < TOLD_MAX) {
                 struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n.data, .count = 1 } };
@@ -62,7 +63,7 @@ static void answer_notification(struct watch *t)
                 (void) wire_send(w->control, &m, sizeof m, -1);
         }
         struct seccomp_notif_resp r = { .id = n.id, .error = -seccomp_errno(&n.data) };
-        (void) ioctl(w->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
+        (void) syscall(SYS_ioctl, w->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
 }
 
 /* False: the keeper is gone. */
@@ -76,15 +77,15 @@ static bool obey(struct watch *t)
         return true;
 }
 
-/* True: the payload itself has ended. */
+/* True: the payload itself has ended, or the reaper behind us has. */
 static bool reap(struct watch *t)
 {
-        struct signalfd_siginfo drained;
-        while (read(t->signals, &drained, sizeof drained) == sizeof drained)
-                ;
+        struct signalfd_siginfo got;
+        while (read(t->signals, &got, sizeof got) == sizeof got)
+                t->alone |= got.ssi_signo == SIGTERM;
         int status;
         pid_t pid;
-        bool over = false;
+        bool over = t->alone;
         while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0)
                 if (pid == t->w->payload) {
                         t->end.status = status;
@@ -108,6 +109,7 @@ static bool over_budget(struct watch *t)
                 t->end.cpu_ns = cpu;
         if (s.rss > t->end.max_rss)
                 t->end.max_rss = s.rss;
+        t->end.procs_full |= s.tasks >= v[LIMIT_PROCS];
         t->end.cpu_over = cpu > v[LIMIT_CPU] * 1000000u;
         t->end.memory_over = s.rss > v[LIMIT_MEMORY];
         return t->end.cpu_over || t->end.memory_over;
@@ -130,7 +132,7 @@ static void fill_end(struct watch *t)
 
 /* Without a pid namespace nobody else ends what the payload left running. All of it is ours: orphans come to the
  * subreaper that init is. */
-static void kill_stragglers(void)
+void wall_kill_stragglers(void)
 {
         char list[4096];
         for (int round = 0; round < 1000; round++) {
@@ -171,6 +173,8 @@ int wall_supervise(struct wall_init *w)
         sigset_t child;
         (void) sigemptyset(&child);
         (void) sigaddset(&child, SIGCHLD);
+        if (w->plan->wall != WALL_NAMESPACE)
+                (void) sigaddset(&child, SIGTERM);
         t.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
         if (t.signals < 0)
                 return -1;
@@ -179,9 +183,9 @@ int wall_supervise(struct wall_init *w)
         while (!over)
                 if (!step(&t, &over))
                         break;
-        bool orderly = over;
+        bool orderly = over && !t.alone;
         if (w->plan->wall != WALL_NAMESPACE)
-                kill_stragglers();
+                wall_kill_stragglers();
         if (!orderly)
                 return -1;
         while (w->listener >= 0) { /* what was refused just before the end is told too */

@@ -50,6 +50,7 @@ struct wall_end {
         uint64_t cpu_ns;
         uint64_t max_rss;     /* bytes, of the largest process */
         uint32_t disk_full;   /* the private tmpfs had no room left when we looked */
+        uint32_t procs_full;  /* as many tasks as the limit allows were seen at once */
         uint32_t cpu_over, memory_over; /* found by sampling, where no control group keeps the limit */
 };
 
@@ -82,7 +83,8 @@ struct wall_start {
         const struct plan *plan;
         const struct wall_stdio *io;
         int cgroup_fd;       /* v2 group to be born in, or -1 */
-        bool sample_limits;  /* no control group keeps memory or cpu: init samples */
+        bool sample_limits;  /* no control group keeps memory, processes or cpu: init samples */
+        bool group_procs;    /* a control group counts the processes: the rlimit is only the net below it */
         bool die_with_thread; /* the caller has one thread: also use the parent-death signal */
         bool tell;           /* report refused calls */
         uid_t caller_uid;

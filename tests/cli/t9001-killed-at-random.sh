@@ -1,6 +1,6 @@
 #!/bin/sh
 # kill -9 of the keeper, of init, of the janitor and of the payload at random moments: nothing is left of the run.
-# shellcheck disable=SC2016,SC2317
+# shellcheck disable=SC2013,SC2016,SC2317
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
@@ -8,14 +8,12 @@ cc -O1 -static -o "$T/hog" "$here/helpers/hog.c" || { fail "the hog compiles"; d
 chmod 755 "$T/hog"
 if [ "$(id -u)" -eq 0 ]; then user="setpriv --reuid 65533 --regid 65533 --clear-groups"; else user=""; fi
 
-# left TAG KEEPER: what is still there of a run whose command line holds TAG
+# left TAG KEEPER: what is still there of a run whose command line or name holds TAG
 left() {
-        for p in /proc/[0-9]*; do
-                tr '\0' ' ' <"$p/cmdline" 2>/dev/null | grep -q -e "$1" && echo "process ${p#/proc/} $(cat "$p/comm" 2>/dev/null)"
-                case $(cat "$p/comm" 2>/dev/null) in "$1") echo "process ${p#/proc/} $1" ;; esac
-        done
+        echo "$1" >pattern
+        grep -lsa -F -f pattern /proc/[0-9]*/cmdline /proc/[0-9]*/comm | sed -n 's,^/proc/\([0-9]*\)/.*,process \1,p'
         find /sys/fs/cgroup -name "cordon-$2-*" 2>/dev/null
-} 2>/dev/null
+}
 # gone TAG KEEPER: true within 2 s; what is left stands in leftovers, and is ended so that it cannot disturb what follows
 gone() {
         for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -23,7 +21,7 @@ gone() {
                 [ -s leftovers ] || return 0
                 sleep 0.1
         done
-        for p in $(sed -n 's/^process \([0-9]*\) .*/\1/p' leftovers); do kill -9 "$p" 2>/dev/null; done
+        while read -r kind p; do [ "$kind" != process ] || kill -9 "$p" 2>/dev/null; done <leftovers
         return 1
 }
 child() { # child KEEPER COMM: the pid of its child of that name
@@ -51,7 +49,7 @@ round() { # round WHO WALL VICTIM DELAY_MS NUMBER
                 sleep 0.05
                 kill -9 $keeper 2>/dev/null
                 ;;
-        init-first) # the keeper must see it and end by itself
+        lone_init) # the keeper must see it and end by itself
                 init=$(child $keeper cordon-init)
                 if [ -n "$init" ]; then
                         kill -9 "$init"
@@ -79,7 +77,7 @@ round() { # round WHO WALL VICTIM DELAY_MS NUMBER
         esac
         wait $keeper 2>/dev/null
         [ "$3" = both ] && "$CORDON" doctor >/dev/null 2>&1
-        gone $tag $keeper
+        gone "$tag" $keeper
 }
 
 n=0
@@ -90,7 +88,7 @@ while read -r a b; do
         case $((a % 8)) in
         0 | 1 | 2) victim=keeper ;;
         3) victim=init ;;
-        4) victim=init-first ;;
+        4) victim=lone_init ;;
         5) victim=janitor ;;
         6) victim=both ;;
         *) victim=stopped ;;
@@ -108,7 +106,7 @@ n=100
 while read -r a b; do
         n=$((n + 1))
         [ $n -le 120 ] || break
-        case $((a % 3)) in 0) victim=init ;; 1) victim=init-first ;; *) victim=keeper ;; esac
+        case $((a % 3)) in 0) victim=init ;; 1) victim=lone_init ;; *) victim=keeper ;; esac
         if [ $((n % 2)) -eq 0 ]; then who=root; else who=user; fi
         if ! round $who process $victim $((20 + b % 40)) $n 2>noise || [ -s noise ]; then
                 bad=$((bad + 1))
@@ -146,7 +144,7 @@ for who in root user; do
         sleep 0.2
         init=$(child $keeper cordon-init)
         payload=$(cat "/proc/$init/task/$init/children")
-        kill -9 ${payload:-0}
+        [ -z "$payload" ] || kill -9 "${payload% }"
         wait $keeper
         is "$who: a payload killed from outside gives 137" $? 137
         is "$who: and its signal is told" "$(jq .signal <json)" 9

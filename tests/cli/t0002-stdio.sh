@@ -1,0 +1,87 @@
+#!/bin/sh
+# Standard streams: bytes unchanged both ways, ends, order, slow and vanished readers.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+sum() { sha256sum | cut -d' ' -f1; }
+head -c 10000000 /dev/urandom >big
+chmod 644 big
+want=$(sum <big)
+
+for who in root as_user; do
+        c="$who $CORDON run -q --output 64M"
+        is "$who: 10 MB from a file pass in and out unchanged" "$($c -- cat <big | sum)" "$want"
+        is "$who: 10 MB from a pipe pass in unchanged" "$(cat big | $c -- sha256sum | cut -d' ' -f1)" "$want"
+        is "$who: 10 MB on standard error pass unchanged" "$($c -- sh -c 'cat >&2' 2>&1 >/dev/null <big | sum)" "$want"
+        $c -- cat <big >copy
+        ok "$who: 10 MB into a file are equal" cmp big copy
+        $c -- sh -c 'cat >&2' <big 2>copy
+        ok "$who: 10 MB of standard error into a file are equal" cmp big copy
+        is "$who: every byte value passes" "$(awk 'BEGIN { for (i = 0; i < 256; i++) printf "%c", i }' </dev/null | LC_ALL=C $c -- od -An -tu1 -v | tr -s ' \n' '  ')" \
+                "$(awk 'BEGIN { for (i = 0; i < 256; i++) printf "%c", i }' </dev/null | od -An -tu1 -v | tr -s ' \n' '  ')"
+        is "$who: the end of input is seen" "$(printf abc | $c -- sh -c 'cat; echo end')" "abcend"
+        is "$who: -n is empty input" "$(printf abc | $c -n -- sh -c 'cat; echo end')" end
+        is "$who: /dev/null is empty input" "$($c -- sh -c 'cat; echo end' </dev/null)" end
+        is "$who: closed input is empty input" "$($c -- sh -c 'cat; echo end' <&-)" end
+        is "$who: standard output has its own stream" "$($c -- sh -c 'echo out; echo err >&2' 2>/dev/null </dev/null)" out
+        is "$who: standard error has its own stream" "$($c -- sh -c 'echo out; echo err >&2' 2>&1 >/dev/null </dev/null)" err
+        is "$who: closed standard error does not swallow output" "$($c -- sh -c 'echo out; echo err >&2' 2>&- </dev/null)" out
+        $c -- sh -c 'exit 5' >&- 2>/dev/null </dev/null
+        is "$who: closed standard output keeps the status" $? 5
+        is "$who: /dev/stdin works" "$(echo abc | $c -- cat /dev/stdin)" abc
+        is "$who: /dev/stdout works" "$($c -- sh -c 'echo abc >/dev/stdout' </dev/null)" abc
+        is "$who: /dev/stderr works" "$($c -- sh -c 'echo abc >/dev/stderr' 2>&1 >/dev/null </dev/null)" abc
+        is "$who: /dev/fd/0 works" "$(echo abc | $c -- cat /dev/fd/0)" abc
+        is "$who: /proc/self/fd/1 works" "$($c -- sh -c 'echo abc >/proc/self/fd/1' </dev/null)" abc
+        is "$who: lines of one stream keep their order" "$($c -- seq 1 5000 </dev/null | cksum)" "$(seq 1 5000 | cksum)"
+        is "$who: lines of both streams into one keep their order" \
+                "$($c -- sh -c 'for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done' 2>&1 </dev/null | tr '\n' ' ')" \
+                "out 1 err 1 out 2 err 2 out 3 err 3 out 4 err 4 out 5 err 5 "
+
+        # --- the caller's reader goes away ---
+        began=$(date +%s)
+        out=$($c --time 10s -- sh -c 'while :; do echo y; done' </dev/null 2>/dev/null | head -n 1)
+        is "$who: a reader that goes away gets what it wanted" "$out" y
+        ok "$who: and the payload ends by SIGPIPE, not by the time limit" test $(($(date +%s) - began)) -lt 5
+        # --- input that nobody wanted is still the caller's ---
+        printf 'first\nsecond\n' >lines
+        chmod 644 lines
+        is "$who: a start that fails has not eaten input" "$( (
+                $who "$CORDON" run --read /no/such/door -- cat >/dev/null 2>&1
+                cat
+        ) <lines)" "$(cat lines)"
+        is "$who: a start that fails has not eaten a pipe" "$(cat lines | (
+                $who "$CORDON" run -- no-such-program >/dev/null 2>&1
+                cat
+        ))" "$(cat lines)"
+        is "$who: -n has not eaten input" "$( (
+                $c -n -- true
+                cat
+        ) <lines)" "$(cat lines)"
+        # --- a slow reader does not hold up the limits ---
+        began=$(date +%s%N)
+        ($c --time 1s --status-fd 3 -- sh -c 'while :; do echo 0123456789012345678901234567890123456789; done' 3>slow </dev/null; date +%s%N >ended) | sleep 3
+        took=$((($(cat ended) - began) / 1000000))
+        ok "$who: the time limit fires though nobody reads ($took ms)" test $took -ge 950 -a $took -le 1500
+        is "$who: and is named" "$(jq -r .limit <slow)" time
+        is "$who: a payload that does not read its input can end" "$(yes | head -c 3000000 | $c --time 5s -- sh -c 'echo done')" done
+        # --- a background child that holds the pipes does not hold up the end ---
+        began=$(date +%s)
+        $c --time 10s -- sh -c 'sleep 8 & exit 0' </dev/null >/dev/null
+        ok "$who: a background child does not hold up the end" test $(($(date +%s) - began)) -lt 3
+        out=$($c -- sh -c 'sleep 8 & echo said; exit 3' </dev/null; echo $?)
+        is "$who: what was said before is complete" "$out" "said
+3"
+done
+# Nonblocking mode of the caller's descriptors is the caller's.
+mkfifo fifo
+sleep 1 <fifo &
+exec 7>fifo
+"$CORDON" run -q -- echo x >&7 </dev/null
+is "the caller's pipe has not been made nonblocking" "$(sed -n 's/^flags:.*\(.\)...$/\1/p' "/proc/self/fdinfo/7" | tr 0123 bbbb)" b
+exec 7>&-
+wait
+"$CORDON" run -q -- echo x >/dev/full 2>err </dev/null
+is "output that cannot be written ends the run with 125 or the payload's SIGPIPE" "$(case $? in 125 | 141) echo told ;; *) echo lost ;; esac)" told
+done_testing
