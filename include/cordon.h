@@ -13,9 +13,9 @@
  *                     ;
  *     printf("%s\n", cordon_box_result(b)->end == CORDON_EXITED ? "ended by itself" : "did not");
  *
- * Functions that can fail return 0 or -1 (or NULL) and fill the error, whose `what` is one sentence and whose `hint` is the
- * next thing to do. Strings returned as char * are the caller's: free them with cordon_free(). A box belongs to one
- * thread at a time; different boxes may live in different threads. C99 and C++ clean. */
+ * Functions that can fail return 0 or -1 (or NULL) and fill the error, whose `what` is one sentence and whose
+ * `hint` is the next thing to do. Strings returned as char * are the caller's: free them with cordon_free().
+ * A box belongs to one thread at a time; different boxes may live in different threads. C99 and C++ clean. */
 #ifndef CORDON_H
 #define CORDON_H
 #include <stddef.h>
@@ -50,28 +50,32 @@ CORDON_API cordon_policy *cordon_policy_new(void);
 CORDON_API void cordon_policy_free(cordon_policy *p);
 /* One door line: the word and what follows it. */
 CORDON_API int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordon_error *e);
-CORDON_API int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len, cordon_error *e);
+CORDON_API int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len,
+                                      cordon_error *e);
 CORDON_API int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e);
 /* Is this a word of the language? */
 CORDON_API int cordon_policy_is_word(const char *word);
-/* Resolves roots and `use` lines and holds the policy to its own `expect` lines. Views and starts do it by themselves. */
+/* Resolves roots and `use` lines and holds the policy to its own `expect` lines. Views and starts do it by
+ * themselves. */
 CORDON_API int cordon_policy_check(cordon_policy *p, cordon_error *e);
 /* What {work} and {home} mean; the working directory and $HOME when not set. */
 CORDON_API int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, cordon_error *e);
 
 typedef enum cordon_view {
-        CORDON_VIEW_DOORS,      /* every door in words, and the worst case */
+        CORDON_VIEW_DOORS, /* every door in words, and the worst case */
         CORDON_VIEW_DOORS_JSON,
-        CORDON_VIEW_LINES,      /* door lines that mean the same */
-        CORDON_VIEW_JSON,       /* the JSON form */
-        CORDON_VIEW_CANONICAL,  /* what the digest is made of */
+        CORDON_VIEW_LINES,     /* door lines that mean the same */
+        CORDON_VIEW_JSON,      /* the JSON form */
+        CORDON_VIEW_CANONICAL, /* what the digest is made of */
         CORDON_VIEW_DIGEST,
-        CORDON_VIEW_NOTES,      /* lints, one a line */
+        CORDON_VIEW_NOTES, /* lints, one a line */
         CORDON_VIEW_NOTES_JSON
 } cordon_view;
 CORDON_API char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e);
-/* "read PATH", "net GET https://host/path", "run sh" ...: the decision in words or JSON. *ret_allowed is 1 or 0. */
-CORDON_API char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed, cordon_error *e);
+/* "read PATH", "net GET https://host/path", "run sh" ...: the decision in words or JSON. *ret_allowed is 1 or
+ * 0. */
+CORDON_API char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed,
+                                   cordon_error *e);
 /* *ret_order: 0 equal, 1 b is wider, 2 b is narrower, 3 crossing. The text lists what differs. */
 CORDON_API char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret_order, cordon_error *e);
 /* The text of a stock policy ("base/python3"), or NULL; names by index until NULL. */
@@ -89,33 +93,43 @@ CORDON_API void cordon_box_free(cordon_box *b); /* ends it, if it runs */
 CORDON_API int cordon_box_command(cordon_box *b, const char *const *argv);
 
 typedef enum cordon_option {
-        CORDON_NAME,          /* a name for `cordon ps` */
-        CORDON_CWD,           /* directory to start in, as the box sees it */
-        CORDON_TERM,          /* TERM inside; only with a terminal */
-        CORDON_TTY,           /* "1": a terminal of the box's own */
-        CORDON_ROOT_INSIDE,   /* "1": uid 0 inside (still nobody outside) */
+        CORDON_NAME,           /* a name for `cordon ps` */
+        CORDON_CWD,            /* directory to start in, as the box sees it */
+        CORDON_TERM,           /* TERM inside; only with a terminal */
+        CORDON_TTY,            /* "1": a terminal of the box's own */
+        CORDON_ROOT_INSIDE,    /* "1": uid 0 inside (still nobody outside) */
         CORDON_REQUIRE_GROUPS, /* "1": refuse to start where control groups cannot keep the limits */
-        CORDON_QUIET,         /* "1": do not observe refused calls */
-        CORDON_SINGLE_THREAD  /* "1": this program has one thread; the box then also dies with it by signal */
+        CORDON_QUIET,          /* "1": do not observe refused calls */
+        CORDON_SINGLE_THREAD /* "1": this program has one thread; the box then also dies with it by signal */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
-/* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input, output to
- * the callback. The descriptors stay yours and never enter the box. */
+/* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
+ * output to the callback. The descriptors stay yours and never enter the box. */
 CORDON_API void cordon_box_stdio(cordon_box *b, int stream, int fd);
-CORDON_API void cordon_box_on_output(cordon_box *b, void (*fn)(void *ctx, int stream, const void *data, size_t len), void *ctx);
+CORDON_API void cordon_box_on_output(cordon_box *b,
+                                     void (*fn)(void *ctx, int stream, const void *data, size_t len),
+                                     void *ctx);
 /* What an `in` or `out` handle of the policy is connected to. */
 CORDON_API int cordon_box_handle(cordon_box *b, const char *name, int fd);
 
 /* Raises the walls, probes them from inside, starts the payload. On failure nothing is left behind. */
 CORDON_API int cordon_box_start(cordon_box *b, cordon_error *e);
-/* Drives the box for up to timeout_ms (-1: until something happens). 1: it is over; 0: not yet; -1: not started. */
+/* Drives the box for up to timeout_ms (-1: until something happens). 1: it is over; 0: not yet; -1: not
+ * started. */
 CORDON_API int cordon_box_wait(cordon_box *b, int timeout_ms);
 CORDON_API void cordon_box_signal(cordon_box *b, int signal); /* async-signal-safe */
 CORDON_API void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns);
 CORDON_API void cordon_box_kill(cordon_box *b);
 CORDON_API const char *cordon_box_run_id(const cordon_box *b);
 
-typedef enum cordon_end { CORDON_RUNNING, CORDON_FAILED, CORDON_NOT_STARTED, CORDON_EXITED, CORDON_SIGNALED, CORDON_LIMIT } cordon_end;
+typedef enum cordon_end {
+        CORDON_RUNNING,
+        CORDON_FAILED,
+        CORDON_NOT_STARTED,
+        CORDON_EXITED,
+        CORDON_SIGNALED,
+        CORDON_LIMIT
+} cordon_end;
 typedef struct cordon_denial {
         const char *what, *layer, *program;
         const char *permit; /* the line that would permit it, or "" */
@@ -123,11 +137,11 @@ typedef struct cordon_denial {
 } cordon_denial;
 typedef struct cordon_result {
         cordon_end end;
-        int code;           /* exit status or signal number */
-        const char *limit;  /* the limit that ended it, or "" */
-        const char *wall;   /* "namespace" or "process" */
-        int attested;       /* the probe from inside found the walls up */
-        int groups;         /* control groups kept memory and processes; 0: rlimits and sampling */
+        int code;          /* exit status or signal number */
+        const char *limit; /* the limit that ended it, or "" */
+        const char *wall;  /* "namespace" or "process" */
+        int attested;      /* the probe from inside found the walls up */
+        int groups;        /* control groups kept memory and processes; 0: rlimits and sampling */
         int output_truncated;
         uint64_t wall_ns, cpu_ns, start_ns, memory_peak, output_bytes;
         const cordon_denial *denials;

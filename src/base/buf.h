@@ -20,6 +20,9 @@ void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(print
 /* "text" with quotes and JSON escapes; bytes that are not UTF-8 become U+FFFD. */
 void buf_json(struct buf *b, struct span s);
 
-static inline struct span buf_span(const struct buf *b) { return (struct span){ (const uint8_t *) b->p, b->n }; }
+static inline struct span buf_span(const struct buf *b)
+{
+        return (struct span){ (const uint8_t *) b->p, b->n };
+}
 /* The text so far, never NULL. */
 static inline const char *buf_str(const struct buf *b) { return b->p ? b->p : ""; }

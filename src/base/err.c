@@ -8,9 +8,9 @@
 #include <string.h>
 
 static const char *const code_names[] = {
-        [ERR_NONE] = "none",   [ERR_USAGE] = "usage",   [ERR_POLICY] = "policy",     [ERR_DOOR] = "door",
-        [ERR_HOST] = "host",   [ERR_WALL] = "wall",     [ERR_LIMIT] = "limit",       [ERR_EXEC] = "exec",
-        [ERR_ATTEST] = "attest", [ERR_MEMORY] = "memory", [ERR_IO] = "io",           [ERR_GONE] = "gone",
+        [ERR_NONE] = "none",         [ERR_USAGE] = "usage",   [ERR_POLICY] = "policy", [ERR_DOOR] = "door",
+        [ERR_HOST] = "host",         [ERR_WALL] = "wall",     [ERR_LIMIT] = "limit",   [ERR_EXEC] = "exec",
+        [ERR_ATTEST] = "attest",     [ERR_MEMORY] = "memory", [ERR_IO] = "io",         [ERR_GONE] = "gone",
         [ERR_INTERNAL] = "internal",
 };
 _Static_assert(sizeof code_names / sizeof *code_names == ERR_CODE__COUNT, "a name for each code");

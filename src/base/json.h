@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* base/json.h - a strict JSON reader (RFC 8259) for bytes nobody trusts: UTF-8 only, bounded depth, no duplicate
- * keys, no NUL in strings, integers exact, nothing left over. The tree is one arena; free it once. */
+/* base/json.h - a strict JSON reader (RFC 8259) for bytes nobody trusts: UTF-8 only, bounded depth, no
+ * duplicate keys, no NUL in strings, integers exact, nothing left over. The tree is one arena; free it once.
+ */
 #pragma once
 #include "base/err.h"
 #include "base/span.h"
 
-enum json_type { JSON_NULL = 0, JSON_FALSE, JSON_TRUE, JSON_INT, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+enum json_type {
+        JSON_NULL = 0,
+        JSON_FALSE,
+        JSON_TRUE,
+        JSON_INT,
+        JSON_NUMBER,
+        JSON_STRING,
+        JSON_ARRAY,
+        JSON_OBJECT
+};
 
 struct json {
         enum json_type type;
-        unsigned line, column;   /* where it began, 1-based */
-        const char *key;         /* when it is a member of an object */
-        const char *str;         /* STRING: NUL-terminated, unescaped; NUMBER and INT: as written */
+        unsigned line, column; /* where it began, 1-based */
+        const char *key;       /* when it is a member of an object */
+        const char *str;       /* STRING: NUL-terminated, unescaped; NUMBER and INT: as written */
         size_t len;
-        int64_t integer;         /* INT */
+        int64_t integer;          /* INT */
         const struct json *child; /* first element or member */
         const struct json *next;  /* next sibling */
 };

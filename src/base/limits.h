@@ -3,17 +3,17 @@
 #pragma once
 
 enum {
-        POLICY_MAX_BYTES = 1 << 20,   /* one policy file */
-        POLICY_MAX_LINE = 8192,       /* one door line */
-        POLICY_MAX_LINES = 8192,      /* lines of one file */
-        POLICY_MAX_DOORS = 4096,      /* doors of one checked policy */
-        POLICY_MAX_USE_DEPTH = 8,     /* `use` in `use` */
-        JSON_MAX_DEPTH = 32,          /* nesting of JSON that we read */
-        PATH_MAX_BYTES = 4096,        /* a path, with its NUL */
-        NAME_MAX_BYTES = 64,          /* box, handle and credential names */
-        PLAN_MAX_BYTES = 4 << 20,     /* an encoded plan */
-        PLAN_MAX_STEPS = 16384,       /* its steps */
-        ARGV_MAX = 4096,              /* arguments and variables of a payload */
-        DENIALS_MAX = 64,             /* distinct denials kept for the report */
-        HANDLES_MAX = 32,             /* `in` and `out` handles of one box */
+        POLICY_MAX_BYTES = 1 << 20, /* one policy file */
+        POLICY_MAX_LINE = 8192,     /* one door line */
+        POLICY_MAX_LINES = 8192,    /* lines of one file */
+        POLICY_MAX_DOORS = 4096,    /* doors of one checked policy */
+        POLICY_MAX_USE_DEPTH = 8,   /* `use` in `use` */
+        JSON_MAX_DEPTH = 32,        /* nesting of JSON that we read */
+        PATH_MAX_BYTES = 4096,      /* a path, with its NUL */
+        NAME_MAX_BYTES = 64,        /* box, handle and credential names */
+        PLAN_MAX_BYTES = 4 << 20,   /* an encoded plan */
+        PLAN_MAX_STEPS = 16384,     /* its steps */
+        ARGV_MAX = 4096,            /* arguments and variables of a payload */
+        DENIALS_MAX = 64,           /* distinct denials kept for the report */
+        HANDLES_MAX = 32,           /* `in` and `out` handles of one box */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* box/box.h - the keeper: the life of one run, from plan to result. The only place that says "allow".
  *
- * A keeper lives in the caller's process; box_step() drives it. When that process is killed, init sees the control
- * socket close and ends the box, and the janitor removes the control groups. */
+ * A keeper lives in the caller's process; box_step() drives it. When that process is killed, init sees the
+ * control socket close and ends the box, and the janitor removes the control groups. */
 #pragma once
 #include "base/err.h"
 #include "limit/limit.h"
@@ -20,29 +20,29 @@ enum box_end {
 
 /* One kind of refusal, with how often it happened. */
 struct box_denial {
-        char what[96];    /* "socket(AF_INET, SOCK_STREAM)" */
-        char layer[24];   /* "seccomp" */
-        char permit[96];  /* the line that would permit it, or "" when none can */
+        char what[96];   /* "socket(AF_INET, SOCK_STREAM)" */
+        char layer[24];  /* "seccomp" */
+        char permit[96]; /* the line that would permit it, or "" when none can */
         char program[64];
         uint32_t count;
 };
 
 struct box_result {
         enum box_end end;
-        int code;              /* exit status, or the signal's number */
-        enum limit_key limit;  /* BOX_LIMIT: which */
-        uint32_t limits_hit;   /* bit per enum limit_key that said no, also without ending the box */
+        int code;             /* exit status, or the signal's number */
+        enum limit_key limit; /* BOX_LIMIT: which */
+        uint32_t limits_hit;  /* bit per enum limit_key that said no, also without ending the box */
         struct err error;
         char run[42];
         char name[NAME_MAX_BYTES];
         char digest[65];
         enum wall_kind wall;
-        uint32_t layers; /* bit per enum wall_layer that was in force */
-        bool attested;   /* the probe from inside found the walls up */
+        uint32_t layers;                                    /* bit per enum wall_layer that was in force */
+        bool attested;                                      /* the probe from inside found the walls up */
         bool memory_by_group, procs_by_group, cpu_by_group; /* who kept them; else rlimits and sampling */
         uint64_t wall_ns, cpu_ns, memory_peak;
-        uint64_t start_ns;       /* from box_start() until the payload could run */
-        uint64_t group_wait_ns;  /* the part of it spent on control groups */
+        uint64_t start_ns;      /* from box_start() until the payload could run */
+        uint64_t group_wait_ns; /* the part of it spent on control groups */
         uint64_t output_bytes;
         bool output_truncated;
         struct box_denial denials[DENIALS_MAX];
@@ -69,19 +69,20 @@ struct box_config {
         struct box_stdio io;
         const struct box_handle *handles;
         unsigned handle_count;
-        const char *name;        /* --name, or NULL */
-        bool require_groups;     /* --require-limit: no rlimit fallback */
-        bool single_thread;      /* the calling program has one thread */
-        bool quiet_denials;      /* do not observe refused calls */
-        uid_t uid;               /* the caller */
+        const char *name;    /* --name, or NULL */
+        bool require_groups; /* --require-limit: no rlimit fallback */
+        bool single_thread;  /* the calling program has one thread */
+        bool quiet_denials;  /* do not observe refused calls */
+        uid_t uid;           /* the caller */
         gid_t gid;
-        bool root;               /* the caller can map another id */
+        bool root; /* the caller can map another id */
 };
 
 struct box;
 /* On failure *ret_error tells why and nothing is left behind. */
 struct box *box_start(const struct box_config *c, struct err *e);
-/* Runs the keeper until something happened or timeout_ms passed (-1: none). 1: the box is over; 0: go on; -1: never. */
+/* Runs the keeper until something happened or timeout_ms passed (-1: none). 1: the box is over; 0: go on; -1:
+ * never. */
 int box_step(struct box *b, int timeout_ms);
 /* Async-signal-safe: passes a signal to the payload's process group. */
 void box_signal(struct box *b, int sig);

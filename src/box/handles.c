@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* box/handles.c - `in` and `out` handles. The host opens; the box gets a memory file of its own: a sealed copy of the
- * input, or an empty one for the output, which is copied out after a good end, within its cap and if it is what it
- * claims to be. So a handle is no way to the file's directory, its path, its other bytes, or a later write. */
+/* box/handles.c - `in` and `out` handles. The host opens; the box gets a memory file of its own: a sealed
+ * copy of the input, or an empty one for the output, which is copied out after a good end, within its cap and
+ * if it is what it claims to be. So a handle is no way to the file's directory, its path, its other bytes, or
+ * a later write. */
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -47,8 +48,14 @@ static bool is_image(struct span s)
         static const struct {
                 const char *magic;
                 size_t n;
-        } kinds[] = { { "\x89PNG\r\n\x1a\n", 8 }, { "\xff\xd8\xff", 3 }, { "GIF87a", 6 }, { "GIF89a", 6 },
-                      { "RIFF", 4 },              { "BM", 2 },           { "II*\0", 4 }, { "MM\0*", 4 } };
+        } kinds[] = { { "\x89PNG\r\n\x1a\n", 8 },
+                      { "\xff\xd8\xff", 3 },
+                      { "GIF87a", 6 },
+                      { "GIF89a", 6 },
+                      { "RIFF", 4 },
+                      { "BM", 2 },
+                      { "II*\0", 4 },
+                      { "MM\0*", 4 } };
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
                 if (s.n >= kinds[i].n && memcmp(s.p, kinds[i].magic, kinds[i].n) == 0)
                         return true;
@@ -106,13 +113,15 @@ static int fill_input(const struct plan_handle *h, int from, int to, struct err 
 {
         struct stat st;
         if (fstat(from, &st) < 0 || S_ISDIR(st.st_mode))
-                return err_set(e, ERR_DOOR, 0, "the handle %s is a directory: a box could climb out of it", h->name);
+                return err_set(e, ERR_DOOR, 0, "the handle %s is a directory: a box could climb out of it",
+                               h->name);
         int more = copy(from, to, h->max);
         if (more < 0)
                 return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
         if (more > 0) {
                 char size[32];
-                (void) err_set(e, ERR_DOOR, 0, "the handle %s is larger than its %s", h->name, str_from_size(h->max, size));
+                (void) err_set(e, ERR_DOOR, 0, "the handle %s is larger than its %s", h->name,
+                               str_from_size(h->max, size));
                 return err_hint(e, "raise it: `in %s max SIZE`", h->name);
         }
         if (fstat(to, &st) < 0 || lseek(to, 0, SEEK_SET) < 0)
@@ -131,13 +140,15 @@ int handles_open(struct box *b, struct err *e)
                 const struct plan_handle *h = &p->handles[i];
                 int outside = find_fd(b, h->name);
                 if (outside < 0) {
-                        (void) err_set(e, ERR_USAGE, 0, "the policy has a handle `%s %s`, but nothing was given for it",
+                        (void) err_set(e, ERR_USAGE, 0,
+                                       "the policy has a handle `%s %s`, but nothing was given for it",
                                        h->out ? "out" : "in", h->name);
                         return err_hint(e, "add --handle %s=FILE", h->name);
                 }
                 int fd = b->memfd[i] = make_memfd(h->name);
                 if (fd < 0)
-                        return err_set(e, ERR_IO, errno, "making the handle %s: %s", h->name, strerror(errno));
+                        return err_set(e, ERR_IO, errno, "making the handle %s: %s", h->name,
+                                       strerror(errno));
                 if (!h->out && fill_input(h, outside, fd, e) < 0)
                         return -1;
                 b->inside.handles[i] = fd;
@@ -153,8 +164,8 @@ static int publish(const struct plan_handle *h, int from, int to, struct err *e)
                 return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
         if ((uint64_t) st.st_size > h->max) {
                 char size[32];
-                return err_set(e, ERR_LIMIT, 0, "the handle %s is larger than its %s; nothing was written", h->name,
-                               str_from_size(h->max, size));
+                return err_set(e, ERR_LIMIT, 0, "the handle %s is larger than its %s; nothing was written",
+                               h->name, str_from_size(h->max, size));
         }
         if (check_type(h, from, (uint64_t) st.st_size, e) < 0)
                 return err_in(e, "nothing was written");
@@ -167,7 +178,8 @@ int handles_finish(struct box *b, struct err *e)
 {
         const struct plan *p = b->c.plan;
         for (size_t i = 0; i < p->handle_count; i++)
-                if (p->handles[i].out && publish(&p->handles[i], b->memfd[i], find_fd(b, p->handles[i].name), e) < 0)
+                if (p->handles[i].out &&
+                    publish(&p->handles[i], b->memfd[i], find_fd(b, p->handles[i].name), e) < 0)
                         return -1;
         return 0;
 }

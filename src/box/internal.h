@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* box/internal.h - the keeper's state, shared by its files. */
 #pragma once
-#include "box/box.h"
 #include "base/buf.h"
+#include "box/box.h"
 
 #include <poll.h>
 #include <sys/types.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* box/keeper.c - one run: start, watch, end, result.
  *
- * Order of an end: the payload ends (or a limit fires, or somebody stops it) -> init says END and exits -> the kernel
- * ends everything else in the pid namespace -> pipes reach their end -> groups are read and removed -> result. */
+ * Order of an end: the payload ends (or a limit fires, or somebody stops it) -> init says END and exits ->
+ * the kernel ends everything else in the pid namespace -> pipes reach their end -> groups are read and
+ * removed -> result. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -37,7 +38,8 @@ static void fill_start(struct box *b)
         b->start = (struct wall_start){ .plan = c->plan,
                                         .io = &b->inside,
                                         .cgroup_fd = b->group.v2,
-                                        .sample_limits = !b->group.holds_memory || !b->group.holds_procs || !b->group.counts_cpu,
+                                        .sample_limits = !b->group.holds_memory || !b->group.holds_procs ||
+                                                         !b->group.counts_cpu,
                                         .group_procs = b->group.holds_procs,
                                         .die_with_thread = c->single_thread,
                                         .tell = !c->quiet_denials,
@@ -113,9 +115,11 @@ static void note_denial(struct box *b, const struct wall_denial *d)
         seccomp_describe(&d->call, n.what, sizeof n.what);
         const char *permit = seccomp_permit(&d->call);
         (void) snprintf(n.permit, sizeof n.permit, "%s", permit ? permit : "");
-        (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program, sizeof n.program);
+        (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
+                         sizeof n.program);
         for (unsigned i = 0; i < b->r.denial_count; i++)
-                if (strcmp(b->r.denials[i].what, n.what) == 0 && strcmp(b->r.denials[i].program, n.program) == 0) {
+                if (strcmp(b->r.denials[i].what, n.what) == 0 &&
+                    strcmp(b->r.denials[i].program, n.program) == 0) {
                         b->r.denials[i].count++;
                         return;
                 }
@@ -220,7 +224,8 @@ static void judge_silence(struct box *b)
         }
 }
 
-/* A payload that the kernel killed for memory, or that died of its CPU rlimit, did not just "get a signal". */
+/* A payload that the kernel killed for memory, or that died of its CPU rlimit, did not just "get a signal".
+ */
 static void judge_signal(struct box *b)
 {
         if (b->r.end != BOX_SIGNALED && b->r.end != BOX_EXITED)
@@ -275,7 +280,10 @@ static int wait_ms(const struct box *b, int asked)
         return ms;
 }
 
-static bool is_over(const struct box *b) { return b->init_gone && b->child.control < 0 && !pump_outputs_open(b); }
+static bool is_over(const struct box *b)
+{
+        return b->init_gone && b->child.control < 0 && !pump_outputs_open(b);
+}
 
 static void serve(struct box *b, const struct pollfd *p)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* box/limits.c - the keeper's watch over budgets: which mechanism keeps each, when to look again, and what fired. */
+/* box/limits.c - the keeper's watch over budgets: which mechanism keeps each, when to look again, and what
+ * fired. */
 #include "base/clock.h"
 #include "box/internal.h"
 
@@ -86,7 +87,8 @@ static void look_at_group(struct box *b, uint64_t now)
                 return;
         }
         long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        uint64_t soonest = (cap - u.cpu_ns) / (uint64_t) (cpus > 0 ? cpus : 1); /* all cores busy from now on */
+        uint64_t soonest =
+                (cap - u.cpu_ns) / (uint64_t) (cpus > 0 ? cpus : 1); /* all cores busy from now on */
         b->next_look_ns = now + (soonest > 10000000u ? soonest : 10000000u);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* box/pump.c - standard streams: always pipes or a terminal of ours inside, never the caller's own descriptors.
- * The keeper copies, counts and cuts; it never blocks on a slow reader, because limits must go on being kept. */
+/* box/pump.c - standard streams: always pipes or a terminal of ours inside, never the caller's own
+ * descriptors. The keeper copies, counts and cuts; it never blocks on a slow reader, because limits must go
+ * on being kept. */
 #include "base/fd.h"
 #include "box/internal.h"
 
@@ -130,7 +131,8 @@ static bool flush(struct pump *p)
         while (p->sent < p->have) {
                 const char *at = p->buffer + p->sent;
                 size_t n = p->have - p->sent;
-                ssize_t k = p->outlet == OUTLET_SOCKET ? send(p->to, at, n, MSG_DONTWAIT | MSG_NOSIGNAL) : write(p->to, at, n);
+                ssize_t k = p->outlet == OUTLET_SOCKET ? send(p->to, at, n, MSG_DONTWAIT | MSG_NOSIGNAL)
+                                                       : write(p->to, at, n);
                 if (k < 0 && errno == EINTR)
                         continue;
                 if (k < 0 && errno == EAGAIN) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* box/registry.c - how `ps`, `stop`, `inspect` and `logs` find running boxes: an abstract socket per keeper, so that
- * nothing is left when a keeper is killed. Boxes cannot reach it: they live in other network namespaces.
- * Both sides check the other's uid; anybody can take a name, nobody can take a uid. */
+/* box/registry.c - how `ps`, `stop`, `inspect` and `logs` find running boxes: an abstract socket per keeper,
+ * so that nothing is left when a keeper is killed. Boxes cannot reach it: they live in other network
+ * namespaces. Both sides check the other's uid; anybody can take a name, nobody can take a uid. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -61,9 +61,12 @@ static void state_json(const struct box *b, struct buf *out)
 {
         buf_printf(out, "{\"run\":\"%s\",\"name\":", b->r.run);
         buf_json(out, span_str(b->r.name));
-        buf_printf(out, ",\"keeper\":%d,\"init\":%d,\"up\":%s,\"age_ms\":%llu,\"wall\":\"%s\",\"policy\":\"%s\",\"command\":[",
+        buf_printf(out,
+                   ",\"keeper\":%d,\"init\":%d,\"up\":%s,\"age_ms\":%llu,\"wall\":\"%s\",\"policy\":\"%s\","
+                   "\"command\":[",
                    getpid(), b->child.pid, b->up ? "true" : "false",
-                   (unsigned long long) ((clock_mono_ns() - b->began_ns) / 1000000u), policy_wall_name(b->r.wall), b->r.digest);
+                   (unsigned long long) ((clock_mono_ns() - b->began_ns) / 1000000u),
+                   policy_wall_name(b->r.wall), b->r.digest);
         for (const char **v = b->c.plan->argv; *v; v++) {
                 if (v != b->c.plan->argv)
                         buf_putc(out, ',');
@@ -119,7 +122,8 @@ static int read_answer(int fd, struct buf *out)
 {
         struct stat st;
         char chunk[65536];
-        if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > ANSWER_MAX || lseek(fd, 0, SEEK_SET) < 0)
+        if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > ANSWER_MAX ||
+            lseek(fd, 0, SEEK_SET) < 0)
                 return -1;
         for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) > 0;)
                 buf_add(out, chunk, (size_t) n);
@@ -132,7 +136,8 @@ static int ask_socket(const char *address, enum box_request request, int arg, st
         socklen_t n = make_address(&a, address);
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
         struct ask q = { .request = request, .arg = arg };
-        if (fd < 0 || connect(fd, (struct sockaddr *) &a, n) < 0 || !peer_is(fd, getuid()) || wire_send(fd, &q, sizeof q, -1) < 0)
+        if (fd < 0 || connect(fd, (struct sockaddr *) &a, n) < 0 || !peer_is(fd, getuid()) ||
+            wire_send(fd, &q, sizeof q, -1) < 0)
                 return -1;
         struct pollfd p = { .fd = fd, .events = POLLIN };
         AUTO_FD(got, -1);
@@ -225,7 +230,8 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
                 return err_hint(e, "`cordon ps` lists them");
         }
         if (f.matches > 1)
-                return err_set(e, ERR_USAGE, 0, "%u boxes answer to %s: give more of the id", f.matches, which);
+                return err_set(e, ERR_USAGE, 0, "%u boxes answer to %s: give more of the id", f.matches,
+                               which);
         char address[96];
         (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), f.run);
         if (ask_socket(address, request, arg, out) < 0)

@@ -5,12 +5,16 @@
 
 #include <string.h>
 
-static const char *const end_names[] = { [BOX_RUNNING] = "running", [BOX_FAILED] = "failed", [BOX_NO_EXEC] = "not-started",
-                                         [BOX_EXITED] = "exited",   [BOX_SIGNALED] = "signaled", [BOX_LIMIT] = "limit" };
+static const char *const end_names[] = {
+        [BOX_RUNNING] = "running", [BOX_FAILED] = "failed",     [BOX_NO_EXEC] = "not-started",
+        [BOX_EXITED] = "exited",   [BOX_SIGNALED] = "signaled", [BOX_LIMIT] = "limit"
+};
 
 static void add_error(const struct err *e, struct buf *out)
 {
-        buf_printf(out, ",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":", err_code_name(e->code), e->sys, e->step);
+        buf_printf(out,
+                   ",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":", err_code_name(e->code),
+                   e->sys, e->step);
         buf_json(out, span_str(e->what));
         buf_puts(out, ",\"hint\":");
         buf_json(out, span_str(e->hint));
@@ -82,13 +86,16 @@ void box_result_json(const struct box_result *r, struct buf *out)
         else
                 buf_puts(out, "null");
         add_limits(r, out);
-        buf_printf(out, ",\"wall_ms\":%.3f,\"cpu_ms\":%.3f,\"start_ms\":%.3f,\"group_ms\":%.3f,\"memory_peak\":%llu",
-                   (double) r->wall_ns / 1e6, (double) r->cpu_ns / 1e6, (double) r->start_ns / 1e6,
-                   (double) r->group_wait_ns / 1e6, (unsigned long long) r->memory_peak);
-        buf_printf(out, ",\"output_bytes\":%llu,\"output_truncated\":%s", (unsigned long long) r->output_bytes,
-                   r->output_truncated ? "true" : "false");
+        buf_printf(
+                out,
+                ",\"wall_ms\":%.3f,\"cpu_ms\":%.3f,\"start_ms\":%.3f,\"group_ms\":%.3f,\"memory_peak\":%llu",
+                (double) r->wall_ns / 1e6, (double) r->cpu_ns / 1e6, (double) r->start_ns / 1e6,
+                (double) r->group_wait_ns / 1e6, (unsigned long long) r->memory_peak);
+        buf_printf(out, ",\"output_bytes\":%llu,\"output_truncated\":%s",
+                   (unsigned long long) r->output_bytes, r->output_truncated ? "true" : "false");
         add_denials(r, out);
-        buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", policy_wall_name(r->wall), r->attested ? "true" : "false");
+        buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", policy_wall_name(r->wall),
+                   r->attested ? "true" : "false");
         add_layers(r, out);
         buf_printf(out, ",\"policy\":\"%s\"", r->digest);
         if (r->end == BOX_FAILED || r->end == BOX_NO_EXEC)

@@ -49,10 +49,12 @@ static const struct {
 } rows[] = {
         { "posix_spawn", { "/bin/true" } },
         { "cordon run", { "/proc/self/exe", "run", "-q", "--", "/bin/true" } },
-        { "cordon run, no control groups", { "/proc/self/exe", "run", "-q", "--wall", "auto without cgroup", "--", "/bin/true" } },
+        { "cordon run, no control groups",
+          { "/proc/self/exe", "run", "-q", "--wall", "auto without cgroup", "--", "/bin/true" } },
         { "unshare", { "/usr/bin/unshare", "-Urmnpiuf", "/bin/true" } },
-        { "bwrap", { "/usr/bin/bwrap", "--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib",
-                     "/lib", "--symlink", "usr/lib64", "/lib64" } },
+        { "bwrap",
+          { "/usr/bin/bwrap", "--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
+            "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64" } },
         { "firejail", { "/usr/bin/firejail", "--quiet", "--noprofile", "--net=none", "/bin/true" } },
 };
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -105,10 +107,12 @@ static int by_value(const void *a, const void *b)
 static void print_table(uint64_t *times[ROWS], long runs, bool json)
 {
         double base = 0;
-        (void) printf(json ? "[" : "%-32s %10s %10s %8s   (%ld runs each, interleaved; /bin/true)\n", "", "median us", "p99 us", "ratio", runs);
+        (void) printf(json ? "[" : "%-32s %10s %10s %8s   (%ld runs each, interleaved; /bin/true)\n", "",
+                      "median us", "p99 us", "ratio", runs);
         for (unsigned i = 0; i < ROWS; i++) {
                 qsort(times[i], (size_t) runs, sizeof **times, by_value);
-                double median = (double) times[i][runs / 2] / 1e3, p99 = (double) times[i][runs * 99 / 100] / 1e3;
+                double median = (double) times[i][runs / 2] / 1e3,
+                       p99 = (double) times[i][runs * 99 / 100] / 1e3;
                 if (i == 0)
                         base = median;
                 if (times[i][0] == 0) {
@@ -117,9 +121,11 @@ static void print_table(uint64_t *times[ROWS], long runs, bool json)
                         continue;
                 }
                 if (json)
-                        (void) printf("%s{\"name\":\"%s\",\"median_us\":%.1f,\"p99_us\":%.1f,\"ratio\":%.3f}", i ? "," : "", rows[i].name, median, p99, median / base);
+                        (void) printf("%s{\"name\":\"%s\",\"median_us\":%.1f,\"p99_us\":%.1f,\"ratio\":%.3f}",
+                                      i ? "," : "", rows[i].name, median, p99, median / base);
                 else
-                        (void) printf("%-32s %10.0f %10.0f %7.2fx\n", rows[i].name, median, p99, median / base);
+                        (void) printf("%-32s %10.0f %10.0f %7.2fx\n", rows[i].name, median, p99,
+                                      median / base);
         }
         if (json)
                 (void) printf("]\n");

@@ -34,7 +34,8 @@ static void print_row(const struct json *o)
 {
         const struct json *command = json_get(o, "command");
         const struct json *age = json_get(o, "age_ms");
-        (void) printf("%-34s %-16s %8llds  ", text_of(o, "run"), text_of(o, "name"), age ? (long long) age->integer / 1000 : 0);
+        (void) printf("%-34s %-16s %8llds  ", text_of(o, "run"), text_of(o, "name"),
+                      age ? (long long) age->integer / 1000 : 0);
         for (const struct json *w = command ? command->child : NULL; w; w = w->next)
                 (void) printf("%.40s%s", w->str, w->next ? " " : "");
         (void) putchar('\n');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cli.h - the command line: a table of verbs, one file per verb, tables of options. Uses cordon.h and base/ only. */
+/* cli/cli.h - the command line: a table of verbs, one file per verb, tables of options. Uses cordon.h and
+ * base/ only. */
 #pragma once
 #include "cordon.h"
 
@@ -10,11 +11,11 @@ enum { EXIT_CORDON = 125 };
 
 struct cli_verb {
         const char *name;
-        const char *synopsis; /* after "cordon NAME " */
-        const char *help;     /* one line */
+        const char *synopsis;              /* after "cordon NAME " */
+        const char *help;                  /* one line */
         int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
         const struct cli_option *options;  /* ended by an empty row */
-        bool takes_doors; /* also takes -p FILE and --WORD of the policy language */
+        bool takes_doors;                  /* also takes -p FILE and --WORD of the policy language */
 };
 
 /* One option: one row holds its names, its help and what it does. */
@@ -26,8 +27,8 @@ struct cli_option {
         int (*take)(void *ctx, const char *value); /* 0; -1 after it said why */
 };
 
-/* Takes options from the front of argv, up to the first word that is none, or "--". Returns its index; -1 after an
- * error was told. With `policy`, also takes -p FILE and --WORD ARG. */
+/* Takes options from the front of argv, up to the first word that is none, or "--". Returns its index; -1
+ * after an error was told. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);
 
 /* The first policy error that cli_options() told, or NULL. */
@@ -58,7 +59,8 @@ int verb_inspect(int argc, char **argv);
 int verb_logs(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_bench(int argc, char **argv);
+int verb_breakout(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
-extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[], no_options[];
+extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[], breakout_options[], no_options[];

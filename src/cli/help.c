@@ -11,7 +11,8 @@ static void print_options(const struct cli_option *o)
                 char letter[8] = "    ";
                 if (o->letter)
                         (void) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-                (void) snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+                (void) snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->arg ? " " : "",
+                                o->arg ? o->arg : "");
                 (void) printf("  %-30s %s\n", left, o->help);
         }
 }
@@ -26,7 +27,8 @@ static void print_words(void)
                 (void) printf("  %-46s %s\n", left, help);
         }
         (void) printf("  %-46s %s\n", "--time, --cpu, --memory, --procs ... V", "short for --limit 'KEY V'");
-        (void) printf("  %-46s %s\n", "-p, --policy FILE", "door lines or JSON from FILE, or a stock policy by name");
+        (void) printf("  %-46s %s\n", "-p, --policy FILE",
+                      "door lines or JSON from FILE, or a stock policy by name");
 }
 
 void cli_help_verb(const struct cli_verb *v)
@@ -44,13 +46,15 @@ static void print_all(void)
 {
         size_t n;
         const struct cli_verb *v = cli_verbs(&n);
-        (void) printf("cordon runs code that nobody trusts in a box with no doors but the ones you name.\n\n"
-                      "  cordon run -- python3 -c 'print(6*7)'       nothing of yours is visible, no network\n"
-                      "  cordon run --read . -- ls -l                one door: this directory, read-only\n"
-                      "  cordon why read ~/.ssh/id_ed25519           what a box would answer, and why\n\nVerbs:\n");
+        (void) printf(
+                "cordon runs code that nobody trusts in a box with no doors but the ones you name.\n\n"
+                "  cordon run -- python3 -c 'print(6*7)'       nothing of yours is visible, no network\n"
+                "  cordon run --read . -- ls -l                one door: this directory, read-only\n"
+                "  cordon why read ~/.ssh/id_ed25519           what a box would answer, and why\n\nVerbs:\n");
         for (size_t i = 0; i < n; i++)
                 (void) printf("  %-11s %s\n", v[i].name, v[i].help);
-        (void) printf("\n`cordon help VERB` tells more. Exit status of run: the command's own; 128+n for signal n;\n"
+        (void) printf("\n`cordon help VERB` tells more. Exit status of run: the command's own; 128+n for "
+                      "signal n;\n"
                       "124 a limit ended it; 125 cordon itself failed; 126 and 127 as in shells.\n");
 }
 

@@ -1,29 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/main.c - the table of verbs. --help, completions and the manual's synopses come from it. */
 #include "cli/cli.h"
+#include "probe/probe.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const struct cli_verb verbs[] = {
-        { "run", "[DOORS] [-p POLICY] [--] COMMAND [ARGUMENT...]", "run a command in a box", verb_run, run_options, true },
-        { "run-script", "[DOORS] FILE [ARGUMENT...]", "run one script: its own process, 60 s, no network, no files but itself", verb_run_script,
+        { "run", "[DOORS] [-p POLICY] [--] COMMAND [ARGUMENT...]", "run a command in a box", verb_run,
           run_options, true },
-        { "doors", "[DOORS] [-p POLICY] [--json]", "every door of a policy in words, and the worst a guest could do", verb_doors,
-          json_options, true },
-        { "check", "[DOORS] [-p POLICY] [--json] [POLICY...]", "load policies, run their expect lines, show lints", verb_check,
-          json_options, true },
-        { "why", "[DOORS] [-p POLICY] [--json] EFFECT...", "is this effect allowed, by which door, what would permit it", verb_why,
-          json_options, true },
-        { "policy", "diff A B | json FILE | show FILE | digest FILE | stock [NAME]", "compare, convert and print policies",
-          verb_policy, no_options, false },
+        { "run-script", "[DOORS] FILE [ARGUMENT...]",
+          "run one script: its own process, 60 s, no network, no files but itself", verb_run_script,
+          run_options, true },
+        { "doors", "[DOORS] [-p POLICY] [--json]",
+          "every door of a policy in words, and the worst a guest could do", verb_doors, json_options, true },
+        { "check", "[DOORS] [-p POLICY] [--json] [POLICY...]",
+          "load policies, run their expect lines, show lints", verb_check, json_options, true },
+        { "why", "[DOORS] [-p POLICY] [--json] EFFECT...",
+          "is this effect allowed, by which door, what would permit it", verb_why, json_options, true },
+        { "policy", "diff A B | json FILE | show FILE | digest FILE | stock [NAME]",
+          "compare, convert and print policies", verb_policy, no_options, false },
         { "ps", "[--json]", "your boxes that are running", verb_ps, json_options, false },
-        { "stop", "[-k] [-t SECONDS] BOX...", "end boxes: politely, then not", verb_stop, stop_options, false },
+        { "stop", "[-k] [-t SECONDS] BOX...", "end boxes: politely, then not", verb_stop, stop_options,
+          false },
         { "inspect", "BOX", "one running box as JSON", verb_inspect, no_options, false },
         { "logs", "BOX", "the newest output of a detached box", verb_logs, no_options, false },
-        { "doctor", "[--json]", "what this host can enforce, tried now, and the command that mends the rest", verb_doctor,
-          json_options, false },
-        { "bench", "[-n RUNS] [--json]", "what starting a box costs on this host", verb_bench, bench_options, false },
+        { "doctor", "[--json]", "what this host can enforce, tried now, and the command that mends the rest",
+          verb_doctor, json_options, false },
+        { "bench", "[-n RUNS] [--json]", "what starting a box costs on this host", verb_bench, bench_options,
+          false },
+        { "breakout", "[DOORS] [-p POLICY] [--root] [--json] [--list]", "attack a box of yours from inside, and tell what held", verb_breakout,
+          breakout_options, true },
         { "help", "[VERB]", "this text, or a verb's", verb_help, no_options, false },
         { "version", "", "print the version", verb_version, no_options, false },
 };
@@ -47,6 +54,8 @@ int main(int argc, char **argv)
         if (argc < 2)
                 return verb_help(0, NULL), EXIT_CORDON;
         const char *name = argv[1];
+        if (strcmp(name, "__probe") == 0) /* what `breakout` starts in a box: no verb of a user */
+                return probe_main(argc - 2, argv + 2);
         if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
                 name = "help";
         if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)

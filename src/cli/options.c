@@ -31,7 +31,8 @@ int cli_usage(const char *fmt, ...)
         va_start(ap, fmt);
         say("error: ", fmt, ap);
         va_end(ap);
-        (void) fprintf(stderr, "cordon: hint: `cordon help` lists the verbs, `cordon help VERB` its options\n");
+        (void) fprintf(stderr,
+                       "cordon: hint: `cordon help` lists the verbs, `cordon help VERB` its options\n");
         return EXIT_CORDON;
 }
 
@@ -53,7 +54,8 @@ int cli_give(char *text, const cordon_error *e)
 }
 
 /* Limits as flags of their own: what docker users reach for. */
-static const char *const limit_flags[] = { "time", "cpu", "memory", "procs", "files", "disk", "output", "egress", "effects" };
+static const char *const limit_flags[] = { "time", "cpu",    "memory", "procs",  "files",
+                                           "disk", "output", "egress", "effects" };
 
 static bool is_limit_flag(const char *name)
 {
@@ -95,7 +97,8 @@ static int take_policy_file(cordon_policy *p, const char *path)
 {
         cordon_error e;
         const char *stock = cordon_stock_text(path); /* -p base/python3 */
-        int r = stock ? cordon_policy_add_text(p, path, stock, strlen(stock), &e) : cordon_policy_add_file(p, path, &e);
+        int r = stock ? cordon_policy_add_text(p, path, stock, strlen(stock), &e)
+                      : cordon_policy_add_file(p, path, &e);
         return r < 0 ? policy_failed(&e) : 0;
 }
 
@@ -169,7 +172,8 @@ static bool split(const char *arg, struct given *g)
 }
 
 /* Handles argv[*at]; moves *at over an argument it took. */
-static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx, cordon_policy *policy)
+static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx,
+                    cordon_policy *policy)
 {
         const struct cli_option *o = find_option(verb, g->name, g->letter);
         bool file = policy && (g->letter ? g->letter == 'p' : strcmp(g->name, "policy") == 0);

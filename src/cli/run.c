@@ -5,8 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,12 +200,15 @@ static void say_end(const struct run *run, const cordon_result *r)
         if (run->quiet)
                 return;
         if (strcmp(r->wall, "process") == 0)
-                cli_note("note: the process wall: no namespaces on this host. Other files answer \"permission denied\" instead of "
+                cli_note("note: the process wall: no namespaces on this host. Other files answer "
+                         "\"permission denied\" instead of "
                          "not existing, and can be seen by stat; see `cordon doctor`");
         if (r->end == CORDON_LIMIT) {
-                cli_note("the limit `%s` ended it%s", r->limit, r->output_truncated ? "; output was cut there" : "");
+                cli_note("the limit `%s` ended it%s", r->limit,
+                         r->output_truncated ? "; output was cut there" : "");
                 if (!r->groups)
-                        cli_note("note: no control groups for this account: memory, cpu and processes are kept by rlimits and sampling");
+                        cli_note("note: no control groups for this account: memory, cpu and processes are "
+                                 "kept by rlimits and sampling");
         }
         say_denials(r);
 }
@@ -228,7 +231,9 @@ static void write_status(const struct run *run)
 static void write_failure(const struct run *run, const cordon_error *e)
 {
         AUTO_BUF(out);
-        buf_printf(&out, "{\"version\":1,\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"what\":", cordon_error_name(e->code), e->sys);
+        buf_printf(&out,
+                   "{\"version\":1,\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"what\":",
+                   cordon_error_name(e->code), e->sys);
         buf_json(&out, span_str(e->what));
         buf_puts(&out, ",\"hint\":");
         buf_json(&out, span_str(e->hint));
@@ -251,7 +256,8 @@ static int start_failed(const struct run *run, const cordon_error *e)
 static int open_handles(struct run *r)
 {
         for (unsigned i = 0; i < r->handle_count; i++) {
-                /* Which way it goes is the policy's word; a file that is there is read, one that is not is made. */
+                /* Which way it goes is the policy's word; a file that is there is read, one that is not is
+                 * made. */
                 int fd = open(r->handle_path[i], O_RDWR | O_CLOEXEC | O_CREAT | O_NOCTTY, 0666);
                 if (fd < 0)
                         fd = open(r->handle_path[i], O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -267,7 +273,8 @@ static int configure(struct run *r, char **command)
         bool bad = cordon_box_command(r->box, (const char *const *) command) < 0;
         bad = bad || (r->name && cordon_box_set(r->box, CORDON_NAME, r->name) < 0);
         bad = bad || (r->cwd && cordon_box_set(r->box, CORDON_CWD, r->cwd) < 0);
-        bad = bad || (r->tty && (cordon_box_set(r->box, CORDON_TTY, "1") < 0 || cordon_box_set(r->box, CORDON_TERM, term ? term : "xterm") < 0));
+        bad = bad || (r->tty && (cordon_box_set(r->box, CORDON_TTY, "1") < 0 ||
+                                 cordon_box_set(r->box, CORDON_TERM, term ? term : "xterm") < 0));
         bad = bad || (r->root && cordon_box_set(r->box, CORDON_ROOT_INSIDE, "1") < 0);
         bad = bad || (r->require && cordon_box_set(r->box, CORDON_REQUIRE_GROUPS, "1") < 0);
         bad = bad || cordon_box_set(r->box, CORDON_SINGLE_THREAD, "1") < 0;
@@ -365,7 +372,8 @@ static int run_configured(struct run *r, char **command)
 /* By what a file is called, when it cannot start by itself. */
 static const struct {
         const char *suffix, *program;
-} interpreters[] = { { ".py", "python3" }, { ".js", "node" }, { ".mjs", "node" }, { ".sh", "sh" }, { ".pl", "perl" }, { ".rb", "ruby" } };
+} interpreters[] = { { ".py", "python3" }, { ".js", "node" }, { ".mjs", "node" },
+                     { ".sh", "sh" },      { ".pl", "perl" }, { ".rb", "ruby" } };
 
 static const char *interpreter_of(const char *path)
 {
@@ -387,7 +395,8 @@ static int script_policy(struct run *r, char **argv, cordon_error *e)
                 (void) snprintf(e->what, sizeof e->what, "there is no script %.300s", argv[0]);
                 return -1;
         }
-        if (cordon_policy_add(r->policy, "read", path, e) < 0 || cordon_policy_add(r->policy, "limit", "time 60s", e) < 0)
+        if (cordon_policy_add(r->policy, "read", path, e) < 0 ||
+            cordon_policy_add(r->policy, "limit", "time 60s", e) < 0)
                 return -1;
         if (access(path, X_OK) != 0)
                 command[n++] = (char *) (uintptr_t) interpreter_of(path);

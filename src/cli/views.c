@@ -32,7 +32,8 @@ int verb_doors(int argc, char **argv)
         if (at >= 0 && at < argc)
                 status = cli_usage("`%s` is no option; a policy file goes with -p", argv[at]);
         else if (at >= 0)
-                status = cli_give(cordon_policy_view(p, o.json ? CORDON_VIEW_DOORS_JSON : CORDON_VIEW_DOORS, &e), &e);
+                status = cli_give(
+                        cordon_policy_view(p, o.json ? CORDON_VIEW_DOORS_JSON : CORDON_VIEW_DOORS, &e), &e);
         cordon_policy_free(p);
         return status;
 }
@@ -64,7 +65,8 @@ int verb_check(int argc, char **argv)
         cordon_policy_free(p);
         for (; at >= 0 && at < argc; at++) {
                 p = cordon_policy_new();
-                int r = !p || cordon_policy_add_file(p, argv[at], &e) < 0 ? cli_error(&e) : check_one(p, argv[at], &o);
+                int r = !p || cordon_policy_add_file(p, argv[at], &e) < 0 ? cli_error(&e)
+                                                                          : check_one(p, argv[at], &o);
                 cordon_policy_free(p);
                 if (r)
                         status = r;
@@ -115,7 +117,9 @@ static cordon_policy *load(const char *path)
         cordon_error e = { 0 };
         cordon_policy *p = cordon_policy_new();
         const char *stock = cordon_stock_text(path);
-        int r = !p ? -1 : stock ? cordon_policy_add_text(p, path, stock, strlen(stock), &e) : cordon_policy_add_file(p, path, &e);
+        int r = !p      ? -1
+                : stock ? cordon_policy_add_text(p, path, stock, strlen(stock), &e)
+                        : cordon_policy_add_file(p, path, &e);
         if (r == 0)
                 return p;
         (void) cli_error(&e);
@@ -159,7 +163,8 @@ static int policy_stock(int argc, char **argv)
 {
         if (argc == 1) {
                 const char *text = cordon_stock_text(argv[0]);
-                return text ? (void) fputs(text, stdout), 0 : cli_usage("there is no stock policy %s", argv[0]);
+                return text ? (void) fputs(text, stdout),
+                       0    : cli_usage("there is no stock policy %s", argv[0]);
         }
         const char *name;
         for (size_t i = 0; (name = cordon_stock_name(i)); i++)
@@ -172,7 +177,9 @@ int verb_policy(int argc, char **argv)
         static const struct {
                 const char *name;
                 cordon_view view;
-        } views[] = { { "json", CORDON_VIEW_JSON }, { "show", CORDON_VIEW_LINES }, { "digest", CORDON_VIEW_DIGEST } };
+        } views[] = { { "json", CORDON_VIEW_JSON },
+                      { "show", CORDON_VIEW_LINES },
+                      { "digest", CORDON_VIEW_DIGEST } };
         if (argc < 2)
                 return cli_usage("cordon policy diff | json | show | digest | stock");
         if (strcmp(argv[1], "diff") == 0)

@@ -57,9 +57,9 @@ const char *host_container(void)
         static const struct {
                 const char *path, *name;
         } marks[] = {
-                {"/.dockerenv",             "docker"        },
-                { "/run/.containerenv",     "podman"        },
-                { "/run/systemd/container", "systemd-nspawn"},
+                { "/.dockerenv", "docker" },
+                { "/run/.containerenv", "podman" },
+                { "/run/systemd/container", "systemd-nspawn" },
         };
         for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
                 if (access(marks[i].path, F_OK) == 0)

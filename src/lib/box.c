@@ -95,7 +95,8 @@ void cordon_box_stdio(cordon_box *b, int stream, int fd)
                 b->io.out[stream - 1] = fd;
 }
 
-void cordon_box_on_output(cordon_box *b, void (*fn)(void *ctx, int stream, const void *data, size_t len), void *ctx)
+void cordon_box_on_output(cordon_box *b, void (*fn)(void *ctx, int stream, const void *data, size_t len),
+                          void *ctx)
 {
         b->io.sink = fn;
         b->io.sink_ctx = ctx;
@@ -140,8 +141,10 @@ void cordon_box_kill(cordon_box *b)
 
 const char *cordon_box_run_id(const cordon_box *b) { return b->box ? box_run_id(b->box) : ""; }
 
-static const cordon_end ends[] = { [BOX_RUNNING] = CORDON_RUNNING, [BOX_FAILED] = CORDON_FAILED, [BOX_NO_EXEC] = CORDON_NOT_STARTED,
-                                   [BOX_EXITED] = CORDON_EXITED,   [BOX_SIGNALED] = CORDON_SIGNALED, [BOX_LIMIT] = CORDON_LIMIT };
+static const cordon_end ends[] = {
+        [BOX_RUNNING] = CORDON_RUNNING, [BOX_FAILED] = CORDON_FAILED,     [BOX_NO_EXEC] = CORDON_NOT_STARTED,
+        [BOX_EXITED] = CORDON_EXITED,   [BOX_SIGNALED] = CORDON_SIGNALED, [BOX_LIMIT] = CORDON_LIMIT
+};
 
 const cordon_result *cordon_box_result(cordon_box *b)
 {
@@ -149,24 +152,26 @@ const cordon_result *cordon_box_result(cordon_box *b)
                 return &b->result;
         const struct box_result *r = box_result(b->box);
         bool failed = r->end == BOX_FAILED || r->end == BOX_NO_EXEC;
-        b->result = (cordon_result){ .end = ends[r->end],
-                                     .code = r->code,
-                                     .limit = r->end == BOX_LIMIT ? policy_limit_name(r->limit) : "",
-                                     .wall = policy_wall_name(r->wall),
-                                     .attested = r->attested,
-                                     .groups = r->memory_by_group && r->procs_by_group,
-                                     .output_truncated = r->output_truncated,
-                                     .wall_ns = r->wall_ns,
-                                     .cpu_ns = r->cpu_ns,
-                                     .start_ns = r->start_ns,
-                                     .memory_peak = r->memory_peak,
-                                     .output_bytes = r->output_bytes,
-                                     .denials = b->denials,
-                                     .denial_count = r->denial_count,
-                                     .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
+        b->result =
+                (cordon_result){ .end = ends[r->end],
+                                 .code = r->code,
+                                 .limit = r->end == BOX_LIMIT ? policy_limit_name(r->limit) : "",
+                                 .wall = policy_wall_name(r->wall),
+                                 .attested = r->attested,
+                                 .groups = r->memory_by_group && r->procs_by_group,
+                                 .output_truncated = r->output_truncated,
+                                 .wall_ns = r->wall_ns,
+                                 .cpu_ns = r->cpu_ns,
+                                 .start_ns = r->start_ns,
+                                 .memory_peak = r->memory_peak,
+                                 .output_bytes = r->output_bytes,
+                                 .denials = b->denials,
+                                 .denial_count = r->denial_count,
+                                 .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
         for (unsigned i = 0; i < r->denial_count; i++)
-                b->denials[i] = (cordon_denial){ r->denials[i].what, r->denials[i].layer, r->denials[i].program,
-                                                 r->denials[i].permit, r->denials[i].count };
+                b->denials[i] =
+                        (cordon_denial){ r->denials[i].what, r->denials[i].layer, r->denials[i].program,
+                                         r->denials[i].permit, r->denials[i].count };
         return &b->result;
 }
 

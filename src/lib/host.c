@@ -18,7 +18,10 @@ static char *ask(const char *which, enum box_request request, int arg, cordon_er
         return out.p;
 }
 
-int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_error *e) { return box_list(each, ctx, to_err(e)); }
+int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_error *e)
+{
+        return box_list(each, ctx, to_err(e));
+}
 char *cordon_inspect(const char *which, cordon_error *e) { return ask(which, BOX_ASK_STATE, 0, e); }
 char *cordon_logs(const char *which, cordon_error *e) { return ask(which, BOX_ASK_LOGS, 0, e); }
 

@@ -5,7 +5,8 @@
 #include "cordon.h"
 #include "policy/policy.h"
 
-_Static_assert(sizeof(cordon_error) == sizeof(struct err), "cordon_error is struct err under its public name");
+_Static_assert(sizeof(cordon_error) == sizeof(struct err),
+               "cordon_error is struct err under its public name");
 
 struct cordon_policy {
         struct policy *lines;
@@ -39,6 +40,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
 
 /* look.c: what the host has at the paths that doors and programs name. */
 struct look;
-struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd, struct err *e);
+struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
+                           struct err *e);
 void look_fill(const struct look *l, struct plan_request *r);
 void look_free(struct look *l);

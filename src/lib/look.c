@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/look.c - one look at each path that a door or the command names, before the box exists: so that a missing door is
- * told with its line, and so that the wall can check later that it opens the very same thing. */
+/* lib/look.c - one look at each path that a door or the command names, before the box exists: so that a
+ * missing door is told with its line, and so that the wall can check later that it opens the very same thing.
+ */
 #include "base/limits.h"
 #include "lib/internal.h"
 
@@ -70,8 +71,8 @@ static void find_program(const char *name, struct plan_program *ret)
         const char *at = BOX_PATH;
         while (*at) {
                 size_t k = strcspn(at, ":");
-                if ((size_t) snprintf(path, sizeof path, "%.*s/%s", (int) k, at, name) < sizeof path && access(path, X_OK) == 0 &&
-                    fill_program(path, false, ret))
+                if ((size_t) snprintf(path, sizeof path, "%.*s/%s", (int) k, at, name) < sizeof path &&
+                    access(path, X_OK) == 0 && fill_program(path, false, ret))
                         return;
                 at += k + (at[k] == ':');
         }
@@ -99,7 +100,8 @@ static bool absolute(const char *cwd, const char *name, char *out, size_t cap)
         char joined[PATH_MAX * 2];
         (void) snprintf(joined, sizeof joined, "%s/%s", name[0] == '/' ? "" : cwd, name);
         size_t n = 0;
-        for (char *save = NULL, *part = strtok_r(joined, "/", &save); part; part = strtok_r(NULL, "/", &save)) {
+        for (char *save = NULL, *part = strtok_r(joined, "/", &save); part;
+             part = strtok_r(NULL, "/", &save)) {
                 if (strcmp(part, ".") == 0)
                         continue;
                 if (strcmp(part, "..") == 0) {
@@ -128,7 +130,8 @@ static void look_at_entry(struct look *l, const char *name, const char *cwd)
                 (void) fill_program(path, false, &l->entry);
 }
 
-struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd, struct err *e)
+struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
+                           struct err *e)
 {
         struct look *l = calloc(1, sizeof *l);
         if (l) {

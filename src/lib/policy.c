@@ -100,7 +100,8 @@ int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, co
 static int find_roots(cordon_policy *p, struct err *e)
 {
         if (!p->work[0] && !getcwd(p->work, sizeof p->work))
-                return err_set(e, ERR_USAGE, errno, "the working directory cannot be named: %s", strerror(errno));
+                return err_set(e, ERR_USAGE, errno, "the working directory cannot be named: %s",
+                               strerror(errno));
         if (p->work[0] != '/') /* "(unreachable)...": a directory outside our own root */
                 return err_set(e, ERR_USAGE, 0, "the working directory is not reachable from the root");
         const char *home = getenv("HOME");
@@ -109,8 +110,9 @@ static int find_roots(cordon_policy *p, struct err *e)
         return 0;
 }
 
-/* Own policies of `use NAME`: $XDG_CONFIG_HOME/cordon/NAME.cordon. Never one from the working directory: a tree that a
- * box can write must not choose its own doors. The text lives in `ctx` until the check is done. */
+/* Own policies of `use NAME`: $XDG_CONFIG_HOME/cordon/NAME.cordon. Never one from the working directory: a
+ * tree that a box can write must not choose its own doors. The text lives in `ctx` until the check is done.
+ */
 struct used_texts {
         char *text[16];
         unsigned count;
@@ -173,10 +175,12 @@ static void notes_text(const struct checked_policy *c, struct buf *out, bool jso
         for (size_t i = 0; i < n; i++) {
                 const struct policy_note *t = &notes[i];
                 if (!json) {
-                        buf_printf(out, "%s:%u:%u: %s: %s\n", t->at.file, t->at.line, t->at.column, t->code, t->text);
+                        buf_printf(out, "%s:%u:%u: %s: %s\n", t->at.file, t->at.line, t->at.column, t->code,
+                                   t->text);
                         continue;
                 }
-                buf_printf(out, "%s{\"code\":\"%s\",\"level\":\"%c\",\"file\":", i ? "," : "", t->code, t->level);
+                buf_printf(out, "%s{\"code\":\"%s\",\"level\":\"%c\",\"file\":", i ? "," : "", t->code,
+                           t->level);
                 buf_json(out, span_str(t->at.file));
                 buf_printf(out, ",\"line\":%u,\"column\":%u,\"text\":", t->at.line, t->at.column);
                 buf_json(out, span_str(t->text));
@@ -237,9 +241,12 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
 static const struct {
         const char *layer, *answer;
 } refusers[EFFECT_KIND__COUNT] = {
-        [EFFECT_READ] = { "mount, landlock", "ENOENT" },   [EFFECT_WRITE] = { "mount, landlock", "ENOENT or EROFS" },
-        [EFFECT_RUN] = { "mount, landlock", "ENOENT or EACCES" }, [EFFECT_NET] = { "net, seccomp, landlock", "EAFNOSUPPORT" },
-        [EFFECT_ENV] = { "environment", "unset" },         [EFFECT_SOCK] = { "mount", "ENOENT" },
+        [EFFECT_READ] = { "mount, landlock", "ENOENT" },
+        [EFFECT_WRITE] = { "mount, landlock", "ENOENT or EROFS" },
+        [EFFECT_RUN] = { "mount, landlock", "ENOENT or EACCES" },
+        [EFFECT_NET] = { "net, seccomp, landlock", "EAFNOSUPPORT" },
+        [EFFECT_ENV] = { "environment", "unset" },
+        [EFFECT_SOCK] = { "mount", "ENOENT" },
 };
 
 static void why_json(const char *effect, const struct effect *f, const struct decision *d, struct buf *out)
@@ -247,10 +254,12 @@ static void why_json(const char *effect, const struct effect *f, const struct de
         bool ok = d->answer == ANSWER_ALLOW;
         buf_puts(out, "{\"effect\":");
         buf_json(out, span_str(effect));
-        buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", ok ? "allow" : "deny", ok ? "covered" : policy_gap_name(d->gap));
+        buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", ok ? "allow" : "deny",
+                   ok ? "covered" : policy_gap_name(d->gap));
         const struct door *near = ok ? d->door : d->nearest;
         if (near) {
-                buf_printf(out, ",\"%s\":{\"word\":\"%s\",\"file\":", ok ? "door" : "nearest", policy_door_word(near->kind));
+                buf_printf(out, ",\"%s\":{\"word\":\"%s\",\"file\":", ok ? "door" : "nearest",
+                           policy_door_word(near->kind));
                 buf_json(out, span_str(near->at.file));
                 buf_printf(out, ",\"line\":%u}", near->at.line);
         }
@@ -259,7 +268,8 @@ static void why_json(const char *effect, const struct effect *f, const struct de
                 AUTO_BUF(cost);
                 policy_smallest_line(f, d, &line);
                 policy_line_cost(f, &cost);
-                buf_printf(out, ",\"layer\":\"%s\",\"errno\":\"%s\",\"next_steps\":[", refusers[f->kind].layer, refusers[f->kind].answer);
+                buf_printf(out, ",\"layer\":\"%s\",\"errno\":\"%s\",\"next_steps\":[",
+                           refusers[f->kind].layer, refusers[f->kind].answer);
                 buf_json(out, buf_span(&line));
                 buf_puts(out, "],\"adds\":");
                 buf_json(out, buf_span(&cost));
@@ -272,7 +282,8 @@ static void why_text(const char *effect, const struct effect *f, const struct de
         if (d->answer == ANSWER_ALLOW) {
                 buf_printf(out, "allow  %s\n", effect);
                 if (d->door)
-                        buf_printf(out, "door   %s:%u: %s\n", d->door->at.file, d->door->at.line, policy_door_word(d->door->kind));
+                        buf_printf(out, "door   %s:%u: %s\n", d->door->at.file, d->door->at.line,
+                                   policy_door_word(d->door->kind));
                 else if (d->built_in)
                         buf_printf(out, "door   none needed: %s\n", d->built_in);
                 return;
@@ -283,8 +294,10 @@ static void why_text(const char *effect, const struct effect *f, const struct de
         policy_line_cost(f, &cost);
         buf_printf(out, "deny   %s\nwhy    %s\n", effect, policy_gap_name(d->gap));
         if (d->nearest)
-                buf_printf(out, "near   %s:%u: %s\n", d->nearest->at.file, d->nearest->at.line, policy_door_word(d->nearest->kind));
-        buf_printf(out, "layer  %s (a program inside sees %s)\n", refusers[f->kind].layer, refusers[f->kind].answer);
+                buf_printf(out, "near   %s:%u: %s\n", d->nearest->at.file, d->nearest->at.line,
+                           policy_door_word(d->nearest->kind));
+        buf_printf(out, "layer  %s (a program inside sees %s)\n", refusers[f->kind].layer,
+                   refusers[f->kind].answer);
         buf_printf(out, "permit %s\nadds   %s\n", buf_str(&line), buf_str(&cost));
 }
 

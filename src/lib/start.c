@@ -65,12 +65,15 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
 static int check_host(const struct host_facts *f, enum wall_kind wall, struct err *e)
 {
         if (wall == WALL_PROCESS && f->landlock_abi < PROCESS_WALL_ABI) {
-                (void) err_set(e, ERR_HOST, 0, "the process wall needs Landlock ABI %d; this kernel has %d", PROCESS_WALL_ABI,
-                               f->landlock_abi);
-                return err_hint(e, "Linux 6.12 or newer has it; or let user namespaces be made: see `cordon doctor`");
+                (void) err_set(e, ERR_HOST, 0, "the process wall needs Landlock ABI %d; this kernel has %d",
+                               PROCESS_WALL_ABI, f->landlock_abi);
+                return err_hint(
+                        e, "Linux 6.12 or newer has it; or let user namespaces be made: see `cordon doctor`");
         }
         if (f->uid == 0 && !f->has_setid)
-                return err_set(e, ERR_HOST, 0, "cordon runs as root but may not change ids, so the box would be root outside");
+                return err_set(
+                        e, ERR_HOST, 0,
+                        "cordon runs as root but may not change ids, so the box would be root outside");
         return 0;
 }
 
@@ -107,10 +110,12 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
         return -1;
 }
 
-/* May another wall be tried? Only when the host refused the very mechanism, never when a door or a program was wrong. */
+/* May another wall be tried? Only when the host refused the very mechanism, never when a door or a program
+ * was wrong. */
 static bool host_refused(const struct err *e)
 {
-        bool refused = e->sys == EPERM || e->sys == EACCES || e->sys == ENOSPC || e->sys == EUSERS || e->sys == ENOSYS || e->sys == EINVAL;
+        bool refused = e->sys == EPERM || e->sys == EACCES || e->sys == ENOSPC || e->sys == EUSERS ||
+                       e->sys == ENOSYS || e->sys == EINVAL;
         return e->code == ERR_HOST || (e->code == ERR_WALL && refused);
 }
 

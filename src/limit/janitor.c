@@ -48,10 +48,7 @@ static void keep_only(int *kept, unsigned n)
 static bool keeper_died(int line, int keeper)
 {
         for (;;) {
-                struct pollfd p[] = {
-                        {.fd = line,    .events = POLLIN},
-                        { .fd = keeper, .events = POLLIN}
-                };
+                struct pollfd p[] = { { .fd = line, .events = POLLIN }, { .fd = keeper, .events = POLLIN } };
                 char word;
                 if (poll(p, 2, -1) < 0)
                         continue;
@@ -83,7 +80,8 @@ static _Noreturn void janitor(const struct host_cgroups *h, const char *name, in
  * fork handlers, whose locks other threads might hold. */
 static pid_t quiet_fork(void) { return (pid_t) syscall(SYS_clone, 0, NULL, NULL, NULL, NULL); }
 
-int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret, struct err *e)
+int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret,
+                        struct err *e)
 {
         int ends[2];
         sigset_t all, before;

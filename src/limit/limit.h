@@ -65,15 +65,18 @@ void limit_thaw(pid_t pid);
  * which limit_sweep() can tell whether its keeper still lives. */
 void limit_name(char out[48]);
 
-/* The janitor: a forked child that holds only one line to the keeper. When the keeper is gone without the word that all is
- * done, it kills and removes the group of that name. Started before limit_group_open(), so that a keeper killed at any moment
- * leaves none. The child raises no SIGCHLD and a plain wait() does not see it: limit_janitor_dismiss() reaps it. */
+/* The janitor: a forked child that holds only one line to the keeper. When the keeper is gone without the
+ * word that all is done, it kills and removes the group of that name. Started before limit_group_open(), so
+ * that a keeper killed at any moment leaves none. The child raises no SIGCHLD and a plain wait() does not see
+ * it: limit_janitor_dismiss() reaps it. */
 struct limit_janitor {
         pid_t pid;
         int line;
 };
-int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret, struct err *e);
-/* The keeper has ended the group itself, or never had one (pid -1, line -1): lets the janitor go and reaps it. */
+int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret,
+                        struct err *e);
+/* The keeper has ended the group itself, or never had one (pid -1, line -1): lets the janitor go and reaps
+ * it. */
 void limit_janitor_dismiss(struct limit_janitor *j);
 
 /* Removes groups "cordon-*" whose keeper is gone (both killed at once). Cheap when there are none. Not on the

@@ -84,8 +84,8 @@ int limit_v1_open(struct limit_group *g, const struct host_cgroups *h, bool any_
                 const char *failed;
                 int (*write)(struct limit_group *, int, struct err *);
         } parts[] = {
-                {CONTROLLER_MEMORY, "cannot make a v1 memory control group", limit_v1_write_memory},
-                { CONTROLLER_PIDS,  "cannot make a v1 pids control group",   limit_v1_write_procs },
+                { CONTROLLER_MEMORY, "cannot make a v1 memory control group", limit_v1_write_memory },
+                { CONTROLLER_PIDS, "cannot make a v1 pids control group", limit_v1_write_procs },
         };
         for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
                 unsigned c = parts[i].c;

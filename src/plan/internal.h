@@ -15,7 +15,8 @@ struct builder {
         bool run_any;
 };
 
-struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text, unsigned flags);
+struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text,
+                             unsigned flags);
 void build_rule(struct builder *b, const char *path, unsigned rights, bool optional);
 
 /* Is `path` equal to `root` or below it? Both absolute and clean. */

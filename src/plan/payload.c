@@ -80,7 +80,8 @@ static size_t add_handles(struct builder *b, const char **envp, size_t n)
                 if (d->kind != DOOR_IN && d->kind != DOOR_OUT)
                         continue;
                 bool out = d->kind == DOOR_OUT;
-                char *v = arena_printf(b->a, "CORDON_%s_%s=/dev/fd/%zu", out ? "OUT" : "IN", d->name, 3 + p->handle_count);
+                char *v = arena_printf(b->a, "CORDON_%s_%s=/dev/fd/%zu", out ? "OUT" : "IN", d->name,
+                                       3 + p->handle_count);
                 for (char *c = v; c && *c != '='; c++)
                         *c = *c == '-' || *c == '.' ? '_' : (char) toupper((unsigned char) *c);
                 envp[n++] = v;
@@ -102,7 +103,8 @@ static bool has_variable(const char **envp, size_t n, const char *name)
 /* Only what the policy names, then the five that every program expects. */
 static int build_env(struct builder *b, struct err *e)
 {
-        const char **v = arena_alloc(b->a, (b->door_count + count(b->r->passed) + HANDLES_MAX + 8) * sizeof *v);
+        const char **v =
+                arena_alloc(b->a, (b->door_count + count(b->r->passed) + HANDLES_MAX + 8) * sizeof *v);
         if (!v)
                 return 0; /* told at the end */
         size_t n = 0;
@@ -115,7 +117,10 @@ static int build_env(struct builder *b, struct err *e)
                 return 0;
         const char *home = b->p->wall == WALL_NAMESPACE ? "HOME=" BOX_HOME : "HOME=/nonexistent";
         const char *const defaults[][2] = {
-                { "PATH", "PATH=" BOX_PATH },     { "HOME", home }, { "LANG", "LANG=C.UTF-8" }, { "USER", "USER=" BOX_USER },
+                { "PATH", "PATH=" BOX_PATH },
+                { "HOME", home },
+                { "LANG", "LANG=C.UTF-8" },
+                { "USER", "USER=" BOX_USER },
                 { "TERM", b->r->tty && b->r->term ? arena_printf(b->a, "TERM=%s", b->r->term) : "TERM=dumb" },
         };
         for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char *const step_names[] = {
-        [STEP_NONE] = "none",   [STEP_DIR] = "dir",         [STEP_FILE] = "file",     [STEP_LINK] = "link",
-        [STEP_BIND] = "bind",   [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc",
+        [STEP_NONE] = "none",     [STEP_DIR] = "dir",         [STEP_FILE] = "file",     [STEP_LINK] = "link",
+        [STEP_BIND] = "bind",     [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc",
         [STEP_DEVPTS] = "devpts", [STEP_MASK] = "mask",
 };
 _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");
@@ -24,7 +24,8 @@ bool path_under(const char *path, const char *root)
         return strncmp(path, root, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text, unsigned flags)
+struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text,
+                             unsigned flags)
 {
         static struct plan_step lost; /* written, never read: the arena has failed by then */
         struct plan *p = b->p;
@@ -65,21 +66,23 @@ static bool allocate(struct builder *b)
         return !b->a->failed;
 }
 
-/* Doors whose mechanism this build does not have stop the start: a door that silently is not there would be a lie
- * about what the box can do. */
+/* Doors whose mechanism this build does not have stop the start: a door that silently is not there would be a
+ * lie about what the box can do. */
 static int refuse_unbuilt(const struct builder *b, struct err *e)
 {
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
                 if (d->kind != DOOR_NET && d->kind != DOOR_EDIT)
                         continue;
-                (void) err_set(e, ERR_HOST, 0, "%s:%u: this build of cordon cannot hold a `%s` door yet", d->at.file,
-                               d->at.line, policy_door_word(d->kind));
-                return err_hint(e, d->kind == DOOR_EDIT ? "use `write` to change the files for real, or `read`"
-                                                        : "leave the line out: the box then has no network");
+                (void) err_set(e, ERR_HOST, 0, "%s:%u: this build of cordon cannot hold a `%s` door yet",
+                               d->at.file, d->at.line, policy_door_word(d->kind));
+                return err_hint(e, d->kind == DOOR_EDIT
+                                           ? "use `write` to change the files for real, or `read`"
+                                           : "leave the line out: the box then has no network");
         }
         if (b->r->wall != WALL_NAMESPACE && b->r->wall != WALL_PROCESS)
-                return err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet", policy_wall_name(b->r->wall));
+                return err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet",
+                               policy_wall_name(b->r->wall));
         return 0;
 }
 
@@ -142,8 +145,11 @@ static void print_rights(unsigned r, struct buf *out)
         static const struct {
                 unsigned bit;
                 const char *name;
-        } names[] = { { RIGHT_LIST, "list" }, { RIGHT_READ, "read" }, { RIGHT_WRITE, "write" },
-                      { RIGHT_EXEC, "exec" }, { RIGHT_DEVICE, "device" } };
+        } names[] = { { RIGHT_LIST, "list" },
+                      { RIGHT_READ, "read" },
+                      { RIGHT_WRITE, "write" },
+                      { RIGHT_EXEC, "exec" },
+                      { RIGHT_DEVICE, "device" } };
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (r & names[i].bit)
                         buf_printf(out, " %s", names[i].name);
@@ -155,7 +161,8 @@ void plan_print(const struct plan *p, struct buf *out)
         buf_printf(out, "box %s\npolicy %s\nwall %s\n", p->box, p->digest, policy_wall_name(p->wall));
         for (size_t i = 0; i < p->step_count; i++) {
                 const struct plan_step *s = &p->steps[i];
-                buf_printf(out, "%-8s %s", plan_step_name(s->kind), str_inert(span_str(s->path), text, sizeof text));
+                buf_printf(out, "%-8s %s", plan_step_name(s->kind),
+                           str_inert(span_str(s->path), text, sizeof text));
                 if (s->kind == STEP_LINK)
                         buf_printf(out, " -> %s", s->text);
                 if (s->kind == STEP_BIND)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* plan/plan.h - checked policy + host facts + request -> an immutable, printable list of steps. Pure.
  *
- * Everything that can be decided before the box exists is decided here, so that what runs between clone and exec
- * only does. A plan is one allocation; nothing points outside it. */
+ * Everything that can be decided before the box exists is decided here, so that what runs between clone and
+ * exec only does. A plan is one allocation; nothing points outside it. */
 #pragma once
 #include "base/arena.h"
 #include "base/buf.h"
@@ -15,9 +15,9 @@
 /* What the caller found at one path of the host. Gathered by host_look(), one per door. */
 enum seen_kind { SEEN_NOTHING = 0, SEEN_FILE, SEEN_DIR, SEEN_SOCKET, SEEN_OTHER };
 struct plan_seen {
-        enum seen_kind kind;   /* after following links */
-        uint64_t dev, ino;     /* of what the links lead to */
-        const char *link;      /* the path itself is a symbolic link with this target; or NULL */
+        enum seen_kind kind; /* after following links */
+        uint64_t dev, ino;   /* of what the links lead to */
+        const char *link;    /* the path itself is a symbolic link with this target; or NULL */
 };
 
 /* A program that a `run` line or the command names, found on the host. */
@@ -36,19 +36,19 @@ struct plan_handle {
 
 /* What the caller asks for beside the policy. */
 struct plan_request {
-        const char *const *argv;     /* NULL-terminated, at least one */
-        const char *const *passed;   /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
-        const char *cwd;             /* the caller's, absolute */
-        const char *cwd_asked;       /* --cwd, absolute, or NULL */
-        const char *term;            /* TERM for a box with a terminal */
+        const char *const *argv;   /* NULL-terminated, at least one */
+        const char *const *passed; /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
+        const char *cwd;           /* the caller's, absolute */
+        const char *cwd_asked;     /* --cwd, absolute, or NULL */
+        const char *term;          /* TERM for a box with a terminal */
         bool tty;
-        bool root_inside;            /* uid 0 inside: still nobody outside */
-        enum wall_kind wall;         /* resolved: WALL_NAMESPACE or WALL_PROCESS */
-        bool as_root;                /* the caller is root: doors need id-mapped mounts */
-        const struct plan_seen *seen;       /* parallel to the policy's doors */
-        const struct plan_program *found;   /* parallel to the policy's doors (RUN doors only) */
-        struct plan_program entry;          /* what argv[0] names */
-        bool entry_searched;                /* argv[0] is a bare name, looked for in PATH */
+        bool root_inside;                 /* uid 0 inside: still nobody outside */
+        enum wall_kind wall;              /* resolved: WALL_NAMESPACE or WALL_PROCESS */
+        bool as_root;                     /* the caller is root: doors need id-mapped mounts */
+        const struct plan_seen *seen;     /* parallel to the policy's doors */
+        const struct plan_program *found; /* parallel to the policy's doors (RUN doors only) */
+        struct plan_program entry;        /* what argv[0] names */
+        bool entry_searched;              /* argv[0] is a bare name, looked for in PATH */
 };
 
 enum step_kind {
@@ -65,12 +65,12 @@ enum step_kind {
         STEP_KIND__COUNT
 };
 
-enum { /* how a step's mount behaves */
-        STEP_WRITE = 1 << 0,    /* writable; else read-only */
-        STEP_EXEC = 1 << 1,     /* programs may start and libraries load from it; else noexec */
-        STEP_OPTIONAL = 1 << 2, /* skip what is not there */
-        STEP_IDMAP = 1 << 3,    /* root: files of the caller's id appear as the box's */
-        STEP_IS_DIR = 1 << 4,
+enum {                         /* how a step's mount behaves */
+       STEP_WRITE = 1 << 0,    /* writable; else read-only */
+       STEP_EXEC = 1 << 1,     /* programs may start and libraries load from it; else noexec */
+       STEP_OPTIONAL = 1 << 2, /* skip what is not there */
+       STEP_IDMAP = 1 << 3,    /* root: files of the caller's id appear as the box's */
+       STEP_IS_DIR = 1 << 4,
 };
 
 struct plan_step {
@@ -81,13 +81,13 @@ struct plan_step {
         uint64_t dev, ino; /* BIND: what it must still be */
 };
 
-enum { /* Landlock rights, by class */
-        RIGHT_LIST = 1 << 0,  /* read directories */
-        RIGHT_READ = 1 << 1,  /* read files */
-        RIGHT_WRITE = 1 << 2, /* everything but execution and device nodes */
-        RIGHT_EXEC = 1 << 3,
-        RIGHT_DEVICE = 1 << 4, /* write to and ioctl on a device node */
-        RIGHT_TRAVERSE_ONLY = 0,
+enum {                       /* Landlock rights, by class */
+       RIGHT_LIST = 1 << 0,  /* read directories */
+       RIGHT_READ = 1 << 1,  /* read files */
+       RIGHT_WRITE = 1 << 2, /* everything but execution and device nodes */
+       RIGHT_EXEC = 1 << 3,
+       RIGHT_DEVICE = 1 << 4, /* write to and ioctl on a device node */
+       RIGHT_TRAVERSE_ONLY = 0,
 };
 
 struct plan_rule {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* plan/view.c - what the box will see: doors become binds, links and masks, and Landlock rules over the same paths.
+/* plan/view.c - what the box will see: doors become binds, links and masks, and Landlock rules over the same
+ * paths.
  *
  * Two rules of this file matter most:
  *   - What the box can write is never executable, unless a `run` line covers that very path.
- *   - Without `run any`, only stock doors (libraries) and listed programs sit on mounts that allow execution. A
- *     program that is merely readable cannot be mapped for execution, so handing it to ld.so fails too. */
+ *   - Without `run any`, only stock doors (libraries) and listed programs sit on mounts that allow execution.
+ * A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails too. */
 #include "plan/internal.h"
 
 #include <stdio.h>
@@ -21,7 +22,8 @@ static bool run_dir_covers(const struct door *d, const char *path)
 {
         size_t n = strlen(d->path);
         return d->kind == DOOR_RUN && n > 1 && d->path[n - 1] == '/' &&
-               (strncmp(path, d->path, n) == 0 || (strncmp(path, d->path, n - 1) == 0 && path[n - 1] == '\0'));
+               (strncmp(path, d->path, n) == 0 ||
+                (strncmp(path, d->path, n - 1) == 0 && path[n - 1] == '\0'));
 }
 
 static bool run_line_covers(const struct builder *b, const char *path)
@@ -50,12 +52,13 @@ static unsigned door_flags(const struct builder *b, const struct door *d)
 }
 
 /* The deepest file door at or above `path`, other than `not`; NULL: nothing makes it visible. */
-static const struct door *covering(const struct builder *b, const char *path, const struct door *not)
+static const struct door *covering(const struct builder *b, const char *path, const struct door * not )
 {
         const struct door *best = NULL;
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
-                if (d == not || !is_file_door(d) || b->r->seen[i].kind == SEEN_NOTHING || !path_under(path, d->path))
+                if (d == not || !is_file_door(d) || b->r->seen[i].kind == SEEN_NOTHING ||
+                    !path_under(path, d->path))
                         continue;
                 if (not &&strcmp(d->path, not ->path) == 0)
                         continue;
@@ -94,15 +97,17 @@ static int add_door(struct builder *b, size_t i, struct err *e)
         if (seen->kind == SEEN_NOTHING) {
                 if (d->optional)
                         return 0;
-                (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: there is no %s on this host", d->at.file, d->at.line,
-                               d->at.column, d->path);
+                (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: there is no %s on this host", d->at.file,
+                               d->at.line, d->at.column, d->path);
                 return err_hint(e, "write `%s %s?` if it may be missing", policy_door_word(d->kind), d->path);
         }
         if (seen->kind == SEEN_OTHER || (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK)) {
                 (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: %s is neither a file nor a directory", d->at.file,
                                d->at.line, d->at.column, d->path);
-                return err_hint(e, d->kind == DOOR_SOCK ? "`sock` takes the path of a Unix socket"
-                                                        : "a Unix socket is opened with `sock %s`", d->path);
+                return err_hint(e,
+                                d->kind == DOOR_SOCK ? "`sock` takes the path of a Unix socket"
+                                                     : "a Unix socket is opened with `sock %s`",
+                                d->path);
         }
         const char *path = arena_str(b->a, d->path);
         const char *end = seen->link ? link_end(b, d->path, seen->link) : NULL;
@@ -167,8 +172,8 @@ static int add_programs(struct builder *b, struct err *e)
                         continue;
                 const struct plan_program *g = &b->r->found[i];
                 if (!g->path && !d->optional && !d->from_stock) {
-                        (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: there is no program %s on this host", d->at.file,
-                                       d->at.line, d->at.column, d->path);
+                        (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: there is no program %s on this host",
+                                       d->at.file, d->at.line, d->at.column, d->path);
                         return err_hint(e, "write `run %s?` if it may be missing", d->path);
                 }
                 add_program(b, g, b->r->seen[i].kind == SEEN_DIR);
@@ -183,8 +188,10 @@ static int add_programs(struct builder *b, struct err *e)
 static void add_loader_rights(struct builder *b)
 {
         static const char *const loaders[] = {
-                "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
-                "/lib/ld-musl-x86_64.so.1",    "/lib/ld-musl-aarch64.so.1",
+                "/lib64/ld-linux-x86-64.so.2",
+                "/lib/ld-linux-aarch64.so.1",
+                "/lib/ld-musl-x86_64.so.1",
+                "/lib/ld-musl-aarch64.so.1",
         };
         for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
                 build_rule(b, loaders[i], RIGHT_READ | RIGHT_EXEC, true);
@@ -204,8 +211,9 @@ static void add_etc(struct builder *b)
 {
         const char *root = b->p->uid == 0 ? "" : "root:x:0:0:nobody outside:/nonexistent:/usr/sbin/nologin\n";
         (void) build_step(b, STEP_FILE, "/etc/passwd",
-                          arena_printf(b->a, "%s" BOX_USER ":x:%u:%u:the box:" BOX_HOME ":/bin/sh\n", root, b->p->uid,
-                                       b->p->gid), 0);
+                          arena_printf(b->a, "%s" BOX_USER ":x:%u:%u:the box:" BOX_HOME ":/bin/sh\n", root,
+                                       b->p->uid, b->p->gid),
+                          0);
         (void) build_step(b, STEP_FILE, "/etc/group", arena_printf(b->a, BOX_USER ":x:%u:\n", b->p->gid), 0);
         for (size_t i = 0; i < sizeof etc_files / sizeof *etc_files; i++)
                 (void) build_step(b, STEP_FILE, etc_files[i].path, etc_files[i].text, 0);
@@ -263,8 +271,8 @@ static int add_sock(struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];
         if (b->p->wall == WALL_PROCESS) {
-                (void) err_set(e, ERR_HOST, 0, "%s:%u:%u: the process wall cannot hold a `sock` door", d->at.file,
-                               d->at.line, d->at.column);
+                (void) err_set(e, ERR_HOST, 0, "%s:%u:%u: the process wall cannot hold a `sock` door",
+                               d->at.file, d->at.line, d->at.column);
                 return err_hint(e, "it needs the namespace wall: see `cordon doctor`");
         }
         return add_door(b, i, e);
@@ -279,7 +287,8 @@ int build_view(struct builder *b, struct err *e)
         size_t first = b->p->step_count;
         for (size_t i = 0; i < b->door_count; i++) {
                 enum door_kind k = b->doors[i].kind;
-                if ((is_file_door(&b->doors[i]) && add_door(b, i, e) < 0) || (k == DOOR_SOCK && add_sock(b, i, e) < 0))
+                if ((is_file_door(&b->doors[i]) && add_door(b, i, e) < 0) ||
+                    (k == DOOR_SOCK && add_sock(b, i, e) < 0))
                         return -1;
         }
         if (add_programs(b, e) < 0)

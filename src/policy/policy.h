@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/policy.h - door lines -> checked policy -> decisions. Pure: no system call, clock, environment or log.
+/* policy/policy.h - door lines -> checked policy -> decisions. Pure: no system call, clock, environment or
+ * log.
  *
  * Three stages, three types, and no way around them:
  *   struct policy          lines as written (files, flags, JSON), each with its source, line and column
@@ -13,17 +14,17 @@
 #include "base/span.h"
 
 enum door_kind { /* what a line opens */
-        DOOR_NONE = 0,
-        DOOR_READ,
-        DOOR_EDIT,
-        DOOR_WRITE,
-        DOOR_RUN,
-        DOOR_ENV,
-        DOOR_NET,
-        DOOR_SOCK,
-        DOOR_IN,
-        DOOR_OUT,
-        DOOR_KIND__COUNT
+                 DOOR_NONE = 0,
+                 DOOR_READ,
+                 DOOR_EDIT,
+                 DOOR_WRITE,
+                 DOOR_RUN,
+                 DOOR_ENV,
+                 DOOR_NET,
+                 DOOR_SOCK,
+                 DOOR_IN,
+                 DOOR_OUT,
+                 DOOR_KIND__COUNT
 };
 
 enum wall_kind { WALL_AUTO = 0, WALL_PROCESS, WALL_NAMESPACE, WALL_WASM, WALL_VM, WALL_KIND__COUNT };
@@ -43,7 +44,8 @@ enum limit_key {
 
 enum handle_type { HANDLE_BINARY = 0, HANDLE_TEXT, HANDLE_JSON, HANDLE_IMAGE, HANDLE_TYPE__COUNT };
 
-/* Layers that a policy may give up by name (`wall namespace without landlock`); everything else is not optional. */
+/* Layers that a policy may give up by name (`wall namespace without landlock`); everything else is not
+ * optional. */
 enum {
         WITHOUT_LANDLOCK = 1 << 0,
         WITHOUT_CGROUP = 1 << 1, /* limits by rlimit and sampling only */
@@ -53,15 +55,15 @@ enum net_form { NET_HOST_PORT = 0, NET_URL, NET_PLACE };
 
 struct net_dest {
         enum net_form form;
-        bool tls;         /* https URL */
-        bool wildcard;    /* *.name: one or more labels in front */
-        bool is_address;  /* a literal address */
-        bool path_tail;   /* path ended in double star: everything below */
+        bool tls;        /* https URL */
+        bool wildcard;   /* *.name: one or more labels in front */
+        bool is_address; /* a literal address */
+        bool path_tail;  /* path ended in double star: everything below */
         uint16_t port;
-        char *host;       /* canonical: lower case, A-labels, no trailing dot; or place name; or address */
-        char *path;       /* canonical, starts with '/'; NULL: no L7 rule (host:port form) */
-        char **methods;   /* NULL-terminated, upper case; NULL: any */
-        char *credential; /* `with NAME`, or NULL */
+        char *host;         /* canonical: lower case, A-labels, no trailing dot; or place name; or address */
+        char *path;         /* canonical, starts with '/'; NULL: no L7 rule (host:port form) */
+        char **methods;     /* NULL-terminated, upper case; NULL: any */
+        char *credential;   /* `with NAME`, or NULL */
         uint64_t cap_bytes; /* `cap 600M`; 0: none */
         uint64_t cap_per_hour; /* `cap 2000/h`; 0: none */
 };
@@ -76,10 +78,10 @@ struct source_place {
 struct door {
         enum door_kind kind;
         struct source_place at;
-        char *path;      /* READ EDIT WRITE RUN SOCK: absolute, lexically clean; RUN may be a bare name; "*" is `run any`;
-                          * RUN with a trailing slash is every program below that directory */
-        char **except;   /* READ EDIT: absolute sub-paths, NULL-terminated; or NULL */
-        bool optional;   /* PATH? */
+        char *path;    /* READ EDIT WRITE RUN SOCK: absolute, lexically clean; RUN may be a bare name; "*" is
+                        * `run any`;    RUN with a trailing slash is every program below that directory */
+        char **except; /* READ EDIT: absolute sub-paths, NULL-terminated; or NULL */
+        bool optional; /* PATH? */
         bool from_stock; /* came in by `use base/...` */
         char *name;      /* ENV: variable; IN OUT: handle */
         char *value;     /* ENV NAME=VALUE; NULL: pass the caller's */
@@ -95,7 +97,16 @@ struct policy_limits {
         bool stated[LIMIT_KEY__COUNT]; /* written in the policy, not the default */
 };
 
-enum effect_kind { EFFECT_NONE = 0, EFFECT_READ, EFFECT_WRITE, EFFECT_RUN, EFFECT_NET, EFFECT_ENV, EFFECT_SOCK, EFFECT_KIND__COUNT };
+enum effect_kind {
+        EFFECT_NONE = 0,
+        EFFECT_READ,
+        EFFECT_WRITE,
+        EFFECT_RUN,
+        EFFECT_NET,
+        EFFECT_ENV,
+        EFFECT_SOCK,
+        EFFECT_KIND__COUNT
+};
 
 struct effect {
         enum effect_kind kind;
@@ -103,19 +114,20 @@ struct effect {
         char *name;   /* ENV */
         char *method; /* NET, or NULL */
         struct net_dest net;
-        void *mem;    /* owns the strings above when policy_effect_parse() made it; NULL: they are the caller's */
+        void *mem; /* owns the strings above when policy_effect_parse() made it; NULL: they are the caller's
+                    */
 };
 
 enum answer { ANSWER_DENY = 0, ANSWER_ASK, ANSWER_ALLOW };
 
 /* Why no door covered the effect; what `cordon why` says first. Stable names in policy_gap_name(). */
 enum gap {
-        GAP_NONE = 0,   /* allowed */
-        GAP_NO_DOOR,    /* nothing comes near */
-        GAP_READ_ONLY,  /* visible, but not writable */
-        GAP_EXCEPTED,   /* inside the door, but under an `except` */
-        GAP_NOT_RUN,    /* visible, but no `run` line covers it */
-        GAP_WRITABLE,   /* the box can write it, so it cannot run */
+        GAP_NONE = 0,  /* allowed */
+        GAP_NO_DOOR,   /* nothing comes near */
+        GAP_READ_ONLY, /* visible, but not writable */
+        GAP_EXCEPTED,  /* inside the door, but under an `except` */
+        GAP_NOT_RUN,   /* visible, but no `run` line covers it */
+        GAP_WRITABLE,  /* the box can write it, so it cannot run */
         GAP_HOST,
         GAP_PORT,
         GAP_METHOD,
@@ -139,8 +151,8 @@ struct policy *policy_new(void);
 void policy_free(struct policy *p);
 /* A whole file: door lines, or JSON when its first character is '{'. Nothing is added when it fails. */
 int policy_add_text(struct policy *p, const char *file, struct span text, struct err *e);
-/* One flag of the command line. `word` without dashes. For read, edit, write, run, sock and env the argument is
- * one token, spaces and all; for the other words it is cut into tokens like a line. */
+/* One flag of the command line. `word` without dashes. For read, edit, write, run, sock and env the argument
+ * is one token, spaces and all; for the other words it is cut into tokens like a line. */
 int policy_add_flag(struct policy *p, const char *word, const char *arg, struct err *e);
 /* Is this a word of the language (so that the command line takes --WORD)? */
 bool policy_is_word(const char *word);
@@ -152,17 +164,19 @@ const struct policy_word_help *policy_words(size_t *ret_count);
 
 /* ---- checked ---- */
 struct policy_context {
-        const char *work, *home;  /* absolute; what {work} and {home} mean. {tmp} is the box's private /tmp */
-        int64_t now;              /* unix seconds, for `until` */
-        /* Finds an own policy for `use NAME` that is not base/...: gives a borrowed text, or -1. May be NULL. */
+        const char *work, *home; /* absolute; what {work} and {home} mean. {tmp} is the box's private /tmp */
+        int64_t now;             /* unix seconds, for `until` */
+        /* Finds an own policy for `use NAME` that is not base/...: gives a borrowed text, or -1. May be NULL.
+         */
         int (*load)(void *ctx, const char *name, struct span *ret_text, struct err *e);
         void *load_ctx;
-        bool default_system;      /* with no `use` line at all: `use base/system` (cordon run with no policy file) */
+        bool default_system; /* with no `use` line at all: `use base/system` (cordon run with no policy file)
+                              */
 };
 
-struct policy_note { /* a lint; W warns, E stops the load */
-        char level;    /* 'E' or 'W' */
-        char code[8];  /* "W103": stable */
+struct policy_note {  /* a lint; W warns, E stops the load */
+        char level;   /* 'E' or 'W' */
+        char code[8]; /* "W103": stable */
         struct source_place at;
         char text[300];
 };
@@ -190,10 +204,12 @@ void policy_show(const struct checked_policy *c, struct buf *out);
 
 /* ---- decisions ---- */
 /* "read PATH", "write PATH", "run PROG", "net METHOD URL" or "net HOST:PORT", "env NAME", "sock PATH". */
-int policy_effect_parse(const char *text, const struct policy_context *c, struct effect *ret_effect, struct err *e);
+int policy_effect_parse(const char *text, const struct policy_context *c, struct effect *ret_effect,
+                        struct err *e);
 void policy_effect_done(struct effect *f);
-struct decision policy_decide(const struct checked_policy *c, const struct effect *f);     /* compiled */
-struct decision policy_decide_ref(const struct checked_policy *c, const struct effect *f); /* plain reference */
+struct decision policy_decide(const struct checked_policy *c, const struct effect *f); /* compiled */
+struct decision policy_decide_ref(const struct checked_policy *c,
+                                  const struct effect *f); /* plain reference */
 const char *policy_gap_name(enum gap g);
 /* The smallest line that would permit the effect ("read /a/b"), into out. */
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out);
@@ -207,7 +223,8 @@ void policy_doors_json(const struct checked_policy *c, struct buf *out);
 
 enum policy_order { POLICY_EQUAL = 0, POLICY_WIDER, POLICY_NARROWER, POLICY_CROSSING };
 /* Is b wider than a? The differing doors and limits are written to out, one line each, with + and -. */
-enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b, struct buf *out);
+enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b,
+                              struct buf *out);
 
 /* ---- names ---- */
 const char *policy_door_word(enum door_kind k);

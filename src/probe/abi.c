@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/abi.c - the same kernel by other numbers: i386 by int 0x80, x32, AArch32. Each is tried in a child, which the
- * filter must kill: a refusal by error would mean that the filter took the number for another call. */
+/* probe/abi.c - the same kernel by other numbers: i386 by int 0x80, x32, AArch32. Each is tried in a child,
+ * which the filter must kill: a refusal by error would mean that the filter took the number for another call.
+ */
 #include "probe/internal.h"
 
 #include <signal.h>
@@ -19,7 +20,8 @@ static int by_death(struct probe_result *r, int status, const char *what)
 {
         if (status == -1)
                 return cannot_tell(r, "no process for it");
-        if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGSYS || WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGILL)) {
+        if (WIFSIGNALED(status) &&
+            (WTERMSIG(status) == SIGSYS || WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGILL)) {
                 if (WTERMSIG(status) != SIGSYS)
                         return held(r, "%s: this kernel has no such ABI (signal %d)", what, WTERMSIG(status));
                 return held(r, "%s: killed by SIGSYS", what);
@@ -32,7 +34,10 @@ static void call_i386(void *arg)
 {
         struct call *c = arg;
         long reply;
-        __asm__ volatile("int $0x80" : "=a"(reply) : "a"(c->nr), "b"(c->a), "c"(c->b), "d"(c->c) : "memory", "r8", "r9", "r10", "r11");
+        __asm__ volatile("int $0x80"
+                         : "=a"(reply)
+                         : "a"(c->nr), "b"(c->a), "c"(c->b), "d"(c->c)
+                         : "memory", "r8", "r9", "r10", "r11");
         _exit(reply == -38 /* ENOSYS */ ? 38 : 1);
 }
 
@@ -72,9 +77,13 @@ static int x32_ptrace(struct probe_result *r) { return x32(r, 521, "ptrace by an
 static int x32_exec(struct probe_result *r) { return x32(r, 520, "execve by an x32 number"); }
 static int x32_native(struct probe_result *r) { return x32(r, 425, "io_uring_setup by an x32 number"); }
 
-/* A far call into the 32-bit code segment, then `syscall` is a compat entry on some processors: by int 0x80 it is always
- * one, from 64-bit code as well, so the number's meaning must come from the entry and not from the segment. */
-#define ROW(name, fn) { name, PROBE_ABI, "the filter judges the wrong numbers", "seccomp", fn, false }
+/* A far call into the 32-bit code segment, then `syscall` is a compat entry on some processors: by int 0x80
+ * it is always one, from 64-bit code as well, so the number's meaning must come from the entry and not from
+ * the segment. */
+#define ROW(name, fn)                                                                                        \
+        {                                                                                                    \
+                name, PROBE_ABI, "the filter judges the wrong numbers", "seccomp", fn, false                 \
+        }
 static const struct probe rows[] = {
         ROW("i386 calls are closed: getpid", i386_getpid),
         ROW("i386 calls are closed: mount", i386_mount),
@@ -91,16 +100,22 @@ static const struct probe rows[] = {
 #include "base/fd.h"
 #include <fcntl.h>
 
-/* A static AArch32 program of two instructions' worth: mov r7, NR; svc 0; then exit(1). Written where this box may
- * write, or to memory; where neither can be run, nothing foreign can. */
+/* A static AArch32 program of two instructions' worth: mov r7, NR; svc 0; then exit(1). Written where this
+ * box may write, or to memory; where neither can be run, nothing foreign can. */
 static size_t arm_program(unsigned char *p, unsigned nr)
 {
         static const unsigned char head[] = {
-                0x7f, 'E', 'L', 'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 40, 0, 1, 0, 0, 0, 0x54, 0, 1, 0, 52, 0, 0, 0,
-                0, 0, 0, 0, 0, 2, 0, 5, 52, 0, 32, 0, 1, 0, 0, 0, 0, 0, 0, 0,
-                1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0x80, 0, 0, 0, 0x80, 0, 0, 0, 5, 0, 0, 0, 0, 0x10, 0, 0,
+                0x7f, 'E', 'L', 'F',  1, 1,    1, 0,  0, 0,    0, 0, 0, 0, 0, 0, 2, 0, 40,   0,  1,
+                0,    0,   0,   0x54, 0, 1,    0, 52, 0, 0,    0, 0, 0, 0, 0, 0, 2, 0, 5,    52, 0,
+                32,   0,   1,   0,    0, 0,    0, 0,  0, 0,    1, 0, 0, 0, 0, 0, 0, 0, 0,    0,  1,
+                0,    0,   0,   1,    0, 0x80, 0, 0,  0, 0x80, 0, 0, 0, 5, 0, 0, 0, 0, 0x10, 0,  0,
         };
-        const uint32_t code[] = { 0xe3a07000u | (nr & 0xff), 0xe3877c00u | (nr >> 8 & 0xff), 0xef000000u, 0xe3a00001u, 0xe3a07001u, 0xef000000u };
+        const uint32_t code[] = { 0xe3a07000u | (nr & 0xff),
+                                  0xe3877c00u | (nr >> 8 & 0xff),
+                                  0xef000000u,
+                                  0xe3a00001u,
+                                  0xe3a07001u,
+                                  0xef000000u };
         memcpy(p, head, sizeof head);
         memcpy(p + sizeof head, code, sizeof code);
         return 0x80;
@@ -132,7 +147,10 @@ static int arm(struct probe_result *r, unsigned nr, const char *what)
 static int arm_getpid(struct probe_result *r) { return arm(r, 20, "getpid by an AArch32 program"); }
 static int arm_uring(struct probe_result *r) { return arm(r, 425, "io_uring_setup by an AArch32 program"); }
 
-#define ROW(name, fn) { name, PROBE_ABI, "the filter judges the wrong numbers", "seccomp,mount,landlock", fn, false }
+#define ROW(name, fn)                                                                                        \
+        {                                                                                                    \
+                name, PROBE_ABI, "the filter judges the wrong numbers", "seccomp,mount,landlock", fn, false  \
+        }
 static const struct probe rows[] = {
         ROW("AArch32 calls are closed: getpid", arm_getpid),
         ROW("AArch32 calls are closed: io_uring_setup", arm_uring),

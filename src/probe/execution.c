@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/execution.c - running what the box wrote. Every attempt runs the same tiny program, which does nothing but end
- * with status 77; a door that grants execution where the box writes makes it run, and the table then says so. */
+/* probe/execution.c - running what the box wrote. Every attempt runs the same tiny program, which does
+ * nothing but end with status 77; a door that grants execution where the box writes makes it run, and the
+ * table then says so. */
 #include "probe/internal.h"
 
 #include <elf.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,10 +24,21 @@ size_t probe_tiny_program(unsigned char *buf, size_t cap)
 #endif
         const uint64_t base = 0x400000, at = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr);
         Elf64_Ehdr e = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-                         .e_type = ET_EXEC, .e_machine = MACHINE, .e_version = EV_CURRENT, .e_entry = base + at,
-                         .e_phoff = sizeof e, .e_ehsize = sizeof e, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1 };
-        Elf64_Phdr p = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = base, .p_paddr = base,
-                         .p_filesz = at + sizeof code, .p_memsz = at + sizeof code, .p_align = 4096 };
+                         .e_type = ET_EXEC,
+                         .e_machine = MACHINE,
+                         .e_version = EV_CURRENT,
+                         .e_entry = base + at,
+                         .e_phoff = sizeof e,
+                         .e_ehsize = sizeof e,
+                         .e_phentsize = sizeof(Elf64_Phdr),
+                         .e_phnum = 1 };
+        Elf64_Phdr p = { .p_type = PT_LOAD,
+                         .p_flags = PF_R | PF_X,
+                         .p_vaddr = base,
+                         .p_paddr = base,
+                         .p_filesz = at + sizeof code,
+                         .p_memsz = at + sizeof code,
+                         .p_align = 4096 };
         if (cap < at + sizeof code)
                 return 0;
         memcpy(buf, &e, sizeof e);
@@ -48,7 +61,7 @@ static int write_program(char path[static 128], const char *name)
 /* exec does not return when it works: the answer is written before, and taken back after. */
 static void before_exec(struct probe_result *r, const char *path)
 {
-        (void) snprintf(r->path, sizeof r->path, "%s", path);
+        (void) snprintf(r->effect, sizeof r->effect, "run %s", path);
         (void) escaped(r, "what was written to %.150s was run", path);
 }
 
@@ -56,7 +69,7 @@ static int after_exec(struct probe_result *r, const char *path, const char *call
 {
         int sys = errno;
         (void) unlink(path);
-        r->path[0] = '\0';
+        r->effect[0] = '\0';
         errno = sys;
         return refused(r, call);
 }
@@ -89,7 +102,8 @@ static int written_by_descriptor(struct probe_result *r)
 /* The file is not executable by its mode but the loader only maps it. */
 static int by_loader(struct probe_result *r)
 {
-        static const char *const loaders[] = { "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-x86_64.so.1" };
+        static const char *const loaders[] = { "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
+                                               "/lib/ld-musl-x86_64.so.1" };
         char path[128];
         AUTO_FD(fd, write_program(path, "loaded"));
         if (fd < 0)
@@ -115,7 +129,8 @@ static int map_then_protect(struct probe_result *r)
         (void) unlink(path);
         if (p == MAP_FAILED)
                 return refused(r, "mmap of a written file");
-        return by_reply(r, mprotect(p, 4096, PROT_READ | PROT_EXEC), "mprotect of a written file for execution");
+        return by_reply(r, mprotect(p, 4096, PROT_READ | PROT_EXEC),
+                        "mprotect of a written file for execution");
 }
 
 static int script_on_written(struct probe_result *r)
@@ -211,7 +226,8 @@ static int unnamed_file(struct probe_result *r)
         return after_exec(r, "", "execveat of an unnamed file");
 }
 
-/* The kernel writes through /proc/PID/mem where the process itself may not: into the text of another of its own. */
+/* The kernel writes through /proc/PID/mem where the process itself may not: into the text of another of its
+ * own. */
 static int patch_text(struct probe_result *r)
 {
         AUTO_FD(fd, open("/proc/self/mem", O_RDWR | O_CLOEXEC));
@@ -225,20 +241,32 @@ static int patch_text(struct probe_result *r)
 static int patch_init(struct probe_result *r) { return by_write_open(r, "/proc/1/mem"); }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn) { name, PROBE_EXECUTION, success, layers, fn, false }
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_EXECUTION, success, layers, fn, false                                            \
+        }
         ROW("a written file is not run", "downloads can be run", "mount,landlock", written_file),
-        ROW("a written file is not run by descriptor", "downloads can be run", "mount,landlock", written_by_descriptor),
+        ROW("a written file is not run by descriptor", "downloads can be run", "mount,landlock",
+            written_by_descriptor),
         ROW("a written file is not loaded by ld.so", "downloads can be run", "mount,landlock", by_loader),
-        ROW("a written file is not made executable in memory", "downloads can be run", "mount", map_then_protect),
+        ROW("a written file is not made executable in memory", "downloads can be run", "mount",
+            map_then_protect),
         ROW("a written script is not run", "downloads can be run", "mount,landlock", script_on_written),
-        ROW("a script does not name the runtime as its interpreter", "the runtime runs what the box wrote (CVE-2019-5736)", "mount,landlock", script_self),
+        ROW("a script does not name the runtime as its interpreter",
+            "the runtime runs what the box wrote (CVE-2019-5736)", "mount,landlock", script_self),
         ROW("an unnamed file is not run", "downloads can be run", "mount,landlock", unnamed_file),
         ROW("a memory file is not run", "programs without a file", "memfd-noexec,seccomp", memfd_default),
-        ROW("a memory file is not run that asks for it", "programs without a file", "seccomp,memfd-noexec", memfd_asked),
-        ROW("a memory file of huge pages is not run", "programs without a file", "memfd-noexec,seccomp", memfd_huge),
-        ROW("a memory file is not run through /proc", "programs without a file", "memfd-noexec,seccomp", memfd_by_proc),
-        ROW("a memory file is not made executable", "programs without a file", "memfd-noexec,seccomp", memfd_map),
-        ROW("text is not patched through /proc/self/mem", "granted programs are rewritten as they run", "mount,landlock", patch_text),
-        ROW("init's text is not patched", "the supervisor is rewritten", "proc,landlock,mount,pid", patch_init),
+        ROW("a memory file is not run that asks for it", "programs without a file", "seccomp,memfd-noexec",
+            memfd_asked),
+        ROW("a memory file of huge pages is not run", "programs without a file", "memfd-noexec,seccomp",
+            memfd_huge),
+        ROW("a memory file is not run through /proc", "programs without a file", "memfd-noexec,seccomp",
+            memfd_by_proc),
+        ROW("a memory file is not made executable", "programs without a file", "memfd-noexec,seccomp",
+            memfd_map),
+        ROW("text is not patched through /proc/self/mem", "granted programs are rewritten as they run",
+            "mount,landlock", patch_text),
+        ROW("init's text is not patched", "the supervisor is rewritten", "proc,landlock,mount,pid",
+            patch_init),
 };
 const struct probe_list probes_execution = PROBE_LIST(rows);

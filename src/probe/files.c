@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/files.c - ways to a file of the host that no door names: by path, by link, by descriptor, by handle. */
+/* probe/files.c - ways to a file of the host that no door names: by path, by link, by descriptor, by handle.
+ */
 #include "probe/internal.h"
 
 #include <fcntl.h>
@@ -61,11 +62,13 @@ static int through_processes(struct probe_result *r, const char *door)
 {
         char path[PATH_MAX];
         for (int pid = 1; pid < 400; pid++) {
-                (void) snprintf(path, sizeof path, "/proc/%d/%s/../../../../..%s", pid, door, canary(r, "secret"));
+                (void) snprintf(path, sizeof path, "/proc/%d/%s/../../../../..%s", pid, door,
+                                canary(r, "secret"));
                 if (by_open(r, path, O_RDONLY) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
         }
-        (void) snprintf(path, sizeof path, "/proc/%lld/%s%s", (long long) r->world->keeper, door, canary(r, "secret"));
+        (void) snprintf(path, sizeof path, "/proc/%lld/%s%s", (long long) r->world->keeper, door,
+                        canary(r, "secret"));
         return by_open(r, path, O_RDONLY);
 }
 
@@ -173,7 +176,8 @@ static int handle_of_name(struct probe_result *r)
 {
         struct handle h = { .bytes = sizeof h.data };
         int mount;
-        return by_reply(r, syscall(SYS_name_to_handle_at, AT_FDCWD, "/usr", &h, &mount, 0), "name_to_handle_at");
+        return by_reply(r, syscall(SYS_name_to_handle_at, AT_FDCWD, "/usr", &h, &mount, 0),
+                        "name_to_handle_at");
 }
 
 /* "Shocker": the handle of a filesystem's root directory is no secret. */
@@ -235,26 +239,47 @@ static int rename_out(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-        { "no path leads to a file outside", PROBE_FILES, "any file of the host can be read", "mount,landlock", path_plain, false },
-        { "dot-dot does not climb out", PROBE_FILES, "the root is no root", "mount,landlock", path_dotdot, false },
-        { "an absolute link leads nowhere outside", PROBE_FILES, "a planted link reads host files", "mount,landlock", link_absolute, false },
-        { "a relative link leads nowhere outside", PROBE_FILES, "a planted link reads host files", "mount,landlock", link_relative, false },
-        { "a link to a magic link leads nowhere outside", PROBE_FILES, "magic links leave the root", "mount,landlock", link_magic, false },
-        { "/proc/self/root stays inside", PROBE_FILES, "the old root is still there", "mount,landlock", proc_self_root, false },
-        { "/proc/1/root is closed", PROBE_FILES, "init's root is the host's", "proc,mount,landlock,pid", proc_one_root, false },
-        { "no process's root leads out", PROBE_FILES, "another process stands outside", "proc,mount,landlock,pid", proc_roots, false },
-        { "no process's cwd leads out", PROBE_FILES, "another process stands outside", "proc,mount,landlock,pid", proc_cwds, false },
-        { "no descriptor in /proc leads out", PROBE_FILES, "an open directory is a way out", "stdio,mount,landlock", proc_fds, false },
-        { "the mapped files of init are hidden", PROBE_FILES, "files can be opened through init's memory", "proc,pid,landlock", proc_map_files, false },
-        { "no descriptor of the caller came along", PROBE_FILES, "whatever the caller had open is open inside", "stdio", descriptors_leaked, false },
-        { "a file that the caller held open is not inherited", PROBE_FILES, "the caller's open files can be read", "stdio", descriptor_secret, false },
-        { "a directory that the caller held open is not inherited", PROBE_FILES, "openat climbs out of the box", "stdio", descriptor_directory, false },
-        { "chdir through /proc/self/fd leads nowhere", PROBE_FILES, "a leaked directory becomes the cwd (CVE-2024-21626)", "stdio,proc", descriptor_cwd, false },
-        { "the working directory lies under the root", PROBE_FILES, "a forgotten cwd stands outside", "mount", cwd_reachable, false },
-        { "no file handle is given for a name", PROBE_FILES, "handles go around paths", "seccomp", handle_of_name, false },
-        { "no file handle is opened", PROBE_FILES, "any inode of the disk can be opened", "seccomp,capabilities", handle_of_root, false },
-        { "no hard link to a file outside", PROBE_FILES, "host files get a name inside", "mount,landlock", hard_link_out, false },
-        { "no hard link of a read-only file in a writable place", PROBE_FILES, "read-only files become writable", "mount,landlock", hard_link_door, false },
-        { "nothing can be moved outside", PROBE_FILES, "the box leaves files on the host", "mount,landlock", rename_out, false },
+        { "no path leads to a file outside", PROBE_FILES, "any file of the host can be read",
+          "mount,landlock", path_plain, PROMISED },
+        { "dot-dot does not climb out", PROBE_FILES, "the root is no root", "mount,landlock", path_dotdot,
+          PROMISED },
+        { "an absolute link leads nowhere outside", PROBE_FILES, "a planted link reads host files",
+          "mount,landlock", link_absolute, PROMISED },
+        { "a relative link leads nowhere outside", PROBE_FILES, "a planted link reads host files",
+          "mount,landlock", link_relative, PROMISED },
+        { "a link to a magic link leads nowhere outside", PROBE_FILES, "magic links leave the root",
+          "mount,landlock", link_magic, PROMISED },
+        { "/proc/self/root stays inside", PROBE_FILES, "the old root is still there", "mount,landlock",
+          proc_self_root, PROMISED },
+        { "/proc/1/root is closed", PROBE_FILES, "init's root is the host's", "proc,mount,landlock,pid",
+          proc_one_root, PROMISED },
+        { "no process's root leads out", PROBE_FILES, "another process stands outside",
+          "proc,mount,landlock,pid", proc_roots, PROMISED },
+        { "no process's cwd leads out", PROBE_FILES, "another process stands outside",
+          "proc,mount,landlock,pid", proc_cwds, PROMISED },
+        { "no descriptor in /proc leads out", PROBE_FILES, "an open directory is a way out",
+          "stdio,mount,landlock", proc_fds, PROMISED },
+        { "the mapped files of init are hidden", PROBE_FILES, "files can be opened through init's memory",
+          "proc,pid,landlock", proc_map_files, PROMISED },
+        { "no descriptor of the caller came along", PROBE_FILES,
+          "whatever the caller had open is open inside", "stdio", descriptors_leaked, PROMISED },
+        { "a file that the caller held open is not inherited", PROBE_FILES,
+          "the caller's open files can be read", "stdio", descriptor_secret, PROMISED },
+        { "a directory that the caller held open is not inherited", PROBE_FILES,
+          "openat climbs out of the box", "stdio", descriptor_directory, PROMISED },
+        { "chdir through /proc/self/fd leads nowhere", PROBE_FILES,
+          "a leaked directory becomes the cwd (CVE-2024-21626)", "stdio,proc", descriptor_cwd, PROMISED },
+        { "the working directory lies under the root", PROBE_FILES, "a forgotten cwd stands outside", "mount",
+          cwd_reachable, PROMISED },
+        { "no file handle is given for a name", PROBE_FILES, "handles go around paths", "seccomp",
+          handle_of_name, PROMISED },
+        { "no file handle is opened", PROBE_FILES, "any inode of the disk can be opened",
+          "seccomp,capabilities", handle_of_root, PROMISED },
+        { "no hard link to a file outside", PROBE_FILES, "host files get a name inside", "mount,landlock",
+          hard_link_out, PROMISED },
+        { "no hard link of a read-only file in a writable place", PROBE_FILES,
+          "read-only files become writable", "mount,landlock", hard_link_door, PROMISED },
+        { "nothing can be moved outside", PROBE_FILES, "the box leaves files on the host", "mount,landlock",
+          rename_out, PROMISED },
 };
 const struct probe_list probes_files = PROBE_LIST(rows);

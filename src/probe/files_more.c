@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/files_more.c - changing what the box only reads: program files, its own view, /dev, the prober itself. */
+/* probe/files_more.c - changing what the box only reads: program files, its own view, /dev, the prober
+ * itself. */
 #include "probe/internal.h"
 
 #include <dirent.h>
@@ -22,8 +23,10 @@ static int write_any(struct probe_result *r, const char *const *paths, size_t n)
 
 static int write_system(struct probe_result *r)
 {
-        static const char *const paths[] = { "/usr/bin/env", "/bin/sh", "/usr/lib/os-release", "/etc/passwd", "/etc/ld.so.cache",
-                                             "/lib64/ld-linux-x86-64.so.2" };
+        static const char *const paths[] = {
+                "/usr/bin/env", "/bin/sh",          "/usr/lib/os-release",
+                "/etc/passwd",  "/etc/ld.so.cache", "/lib64/ld-linux-x86-64.so.2"
+        };
         return write_any(r, paths, sizeof paths / sizeof *paths);
 }
 
@@ -36,13 +39,15 @@ static int create_in(struct probe_result *r, const char *dir)
                 return refused(r, dir);
         (void) close(fd);
         (void) unlink(path);
-        (void) snprintf(r->path, sizeof r->path, "%s", dir);
+        (void) snprintf(r->effect, sizeof r->effect, "write %s", dir);
         return escaped(r, "a file was made in %s", dir);
 }
 
 static int create_system(struct probe_result *r)
 {
-        static const char *const dirs[] = { "/usr/bin", "/usr/lib", "/usr/local/bin", "/etc", "/etc/ssl/certs", "/", "/dev", "/proc", "/var" };
+        static const char *const dirs[] = { "/usr/bin", "/usr/lib",       "/usr/local/bin",
+                                            "/etc",     "/etc/ssl/certs", "/",
+                                            "/dev",     "/proc",          "/var" };
         for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
                 if (create_in(r, dirs[i]) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
@@ -102,7 +107,8 @@ static int rename_self(struct probe_result *r)
         return escaped(r, "%.150s could be moved aside", self);
 }
 
-/* MAP_SHARED of a read-only descriptor, then mprotect: the oldest way to write what was opened for reading. */
+/* MAP_SHARED of a read-only descriptor, then mprotect: the oldest way to write what was opened for reading.
+ */
 static int map_readonly(struct probe_result *r)
 {
         AUTO_FD(fd, open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
@@ -111,7 +117,8 @@ static int map_readonly(struct probe_result *r)
         void *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
         if (p == MAP_FAILED)
                 return refused(r, "mmap");
-        return by_reply(r, mprotect(p, 4096, PROT_READ | PROT_WRITE), "mprotect of a shared read-only mapping");
+        return by_reply(r, mprotect(p, 4096, PROT_READ | PROT_WRITE),
+                        "mprotect of a shared read-only mapping");
 }
 
 /* Dirty Pipe's shape: a page of a read-only file spliced into a pipe, then written to the pipe. */
@@ -127,12 +134,13 @@ static int splice_readonly(struct probe_result *r)
                 (void) !write(ends[1], fill, sizeof fill);
         for (int i = 0; i < 16; i++)
                 (void) !read(ends[0], fill, sizeof fill);
-        off64_t at = 3;
+        loff_t at = 3;
         if (pread(fd, before, sizeof before, 4) != sizeof before)
                 return cannot_tell(r, "the program file cannot be read");
         if (splice(fd, &at, ends[1], NULL, 1, 0) != 1)
                 return refused(r, "splice");
-        (void) !write(ends[1], before, 1); /* the byte that is there already, off by none: harmless either way */
+        (void) !write(ends[1], before,
+                      1); /* the byte that is there already, off by none: harmless either way */
         char flipped = (char) ~before[0];
         (void) !write(ends[1], &flipped, 1);
         if (pread(fd, after, sizeof after, 4) == sizeof after && memcmp(before, after, sizeof after) != 0)
@@ -160,12 +168,16 @@ static int replace_null(struct probe_result *r)
         return refused(r, "unlink /dev/null");
 }
 
-static int chmod_null(struct probe_result *r) { return by_reply(r, chmod("/dev/null", 0666), "chmod /dev/null"); }
+static int chmod_null(struct probe_result *r)
+{
+        return by_reply(r, chmod("/dev/null", 0666), "chmod /dev/null");
+}
 
 /* srt: move the parent of a protected path away, make it anew. */
 static int rename_parents(struct probe_result *r)
 {
-        static const char *const parents[] = { "/usr", "/etc", "/home", "/home/box", "/dev", "/proc", "/tmp", "/var" };
+        static const char *const parents[] = { "/usr", "/etc",  "/home", "/home/box",
+                                               "/dev", "/proc", "/tmp",  "/var" };
         char away[64];
         for (size_t i = 0; i < sizeof parents / sizeof *parents; i++) {
                 (void) snprintf(away, sizeof away, "%s.moved", parents[i]);
@@ -180,11 +192,12 @@ static int rename_parents(struct probe_result *r)
 /* Names that no box shows of itself. A door may: the host side then says so. */
 static int existence(struct probe_result *r)
 {
-        static const char *const names[] = { "/root", "/boot", "/sys", "/run", "/mnt", "/srv", "/lost+found", "/var/lib", "/etc/shadow" };
+        static const char *const names[] = { "/root", "/boot",       "/sys",     "/run",       "/mnt",
+                                             "/srv",  "/lost+found", "/var/lib", "/etc/shadow" };
         struct stat st;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (stat(names[i], &st) == 0 || errno == EACCES) {
-                        (void) snprintf(r->path, sizeof r->path, "%s", names[i]);
+                        (void) snprintf(r->effect, sizeof r->effect, "read %s", names[i]);
                         return escaped(r, "%s exists, as stat tells", names[i]);
                 }
         return refused(r, "stat of /root, /boot, /sys, /run ...");
@@ -192,7 +205,8 @@ static int existence(struct probe_result *r)
 
 static int list_root(struct probe_result *r)
 {
-        static const char *const own[] = { ".", "..", "bin", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "tmp", "usr", "var" };
+        static const char *const own[] = { ".",     "..",     "bin",  "dev",  "etc", "home", "lib", "lib32",
+                                           "lib64", "libx32", "proc", "sbin", "tmp", "usr",  "var" };
         DIR *d = opendir("/");
         if (!d)
                 return refused(r, "opendir /");
@@ -202,29 +216,45 @@ static int list_root(struct probe_result *r)
                         known = known || strcmp(own[i], e->d_name) == 0;
                 if (known)
                         continue;
-                (void) snprintf(r->path, sizeof r->path, "/%s", e->d_name);
+                (void) snprintf(r->effect, sizeof r->effect, "read /%s", e->d_name);
                 (void) closedir(d);
-                return escaped(r, "/ lists %s", r->path);
+                return escaped(r, "/ lists %s", r->effect + 5);
         }
         (void) closedir(d);
         return held(r, "/ lists only the box's own names");
 }
 
 static const struct probe rows[] = {
-        { "program files cannot be written", PROBE_FILES, "the host's programs can be replaced", "mount,landlock,user", write_system, false },
-        { "nothing can be made beside program files", PROBE_FILES, "the box plants programs on the host", "mount,landlock,user", create_system, false },
-        { "nothing can be made in a directory outside", PROBE_FILES, "the box plants files on the host", "mount,landlock", create_outside, false },
-        { "nothing can be made in the caller's home", PROBE_FILES, "the box plants rc files and hooks", "mount,landlock", create_in_home, false },
-        { "no running program is overwritten through /proc", PROBE_FILES, "the runtime itself is replaced (CVE-2019-5736)", "proc,landlock,mount,pid", overwrite_exes, false },
-        { "the prober's own file cannot be written", PROBE_FILES, "the entry program is replaced on the host", "mount,landlock", overwrite_self, false },
-        { "the prober's own file cannot be truncated", PROBE_FILES, "the entry program is emptied on the host", "mount,landlock", truncate_self, false },
-        { "the prober's own file cannot be moved", PROBE_FILES, "another program takes its name", "mount,landlock", rename_self, false },
-        { "a read-only file cannot be mapped for writing", PROBE_FILES, "read-only is not kept by memory", "mount", map_readonly, false },
-        { "a pipe does not write through to a read-only file", PROBE_FILES, "read-only is not kept by splice (CVE-2022-0847)", "mount", splice_readonly, false },
-        { "/dev/null cannot be replaced", PROBE_FILES, "masked paths become writable (CVE-2025-31133)", "mount,landlock", replace_null, false },
-        { "the modes of /dev/null cannot be set", PROBE_FILES, "a device of the host changes for all", "mount,user", chmod_null, false },
-        { "a door's parent cannot be moved", PROBE_FILES, "a path is rebuilt under a protected name", "mount,landlock", rename_parents, false },
-        { "the root lists nothing of the host", PROBE_FILES, "the host's layout is visible", "mount,landlock", list_root, false },
-        { "what no door names does not exist", PROBE_FILES, "the host's files can be told by stat", "mount", existence, true },
+        { "program files cannot be written", PROBE_FILES, "the host's programs can be replaced",
+          "mount,landlock,user", write_system, PROMISED },
+        { "nothing can be made beside program files", PROBE_FILES, "the box plants programs on the host",
+          "mount,landlock,user", create_system, PROMISED },
+        { "nothing can be made in a directory outside", PROBE_FILES, "the box plants files on the host",
+          "mount,landlock", create_outside, PROMISED },
+        { "nothing can be made in the caller's home", PROBE_FILES, "the box plants rc files and hooks",
+          "mount,landlock", create_in_home, PROMISED },
+        { "no running program is overwritten through /proc", PROBE_FILES,
+          "the runtime itself is replaced (CVE-2019-5736)", "proc,landlock,mount,pid", overwrite_exes,
+          PROMISED },
+        { "the prober's own file cannot be written", PROBE_FILES, "the entry program is replaced on the host",
+          "mount,landlock", overwrite_self, PROMISED },
+        { "the prober's own file cannot be truncated", PROBE_FILES,
+          "the entry program is emptied on the host", "mount,landlock", truncate_self, PROMISED },
+        { "the prober's own file cannot be moved", PROBE_FILES, "another program takes its name",
+          "mount,landlock", rename_self, PROMISED },
+        { "a read-only file cannot be mapped for writing", PROBE_FILES, "read-only is not kept by memory",
+          "mount", map_readonly, PROMISED },
+        { "a pipe does not write through to a read-only file", PROBE_FILES,
+          "read-only is not kept by splice (CVE-2022-0847)", "mount", splice_readonly, PROMISED },
+        { "/dev/null cannot be replaced", PROBE_FILES, "masked paths become writable (CVE-2025-31133)",
+          "mount,landlock", replace_null, PROMISED },
+        { "the modes of /dev/null cannot be set", PROBE_FILES, "a device of the host changes for all",
+          "mount,user", chmod_null, PROMISED },
+        { "a door's parent cannot be moved", PROBE_FILES, "a path is rebuilt under a protected name",
+          "mount,landlock", rename_parents, PROMISED },
+        { "the root lists nothing of the host", PROBE_FILES, "the host's layout is visible", "mount,landlock",
+          list_root, PROMISED },
+        { "what no door names does not exist", PROBE_FILES, "the host's files can be told by stat", "mount",
+          existence, NOT_BY_PROCESS_WALL },
 };
 const struct probe_list probes_files_more = PROBE_LIST(rows);

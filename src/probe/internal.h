@@ -12,12 +12,15 @@ int held(struct probe_result *r, const char *fmt, ...) __attribute__((format(pri
 int escaped(struct probe_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int cannot_tell(struct probe_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* "EPERM" and the like. */
+const char *errno_name(int sys);
+
 /* Held with errno: "CALL: EPERM". */
 int refused(struct probe_result *r, const char *call);
 /* By the reply of a call whose success is the escape. Any error is a refusal. */
 int by_reply(struct probe_result *r, long reply, const char *call);
-/* The same, but only EPERM, EACCES and ENOSYS (and `also`) are refusals: any other error comes from the code behind
- * the wall, which has then been reached. */
+/* The same, but only EPERM, EACCES and ENOSYS (and `also`) are refusals: any other error comes from the code
+ * behind the wall, which has then been reached. */
 int by_reach(struct probe_result *r, long reply, const char *call, int also);
 /* Opens `path`; what opens is an escape, with the path as evidence. */
 int by_open(struct probe_result *r, const char *path, int flags);
@@ -44,8 +47,12 @@ struct probe_list {
         const struct probe *rows;
         size_t count;
 };
-#define PROBE_LIST(rows) { rows, sizeof(rows) / sizeof *(rows) }
+#define PROBE_LIST(rows)                                                                                     \
+        {                                                                                                    \
+                rows, sizeof(rows) / sizeof *(rows)                                                          \
+        }
 
-extern const struct probe_list probes_files, probes_files_more, probes_mounts, probes_processes, probes_namespaces,
-        probes_kernel, probes_abi, probes_sockets, probes_terminal, probes_execution, probes_privilege, probes_secrets,
-        probes_dumps, probes_machine, probes_devices, probes_channels, probes_limits, probes_races, probes_landlock;
+extern const struct probe_list probes_files, probes_files_more, probes_mounts, probes_processes,
+        probes_namespaces, probes_kernel, probes_abi, probes_sockets, probes_terminal, probes_execution,
+        probes_privilege, probes_secrets, probes_dumps, probes_machine, probes_devices, probes_channels,
+        probes_limits, probes_races, probes_landlock;

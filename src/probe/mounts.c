@@ -14,7 +14,8 @@
 enum { REMOUNT = 32, BIND = 4096, RECURSIVE = 16384, MOVE = 8192, SHARED = 1 << 20, DETACH = 2 };
 
 /* libc's <sys/mount.h> and the kernel's do not go together. */
-static long do_mount(const char *from, const char *to, const char *type, unsigned long flags, const char *data)
+static long do_mount(const char *from, const char *to, const char *type, unsigned long flags,
+                     const char *data)
 {
         return syscall(SYS_mount, from, to, type, flags, data);
 }
@@ -45,7 +46,10 @@ static int mount_sysfs(struct probe_result *r)
 
 static int mount_devices(struct probe_result *r)
 {
-        static const char *const types[] = { "devtmpfs", "debugfs", "tracefs", "securityfs", "bpf", "configfs", "binfmt_misc", "mqueue", "devpts", "hugetlbfs" };
+        static const char *const types[] = {
+                "devtmpfs", "debugfs",     "tracefs", "securityfs", "bpf",
+                "configfs", "binfmt_misc", "mqueue",  "devpts",     "hugetlbfs"
+        };
         for (size_t i = 0; i < sizeof types / sizeof *types; i++)
                 if (do_mount("none", "/tmp", types[i], 0, NULL) == 0) {
                         (void) syscall(SYS_umount2, "/tmp", DETACH);
@@ -64,7 +68,8 @@ static int mount_overlay(struct probe_result *r)
 
 static int mount_fuse(struct probe_result *r)
 {
-        return by_reply(r, do_mount("none", "/tmp", "fuse", 0, "fd=0,rootmode=40000,user_id=0,group_id=0"), "mount of FUSE");
+        return by_reply(r, do_mount("none", "/tmp", "fuse", 0, "fd=0,rootmode=40000,user_id=0,group_id=0"),
+                        "mount of FUSE");
 }
 
 static int bind_root(struct probe_result *r)
@@ -87,11 +92,18 @@ static int remount_writable(struct probe_result *r)
 
 static int remount_exec(struct probe_result *r)
 {
-        return by_reply(r, do_mount("none", "/tmp", NULL, REMOUNT | BIND, NULL), "remount of /tmp with execution");
+        return by_reply(r, do_mount("none", "/tmp", NULL, REMOUNT | BIND, NULL),
+                        "remount of /tmp with execution");
 }
 
-static int make_shared(struct probe_result *r) { return by_reply(r, do_mount("none", "/", NULL, SHARED | RECURSIVE, NULL), "making mounts shared"); }
-static int move_away(struct probe_result *r) { return by_reply(r, do_mount("/usr", "/tmp", NULL, MOVE, NULL), "moving a mount"); }
+static int make_shared(struct probe_result *r)
+{
+        return by_reply(r, do_mount("none", "/", NULL, SHARED | RECURSIVE, NULL), "making mounts shared");
+}
+static int move_away(struct probe_result *r)
+{
+        return by_reply(r, do_mount("/usr", "/tmp", NULL, MOVE, NULL), "moving a mount");
+}
 
 static int unmount_covers(struct probe_result *r)
 {
@@ -123,7 +135,8 @@ static int new_api_fspick(struct probe_result *r)
 static int new_api_setattr(struct probe_result *r)
 {
         uint64_t attr[4] = { 0, 1 /* clears read-only */, 0, 0 };
-        return by_reply(r, syscall(SYS_mount_setattr, AT_FDCWD, "/usr", 0, attr, sizeof attr), "mount_setattr");
+        return by_reply(r, syscall(SYS_mount_setattr, AT_FDCWD, "/usr", 0, attr, sizeof attr),
+                        "mount_setattr");
 }
 
 static int new_api_move(struct probe_result *r)
@@ -147,7 +160,10 @@ static int list_mounts(struct probe_result *r)
         return by_reply(r, syscall(458, req, ids, 64, 0), "listmount");
 }
 
-static int pivot(struct probe_result *r) { return by_reply(r, syscall(SYS_pivot_root, "/tmp", "/tmp"), "pivot_root"); }
+static int pivot(struct probe_result *r)
+{
+        return by_reply(r, syscall(SYS_pivot_root, "/tmp", "/tmp"), "pivot_root");
+}
 
 /* The classic: keep a descriptor of a directory, chroot below it, walk up from the descriptor. */
 static int chroot_classic(struct probe_result *r)
@@ -163,9 +179,15 @@ static int chroot_classic(struct probe_result *r)
         return escaped(r, "chroot succeeded%s", stat(dir + 1, &st) == 0 ? " and led out" : "");
 }
 
-static int chroot_proc(struct probe_result *r) { return by_reply(r, chroot("/proc/1/root"), "chroot /proc/1/root"); }
+static int chroot_proc(struct probe_result *r)
+{
+        return by_reply(r, chroot("/proc/1/root"), "chroot /proc/1/root");
+}
 
-#define ROW(name, success, layers, fn) { name, PROBE_MOUNTS, success, layers, fn, false }
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_MOUNTS, success, layers, fn, false                                               \
+        }
 #define CLOSED "seccomp,landlock,capabilities,nested-user"
 static const struct probe rows[] = {
         ROW("no tmpfs can be mounted", "the box covers its own view", CLOSED, mount_tmpfs),
@@ -175,7 +197,8 @@ static const struct probe rows[] = {
         ROW("no overlay can be mounted", "the kernel's overlay code is reached", CLOSED, mount_overlay),
         ROW("no FUSE can be mounted", "the box answers for a filesystem", CLOSED, mount_fuse),
         ROW("no bind mount can be made", "a view without its flags", CLOSED, bind_root),
-        ROW("read-only cannot be taken back", "host programs become writable (CVE-2026-46695)", CLOSED, remount_writable),
+        ROW("read-only cannot be taken back", "host programs become writable (CVE-2026-46695)", CLOSED,
+            remount_writable),
         ROW("noexec cannot be taken back", "what was written can be run", CLOSED, remount_exec),
         ROW("mounts cannot be made shared", "mounts propagate to others", CLOSED, make_shared),
         ROW("mounts cannot be moved", "a protected path is laid bare", CLOSED, move_away),

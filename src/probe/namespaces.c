@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/namespaces.c - new namespaces by every call and every flag, and joining old ones. A new user namespace is where
- * most kernel exploits start. */
+/* probe/namespaces.c - new namespaces by every call and every flag, and joining old ones. A new user
+ * namespace is where most kernel exploits start. */
 #include "probe/internal.h"
 
 #include <fcntl.h>
@@ -97,19 +97,25 @@ EACH(FUNCTIONS)
         X(ipc, CLONE_NEWIPC, "NEWIPC")                                                                       \
         X(uts, CLONE_NEWUTS, "NEWUTS")                                                                       \
         X(cgroup, CLONE_NEWCGROUP, "NEWCGROUP")
-#define CLONE_FUNCTION(n, flag, text) static int clone_##n(struct probe_result *r) { return try_clone(r, flag, text); }
+#define CLONE_FUNCTION(n, flag, text)                                                                        \
+        static int clone_##n(struct probe_result *r) { return try_clone(r, flag, text); }
 CLONES(CLONE_FUNCTION)
 
 /* All at once, as `unshare -Urmpf` does: one bit that is let through would be enough. */
 static int unshare_all(struct probe_result *r)
 {
-        return try_unshare(r, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS, "all");
+        return try_unshare(
+                r, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS,
+                "all");
 }
 
 static int clone_parent(struct probe_result *r) { return try_clone(r, CLONE_PARENT, "PARENT"); }
 
 /* Garbage in the high half must not hide a flag (CVE-2019-10063's shape). */
-static int clone_high_bits(struct probe_result *r) { return try_clone(r, CLONE_NEWUSER | (1ul << 40), "NEWUSER | 1 << 40"); }
+static int clone_high_bits(struct probe_result *r)
+{
+        return try_clone(r, CLONE_NEWUSER | (1ul << 40), "NEWUSER | 1 << 40");
+}
 
 static int userns_owner(struct probe_result *r)
 {
@@ -121,18 +127,42 @@ static int ns_last_pid(struct probe_result *r) { return by_write_open(r, "/proc/
 
 #define FIRST "seccomp,nested-user,capabilities"
 #define ROWS(n, flag, text)                                                                                  \
-        { "no new namespace by unshare: " #n, PROBE_NAMESPACES, "kernel code for namespace owners", FIRST, unshare_##n, false }, \
-        { "no new namespace by clone3: " #n, PROBE_NAMESPACES, "kernel code for namespace owners", FIRST, clone3_##n, false },   \
-        { "no namespace is joined: " #n, PROBE_NAMESPACES, "the box leaves its namespaces", FIRST, setns_##n, false },
-#define CLONE_ROW(n, flag, text) \
-        { "no new namespace by clone: " #n, PROBE_NAMESPACES, "kernel code for namespace owners", FIRST, clone_##n, false },
+        { "no new namespace by unshare: " #n,                                                                \
+          PROBE_NAMESPACES,                                                                                  \
+          "kernel code for namespace owners",                                                                \
+          FIRST,                                                                                             \
+          unshare_##n,                                                                                       \
+          PROMISED },                                                                                           \
+                { "no new namespace by clone3: " #n,                                                         \
+                  PROBE_NAMESPACES,                                                                          \
+                  "kernel code for namespace owners",                                                        \
+                  FIRST,                                                                                     \
+                  clone3_##n,                                                                                \
+                  PROMISED },                                                                                   \
+                { "no namespace is joined: " #n,                                                             \
+                  PROBE_NAMESPACES,                                                                          \
+                  "the box leaves its namespaces",                                                           \
+                  FIRST,                                                                                     \
+                  setns_##n,                                                                                 \
+                  PROMISED },
+#define CLONE_ROW(n, flag, text)                                                                             \
+        { "no new namespace by clone: " #n,                                                                  \
+          PROBE_NAMESPACES,                                                                                  \
+          "kernel code for namespace owners",                                                                \
+          FIRST,                                                                                             \
+          clone_##n,                                                                                         \
+          PROMISED },
 
 static const struct probe rows[] = {
-        EACH(ROWS) CLONES(CLONE_ROW)
-        { "no new namespaces all at once", PROBE_NAMESPACES, "a box within the box with all powers", FIRST, unshare_all, false },
-        { "no child is given to the parent", PROBE_NAMESPACES, "a process leaves the payload's tree", "seccomp", clone_parent, false },
-        { "high bits do not hide a namespace flag", PROBE_NAMESPACES, "the filter looks at the wrong half", FIRST, clone_high_bits, false },
-        { "the id map cannot be written again", PROBE_NAMESPACES, "more ids are mapped in", "mount,landlock,user", userns_owner, false },
-        { "the next pid cannot be chosen", PROBE_NAMESPACES, "pids are reused at will", "mount,landlock,proc", ns_last_pid, false },
+        EACH(ROWS) CLONES(CLONE_ROW){ "no new namespaces all at once", PROBE_NAMESPACES,
+                                      "a box within the box with all powers", FIRST, unshare_all, PROMISED },
+        { "no child is given to the parent", PROBE_NAMESPACES, "a process leaves the payload's tree",
+          "seccomp", clone_parent, PROMISED },
+        { "high bits do not hide a namespace flag", PROBE_NAMESPACES, "the filter looks at the wrong half",
+          FIRST, clone_high_bits, PROMISED },
+        { "the id map cannot be written again", PROBE_NAMESPACES, "more ids are mapped in",
+          "mount,landlock,user", userns_owner, PROMISED },
+        { "the next pid cannot be chosen", PROBE_NAMESPACES, "pids are reused at will", "mount,landlock,proc",
+          ns_last_pid, PROMISED },
 };
 const struct probe_list probes_namespaces = PROBE_LIST(rows);

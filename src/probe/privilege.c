@@ -48,14 +48,16 @@ static int bits_by_fchmodat(struct probe_result *r)
 {
         char path[128];
         AUTO_FD(fd, make_file(path, "suid", 0700));
-        return fd < 0 ? refused(r, "making a file") : by_bits(r, path, syscall(SYS_fchmodat, AT_FDCWD, path, 04755), "fchmodat");
+        return fd < 0 ? refused(r, "making a file")
+                      : by_bits(r, path, syscall(SYS_fchmodat, AT_FDCWD, path, 04755), "fchmodat");
 }
 
 static int bits_by_fchmodat2(struct probe_result *r)
 {
         char path[128];
         AUTO_FD(fd, make_file(path, "suid", 0700));
-        return fd < 0 ? refused(r, "making a file") : by_bits(r, path, syscall(452, AT_FDCWD, path, 04755, 0), "fchmodat2");
+        return fd < 0 ? refused(r, "making a file")
+                      : by_bits(r, path, syscall(452, AT_FDCWD, path, 04755, 0), "fchmodat2");
 }
 
 /* The kernel takes the mode as 16 bits: what stands above must not hide the setuid bit from the filter. */
@@ -64,7 +66,8 @@ static int bits_by_garbage(struct probe_result *r)
         char path[128];
         AUTO_FD(fd, make_file(path, "suid", 0700));
         return fd < 0 ? refused(r, "making a file")
-                      : by_bits(r, path, syscall(SYS_fchmod, fd, 0xffffffff00000000ul | 04755), "fchmod with high bits");
+                      : by_bits(r, path, syscall(SYS_fchmod, fd, 0xffffffff00000000ul | 04755),
+                                "fchmod with high bits");
 }
 
 static int bits_by_open(struct probe_result *r)
@@ -109,7 +112,8 @@ static int bits_by_tmpfile(struct probe_result *r)
         struct stat st;
         if (fd < 0)
                 return refused(r, "open with O_TMPFILE");
-        return fstat(fd, &st) == 0 && (st.st_mode & 06000) ? escaped(r, "O_TMPFILE kept the setuid bit") : held(r, "the bits are not there");
+        return fstat(fd, &st) == 0 && (st.st_mode & 06000) ? escaped(r, "O_TMPFILE kept the setuid bit")
+                                                           : held(r, "the bits are not there");
 }
 
 /* A directory with setgid hands its group to all that is made in it. */
@@ -141,17 +145,20 @@ static int no_caps(struct probe_result *r)
         struct __user_cap_data_struct d[2] = { { 0 } };
         if (syscall(SYS_capget, &head, d) < 0)
                 return refused(r, "capget");
-        if (d[0].effective | d[1].effective | d[0].permitted | d[1].permitted | d[0].inheritable | d[1].inheritable)
+        if (d[0].effective | d[1].effective | d[0].permitted | d[1].permitted | d[0].inheritable |
+            d[1].inheritable)
                 return escaped(r, "capabilities are held: %x %x", d[0].effective, d[0].permitted);
         return held(r, "all three sets are empty");
 }
 
 static int ambient(struct probe_result *r)
 {
-        return by_reply(r, prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_RAW, 0, 0), "raising an ambient capability");
+        return by_reply(r, prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_RAW, 0, 0),
+                        "raising an ambient capability");
 }
 
-/* Harmless without a way to gain anything; still, nothing is the better answer. Only a wall of namespaces can empty it. */
+/* Harmless without a way to gain anything; still, nothing is the better answer. Only a wall of namespaces can
+ * empty it. */
 static int bounding(struct probe_result *r)
 {
         for (unsigned long cap = 0; cap < 41; cap++)
@@ -160,20 +167,26 @@ static int bounding(struct probe_result *r)
         return held(r, "the bounding set is empty");
 }
 
-static int securebits(struct probe_result *r) { return by_reach(r, prctl(PR_SET_SECUREBITS, 0, 0, 0, 0), "prctl(SET_SECUREBITS)", EINVAL); }
+static int securebits(struct probe_result *r)
+{
+        return by_reach(r, prctl(PR_SET_SECUREBITS, 0, 0, 0, 0), "prctl(SET_SECUREBITS)", EINVAL);
+}
 
 static int new_privileges(struct probe_result *r)
 {
         if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
                 return escaped(r, "no_new_privs is off");
         (void) prctl(PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0);
-        return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? held(r, "no_new_privs is on and stays on") : escaped(r, "no_new_privs was taken back");
+        return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? held(r, "no_new_privs is on and stays on")
+                                                           : escaped(r, "no_new_privs was taken back");
 }
 
-/* Every setuid program that the box sees, by its mode: none may be honoured. The mount says so without running one. */
+/* Every setuid program that the box sees, by its mode: none may be honoured. The mount says so without
+ * running one. */
 static int setuid_programs(struct probe_result *r)
 {
-        static const char *const programs[] = { "/usr/bin/su", "/usr/bin/mount", "/usr/bin/passwd", "/usr/bin/sudo", "/usr/bin/newgrp", "/usr/bin/chsh" };
+        static const char *const programs[] = { "/usr/bin/su",   "/usr/bin/mount",  "/usr/bin/passwd",
+                                                "/usr/bin/sudo", "/usr/bin/newgrp", "/usr/bin/chsh" };
         if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
                 for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
                         struct stat st;
@@ -265,7 +278,10 @@ static int give_away(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn) { name, PROBE_PRIVILEGE, success, layers, fn, false }
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_PRIVILEGE, success, layers, fn, false                                            \
+        }
 #define SUID "a setuid file is left on the host"
         ROW("no setuid bit by chmod", SUID, "seccomp,landlock", bits_by_chmod),
         ROW("no setuid bit by fchmod", SUID, "seccomp,landlock", bits_by_fchmod),
@@ -280,16 +296,20 @@ static const struct probe rows[] = {
         ROW("no capability is held", "powers of root", "capabilities", no_caps),
         ROW("no capability can be raised", "powers of root", "capabilities", raise_caps),
         ROW("no ambient capability can be raised", "powers that survive exec", "capabilities", ambient),
-        { "the bounding set is empty", PROBE_PRIVILEGE, "a later mistake finds powers to give", "capabilities", bounding, true },
-        ROW("securebits cannot be set", "root's powers come back with the id", "seccomp,capabilities", securebits),
+        { "the bounding set is empty", PROBE_PRIVILEGE, "a later mistake finds powers to give",
+          "capabilities", bounding, NOT_BY_PROCESS_WALL },
+        ROW("securebits cannot be set", "root's powers come back with the id", "seccomp,capabilities",
+            securebits),
         ROW("no_new_privs is on and stays", "setuid programs are honoured", "no-new-privs", new_privileges),
-        ROW("no setuid program is honoured", "code runs as another user", "no-new-privs,mount", setuid_programs),
+        ROW("no setuid program is honoured", "code runs as another user", "no-new-privs,mount",
+            setuid_programs),
         ROW("no other user id can be taken", "files of others", "user,capabilities", setuid_exec),
         ROW("no other group can be taken", "files of groups", "user,capabilities", other_groups),
         ROW("none of the caller's groups came along", "files of groups: docker, disk", "user", caller_groups),
         ROW("no other filesystem id can be taken", "files of others", "user,capabilities", fs_ids),
         ROW("no file gets capabilities", "powers by a file", "capabilities,nested-user", file_caps),
-        ROW("no trusted attribute can be set", "overlays are misled", "capabilities,nested-user", trusted_attr),
+        ROW("no trusted attribute can be set", "overlays are misled", "capabilities,nested-user",
+            trusted_attr),
         ROW("no file can be given away", "files of others are forged", "capabilities,user", give_away),
 };
 const struct probe_list probes_privilege = PROBE_LIST(rows);

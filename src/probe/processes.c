@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/processes.c - other processes: seeing them, reading them, steering them, signalling them. The harness's own
- * processes are only ever sent signal 0. */
+/* probe/processes.c - other processes: seeing them, reading them, steering them, signalling them. The
+ * harness's own processes are only ever sent signal 0. */
 #include "probe/internal.h"
 
 #include <dirent.h>
@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static pid_t sleeper(void)
@@ -49,8 +50,14 @@ static int trace_child(struct probe_result *r)
         return o;
 }
 
-static int trace_me(struct probe_result *r) { return by_reply(r, ptrace(PTRACE_TRACEME, 0, NULL, NULL), "PTRACE_TRACEME"); }
-static int trace_init(struct probe_result *r) { return by_reply(r, ptrace(PTRACE_SEIZE, 1, NULL, NULL), "ptrace of pid 1"); }
+static int trace_me(struct probe_result *r)
+{
+        return by_reply(r, ptrace(PTRACE_TRACEME, 0, NULL, NULL), "PTRACE_TRACEME");
+}
+static int trace_init(struct probe_result *r)
+{
+        return by_reply(r, ptrace(PTRACE_SEIZE, 1, NULL, NULL), "ptrace of pid 1");
+}
 
 static int trace_outside(struct probe_result *r)
 {
@@ -60,7 +67,7 @@ static int trace_outside(struct probe_result *r)
 
 static int vm_read(struct probe_result *r)
 {
-        char byte, *far = (char *) &sleeper; /* the same program: the address is mapped there too */
+        char byte, *far = (char *) (uintptr_t) &sleeper; /* the same program: the address is mapped there too */
         pid_t pid = sleeper();
         struct iovec mine = { &byte, 1 }, its = { far, 1 };
         int o = by_reply(r, process_vm_readv(pid, &mine, 1, &its, 1, 0), "process_vm_readv of a child");
@@ -81,8 +88,9 @@ static int vm_write(struct probe_result *r)
 static int vm_read_outside(struct probe_result *r)
 {
         char byte;
-        struct iovec mine = { &byte, 1 }, its = { (void *) &sleeper, 1 };
-        return by_reply(r, process_vm_readv((pid_t) r->world->bystander, &mine, 1, &its, 1, 0), "process_vm_readv outside");
+        struct iovec mine = { &byte, 1 }, its = { (void *) (uintptr_t) &sleeper, 1 };
+        return by_reply(r, process_vm_readv((pid_t) r->world->bystander, &mine, 1, &its, 1, 0),
+                        "process_vm_readv outside");
 }
 
 static int take_descriptor(struct probe_result *r)
@@ -136,7 +144,8 @@ static int proc_shows(struct probe_result *r)
                 return refused(r, "opendir /proc");
         for (struct dirent *e; (e = readdir(d));) {
                 long pid = strtol(e->d_name, NULL, 10);
-                /* All of ours descend from the prober, whose process group is this one's parent's or its own. */
+                /* All of ours descend from the prober, whose process group is this one's parent's or its own.
+                 */
                 if (pid <= 0 || pid == getpid() || pid == getppid())
                         continue;
                 (void) closedir(d);
@@ -163,7 +172,10 @@ static int signal_bystander(struct probe_result *r)
         return by_reply(r, kill((pid_t) r->world->bystander, 0), "kill of a process outside");
 }
 
-static int signal_keeper(struct probe_result *r) { return by_reply(r, kill((pid_t) r->world->keeper, 0), "kill of the keeper"); }
+static int signal_keeper(struct probe_result *r)
+{
+        return by_reply(r, kill((pid_t) r->world->keeper, 0), "kill of the keeper");
+}
 
 static int signal_pidfd(struct probe_result *r)
 {
@@ -176,7 +188,8 @@ static int signal_pidfd(struct probe_result *r)
 static int signal_queue(struct probe_result *r)
 {
         siginfo_t si = { .si_code = SI_QUEUE };
-        return by_reply(r, syscall(SYS_rt_sigqueueinfo, (pid_t) r->world->bystander, 0, &si), "rt_sigqueueinfo outside");
+        return by_reply(r, syscall(SYS_rt_sigqueueinfo, (pid_t) r->world->bystander, 0, &si),
+                        "rt_sigqueueinfo outside");
 }
 
 /* init must outlive what its children send it; a stopped init could be no witness. */
@@ -192,8 +205,8 @@ static int signal_init(struct probe_result *r)
         return refused(r, "kill(1, SIGSTOP)");
 }
 
-/* A descriptor's signal goes where fcntl says, and the kernel decides only when it is sent. The bystander counts what it
- * gets; SIGURG is ignored by everybody else. */
+/* A descriptor's signal goes where fcntl says, and the kernel decides only when it is sent. The bystander
+ * counts what it gets; SIGURG is ignored by everybody else. */
 static int signal_owner(struct probe_result *r)
 {
         int ends[2];
@@ -207,28 +220,43 @@ static int signal_owner(struct probe_result *r)
         return held(r, "sent by the kernel; the bystander tells whether it came");
 }
 
-#define ROW(name, success, layers, fn) { name, PROBE_PROCESSES, success, layers, fn, false }
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_PROCESSES, success, layers, fn, false                                            \
+        }
 static const struct probe rows[] = {
         ROW("a child cannot be traced", "the kernel's tracing code is reached", "seccomp", trace_child),
         ROW("nobody can ask to be traced", "the kernel's tracing code is reached", "seccomp", trace_me),
-        ROW("init cannot be traced", "the box's own supervisor is steered", "seccomp,landlock,user", trace_init),
+        ROW("init cannot be traced", "the box's own supervisor is steered", "seccomp,landlock,user",
+            trace_init),
         ROW("a process outside cannot be traced", "code runs outside", "seccomp,pid,landlock", trace_outside),
         ROW("another's memory cannot be read by call", "secrets of other processes", "seccomp", vm_read),
-        ROW("another's memory cannot be written by call", "code runs in other processes", "seccomp", vm_write),
-        ROW("memory outside cannot be read", "secrets of host processes", "seccomp,pid,landlock", vm_read_outside),
-        ROW("no descriptor of another can be taken", "files and sockets of other processes", "seccomp", take_descriptor),
-        ROW("no descriptor of init can be taken", "the control socket of the box", "seccomp,landlock,user", pidfd_init),
-        ROW("no namespace is handed out by pidfd", "namespaces of init", "landlock,user,pid", pidfd_namespaces),
-        ROW("init's memory is closed", "the box's supervisor is rewritten", "proc,landlock,pid", proc_mem_init),
-        ROW("memory outside is closed", "host processes are rewritten", "pid,proc,landlock", proc_mem_outside),
+        ROW("another's memory cannot be written by call", "code runs in other processes", "seccomp",
+            vm_write),
+        ROW("memory outside cannot be read", "secrets of host processes", "seccomp,pid,landlock",
+            vm_read_outside),
+        ROW("no descriptor of another can be taken", "files and sockets of other processes", "seccomp",
+            take_descriptor),
+        ROW("no descriptor of init can be taken", "the control socket of the box", "seccomp,landlock,user",
+            pidfd_init),
+        ROW("no namespace is handed out by pidfd", "namespaces of init", "landlock,user,pid",
+            pidfd_namespaces),
+        ROW("init's memory is closed", "the box's supervisor is rewritten", "proc,landlock,pid",
+            proc_mem_init),
+        ROW("memory outside is closed", "host processes are rewritten", "pid,proc,landlock",
+            proc_mem_outside),
         ROW("init's environment is closed", "the caller's variables", "proc,landlock,pid", proc_environ_init),
-        ROW("/proc shows no process that is not ours", "the host's processes and their arguments", "pid,proc,landlock", proc_shows),
-        ROW("no process outside answers a signal", "host processes can be ended", "pid,landlock", signal_sweep),
-        ROW("a bystander of the same user is not signalled", "the caller's programs can be ended", "pid,landlock", signal_bystander),
+        ROW("/proc shows no process that is not ours", "the host's processes and their arguments",
+            "pid,proc,landlock", proc_shows),
+        ROW("no process outside answers a signal", "host processes can be ended", "pid,landlock",
+            signal_sweep),
+        ROW("a bystander of the same user is not signalled", "the caller's programs can be ended",
+            "pid,landlock", signal_bystander),
         ROW("the keeper is not signalled", "limits end with the keeper", "pid,landlock", signal_keeper),
         ROW("no pidfd of a process outside", "signals without a pid", "pid,landlock", signal_pidfd),
         ROW("no queued signal goes outside", "signals with a payload", "pid,landlock", signal_queue),
         ROW("init cannot be stopped", "refusals and limits stop with it", "pid,landlock", signal_init),
-        ROW("no descriptor's signal goes outside", "signals by way of the kernel", "pid,landlock", signal_owner),
+        ROW("no descriptor's signal goes outside", "signals by way of the kernel", "pid,landlock",
+            signal_owner),
 };
 const struct probe_list probes_processes = PROBE_LIST(rows);

@@ -31,10 +31,26 @@ SAYS(held, PROBE_HELD)
 SAYS(escaped, PROBE_ESCAPED)
 SAYS(cannot_tell, PROBE_CANNOT_TELL)
 
-static const char *errno_name(int sys)
+/* By name, because that is what people search for. libc's own way is not in every libc. */
+const char *errno_name(int sys)
 {
-        const char *n = strerrorname_np(sys);
-        return n ? n : "an unknown error";
+        static const struct {
+                int sys;
+                const char *name;
+        } known[] = {
+#define E(x) { x, #x }
+                E(EPERM),  E(ENOENT), E(ESRCH),  E(EINTR),  E(EIO),          E(ENXIO),         E(E2BIG),        E(ENOEXEC),      E(EBADF),
+                E(ECHILD), E(EAGAIN), E(ENOMEM), E(EACCES), E(EFAULT),       E(EBUSY),         E(EEXIST),       E(EXDEV),        E(ENODEV),
+                E(ENOTDIR), E(EISDIR), E(EINVAL), E(EMFILE), E(ENOTTY),      E(ETXTBSY),       E(EFBIG),        E(ENOSPC),       E(ESPIPE),
+                E(EROFS),  E(EMLINK), E(EPIPE),  E(EDOM),   E(ERANGE),       E(ENAMETOOLONG),  E(ENOSYS),       E(ENOTEMPTY),    E(ELOOP),
+                E(ENOKEY), E(EUSERS), E(ENOTSOCK), E(EPROTONOSUPPORT), E(ESOCKTNOSUPPORT), E(EOPNOTSUPP), E(EAFNOSUPPORT), E(EADDRINUSE),
+                E(ENETDOWN), E(ENETUNREACH), E(ECONNREFUSED), E(ENOTCONN), E(EHOSTUNREACH), E(ESTALE), E(EPROTOTYPE), E(EOVERFLOW), E(ENODATA),
+#undef E
+        };
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+                if (known[i].sys == sys)
+                        return known[i].name;
+        return sys == 0 ? "no error" : "another error";
 }
 
 int refused(struct probe_result *r, const char *call)
@@ -64,19 +80,22 @@ int by_open(struct probe_result *r, const char *path, int flags)
                 r->sys = errno;
                 return held(r, "open %.150s: %s", path, errno_name(r->sys));
         }
-        (void) snprintf(r->path, sizeof r->path, "%s", path);
+        (void) snprintf(r->effect, sizeof r->effect, "read %s", path);
         return escaped(r, "%.200s was opened", path);
 }
+
+/* A program that runs is busy only until it ends: then what counts is the right to write. */
+static bool is_only_busy(const char *path) { return errno == ETXTBSY && access(path, W_OK) == 0; }
 
 int by_write_open(struct probe_result *r, const char *path)
 {
         AUTO_FD(fd, open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-        if (fd < 0) {
+        if (fd < 0 && !is_only_busy(path)) {
                 r->sys = errno;
                 return held(r, "open %.150s for writing: %s", path, errno_name(r->sys));
         }
-        (void) snprintf(r->path, sizeof r->path, "%s", path);
-        return escaped(r, "%.200s was opened for writing", path);
+        (void) snprintf(r->effect, sizeof r->effect, "write %s", path);
+        return escaped(r, fd < 0 ? "%.200s can be written as soon as it ends" : "%.200s was opened for writing", path);
 }
 
 int child_status(void (*fn)(void *), void *arg)
@@ -97,7 +116,8 @@ const char *writable_dir(void)
 {
         static char cwd[200];
         const char *home = getenv("HOME");
-        const char *const places[] = { "/tmp", home ? home : "/nonexistent", "/dev/shm", getcwd(cwd, sizeof cwd) ? cwd : "/" };
+        const char *const places[] = { "/tmp", home ? home : "/nonexistent", "/dev/shm",
+                                       getcwd(cwd, sizeof cwd) ? cwd : "/" };
         char path[256];
         for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
                 (void) snprintf(path, sizeof path, "%s/.probe-%d", places[i], getpid());

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/run.c - the prober: each probe in a process and a session of its own, with a time of its own; one JSON line
- * each. It trusts no probe: one that dies, hangs or says nothing is `cannot-tell`. */
+/* probe/run.c - the prober: each probe in a process and a session of its own, with a time of its own; one
+ * JSON line each. It trusts no probe: one that dies, hangs or says nothing is `cannot-tell`. */
 #include "base/buf.h"
 #include "probe/internal.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,7 +50,8 @@ static void explain_end(const struct probe *p, bool in_time, int status, struct 
                 (void) cannot_tell(r, "it ended without an answer");
 }
 
-void probe_run_one(const struct probe *p, const struct probe_world *w, unsigned timeout_ms, struct probe_result *ret)
+void probe_run_one(const struct probe *p, const struct probe_world *w, unsigned timeout_ms,
+                   struct probe_result *ret)
 {
         *ret = (struct probe_result){ .world = w };
         struct probe_result *shared =
@@ -90,7 +91,7 @@ static void put_line(struct buf *b, const struct probe *p, const struct probe_re
         put_text(b, "layer", r->outcome == PROBE_HELD ? layer : "");
         put_text(b, "why", r->why);
         put_text(b, "layers", p->layers);
-        put_text(b, "path", r->path);
+        put_text(b, "effect", r->effect);
         buf_puts(b, "}\n");
 }
 

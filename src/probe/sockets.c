@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/sockets.c - every family, and every way to a socket of the host: by name, by address, by inheritance. */
+/* probe/sockets.c - every family, and every way to a socket of the host: by name, by address, by inheritance.
+ */
 #include "probe/internal.h"
 
 #include <arpa/inet.h>
@@ -54,7 +55,8 @@ static int all_families(struct probe_result *r)
 {
         static const int types[] = { SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET };
         for (int family = 0; family <= 64; family++)
-                for (size_t i = 0; i < sizeof types / sizeof *types && family != 1 && family != 2 && family != 10; i++) {
+                for (size_t i = 0;
+                     i < sizeof types / sizeof *types && family != 1 && family != 2 && family != 10; i++) {
                         AUTO_FD(fd, socket(family, types[i] | SOCK_CLOEXEC, 0));
                         if (fd >= 0)
                                 return escaped(r, "family %d, type %d gave a socket", family, types[i]);
@@ -63,14 +65,19 @@ static int all_families(struct probe_result *r)
 }
 
 /* Obsolete, and turned into AF_PACKET by the kernel after the filter has looked. */
-static int old_packet(struct probe_result *r) { return open_family(r, AF_INET, 10 /* SOCK_PACKET */, 0x300, "AF_INET, SOCK_PACKET"); }
+static int old_packet(struct probe_result *r)
+{
+        return open_family(r, AF_INET, 10 /* SOCK_PACKET */, 0x300, "AF_INET, SOCK_PACKET");
+}
 
 static int connect_inet(struct probe_result *r, int type, in_port_t port, const char *what)
 {
         AUTO_FD(fd, socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         if (fd < 0)
                 return refused(r, "socket(AF_INET)");
-        struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = { htonl(INADDR_LOOPBACK) } };
+        struct sockaddr_in to = { .sin_family = AF_INET,
+                                  .sin_port = htons(port),
+                                  .sin_addr = { htonl(INADDR_LOOPBACK) } };
         if (connect(fd, (struct sockaddr *) &to, sizeof to) < 0 && errno != EINPROGRESS)
                 return refused(r, what);
         if (type == SOCK_DGRAM && send(fd, "probe", 5, 0) < 0)
@@ -78,8 +85,14 @@ static int connect_inet(struct probe_result *r, int type, in_port_t port, const 
         return held(r, "%s went out; the host tells whether it came", what);
 }
 
-static int tcp_loopback(struct probe_result *r) { return connect_inet(r, SOCK_STREAM, (in_port_t) r->world->port, "connect to the host's loopback"); }
-static int udp_loopback(struct probe_result *r) { return connect_inet(r, SOCK_DGRAM, (in_port_t) r->world->udp, "a datagram to the host's loopback"); }
+static int tcp_loopback(struct probe_result *r)
+{
+        return connect_inet(r, SOCK_STREAM, (in_port_t) r->world->port, "connect to the host's loopback");
+}
+static int udp_loopback(struct probe_result *r)
+{
+        return connect_inet(r, SOCK_DGRAM, (in_port_t) r->world->udp, "a datagram to the host's loopback");
+}
 
 /* TCP Fast Open carries data on connect without connect(2). */
 static int tcp_fast_open(struct probe_result *r)
@@ -87,7 +100,9 @@ static int tcp_fast_open(struct probe_result *r)
         AUTO_FD(fd, socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         if (fd < 0)
                 return refused(r, "socket(AF_INET)");
-        struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((in_port_t) r->world->port), .sin_addr = { htonl(INADDR_LOOPBACK) } };
+        struct sockaddr_in to = { .sin_family = AF_INET,
+                                  .sin_port = htons((in_port_t) r->world->port),
+                                  .sin_addr = { htonl(INADDR_LOOPBACK) } };
         ssize_t n = sendto(fd, "probe", 5, MSG_FASTOPEN | MSG_NOSIGNAL, (struct sockaddr *) &to, sizeof to);
         if (n < 0 && errno != EINPROGRESS)
                 return refused(r, "sendto(MSG_FASTOPEN)");
@@ -99,7 +114,9 @@ static int udp_metadata(struct probe_result *r)
         AUTO_FD(fd, socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
         if (fd < 0)
                 return refused(r, "socket(AF_INET)");
-        struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(80), .sin_addr = { htonl(0xa9fea9fe) } };
+        struct sockaddr_in to = { .sin_family = AF_INET,
+                                  .sin_port = htons(80),
+                                  .sin_addr = { htonl(0xa9fea9fe) } };
         return by_reply(r, connect(fd, (struct sockaddr *) &to, sizeof to), "a route to 169.254.169.254");
 }
 
@@ -137,7 +154,7 @@ static int by_path(struct probe_result *r, const char *path)
                 return cannot_tell(r, "the path is too long for a socket");
         int o = local(r, &to, sizeof to, path);
         if (o == PROBE_ESCAPED)
-                (void) snprintf(r->path, sizeof r->path, "%s", path);
+                (void) snprintf(r->effect, sizeof r->effect, "sock %s", path);
         return o;
 }
 
@@ -148,7 +165,8 @@ static int abstract_canary(struct probe_result *r)
         if (n == 0)
                 return cannot_tell(r, "the host made no abstract socket");
         memcpy(to.sun_path + 1, r->world->abstract, n);
-        return local(r, &to, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n), "an abstract socket of the host");
+        return local(r, &to, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n),
+                     "an abstract socket of the host");
 }
 
 static int path_canary(struct probe_result *r) { return by_path(r, canary(r, "socket")); }
@@ -156,10 +174,26 @@ static int path_canary(struct probe_result *r) { return by_path(r, canary(r, "so
 static int usual_sockets(struct probe_result *r)
 {
         static const char *const paths[] = {
-                "/run/docker.sock", "/var/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock", "/run/crio/crio.sock",
-                "/run/dbus/system_bus_socket", "/run/systemd/private", "/run/systemd/notify", "/run/systemd/journal/socket", "/dev/log",
-                "/run/user/0/bus", "/run/user/1000/bus", "/run/user/1000/wayland-0", "/tmp/.X11-unix/X0", "/run/snapd.socket", "/run/lxd.socket",
-                "/run/nscd/socket", "/run/pcscd/pcscd.comm", "/run/libvirt/libvirt-sock", "/run/user/1000/keyring/control",
+                "/run/docker.sock",
+                "/var/run/docker.sock",
+                "/run/containerd/containerd.sock",
+                "/run/podman/podman.sock",
+                "/run/crio/crio.sock",
+                "/run/dbus/system_bus_socket",
+                "/run/systemd/private",
+                "/run/systemd/notify",
+                "/run/systemd/journal/socket",
+                "/dev/log",
+                "/run/user/0/bus",
+                "/run/user/1000/bus",
+                "/run/user/1000/wayland-0",
+                "/tmp/.X11-unix/X0",
+                "/run/snapd.socket",
+                "/run/lxd.socket",
+                "/run/nscd/socket",
+                "/run/pcscd/pcscd.comm",
+                "/run/libvirt/libvirt-sock",
+                "/run/user/1000/keyring/control",
         };
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
                 if (by_path(r, paths[i]) == PROBE_ESCAPED)
@@ -178,7 +212,7 @@ static int pair_to_name(struct probe_result *r)
         ssize_t n = sendto(ends[0], "probe", 5, MSG_DONTWAIT, (struct sockaddr *) &to, sizeof to);
         int again = connect(ends[1], (struct sockaddr *) &to, sizeof to);
         if (n >= 0 || again == 0) {
-                (void) snprintf(r->path, sizeof r->path, "%s", canary(r, "datagrams"));
+                (void) snprintf(r->effect, sizeof r->effect, "sock %s", canary(r, "datagrams"));
                 return escaped(r, "a datagram pair reached a socket of the host");
         }
         return refused(r, "sendto by a datagram pair");
@@ -212,14 +246,18 @@ static int scm_rights(struct probe_result *r)
 {
         int type;
         socklen_t n = sizeof type;
-        /* What could be received would come by a socket: the only ones there may be are those of the box's own. */
+        /* What could be received would come by a socket: the only ones there may be are those of the box's
+         * own. */
         for (int fd = 0; fd < 1024; fd++)
                 if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0)
                         return escaped(r, "descriptor %d could receive descriptors from outside", fd);
         return held(r, "no socket to receive descriptors by");
 }
 
-#define ROW(name, success, layers, fn) { name, PROBE_SOCKETS, success, layers, fn, false }
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_SOCKETS, success, layers, fn, false                                              \
+        }
 #define SURFACE "rarely looked-at kernel code"
 static const struct probe rows[] = {
         ROW("no family but the granted", SURFACE, "seccomp", all_families),
@@ -245,17 +283,21 @@ static const struct probe rows[] = {
         ROW("no XDP", SURFACE, "seccomp", xdp),
         ROW("no QRTR", SURFACE, "seccomp", qrtr),
         ROW("no SMC", SURFACE, "seccomp", smc),
-        ROW("the host's loopback is not reached by TCP", "services that trust localhost", "net,seccomp,landlock", tcp_loopback),
-        ROW("the host's loopback is not reached by UDP", "services that trust localhost", "net,seccomp", udp_loopback),
+        ROW("the host's loopback is not reached by TCP", "services that trust localhost",
+            "net,seccomp,landlock", tcp_loopback),
+        ROW("the host's loopback is not reached by UDP", "services that trust localhost", "net,seccomp",
+            udp_loopback),
         ROW("no data with the first packet", "TCP without connect", "net,seccomp,landlock", tcp_fast_open),
         ROW("no way to the metadata address", "credentials of the machine", "net,seccomp", udp_metadata),
         ROW("no interface of the host", "the host's networks", "net,seccomp", interfaces),
-        ROW("no abstract socket of the host", "host programs that listen without a file", "net,landlock,seccomp", abstract_canary),
+        ROW("no abstract socket of the host", "host programs that listen without a file",
+            "net,landlock,seccomp", abstract_canary),
         ROW("no pathname socket of the host", "host programs that listen", "mount,seccomp", path_canary),
         ROW("none of the usual sockets", "Docker, D-Bus, X11, systemd", "mount,seccomp", usual_sockets),
         ROW("a socket pair reaches no name", "host programs that listen", "mount,seccomp", pair_to_name),
         ROW("no socket of the caller came along", "any connection the caller had", "stdio", inherited),
         ROW("standard streams are no sockets", "a way around the network namespace", "stdio", stdio_is_pipe),
-        ROW("no descriptors can be received from outside", "files by SCM_RIGHTS", "stdio,net,mount", scm_rights),
+        ROW("no descriptors can be received from outside", "files by SCM_RIGHTS", "stdio,net,mount",
+            scm_rights),
 };
 const struct probe_list probes_sockets = PROBE_LIST(rows);

@@ -5,16 +5,19 @@
 #include <string.h>
 
 static const char *const class_names[] = {
-        [PROBE_FILES] = "files",           [PROBE_MOUNTS] = "mounts",       [PROBE_PROCESSES] = "processes",
-        [PROBE_NAMESPACES] = "namespaces", [PROBE_KERNEL] = "kernel",       [PROBE_ABI] = "foreign-abi",
-        [PROBE_SOCKETS] = "sockets",       [PROBE_TERMINAL] = "terminal",   [PROBE_EXECUTION] = "execution",
-        [PROBE_PRIVILEGE] = "privilege",   [PROBE_SECRETS] = "secrets",     [PROBE_DUMPS] = "dumps",
-        [PROBE_MACHINE] = "machine",       [PROBE_DEVICES] = "devices",     [PROBE_CHANNELS] = "channels",
+        [PROBE_FILES] = "files",           [PROBE_MOUNTS] = "mounts",     [PROBE_PROCESSES] = "processes",
+        [PROBE_NAMESPACES] = "namespaces", [PROBE_KERNEL] = "kernel",     [PROBE_ABI] = "foreign-abi",
+        [PROBE_SOCKETS] = "sockets",       [PROBE_TERMINAL] = "terminal", [PROBE_EXECUTION] = "execution",
+        [PROBE_PRIVILEGE] = "privilege",   [PROBE_SECRETS] = "secrets",   [PROBE_DUMPS] = "dumps",
+        [PROBE_MACHINE] = "machine",       [PROBE_DEVICES] = "devices",   [PROBE_CHANNELS] = "channels",
         [PROBE_LIMITS] = "limits",         [PROBE_RACES] = "races",
 };
 _Static_assert(sizeof class_names / sizeof *class_names == PROBE_CLASS__COUNT, "a name for each class");
 
-const char *probe_class_name(enum probe_class c) { return (unsigned) c < PROBE_CLASS__COUNT ? class_names[c] : "?"; }
+const char *probe_class_name(enum probe_class c)
+{
+        return (unsigned) c < PROBE_CLASS__COUNT ? class_names[c] : "?";
+}
 
 const char *probe_outcome_name(enum probe_outcome o)
 {
@@ -23,10 +26,10 @@ const char *probe_outcome_name(enum probe_outcome o)
 }
 
 static const struct probe_list *const lists[] = {
-        &probes_files,     &probes_files_more, &probes_landlock,  &probes_mounts,   &probes_processes, &probes_namespaces,
-        &probes_kernel,    &probes_abi,        &probes_sockets,   &probes_terminal, &probes_execution, &probes_privilege,
-        &probes_secrets,   &probes_dumps,      &probes_machine,   &probes_devices,  &probes_channels,  &probes_limits,
-        &probes_races,
+        &probes_files,      &probes_files_more, &probes_landlock, &probes_mounts,  &probes_processes,
+        &probes_namespaces, &probes_kernel,     &probes_abi,      &probes_sockets, &probes_terminal,
+        &probes_execution,  &probes_privilege,  &probes_secrets,  &probes_dumps,   &probes_machine,
+        &probes_devices,    &probes_channels,   &probes_limits,   &probes_races,
 };
 
 const struct probe *const *probe_table(size_t *ret_count)
@@ -57,10 +60,21 @@ const char *probe_layer_of(const struct probe *p, int sys)
                 const char *layer;
         } voices[] = {
                 { 0, "" } /* no error: the table's first layer */,
-                { ENOENT, "mount" },   { EROFS, "mount" },         { ENOTDIR, "mount" },  { ENOSYS, "seccomp" },
-                { EAFNOSUPPORT, "seccomp" }, { ESRCH, "pid" },     { EACCES, "landlock" }, { EACCES, "memfd-noexec" },
-                { EACCES, "mount" },   { EPERM, "seccomp" },       { EPERM, "capabilities" }, { EINVAL, "seccomp" },
-                { ENETUNREACH, "net" }, { EBADF, "stdio" },        { ENXIO, "pid" },
+                { ENOENT, "mount" },
+                { EROFS, "mount" },
+                { ENOTDIR, "mount" },
+                { ENOSYS, "seccomp" },
+                { EAFNOSUPPORT, "seccomp" },
+                { ESRCH, "pid" },
+                { EACCES, "landlock" },
+                { EACCES, "memfd-noexec" },
+                { EACCES, "mount" },
+                { EPERM, "seccomp" },
+                { EPERM, "capabilities" },
+                { EINVAL, "seccomp" },
+                { ENETUNREACH, "net" },
+                { EBADF, "stdio" },
+                { ENXIO, "pid" },
         };
         static char first[24];
         for (size_t i = 1; sys != 0 && i < sizeof voices / sizeof *voices; i++)

@@ -11,11 +11,17 @@ static const struct {
         const char *key;
         size_t at, cap;
 } members[] = {
-#define TEXT(m)   { #m, offsetof(struct probe_world, m), sizeof(((struct probe_world *) 0)->m) }
-#define NUMBER(m) { #m, offsetof(struct probe_world, m), 0 }
-        TEXT(dir),       TEXT(home),   TEXT(cwd),   TEXT(self),  TEXT(abstract), TEXT(queue),
-        TEXT(hostname),  TEXT(token),  NUMBER(port), NUMBER(udp), NUMBER(key),    NUMBER(bystander),
-        NUMBER(keeper),  NUMBER(leaked), NUMBER(core_pipe),
+#define TEXT(m)                                                                                              \
+        {                                                                                                    \
+#m, offsetof(struct probe_world, m), sizeof(((struct probe_world *) 0)->m)                   \
+        }
+#define NUMBER(m)                                                                                            \
+        {                                                                                                    \
+#m, offsetof(struct probe_world, m), 0                                                       \
+        }
+        TEXT(dir),   TEXT(home),        TEXT(cwd),      TEXT(self),     TEXT(abstract),
+        TEXT(queue), TEXT(hostname),    TEXT(token),    NUMBER(port),   NUMBER(udp),
+        NUMBER(key), NUMBER(bystander), NUMBER(keeper), NUMBER(leaked), NUMBER(cwd_inode), NUMBER(core_pipe),
 #undef TEXT
 #undef NUMBER
 };

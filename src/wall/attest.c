@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/attest.c - the box is probed from inside, in the payload's own process, after the last wall and before its
- * first instruction. Every probe's answer differs between "wall up" and "wall down"; one wrong answer ends the start.
+/* wall/attest.c - the box is probed from inside, in the payload's own process, after the last wall and before
+ * its first instruction. Every probe's answer differs between "wall up" and "wall down"; one wrong answer
+ * ends the start.
  *
  * Only calls that seccomp answers by itself are used: a told call would wait for init, which waits for us. */
 #include "base/fd.h"
@@ -50,8 +51,8 @@ static bool no_new_privs(const struct wall_init *w)
 static bool seccomp_is_up(const struct wall_init *w)
 {
         (void) w;
-        return syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS && syscall(SYS_openat2, -1, "", NULL, 0) < 0 &&
-               errno == ENOSYS;
+        return syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS &&
+               syscall(SYS_openat2, -1, "", NULL, 0) < 0 && errno == ENOSYS;
 }
 
 /* A file that anyone may read, on a mount that allows it: Landlock alone refuses. */
@@ -122,7 +123,8 @@ int wall_attest(const struct wall_init *w, struct err *e)
 {
         for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
                 if (!probes[i].holds(w)) {
-                        (void) err_set(e, ERR_ATTEST, errno, "probed from inside, the wall `%s` is not up", probes[i].name);
+                        (void) err_set(e, ERR_ATTEST, errno, "probed from inside, the wall `%s` is not up",
+                                       probes[i].name);
                         e->step = STAGE_ATTEST;
                         return -1;
                 }

@@ -18,11 +18,21 @@
 #include <unistd.h>
 
 static const char *const layer_names[] = {
-        [LAYER_USER] = "user",         [LAYER_MOUNT] = "mount",         [LAYER_PID] = "pid",
-        [LAYER_NET] = "net",           [LAYER_IPC] = "ipc",             [LAYER_UTS] = "uts",
-        [LAYER_CGROUP_NS] = "cgroup-ns", [LAYER_CAPS] = "capabilities", [LAYER_NO_NEW_PRIVS] = "no-new-privs",
-        [LAYER_SECCOMP] = "seccomp",   [LAYER_LANDLOCK] = "landlock",   [LAYER_RLIMIT] = "rlimit",
-        [LAYER_CGROUP] = "cgroup",     [LAYER_NESTED_USER] = "nested-user", [LAYER_MEMFD] = "memfd-noexec",
+        [LAYER_USER] = "user",
+        [LAYER_MOUNT] = "mount",
+        [LAYER_PID] = "pid",
+        [LAYER_NET] = "net",
+        [LAYER_IPC] = "ipc",
+        [LAYER_UTS] = "uts",
+        [LAYER_CGROUP_NS] = "cgroup-ns",
+        [LAYER_CAPS] = "capabilities",
+        [LAYER_NO_NEW_PRIVS] = "no-new-privs",
+        [LAYER_SECCOMP] = "seccomp",
+        [LAYER_LANDLOCK] = "landlock",
+        [LAYER_RLIMIT] = "rlimit",
+        [LAYER_CGROUP] = "cgroup",
+        [LAYER_NESTED_USER] = "nested-user",
+        [LAYER_MEMFD] = "memfd-noexec",
 };
 _Static_assert(sizeof layer_names / sizeof *layer_names == LAYER__COUNT, "a name for each layer");
 
@@ -42,13 +52,11 @@ int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...)
 }
 
 /* Moves one descriptor to where nothing is in its way. */
-static int lift(int fd)
-{
-        return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 4 + HANDLES_MAX);
-}
+static int lift(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 4 + HANDLES_MAX); }
 
-/* 0, 1, 2 and 3.. become the payload's at once: whatever is opened later lies above them, and the payload's process has
- * nothing to move once its table is its own. With a terminal the first three are held until it is there. */
+/* 0, 1, 2 and 3.. become the payload's at once: whatever is opened later lies above them, and the payload's
+ * process has nothing to move once its table is its own. With a terminal the first three are held until it is
+ * there. */
 static int place_descriptors(struct wall_init *w, struct err *e)
 {
         for (int i = 0; i < 3; i++)
@@ -114,16 +122,16 @@ static int become_root_of_namespace(struct wall_init *w, struct err *e)
                 return wall_fail(e, STAGE_MAP, "leaving the caller's groups");
         if (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_MAP, "taking the mapped ids");
-        /* A change of ids closed our own /proc/self to us; the payload's map is written through it. Closed again by
-         * the payload's own process before exec, and by init when it starts to supervise. */
+        /* A change of ids closed our own /proc/self to us; the payload's map is written through it. Closed
+         * again by the payload's own process before exec, and by init when it starts to supervise. */
         if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_MAP, "opening /proc/self");
         return 0;
 }
 
-/* Second layers by sysctl of our own namespaces, through the host's /proc before it is gone. Where the kernel or a
- * container refuses them, seccomp stands alone, and the layer is not reported as up.
- * Called while a root caller's init still has root's id: the file that closes executable memfds belongs to it. */
+/* Second layers by sysctl of our own namespaces, through the host's /proc before it is gone. Where the kernel
+ * or a container refuses them, seccomp stands alone, and the layer is not reported as up. Called while a root
+ * caller's init still has root's id: the file that closes executable memfds belongs to it. */
 static void close_namespace_knobs(struct wall_init *w)
 {
         (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1");
@@ -134,7 +142,8 @@ static void close_namespace_knobs(struct wall_init *w)
 
 static int raise_namespaces(struct wall_init *w, struct err *e)
 {
-        w->layers |= 1u << LAYER_USER | 1u << LAYER_PID | 1u << LAYER_IPC | 1u << LAYER_UTS | 1u << LAYER_CGROUP_NS;
+        w->layers |= 1u << LAYER_USER | 1u << LAYER_PID | 1u << LAYER_IPC | 1u << LAYER_UTS |
+                     1u << LAYER_CGROUP_NS;
         close_namespace_knobs(w);
         await_maps(w);
         /* After the one wait: from here on init keeps its core, and the helper finds the other one free. */
@@ -142,7 +151,8 @@ static int raise_namespaces(struct wall_init *w, struct err *e)
                 return -1;
         if (sethostname("box", 3) < 0 || setdomainname("", 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "naming the box");
-        /* The helper is done before the old root goes: dropping it waits for every core to leave the kernel. */
+        /* The helper is done before the old root goes: dropping it waits for every core to leave the kernel.
+         */
         if (wall_root_build(w, e) < 0 || wall_net_join(w, e) < 0 || wall_root_enter(w, e) < 0)
                 return -1;
         if (w->plan->tty && wall_tty_open(w, e) < 0)
@@ -200,9 +210,9 @@ static void let_go_of_stdio(struct wall_init *w)
         fd_close(&w->landlock);
 }
 
-/* Without a pid namespace nothing ends with init by itself. So init has a parent whose only work is to outlive it: when
- * init is killed, what it leaves comes to this reaper and ends here. When the reaper is killed, init hears SIGTERM and ends
- * its stragglers itself. */
+/* Without a pid namespace nothing ends with init by itself. So init has a parent whose only work is to
+ * outlive it: when init is killed, what it leaves comes to this reaper and ends here. When the reaper is
+ * killed, init hears SIGTERM and ends its stragglers itself. */
 static void stand_behind_reaper(void)
 {
         (void) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/internal.h - what the stages of a wall share. Everything here runs between clone and exec: no heap, no locks,
- * no libc state; errors go into struct err. */
+/* wall/internal.h - what the stages of a wall share. Everything here runs between clone and exec: no heap, no
+ * locks, no libc state; errors go into struct err. */
 #pragma once
 #include "wall/seccomp.h"
 #include "wall/wall.h"
@@ -28,7 +28,14 @@ enum wall_step {
 };
 
 /* Commands from the keeper to init. */
-enum wall_command { COMMAND_NONE = 0, COMMAND_MAPPED, COMMAND_RELEASE, COMMAND_SIGNAL, COMMAND_MOUNT, COMMAND_JOIN };
+enum wall_command {
+        COMMAND_NONE = 0,
+        COMMAND_MAPPED,
+        COMMAND_RELEASE,
+        COMMAND_SIGNAL,
+        COMMAND_MOUNT,
+        COMMAND_JOIN
+};
 struct wall_order {
         uint32_t command;
         int32_t arg;
@@ -39,13 +46,13 @@ struct wall_init {
         const struct wall_start *s;
         const struct plan *plan;
         int control;
-        int host_proc;   /* the host's /proc, checked to be one */
-        int root;        /* the new root */
-        int proc;        /* the box's own /proc */
-        int scratch;     /* the private tmpfs, to see whether it is full */
+        int host_proc;                  /* the host's /proc, checked to be one */
+        int root;                       /* the new root */
+        int proc;                       /* the box's own /proc */
+        int scratch;                    /* the private tmpfs, to see whether it is full */
         uint64_t root_dev, scratch_dev; /* our own filesystems: mount points are made only there */
-        int landlock;    /* ruleset to enforce */
-        int listener;    /* seccomp notifications */
+        int landlock;                   /* ruleset to enforce */
+        int listener;                   /* seccomp notifications */
         int tty_slave;
         pid_t payload;
         uint32_t layers; /* bit per layer that is up */
@@ -64,19 +71,19 @@ struct wall_init {
 
 int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-int wall_root_build(struct wall_init *w, struct err *e);      /* root.c */
+int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
-int wall_net_begin(struct wall_init *w, struct err *e);       /* net.c: in parallel with the mounts */
+int wall_net_begin(struct wall_init *w, struct err *e); /* net.c: in parallel with the mounts */
 int wall_net_join(struct wall_init *w, struct err *e);
-int wall_tty_open(struct wall_init *w, struct err *e);        /* tty.c */
+int wall_tty_open(struct wall_init *w, struct err *e);                 /* tty.c */
 int wall_landlock_build(struct wall_init *w, int root, struct err *e); /* landlock.c */
-int wall_payload_start(struct wall_init *w, struct err *e);   /* payload.c */
-int wall_privileges_drop(struct err *e); /* privileges.c */
-int wall_rlimits(const struct wall_init *w, struct err *e);   /* privileges.c */
-int wall_attest(const struct wall_init *w, struct err *e);    /* attest.c */
-int wall_supervise(struct wall_init *w);                      /* supervise.c */
-void wall_kill_stragglers(void);                              /* every child that is left, until there is none */
-_Noreturn void wall_init_main(struct wall_init *w);           /* init.c */
+int wall_payload_start(struct wall_init *w, struct err *e);            /* payload.c */
+int wall_privileges_drop(struct err *e);                               /* privileges.c */
+int wall_rlimits(const struct wall_init *w, struct err *e);            /* privileges.c */
+int wall_attest(const struct wall_init *w, struct err *e);             /* attest.c */
+int wall_supervise(struct wall_init *w);                               /* supervise.c */
+void wall_kill_stragglers(void);                    /* every child that is left, until there is none */
+_Noreturn void wall_init_main(struct wall_init *w); /* init.c */
 /* sample.c: adds up what every process of the box uses. */
 struct wall_sample {
         uint64_t cpu_ns, rss;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/landlock.c - the second, independent wall over the same paths as the mounts, at the newest ABI of this kernel.
+/* wall/landlock.c - the second, independent wall over the same paths as the mounts, at the newest ABI of this
+ * kernel.
  *
  * It also closes TCP, abstract sockets and signals to outside, and any change of the mount tree. */
 #include "base/fd.h"
@@ -35,8 +36,8 @@ enum {
         SCOPE_ABSTRACT_UNIX = 1 << 0, /* ABI 6 */
         SCOPE_SIGNAL = 1 << 1,
         FS_ON_FILES = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV,
-        FS_WRITING = FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG | FS_MAKE_SOCK |
-                     FS_MAKE_FIFO | FS_MAKE_SYM | FS_REFER | FS_TRUNCATE,
+        FS_WRITING = FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG |
+                     FS_MAKE_SOCK | FS_MAKE_FIFO | FS_MAKE_SYM | FS_REFER | FS_TRUNCATE,
 };
 
 struct ruleset_attr { /* struct landlock_ruleset_attr of ABI 6 */
@@ -80,7 +81,8 @@ static int add_rule(int set, int root, const struct plan_rule *rule, uint64_t ha
         struct stat st;
         if (at < 0 || fstat(at, &st) < 0)
                 return wall_fail(e, STAGE_LANDLOCK, "finding %s for Landlock", rule->path);
-        struct landlock_path_beneath_attr a = { .allowed_access = rights_of(rule->rights) & handled, .parent_fd = at };
+        struct landlock_path_beneath_attr a = { .allowed_access = rights_of(rule->rights) & handled,
+                                                .parent_fd = at };
         if (!S_ISDIR(st.st_mode))
                 a.allowed_access &= FS_ON_FILES;
         if (a.allowed_access == 0)
@@ -95,7 +97,9 @@ int wall_landlock_build(struct wall_init *w, int root, struct err *e)
         long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
         if (abi < 1) {
                 (void) wall_fail(e, STAGE_LANDLOCK, "this kernel has no Landlock");
-                return err_hint(e, "boot with lsm=landlock,... or write `wall %s without landlock` to go on with one layer less",
+                return err_hint(e,
+                                "boot with lsm=landlock,... or write `wall %s without landlock` to go on "
+                                "with one layer less",
                                 policy_wall_name(w->plan->wall));
         }
         struct ruleset_attr a = { .fs = fs_handled((int) abi) };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/mountapi.h - the mount system calls, straight to the kernel: not every libc has them, and those that have declare them
- * in headers that collide with the kernel's. */
+/* wall/mountapi.h - the mount system calls, straight to the kernel: not every libc has them, and those that
+ * have declare them in headers that collide with the kernel's. */
 #pragma once
 #include <fcntl.h>
 #include <linux/mount.h>
@@ -17,13 +17,20 @@ static inline int mount_fsset(int fs, const char *key, const char *value)
 {
         return (int) syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, key, value, 0);
 }
-static inline int mount_fscreate(int fs) { return (int) syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0); }
-static inline int mount_fsmount(int fs, unsigned attr) { return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attr); }
+static inline int mount_fscreate(int fs)
+{
+        return (int) syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+}
+static inline int mount_fsmount(int fs, unsigned attr)
+{
+        return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attr);
+}
 
 /* A detached copy of what `path` beneath `dir` shows ("": of dir itself). */
 static inline int mount_clone(int dir, const char *path, unsigned recursive)
 {
-        return (int) syscall(SYS_open_tree, dir, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | recursive);
+        return (int) syscall(SYS_open_tree, dir, path,
+                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | recursive);
 }
 
 static inline int mount_attr_set(int tree, unsigned recursive, const struct mount_attr *a)
@@ -34,7 +41,8 @@ static inline int mount_attr_set(int tree, unsigned recursive, const struct moun
 /* Both ends are descriptors: no name is looked up again. */
 static inline int mount_move(int tree, int place)
 {
-        return (int) syscall(SYS_move_mount, tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+        return (int) syscall(SYS_move_mount, tree, "", place, "",
+                             MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
 static inline int mount_over_root(int tree)

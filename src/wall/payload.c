@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/payload.c - from init to the payload's first instruction.
  *
- * The payload's process shares init's memory until exec (CLONE_VM | CLONE_VFORK: no page tables are copied) and
- * init's descriptors until it has handed over the seccomp listener. It is born in a user namespace nested in
- * the one that owns the mounts and the network, so it owns neither. */
+ * The payload's process shares init's memory until exec (CLONE_VM | CLONE_VFORK: no page tables are copied)
+ * and init's descriptors until it has handed over the seccomp listener. It is born in a user namespace nested
+ * in the one that owns the mounts and the network, so it owns neither. */
 #include "base/fd.h"
 #include "wall/internal.h"
 
@@ -19,12 +19,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Box id -> the one id of the outer namespace. Written by ourselves: one range of our own id needs no helper. */
+/* Box id -> the one id of the outer namespace. Written by ourselves: one range of our own id needs no helper.
+ */
 static int map_nested(const struct wall_init *w, struct err *e)
 {
         char map[64];
         (void) snprintf(map, sizeof map, "%u 0 1", w->plan->uid);
-        if (fd_put(w->host_proc, "self/setgroups", "deny") < 0 || fd_put(w->host_proc, "self/uid_map", map) < 0)
+        if (fd_put(w->host_proc, "self/setgroups", "deny") < 0 ||
+            fd_put(w->host_proc, "self/uid_map", map) < 0)
                 return wall_fail(e, STAGE_IDS, "mapping the box's user");
         (void) snprintf(map, sizeof map, "%u 0 1", w->plan->gid);
         if (fd_put(w->host_proc, "self/gid_map", map) < 0)
@@ -97,7 +99,8 @@ static void exec_payload(struct wall_init *w, struct err *e)
         int sys = ENOENT;
         const char *path = w->plan->exec[0];
         for (const char **x = w->plan->exec; *x; x++) {
-                (void) execve(*x, (char *const *) (uintptr_t) w->plan->argv, (char *const *) (uintptr_t) w->plan->envp);
+                (void) execve(*x, (char *const *) (uintptr_t) w->plan->argv,
+                              (char *const *) (uintptr_t) w->plan->envp);
                 if (errno != ENOENT && errno != ENOTDIR) {
                         sys = errno;
                         path = *x;
@@ -105,7 +108,8 @@ static void exec_payload(struct wall_init *w, struct err *e)
                 if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
                         break;
         }
-        (void) err_set(e, ERR_EXEC, sys, "cannot start %s: %s", sys == ENOENT ? w->plan->argv[0] : path, strerror(sys));
+        (void) err_set(e, ERR_EXEC, sys, "cannot start %s: %s", sys == ENOENT ? w->plan->argv[0] : path,
+                       strerror(sys));
         e->step = STAGE_EXEC;
         if (sys == ENOENT)
                 (void) err_hint(e, "the box does not see such a program; `cordon doors` tells what it sees");
@@ -120,7 +124,8 @@ static int prepare(struct wall_init *w, struct err *e)
                 return -1;
         if (chdir(w->plan->cwd) < 0) {
                 (void) wall_fail(e, STAGE_EXEC, "entering the directory %s", w->plan->cwd);
-                return err_hint(e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");
+                return err_hint(
+                        e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");
         }
         if (wall_privileges_drop(e) < 0 || wall_rlimits(w, e) < 0 || close_walls(w, e) < 0)
                 return -1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/privileges.c - the payload's process gives up every power it has. Runs in the payload's process, before exec. */
+/* wall/privileges.c - the payload's process gives up every power it has. Runs in the payload's process,
+ * before exec. */
 #include "wall/internal.h"
 
 #include <errno.h>
@@ -19,8 +20,8 @@ static bool holds_setpcap(void)
         return syscall(SYS_capget, &head, d) == 0 && (d[0].effective & (1u << CAP_SETPCAP));
 }
 
-/* A process without CAP_SETPCAP cannot empty its bounding set; with no capability and no_new_privs it can gain none
- * from it either. In the namespace wall the capability is always there. */
+/* A process without CAP_SETPCAP cannot empty its bounding set; with no capability and no_new_privs it can
+ * gain none from it either. In the namespace wall the capability is always there. */
 static int bounding_drop(struct err *e)
 {
         if (!holds_setpcap())
@@ -73,7 +74,8 @@ struct cap {
         uint64_t value;
 };
 
-/* Lowers, never raises: an account without CAP_SYS_RESOURCE could not, and a caller's own limit stays a limit. */
+/* Lowers, never raises: an account without CAP_SYS_RESOURCE could not, and a caller's own limit stays a
+ * limit. */
 static int lower(const struct cap *c)
 {
         struct rlimit now;
@@ -102,7 +104,8 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
                 { RLIMIT_NOFILE, v[LIMIT_FILES] },
                 { RLIMIT_NPROC, procs },
                 { RLIMIT_FSIZE, v[LIMIT_DISK] },
-                { RLIMIT_CPU, v[LIMIT_CPU] / 1000 + 1 }, /* per process: a net below the sum that is kept elsewhere */
+                { RLIMIT_CPU,
+                  v[LIMIT_CPU] / 1000 + 1 }, /* per process: a net below the sum that is kept elsewhere */
                 { RLIMIT_MEMLOCK, 8u << 20 },
                 { RLIMIT_MSGQUEUE, 1u << 20 },
                 { RLIMIT_SIGPENDING, 4096 },

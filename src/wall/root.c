@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/root.c - assembles the box's file tree on a fresh tmpfs and makes it the root.
  *
- * Every path is a (descriptor, name) pair resolved by openat2; every mount is detached first, given its flags, then
- * moved by descriptor. Never: creates anything on a filesystem of the host, follows a link inside the new root. */
+ * Every path is a (descriptor, name) pair resolved by openat2; every mount is detached first, given its
+ * flags, then moved by descriptor. Never: creates anything on a filesystem of the host, follows a link inside
+ * the new root. */
 #include "base/fd.h"
 #include "base/limits.h"
 #include "wall/internal.h"
@@ -56,7 +57,8 @@ static int make_node(int dir, const char *name, bool is_dir)
         return 0;
 }
 
-/* Walks down from the new root, making what is missing. Ends with a descriptor of the parent of the last part. */
+/* Walks down from the new root, making what is missing. Ends with a descriptor of the parent of the last
+ * part. */
 static int open_parent(struct wall_init *w, const char *path, const char **ret_last)
 {
         char part[NAME_MAX + 1];
@@ -108,7 +110,8 @@ static int attach(struct wall_init *w, int tree, const char *path, bool is_dir, 
                 int sys = errno;
                 (void) wall_fail(e, STAGE_DOORS, "there is no place for %s in the box", path);
                 if (sys == ELOOP)
-                        (void) err_hint(e, "a part of the path is a symbolic link inside another door: name where it leads");
+                        (void) err_hint(e, "a part of the path is a symbolic link inside another door: name "
+                                           "where it leads");
                 return -1;
         }
         if (mount_move(tree, place) < 0)
@@ -204,7 +207,8 @@ static int do_bind(struct wall_init *w, const struct plan_step *s, struct err *e
         if (tree < 0)
                 return -1;
         if (set_attr(tree, AT_RECURSIVE, step_attr(s->flags), 0) < 0)
-                return wall_fail(e, STAGE_DOORS, "making %s %s", s->path, s->flags & STEP_WRITE ? "nosuid" : "read-only");
+                return wall_fail(e, STAGE_DOORS, "making %s %s", s->path,
+                                 s->flags & STEP_WRITE ? "nosuid" : "read-only");
         return attach(w, tree, s->path, s->flags & STEP_IS_DIR, e);
 }
 
@@ -218,7 +222,8 @@ static int scratch_begin(struct wall_init *w, struct err *e)
         char size[32], inodes[32];
         uint64_t disk = w->plan->limits.value[LIMIT_DISK];
         (void) snprintf(size, sizeof size, "%llu", (unsigned long long) disk);
-        (void) snprintf(inodes, sizeof inodes, "%llu", (unsigned long long) (disk / 8192 < 1024 ? 1024 : disk / 8192));
+        (void) snprintf(inodes, sizeof inodes, "%llu",
+                        (unsigned long long) (disk / 8192 < 1024 ? 1024 : disk / 8192));
         w->scratch = make_tmpfs(size, inodes, PLAIN | MOUNT_ATTR_NOEXEC);
         if (w->scratch < 0 || note_device(w->scratch, &w->scratch_dev) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the private files");
@@ -244,7 +249,7 @@ static const struct {
         const char *path;
         unsigned major, minor;
 } device_numbers[] = {
-        { "/dev/null", 1, 3 }, { "/dev/zero", 1, 5 },    { "/dev/full", 1, 7 },
+        { "/dev/null", 1, 3 },   { "/dev/zero", 1, 5 },    { "/dev/full", 1, 7 },
         { "/dev/random", 1, 8 }, { "/dev/urandom", 1, 9 }, { "/dev/tty", 5, 0 },
 };
 
@@ -262,7 +267,8 @@ static bool is_device(int fd, const char *path)
 
 static int do_device(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(from, wall_open2(AT_FDCWD, s->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
+        AUTO_FD(from, wall_open2(AT_FDCWD, s->path, O_PATH | O_NOFOLLOW,
+                                 RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
         if (from < 0)
                 return wall_fail(e, STAGE_ROOT, "opening %s", s->path);
         if (!is_device(from, s->path)) {
@@ -290,7 +296,8 @@ static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e
 static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         AUTO_FD(fs, mount_fsopen("devpts"));
-        if (fs < 0 || mount_fsset(fs, "ptmxmode", "0666") < 0 || mount_fsset(fs, "mode", "0600") < 0 || mount_fscreate(fs) < 0)
+        if (fs < 0 || mount_fsset(fs, "ptmxmode", "0666") < 0 || mount_fsset(fs, "mode", "0600") < 0 ||
+            mount_fscreate(fs) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
         AUTO_FD(tree, mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
         if (tree < 0)
@@ -309,7 +316,8 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         if (place < 0 || fstat(place, &st) < 0 || S_ISLNK(st.st_mode)) {
                 errno = ELOOP;
                 (void) wall_fail(e, STAGE_DOORS, "cannot hide %s", s->path);
-                return err_hint(e, "it is, or lies behind, a symbolic link: name what it leads to after `except`");
+                return err_hint(
+                        e, "it is, or lies behind, a symbolic link: name what it leads to after `except`");
         }
         bool is_dir = S_ISDIR(st.st_mode);
         const char *name = is_dir ? ".mask-dir" : ".mask-file";
@@ -324,9 +332,9 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
 }
 
 static int (*const doers[])(struct wall_init *, const struct plan_step *, struct err *) = {
-        [STEP_DIR] = do_dir,       [STEP_FILE] = do_file,   [STEP_LINK] = do_link, [STEP_BIND] = do_bind,
-        [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device, [STEP_PROC] = do_proc, [STEP_DEVPTS] = do_devpts,
-        [STEP_MASK] = do_mask,
+        [STEP_DIR] = do_dir,   [STEP_FILE] = do_file,       [STEP_LINK] = do_link,
+        [STEP_BIND] = do_bind, [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device,
+        [STEP_PROC] = do_proc, [STEP_DEVPTS] = do_devpts,   [STEP_MASK] = do_mask,
 };
 _Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/sample.c - what the box uses, read from its own /proc, where no control group counts. Weaker than a group: it sees
- * only what is there when it looks. Never: allocates. */
+/* wall/sample.c - what the box uses, read from its own /proc, where no control group counts. Weaker than a
+ * group: it sees only what is there when it looks. Never: allocates. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "wall/internal.h"
@@ -20,8 +20,8 @@ struct kernel_dirent { /* struct linux_dirent64 */
         char name[];
 };
 
-/* Field `n` (1-based, as proc(5) counts) of a stat line; fields are counted from after the last ')', because the name
- * in front of it is the payload's to choose. */
+/* Field `n` (1-based, as proc(5) counts) of a stat line; fields are counted from after the last ')', because
+ * the name in front of it is the payload's to choose. */
 static uint64_t stat_field(const char *stat, unsigned n)
 {
         const char *at = strrchr(stat, ')');

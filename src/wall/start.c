@@ -11,6 +11,7 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,14 +21,13 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <poll.h>
 #include <time.h>
 
 uid_t wall_host_id(void)
 {
         uint32_t r = 0;
         if (getrandom(&r, sizeof r, 0) < 0)
-                r = (uint32_t) getpid(); /* still an id that owns nothing */
+                r = (uint32_t) getpid();      /* still an id that owns nothing */
         return 1900000000u + (r & 0x7ffffff); /* above what systems hand out, below 2^31 */
 }
 
@@ -56,7 +56,8 @@ static uint64_t clone_flags(const struct wall_start *s)
 {
         uint64_t f = CLONE_PIDFD;
         if (s->plan->wall == WALL_NAMESPACE)
-                f |= CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+                f |= CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
+                     CLONE_NEWCGROUP;
         if (s->cgroup_fd >= 0)
                 f |= CLONE_INTO_CGROUP;
         return f;
@@ -70,7 +71,8 @@ _Noreturn static void child(const struct wall_start *s, int control, int host_pr
         wall_init_main(&w);
 }
 
-static int clone_init(const struct wall_start *s, int control, int host_proc, struct wall_child *ret, struct err *e)
+static int clone_init(const struct wall_start *s, int control, int host_proc, struct wall_child *ret,
+                      struct err *e)
 {
         sigset_t all, old;
         (void) sigfillset(&all);
@@ -111,13 +113,14 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
         if (ok)
                 return 0;
         int sys = errno;
-        (void) err_set(e, ERR_HOST, sys, "this host does not let us map ids into a user namespace: %s", strerror(sys));
+        (void) err_set(e, ERR_HOST, sys, "this host does not let us map ids into a user namespace: %s",
+                       strerror(sys));
         e->step = STAGE_MAP;
         return err_hint(e, "`cordon doctor` tells why; `--wall process` needs no user namespace");
 }
 
-/* The caller's own files appear as the box user's. SAFETY: done by root, for paths that root named; what is mapped is
- * one id, so other users' files stay other users'. */
+/* The caller's own files appear as the box user's. SAFETY: done by root, for paths that root named; what is
+ * mapped is one id, so other users' files stay other users'. */
 static int map_door(const struct plan_step *s, int userns, struct err *e)
 {
         AUTO_FD(from, wall_open2(AT_FDCWD, s->text, O_PATH, RESOLVE_NO_MAGICLINKS));
@@ -136,12 +139,15 @@ static int map_door(const struct plan_step *s, int userns, struct err *e)
                 return wall_fail(e, STAGE_DOORS, "taking the door %s", s->text);
         if (mount_attr_set(tree, 0, &a) < 0) {
                 (void) wall_fail(e, STAGE_DOORS, "mapping ids on the door %s", s->text);
-                return err_hint(e, "its filesystem cannot map ids for root's box; run cordon as the owner of the files");
+                return err_hint(
+                        e,
+                        "its filesystem cannot map ids for root's box; run cordon as the owner of the files");
         }
         return TAKE_FD(tree);
 }
 
-static int send_mapped_doors(const struct wall_start *s, int host_proc, const struct wall_child *c, struct err *e)
+static int send_mapped_doors(const struct wall_start *s, int host_proc, const struct wall_child *c,
+                             struct err *e)
 {
         AUTO_FD(userns, -1);
         for (size_t i = 0; i < s->plan->step_count; i++) {
@@ -175,7 +181,8 @@ static int hand_over(const struct wall_start *s, int host_proc, const struct wal
         return s->plan->wall == WALL_NAMESPACE ? send_mapped_doors(s, host_proc, c, e) : 0;
 }
 
-/* init may have said what went wrong before our own step failed on its absence: its word is the better one. */
+/* init may have said what went wrong before our own step failed on its absence: its word is the better one.
+ */
 static void prefer_its_error(const struct wall_child *c, struct err *e)
 {
         struct wall_message m;
@@ -220,7 +227,10 @@ static int order(const struct wall_child *c, enum wall_command command, int fd, 
         return 0;
 }
 
-int wall_join(const struct wall_child *c, int tasks_fd, struct err *e) { return order(c, COMMAND_JOIN, tasks_fd, e); }
+int wall_join(const struct wall_child *c, int tasks_fd, struct err *e)
+{
+        return order(c, COMMAND_JOIN, tasks_fd, e);
+}
 int wall_release(const struct wall_child *c, struct err *e) { return order(c, COMMAND_RELEASE, -1, e); }
 
 int wall_signal(const struct wall_child *c, int sig)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/supervise.c - init after the payload has started: reaps, passes signals on, tells of refused calls, samples.
- * When the payload ends, or the keeper is gone, init ends, and the pid namespace ends with it. */
+/* wall/supervise.c - init after the payload has started: reaps, passes signals on, tells of refused calls,
+ * samples. When the payload ends, or the keeper is gone, init ends, and the pid namespace ends with it. */
 #include "base/fd.h"
 #include "wall/internal.h"
 #include "wire/wire.h"
@@ -58,7 +58,8 @@ static void answer_notification(struct watch *t)
         if (syscall(SYS_ioctl, w->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
                 return;
         if (t->told++ < TOLD_MAX) {
-                struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n.data, .count = 1 } };
+                struct wall_message m = { .word = WALL_SAYS_DENIED,
+                                          .denial = { .call = n.data, .count = 1 } };
                 name_program(w, n.pid, m.denial.program, sizeof m.denial.program);
                 (void) wire_send(w->control, &m, sizeof m, -1);
         }
@@ -127,11 +128,12 @@ static void fill_end(struct watch *t)
                         t->end.max_rss = (uint64_t) u.ru_maxrss * 1024;
         }
         struct statfs fs;
-        t->end.disk_full = t->w->scratch >= 0 && fstatfs(t->w->scratch, &fs) == 0 && (fs.f_bfree == 0 || fs.f_ffree == 0);
+        t->end.disk_full = t->w->scratch >= 0 && fstatfs(t->w->scratch, &fs) == 0 &&
+                           (fs.f_bfree == 0 || fs.f_ffree == 0);
 }
 
-/* Without a pid namespace nobody else ends what the payload left running. All of it is ours: orphans come to the
- * subreaper that init is. */
+/* Without a pid namespace nobody else ends what the payload left running. All of it is ours: orphans come to
+ * the subreaper that init is. */
 void wall_kill_stragglers(void)
 {
         char list[4096];

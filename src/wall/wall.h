@@ -3,8 +3,9 @@
  *
  *   keeper ──clone──▶ init (pid 1 of the box) ──clone──▶ payload
  *
- * wall_start() clones init. init raises the walls, waits for the word that limits are in force, starts the payload
- * in a nested user namespace, and stays as reaper. What init has to say comes as struct wall_message. */
+ * wall_start() clones init. init raises the walls, waits for the word that limits are in force, starts the
+ * payload in a nested user namespace, and stays as reaper. What init has to say comes as struct wall_message.
+ */
 #pragma once
 #include "base/err.h"
 #include "base/limits.h"
@@ -17,26 +18,33 @@
 #include <sys/types.h>
 
 enum wall_layer { /* independent mechanisms; the names stand in results, claims and the knock-out matrix */
-        LAYER_USER = 0,
-        LAYER_MOUNT,
-        LAYER_PID,
-        LAYER_NET,
-        LAYER_IPC,
-        LAYER_UTS,
-        LAYER_CGROUP_NS,
-        LAYER_CAPS,
-        LAYER_NO_NEW_PRIVS,
-        LAYER_SECCOMP,
-        LAYER_LANDLOCK,
-        LAYER_RLIMIT,
-        LAYER_CGROUP,
-        LAYER_NESTED_USER,
-        LAYER_MEMFD, /* vm.memfd_noexec of the box's pid namespace */
-        LAYER__COUNT
+                  LAYER_USER = 0,
+                  LAYER_MOUNT,
+                  LAYER_PID,
+                  LAYER_NET,
+                  LAYER_IPC,
+                  LAYER_UTS,
+                  LAYER_CGROUP_NS,
+                  LAYER_CAPS,
+                  LAYER_NO_NEW_PRIVS,
+                  LAYER_SECCOMP,
+                  LAYER_LANDLOCK,
+                  LAYER_RLIMIT,
+                  LAYER_CGROUP,
+                  LAYER_NESTED_USER,
+                  LAYER_MEMFD, /* vm.memfd_noexec of the box's pid namespace */
+                  LAYER__COUNT
 };
 const char *wall_layer_name(enum wall_layer l);
 
-enum wall_word { WALL_SAYS_NOTHING = 0, WALL_SAYS_ERROR, WALL_SAYS_TTY, WALL_SAYS_UP, WALL_SAYS_DENIED, WALL_SAYS_END };
+enum wall_word {
+        WALL_SAYS_NOTHING = 0,
+        WALL_SAYS_ERROR,
+        WALL_SAYS_TTY,
+        WALL_SAYS_UP,
+        WALL_SAYS_DENIED,
+        WALL_SAYS_END
+};
 
 /* A call that seccomp refused and that is worth telling. */
 struct wall_denial {
@@ -48,14 +56,14 @@ struct wall_denial {
 struct wall_end {
         int status; /* as from waitpid() */
         uint64_t cpu_ns;
-        uint64_t max_rss;     /* bytes, of the largest process */
-        uint32_t disk_full;   /* the private tmpfs had no room left when we looked */
-        uint32_t procs_full;  /* as many tasks as the limit allows were seen at once */
+        uint64_t max_rss;               /* bytes, of the largest process */
+        uint32_t disk_full;             /* the private tmpfs had no room left when we looked */
+        uint32_t procs_full;            /* as many tasks as the limit allows were seen at once */
         uint32_t cpu_over, memory_over; /* found by sampling, where no control group keeps the limit */
 };
 
 struct wall_message {
-        uint32_t word; /* enum wall_word */
+        uint32_t word;   /* enum wall_word */
         uint32_t layers; /* UP: bit per enum wall_layer that is in force */
         union {
                 struct err error;
@@ -72,9 +80,9 @@ struct wall_stdio {
 };
 
 struct wall_child {
-        pid_t pid;    /* init, as we see it */
+        pid_t pid; /* init, as we see it */
         int pidfd;
-        int control;  /* messages from init; closing it ends the box */
+        int control; /* messages from init; closing it ends the box */
         bool born_in_cgroup;
         bool own_pids; /* it has a pid namespace: killing init ends all of it */
 };
@@ -82,21 +90,22 @@ struct wall_child {
 struct wall_start {
         const struct plan *plan;
         const struct wall_stdio *io;
-        int cgroup_fd;       /* v2 group to be born in, or -1 */
-        bool sample_limits;  /* no control group keeps memory, processes or cpu: init samples */
-        bool group_procs;    /* a control group counts the processes: the rlimit is only the net below it */
+        int cgroup_fd;        /* v2 group to be born in, or -1 */
+        bool sample_limits;   /* no control group keeps memory, processes or cpu: init samples */
+        bool group_procs;     /* a control group counts the processes: the rlimit is only the net below it */
         bool die_with_thread; /* the caller has one thread: also use the parent-death signal */
-        bool tell;           /* report refused calls */
+        bool tell;            /* report refused calls */
         uid_t caller_uid;
         gid_t caller_gid;
-        uid_t host_uid;      /* what the box's user is outside */
+        uid_t host_uid; /* what the box's user is outside */
         gid_t host_gid;
 };
 
-/* Clones init and sees it through to the point where it waits for wall_release(). On error nothing is left. */
+/* Clones init and sees it through to the point where it waits for wall_release(). On error nothing is left.
+ */
 int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e);
-/* init writes "0" to this descriptor, a control group's task list, before the payload starts: a process with one thread
- * that moves itself waits for nothing, while one that is moved waits for the kernel. */
+/* init writes "0" to this descriptor, a control group's task list, before the payload starts: a process with
+ * one thread that moves itself waits for nothing, while one that is moved waits for the kernel. */
 int wall_join(const struct wall_child *c, int tasks_fd, struct err *e);
 /* Limits are in force: the payload may start. */
 int wall_release(const struct wall_child *c, struct err *e);

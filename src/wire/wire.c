@@ -42,7 +42,8 @@ static int passed_fd(struct msghdr *m)
 {
         struct cmsghdr *c = CMSG_FIRSTHDR(m);
         int fd = -1;
-        if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
+        if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+            c->cmsg_len == CMSG_LEN(sizeof(int)))
                 memcpy(&fd, CMSG_DATA(c), sizeof fd);
         return fd;
 }

@@ -5,7 +5,6 @@
 #include "host/host.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,19 +46,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(text);
         return 0;
 }
-
-#ifdef FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-        static uint8_t data[1 << 20];
-        for (int i = 1; i < argc; i++) {
-                FILE *f = fopen(argv[i], "rb");
-                if (!f)
-                        return fprintf(stderr, "%s: cannot be opened\n", argv[i]), 1;
-                size_t n = fread(data, 1, sizeof data, f);
-                (void) fclose(f);
-                (void) LLVMFuzzerTestOneInput(data, n);
-        }
-        return 0;
-}
-#endif

@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static void write_value(const struct json *v, struct buf *b, unsigned depth)
@@ -73,18 +72,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         json_free(d);
         return 0;
 }
-
-#ifdef FUZZ_REPLAY
-int main(int argc, char **argv)
-{
-        static uint8_t data[1 << 20];
-        for (int i = 1; i < argc; i++) {
-                FILE *f = fopen(argv[i], "rb");
-                if (!f)
-                        return 1;
-                (void) LLVMFuzzerTestOneInput(data, fread(data, 1, sizeof data, f));
-                (void) fclose(f);
-        }
-        return 0;
-}
-#endif

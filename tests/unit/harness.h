@@ -35,7 +35,8 @@ static const char *test_skip_reason;
         do {                                                                                                 \
                 const char *got_ = (got), *want_ = (want);                                                   \
                 if (strcmp(got_, want_) != 0) {                                                              \
-                        printf("# %s:%d: %s is \"%s\", not \"%s\"\n", __FILE__, __LINE__, #got, got_, want_); \
+                        printf("# %s:%d: %s is \"%s\", not \"%s\"\n", __FILE__, __LINE__, #got, got_,        \
+                               want_);                                                                       \
                         test_failures++;                                                                     \
                 }                                                                                            \
         } while (0)
@@ -48,7 +49,7 @@ static const char *test_skip_reason;
 
 #define CASE(fn)                                                                                             \
         {                                                                                                    \
-                #fn, fn                                                                                      \
+#fn, fn                                                                                      \
         }
 
 static inline int test_main(const struct test_case *cases, size_t count)

@@ -111,24 +111,17 @@ static void test_parse__refuses_what_it_cannot_read(void)
         static const struct {
                 const char *mountinfo, *cgroup;
         } bad[] = {
-                {"nonsense\n",            ""        },
-                { "\n",                   ""        },
-                { "1 2 3:4 / /m rw\n",    ""        },
-                { "1 2 3:4 / /m rw - \n", ""        },
-                { V2("/",                 "/a\\04"),  "" }, /* cut escape */
-                { V2("/",                      "/a\\"),                          "" },
-                { V2("/",                     "/a\\999"),     "" },
-                { V2("/","/a\\000b"),"" }, /* a NUL */
-                { V2("/",                 "/a\\777"),                        "" }, /* above a byte */
-                { V2("/",                      "a"),                          "" }, /* not absolute */
-                { V2("x",                     "/a"),       "" },
-                { TMPFS,"0:\n"},
-                { TMPFS,                 "0::\n" },
-                { TMPFS,                      "::/\n"                          },
-                { TMPFS,                      "x::/\n"                                               },
-                { TMPFS,                      "99999999999::/\n"                          },
-                { TMPFS,                      "0::x\n" },
-                { TMPFS,                      "\n"},
+                { "nonsense\n", "" },        { "\n", "" },
+                { "1 2 3:4 / /m rw\n", "" }, { "1 2 3:4 / /m rw - \n", "" },
+                { V2("/", "/a\\04"), "" }, /* cut escape */
+                { V2("/", "/a\\"), "" },     { V2("/", "/a\\999"), "" },
+                { V2("/", "/a\\000b"), "" }, /* a NUL */
+                { V2("/", "/a\\777"), "" },  /* above a byte */
+                { V2("/", "a"), "" },        /* not absolute */
+                { V2("x", "/a"), "" },       { TMPFS, "0:\n" },
+                { TMPFS, "0::\n" },          { TMPFS, "::/\n" },
+                { TMPFS, "x::/\n" },         { TMPFS, "99999999999::/\n" },
+                { TMPFS, "0::x\n" },         { TMPFS, "\n" },
         };
         for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
                 memset(&h, 'x', sizeof h);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cli/helpers/probe.c - tries what a box must refuse and prints one line per try: NAME OK, or NAME and the errno.
- * Static, so that it runs in a box with no other door. `probe listen` is the canary outside: it listens on loopback
- * and on an abstract socket, prints the ports, and exits with its parent. `probe connect ARGS` is the positive control. */
+/* tests/cli/helpers/probe.c - tries what a box must refuse and prints one line per try: NAME OK, or NAME and
+ * the errno. Static, so that it runs in a box with no other door. `probe listen` is the canary outside: it
+ * listens on loopback and on an abstract socket, prints the ports, and exits with its parent. `probe connect
+ * ARGS` is the positive control. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -53,7 +54,7 @@ static void say(const char *name, long r)
                 int s_ = 0;                                                                                  \
                 if (p_ < 0)                                                                                  \
                         say(name, -1);                                                                       \
-                else if (waitpid(p_, &s_, 0) == p_ && WIFSIGNALED(s_))                                        \
+                else if (waitpid(p_, &s_, 0) == p_ && WIFSIGNALED(s_))                                       \
                         printf("%s SIG%s\n", name, sigabbrev_np(WTERMSIG(s_)));                              \
                 fflush(stdout);                                                                              \
         } while (0)
@@ -193,7 +194,9 @@ static long try_connect4(const char *address, int port, int type)
 
 static long try_connect6(int port)
 {
-        struct sockaddr_in6 a = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t) port), .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+        struct sockaddr_in6 a = { .sin6_family = AF_INET6,
+                                  .sin6_port = htons((uint16_t) port),
+                                  .sin6_addr = IN6ADDR_LOOPBACK_INIT };
         int fd = socket(AF_INET6, SOCK_STREAM, 0);
         if (fd < 0)
                 return -1;
@@ -299,8 +302,9 @@ static void walls(void)
         static const struct {
                 const char *name;
                 unsigned long flag;
-        } spaces[] = { { "user", CLONE_NEWUSER }, { "mount", CLONE_NEWNS }, { "pid", CLONE_NEWPID }, { "net", CLONE_NEWNET },
-                       { "ipc", CLONE_NEWIPC }, { "uts", CLONE_NEWUTS }, { "cgroup", CLONE_NEWCGROUP }, { "time", CLONE_NEWTIME } };
+        } spaces[] = { { "user", CLONE_NEWUSER },     { "mount", CLONE_NEWNS }, { "pid", CLONE_NEWPID },
+                       { "net", CLONE_NEWNET },       { "ipc", CLONE_NEWIPC },  { "uts", CLONE_NEWUTS },
+                       { "cgroup", CLONE_NEWCGROUP }, { "time", CLONE_NEWTIME } };
         char name[64];
         for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
                 snprintf(name, sizeof name, "unshare-%s", spaces[i].name);
@@ -311,7 +315,9 @@ static void walls(void)
                 TRY(name, raw_clone(spaces[i].flag));
         }
         TRY("clone3", try_clone3());
-        TRY("clone3-user", syscall(SYS_clone3, &(struct clone_args){ .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD }, sizeof(struct clone_args)));
+        TRY("clone3-user",
+            syscall(SYS_clone3, &(struct clone_args){ .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD },
+                    sizeof(struct clone_args)));
         TRY("setns-own-user", try_setns("/proc/self/ns/user"));
         TRY("setns-own-mnt", try_setns("/proc/self/ns/mnt"));
         TRY("mount-tmpfs", mount("none", "/tmp", "tmpfs", 0, NULL));
@@ -322,7 +328,9 @@ static void walls(void)
         TRY("umount-tmp", umount2("/tmp", MNT_DETACH));
         TRY("fsopen", fsopen("tmpfs", 0));
         TRY("open-tree", open_tree(AT_FDCWD, "/", OPEN_TREE_CLONE));
-        TRY("mount-setattr", mount_setattr(AT_FDCWD, "/usr", 0, &(struct mount_attr){ .attr_clr = MOUNT_ATTR_RDONLY }, sizeof(struct mount_attr)));
+        TRY("mount-setattr",
+            mount_setattr(AT_FDCWD, "/usr", 0, &(struct mount_attr){ .attr_clr = MOUNT_ATTR_RDONLY },
+                          sizeof(struct mount_attr)));
         TRY("pivot-root", syscall(SYS_pivot_root, "/tmp", "/tmp"));
         TRY("chroot", chroot("/tmp"));
         TRY("sethostname", sethostname("pwned", 5));
@@ -347,7 +355,8 @@ static void walls(void)
         TRY("setuid-other", setresuid(12345, 12345, 12345));
         TRY("setgid-other", setresgid(12345, 12345, 12345));
         TRY("setgroups", syscall(SYS_setgroups, 1, &(gid_t){ 4 }));
-        TRY("chown-other", try_open("/tmp/own", O_CREAT | O_WRONLY, 0644) < 0 ? 0 : chown("/tmp/own", 12345, 12345));
+        TRY("chown-other",
+            try_open("/tmp/own", O_CREAT | O_WRONLY, 0644) < 0 ? 0 : chown("/tmp/own", 12345, 12345));
         TRY("rlimit-files-up", try_raise_rlimit(RLIMIT_NOFILE));
         TRY("rlimit-procs-up", try_raise_rlimit(RLIMIT_NPROC));
         TRY("sched-fifo", sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }));
@@ -355,7 +364,8 @@ static void walls(void)
         TRY("tiocsti-high", try_tiocsti(TIOCSTI | 1ul << 32));
         TRY("core", try_core());
         /* files */
-        static const char *const places[] = { "/x", "/usr/x", "/usr/bin/x", "/etc/x", "/bin/x", "/dev/x", "/proc/x", "/var/x", "/home/x" };
+        static const char *const places[] = { "/x",     "/usr/x",  "/usr/bin/x", "/etc/x", "/bin/x",
+                                              "/dev/x", "/proc/x", "/var/x",     "/home/x" };
         for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
                 snprintf(name, sizeof name, "create-%s", places[i]);
                 TRY(name, try_open(places[i], O_WRONLY | O_CREAT, 0644));
@@ -371,9 +381,16 @@ static void walls(void)
         TRY("chmod-4755", try_chmod(04755));
         TRY("chmod-2755", try_chmod(02755));
         TRY("fchmod-4755", try_fchmod(04755));
-        TRY("fchmodat2-4755", try_open("/tmp/mode4", O_CREAT | O_WRONLY, 0755) < 0 ? 0 : syscall(452, AT_FDCWD, "/tmp/mode4", 04755, 0));
+        TRY("fchmodat2-4755", try_open("/tmp/mode4", O_CREAT | O_WRONLY, 0755) < 0
+                                      ? 0
+                                      : syscall(452, AT_FDCWD, "/tmp/mode4", 04755, 0));
         TRY("open-mode-4755", try_mode(04755));
-        TRY("mkdir-2755", (umask(0), mkdir("/tmp/sgid", 02755) < 0) ? -1 : ({ struct stat st; stat("/tmp/sgid", &st); errno = EPERM; st.st_mode & 02000 ? 0 : -1; }));
+        TRY("mkdir-2755", (umask(0), mkdir("/tmp/sgid", 02755) < 0) ? -1 : ({
+                    struct stat st;
+                    stat("/tmp/sgid", &st);
+                    errno = EPERM;
+                    st.st_mode & 02000 ? 0 : -1;
+            }));
         /* execution of what was written */
         TRY("exec-tmp", try_exec_copy("/tmp/copy"));
         snprintf(name, sizeof name, "%s/copy", getenv("HOME") ? getenv("HOME") : "/");
@@ -396,7 +413,13 @@ static void walls(void)
         TRY("udp-outside", try_connect4("192.0.2.1", 53, SOCK_DGRAM));
         TRY("connect-metadata", try_connect4("169.254.169.254", 80, SOCK_STREAM));
 #if defined(__x86_64__)
-        TRY("int80", ({ long r; __asm__ volatile("int $0x80" : "=a"(r) : "a"(20L) : "memory"); if (r < 0) errno = (int) -r, r = -1; r; }));
+        TRY("int80", ({
+                    long r;
+                    __asm__ volatile("int $0x80" : "=a"(r) : "a"(20L) : "memory");
+                    if (r < 0)
+                            errno = (int) -r, r = -1;
+                    r;
+            }));
         TRY("x32", syscall(0x40000000 | SYS_getpid));
 #endif
         /* what must go on working: a probe that cannot say OK proves nothing */
@@ -408,7 +431,10 @@ static void walls(void)
         TRY("mkfifo", mkfifo("/tmp/fifo", 0600));
         TRY("memfd", syscall(SYS_memfd_create, "x", 0x8 /* MFD_NOEXEC_SEAL */));
         TRY("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, (int[2]){ 0 }));
-        TRY("map-rwx-anonymous", mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
+        TRY("map-rwx-anonymous", mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
+                                         ? -1
+                                         : 0);
         TRY("chmod-755", try_chmod(0700));
         TRY("kill-self", kill(getpid(), 0));
 }
@@ -419,12 +445,15 @@ static int canary(const char *name)
         struct sockaddr_in6 a6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
         struct sockaddr_un u;
         socklen_t n4 = sizeof a4, n6 = sizeof a6, nu = abstract(&u, name);
-        int s4 = socket(AF_INET, SOCK_STREAM, 0), s6 = socket(AF_INET6, SOCK_STREAM, 0), su = socket(AF_UNIX, SOCK_STREAM, 0);
+        int s4 = socket(AF_INET, SOCK_STREAM, 0), s6 = socket(AF_INET6, SOCK_STREAM, 0),
+            su = socket(AF_UNIX, SOCK_STREAM, 0);
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         alarm(120);
-        if (bind(s4, (struct sockaddr *) &a4, n4) < 0 || listen(s4, 64) < 0 || getsockname(s4, (struct sockaddr *) &a4, &n4) < 0)
+        if (bind(s4, (struct sockaddr *) &a4, n4) < 0 || listen(s4, 64) < 0 ||
+            getsockname(s4, (struct sockaddr *) &a4, &n4) < 0)
                 return 1;
-        if (bind(s6, (struct sockaddr *) &a6, n6) < 0 || listen(s6, 64) < 0 || getsockname(s6, (struct sockaddr *) &a6, &n6) < 0)
+        if (bind(s6, (struct sockaddr *) &a6, n6) < 0 || listen(s6, 64) < 0 ||
+            getsockname(s6, (struct sockaddr *) &a6, &n6) < 0)
                 a6.sin6_port = 0;
         if (bind(su, (struct sockaddr *) &u, nu) < 0 || listen(su, 64) < 0)
                 return 1;

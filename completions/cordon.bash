@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+# cordon.bash - completion for cordon(1). tests/checks/docs.sh holds it against `cordon help`.
+
+_cordon_boxes() { # names and run ids of this user's running boxes
+        cordon ps --json 2>/dev/null | tr '{' '\n' | sed -n 's/.*"run":"\([^"]*\)","name":"\([^"]*\)".*/\1\n\2/p' | sort -u
+}
+
+_cordon_stock() { cordon policy stock 2>/dev/null; }
+
+_cordon_complete_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2"); }
+_cordon_complete_files() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$1"); }
+_cordon_complete_dirs() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$1"); }
+
+# The argument of option $1; fails when it takes none.
+_cordon_argument() {
+        case $1 in
+        --read | --edit | --write | --sock) _cordon_complete_files "$2" ;;
+        --cwd | --work) _cordon_complete_dirs "$2" ;;
+        -p | --policy)
+                _cordon_complete_files "$2"
+                local stock
+                mapfile -t stock < <(compgen -W "$(_cordon_stock)" -- "$2")
+                COMPREPLY+=("${stock[@]}")
+                ;;
+        --use) _cordon_complete_words "$(_cordon_stock) none" "$2" ;;
+        --run) mapfile -t COMPREPLY < <(compgen -c -W any -- "$2" | sort -u) ;;
+        --env) mapfile -t COMPREPLY < <(compgen -v -- "$2") ;;
+        --wall) _cordon_complete_words "auto process namespace wasm vm" "$2" ;;
+        --limit) _cordon_complete_words "time cpu memory procs files disk output egress effects" "$2" ;;
+        --expect) _cordon_complete_words "allow deny" "$2" ;;
+        --handle)
+                case $2 in
+                *=*) _cordon_complete_files "${2#*=}" ;;
+                *) COMPREPLY=() ;;
+                esac
+                ;;
+        --box | --doc | --net | --in | --out | --name | --status-fd | --runs | --time | --cpu | --memory | --procs | --files | --disk | --output | --egress | --effects)
+                COMPREPLY=()
+                ;;
+        *) return 1 ;;
+        esac
+}
+
+_cordon() {
+        local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+        local verb=${COMP_WORDS[1]} i
+        local verbs="run run-script doors check why policy ps stop inspect logs doctor bench help version"
+        local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
+                --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
+        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --root --require-limit --json --status-fd
+                -q --quiet --plan"
+        COMPREPLY=()
+        if [ "$COMP_CWORD" -eq 1 ]; then
+                _cordon_complete_words "$verbs --help --version" "$cur"
+                return
+        fi
+        # Behind the command's own `--`, and behind its name, the command completes itself.
+        case $verb in
+        run)
+                for ((i = 2; i < COMP_CWORD; i++)); do
+                        if [ "${COMP_WORDS[i]}" = -- ]; then
+                                if declare -F _command_offset >/dev/null; then
+                                        _command_offset $((i + 1))
+                                elif [ "$COMP_CWORD" -eq $((i + 1)) ]; then
+                                        mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+                                else
+                                        _cordon_complete_files "$cur"
+                                fi
+                                return
+                        fi
+                done
+                _cordon_argument "$prev" "$cur" && return
+                case $cur in
+                -*) _cordon_complete_words "$run $doors -- -h --help" "$cur" ;;
+                *) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
+                esac
+                ;;
+        run-script)
+                _cordon_argument "$prev" "$cur" && return
+                case $cur in
+                -*) _cordon_complete_words "$run $doors -h --help" "$cur" ;;
+                *) _cordon_complete_files "$cur" ;;
+                esac
+                ;;
+        doors | check | why)
+                _cordon_argument "$prev" "$cur" && return
+                case $verb-$cur in
+                *--*) _cordon_complete_words "--json $doors -h --help" "$cur" ;;
+                check-*) _cordon_complete_files "$cur" ;;
+                why-*) _cordon_complete_words "read write run net env sock" "$cur"; [ ${#COMPREPLY[@]} -gt 0 ] || _cordon_complete_files "$cur" ;;
+                esac
+                ;;
+        policy)
+                if [ "$COMP_CWORD" -eq 2 ]; then
+                        _cordon_complete_words "diff json show digest stock" "$cur"
+                elif [ "${COMP_WORDS[2]}" = stock ]; then
+                        _cordon_complete_words "$(_cordon_stock)" "$cur"
+                else
+                        _cordon_argument --policy "$cur"
+                fi
+                ;;
+        stop)
+                case $prev in
+                -t | --time) return ;;
+                esac
+                case $cur in
+                -*) _cordon_complete_words "-k --kill -t --time -h --help" "$cur" ;;
+                *) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
+                esac
+                ;;
+        inspect | logs) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
+        ps | doctor) _cordon_complete_words "--json -h --help" "$cur" ;;
+        bench)
+                case $prev in
+                -n | --runs) return ;;
+                esac
+                _cordon_complete_words "-n --runs --json -h --help" "$cur"
+                ;;
+        help) _cordon_complete_words "$verbs" "$cur" ;;
+        esac
+}
+complete -F _cordon cordon

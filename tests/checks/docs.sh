@@ -1,0 +1,136 @@
+# The manual, the completions and the documents say what the program does: every verb and option stands in them, the
+# examples run, the files and tests they name exist, and nothing boasts.
+. "$(dirname "$0")/../cli/lib.sh"
+cd "$(dirname "$0")/../.." || exit 1
+ROOT=$PWD
+PATH=$T:$PATH
+export PATH
+verbs=$("$CORDON" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
+has "help lists verbs" " $(echo "$verbs" | tr '\n' ' ')" " run "
+
+# options VERB: every option of its help, one a line.
+options() { "$CORDON" help "$1" | sed -n '/^Options:/,$p' | grep -oE '(^|[ ,])--?[a-z][a-z-]*' | tr -d ' ,' | sort -u; }
+
+# ---- the manual ----
+if command -v mandoc >/dev/null; then
+        is "mandoc finds nothing to warn of" "$(mandoc -Tlint -Wwarning man/*.[1-8] 2>&1 | head -n 20)" ""
+        for page in man/*.[1-8]; do
+                mandoc -Tascii "$page" | col -b >"$T/$(basename "$page").txt"
+        done
+        for v in $verbs; do
+                page=$T/cordon-$v.1.txt
+                ok "cordon-$v(1) is there" test -s "$page"
+                ok "cordon(1) names $v" grep -q "cordon-$v(1)" "$T/cordon.1.txt"
+                missing=
+                for o in $(options "$v"); do
+                        grep -qE -- "(^|[^a-z-])$o([^a-z-]|\$)" "$page" || missing="$missing $o"
+                done
+                is "cordon-$v(1) names every option" "$missing" ""
+        done
+        is "every page that is referred to is there" "$(sed -n 's/^\.Xr \(cordon[^ ]*\|libcordon\) \([0-9]\).*/man\/\1.\2/p' man/*.[1-8] | sort -u | while read -r f; do [ -f "$f" ] || echo "$f"; done)" ""
+        is "every page is installed" "$(for f in man/*.[1-8]; do grep -q "'$(basename "$f")'" man/meson.build || echo "$f"; done)" ""
+else
+        skip "the manual" "mandoc is not installed"
+fi
+functions=$(grep -oE '\bcordon_[a-z_]+\(' include/cordon.h | tr -d '(' | sort -u)
+is "libcordon(3) names every function" "$(for f in $functions; do grep -q "^\.F[no] $f\b" man/libcordon.3 || echo "$f"; done)" ""
+codes=$(sed -n '/code_names/,/};/p' src/base/err.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE 'none|unknown')
+is "cordon-errors(7) names every code" "$(for c in $codes; do grep -q "^\.It Li $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
+is "cordon-errors(7) names every lint" "$(grep -oE '"[EW]1[0-9][0-9]"' src/policy/lint.c | tr -d '"' | while read -r c; do grep -q "^\.It $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
+layers=$(sed -n '/layer_names\[\]/,/};/p' src/wall/*.c | grep -oE '= "[a-z-]+"' | tr -d '= "')
+is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""
+is "cordon.policy(5) names every stock policy" "$("$CORDON" policy stock | while read -r s; do grep -q "Li $s\$" man/cordon.policy.5 || echo "$s"; done)" ""
+
+# ---- examples ----
+# A block behind a line `.\" run` is run line by line in one shell and must print what it shows; `...` stands for
+# anything up to the end of a line.
+awk -v dir="$T" '
+FNR == 1 { armed = inside = 0 }
+/^\.\\" run$/ { armed = 1; next }
+armed && /^\.Bd / { inside = 1; armed = 0; n++; name = FILENAME; sub(/.*\//, "", name); out = sprintf("%s/ex-%03d", dir, n); print name ":" FNR >(out ".name"); next }
+inside && /^\.Ed/ { inside = 0; close(out ".sh"); close(out ".want"); close(out ".name"); next }
+inside { gsub(/\\e/, "\\"); gsub(/\\&/, "") }
+inside && /^\$ / { print "st=$?; echo \"$ @\"; (exit $st)" >(out ".sh"); here = /<</; print substr($0, 3) >(out ".sh"); print "$ @" >(out ".want"); next }
+inside && here { print >(out ".sh"); if ($0 == "END") here = 0; next }
+inside { print >(out ".want") }' man/*.[1-8]
+found=0
+for script in "$T"/ex-*.sh; do
+        [ -f "$script" ] || continue
+        found=$((found + 1))
+        ex=${script%.sh}
+        dir=$(mktemp -d "$T/dir.XXXXXX")
+        (cd "$dir" && sh "$script" >"$ex.got" 2>&1 </dev/null)
+        # Lines that end in ... are compared up to there.
+        awk 'NR == FNR { want[FNR] = $0; next } { w = want[FNR]; if (w ~ /\.\.\.$/ && index($0, substr(w, 1, length(w) - 3)) == 1) print w; else print }' "$ex.want" "$ex.got" >"$ex.same"
+        name="the example at $(cat "$ex.name") does what it shows"
+        if cmp -s "$ex.want" "$ex.same"; then pass "$name"; else fail "$name" "$(diff "$ex.want" "$ex.same" | head -n 20)"; fi
+done
+ok "there are examples" test "$found" -ge 10
+if command -v cc >/dev/null && [ -f "${BUILD:-build}/libcordon-core.a" ]; then
+        sed -n '/^#include <cordon.h>/,/^\.Ed/p' man/libcordon.3 | sed '/^\.Ed/d; s/\\e/\\/g' >"$T/example.c"
+        ok "the example of libcordon(3) compiles as C99" cc -std=c99 -Wall -Werror -Iinclude "$T/example.c" "${BUILD:-build}/libcordon-core.a" -o "$T/example"
+        is "and prints" "$("$T/example" 2>&1)" hello
+else
+        skip "the example of libcordon(3)" "no compiler, or the library is not built"
+fi
+
+# ---- completions ----
+if command -v bash >/dev/null; then ok "bash takes its completion" bash -n completions/cordon.bash; fi
+if command -v zsh >/dev/null; then ok "zsh takes its completion" zsh -n completions/_cordon; else skip "zsh takes its completion" "zsh is not installed"; fi
+if command -v fish >/dev/null; then ok "fish takes its completion" fish -n completions/cordon.fish; else skip "fish takes its completion" "fish is not installed"; fi
+fish_has() { # OPTION
+        case $1 in
+        --*) grep -qE -- " -l ${1#--}( |\$)" completions/cordon.fish ;;
+        *) grep -qE -- " -s ${1#-}( |\$)" completions/cordon.fish ;;
+        esac
+}
+missing=
+for v in $verbs; do
+        for f in completions/cordon.bash completions/_cordon completions/cordon.fish; do
+                grep -qE "(^|[^a-z-])$v([^a-z-]|\$)" "$f" || missing="$missing $f:$v"
+        done
+        for o in $(options "$v"); do
+                for f in completions/cordon.bash completions/_cordon; do
+                        grep -qE -- "(^|[^a-z-])$o([^a-z-]|\$)" "$f" || missing="$missing $f:$v:$o"
+                done
+                fish_has "$o" || missing="$missing completions/cordon.fish:$v:$o"
+        done
+done
+is "every verb and option completes in all three shells" "$missing" ""
+if command -v bash >/dev/null; then
+        cat >"$T/complete" <<'EOF'
+. completions/cordon.bash
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_cordon 2>/dev/null
+printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' '
+EOF
+        is "bash completes a verb" "$(bash "$T/complete" cordon ru)" "run run-script "
+        is "bash completes a door" "$(bash "$T/complete" cordon run --rea)" "--read "
+        is "bash completes a stock policy" "$(bash "$T/complete" cordon run --use base/p)" "base/python3 "
+        is "bash completes a wall" "$(bash "$T/complete" cordon run --wall n)" "namespace "
+        "$CORDON" run -d --name docs-test -- sleep 30 >"$T/id"
+        is "bash completes a running box" "$(bash "$T/complete" cordon stop docs-t)" "docs-test "
+        is "bash completes its run id" "$(bash "$T/complete" cordon logs "$(cat "$T/id")")" "$(cat "$T/id") "
+        "$CORDON" stop -k docs-test
+fi
+
+# ---- documents ----
+for f in README.md ARCHITECTURE.md SPECIFICATION.md NEWS.md SECURITY.md; do ok "$f is there" test -s "$f"; done
+ok "ARCHITECTURE.md has at most 300 lines" test "$(wc -l <ARCHITECTURE.md)" -le 300
+ok "README.md has at most 160 lines" test "$(wc -l <README.md)" -le 160
+is "every file that ARCHITECTURE.md names is there" "$(grep -oE '`(src|include|tests|tools|man|completions|docs|bench|examples)/[A-Za-z0-9_./-]+`' ARCHITECTURE.md | tr -d '\140' | sort -u | while read -r f; do [ -e "$f" ] || echo "$f"; done)" ""
+is "every function that ARCHITECTURE.md names is there" "$(grep -oE '`[a-z0-9_]+\(\)`' ARCHITECTURE.md | tr -d '\140()' | sort -u | while read -r f; do grep -rqw "$f" src include || echo "$f"; done)" ""
+is "every folder of src stands in ARCHITECTURE.md" "$(for d in src/*/; do grep -q "\`$(basename "$d")\`" ARCHITECTURE.md || echo "$d"; done)" ""
+is "every test that SPECIFICATION.md names is there" "$(grep -oE '`(tests/)?[a-z]*/?[A-Za-z0-9_-]+\.(sh|c|tbl)`' SPECIFICATION.md | tr -d '\140' | sort -u | while read -r f; do [ -e "$f" ] || echo "$f"; done)" ""
+is "every promise names a test or says that it is pending" "$(grep -E '^\| *[A-Z]+[0-9]+ ' SPECIFICATION.md | grep -vE '`tests/|test pending')" ""
+ok "there are promises" test "$(grep -cE '^\| *[A-Z]+[0-9]+ ' SPECIFICATION.md)" -ge 40
+
+# ---- no boasting ----
+# Whole words; what stands in quotes in a document is another's. Comments and #include lines of src are not user-visible.
+boast='\b(secure|safe|unbreakable)\b'
+is "no string of src boasts" "$(grep -nEi "\"[^\"]*$boast" src/*/*.[ch] src/*/*.inc include/*.h | grep -vE ':[0-9]+: *(/\*|\*|#include)' | grep -Ei "\"[^\"]*$boast[^\"]*\"")" ""
+is "no help text boasts" "$({ "$CORDON" help; for v in $verbs; do "$CORDON" help "$v"; done; } | grep -Ei "$boast")" ""
+is "no page or document boasts" "$(sed 's/"[^"]*"//g' README.md man/*.[1-8] | grep -Ei "$boast")" ""
+[ "$ROOT" = "$PWD" ] || exit 1
+done_testing

@@ -1,0 +1,9 @@
+# Each header compiles alone; the public one also as C99 and as C++.
+. "$(dirname "$0")/../cli/lib.sh"
+cd "$(dirname "$0")/../.." || exit 1
+for h in src/*/*.h; do
+        ok "$h compiles alone" cc -std=gnu17 -D_GNU_SOURCE -Wall -Werror -Isrc -Iinclude -fsyntax-only -x c "$h" -Wno-unused-function
+done
+ok "cordon.h is C99" cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c include/cordon.h
+ok "cordon.h is C++" c++ -std=c++11 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c++ include/cordon.h
+done_testing

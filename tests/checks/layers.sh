@@ -1,0 +1,31 @@
+# A folder of src/ includes itself and lower layers only; the faces see cordon.h and base/, nothing else.
+. "$(dirname "$0")/../cli/lib.sh"
+cd "$(dirname "$0")/../.." || exit 1
+
+check_layers() { # ROOT: prints each wrong include
+        awk -v faces="cli mcp oci serve" '
+        BEGIN { n = split(faces, f, " "); for (i = 1; i <= n; i++) face[f[i]] = 1 }
+        FILENAME ~ /tools\/layers$/ { if ($0 !~ /^#/) { level++; for (i = 1; i <= NF; i++) layer[$i] = level } next }
+        FNR == 1 { split(FILENAME, part, "/src/"); sub(/.*\/src\//, "", FILENAME_IN = FILENAME); folder = FILENAME_IN; sub(/\/.*/, "", folder)
+                   if (!(folder in layer)) print FILENAME ": folder " folder " is not in tools/layers" }
+        /^#include "/ {
+                to = $2; gsub(/"/, "", to)
+                if (to == "cordon.h") next
+                t = to; sub(/\/.*/, "", t)
+                if (!(t in layer)) print FILENAME ":" FNR ": unknown folder in " to
+                else if (t != folder && layer[t] >= layer[folder]) print FILENAME ":" FNR ": " folder " includes " to
+                else if (folder in face && t != folder && t != "base" && !(folder == "cli" && t == "probe")) print FILENAME ":" FNR ": a face includes " to
+                else if (t != folder && to !~ "^" t "/" t "\\.h$" && t != "base") print FILENAME ":" FNR ": past the door of " t ": " to
+        }' tools/layers "$1"/src/*/*.[ch]
+}
+wrong=$(check_layers "$PWD")
+is "every include goes down" "$wrong" ""
+
+# The check itself can fail: a tree with three wrong includes.
+mkdir -p "$T/src/base" "$T/src/policy" "$T/src/plan" "$T/src/nowhere"
+echo '#include "policy/policy.h"' >"$T/src/base/up.c"
+echo '#include "plan/internal.h"' >"$T/src/policy/up.c"
+echo '#include "policy/internal.h"' >"$T/src/plan/past.c"
+echo '#include "base/err.h"' >"$T/src/nowhere/x.c"
+is "wrong includes are found" "$(check_layers "$T" | wc -l)" 4
+done_testing

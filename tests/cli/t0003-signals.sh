@@ -1,0 +1,97 @@
+#!/bin/sh
+# Signals to cordon reach the payload; stop and continue; statuses.
+# shellcheck disable=SC2013,SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+chmod 777 "$T"
+if [ "$(id -u)" -eq 0 ]; then user="setpriv --reuid 65533 --regid 65533 --clear-groups"; else user=""; fi
+# start PREFIX ARGUMENT...: the keeper's pid in $keeper, output in out
+start() {
+        prefix=$1
+        shift
+        rm -f out
+        # shellcheck disable=SC2086
+        (exec $prefix "$CORDON" run -q --time 20s "$@") >out 2>err </dev/null &
+        keeper=$!
+}
+# until_says TEXT: waits up to 3 s for it in out
+until_says() {
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+                grep -q "$1" out 2>/dev/null && return 0
+                sleep 0.1
+        done
+        return 1
+}
+state() { sed -n 's/^State:.\(.\).*/\1/p' "/proc/$1/status"; }
+
+for who in root user; do
+        prefix=""
+        [ $who = root ] || prefix=$user
+        for wall in namespace process; do
+                for sig in INT TERM HUP QUIT USR1 USR2; do
+                        start "$prefix" --wall $wall -- sh -c "trap 'echo got $sig; exit 42' $sig; echo ready; while :; do sleep 0.05; done"
+                        until_says ready
+                        kill -$sig $keeper
+                        wait $keeper
+                        is "$who, $wall: $sig reaches the payload's trap" "$?:$(tail -n 1 out)" "42:got $sig"
+                done
+                for sig in INT:130 TERM:143 HUP:129 USR1:138; do
+                        start "$prefix" --wall $wall -- sh -c 'echo ready; sleep 10; exit 1'
+                        until_says ready
+                        kill -"${sig%:*}" $keeper
+                        wait $keeper
+                        is "$who, $wall: a payload without a trap ends of ${sig%:*}" $? "${sig#*:}"
+                done
+                start "$prefix" --wall $wall -- sh -c 'trap "" TERM; echo ready; sleep 0.5; exit 7'
+                until_says ready
+                kill -TERM $keeper
+                wait $keeper
+                is "$who, $wall: a payload that ignores TERM goes on" $? 7
+        done
+        # --- stop and continue ---
+        start "$prefix" -- sh -c 'echo ready; i=0; while [ $i -lt 600 ]; do i=$((i + 1)); echo $i; sleep 0.02; done'
+        until_says ready
+        kill -TSTP $keeper
+        sleep 0.3
+        is "$who: TSTP stops cordon" "$(state $keeper)" T
+        before=$(wc -l <out)
+        init=""
+        for p in $(cat "/proc/$keeper/task/$keeper/children"); do [ "$(cat "/proc/$p/comm")" != cordon-init ] || init=$p; done
+        payload=$(cat "/proc/$init/task/$init/children")
+        is "$who: and the payload" "$(state "${payload% }")" T
+        sleep 0.2
+        is "$who: nothing is written meanwhile" "$(wc -l <out)" "$before"
+        kill -CONT $keeper
+        sleep 0.4
+        ok "$who: CONT lets both go on" test "$(wc -l <out)" -gt "$before"
+        kill -TERM $keeper
+        wait $keeper
+        is "$who: then TERM ends it" $? 143
+
+        # --- a burst of signals loses neither the run nor the keeper ---
+        start "$prefix" -- sh -c 'trap "n=\$((n + 1))" USR1; n=0; echo ready; while [ ! $n -gt 5 ]; do sleep 0.02; done; echo many; exit 9'
+        until_says ready
+        i=0
+        while [ $i -lt 300 ] && kill -USR1 $keeper 2>/dev/null; do i=$((i + 1)); [ $((i % 20)) -ne 0 ] || sleep 0.05; done
+        for _ in 1 2 3 4 5 6 7 8 9 10; do kill -USR1 $keeper 2>/dev/null || break; sleep 0.1; done
+        wait $keeper
+        is "$who: a burst of signals is survived" "$?:$(tail -n 1 out)" "9:many"
+done
+# The caller's ignored and blocked signals are not the payload's.
+(
+        trap '' INT HUP PIPE USR1
+        "$CORDON" run -q -- grep -E '^Sig(Blk|Ign)' /proc/self/status </dev/null
+) >out
+is "ignored signals of the caller are not inherited" "$(tr -d ' \t\n' <out)" "SigBlk:0000000000000000SigIgn:0000000000000000"
+# A signal during the start is not lost.
+lost=0
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        start "" -- sleep 3
+        sleep "0.00$((i % 10))"
+        kill -TERM $keeper
+        began=$(date +%s)
+        wait $keeper
+        [ $(($(date +%s) - began)) -lt 2 ] || lost=$((lost + 1))
+done
+is "TERM during the start is never lost" $lost 0
+done_testing

@@ -1,0 +1,117 @@
+#!/bin/sh
+# detach, ps, stop, inspect, logs: finding and ending boxes that run.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+# ms COMMAND...: how long it took
+ms() { began=$(date +%s%N); "$@" >out 2>err </dev/null; code=$?; ms=$((($(date +%s%N) - began) / 1000000)); }
+dead() { # dead PID: within 2 s
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+                [ -d "/proc/$1" ] && [ "$(sed -n 's/^State:.\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null)" != Z ] || return 0
+                sleep 0.1
+        done
+        return 1
+}
+for who in root as_user; do
+        c="$who $CORDON"
+        n="t$$-$who"
+        n=$(echo "$n" | tr _ -)
+        ms $c run -d --name "$n" --time 30s -- sh -c 'echo said; echo erred >&2; sleep 20'
+        is "$who: -d ends at once" "$code:$([ $ms -lt 2000 ] && echo soon)" 0:soon
+        id=$(cat out)
+        ok "$who: and prints the run id" test "$(echo "$id" | grep -Ec '^[0-9]+-[0-9a-f]+-[0-9a-f]{16}$')" = 1
+        is "$who: and nothing else" "$(wc -l <out):$(cat err)" "1:"
+        sleep 0.3
+        has "$who: ps lists it" "$($c ps)" "$id"
+        has "$who: with its name" "$($c ps | grep "$id")" "$n"
+        has "$who: and its command" "$($c ps | grep "$id")" sleep
+        is "$who: ps --json is a list" "$($c ps --json | jq -r type)" array
+        is "$who: with this box in it" "$($c ps --json | jq -r ".[]|select(.run==\"$id\")|.name")" "$n"
+        is "$who: inspect by name is its object" "$($c inspect "$n" | jq -r .run)" "$id"
+        is "$who: inspect by id" "$($c inspect "$id" | jq -r .name)" "$n"
+        is "$who: inspect by prefix of the id" "$($c inspect "$(echo "$id" | cut -c1-12)" | jq -r .name)" "$n"
+        is "$who: it is up" "$($c inspect "$id" | jq -r .up)" true
+        is "$who: the command is in it" "$($c inspect "$id" | jq -r '.command[0]')" sh
+        has "$who: logs give its output" "$($c logs "$n")" said
+        has "$who: and its errors" "$($c logs "$n")" erred
+        keeper=$($c inspect "$id" | jq -r .keeper)
+        init=$($c inspect "$id" | jq -r .init)
+        is "$who: the keeper has left the session" "$(cut -d' ' -f6 "/proc/$keeper/stat")" "$keeper"
+        is "$who: the keeper holds none of the caller's streams" "$(find "/proc/$keeper/fd" -lname '/dev/null' \( -name 0 -o -name 1 -o -name 2 \) | wc -l)" 3
+        if [ "$(id -u)" -eq 0 ] && [ $who = root ]; then
+                hasnt "another user's ps does not list it" "$(as_user "$CORDON" ps)" "$id"
+                as_user "$CORDON" stop "$id" >out 2>err
+                is "another user cannot stop it" $? 125
+                as_user "$CORDON" logs "$id" >out 2>err
+                is "another user cannot read its output" $? 125
+                as_user "$CORDON" inspect "$n" >out 2>err
+                is "another user cannot inspect it" $? 125
+        fi
+        ms $c stop "$n"
+        is "$who: stop by name" "$code" 0
+        ok "$who: at once for one that does not ignore TERM ($ms ms)" test $ms -lt 2000
+        ok "$who: the keeper is gone" dead "$keeper"
+        ok "$who: init is gone" dead "$init"
+        hasnt "$who: ps does not list it any more" "$($c ps)" "$id"
+        $c inspect "$id" >out 2>err
+        is "$who: inspect of one that is gone gives 125" $? 125
+        has "$who: with an error" "$(cat err)" 'cordon: error:'
+        has "$who: and a hint" "$(cat err)" 'cordon: hint:'
+
+        # --- one that ignores TERM ---
+        id=$($c run -d --time 30s -- sh -c 'trap "" TERM INT HUP; while :; do sleep 1; done')
+        init=$($c inspect "$id" | jq -r .init)
+        sleep 0.2
+        ms $c stop -t 1 "$id"
+        is "$who: stop -t 1 of one that ignores TERM" $code 0
+        ok "$who: takes its second ($ms ms)" test $ms -ge 900 -a $ms -le 2500
+        ok "$who: and it is gone" dead "$init"
+        id=$($c run -d --time 30s -- sh -c 'trap "" TERM; while :; do sleep 1; done')
+        ms $c stop -k "$(echo "$id" | cut -c1-14)"
+        ok "$who: stop -k by prefix is at once ($ms ms)" test $code -eq 0 -a $ms -lt 1500
+
+        # --- two of one name ---
+        a=$($c run -d --name "$n" --time 30s -- sleep 20)
+        b=$($c run -d --name "$n" --time 30s -- sleep 20)
+        $c stop "$n" >out 2>err
+        is "$who: a name that two boxes bear is not guessed" $? 125
+        has "$who: and it says so" "$(cat err)" "2 boxes"
+        is "$who: both still run" "$($c ps | grep -c -e "$a" -e "$b")" 2
+        ms $c stop "$a" "$b"
+        is "$who: stop takes several" "$code:$($c ps | grep -c -e "$a" -e "$b")" 0:0
+
+        # --- its own end, its limits, its failures ---
+        id=$($c run -d --status-fd 3 --time 500ms -- sleep 20 3>"$T/status.$who")
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s "$T/status.$who" ] && break; sleep 0.1; done
+        is "$who: a detached box keeps its limits and writes its status" "$(jq -r .limit <"$T/status.$who")" time
+        $c run -d --read /no/such/door -- true >out 2>err </dev/null
+        is "$who: a detached start that fails gives 125" $? 125
+        has "$who: and says why" "$(cat err)" /no/such/door
+        $c run -d -- no-such-program >out 2>err </dev/null
+        is "$who: a detached program that is not there gives 127" $? 127
+        $c run -d -t -- true >out 2>err </dev/null
+        is "$who: -t and -d do not go together" $? 125
+        for bad in '' 'a b' 'a/b' "$(printf 'a\nb')" "$(printf %070d 1)"; do
+                $c run --name "$bad" -- true >out 2>err </dev/null
+                is "$who: the name '$(echo "$bad" | head -c 10 | tr '\n' ' ')' is refused" $? 125
+        done
+        # A box that does not detach is listed too, and its registry cannot be reached from inside.
+        $c run -q --name "fg$n" --time 10s -- sleep 5 >/dev/null 2>&1 </dev/null &
+        sleep 0.3
+        has "$who: a foreground box is in ps" "$($c ps)" "fg$n"
+        is "$who: a box sees no boxes" "$($c run -q --read "$CORDON" -- "$CORDON" ps 2>/dev/null </dev/null | grep -c "fg$n")" 0
+        $c stop -k "fg$n" >/dev/null 2>&1
+        wait
+done
+"$CORDON" stop >out 2>err
+is "stop of nothing gives 125" $? 125
+"$CORDON" stop no-such-box >out 2>err
+is "stop of a box that is not there gives 125" $? 125
+# The oldest output goes, the newest stays.
+id=$("$CORDON" run -d --output 64M --time 20s -- sh -c 'seq 1 400000; sleep 10')
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$CORDON" logs "$id" >log; [ "$(tail -n 1 log)" = 400000 ] && break; sleep 0.2; done
+is "logs end with the newest line" "$(tail -n 1 log)" 400000
+ok "logs are bounded" test "$(wc -c <log)" -lt 2700000
+"$CORDON" stop -k "$id"
+done_testing

@@ -1,0 +1,94 @@
+#!/bin/sh
+# in and out handles: the host opens, the box gets a copy, and what goes out is checked.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+# box ARGUMENT...: exit code in $code, output in out, errors in err
+box() { $who "$CORDON" run -q "$@" >out 2>err </dev/null; code=$?; }
+
+for who in root as_user; do
+        D="$T/$who"
+        mkdir -p "$D/dir"
+        echo 'hello handle' >"$D/in"
+        head -c 5000 /dev/zero >"$D/big"
+        echo '{"a":[1,2]}' >"$D/json"
+        echo '{"a":' >"$D/badjson"
+        printf 'caf\351' >"$D/latin"
+        printf '\211PNG\r\n\032\nxxxx' >"$D/png"
+        echo neighbour >"$D/neighbour"
+        chmod -R a+rX "$D"
+        [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D"
+
+        box --in doc --handle "doc=$D/in" -- sh -c 'cat "$CORDON_IN_DOC"'
+        is "$who: an in handle is read by its variable" "$code:$(cat out)" "0:hello handle"
+        box --in doc --handle "doc=$D/in" -- sh -c 'cat <&3'
+        is "$who: and as descriptor 3" "$code:$(cat out)" "0:hello handle"
+        box --in a --in b --handle "a=$D/in" --handle "b=$D/json" -- sh -c 'cat "$CORDON_IN_B" "$CORDON_IN_A"; ls /proc/self/fd | tr "\n" " "'
+        is "$who: two handles, each its own" "$(head -n 2 out | tr '\n' ' ')" '{"a":[1,2]} hello handle '
+        box --in doc --handle "doc=$D/in" -- sh -c 'echo x >"$CORDON_IN_DOC"; echo x >/proc/self/fd/3; echo x >&3'
+        ok "$who: an in handle cannot be written" test $code -ne 0
+        is "$who: nor reopened for writing: the host's file is what it was" "$(cat "$D/in")" 'hello handle'
+        box --in doc --handle "doc=$D/in" -- sh -c "cat $D/neighbour; cat /proc/self/fd/3/../neighbour; ls $D"
+        hasnt "$who: a handle is no way to its neighbours" "$(cat out)" neighbour
+        hasnt "$who: nor to its path" "$($who "$CORDON" run -q --in doc --handle "doc=$D/in" -- readlink /proc/self/fd/3 </dev/null)" "$D"
+        box --in doc -- true
+        is "$who: a handle with nothing behind it gives 125" $code 125
+        has "$who: and says what to type" "$(cat err)" '--handle doc=FILE'
+        box --handle "doc=$D/in" -- true
+        is "$who: a handle that no line names is refused" $code 125
+        box --in doc --handle "doc=$D/none" -- sh -c 'echo RAN'
+        is "$who: a missing in file is refused" "$code:$(grep -c RAN out)" 125:0
+        ok "$who: and is not made" test ! -e "$D/none"
+        rm -f "$D/none"
+        box --in doc --handle "doc=$D/dir" -- true
+        is "$who: a directory is refused" $code 125
+        has "$who: with the reason" "$(cat err)" directory
+
+        # --- size and type of what goes in ---
+        box --in 'doc max 4K' --handle "doc=$D/big" -- sh -c 'echo RAN'
+        is "$who: an in file over its max is refused" "$code:$(grep -c RAN out)" 125:0
+        has "$who: and the max is told" "$(cat err)" max
+        box --in 'doc max 5000' --handle "doc=$D/big" -- sh -c 'wc -c <&3'
+        is "$who: an in file of exactly its max is taken" "$code:$(cat out)" 0:5000
+        for pair in json:json:0 json:badjson:125 json:in:125 text:in:0 text:latin:125 image:png:0 image:in:125 binary:latin:0; do
+                type=${pair%%:*}
+                file=${pair#*:}
+                box --in "doc as $type" --handle "doc=$D/${file%:*}" -- true
+                is "$who: ${file%:*} as $type gives ${pair##*:}" $code "${pair##*:}"
+        done
+
+        # --- out ---
+        [ "$who" = root ] || chmod 777 "$D"
+        rm -f "$D/out"
+        box --out res --handle "res=$D/out" -- sh -c 'echo result >"$CORDON_OUT_RES"'
+        is "$who: an out handle is written after a good end" "$code:$(cat "$D/out")" 0:result
+        echo before-that-is-longer >"$D/out"
+        box --out res --handle "res=$D/out" -- sh -c 'echo new >"$CORDON_OUT_RES"'
+        is "$who: an out file that was there is replaced" "$code:$(cat "$D/out")" 0:new
+        echo before >"$D/out"
+        box --out res --handle "res=$D/out" -- sh -c 'echo bad >"$CORDON_OUT_RES"; exit 3'
+        is "$who: a bad end writes nothing" "$code:$(cat "$D/out")" 3:before
+        box --time 300ms --out res --handle "res=$D/out" -- sh -c 'echo bad >"$CORDON_OUT_RES"; sleep 5'
+        is "$who: nor does a limit" "$code:$(cat "$D/out")" 124:before
+        box --out 'res max 100' --handle "res=$D/out" -- sh -c 'head -c 101 /dev/zero >"$CORDON_OUT_RES"'
+        is "$who: more than max writes nothing" "$code:$(cat "$D/out")" 125:before
+        box --out 'res max 100' --handle "res=$D/out" -- sh -c 'head -c 100 /dev/zero >"$CORDON_OUT_RES"'
+        is "$who: exactly max is written" "$code:$(wc -c <"$D/out")" 0:100
+        echo before >"$D/out"
+        box --out 'res as json' --handle "res=$D/out" -- sh -c 'echo "{" >"$CORDON_OUT_RES"'
+        is "$who: what is not json writes nothing" "$code:$(cat "$D/out")" 125:before
+        box --out 'res as json' --handle "res=$D/out" -- sh -c 'echo "{}" >"$CORDON_OUT_RES"'
+        is "$who: what is json is written" "$code:$(cat "$D/out")" '0:{}'
+        rm -f "$D/fresh"
+        box --out res --handle "res=$D/fresh" -- sh -c 'exit 3'
+        ok "$who: a bad end makes no file either" test ! -e "$D/fresh"
+        rm -f "$D/fresh"
+        box --in doc --out res --handle "doc=$D/in" --handle "res=$D/out" -- sh -c 'tr a-z A-Z <"$CORDON_IN_DOC" >"$CORDON_OUT_RES"'
+        is "$who: in and out together" "$code:$(cat "$D/out")" "0:HELLO HANDLE"
+        box --wall process --in doc --out res --handle "doc=$D/in" --handle "res=$D/out" -- sh -c 'cat <&3 >&4'
+        is "$who: handles behind the process wall" "$code:$(cat "$D/out")" "0:hello handle"
+        box --out res --handle "res=$D/out" -- sh -c 'cp /bin/echo /proc/self/fd/3 && chmod 755 /proc/self/fd/3; /proc/self/fd/3 RAN'
+        hasnt "$who: an out handle is not executable" "$(cat out)" RAN
+done
+done_testing

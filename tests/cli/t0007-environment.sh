@@ -1,0 +1,73 @@
+#!/bin/sh
+# What a payload starts with: variables, descriptors, directory, umask, names, session. Nothing else.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+mkdir -p here/sub && chmod -R a+rX here
+export AWS_SECRET_ACCESS_KEY=hunter2 SSH_AUTH_SOCK=/tmp/agent PASSED=passed LD_PRELOAD='' LD_LIBRARY_PATH=/evil PYTHONPATH=/evil IFS_LEAK=1 EMPTY=
+for who in root as_user; do
+        box() { $who env LD_LIBRARY_PATH=/evil "$CORDON" run -q "$@" </dev/null 2>&1; }
+        names() { cut -d= -f1 | sort | tr '\n' ' '; }
+        is "$who: five variables and no more" "$(box -- env | names)" "HOME LANG PATH TERM USER "
+        is "$who: five behind the process wall too" "$(box --wall process -- env | names)" "HOME LANG PATH TERM USER "
+        is "$who: HOME is the box's" "$(box -- sh -c 'echo $HOME')" /home/box
+        is "$who: USER is the box's" "$(box -- sh -c 'echo $USER')" box
+        is "$who: PATH is not the caller's" "$(PATH="/evil:$PATH" box -- sh -c 'echo $PATH')" /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+        is "$who: TERM without a terminal is dumb" "$(box -- sh -c 'echo $TERM')" dumb
+        is "$who: env NAME passes one" "$(box --env PASSED -- env | grep -v -e ^HOME= -e ^LANG= -e ^PATH= -e ^TERM= -e ^USER=)" PASSED=passed
+        is "$who: env NAME that is not set is not there" "$(box --env NOT_SET -- env | names)" "HOME LANG PATH TERM USER "
+        is "$who: env NAME that is empty is there" "$(box --env EMPTY -- sh -c 'echo ${EMPTY-unset}')" ''
+        is "$who: env NAME=VALUE sets one" "$(box --env 'A=b c=d' -- sh -c 'echo "$A"')" 'b c=d'
+        is "$who: env NAME= sets it empty" "$(box --env A= -- sh -c 'echo "[${A-unset}]"')" '[]'
+        is "$who: env can set one of the five" "$(box --env LANG=xx -- env | grep -c -e '^LANG=xx$' -e ^LANG=C)" 1
+        is "$who: a name that is none is refused" "$(box --env '1A=x' -- true >/dev/null; echo $?)" 125
+        is "$who: an empty name is refused" "$(box --env '=x' -- true >/dev/null; echo $?)" 125
+
+        # --- descriptors: the caller holds 200 ---
+        is "$who: 200 open descriptors of the caller do not get in" "$(bash -c '
+                for i in $(seq 3 202); do eval "exec $i</etc/passwd"; done
+                [ "$(ls /proc/self/fd | wc -l)" -gt 200 ] || echo "not held"
+                '"$([ $who = root ] || [ "$(id -u)" -ne 0 ] || echo setpriv --reuid 65533 --regid 65533 --clear-groups)"' "$0" run -q -- sh -c "ls /proc/\$\$/fd" </dev/null' "$CORDON" | sort -n | tr '\n' ' ')" "0 1 2 "
+        is "$who: nor behind the process wall" "$(bash -c '
+                for i in $(seq 3 202); do eval "exec $i</etc/passwd"; done
+                '"$([ $who = root ] || [ "$(id -u)" -ne 0 ] || echo setpriv --reuid 65533 --regid 65533 --clear-groups)"' "$0" run -q --wall process -- python3 -c "
+import os
+n = []
+for i in range(1024):
+    try:
+        os.fstat(i); n.append(i)
+    except OSError: pass
+print(*n)" </dev/null' "$CORDON" | tail -n 1)" "0 1 2"
+        is "$who: a socket of the caller does not get in as input" "$(box -- readlink /proc/self/fd/0 | cut -d: -f1)" pipe
+        is "$who: output is a pipe of ours" "$($who "$CORDON" run -q -- readlink /proc/self/fd/1 </dev/null >o; cut -d: -f1 o)" pipe
+
+        # --- directory ---
+        is "$who: without a door, the home" "$(cd here/sub && box -- pwd)" /home/box
+        is "$who: with a door over it, the caller's directory" "$(cd here/sub && box --read "$T/here" -- pwd)" "$T/here/sub"
+        is "$who: a door elsewhere is not it" "$(cd / && box --read "$T/here" -- pwd)" /home/box
+        is "$who: --cwd" "$(box --cwd /usr/bin -- pwd)" /usr/bin
+        is "$who: --cwd that the box does not see gives 125" "$(box --cwd "$T/here" -- true >/dev/null; echo $?)" 125
+        is "$who: --cwd that is relative gives 125" "$(box --cwd here -- true >/dev/null; echo $?)" 125
+        is "$who: --cwd that is a descriptor gives 125" "$(box --cwd /proc/self/fd/4 -- true >/dev/null; echo $?)" 125
+        is "$who: --cwd that is a file gives 125" "$(box --cwd /etc/passwd -- true >/dev/null; echo $?)" 125
+        out=$(mkdir gone && cd gone && rmdir "$T/gone" && box -- pwd)
+        is "$who: a directory that was removed is no obstacle" "$out" /home/box
+        is "$who: the old directory cannot be reached" "$(box -- sh -c 'readlink /proc/self/cwd; readlink /proc/self/root')" "/home/box
+/"
+
+        # --- the rest ---
+        is "$who: umask" "$(umask 0; box -- sh -c umask)" 0022
+        is "$who: the host name is box" "$(box -- uname -n)" box
+        is "$who: a session of its own" "$(box -- sh -c 'read -r pid x x x pgrp sid tty x </proc/$$/stat; [ $sid = $$ ] && [ $pgrp = $$ ] && echo own tty $tty')" "own tty 0"
+        is "$who: pid 2, child of init" "$(box -- sh -c 'echo $PPID')" 1
+        has "$who: no controlling terminal" "$(box -- sh -c 'echo x >/dev/tty')" "No such"
+        is "$who: niceness is the caller's" "$(box -- nice)" "$(nice)"
+        is "$who: the time is the host's" "$(box -- date +%Y-%m-%d)" "$(date -u +%Y-%m-%d)"
+        is "$who: arguments pass unchanged" "$(box -- printf '<%s>' '' 'a b' '*' '$HOME' "$(printf 'x\ny')" '--' '-n' 'ü')" "<><a b><*><\$HOME><x
+y><--><-n><ü>"
+        is "$who: 4000 arguments" "$(box -- sh -c 'echo $#' $(seq 4000))" 3999
+        is "$who: too many arguments are refused" "$(box -- true $(seq 5000) >/dev/null; echo $?)" 125
+        is "$who: an empty command is refused" "$(box -- '' >/dev/null; echo $?)" 125
+done
+done_testing

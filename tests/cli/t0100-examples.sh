@@ -1,0 +1,85 @@
+#!/bin/sh
+# The examples and the demonstration do what their READMEs say, as root and as an ordinary user.
+# shellcheck disable=SC2317
+. "$(dirname "$0")/lib.sh"
+repo=$(cd "$(dirname "$0")/../.." && pwd)
+: "${BUILD:=$repo/build}"
+# Where every user can read them; the programs that use libcordon find it beside them.
+cp -r "$repo/examples" "$T/examples" && chmod -R a+rX "$T/examples"
+mkdir -p "$T/build/examples" && cp -L "$BUILD/libcordon.so.1" "$T/build/" &&
+        cp "$BUILD/examples/risky-parser" "$BUILD/examples/parse-record" "$T/build/examples/"
+chmod -R a+rX "$T/build"
+E=$T/examples
+root() { "$@"; }
+# example WHO NAME [ARGUMENT...]: runs it from elsewhere; $out, $code.
+example() {
+        who=$1 name=$2
+        shift 2
+        out=$(cd / && $who env CORDON="$CORDON" BUILD="$T/build" LD_LIBRARY_PATH="$T/build" sh "$E/$name" "$@" 2>&1 </dev/null)
+        code=$?
+}
+
+for who in root as_user; do
+        before=$(find "${TMPDIR:-/tmp}" -maxdepth 1 2>/dev/null | sort)
+        example $who two-in-the-morning/demo
+        is "$who: the demonstration ends with 0" "$code" 0
+        is "$who: it fits on one screen: lines" "$(printf '%s\n' "$out" | awk 'END { print (NR <= 24) ? "yes" : NR }')" yes
+        is "$who: it fits on one screen: columns" "$(printf '%s\n' "$out" | awk 'length > 80 { print }')" ''
+        has "$who: without a box the key leaks" "$out" 'the collector has the key'
+        has "$who: in a box the key file does not exist" "$out" 'read ~/.aws/credentials      refused: No such file or directory'
+        has "$who: the variable does not, either" "$out" 'refused: there is no such variable'
+        has "$who: the POST is refused" "$out" 'refused: Address family not supported by protocol'
+        has "$who: the end names the layer" "$out" 'socket(AF_INET, SOCK_STREAM) by python3: seccomp'
+        is "$who: why answers twice" "$(printf '%s\n' "$out" | grep -c 'denied by')" 2
+        has "$who: the honest work is done" "$out" 'honest work                  4711: the login page takes nine seconds'
+        has "$who: and it says so" "$out" 'The collector got nothing'
+        is "$who: no colour where there is no terminal" "$(printf '%s' "$out" | tr -dc '\033' | wc -c)" 0
+
+        example $who run-script/run
+        is "$who: run-script ends with 0" "$code" 0
+        has "$who: the script does its work" "$out" 'fox.txt: 9 words'
+        has "$who: it cannot write there" "$out" 'write beside the data: Read-only file system'
+        has "$who: it finds no key" "$out" ': No such file or directory'
+        has "$who: it has no network" "$out" 'call home: Address family not supported'
+
+        example $who resize-image/run
+        is "$who: resize-image ends with 0" "$code" 0
+        has "$who: the picture is resized" "$out" '64x48 -> 32x24'
+        has "$who: through descriptors, and leaves the box" "$out" '9270 bytes in, 2358 bytes out'
+        is "$who: no path at all can be opened" "$(printf '%s\n' "$out" | grep -c '^open .*: No such file or directory$')" 5
+        hasnt "$who: really none" "$out" 'it can'
+
+        example $who risky-parser/run
+        is "$who: risky-parser ends with 0" "$code" 0
+        has "$who: good input is parsed" "$out" 'record: world'
+        has "$who: a good end is told" "$out" 'the parser exited (0); walls: namespace, probed from inside'
+        has "$who: a crash is told" "$out" 'the parser was killed by a signal (11)'
+        has "$who: the refused socket is in the result" "$out" 'refused: socket(AF_INET, SOCK_STREAM) by seccomp (parse-record)'
+        hasnt "$who: nothing after the crash is parsed" "$out" never
+        is "$who: the parent lives on" "$(printf '%s\n' "$out" | grep -c 'this program goes on')" 2
+
+        example $who blocklist-vs-allowlist/run
+        is "$who: blocklist-vs-allowlist ends with 0" "$code" 0
+        has "$who: the blocklist leaks what it forgot, the allowlist nothing" "$out" 'leaked: 2 through the blocklist, 0 through the allowlist'
+        has "$who: both let the job be done" "$out" 'read: sales are up             read: sales are up'
+        is "$who: nothing is left in the temporary directory" "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -newer "$T/cordon" 2>/dev/null | sort | grep -e two-am -e '/tmp\.' | while read -r f; do printf '%s\n' "$before" | grep -qxF "$f" || echo "$f"; done)" ''
+done
+
+example root risky-parser/run 1000
+is "a thousand crashing children leave nothing behind" "$out" '1000 of 1000 crashed; left behind: 0 descriptors, no child, 0 mounts'
+is "and that is its status" "$code" 0
+
+# The demonstration is no theatre: with a program in cordon's place that opens the doors, it fails.
+printf '#!/bin/sh\n[ "$1" = run ] || exit 1\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n' >"$T/no-box" && chmod 755 "$T/no-box"
+out=$(CORDON=$T/no-box sh "$E/two-in-the-morning/demo" 2>&1)
+is "the demonstration fails when nothing is refused" $? 1
+hasnt "and does not claim otherwise" "$out" 'The collector got nothing'
+
+for f in "$repo"/examples/*/; do
+        name=$(basename "$f")
+        ok "$name has a README of at most 30 lines" test "$(wc -l <"$f/README.md" 2>/dev/null || echo 99)" -le 30
+done
+for f in "$repo"/examples/*/*.policy; do
+        ok "$(basename "$f") loads" "$CORDON" check "$f"
+done
+done_testing

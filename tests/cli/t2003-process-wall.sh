@@ -1,0 +1,135 @@
+#!/bin/sh
+# The wall without namespaces: what it holds, what it says, and that no stated wall is ever weakened.
+# shellcheck disable=SC2016,SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+for helper in probe hog; do
+        cc -O1 -static -o "$T/$helper" "$here/helpers/$helper.c" || { fail "$helper compiles"; done_testing; }
+        chmod 755 "$T/$helper"
+done
+root() { "$@"; }
+box() { $who "$CORDON" run -q --wall process "$@" </dev/null 2>&1; }
+mkdir -p home/.ssh door && echo "PRIVATE KEY" >home/.ssh/id_rsa && echo open >door/file && chmod -R a+rX home door
+name=cordon-p-$$
+"$T/probe" listen $name >ports &
+canary=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s ports ] && break; sleep 0.1; done
+read -r port4 port6 <ports
+
+for who in root as_user; do
+        is "$who: it runs" "$(box -- echo hello)" hello
+        $who "$CORDON" run --wall process --status-fd 3 -- true 3>status >out 2>err </dev/null
+        has "$who: it says what it is" "$(cat err)" 'note: the process wall'
+        is "$who: the result names the wall" "$(jq -r .wall <status)" process
+        is "$who: attested" "$(jq -r .attested <status)" true
+        for layer in landlock seccomp capabilities no-new-privs rlimit; do
+                is "$who: the layer $layer is up" "$(jq ".layers|index(\"$layer\") != null" <status)" true
+        done
+        for layer in user mount pid net; do
+                is "$who: the layer $layer is not claimed" "$(jq ".layers|index(\"$layer\")" <status)" null
+        done
+        is "$who: -q does not say it" "$(box -- true)" ''
+        is "$who: the payload's status is cordon's" "$(box -- sh -c 'exit 7' >/dev/null; echo $?)" 7
+        is "$who: a missing program is 127" "$(box -- no-such-program >/dev/null; echo $?)" 127
+        # --- files ---
+        for path in "$T/home/.ssh/id_rsa" /etc/shadow /etc/hostname /proc/1/status /proc/self/status /sys/kernel/mm /root /home /var /run; do
+                out=$(box -- cat "$path")
+                case $out in
+                *"ermission denied"* | *"No such file"*) pass "$who: $path cannot be read" ;;
+                *) fail "$who: $path cannot be read" "$out" ;;
+                esac
+        done
+        is "$who: a read door can be read" "$(box --read "$T/door" -- cat "$T/door/file")" open
+        has "$who: but not written" "$(box --read "$T/door" -- sh -c "echo x >$T/door/file")" ermission
+        is "$who: and is what it was" "$(cat door/file)" open
+        for path in /tmp /var/tmp /dev/shm "$T"; do
+                box -- sh -c "echo x >$path/cordon-planted-$$" >/dev/null
+                ok "$who: nothing can be written to $path" test ! -e "$path/cordon-planted-$$"
+        done
+        # --- the same probes as behind the namespace wall ---
+        box -- "$T/probe" >seen
+        is "$who: the probe came to its end" "$(grep -c '^kill-self OK$' seen)" 1
+        while read -r line; do
+                try=${line% *}
+                case $try in
+                fork | write-null | memfd | map-rwx-anonymous | kill-self) is "$who: $try works" "${line##* }" OK ;;
+                write-tmp | write-home | mkfifo | chmod-755 | socketpair) ;; # no private files, no sockets
+                exec-tmp | exec-home | exec-shm | map-exec-tmp | map-protect-tmp | chmod-* | fchmod* | chown-other | mkdir-2755) ;; # nothing can be written at all
+                *) ok "$who: $try is refused (${line##* })" test "${line##* }" != OK ;;
+                esac
+        done <seen
+        hasnt "$who: nothing that was written ran" "$(cat seen)" "ran OK"
+        box -- "$T/probe" connect "$port4" "$port6" "$name" >seen
+        ok "$who: the canaries were tried" test "$(wc -l <seen)" -ge 2
+        is "$who: no canary outside is reached" "$(grep -c ' OK$' seen)" 0
+        for family in AF_INET AF_INET6 AF_UNIX; do
+                has "$who: a socket of $family is refused" "$(box -- python3 -c "import socket; socket.socket(socket.$family)")" Error
+        done
+        # --- other processes ---
+        $who sleep 30 &
+        victim=$!
+        sleep 0.1
+        box -- sh -c "kill -9 $victim" >/dev/null
+        ok "$who: another process cannot be killed" kill -0 $victim
+        box -- sh -c 'kill -9 -1' >/dev/null
+        ok "$who: nor can all" kill -0 $victim
+        box -- sh -c 'kill -9 $PPID' >/dev/null
+        is "$who: nor can init" "$(box -- sh -c 'kill -9 $PPID 2>/dev/null; echo alive')" alive
+        kill $victim 2>/dev/null
+        wait $victim 2>/dev/null
+        # --- stragglers ---
+        tag=st$$
+        began=$(date +%s)
+        box --read "$T/hog" -- sh -c "$T/hog daemon 20 $tag; $T/hog daemon 20 $tag; (setsid sleep 19 &) ; exit 4" >/dev/null
+        is "$who: the status with stragglers is the payload's" $? 4
+        ok "$who: stragglers do not hold up the end" test $(($(date +%s) - began)) -lt 5
+        is "$who: stragglers are gone" "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c "^$tag\$")" 0
+        box --time 500ms --read "$T/hog" -- sh -c "$T/hog daemon 20 $tag; sleep 10" >/dev/null
+        is "$who: the time limit ends it" $? 124
+        is "$who: and its stragglers" "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c "^$tag\$")" 0
+        # --- what it cannot hold is refused ---
+        has "$who: a sock door is refused" "$(box --sock "$T/none" -- true)" 'cordon: error:'
+        for wall in vm wasm; do
+                out=$($who "$CORDON" run --wall $wall -- true 2>&1 </dev/null)
+                is "$who: the wall $wall is refused" $? 125
+                has "$who: the wall $wall is refused with a reason" "$out" "$wall"
+                has "$who: and a hint" "$out" 'cordon: hint:'
+        done
+done
+kill $canary
+wait $canary 2>/dev/null
+
+# --- a host that does not allow user namespaces: made by a user namespace with none to give ---
+as_root_of_it() { unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' sh "$@"; }
+as_user_of_it() {
+        as_user unshare -U --map-current-user --keep-caps sh -c \
+                'echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --inh-caps -all --ambient-caps -all "$@"' sh "$@"
+}
+printf 'wall namespace\nuse base/system\n' >stated.policy
+chmod 644 stated.policy
+for blocked in as_user_of_it as_root_of_it; do
+        if ! $blocked true 2>/dev/null; then
+                skip "$blocked: a stated wall is never weakened" "this host cannot make a user namespace to take them away in"
+                continue
+        fi
+        has "$blocked: no user namespace can be made" "$($blocked unshare -U true 2>&1)" unshare
+        out=$($blocked "$CORDON" run --wall namespace -- echo RAN 2>&1 </dev/null)
+        is "$blocked: a stated namespace wall that cannot be raised gives 125" $? 125
+        hasnt "$blocked: and the payload never ran" "$out" RAN
+        has "$blocked: with an error" "$out" 'cordon: error:'
+        has "$blocked: and a hint" "$out" 'cordon: hint:'
+        out=$($blocked "$CORDON" run --status-fd 3 -- echo RAN 3>status 2>err </dev/null)
+        is "$blocked: wall auto falls back" "$?:$out" 0:RAN
+        is "$blocked: to the process wall" "$(jq -r .wall <status)" process
+        has "$blocked: and says so" "$(cat err)" 'process wall'
+        $blocked "$CORDON" run -p stated.policy -- echo RAN >out 2>&1 </dev/null
+        is "$blocked: a wall stated in a policy is not weakened either" "$?:$(grep -c RAN out)" 125:0
+        $blocked "$CORDON" run -p stated.policy --wall process -- echo RAN >out 2>&1 </dev/null
+        is "$blocked: nor by the command line" "$?:$(grep -c RAN out)" 125:0
+        $blocked "$CORDON" run --read /no/such/door -- true >out 2>&1 </dev/null
+        has "$blocked: a wrong door is told, not hidden by the fall back" "$(cat out)" /no/such/door
+        $blocked "$CORDON" doctor >out 2>&1
+        is "$blocked: doctor says that the namespace wall is missing" $? 1
+done
+done_testing

@@ -1,0 +1,179 @@
+#!/bin/sh
+# read and write doors: what is seen, what can be changed, whose it is, and that the host is left as it was.
+# shellcheck disable=SC2016,SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+box() { $who "$CORDON" run -q "$@" </dev/null 2>&1; }
+
+for who in root as_user; do
+        D="$T/$who"
+        mkdir -p "$D/in/sub/deep" "$D/in/secret/more" "$D/out/sub" "$D/ro"
+        echo one >"$D/in/a"
+        echo two >"$D/in/sub/b"
+        echo three >"$D/in/sub/deep/c"
+        echo hidden >"$D/in/secret/key"
+        echo hidden >"$D/in/token"
+        echo old >"$D/out/old"
+        echo outside >"$D/outside"
+        ln -s ../outside "$D/in/way-out"
+        ln -s a "$D/in/link"
+        ln -s "$D/in" "$D/door-link"
+        ln -s in "$D/relative-link"
+        chmod -R a+rX "$D"
+        [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D"
+        find "$T" -path "$T/.out" -o -printf '%p %y %m %u %s %T@\n' | sort >before
+
+        # --- read ---
+        is "$who: a file behind a read door can be read" "$(box --read "$D/in" -- cat "$D/in/a")" one
+        is "$who: and below it" "$(box --read "$D/in" -- cat "$D/in/sub/deep/c")" three
+        is "$who: a single file as a door" "$(box --read "$D/in/a" -- cat "$D/in/a")" one
+        has "$who: its neighbour does not exist" "$(box --read "$D/in/a" -- cat "$D/in/token")" "No such file"
+        is "$who: a relative door is the caller's" "$(cd "$D" && box --read in -- cat "$D/in/a")" one
+        is "$who: a door that is the working directory is entered" "$(cd "$D/in/sub" && box --read . -- cat b)" two
+        is "$who: a link inside a door is followed inside it" "$(box --read "$D/in" -- cat "$D/in/link")" one
+        has "$who: a link out of a door leads nowhere" "$(box --read "$D/in" -- cat "$D/in/way-out")" "No such file"
+        has "$who: .. out of a door leads nowhere" "$(box --read "$D/in" -- sh -c "cat $D/in/../outside")" "No such file"
+        for try in "echo x >$D/in/a" "echo x >$D/in/new" "rm $D/in/a" "mv $D/in/a $D/in/z" "mkdir $D/in/d" "chmod 777 $D/in/a" \
+                "ln $D/in/a $D/in/hard" "touch $D/in/a" "truncate -s 0 $D/in/a" "rmdir $D/in/secret" "mv $D/in/sub $D/in/s2"; do
+                out=$(box --read "$D/in" -- sh -c "$try" || echo REFUSED)
+                has "$who: read-only really: ${try%% *}" "$out" REFUSED
+                out=$(box --root --read "$D/in" -- sh -c "$try" || echo REFUSED)
+                has "$who: read-only for root inside: ${try%% *}" "$out" REFUSED
+        done
+        is "$who: the file is what it was" "$(cat "$D/in/a")" one
+
+        # --- except: a word of policy lines; a flag takes one path, spaces and all ---
+        lines() { printf 'use base/system\nread %s\n' "$1" >p.policy; }
+        lines "$D/in except secret token"
+        out=$(box -p p.policy -- sh -c "cat $D/in/a; cat $D/in/secret/key; ls $D/in/secret; cat $D/in/token")
+        has "$who: beside an except all is seen" "$out" one
+        hasnt "$who: an excepted directory and file hide what they hold" "$out" hidden
+        lines "$D/in except secret"
+        hasnt "$who: nor are names seen" "$(box -p p.policy -- find "$D/in/secret")" more
+        lines "$D/in except token"
+        is "$who: an except holds for root inside" "$(box --root -p p.policy -- sh -c "cat $D/in/token | grep -c hidden")" 0
+        lines "$D/in except nothing"
+        is "$who: an except that is not there is no error" "$(box -p p.policy -- cat "$D/in/a")" one
+        lines "$D/in except secret sub/deep"
+        out=$(box -p p.policy -- sh -c "cat $D/in/secret/key $D/in/sub/deep/c $D/in/a $D/in/sub/b")
+        hasnt "$who: a deep except" "$out" three
+        has "$who: and beside it" "$out" "one
+two"
+
+        # --- nested ---
+        is "$who: a write door inside a read door" "$(box --read "$D/in" --write "$D/in/sub" -- sh -c "echo new >$D/in/sub/n; echo x 2>/dev/null >$D/in/n; cat $D/in/sub/n")" "new"
+        ok "$who: it was written on the host" test "$(cat "$D/in/sub/n")" = new
+        ok "$who: outside of it was not" test ! -e "$D/in/n"
+        rm -f "$D/in/sub/n"
+        out=$(box --write "$D/out" --read "$D/out/sub" -- sh -c "echo x >$D/out/sub/no; echo x >$D/out/yes; ls $D/out")
+        ok "$who: a read door inside a write door is read-only" test ! -e "$D/out/sub/no"
+        ok "$who: and around it can be written" test -e "$D/out/yes"
+        rm -f "$D/out/yes"
+
+        # --- write ---
+        box --write "$D/out" -- sh -c "umask 022; echo made >$D/out/made; mkdir $D/out/dir; echo more >>$D/out/old; ln -s made $D/out/ln; mv $D/out/made $D/out/moved" >/dev/null
+        is "$who: what is written is there" "$(cat "$D/out/moved")" made
+        is "$who: what was there is changed" "$(tail -n 1 "$D/out/old")" more
+        owner=$(stat -c %u "$D")
+        is "$who: a new file is the caller's" "$(stat -c %u:%g "$D/out/moved")" "$owner:$owner"
+        is "$who: a new directory is the caller's" "$(stat -c %u:%g "$D/out/dir")" "$owner:$owner"
+        is "$who: a file that was there is still the caller's" "$(stat -c %u:%g "$D/out/old")" "$owner:$owner"
+        is "$who: inside it is the box user's" "$(box --write "$D/out" -- stat -c %u "$D/out/old")" 1000
+        out=$(box --write "$D/out" -- sh -c "cp /bin/echo $D/out/prog; chmod 755 $D/out/prog; $D/out/prog RAN; chmod 4755 $D/out/prog || echo NOSUID")
+        hasnt "$who: what is written there does not run" "$out" RAN
+        has "$who: nor is it made set-uid" "$out" NOSUID
+        is "$who: its mode is plain" "$(stat -c %a "$D/out/prog")" 755
+        box --write "$D/out" -- mknod "$D/out/dev" c 1 3 >/dev/null
+        ok "$who: no device is made there" test ! -e "$D/out/dev"
+        rm -rf "$D/out/moved" "$D/out/dir" "$D/out/ln" "$D/out/prog"
+        echo old >"$D/out/old"
+
+        # --- missing, optional, other kinds ---
+        out=$(box --read "$D/none" -- true)
+        is "$who: a door that is not there gives 125" $? 125
+        has "$who: and names the path" "$out" "$D/none"
+        has "$who: and the hint" "$out" "read $D/none?"
+        printf 'use base/system\n\n  read %s\n' "$D/none" >p.policy
+        has "$who: in a file, with its line and column" "$(box -p p.policy -- true)" "p.policy:3:8"
+        is "$who: PATH? may be missing" "$(box --read "$D/none?" -- echo fine)" fine
+        is "$who: PATH? that is there is a door" "$(box --read "$D/in?" -- cat "$D/in/a")" one
+        is "$who: a link as a door shows what it leads to" "$(box --read "$D/door-link" -- cat "$D/door-link/a")" one
+        is "$who: a relative link as a door too" "$(box --read "$D/relative-link" -- cat "$D/relative-link/a")" one
+        is "$who: link and target as doors" "$(box --read "$D/in" --read "$D/door-link" -- cat "$D/door-link/a")" one
+        mkfifo "$D/fifo"
+        out=$(box --read "$D/fifo" -- true)
+        is "$who: a fifo is no door" $? 125
+        rm -f "$D/fifo"
+        is "$who: /proc/self/fd is no door" "$(box --read /proc/self/fd -- true >/dev/null; echo $?)" 125
+        is "$who: an empty path is no door" "$(box --read '' -- true >/dev/null; echo $?)" 125
+
+        # --- names ---
+        mkdir "$D/n"
+        for n in 'with space' "quote'and\"quote" 'ünïcödé-日本' '#hash' '-dash' 'star*' 'back\slash' 'trailing?' "$(printf 'new\nline')"; do
+                echo "$n" >"$D/n/$n"
+        done
+        chmod -R a+rX "$D/n"
+        is "$who: odd names behind a door are all there" "$(box --read "$D/n" -- sh -c "cd $D/n; for f in *; do cat \"./\$f\"; done" | sort | cksum)" "$(cd "$D/n" && for f in *; do cat "./$f"; done | sort | cksum)"
+        is "$who: a door with a space" "$(box --read "$D/n/with space" -- cat "$D/n/with space")" 'with space'
+        is "$who: a door with UTF-8" "$(box --read "$D/n/ünïcödé-日本" -- cat "$D/n/ünïcödé-日本")" 'ünïcödé-日本'
+        is "$who: a door with a star is taken as it is" "$(box --read "$D/n/star*" -- cat "$D/n/star*")" 'star*'
+        is "$who: a door with a hash" "$(box --read "$D/n/#hash" -- cat "$D/n/#hash")" '#hash'
+        printf 'use base/system\nread "%s/n/with space"\n' "$D" >p.policy
+        is "$who: a quoted door in a file" "$(box -p p.policy -- cat "$D/n/with space")" 'with space'
+        rm -rf "$D/n"
+
+        # --- many ---
+        mkdir "$D/many"
+        i=0
+        printf 'use base/system\n' >p.policy
+        while [ $i -lt 300 ]; do
+                mkdir "$D/many/$i" && echo $i >"$D/many/$i/f" && echo "read $D/many/$i" >>p.policy
+                i=$((i + 1))
+        done
+        chmod -R a+rX "$D/many"
+        is "$who: 300 doors" "$(box -p p.policy -- sh -c "cat $D/many/*/f | wc -l")" 300
+        rm -rf "$D/many"
+
+        # --- sockets ---
+        $who python3 -c '
+import socket, sys, threading
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(8); s.settimeout(15)
+open(sys.argv[1] + ".up", "w").close()
+while True:
+    try: c, _ = s.accept()
+    except OSError: break
+    c.sendall(b"hello from outside\n"); c.close()
+' "$D/sock" 2>/dev/null &
+        server=$!
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e "$D/sock.up" ] && break; sleep 0.1; done
+        hello='import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(99).decode(),end="")'
+        is "$who: a sock door is connected to" "$(box --sock "$D/sock" -- /usr/bin/python3 -c "$hello" "$D/sock")" "hello from outside"
+        out=$(box --read "$D/sock" -- true)
+        is "$who: a socket is no read door" $? 125
+        has "$who: and the hint is sock" "$out" "sock $D/sock"
+        has "$who: without a door there is no socket" "$(box -- /usr/bin/python3 -c "$hello" "$D/sock")" "FileNotFoundError"
+        has "$who: a read door over its directory is no way to it" "$(box --read "$D" -- /usr/bin/python3 -c "$hello" "$D/sock")" "Error"
+        has "$who: a file is no sock door" "$(box --sock "$D/in/a" -- true)" 'cordon: error:'
+        kill $server 2>/dev/null
+        wait $server 2>/dev/null
+        rm -f "$D/sock" "$D/sock.up"
+
+        # --- the host is as it was ---
+        find "$T" -path "$T/.out" -o -printf '%p %y %m %u %s %T@\n' | grep -v -e '/p.policy ' -e "^$T d" -e "^$D d" -e '/after ' -e '/before ' | awk '{ $6 = "" } 1' | sort >after
+        grep -v -e '/p.policy ' -e "^$T d" -e "^$D d" -e '/before ' -e '/after ' before | awk '{ $6 = "" } 1' | sort >before2
+        is "$who: nothing was made or changed on the host" "$(diff before2 after | grep -v -e before2 -e after)" ''
+        rm -f before2
+done
+# A door of root's shows other users' files as they are, and lends no power over them.
+if [ "$(id -u)" -eq 0 ]; then
+        mkdir other && echo theirs >other/file && chown 65533:65533 other/file && chmod 600 other/file && echo mine >other/mine && chmod 600 other/mine
+        who=root
+        is "root's own private file is seen through root's door" "$(box --read "$T/other" -- cat "$T/other/mine")" mine
+        has "another user's private file is not" "$(box --read "$T/other" -- cat "$T/other/file")" ermission
+        box --write "$T/other" -- sh -c "echo x >>$T/other/file" >/dev/null
+        is "nor can it be written" "$(cat other/file)" theirs
+fi
+: "$here"
+done_testing
