@@ -8,7 +8,6 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "box/internal.h"
-#include "wall/seccomp.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -112,8 +111,7 @@ struct box *box_start(const struct box_config *c, struct err *e)
 static void note_denial(struct box *b, const struct wall_denial *d)
 {
         struct box_denial n = { .layer = "seccomp", .count = 1 };
-        seccomp_describe(&d->call, n.what, sizeof n.what);
-        const char *permit = seccomp_permit(&d->call);
+        const char *permit = wall_denial_words(d, n.what, sizeof n.what);
         (void) snprintf(n.permit, sizeof n.permit, "%s", permit ? permit : "");
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
                          sizeof n.program);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/views.c - verbs that read a policy and run nothing: doors, check, why, policy. */
+#include "base/str.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -189,7 +190,13 @@ int verb_policy(int argc, char **argv)
         for (size_t i = 0; i < sizeof views / sizeof *views; i++)
                 if (strcmp(argv[1], views[i].name) == 0)
                         return policy_view(argc - 2, argv + 2, views[i].view);
-        return cli_usage("`cordon policy` has no `%s`: it has diff, json, show, digest and stock", argv[1]);
+        static const char *const words[] = { "diff", "json", "show", "digest", "stock" };
+        const char *best = words[0];
+        for (size_t i = 1; i < sizeof words / sizeof *words; i++)
+                if (str_distance(argv[1], words[i]) < str_distance(argv[1], best))
+                        best = words[i];
+        (void) fprintf(stderr, "cordon: error: `cordon policy` has no `%.60s`\ncordon: hint: did you mean `%s`?\n", argv[1], best);
+        return EXIT_CORDON;
 }
 
 int verb_doctor(int argc, char **argv)

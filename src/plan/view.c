@@ -90,6 +90,23 @@ static const char *link_end(struct builder *b, const char *path, const char *tar
         return s;
 }
 
+/* A path as it must be written in a line: quoted where a space or a quote would cut it. */
+static const char *as_token(struct builder *b, const char *path)
+{
+        if (!strpbrk(path, " \t\"\\#"))
+                return path;
+        AUTO_BUF(out);
+        buf_putc(&out, '"');
+        for (; *path; path++) {
+                if (*path == '"' || *path == '\\')
+                        buf_putc(&out, '\\');
+                buf_putc(&out, *path);
+        }
+        buf_putc(&out, '"');
+        const char *kept = arena_copy(b->a, buf_span(&out));
+        return kept ? kept : path;
+}
+
 static int add_door(struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];
@@ -99,7 +116,7 @@ static int add_door(struct builder *b, size_t i, struct err *e)
                         return 0;
                 (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: there is no %s on this host", d->at.file,
                                d->at.line, d->at.column, d->path);
-                return err_hint(e, "write `%s %s?` if it may be missing", policy_door_word(d->kind), d->path);
+                return err_hint(e, "write `%s %s?` if it may be missing", policy_door_word(d->kind), as_token(b, d->path));
         }
         if (seen->kind == SEEN_OTHER || (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK)) {
                 (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: %s is neither a file nor a directory", d->at.file,
@@ -174,7 +191,7 @@ static int add_programs(struct builder *b, struct err *e)
                 if (!g->path && !d->optional && !d->from_stock) {
                         (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: there is no program %s on this host",
                                        d->at.file, d->at.line, d->at.column, d->path);
-                        return err_hint(e, "write `run %s?` if it may be missing", d->path);
+                        return err_hint(e, "write `run %s?` if it may be missing", as_token(b, d->path));
                 }
                 add_program(b, g, b->r->seen[i].kind == SEEN_DIR);
         }

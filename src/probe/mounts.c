@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,10 +14,14 @@
 
 enum { REMOUNT = 32, BIND = 4096, RECURSIVE = 16384, MOVE = 8192, SHARED = 1 << 20, DETACH = 2 };
 
+/* What an attacker does first. Where it works, what follows is tried with all powers over the copy of the view. */
+static void take_powers(void) { (void) unshare(CLONE_NEWUSER | CLONE_NEWNS); }
+
 /* libc's <sys/mount.h> and the kernel's do not go together. */
 static long do_mount(const char *from, const char *to, const char *type, unsigned long flags,
                      const char *data)
 {
+        take_powers();
         return syscall(SYS_mount, from, to, type, flags, data);
 }
 
@@ -107,6 +112,7 @@ static int move_away(struct probe_result *r)
 
 static int unmount_covers(struct probe_result *r)
 {
+        take_powers();
         static const char *const places[] = { "/proc", "/tmp", "/usr", "/dev/null", "/" };
         for (size_t i = 0; i < sizeof places / sizeof *places; i++)
                 if (syscall(SYS_umount2, places[i], DETACH) == 0)
@@ -116,24 +122,28 @@ static int unmount_covers(struct probe_result *r)
 
 static int new_api_open_tree(struct probe_result *r)
 {
+        take_powers();
         AUTO_FD(fd, (int) syscall(SYS_open_tree, AT_FDCWD, "/usr", 1 /* OPEN_TREE_CLONE */));
         return by_reply(r, fd, "open_tree");
 }
 
 static int new_api_fsopen(struct probe_result *r)
 {
+        take_powers();
         AUTO_FD(fd, (int) syscall(SYS_fsopen, "tmpfs", 1));
         return by_reply(r, fd, "fsopen");
 }
 
 static int new_api_fspick(struct probe_result *r)
 {
+        take_powers();
         AUTO_FD(fd, (int) syscall(SYS_fspick, AT_FDCWD, "/tmp", 1));
         return by_reply(r, fd, "fspick");
 }
 
 static int new_api_setattr(struct probe_result *r)
 {
+        take_powers();
         uint64_t attr[4] = { 0, 1 /* clears read-only */, 0, 0 };
         return by_reply(r, syscall(SYS_mount_setattr, AT_FDCWD, "/usr", 0, attr, sizeof attr),
                         "mount_setattr");
@@ -141,11 +151,13 @@ static int new_api_setattr(struct probe_result *r)
 
 static int new_api_move(struct probe_result *r)
 {
+        take_powers();
         return by_reply(r, syscall(SYS_move_mount, AT_FDCWD, "/usr", AT_FDCWD, "/tmp", 0), "move_mount");
 }
 
 static int new_api_open_tree_attr(struct probe_result *r)
 {
+        take_powers();
         uint64_t attr[4] = { 0, 1, 0, 0 };
         AUTO_FD(fd, (int) syscall(467, AT_FDCWD, "/usr", 1, attr, sizeof attr));
         return by_reply(r, fd, "open_tree_attr");
@@ -168,6 +180,7 @@ static int pivot(struct probe_result *r)
 /* The classic: keep a descriptor of a directory, chroot below it, walk up from the descriptor. */
 static int chroot_classic(struct probe_result *r)
 {
+        take_powers();
         AUTO_FD(above, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
         if (chroot("/tmp") < 0)
                 return refused(r, "chroot");

@@ -89,7 +89,7 @@ static int vm_read_outside(struct probe_result *r)
 {
         char byte;
         struct iovec mine = { &byte, 1 }, its = { (void *) (uintptr_t) &sleeper, 1 };
-        return by_reply(r, process_vm_readv((pid_t) r->world->bystander, &mine, 1, &its, 1, 0),
+        return by_reach(r, process_vm_readv((pid_t) r->world->bystander, &mine, 1, &its, 1, 0),
                         "process_vm_readv outside");
 }
 

@@ -2,6 +2,7 @@
 /* wall/seccomp_tell.c - what the supervisor says of a call that was refused: its error, its words, its cure.
  * Never: follows a pointer argument, repeats bytes of the box, decides. */
 #include "wall/seccomp.h"
+#include "wall/wall.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -176,4 +177,10 @@ const char *seccomp_permit(const struct seccomp_data *d)
         bool internet = low(d, 0) == AF_INET || low(d, 0) == AF_INET6;
         return makes_socket(d) && internet && (type == SOCK_STREAM || type == SOCK_DGRAM) ? "net HOST:PORT"
                                                                                           : NULL;
+}
+
+const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap)
+{
+        (void) seccomp_describe(&d->call, what, cap);
+        return seccomp_permit(&d->call);
 }

@@ -53,6 +53,9 @@ struct wall_denial {
         char program[64];
 };
 
+/* What it was, in our own words, and the policy line that would permit it (NULL: none can). */
+const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap);
+
 struct wall_end {
         int status; /* as from waitpid() */
         uint64_t cpu_ns;

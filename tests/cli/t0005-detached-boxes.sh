@@ -1,6 +1,6 @@
 #!/bin/sh
 # detach, ps, stop, inspect, logs: finding and ending boxes that run.
-# shellcheck disable=SC2016,SC2317
+# shellcheck disable=SC2016,SC2086,SC2317
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 root() { "$@"; }

@@ -49,10 +49,22 @@ print(*n)" </dev/null' "$CORDON" | tail -n 1)" "0 1 2"
         is "$who: --cwd" "$(box --cwd /usr/bin -- pwd)" /usr/bin
         is "$who: --cwd that the box does not see gives 125" "$(box --cwd "$T/here" -- true >/dev/null; echo $?)" 125
         is "$who: --cwd that is relative gives 125" "$(box --cwd here -- true >/dev/null; echo $?)" 125
-        is "$who: --cwd that is a descriptor gives 125" "$(box --cwd /proc/self/fd/4 -- true >/dev/null; echo $?)" 125
+        # CVE-2024-21626: a descriptor that the walls still hold must not become the directory.
+        entered=""
+        i=0
+        while [ $i -lt 72 ]; do
+                box --cwd /proc/self/fd/$i -- true >/dev/null && entered="$entered $i"
+                i=$((i + 1))
+        done
+        is "$who: --cwd /proc/self/fd/N enters none of 72" "$entered" ""
+        is "$who: --cwd /proc/thread-self/fd/37 neither" "$(box --cwd /proc/thread-self/fd/37 -- true >/dev/null; echo $?)" 125
+        is "$who: --cwd /dev/fd/37 neither" "$(box --cwd /dev/fd/37 -- true >/dev/null; echo $?)" 125
         is "$who: --cwd that is a file gives 125" "$(box --cwd /etc/passwd -- true >/dev/null; echo $?)" 125
         out=$(mkdir gone && cd gone && rmdir "$T/gone" && box -- pwd)
-        is "$who: a directory that was removed is no obstacle" "$out" /home/box
+        case $out in
+        /home/box | "cordon: error: "*directory*) pass "$who: from a directory that was removed it starts, or says why not" ;;
+        *) fail "$who: from a directory that was removed it starts, or says why not" "$out" ;;
+        esac
         is "$who: the old directory cannot be reached" "$(box -- sh -c 'readlink /proc/self/cwd; readlink /proc/self/root')" "/home/box
 /"
 
@@ -61,7 +73,7 @@ print(*n)" </dev/null' "$CORDON" | tail -n 1)" "0 1 2"
         is "$who: the host name is box" "$(box -- uname -n)" box
         is "$who: a session of its own" "$(box -- sh -c 'read -r pid x x x pgrp sid tty x </proc/$$/stat; [ $sid = $$ ] && [ $pgrp = $$ ] && echo own tty $tty')" "own tty 0"
         is "$who: pid 2, child of init" "$(box -- sh -c 'echo $PPID')" 1
-        has "$who: no controlling terminal" "$(box -- sh -c 'echo x >/dev/tty')" "No such"
+        has "$who: no controlling terminal" "$(box -- sh -c 'cat /dev/tty')" "No such"
         is "$who: niceness is the caller's" "$(box -- nice)" "$(nice)"
         is "$who: the time is the host's" "$(box -- date +%Y-%m-%d)" "$(date -u +%Y-%m-%d)"
         is "$who: arguments pass unchanged" "$(box -- printf '<%s>' '' 'a b' '*' '$HOME' "$(printf 'x\ny')" '--' '-n' 'ü')" "<><a b><*><\$HOME><x

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The examples and the demonstration do what their READMEs say, as root and as an ordinary user.
-# shellcheck disable=SC2317
+# shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 repo=$(cd "$(dirname "$0")/../.." && pwd)
 : "${BUILD:=$repo/build}"
@@ -21,7 +21,7 @@ example() {
 
 for who in root as_user; do
         before=$(find "${TMPDIR:-/tmp}" -maxdepth 1 2>/dev/null | sort)
-        example $who two-in-the-morning/demo
+        example "$who" two-in-the-morning/demo
         is "$who: the demonstration ends with 0" "$code" 0
         is "$who: it fits on one screen: lines" "$(printf '%s\n' "$out" | awk 'END { print (NR <= 24) ? "yes" : NR }')" yes
         is "$who: it fits on one screen: columns" "$(printf '%s\n' "$out" | awk 'length > 80 { print }')" ''
@@ -35,21 +35,21 @@ for who in root as_user; do
         has "$who: and it says so" "$out" 'The collector got nothing'
         is "$who: no colour where there is no terminal" "$(printf '%s' "$out" | tr -dc '\033' | wc -c)" 0
 
-        example $who run-script/run
+        example "$who" run-script/run
         is "$who: run-script ends with 0" "$code" 0
         has "$who: the script does its work" "$out" 'fox.txt: 9 words'
         has "$who: it cannot write there" "$out" 'write beside the data: Read-only file system'
         has "$who: it finds no key" "$out" ': No such file or directory'
         has "$who: it has no network" "$out" 'call home: Address family not supported'
 
-        example $who resize-image/run
+        example "$who" resize-image/run
         is "$who: resize-image ends with 0" "$code" 0
         has "$who: the picture is resized" "$out" '64x48 -> 32x24'
         has "$who: through descriptors, and leaves the box" "$out" '9270 bytes in, 2358 bytes out'
         is "$who: no path at all can be opened" "$(printf '%s\n' "$out" | grep -c '^open .*: No such file or directory$')" 5
         hasnt "$who: really none" "$out" 'it can'
 
-        example $who risky-parser/run
+        example "$who" risky-parser/run
         is "$who: risky-parser ends with 0" "$code" 0
         has "$who: good input is parsed" "$out" 'record: world'
         has "$who: a good end is told" "$out" 'the parser exited (0); walls: namespace, probed from inside'
@@ -58,7 +58,7 @@ for who in root as_user; do
         hasnt "$who: nothing after the crash is parsed" "$out" never
         is "$who: the parent lives on" "$(printf '%s\n' "$out" | grep -c 'this program goes on')" 2
 
-        example $who blocklist-vs-allowlist/run
+        example "$who" blocklist-vs-allowlist/run
         is "$who: blocklist-vs-allowlist ends with 0" "$code" 0
         has "$who: the blocklist leaks what it forgot, the allowlist nothing" "$out" 'leaked: 2 through the blocklist, 0 through the allowlist'
         has "$who: both let the job be done" "$out" 'read: sales are up             read: sales are up'

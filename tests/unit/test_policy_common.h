@@ -81,7 +81,7 @@ static inline void check_refused(const char *text, const char *what, const char 
 static inline char *test_data(const char *name, char *path, size_t cap)
 {
         const char *root = getenv("CORDON_SOURCE");
-        char here[2048];
+        char here[1024];
         (void) snprintf(here, sizeof here, "%s", __FILE__);
         for (int up = 0; up < 3 && strrchr(here, '/'); up++)
                 *strrchr(here, '/') = '\0';

@@ -1,0 +1,97 @@
+#!/bin/sh
+# run doors: which programs may start, and that what a box wrote may not.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+mkdir -p door/bin tool
+printf '#!/bin/sh\necho script ran "$@"\n' >door/script
+printf '#!/usr/bin/python3\nprint("python ran")\n' >door/script.py
+printf 'echo plain ran\n' >door/plain
+cp /bin/echo door/bin/echo2
+cp /bin/echo tool/echo3
+chmod 755 door/script door/script.py door/bin/echo2 tool/echo3
+chmod -R a+rX door tool
+loader=$(readlink -f /lib64/ld-linux-x86-64.so.2 2>/dev/null || readlink -f /lib/ld-linux-aarch64.so.1)
+# try PROGRAM ARGUMENT...: starts it from python and prints how that went
+try='
+import os, sys
+try:
+    os.execv(sys.argv[1], sys.argv[1:])
+except OSError as e:
+    print("REFUSED", e.errno, flush=True)
+'
+for who in root as_user; do
+        box() { $who timeout 10 "$CORDON" run -q "$@" </dev/null 2>&1; }
+        if [ -x /usr/bin/python3 ]; then
+                py() { box --use base/python3 "$@"; }
+                is "$who: base/python3 runs python3" "$(py -- python3 -c 'print(6*7)')" 42
+                is "$who: and by its path" "$(py -- /usr/bin/python3 -c 'print(6*7)')" 42
+                is "$who: with its library" "$(py -- python3 -c 'import json, ssl, sqlite3; print(json.dumps([1]))')" '[1]'
+                for program in /bin/sh /usr/bin/env /bin/echo /usr/bin/perl "$loader"; do
+                        out=$(py -- python3 -c "$try" "$program" RAN)
+                        hasnt "$who: base/python3 does not run $program" "$out" RAN
+                        case $out in
+                        *REFUSED*) pass "$who: $program is refused or not there" ;;
+                        *) fail "$who: $program is refused or not there" "$out" ;;
+                        esac
+                done
+                out=$(py --read /bin/echo --read /usr/bin/echo -- python3 -c "$try" "$loader" /usr/bin/echo RAN)
+                hasnt "$who: ld.so does not run a program that is only readable" "$out" "
+RAN"
+                ok "$who: it said nothing as a program" test "$(echo "$out" | grep -c '^RAN$')" -eq 0
+                out=$(py --read /usr/bin/echo -- python3 -c "$try" /usr/bin/echo RAN)
+                has "$who: a program that is only readable does not run" "$out" REFUSED
+                is "$who: a run door lets it" "$(py --run /usr/bin/echo -- python3 -c "$try" /usr/bin/echo RAN)" RAN
+                is "$who: a run door by name lets it" "$(py --run echo -- python3 -c "$try" /usr/bin/echo RAN)" RAN
+                hasnt "$who: another program it does not" "$(py --run echo -- python3 -c "$try" /usr/bin/printf RAN)" RAN
+                out=$(py -- python3 -c 'import os, shutil
+shutil.copy("/usr/bin/python3", "/tmp/p")
+os.chmod("/tmp/p", 0o755)
+try: os.execv("/tmp/p", ["p", "-c", "print(\"RAN\")"])
+except OSError as e: print("REFUSED", e.errno)')
+                has "$who: a copy of python does not run" "$out" "REFUSED 13"
+                out=$(py -- python3 -c 'import os
+fd = os.memfd_create("x", 0)
+os.write(fd, open("/usr/bin/python3", "rb").read())
+try: os.execve(fd, ["p", "-c", "print(\"RAN\")"], {})
+except OSError as e: print("REFUSED", e.errno)')
+                hasnt "$who: python in a memory file does not run" "$out" "RAN"
+                is "$who: a named command runs where no line covers it" "$(py -- /bin/echo RAN)" RAN
+                is "$who: sh as the named command starts, its children do not" "$(py -- sh -c 'echo builtin; /bin/echo RAN' | grep -c RAN)" 0
+                is "$who: an interpreter of a script must be a run door too" "$(py --read "$T/door" -- "$T/door/script" | grep -c 'script ran')" 0
+                is "$who: a python script in a read door" "$(py --read "$T/door" --run "$T/door/script.py" -- "$T/door/script.py")" "python ran"
+        else
+                skip "$who: base/python3" "no /usr/bin/python3 here"
+        fi
+        # --- run any, scripts, directories ---
+        is "$who: by default any program of the host" "$(box -- sh -c '/bin/echo RAN')" RAN
+        is "$who: a script in a read door" "$(box --read "$T/door" -- "$T/door/script" arg)" "script ran arg"
+        is "$who: a program in a read door, called by another" "$(box --read "$T/door" -- sh -c "$T/door/bin/echo2 RAN")" RAN
+        is "$who: a file without its bit gives 126" "$(box --read "$T/door" -- "$T/door/plain" >/dev/null; echo $?)" 126
+        is "$who: sh reads it as a script" "$(box --read "$T/door" -- sh "$T/door/plain")" "plain ran"
+        is "$who: run any said openly" "$(printf 'use base/system\nrun any\nread %s\n' "$T/door" >p; chmod 644 p; box -p p -- sh -c "$T/door/bin/echo2 RAN")" RAN
+        printf 'use base/loader\nrun sh\nread %s/tool\n' "$T" >p
+        out=$(box -p p -- sh -c "$T/tool/echo3 RAN")
+        hasnt "$who: without run any, a program in a read door does not run" "$out" "RAN"
+        printf 'use base/loader\nrun sh %s/tool/\nread %s/tool\n' "$T" "$T" >p
+        is "$who: run DIR/ lets all below it" "$(box -p p -- sh -c "$T/tool/echo3 RAN")" RAN
+        printf 'use base/loader\nrun sh\nrun %s/tool/echo3\n' "$T" >p
+        is "$who: run PATH makes it visible" "$(box -p p -- sh -c "$T/tool/echo3 RAN")" RAN
+        printf 'use base/loader\nrun sh no-such-thing\n' >p
+        is "$who: a run door that is not there gives 125" "$(box -p p -- sh -c true >/dev/null; echo $?)" 125
+        printf 'use base/loader\nrun sh no-such-thing?\n' >p
+        is "$who: unless it may be missing" "$(box -p p -- sh -c 'echo fine')" fine
+        # --- write doors ---
+        w="$T/w.$who"
+        mkdir -p "$w"
+        [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown 65533:65533 "$w"
+        hasnt "$who: what is written in a write door does not run" "$(box --write "$w" -- sh -c "cp /bin/echo $w/x; $w/x RAN; $loader $w/x RAN")" RAN
+        is "$who: run DIR/ over the write door lets it" "$(box --write "$w" --run "$w/" -- sh -c "cp /bin/echo $w/y; $w/y RAN")" RAN
+        hasnt "$who: and only there" "$(box --write "$w" --run "$w/" -- sh -c 'cp /bin/echo /tmp/z; /tmp/z RAN')" RAN
+        # --- use none ---
+        hasnt "$who: use none sees no program" "$(box --use none -- sh -c 'echo RAN')" RAN
+        is "$who: run-script runs one file" "$($who "$CORDON" run-script -q "$T/door/script" one two </dev/null 2>&1)" "script ran one two"
+        is "$who: run-script needs no execute bit" "$($who "$CORDON" run-script -q "$T/door/plain" </dev/null 2>&1)" "plain ran"
+done
+done_testing
