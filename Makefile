@@ -45,9 +45,15 @@ fuzz: deps
 check-style: deps
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run checks
 
+# A build directory remembers the prefix it was made with: another PREFIX is told to it first.
+define install_from
+@grep -qF '"name": "prefix", "value": "$(PREFIX)"' $(1)/meson-info/intro-buildoptions.json || \
+	{ meson configure $(1) -Dprefix=$(PREFIX) && ninja -C $(1) --quiet >/dev/null; }
+@meson install -C $(1) --no-rebuild --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+endef
 install: all
-	@meson install -C $(BUILD) --no-rebuild --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
-	@meson install -C $(STATIC) --no-rebuild --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	$(call install_from,$(BUILD))
+	$(call install_from,$(STATIC))
 
 clean:
 	rm -rf build build-*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* resize.c - halves a 24-bit BMP: each pixel of the result is the mean of four. The picture comes through the handle
- * CORDON_IN_SOURCE and the result goes through CORDON_OUT_RESULT. Arguments are paths that it tries to open first, as a
- * parser would that a hostile picture has taken over. */
+/* resize.c - halves a 24-bit BMP: each pixel of the result is the mean of four. The picture comes through the
+ * handle CORDON_IN_SOURCE and the result goes through CORDON_OUT_RESULT. Arguments are paths that it tries to
+ * open first, as a parser would that a hostile picture has taken over. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +17,10 @@ struct picture {
 
 static size_t stride(uint32_t width) { return (3u * (size_t) width + 3) & ~(size_t) 3; }
 
-static uint32_t get32(const uint8_t *p) { return p[0] | (uint32_t) p[1] << 8 | (uint32_t) p[2] << 16 | (uint32_t) p[3] << 24; }
+static uint32_t get32(const uint8_t *p)
+{
+        return p[0] | (uint32_t) p[1] << 8 | (uint32_t) p[2] << 16 | (uint32_t) p[3] << 24;
+}
 
 static void put32(uint8_t *p, uint32_t v)
 {
@@ -67,7 +70,9 @@ static const char *save(FILE *f, const struct picture *p)
         put32(h + 18, p->width);
         put32(h + 22, p->height);
         put32(h + 34, (uint32_t) n);
-        return fwrite(h, 1, HEAD, f) == HEAD && fwrite(p->rows, 1, n, f) == n && fflush(f) == 0 ? NULL : "the result cannot be written";
+        return fwrite(h, 1, HEAD, f) == HEAD && fwrite(p->rows, 1, n, f) == n && fflush(f) == 0
+                       ? NULL
+                       : "the result cannot be written";
 }
 
 static FILE *handle(const char *variable, const char *mode)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* parse-record.c - the parser nobody trusts: reads `LENGTH:TEXT` records from its input and prints each. It believes the
- * length, as so many have: a record that claims more than it has writes through a wild pointer. It also tries what a
- * parser that was taken over would try: `open:PATH` and `connect`. */
+/* parse-record.c - the parser nobody trusts: reads `LENGTH:TEXT` records from its input and prints each. It
+ * believes the length, as so many have: a record that claims more than it has writes through a wild pointer.
+ * It also tries what a parser that was taken over would try: `open:PATH` and `connect`. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/breakout.c - `cordon breakout`: every probe of the attack table against the user's own box. What the box prints is
- * hostile text: it is parsed strictly, and a probe that is not heard of counts as `cannot-tell`. */
+/* cli/breakout.c - `cordon breakout`: every probe of the attack table against the user's own box. What the
+ * box prints is hostile text: it is parsed strictly, and a probe that is not heard of counts as
+ * `cannot-tell`. */
+#include "cli/breakout.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "cli/breakout.h"
 #include "cli/cli.h"
 
 #include <signal.h>
@@ -15,7 +16,14 @@
 enum { OUTPUT_MAX = 1 << 20, WORDS = 32 };
 
 /* What the table says of one attempt. */
-enum verdict { VERDICT_CANNOT_TELL = 0, VERDICT_HELD, VERDICT_GRANTED, VERDICT_NOT_PROMISED, VERDICT_ESCAPED, VERDICT__COUNT };
+enum verdict {
+        VERDICT_CANNOT_TELL = 0,
+        VERDICT_HELD,
+        VERDICT_GRANTED,
+        VERDICT_NOT_PROMISED,
+        VERDICT_ESCAPED,
+        VERDICT__COUNT
+};
 static const char *const verdict_names[] = { "cannot-tell", "held", "granted", "not-promised", "ESCAPED" };
 _Static_assert(sizeof verdict_names / sizeof *verdict_names == VERDICT__COUNT, "a name for each verdict");
 
@@ -129,7 +137,8 @@ static bool door_grants(struct breakout *b, const char *effect)
         return door;
 }
 
-static enum verdict judge(struct breakout *b, const struct probe *p, const struct json *line, bool process_wall)
+static enum verdict judge(struct breakout *b, const struct probe *p, const struct json *line,
+                          bool process_wall)
 {
         const char *outcome = text_of(line, "outcome");
         if (strcmp(outcome, probe_outcome_name(PROBE_HELD)) == 0)
@@ -183,18 +192,24 @@ static void fill_rows(struct breakout *b)
                 a->success = all[i]->success;
                 a->layers = all[i]->layers;
                 a->verdict = line ? judge(b, all[i], line, process_wall) : VERDICT_CANNOT_TELL;
-                (void) str_inert(span_str(line ? text_of(line, "why") : "the box ended before it was tried"), a->why, sizeof a->why);
+                (void) str_inert(span_str(line ? text_of(line, "why") : "the box ended before it was tried"),
+                                 a->why, sizeof a->why);
                 (void) str_inert(span_str(line ? text_of(line, "layer") : ""), a->layer, sizeof a->layer);
         }
         for (size_t i = 0; i < heard; i++)
                 json_free(docs[i]);
 }
 
-static void add_check(void *ctx, const char *claim, const char *found)
+static void add_check(void *ctx, const char *claim, const char *found, bool by_write)
 {
-        struct attempt *a = add_row(ctx, claim, "outside");
+        struct breakout *b = ctx;
+        char effect[300];
+        struct attempt *a = add_row(b, claim, "outside");
         a->success = "an effect crossed the wall unseen from inside";
         a->verdict = found ? VERDICT_ESCAPED : VERDICT_HELD;
+        (void) snprintf(effect, sizeof effect, "write %s/secret", b->canary.world.dir);
+        if (found && by_write && door_grants(b, effect))
+                a->verdict = VERDICT_GRANTED;
         (void) snprintf(a->why, sizeof a->why, "%s", found ? found : "as it was");
 }
 
@@ -230,11 +245,12 @@ static void put_table(const struct breakout *b, struct buf *o)
                 const struct attempt *a = &b->rows[i];
                 if (strcmp(cls, a->cls) != 0)
                         buf_printf(o, "%s%s\n", i ? "\n" : "", cls = a->cls);
-                buf_printf(o, "  %-12s %-58s %-13s %s\n", verdict_names[a->verdict], a->name, a->layer, a->why);
+                buf_printf(o, "  %-12s %-58s %-13s %s\n", verdict_names[a->verdict], a->name, a->layer,
+                           a->why);
         }
         const cordon_result *r = cordon_box_result(b->box);
-        buf_printf(o, "\n%zu attempts on the %s wall: %u held, %u ESCAPED, %u cannot tell", b->count, r->wall, b->totals[VERDICT_HELD],
-                   b->totals[VERDICT_ESCAPED], b->totals[VERDICT_CANNOT_TELL]);
+        buf_printf(o, "\n%zu attempts on the %s wall: %u held, %u ESCAPED, %u cannot tell", b->count, r->wall,
+                   b->totals[VERDICT_HELD], b->totals[VERDICT_ESCAPED], b->totals[VERDICT_CANNOT_TELL]);
         if (b->totals[VERDICT_GRANTED])
                 buf_printf(o, ", %u granted by a door", b->totals[VERDICT_GRANTED]);
         if (b->totals[VERDICT_NOT_PROMISED])
@@ -263,7 +279,8 @@ static int list_probes(bool json)
         AUTO_BUF(o);
         for (size_t i = 0; i < n; i++) {
                 if (!json) {
-                        buf_printf(&o, "%-12s %-58s %s\n", probe_class_name(all[i]->cls), all[i]->name, all[i]->success);
+                        buf_printf(&o, "%-12s %-58s %s\n", probe_class_name(all[i]->cls), all[i]->name,
+                                   all[i]->success);
                         continue;
                 }
                 buf_puts(&o, i ? ",\n {\"probe\":" : "[{\"probe\":");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/breakout.h - the host side of `cordon breakout`: harmless things to reach for, and what became of them. */
+/* cli/breakout.h - the host side of `cordon breakout`: harmless things to reach for, and what became of them.
+ */
 #pragma once
 #include "base/buf.h"
 #include "probe/probe.h"
@@ -18,13 +19,15 @@ struct canary {
         pid_t bystander;
         uid_t maker; /* only the process that made them takes them away */
         struct stat before;
-        char digest[65];      /* of our own program file */
-        char knobs[2][256];   /* core_pattern and the host's name, as they were */
+        char digest[65];    /* of our own program file */
+        char knobs[2][256]; /* core_pattern and the host's name, as they were */
 };
 
 /* 0, or -1 with errno and whatever could be made: what is missing makes its probes `cannot-tell`. */
 int canary_make(struct canary *c);
 void canary_end(struct canary *c);
 
-/* What only the host can tell: each calls `say` once. NULL `found` means that all is as it was. */
-void canary_check(struct canary *c, void (*say)(void *ctx, const char *claim, const char *found), void *ctx);
+/* What only the host can tell: each calls `say` once. NULL `found` means that all is as it was; `by_write`,
+ * that a door which lets the box write there explains it. */
+typedef void canary_say(void *ctx, const char *claim, const char *found, bool by_write);
+void canary_check(struct canary *c, canary_say *say, void *ctx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/canary.c - the host's side of the probes: a directory, sockets, a queue, shared memory, open descriptors and a
- * bystander, all harmless, all removed at the end, and all looked at again before that. */
+/* cli/canary.c - the host's side of the probes: a directory, sockets, a queue, shared memory, open
+ * descriptors and a bystander, all harmless, all removed at the end, and all looked at again before that. */
 #include "base/fd.h"
 #include "base/hash.h"
 #include "cli/breakout.h"
@@ -31,7 +31,8 @@
 #include <unistd.h>
 
 static const char secret_text[] = "cordon canary: nothing in a box reads this\n";
-static const char *const names[] = { "secret", "long", "spare", "link", "fifo", "program", "socket", "datagrams" };
+static const char *const names[] = { "secret", "long",    "spare",  "link",
+                                     "fifo",   "program", "socket", "datagrams" };
 /* A secret in the caller's environment under the names that are looked for first. */
 static const char *const variables[] = { "CORDON_CANARY_TOKEN", "CORDON_CANARY_SECRET_ACCESS_KEY" };
 
@@ -48,20 +49,37 @@ static int make_one(const struct canary *c, const char *name, const void *data, 
         return fd < 0 || fd_write_all(fd, data, n) < 0 || fchmod(fd, mode) < 0 ? -1 : 0;
 }
 
+/* A home with one thing of each kind that the probes look for. */
+static const char *const treasures[] = { "home/.gnupg",       "home/.vault-token", "home/.netrc",
+                                         "home/.claude.json", "home/.thunderbird", "home/.bash_history" };
+
+static int make_home(const struct canary *c)
+{
+        if (mkdir(at(c, "home"), 0755) < 0)
+                return -1;
+        for (size_t i = 0; i < sizeof treasures / sizeof *treasures; i++)
+                if (make_one(c, treasures[i], secret_text, sizeof secret_text - 1, 0644) < 0)
+                        return -1;
+        return 0;
+}
+
 static int make_directory(struct canary *c)
 {
         unsigned char program[256];
         static const char zeroes[4096];
         const char *tmp = getenv("TMPDIR");
-        (void) snprintf(c->world.dir, sizeof c->world.dir, "%s/cordon-breakout.XXXXXX", tmp && tmp[0] == '/' ? tmp : "/tmp");
+        (void) snprintf(c->world.dir, sizeof c->world.dir, "%s/cordon-breakout.XXXXXX",
+                        tmp && tmp[0] == '/' ? tmp : "/tmp");
         /* Open to all: what holds must be the wall, not a mode. */
         if (!mkdtemp(c->world.dir) || chmod(c->world.dir, 0755) < 0)
                 return c->world.dir[0] = '\0', -1;
         size_t n = probe_tiny_program(program, sizeof program);
-        if (make_one(c, "secret", secret_text, sizeof secret_text - 1, 0644) < 0 || make_one(c, "long", zeroes, sizeof zeroes, 0644) < 0 ||
-            make_one(c, "spare", "", 0, 0644) < 0 || make_one(c, "program", program, n, 0755) < 0)
+        if (make_one(c, "secret", secret_text, sizeof secret_text - 1, 0644) < 0 ||
+            make_one(c, "long", zeroes, sizeof zeroes, 0644) < 0 || make_one(c, "spare", "", 0, 0644) < 0 ||
+            make_home(c) < 0 || make_one(c, "program", program, n, 0755) < 0)
                 return -1;
-        if (symlink("secret", at(c, "link")) < 0 || mkfifo(at(c, "fifo"), 0600) < 0 || chmod(at(c, "fifo"), 0666) < 0)
+        if (symlink("secret", at(c, "link")) < 0 || mkfifo(at(c, "fifo"), 0600) < 0 ||
+            chmod(at(c, "fifo"), 0666) < 0)
                 return -1;
         c->fifo = open(at(c, "fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
         return stat(at(c, "secret"), &c->before);
@@ -70,7 +88,8 @@ static int make_directory(struct canary *c)
 static int listen_at(int type, const struct sockaddr_un *a, socklen_t n)
 {
         AUTO_FD(fd, socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-        if (fd < 0 || bind(fd, (const struct sockaddr *) a, n) < 0 || (type == SOCK_STREAM && listen(fd, 8) < 0))
+        if (fd < 0 || bind(fd, (const struct sockaddr *) a, n) < 0 ||
+            (type == SOCK_STREAM && listen(fd, 8) < 0))
                 return -1;
         return TAKE_FD(fd);
 }
@@ -92,8 +111,8 @@ static int listen_inet(int type, int64_t *ret_port)
         struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
         socklen_t n = sizeof a;
         AUTO_FD(fd, socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-        if (fd < 0 || bind(fd, (struct sockaddr *) &a, sizeof a) < 0 || (type == SOCK_STREAM && listen(fd, 8) < 0) ||
-            getsockname(fd, (struct sockaddr *) &a, &n) < 0)
+        if (fd < 0 || bind(fd, (struct sockaddr *) &a, sizeof a) < 0 ||
+            (type == SOCK_STREAM && listen(fd, 8) < 0) || getsockname(fd, (struct sockaddr *) &a, &n) < 0)
                 return -1;
         *ret_port = ntohs(a.sin_port);
         return TAKE_FD(fd);
@@ -104,7 +123,8 @@ static void make_sockets(struct canary *c, uint32_t mark)
         struct sockaddr_un a = { .sun_family = AF_UNIX };
         int n = snprintf(c->world.abstract, sizeof c->world.abstract, "cordon-breakout-%08x", mark);
         memcpy(a.sun_path + 1, c->world.abstract, (size_t) n);
-        c->abstract = listen_at(SOCK_STREAM, &a, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) n));
+        c->abstract = listen_at(SOCK_STREAM, &a,
+                                (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) n));
         c->path = listen_path(c, "socket", SOCK_STREAM);
         c->datagrams = listen_path(c, "datagrams", SOCK_DGRAM);
         c->tcp = listen_inet(SOCK_STREAM, &c->world.port);
@@ -134,7 +154,8 @@ static void leave_open(struct canary *c)
         int pair[2] = { -1, -1 };
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
                 return;
-        int from[CANARY_FDS] = { open(at(c, "secret"), O_RDONLY), open(c->world.dir, O_RDONLY | O_DIRECTORY), pair[0], pair[1] };
+        int from[CANARY_FDS] = { open(at(c, "secret"), O_RDONLY), open(c->world.dir, O_RDONLY | O_DIRECTORY),
+                                 pair[0], pair[1] };
         for (int i = 0; i < CANARY_FDS; i++) {
                 c->fds[i] = from[i] < 0 ? -1 : dup2(from[i], CANARY_FD_FIRST + i);
                 if (from[i] >= 0)
@@ -210,8 +231,18 @@ static void know_caller(struct canary *c, uint32_t mark)
 int canary_make(struct canary *c)
 {
         uint32_t mark = 0;
-        *c = (struct canary){ .abstract = -1, .path = -1, .datagrams = -1, .tcp = -1, .udp = -1, .fifo = -1, .bell = -1,
-                              .shm = -1, .msg = -1, .sem = -1, .fds = { -1, -1, -1, -1 }, .maker = (uid_t) getpid() };
+        *c = (struct canary){ .abstract = -1,
+                              .path = -1,
+                              .datagrams = -1,
+                              .tcp = -1,
+                              .udp = -1,
+                              .fifo = -1,
+                              .bell = -1,
+                              .shm = -1,
+                              .msg = -1,
+                              .sem = -1,
+                              .fds = { -1, -1, -1, -1 },
+                              .maker = (uid_t) getpid() };
         if (getrandom(&mark, sizeof mark, 0) < 0)
                 return -1;
         ssize_t n = readlink("/proc/self/exe", c->world.self, sizeof c->world.self - 1);
@@ -250,12 +281,15 @@ void canary_end(struct canary *c)
                 (void) waitpid(c->bystander, NULL, 0);
         }
         end_ipc(c);
+        for (size_t i = 0; c->world.dir[0] && i < sizeof treasures / sizeof *treasures; i++)
+                (void) unlink(at(c, treasures[i]));
+        (void) rmdir(at(c, "home"));
         for (size_t i = 0; c->world.dir[0] && i < sizeof names / sizeof *names; i++)
                 (void) unlink(at(c, names[i]));
         if (c->world.dir[0])
                 (void) rmdir(c->world.dir);
-        int *const open_now[] = { &c->abstract, &c->path, &c->datagrams, &c->tcp, &c->udp, &c->fifo, &c->bell,
-                                  &c->fds[0], &c->fds[1], &c->fds[2], &c->fds[3] };
+        int *const open_now[] = { &c->abstract, &c->path,   &c->datagrams, &c->tcp,    &c->udp,   &c->fifo,
+                                  &c->bell,     &c->fds[0], &c->fds[1],    &c->fds[2], &c->fds[3] };
         for (size_t i = 0; i < sizeof open_now / sizeof *open_now; i++)
                 fd_close(open_now[i]);
 }
@@ -267,9 +301,11 @@ static const char *secret_changed(struct canary *c)
         char text[128];
         struct stat now;
         ssize_t n = fd_get(AT_FDCWD, at(c, "secret"), text, sizeof text);
-        if (n < 0 || strncmp(text, secret_text, sizeof secret_text - 2) != 0 || stat(at(c, "secret"), &now) < 0)
+        if (n < 0 || strncmp(text, secret_text, sizeof secret_text - 2) != 0 ||
+            stat(at(c, "secret"), &now) < 0)
                 return "the canary file is gone or has other bytes";
-        if (now.st_mode != c->before.st_mode || now.st_uid != c->before.st_uid || now.st_nlink != c->before.st_nlink)
+        if (now.st_mode != c->before.st_mode || now.st_uid != c->before.st_uid ||
+            now.st_nlink != c->before.st_nlink)
                 return "the canary file has another mode, owner or link";
         return NULL;
 }
@@ -280,7 +316,9 @@ static const char *directory_changed(struct canary *c)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (lstat(at(c, names[i]), &st) < 0 && !(c->path < 0 && i >= 6))
                         return "something in the canary directory is gone";
-        return stat(c->world.dir, &st) == 0 && (st.st_mode & 07777) == 0755 ? NULL : "the canary directory has another mode";
+        return stat(c->world.dir, &st) == 0 && (st.st_mode & 07777) == 0755
+                       ? NULL
+                       : "the canary directory has another mode";
 }
 
 static const char *was_called(struct canary *c)
@@ -326,7 +364,8 @@ static const char *bystander_touched(struct canary *c)
                 return "the bystander got a signal";
         if (getpriority(PRIO_PROCESS, (id_t) c->bystander) != getpriority(PRIO_PROCESS, 0))
                 return "the bystander has another priority";
-        if (sched_getaffinity(c->bystander, sizeof its, &its) == 0 && sched_getaffinity(0, sizeof mine, &mine) == 0 && !CPU_EQUAL(&mine, &its))
+        if (sched_getaffinity(c->bystander, sizeof its, &its) == 0 &&
+            sched_getaffinity(0, sizeof mine, &mine) == 0 && !CPU_EQUAL(&mine, &its))
                 return "the bystander has other processors";
         return NULL;
 }
@@ -342,25 +381,28 @@ static const char *knobs_changed(struct canary *c)
 {
         char now[256];
         for (size_t i = 0; i < sizeof knob_paths / sizeof *knob_paths; i++)
-                if (c->knobs[i][0] && (fd_get(AT_FDCWD, knob_paths[i], now, sizeof now) < 0 || strcmp(now, c->knobs[i]) != 0))
+                if (c->knobs[i][0] &&
+                    (fd_get(AT_FDCWD, knob_paths[i], now, sizeof now) < 0 || strcmp(now, c->knobs[i]) != 0))
                         return i == 0 ? "core_pattern changed" : "the host's name changed";
         return NULL;
 }
 
-void canary_check(struct canary *c, void (*say)(void *ctx, const char *claim, const char *found), void *ctx)
+void canary_check(struct canary *c, canary_say *say, void *ctx)
 {
         static const struct {
                 const char *claim;
                 const char *(*found)(struct canary *);
+                bool by_write;
         } checks[] = {
-                { "seen from outside: the canary file is as it was", secret_changed },
-                { "seen from outside: the canary directory is as it was", directory_changed },
-                { "seen from outside: nobody called", was_called },
-                { "seen from outside: shared memory and queues are untouched", ipc_touched },
-                { "seen from outside: the bystander was left alone", bystander_touched },
-                { "seen from outside: cordon's program file is as it was", program_changed },
-                { "seen from outside: the machine's name and core_pattern are as they were", knobs_changed },
+                { "seen from outside: the canary file is as it was", secret_changed, true },
+                { "seen from outside: the canary directory is as it was", directory_changed, true },
+                { "seen from outside: nobody called", was_called, false },
+                { "seen from outside: shared memory and queues are untouched", ipc_touched, false },
+                { "seen from outside: the bystander was left alone", bystander_touched, false },
+                { "seen from outside: cordon's program file is as it was", program_changed, false },
+                { "seen from outside: the machine's name and core_pattern are as they were", knobs_changed,
+                  false },
         };
         for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
-                say(ctx, checks[i].claim, checks[i].found(c));
+                say(ctx, checks[i].claim, checks[i].found(c), checks[i].by_write);
 }

@@ -50,7 +50,8 @@ static void call_x32(void *arg)
 
 static int i386(struct probe_result *r, long nr, const char *what)
 {
-        struct call c = { .nr = nr };
+        struct call c = { .nr = nr,
+                          .a = 23 /* a call of ipc and of socketcall that there is; no id or path */ };
         int status = child_status(call_i386, &c);
         if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 38)
                 return held(r, "%s: this kernel does not have it", what);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/channels.c - objects by which a box and the host, or two boxes, could talk past every door. The host made one of
- * each kind beforehand; finding it is the escape. */
+/* probe/channels.c - objects by which a box and the host, or two boxes, could talk past every door. The host
+ * made one of each kind beforehand; finding it is the escape. */
 #include "probe/internal.h"
 
 #include <fcntl.h>
@@ -19,15 +19,24 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int shm_key(struct probe_result *r) { return by_reply(r, shmget((key_t) r->world->key, 0, 0), "shmget of the host's segment"); }
-static int msg_key(struct probe_result *r) { return by_reply(r, msgget((key_t) r->world->key, 0), "msgget of the host's queue"); }
-static int sem_key(struct probe_result *r) { return by_reply(r, semget((key_t) r->world->key, 0, 0), "semget of the host's semaphores"); }
+static int shm_key(struct probe_result *r)
+{
+        return by_reply(r, shmget((key_t) r->world->key, 0, 0), "shmget of the host's segment");
+}
+static int msg_key(struct probe_result *r)
+{
+        return by_reply(r, msgget((key_t) r->world->key, 0), "msgget of the host's queue");
+}
+static int sem_key(struct probe_result *r)
+{
+        return by_reply(r, semget((key_t) r->world->key, 0, 0), "semget of the host's semaphores");
+}
 
 /* By index, as `ipcs` does: an id needs no key. */
 static int shm_all(struct probe_result *r)
 {
         struct shmid_ds d;
-        for (int i = 0; i < 64; i++)
+        for (int i = 0; i < 256; i++)
                 if (shmctl(i, 13 /* SHM_STAT */, &d) >= 0)
                         return escaped(r, "a shared segment is in view");
         return refused(r, "shmctl(SHM_STAT)");
@@ -44,19 +53,22 @@ static int queue_name(struct probe_result *r)
 static int posix_shm(struct probe_result *r)
 {
         char path[128];
+        if (!r->world->queue[0])
+                return cannot_tell(r, "the host made no shared memory");
         (void) snprintf(path, sizeof path, "/dev/shm%s", r->world->queue);
         return by_open(r, path, O_RDWR);
 }
 
-/* One inode, two parties: a lock is a bit. No wall of ours parts the inodes that boxes share, so none promises it.
- * Any file that the box and the host share read-only will do. */
+/* One inode, two parties: a lock is a bit. No wall of ours parts the inodes that boxes share, so none
+ * promises it. Any file that the box and the host share read-only will do. */
 static int lock_shared(struct probe_result *r)
 {
         static const char *const paths[] = { "/usr/bin/env", "/usr/lib/os-release", "/usr/bin" };
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
                 AUTO_FD(fd, open(paths[i], O_RDONLY | O_CLOEXEC));
                 if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-                        return escaped(r, "an exclusive lock on %s, which all boxes and the host share", paths[i]);
+                        return escaped(r, "an exclusive lock on %s, which all boxes and the host share",
+                                       paths[i]);
         }
         return refused(r, "flock of shared program files");
 }
@@ -66,6 +78,7 @@ static int lock_canary(struct probe_result *r)
         AUTO_FD(fd, open(canary(r, "secret"), O_RDONLY | O_CLOEXEC));
         if (fd < 0)
                 return refused(r, "open of the host's locked file");
+        says_canary(r);
         return escaped(r, "the host's locked file was opened");
 }
 
@@ -119,7 +132,8 @@ static int abstract_bind(struct probe_result *r)
         memcpy(own.sun_path + 1, r->world->abstract, n);
         /* The host holds this very name: two holders mean two namespaces. */
         if (bind(fd, (struct sockaddr *) &own, (socklen_t) (sizeof own.sun_family + 1 + n)) < 0)
-                return errno == EADDRINUSE ? escaped(r, "the host's abstract name is in use here, too") : refused(r, "bind");
+                return errno == EADDRINUSE ? escaped(r, "the host's abstract name is in use here, too")
+                                           : refused(r, "bind");
         return held(r, "the host's abstract name is free here");
 }
 
@@ -132,7 +146,10 @@ static int loop_port(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn) { name, PROBE_CHANNELS, success, layers, fn, PROMISED }
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_CHANNELS, success, layers, fn, PROMISED                                          \
+        }
         ROW("no shared segment of the host", "memory is shared", "ipc,seccomp", shm_key),
         ROW("no message queue of the host", "messages are shared", "ipc,seccomp", msg_key),
         ROW("no semaphores of the host", "bits are shared", "ipc,seccomp", sem_key),
@@ -140,12 +157,16 @@ static const struct probe rows[] = {
         ROW("no POSIX queue of the host", "messages are shared", "ipc,seccomp", queue_name),
         ROW("/dev/shm is not the host's", "memory is shared", "mount,landlock", posix_shm),
         ROW("the host's locked file is not here", "a lock is a bit", "mount,landlock", lock_canary),
-        { "no lock on files that all boxes share", PROBE_CHANNELS, "two boxes signal each other", "", lock_shared,
-          BY_NO_WALL },
-        ROW("no lease on files that all boxes share", "the host waits when it opens them", "seccomp,user", lease_shared),
-        ROW("no watch on directories that all boxes share", "the host's programs are observed", "seccomp", notify_shared),
-        ROW("no times of files that all boxes share", "two boxes signal each other", "mount,user", atime_shared),
-        ROW("no modes of files that all boxes share", "two boxes signal each other", "mount,user", attr_shared),
+        { "no lock on files that all boxes share", PROBE_CHANNELS, "two boxes signal each other", "",
+          lock_shared, BY_NO_WALL },
+        ROW("no lease on files that all boxes share", "the host waits when it opens them", "seccomp,user",
+            lease_shared),
+        ROW("no watch on directories that all boxes share", "the host's programs are observed", "seccomp",
+            notify_shared),
+        ROW("no times of files that all boxes share", "two boxes signal each other", "mount,user",
+            atime_shared),
+        ROW("no modes of files that all boxes share", "two boxes signal each other", "mount,user",
+            attr_shared),
         ROW("/tmp is not the host's", "files are shared", "mount,landlock", tmp_shared),
         ROW("abstract names are the box's own", "two boxes signal each other", "net,seccomp", abstract_bind),
         ROW("ports are the box's own", "two boxes signal each other", "net,seccomp", loop_port),

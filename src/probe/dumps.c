@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/dumps.c - what the kernel does for a process that crashes: a file of its memory, or a program of the host's. */
+/* probe/dumps.c - what the kernel does for a process that crashes: a file of its memory, or a program of the
+ * host's. */
 #include "probe/internal.h"
 
 #include <dirent.h>
@@ -44,8 +45,8 @@ static int core_file(struct probe_result *r)
         return held(r, "crashed, and nothing was dumped");
 }
 
-/* RLIMIT_CORE of 0 does not stop a core_pattern that starts a program: only 1 does (fs/coredump.c, since 2.6.32). Such a
- * program runs as root outside every namespace, on the memory of whoever crashes. */
+/* RLIMIT_CORE of 0 does not stop a core_pattern that starts a program: only 1 does (fs/coredump.c,
+ * since 2.6.32). Such a program runs as root outside every namespace, on the memory of whoever crashes. */
 static int core_program(struct probe_result *r)
 {
         struct rlimit now;
@@ -57,20 +58,31 @@ static int core_program(struct probe_result *r)
                 return held(r, "this host's core_pattern starts no program");
         if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
                 return refused(r, "becoming dumpable");
-        return escaped(r, "the limit is %llu: a crash starts the host's core program as root", (unsigned long long) now.rlim_cur);
+        return escaped(r, "the limit is %llu: a crash starts the host's core program as root",
+                       (unsigned long long) now.rlim_cur);
 }
 
 static int core_pattern(struct probe_result *r) { return by_write_open(r, "/proc/sys/kernel/core_pattern"); }
-static int core_pattern_root(struct probe_result *r) { return by_write_open(r, "/proc/1/root/proc/sys/kernel/core_pattern"); }
+static int core_pattern_root(struct probe_result *r)
+{
+        return by_write_open(r, "/proc/1/root/proc/sys/kernel/core_pattern");
+}
 static int core_filter(struct probe_result *r) { return by_write_open(r, "/proc/1/coredump_filter"); }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn) { name, PROBE_DUMPS, success, layers, fn, PROMISED }
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_DUMPS, success, layers, fn, PROMISED                                             \
+        }
         ROW("core files are off and stay off", "memory is written to disk", "rlimit", core_limit),
         ROW("a crash leaves no file", "memory is written to disk", "rlimit,mount", core_file),
-        ROW("a crash starts no program of the host", "a root program parses what the box made", "rlimit", core_program),
-        ROW("core_pattern cannot be written", "the kernel runs the box's program as root", "mount,landlock,proc", core_pattern),
-        ROW("core_pattern cannot be written through init", "the kernel runs the box's program as root", "proc,mount,landlock,pid", core_pattern_root),
-        ROW("init's dump filter cannot be written", "the supervisor's memory is dumped", "proc,mount,landlock,pid", core_filter),
+        ROW("a crash starts no program of the host", "a root program parses what the box made", "rlimit",
+            core_program),
+        ROW("core_pattern cannot be written", "the kernel runs the box's program as root",
+            "mount,landlock,proc", core_pattern),
+        ROW("core_pattern cannot be written through init", "the kernel runs the box's program as root",
+            "proc,mount,landlock,pid", core_pattern_root),
+        ROW("init's dump filter cannot be written", "the supervisor's memory is dumped",
+            "proc,mount,landlock,pid", core_filter),
 };
 const struct probe_list probes_dumps = PROBE_LIST(rows);

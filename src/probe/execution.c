@@ -184,7 +184,27 @@ static int memfd_exec(struct probe_result *r, unsigned flags)
 
 static int memfd_default(struct probe_result *r) { return memfd_exec(r, 0); }
 static int memfd_asked(struct probe_result *r) { return memfd_exec(r, 0x10 /* MFD_EXEC */); }
-static int memfd_huge(struct probe_result *r) { return memfd_exec(r, 0x4 /* MFD_HUGETLB */); }
+
+/* hugetlbfs does not know the seal that keeps a mode from becoming executable. It cannot be filled by
+ * write(2), so the mode is what tells. */
+static int memfd_huge_mode(struct probe_result *r, unsigned flags)
+{
+        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "probe", flags));
+        struct stat st;
+        if (fd < 0)
+                return refused(r, "memfd_create(MFD_HUGETLB)");
+        (void) fchmod(fd, 0700);
+        if (fstat(fd, &st) == 0 && (st.st_mode & 0111))
+                return escaped(r, "a memory file of huge pages became executable by its mode");
+        errno = EPERM;
+        return refused(r, "fchmod of a memory file of huge pages");
+}
+
+static int memfd_huge(struct probe_result *r)
+{
+        int o = memfd_huge_mode(r, 0x4 /* MFD_HUGETLB */);
+        return o == PROBE_ESCAPED ? o : memfd_huge_mode(r, 0x4 | 0x8 /* and MFD_NOEXEC_SEAL */);
+}
 
 static int memfd_by_proc(struct probe_result *r)
 {

@@ -58,18 +58,22 @@ static int proc_self_root(struct probe_result *r)
 }
 
 /* Every process this box can name, and the two ways out of each that the kernel keeps. */
-static int through_processes(struct probe_result *r, const char *door)
+static int through_process(struct probe_result *r, long long pid, const char *door)
 {
         char path[PATH_MAX];
-        for (int pid = 1; pid < 400; pid++) {
-                (void) snprintf(path, sizeof path, "/proc/%d/%s/../../../../..%s", pid, door,
-                                canary(r, "secret"));
-                if (by_open(r, path, O_RDONLY) == PROBE_ESCAPED)
-                        return PROBE_ESCAPED;
-        }
-        (void) snprintf(path, sizeof path, "/proc/%lld/%s%s", (long long) r->world->keeper, door,
+        (void) snprintf(path, sizeof path, "/proc/%lld/%s/../../../../../../../..%s", pid, door,
                         canary(r, "secret"));
         return by_open(r, path, O_RDONLY);
+}
+
+static int through_processes(struct probe_result *r, const char *door)
+{
+        for (int pid = 1; pid < 400; pid++)
+                if (through_process(r, pid, door) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+        if (through_process(r, r->world->keeper, door) == PROBE_ESCAPED)
+                return PROBE_ESCAPED;
+        return through_process(r, r->world->bystander, door);
 }
 
 static int proc_roots(struct probe_result *r) { return through_processes(r, "root"); }

@@ -203,25 +203,43 @@ static int existence(struct probe_result *r)
         return refused(r, "stat of /root, /boot, /sys, /run ...");
 }
 
-static int list_root(struct probe_result *r)
+/* A name at the top that a door or the program lies below is a door's, not the host's. */
+static bool leads_to_mount(const char *name)
+{
+        static char text[65536];
+        char below[300], itself[300];
+        AUTO_FD(fd, open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
+        ssize_t n = fd < 0 ? 0 : fd_read_all(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = '\0';
+        (void) snprintf(below, sizeof below, " /%s/", name);
+        (void) snprintf(itself, sizeof itself, " /%s ", name);
+        return strstr(text, below) || strstr(text, itself);
+}
+
+static bool is_own_name(const char *name)
 {
         static const char *const own[] = { ".",     "..",     "bin",  "dev",  "etc", "home", "lib", "lib32",
                                            "lib64", "libx32", "proc", "sbin", "tmp", "usr",  "var" };
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+                if (strcmp(own[i], name) == 0)
+                        return true;
+        return leads_to_mount(name);
+}
+
+static int list_root(struct probe_result *r)
+{
         DIR *d = opendir("/");
         if (!d)
                 return refused(r, "opendir /");
         for (struct dirent *e; (e = readdir(d));) {
-                bool known = false;
-                for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-                        known = known || strcmp(own[i], e->d_name) == 0;
-                if (known)
+                if (is_own_name(e->d_name))
                         continue;
                 (void) snprintf(r->effect, sizeof r->effect, "read /%s", e->d_name);
                 (void) closedir(d);
-                return escaped(r, "/ lists %s", r->effect + 5);
+                return escaped(r, "/ lists %.100s", r->effect + 5);
         }
         (void) closedir(d);
-        return held(r, "/ lists only the box's own names");
+        return held(r, "/ lists only the box's own names and doors");
 }
 
 static const struct probe rows[] = {

@@ -37,6 +37,9 @@ const char *writable_dir(void);
 /* Is this path on the same file as `st` of the host's canary would be? Reads the canary's mark. */
 bool holds_mark(int fd);
 
+/* What was reached is the canary. */
+void says_canary(struct probe_result *r);
+
 /* "DIR/NAME" of the host's canary directory, in a buffer that the next call overwrites. */
 const char *canary(const struct probe_result *r, const char *name);
 

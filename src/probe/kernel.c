@@ -214,6 +214,7 @@ static struct sock_fprog allow_prog = { 1, allow_all };
  */
 static int filter_listener(struct probe_result *r)
 {
+        (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* or the kernel refuses by itself */
         AUTO_FD(fd, (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 8 /* NEW_LISTENER */, &allow_prog));
         return by_reply(r, fd, "seccomp(NEW_LISTENER)");
 }
@@ -221,6 +222,7 @@ static int filter_listener(struct probe_result *r)
 static int filter_override(struct probe_result *r)
 {
         unsigned char params[120] = { 0 };
+        (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 1 /* TSYNC */, &allow_prog) < 0)
                 return refused(r, "seccomp(TSYNC)");
         AUTO_FD(fd, (int) syscall(425, 4, params));

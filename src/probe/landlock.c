@@ -24,8 +24,14 @@ static int with_effect(struct probe_result *r, long reply, const char *call, con
         return by_reply(r, reply, call);
 }
 
-static int looked_at(struct probe_result *r, long reply, const char *call) { return with_effect(r, reply, call, "read"); }
-static int changed(struct probe_result *r, long reply, const char *call) { return with_effect(r, reply, call, "write"); }
+static int looked_at(struct probe_result *r, long reply, const char *call)
+{
+        return with_effect(r, reply, call, "read");
+}
+static int changed(struct probe_result *r, long reply, const char *call)
+{
+        return with_effect(r, reply, call, "write");
+}
 
 static int gap_chdir(struct probe_result *r) { return looked_at(r, chdir(canary(r, "")), "chdir outside"); }
 

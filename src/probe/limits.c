@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/limits.c - lifting one's own limits, or leaning on the machine and on others. Nothing here uses much of anything:
- * what does is a bomb, and has its own verb. */
+/* probe/limits.c - lifting one's own limits, or leaning on the machine and on others. Nothing here uses much
+ * of anything: what does is a bomb, and has its own verb. */
 #include "probe/internal.h"
 
 #include <fcntl.h>
@@ -17,7 +17,9 @@
 
 static int raise_each(struct probe_result *r)
 {
-        static const int which[] = { RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_NPROC, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_MEMLOCK, RLIMIT_MSGQUEUE, RLIMIT_SIGPENDING, RLIMIT_RTPRIO, RLIMIT_NICE };
+        static const int which[] = { RLIMIT_CORE,   RLIMIT_NOFILE,  RLIMIT_NPROC,    RLIMIT_FSIZE,
+                                     RLIMIT_CPU,    RLIMIT_MEMLOCK, RLIMIT_MSGQUEUE, RLIMIT_SIGPENDING,
+                                     RLIMIT_RTPRIO, RLIMIT_NICE };
         for (size_t i = 0; i < sizeof which / sizeof *which; i++) {
                 struct rlimit now, more;
                 if (syscall(SYS_prlimit64, 0, which[i], NULL, &now) < 0 || now.rlim_max == RLIM_INFINITY)
@@ -34,7 +36,8 @@ static int limit_other(struct probe_result *r)
         struct rlimit now;
         if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &now) < 0)
                 return refused(r, "prlimit64");
-        return by_reply(r, syscall(SYS_prlimit64, getppid(), RLIMIT_NOFILE, &now, NULL), "prlimit64 of another process");
+        return by_reply(r, syscall(SYS_prlimit64, getppid(), RLIMIT_NOFILE, &now, NULL),
+                        "prlimit64 of another process");
 }
 
 static int limit_init(struct probe_result *r)
@@ -70,11 +73,12 @@ static int deadline(struct probe_result *r)
 
 static int io_real_time(struct probe_result *r)
 {
-        return by_reply(r, syscall(SYS_ioprio_set, 1, 0, 1 << 13 /* real-time class */), "real-time input and output");
+        return by_reply(r, syscall(SYS_ioprio_set, 1, 0, 1 << 13 /* real-time class */),
+                        "real-time input and output");
 }
 
-/* The process that answers refusals and samples limits has the box's own user outside: a nice value or a processor
- * mask that the box may set is a brake on its own supervisor. Each is set to what it is already. */
+/* The process that answers refusals and samples limits has the box's own user outside: a nice value or a
+ * processor mask that the box may set is a brake on its own supervisor. Each is set to what it is already. */
 static int brake_nice(struct probe_result *r, pid_t pid, const char *what)
 {
         errno = 0;
@@ -113,10 +117,22 @@ static int init_nice(struct probe_result *r) { return brake_nice(r, 1, "setprior
 static int init_mask(struct probe_result *r) { return brake_mask(r, 1, "sched_setaffinity of pid 1"); }
 static int init_class(struct probe_result *r) { return brake_class(r, 1, "sched_setscheduler of pid 1"); }
 static int init_io(struct probe_result *r) { return brake_io(r, 1, "ioprio_set of pid 1"); }
-static int other_nice(struct probe_result *r) { return brake_nice(r, (pid_t) r->world->bystander, "setpriority of a process outside"); }
-static int other_mask(struct probe_result *r) { return brake_mask(r, (pid_t) r->world->bystander, "sched_setaffinity of a process outside"); }
-static int other_class(struct probe_result *r) { return brake_class(r, (pid_t) r->world->bystander, "sched_setscheduler of a process outside"); }
-static int other_io(struct probe_result *r) { return brake_io(r, (pid_t) r->world->bystander, "ioprio_set of a process outside"); }
+static int other_nice(struct probe_result *r)
+{
+        return brake_nice(r, (pid_t) r->world->bystander, "setpriority of a process outside");
+}
+static int other_mask(struct probe_result *r)
+{
+        return brake_mask(r, (pid_t) r->world->bystander, "sched_setaffinity of a process outside");
+}
+static int other_class(struct probe_result *r)
+{
+        return brake_class(r, (pid_t) r->world->bystander, "sched_setscheduler of a process outside");
+}
+static int other_io(struct probe_result *r)
+{
+        return brake_io(r, (pid_t) r->world->bystander, "ioprio_set of a process outside");
+}
 
 static int oom_score(struct probe_result *r)
 {
@@ -129,7 +145,8 @@ static int oom_score(struct probe_result *r)
 static int lock_memory(struct probe_result *r)
 {
         enum { MUCH = 64 << 20 };
-        void *p = mmap(NULL, MUCH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *p =
+                mmap(NULL, MUCH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED)
                 return refused(r, "mmap");
         return by_reply(r, mlock(p, MUCH), "locking 64 MiB of memory");
@@ -166,8 +183,12 @@ static int advise_other(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn) { name, PROBE_LIMITS, success, layers, fn, PROMISED }
-        ROW("no limit can be raised", "the box uses more than it was given", "rlimit,capabilities", raise_each),
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_LIMITS, success, layers, fn, PROMISED                                            \
+        }
+        ROW("no limit can be raised", "the box uses more than it was given", "rlimit,capabilities",
+            raise_each),
         ROW("no other's limits can be set", "others are starved", "seccomp", limit_other),
         ROW("init's limits cannot be set", "the supervisor is starved", "seccomp,user", limit_init),
         ROW("the priority cannot be raised", "others wait", "rlimit,capabilities", nicer),
@@ -182,7 +203,8 @@ static const struct probe rows[] = {
         ROW("no processors outside can be set", "the caller's programs crawl", "pid,seccomp", other_mask),
         ROW("no scheduling outside can be set", "the caller's programs starve", "pid,seccomp", other_class),
         ROW("no disk priority outside can be set", "the caller's programs crawl", "pid,seccomp", other_io),
-        ROW("the out-of-memory score cannot be lowered", "others are ended in its place", "mount,landlock,capabilities", oom_score),
+        ROW("the out-of-memory score cannot be lowered", "others are ended in its place",
+            "mount,landlock,capabilities", oom_score),
         ROW("memory cannot be locked beyond the limit", "the machine swaps", "rlimit", lock_memory),
         ROW("open files have an end", "the machine's table fills", "rlimit", many_files),
 #ifdef __x86_64__

@@ -14,7 +14,8 @@
 
 enum { REMOUNT = 32, BIND = 4096, RECURSIVE = 16384, MOVE = 8192, SHARED = 1 << 20, DETACH = 2 };
 
-/* What an attacker does first. Where it works, what follows is tried with all powers over the copy of the view. */
+/* What an attacker does first. Where it works, what follows is tried with all powers over the copy of the
+ * view. */
 static void take_powers(void) { (void) unshare(CLONE_NEWUSER | CLONE_NEWNS); }
 
 /* libc's <sys/mount.h> and the kernel's do not go together. */

@@ -126,7 +126,10 @@ static int unshare_all(struct probe_result *r)
                 "all");
 }
 
-static int clone_parent(struct probe_result *r) { return by_reply(r, call_clone(CLONE_PARENT), "clone(PARENT)"); }
+static int clone_parent(struct probe_result *r)
+{
+        return by_reply(r, call_clone(CLONE_PARENT), "clone(PARENT)");
+}
 
 /* Garbage in the high half must not hide a flag (CVE-2019-10063's shape). */
 static int clone_high_bits(struct probe_result *r)
@@ -149,13 +152,13 @@ static int ns_last_pid(struct probe_result *r) { return by_write_open(r, "/proc/
           "kernel code for namespace owners",                                                                \
           FIRST,                                                                                             \
           unshare_##n,                                                                                       \
-          PROMISED },                                                                                           \
+          PROMISED },                                                                                        \
                 { "no new namespace by clone3: " #n,                                                         \
                   PROBE_NAMESPACES,                                                                          \
                   "kernel code for namespace owners",                                                        \
                   FIRST,                                                                                     \
                   clone3_##n,                                                                                \
-                  PROMISED },                                                                                   \
+                  PROMISED },                                                                                \
                 { "no namespace is joined: " #n,                                                             \
                   PROBE_NAMESPACES,                                                                          \
                   "the box leaves its namespaces",                                                           \

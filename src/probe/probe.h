@@ -60,9 +60,9 @@ struct probe_result {
         const struct probe_world *world; /* read by the probe */
         uint32_t outcome;                /* enum probe_outcome */
         int32_t sys;                     /* errno of the refusal, or 0 */
-        char layer[24]; /* the layer that answered, when the probe knows better than the table */
-        char effect[300];                /* "read PATH": what was reached, as a door would name it */
-        char why[256];  /* one sentence */
+        char layer[24];   /* the layer that answered, when the probe knows better than the table */
+        char effect[360]; /* "read PATH": what was reached, as a door would name it */
+        char why[256];    /* one sentence */
 };
 
 /* Who says that it holds. What no wall promises is tried and told all the same. */

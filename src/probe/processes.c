@@ -67,7 +67,8 @@ static int trace_outside(struct probe_result *r)
 
 static int vm_read(struct probe_result *r)
 {
-        char byte, *far = (char *) (uintptr_t) &sleeper; /* the same program: the address is mapped there too */
+        char byte,
+                *far = (char *) (uintptr_t) &sleeper; /* the same program: the address is mapped there too */
         pid_t pid = sleeper();
         struct iovec mine = { &byte, 1 }, its = { far, 1 };
         int o = by_reply(r, process_vm_readv(pid, &mine, 1, &its, 1, 0), "process_vm_readv of a child");
@@ -90,7 +91,7 @@ static int vm_read_outside(struct probe_result *r)
         char byte;
         struct iovec mine = { &byte, 1 }, its = { (void *) (uintptr_t) &sleeper, 1 };
         return by_reach(r, process_vm_readv((pid_t) r->world->bystander, &mine, 1, &its, 1, 0),
-                        "process_vm_readv outside");
+                        "process_vm_readv outside", ESRCH);
 }
 
 static int take_descriptor(struct probe_result *r)

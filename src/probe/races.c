@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/races.c - between the look and the act: names that flip while a check runs, and processes that outlive theirs.
- * Each hammers for a fifth of a second. */
+/* probe/races.c - between the look and the act: names that flip while a check runs, and processes that
+ * outlive theirs. Each hammers for a fifth of a second. */
 #include "base/clock.h"
 #include "probe/internal.h"
 
@@ -46,7 +46,8 @@ static void end(struct shared *s, pid_t pid)
         }
 }
 
-/* A path in memory that another process rewrites: whoever judges it by reading it judges a coin in the air. */
+/* A path in memory that another process rewrites: whoever judges it by reading it judges a coin in the air.
+ */
 static int flipped_argument(struct probe_result *r)
 {
         char other[256];
@@ -61,6 +62,8 @@ static int flipped_argument(struct probe_result *r)
                 got = fd >= 0 && holds_mark(fd);
         }
         end(s, pid);
+        if (got)
+                says_canary(r);
         return got ? escaped(r, "a path that flips led out") : held(r, "a path that flips never led out");
 }
 
@@ -86,10 +89,13 @@ static int exchange_links(struct probe_result *r)
                 (void) kill(pid, SIGKILL), (void) waitpid(pid, NULL, 0);
         (void) unlink(a);
         (void) unlink(b);
+        if (got)
+                says_canary(r);
         return got ? escaped(r, "a link that flips led out") : held(r, "a link that flips never led out");
 }
 
-/* A directory moved up while another walks down from it with `..`: the kernel must keep the walk under the root. */
+/* A directory moved up while another walks down from it with `..`: the kernel must keep the walk under the
+ * root. */
 static int moved_directory(struct probe_result *r)
 {
         const char *dir = writable_dir();
@@ -119,6 +125,8 @@ static int moved_directory(struct probe_result *r)
         (void) rmdir(away);
         (void) rmdir(moved);
         (void) rmdir(deep);
+        if (got)
+                says_canary(r);
         return got ? escaped(r, "the walk up left the root") : held(r, "the walk up never left the root");
 }
 
@@ -148,11 +156,18 @@ static int pointer_modes(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn) { name, PROBE_RACES, success, layers, fn, PROMISED }
-        ROW("an argument that flips is not judged", "a check and an act see two paths", "mount,landlock", flipped_argument),
-        ROW("a link that flips leads nowhere", "a check and an act see two files", "mount,landlock", exchange_links),
-        ROW("a directory that moves leads nowhere", "dot-dot passes the root", "mount,landlock", moved_directory),
-        ROW("no moment in which a program can be overwritten", "the runtime itself is replaced", "mount,landlock,proc", exe_window),
+#define ROW(name, success, layers, fn)                                                                       \
+        {                                                                                                    \
+                name, PROBE_RACES, success, layers, fn, PROMISED                                             \
+        }
+        ROW("an argument that flips is not judged", "a check and an act see two paths", "mount,landlock",
+            flipped_argument),
+        ROW("a link that flips leads nowhere", "a check and an act see two files", "mount,landlock",
+            exchange_links),
+        ROW("a directory that moves leads nowhere", "dot-dot passes the root", "mount,landlock",
+            moved_directory),
+        ROW("no moment in which a program can be overwritten", "the runtime itself is replaced",
+            "mount,landlock,proc", exe_window),
         ROW("no call whose mode lies in memory", "the filter cannot see the mode", "seccomp", pointer_modes),
 };
 const struct probe_list probes_races = PROBE_LIST(rows);

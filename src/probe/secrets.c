@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* probe/secrets.c - where secrets usually lie: in home directories, in /etc, in /run, in the environment, in /proc. A
- * place is reached when it opens, or when it can be told that it is there. */
+/* probe/secrets.c - where secrets usually lie: in home directories, in /etc, in /run, in the environment, in
+ * /proc. A place is reached when it opens, or when it can be told that it is there. */
 #include "probe/internal.h"
 
 #include <ctype.h>
@@ -13,34 +13,104 @@
 #include <unistd.h>
 
 /* Below every home directory. */
-static const char *const keys[] = { ".ssh/id_rsa", ".ssh/id_ed25519", ".ssh/id_ecdsa", ".ssh/config", ".ssh/authorized_keys",
-                                    ".ssh/known_hosts", ".gnupg", ".gnupg/private-keys-v1.d", ".pki/nssdb" };
-static const char *const clouds[] = { ".aws/credentials", ".aws/config", ".config/gcloud", ".config/gcloud/credentials.db", ".azure",
-                                      ".kube/config", ".config/doctl/config.yaml", ".oci/config", ".terraform.d/credentials.tfrc.json",
-                                      ".vault-token", ".config/hcloud/cli.toml", ".fly/config.yml" };
-static const char *const tools[] = { ".docker/config.json", ".config/containers/auth.json", ".netrc", ".npmrc", ".yarnrc.yml", ".pypirc",
-                                     ".git-credentials", ".config/git/credentials", ".config/gh/hosts.yml", ".config/glab-cli/config.yml",
-                                     ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".gradle/gradle.properties",
-                                     ".composer/auth.json", ".config/rclone/rclone.conf", ".s3cfg", ".pgpass", ".my.cnf", ".env" };
-static const char *const agents[] = { ".claude/.credentials.json", ".claude.json", ".codex/auth.json", ".gemini/oauth_creds.json",
-                                      ".config/github-copilot", ".cursor", ".openai", ".config/anthropic", ".huggingface/token",
+static const char *const keys[] = { ".ssh/id_rsa", ".ssh/id_ed25519",          ".ssh/id_ecdsa",
+                                    ".ssh/config", ".ssh/authorized_keys",     ".ssh/known_hosts",
+                                    ".gnupg",      ".gnupg/private-keys-v1.d", ".pki/nssdb" };
+static const char *const clouds[] = { ".aws/credentials",
+                                      ".aws/config",
+                                      ".config/gcloud",
+                                      ".config/gcloud/credentials.db",
+                                      ".azure",
+                                      ".kube/config",
+                                      ".config/doctl/config.yaml",
+                                      ".oci/config",
+                                      ".terraform.d/credentials.tfrc.json",
+                                      ".vault-token",
+                                      ".config/hcloud/cli.toml",
+                                      ".fly/config.yml" };
+static const char *const tools[] = { ".docker/config.json",
+                                     ".config/containers/auth.json",
+                                     ".netrc",
+                                     ".npmrc",
+                                     ".yarnrc.yml",
+                                     ".pypirc",
+                                     ".git-credentials",
+                                     ".config/git/credentials",
+                                     ".config/gh/hosts.yml",
+                                     ".config/glab-cli/config.yml",
+                                     ".cargo/credentials.toml",
+                                     ".gem/credentials",
+                                     ".m2/settings.xml",
+                                     ".gradle/gradle.properties",
+                                     ".composer/auth.json",
+                                     ".config/rclone/rclone.conf",
+                                     ".s3cfg",
+                                     ".pgpass",
+                                     ".my.cnf",
+                                     ".env" };
+static const char *const agents[] = { ".claude/.credentials.json",
+                                      ".claude.json",
+                                      ".codex/auth.json",
+                                      ".gemini/oauth_creds.json",
+                                      ".config/github-copilot",
+                                      ".cursor",
+                                      ".openai",
+                                      ".config/anthropic",
+                                      ".huggingface/token",
                                       ".cache/huggingface/token" };
-static const char *const browsers[] = { ".mozilla/firefox", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge",
-                                        ".thunderbird", ".local/share/keyrings", ".password-store", ".config/keepassxc", ".local/share/kwalletd",
-                                        ".config/Bitwarden", ".config/1Password" };
-static const char *const histories[] = { ".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history",
-                                         ".lesshst", ".viminfo", ".local/share/fish/fish_history", ".wget-hsts" };
+static const char *const browsers[] = {
+        ".mozilla/firefox",       ".config/google-chrome", ".config/chromium",      ".config/BraveSoftware",
+        ".config/microsoft-edge", ".thunderbird",          ".local/share/keyrings", ".password-store",
+        ".config/keepassxc",      ".local/share/kwalletd", ".config/Bitwarden",     ".config/1Password"
+};
+static const char *const histories[] = { ".bash_history", ".zsh_history",   ".python_history",
+                                         ".psql_history", ".mysql_history", ".node_repl_history",
+                                         ".lesshst",      ".viminfo",       ".local/share/fish/fish_history",
+                                         ".wget-hsts" };
 /* By themselves. */
 static const char *const host_files[] = {
-        "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/sshd_config",
-        "/etc/ssl/private", "/etc/kubernetes/admin.conf", "/etc/rancher/k3s/k3s.yaml", "/etc/krb5.keytab", "/etc/machine-id", "/etc/fstab",
-        "/etc/wireguard", "/etc/NetworkManager/system-connections", "/etc/letsencrypt", "/etc/docker/key.json", "/etc/crontab", "/etc/environment",
+        "/etc/shadow",
+        "/etc/gshadow",
+        "/etc/sudoers",
+        "/etc/ssh/ssh_host_rsa_key",
+        "/etc/ssh/ssh_host_ed25519_key",
+        "/etc/ssh/sshd_config",
+        "/etc/ssl/private",
+        "/etc/kubernetes/admin.conf",
+        "/etc/rancher/k3s/k3s.yaml",
+        "/etc/krb5.keytab",
+        "/etc/machine-id",
+        "/etc/fstab",
+        "/etc/wireguard",
+        "/etc/NetworkManager/system-connections",
+        "/etc/letsencrypt",
+        "/etc/docker/key.json",
+        "/etc/crontab",
+        "/etc/environment",
 };
 static const char *const run_files[] = {
-        "/var/run/secrets/kubernetes.io/serviceaccount/token", "/run/secrets", "/run/credentials", "/run/user/0", "/run/user/1000", "/run/containerd",
-        "/var/lib/docker", "/var/lib/kubelet", "/var/lib/cloud/instance/user-data.txt", "/var/lib/systemd/random-seed", "/var/lib/postgresql",
-        "/var/lib/mysql", "/var/log/auth.log", "/var/log/syslog", "/var/spool/cron", "/var/backups", "/root", "/boot", "/sys/firmware",
-        "/tmp/ssh-agent", "/var/tmp/krb5cc_0", "/tmp/krb5cc_1000",
+        "/var/run/secrets/kubernetes.io/serviceaccount/token",
+        "/run/secrets",
+        "/run/credentials",
+        "/run/user/0",
+        "/run/user/1000",
+        "/run/containerd",
+        "/var/lib/docker",
+        "/var/lib/kubelet",
+        "/var/lib/cloud/instance/user-data.txt",
+        "/var/lib/systemd/random-seed",
+        "/var/lib/postgresql",
+        "/var/lib/mysql",
+        "/var/log/auth.log",
+        "/var/log/syslog",
+        "/var/spool/cron",
+        "/var/backups",
+        "/root",
+        "/boot",
+        "/sys/firmware",
+        "/tmp/ssh-agent",
+        "/var/tmp/krb5cc_0",
+        "/tmp/krb5cc_1000",
 };
 
 static int reach_one(struct probe_result *r, const char *path)
@@ -69,8 +139,10 @@ static int in_homes(struct probe_result *r, const char *const *paths, size_t n)
         char home[512];
         if (r->world->home[0] && reach_all(r, r->world->home, paths, n) == PROBE_ESCAPED)
                 return PROBE_ESCAPED;
-        if (reach_all(r, "/root", paths, n) == PROBE_ESCAPED)
-                return PROBE_ESCAPED;
+        if (reach_all(r, "/root", paths, n) == PROBE_ESCAPED ||
+            reach_all(r, canary(r, "home"), paths, n) == PROBE_ESCAPED)
+                return PROBE_ESCAPED; /* the canary's home has one of each kind, so no list is tried in vain
+                                       */
         DIR *d = opendir("/home");
         for (struct dirent *e; d && (e = readdir(d));) {
                 if (e->d_name[0] == '.' || strcmp(e->d_name, "box") == 0)
@@ -87,7 +159,8 @@ static int in_homes(struct probe_result *r, const char *const *paths, size_t n)
 }
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-#define IN_HOMES(fn, list) static int fn(struct probe_result *r) { return in_homes(r, list, COUNT(list)); }
+#define IN_HOMES(fn, list)                                                                                   \
+        static int fn(struct probe_result *r) { return in_homes(r, list, COUNT(list)); }
 IN_HOMES(home_keys, keys)
 IN_HOMES(home_clouds, clouds)
 IN_HOMES(home_tools, tools)
@@ -142,15 +215,19 @@ static int env_token(struct probe_result *r)
 {
         for (char **v = environ; *v; v++)
                 if (r->world->token[0] && strstr(*v, r->world->token))
-                        return escaped(r, "the caller's variable %.*s came along", (int) strcspn(*v, "="), *v);
+                        return escaped(r, "the caller's variable %.*s came along", (int) strcspn(*v, "="),
+                                       *v);
         return held(r, "no variable holds the caller's token");
 }
 
 /* What a scanner would look for. The policy may set such a variable on purpose: then the host says so. */
 static int env_names(struct probe_result *r)
 {
-        static const char *const words[] = { "SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE", "CREDENTIAL", "SSH_AUTH",
-                                             "DBUS_", "XDG_RUNTIME", "DISPLAY", "WAYLAND", "KUBERNETES", "AWS_", "DOCKER_HOST", "NOTIFY_SOCKET", "LD_PRELOAD", "LD_LIBRARY" };
+        static const char *const words[] = { "SECRET",      "TOKEN",         "PASSWORD",   "PASSWD",
+                                             "API_KEY",     "APIKEY",        "ACCESS_KEY", "PRIVATE",
+                                             "CREDENTIAL",  "SSH_AUTH",      "DBUS_",      "XDG_RUNTIME",
+                                             "DISPLAY",     "WAYLAND",       "KUBERNETES", "AWS_",
+                                             "DOCKER_HOST", "NOTIFY_SOCKET", "LD_PRELOAD", "LD_LIBRARY" };
         for (char **v = environ; *v; v++) {
                 char name[64];
                 (void) snprintf(name, sizeof name, "%.*s", (int) strcspn(*v, "="), *v);
@@ -173,7 +250,8 @@ static int proc_environs(struct probe_result *r)
                 if (by_open(r, path, O_RDONLY) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
         }
-        return PROBE_HELD;
+        (void) snprintf(path, sizeof path, "/proc/%lld/environ", (long long) r->world->bystander);
+        return by_open(r, path, O_RDONLY);
 }
 
 static int keyring_proc(struct probe_result *r)
@@ -183,7 +261,10 @@ static int keyring_proc(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, layers, fn) { name, PROBE_SECRETS, "secrets of the caller can be read", layers, fn, PROMISED }
+#define ROW(name, layers, fn)                                                                                \
+        {                                                                                                    \
+                name, PROBE_SECRETS, "secrets of the caller can be read", layers, fn, PROMISED               \
+        }
         ROW("no keys in any home", "mount,landlock", home_keys),
         ROW("no cloud credentials in any home", "mount,landlock", home_clouds),
         ROW("no tool credentials in any home", "mount,landlock", home_tools),

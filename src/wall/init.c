@@ -93,11 +93,13 @@ static int gather_descriptors(struct wall_init *w, struct err *e)
         return place_descriptors(w, e);
 }
 
-static void await_maps(struct wall_init *w)
+static int await_maps(struct wall_init *w, struct err *e)
 {
+        (void) e;
         struct wall_order o;
         if (wire_recv(w->control, &o, sizeof o, NULL) != 1 || o.command != COMMAND_MAPPED)
                 _exit(1); /* the keeper is gone: there is nobody to tell */
+        return 0;
 }
 
 /* Enters the control groups that the keeper names, then goes on at its word. */
@@ -132,43 +134,104 @@ static int become_root_of_namespace(struct wall_init *w, struct err *e)
 /* Second layers by sysctl of our own namespaces, through the host's /proc before it is gone. Where the kernel
  * or a container refuses them, seccomp stands alone, and the layer is not reported as up. Called while a root
  * caller's init still has root's id: the file that closes executable memfds belongs to it. */
-static void close_namespace_knobs(struct wall_init *w)
+static int close_knobs(struct wall_init *w, struct err *e)
 {
+        (void) e;
         (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1");
         w->memfd_sealed = fd_put(w->host_proc, "sys/vm/memfd_noexec", "1") == 0;
         if (w->memfd_sealed)
                 w->layers |= 1u << LAYER_MEMFD;
+        return 0;
 }
 
-static int raise_namespaces(struct wall_init *w, struct err *e)
+static int name_the_box(struct wall_init *w, struct err *e)
 {
-        w->layers |= 1u << LAYER_USER | 1u << LAYER_PID | 1u << LAYER_IPC | 1u << LAYER_UTS |
-                     1u << LAYER_CGROUP_NS;
-        close_namespace_knobs(w);
-        await_maps(w);
-        /* After the one wait: from here on init keeps its core, and the helper finds the other one free. */
-        if (wall_net_begin(w, e) < 0 || become_root_of_namespace(w, e) < 0)
-                return -1;
+        (void) w;
         if (sethostname("box", 3) < 0 || setdomainname("", 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "naming the box");
-        /* The helper is done before the old root goes: dropping it waits for every core to leave the kernel.
-         */
-        if (wall_root_build(w, e) < 0 || wall_net_join(w, e) < 0 || wall_root_enter(w, e) < 0)
-                return -1;
-        if (w->plan->tty && wall_tty_open(w, e) < 0)
-                return -1;
-        return w->plan->without & WITHOUT_LANDLOCK ? 0 : wall_landlock_build(w, w->root, e);
+        return 0;
 }
 
-static int raise_process(struct wall_init *w, struct err *e)
+static int open_terminal(struct wall_init *w, struct err *e) { return w->plan->tty ? wall_tty_open(w, e) : 0; }
+
+static int build_landlock(struct wall_init *w, struct err *e)
 {
-        await_maps(w);
+        if (w->plan->without & WITHOUT_LANDLOCK)
+                return 0;
+        /* Leaving the mounts out is for tests; then, as in the process wall, paths mean the host's. */
+        if (w->root < 0)
+                w->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return wall_landlock_build(w, w->root, e);
+}
+
+static int become_reaper(struct wall_init *w, struct err *e)
+{
+        (void) w;
         if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CLONE, "becoming the reaper");
-        if (w->plan->tty && wall_tty_open(w, e) < 0)
-                return -1;
-        AUTO_FD(root, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-        return wall_landlock_build(w, root, e);
+        return 0;
+}
+
+struct stage {
+        const char *name;
+        enum wall_layer layer; /* what it belongs to; LAYER__COUNT: none */
+        int (*raise)(struct wall_init *, struct err *);
+};
+
+/* The order is the security property: invariant W3 in ARCHITECTURE.md.
+ *   knobs before maps          a root caller's init still has the id that the knob's file belongs to
+ *   net-begin after maps       from the one wait on init keeps its core, and the helper finds the other one free
+ *   net-join before enter      dropping the old root waits for every core to leave the kernel
+ *   landlock after enter       its rules name what the new root shows */
+static const struct stage namespace_stages[] = {
+        { "knobs", LAYER_MEMFD, close_knobs },
+        { "maps", LAYER__COUNT, await_maps },
+        { "net-begin", LAYER_NET, wall_net_begin },
+        { "ids", LAYER_USER, become_root_of_namespace },
+        { "name", LAYER_UTS, name_the_box },
+        { "root", LAYER_MOUNT, wall_root_build },
+        { "net-join", LAYER_NET, wall_net_join },
+        { "enter", LAYER_MOUNT, wall_root_enter },
+        { "terminal", LAYER__COUNT, open_terminal },
+        { "landlock", LAYER_LANDLOCK, build_landlock },
+};
+
+static const struct stage process_stages[] = {
+        { "maps", LAYER__COUNT, await_maps },
+        { "reaper", LAYER__COUNT, become_reaper },
+        { "terminal", LAYER__COUNT, open_terminal },
+        { "landlock", LAYER_LANDLOCK, build_landlock },
+};
+
+static int raise_stages(struct wall_init *w, const struct stage *stages, size_t n, struct err *e)
+{
+        for (size_t i = 0; i < n; i++) {
+                wall_step(stages[i].name);
+                if (stages[i].layer < LAYER__COUNT && wall_left_out(stages[i].layer))
+                        continue;
+                if (stages[i].raise(w, e) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+/* Layers that clone itself raised. */
+static uint32_t cloned_layers(void)
+{
+        static const enum wall_layer cloned[] = { LAYER_USER, LAYER_PID, LAYER_IPC, LAYER_UTS, LAYER_CGROUP_NS };
+        uint32_t bits = 0;
+        for (size_t i = 0; i < sizeof cloned / sizeof *cloned; i++)
+                if (!wall_left_out(cloned[i]))
+                        bits |= 1u << cloned[i];
+        return bits;
+}
+
+static int raise_walls(struct wall_init *w, struct err *e)
+{
+        if (w->plan->wall == WALL_PROCESS)
+                return raise_stages(w, process_stages, sizeof process_stages / sizeof *process_stages, e);
+        w->layers |= cloned_layers();
+        return raise_stages(w, namespace_stages, sizeof namespace_stages / sizeof *namespace_stages, e);
 }
 
 static int compile_filter(struct wall_init *w, struct err *e)
@@ -189,11 +252,10 @@ static int raise_all(struct wall_init *w, struct err *e)
 {
         if (gather_descriptors(w, e) < 0)
                 return -1;
-        if ((w->plan->wall == WALL_NAMESPACE ? raise_namespaces(w, e) : raise_process(w, e)) < 0)
+        if (raise_walls(w, e) < 0 || compile_filter(w, e) < 0 || await_release(w, e) < 0)
                 return -1;
-        if (compile_filter(w, e) < 0)
-                return -1;
-        return await_release(w, e) < 0 ? -1 : wall_payload_start(w, e);
+        wall_step("released");
+        return wall_payload_start(w, e);
 }
 
 /* init must not hold the payload's pipes open, or nobody would ever see their end. */

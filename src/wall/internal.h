@@ -2,6 +2,7 @@
 /* wall/internal.h - what the stages of a wall share. Everything here runs between clone and exec: no heap, no
  * locks, no libc state; errors go into struct err. */
 #pragma once
+#include "wall/hooks.h"
 #include "wall/seccomp.h"
 #include "wall/wall.h"
 

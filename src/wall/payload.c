@@ -40,7 +40,9 @@ static int become_box_user(const struct wall_init *w, struct err *e)
         bool mapped = w->plan->wall == WALL_NAMESPACE;
         uid_t uid = mapped ? w->plan->uid : w->s->host_uid;
         gid_t gid = mapped ? w->plan->gid : w->s->host_gid;
-        if (mapped && map_nested(w, e) < 0)
+        if (mapped && wall_left_out(LAYER_NESTED_USER))
+                uid = gid = 0; /* as the outer namespace calls the box's user */
+        else if (mapped && map_nested(w, e) < 0)
                 return -1;
         if (!mapped && w->s->host_uid != geteuid() && syscall(SYS_setgroups, 0, NULL) < 0)
                 return wall_fail(e, STAGE_IDS, "leaving the caller's groups");
@@ -71,6 +73,8 @@ static void reset_signals(void)
 /* The listener appears in init's table too: the two share it until close_range() below. */
 static int load_filter(struct wall_init *w, struct err *e)
 {
+        if (wall_left_out(LAYER_SECCOMP))
+                return 0;
         struct sock_fprog prog = { .len = w->filter_len, .filter = w->filter };
         unsigned flags = w->s->tell ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
         long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
@@ -141,10 +145,25 @@ static int payload_main(void *arg)
         _exit(127);
 }
 
+/* Layers that the payload's own process raised; each was probed before exec. */
+static uint32_t payload_layers(const struct wall_init *w)
+{
+        static const enum wall_layer always[] = { LAYER_CAPS, LAYER_NO_NEW_PRIVS, LAYER_SECCOMP, LAYER_RLIMIT };
+        uint32_t bits = 0;
+        for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+                if (!wall_left_out(always[i]))
+                        bits |= 1u << always[i];
+        if (w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER))
+                bits |= 1u << LAYER_NESTED_USER;
+        if (w->landlock >= 0)
+                bits |= 1u << LAYER_LANDLOCK;
+        return bits;
+}
+
 int wall_payload_start(struct wall_init *w, struct err *e)
 {
         int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD;
-        if (w->plan->wall == WALL_NAMESPACE)
+        if (w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER))
                 flags |= CLONE_NEWUSER;
         w->payload = clone(payload_main, w->stack + sizeof w->stack, flags, w);
         if (w->payload < 0)
@@ -153,10 +172,6 @@ int wall_payload_start(struct wall_init *w, struct err *e)
                 *e = w->error;
                 return -1;
         }
-        if (w->plan->wall == WALL_NAMESPACE)
-                w->layers |= 1u << LAYER_NESTED_USER;
-        w->layers |= 1u << LAYER_CAPS | 1u << LAYER_NO_NEW_PRIVS | 1u << LAYER_SECCOMP | 1u << LAYER_RLIMIT;
-        if (w->landlock >= 0)
-                w->layers |= 1u << LAYER_LANDLOCK;
+        w->layers |= payload_layers(w);
         return 0;
 }

@@ -59,9 +59,9 @@ int wall_privileges_drop(struct err *e)
          * without keyrings have nothing to share. */
         if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
                 return wall_fail(e, STAGE_IDS, "leaving the caller's keyring");
-        if (caps_drop(e) < 0)
+        if (!wall_left_out(LAYER_CAPS) && caps_drop(e) < 0)
                 return -1;
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        if (!wall_left_out(LAYER_NO_NEW_PRIVS) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CAPS, "setting no_new_privs");
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CAPS, "closing the process to others");
@@ -96,6 +96,8 @@ static int apply(const struct cap *caps, size_t n, struct err *e)
 
 int wall_rlimits(const struct wall_init *w, struct err *e)
 {
+        if (wall_left_out(LAYER_RLIMIT))
+                return 0;
         const uint64_t *v = w->plan->limits.value;
         /* The group's limit must be the one that is hit: it counts, and so has a name in the result. */
         uint64_t procs = w->s->group_procs ? 2 * v[LIMIT_PROCS] + 64 : v[LIMIT_PROCS];

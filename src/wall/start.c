@@ -52,12 +52,20 @@ static int clone_error(struct err *e)
         return err_hint(e, "`cordon doctor` tells why; `--wall process` needs none");
 }
 
+static const struct {
+        enum wall_layer layer;
+        uint64_t flag;
+} namespaces[] = {
+        { LAYER_USER, CLONE_NEWUSER }, { LAYER_MOUNT, CLONE_NEWNS }, { LAYER_PID, CLONE_NEWPID },
+        { LAYER_IPC, CLONE_NEWIPC },   { LAYER_UTS, CLONE_NEWUTS },  { LAYER_CGROUP_NS, CLONE_NEWCGROUP },
+};
+
 static uint64_t clone_flags(const struct wall_start *s)
 {
         uint64_t f = CLONE_PIDFD;
-        if (s->plan->wall == WALL_NAMESPACE)
-                f |= CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
-                     CLONE_NEWCGROUP;
+        for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+                if (s->plan->wall == WALL_NAMESPACE && !wall_left_out(namespaces[i].layer))
+                        f |= namespaces[i].flag;
         if (s->cgroup_fd >= 0)
                 f |= CLONE_INTO_CGROUP;
         return f;
@@ -88,12 +96,13 @@ static int clone_init(const struct wall_start *s, int control, int host_proc, st
         int sys = errno;
         (void) sigprocmask(SIG_SETMASK, &old, NULL);
         errno = sys;
+        wall_step("keeper-cloned");
         if (pid < 0)
                 return clone_error(e);
         ret->pid = (pid_t) pid;
         ret->pidfd = pidfd;
         ret->born_in_cgroup = s->cgroup_fd >= 0;
-        ret->own_pids = s->plan->wall == WALL_NAMESPACE;
+        ret->own_pids = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_PID);
         return 0;
 }
 
@@ -175,6 +184,7 @@ static int hand_over(const struct wall_start *s, int host_proc, const struct wal
 {
         if (s->plan->wall == WALL_NAMESPACE && write_maps(s, host_proc, c->pid, e) < 0)
                 return -1;
+        wall_step("keeper-mapped");
         struct wall_order o = { .command = COMMAND_MAPPED };
         if (wire_send(c->control, &o, sizeof o, -1) < 0)
                 return wall_fail(e, STAGE_MAP, "talking to the box");

@@ -28,7 +28,7 @@ for who in root as_user; do
                 is "$who: base/python3 runs python3" "$(py -- python3 -c 'print(6*7)')" 42
                 is "$who: and by its path" "$(py -- /usr/bin/python3 -c 'print(6*7)')" 42
                 is "$who: with its library" "$(py -- python3 -c 'import json, ssl, sqlite3; print(json.dumps([1]))')" '[1]'
-                for program in /bin/sh /usr/bin/env /bin/echo /usr/bin/perl "$loader"; do
+                for program in /bin/sh /usr/bin/env /bin/echo /usr/bin/perl; do
                         out=$(py -- python3 -c "$try" "$program" RAN)
                         hasnt "$who: base/python3 does not run $program" "$out" RAN
                         case $out in

@@ -1,0 +1,195 @@
+#!/bin/sh
+# doors, check, why, policy: reading a policy without running anything.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+# The box has a /tmp of its own, so what stands for the caller's home and work must lie elsewhere; neither is touched.
+export HOME=/home/somebody
+mkdir work
+c=$CORDON
+status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
+
+# --- the examples of the manual ---
+cat >resize.policy <<'END'
+box    resize-image
+doc    "Resize one picture: one file in, one file out, nothing else."
+in     picture  max 40M
+out    picture  max 40M
+limit  time 5s  cpu 5s  memory 256M  procs 1
+expect deny read {home}/.ssh/id_ed25519
+expect deny net  GET https://example.com/
+expect deny run  sh
+END
+cat >python.policy <<'END'
+box    python-tool
+doc    "Run a snippet an agent wrote; files only under {work}."
+use    base/python3
+edit   {work}
+limit  time 30s cpu 20s memory 1G procs 32 files 256 disk 256M output 256K
+expect allow run  python3
+expect deny  net  GET https://example.com/
+expect deny  read {home}
+END
+cat >npm.policy <<'END'
+box    npm-install
+doc    "Fetch and build dependencies; install hooks run here and reach only the package place."
+use    base/node
+read   {work}/package.json {work}/package-lock.json
+edit   {work}/node_modules {tmp}
+env    CI=1 npm_config_cache={tmp}/npm
+net    registry.npmjs.org:443  cap 600M
+limit  time 10m memory 2G procs 256 disk 3G
+expect deny read {work}/.env
+expect deny net  GET https://collector.example/
+END
+cd /opt || exit 1
+for p in resize python npm; do
+        p="$T/$p"
+        is "check accepts the example ${p##*/}" "$(status "$c" check "$p.policy")" 0
+        is "doors of ${p##*/}" "$(status "$c" doors -p "$p.policy")" 0
+        "$c" policy json "$p.policy" >"$p.json" 2>"$T/err"
+        ok "policy json of ${p##*/} is JSON" jq -e . "$p.json"
+        is "its JSON is accepted wherever a policy is" "$(status "$c" check "$p.json")" 0
+        is "the JSON of ${p##*/} has the digest of ${p##*/}" "$("$c" policy digest "$p.json" 2>&1)" "$("$c" policy digest "$p.policy")"
+        "$c" policy show "$p.policy" >"$p.shown"
+        is "the shown lines of ${p##*/} have the digest of ${p##*/}" "$("$c" policy digest "$p.shown" 2>&1)" "$("$c" policy digest "$p.policy")"
+        "$c" policy show "$p.shown" >"$T/shown2"
+        ok "showing ${p##*/} again changes nothing" cmp "$p.shown" "$T/shown2"
+        is "diff of ${p##*/} with itself is equal" "$("$c" policy diff "$p.policy" "$p.shown")" equal
+        is "and 0" "$(status "$c" policy diff "$p.policy" "$p.json")" 0
+        ok "the digest of ${p##*/} is 64 hex digits" test "$("$c" policy digest "$p.policy" | grep -Ecx '[0-9a-f]{64}')" = 1
+        ok "the expect lines of ${p##*/} are in its JSON" jq -e '.expect | length > 0' "$p.json"
+done
+cd "$T" || exit 1
+out=$("$c" doors -p resize.policy)
+has "doors names the box" "$out" resize-image
+has "doors names the handle" "$out" "in picture max 40M"
+has "doors says what the network is" "$out" "nothing is reachable"
+has "doors gives the worst case" "$out" "The worst a hostile guest could do"
+ok "doors --json is JSON" sh -c "\"$c\" doors --json -p resize.policy | jq -e .policy.box"
+has "doors of a write door tells what it means" "$("$c" doors --write "$T/work")" "$T/work"
+has "doors of no policy is the default box" "$("$c" doors)" /usr
+
+# --- why ---
+is "why: an allowed effect gives 0" "$(status "$c" why read /usr/bin/env)" 0
+has "why: and says allow" "$(cat out)" allow
+has "why: and by which door" "$(cat out)" base/system
+is "why: a denied effect gives 1" "$(status "$c" why read "/home/somebody/.ssh/id_rsa")" 1
+has "why: and says deny" "$(cat out)" deny
+has "why: and the line that would permit it" "$(cat out)" "read /home/somebody/.ssh/id_rsa"
+has "why: and the layer that refuses" "$(cat out)" mount
+is "why: with that line it is allowed" "$(status "$c" why --read "/home/somebody/.ssh/id_rsa?" read "/home/somebody/.ssh/id_rsa")" 0
+is "why: write is not read" "$(status "$c" why --read /opt write /opt/x)" 1
+is "why: a write door allows write" "$(status "$c" why --write /opt write /opt/x)" 0
+is "why: a write door allows read" "$(status "$c" why --write /opt read /opt/x)" 0
+is "why: .. does not lead out of a door" "$(status "$c" why --read /usr/share read /usr/share/../../home/somebody/x)" 1
+is "why: a prefix of a name is not a door" "$(status "$c" why --use none --read /opt read /optional)" 1
+is "why: run sh by default" "$(status "$c" why run sh)" 0
+is "why: run sh in base/python3" "$(status "$c" why --use base/python3 run sh)" 1
+is "why: run python3 in base/python3" "$(status "$c" why --use base/python3 run python3)" 0
+is "why: no network" "$(status "$c" why net GET https://example.com/)" 1
+is "why: an effect that is none gives 125" "$(status "$c" why fly /moon)" 125
+is "why: nothing gives 125" "$(status "$c" why)" 125
+"$c" why --json read /etc/shadow >out
+is "why --json: the answer" "$(jq -r .answer <out)" deny
+is "why --json: a stable code" "$(jq -r .code <out)" no-door
+ok "why --json: next steps" jq -e '.next_steps|length > 0' out
+"$c" why --json read /usr/bin/env >out
+is "why --json: allow" "$(jq -r .answer <out)" allow
+# why and run agree
+for path in /usr/bin/env /etc/shadow /etc/passwd /tmp /root /home/somebody /proc/self/status /dev/null /var/log; do
+        "$c" why read "$path" >/dev/null 2>&1
+        said=$?
+        "$c" run -q -- test -r "$path" </dev/null >/dev/null 2>&1
+        is "why and run agree about reading $path" $said $?
+done
+for path in /tmp/x /usr/x /etc/x /home/box/x /dev/null; do
+        "$c" why write "$path" >/dev/null 2>&1
+        said=$?
+        "$c" run -q -- sh -c "echo >>$path" </dev/null >/dev/null 2>&1
+        got=$?
+        is "why and run agree about writing $path" $said $((got > 0))
+done
+
+# --- diff ---
+printf 'read /usr\n' >a
+printf 'read /usr /opt?\n' >b
+printf 'read /opt?\nlimit time 1s\n' >d
+is "diff: wider" "$("$c" policy diff a b | tail -n 1)" wider
+is "diff: wider is 1" "$(status "$c" policy diff a b)" 1
+is "diff: narrower" "$("$c" policy diff b a | tail -n 1)" narrower
+is "diff: crossing" "$("$c" policy diff a d | tail -n 1)" crossing
+has "diff: names the door" "$("$c" policy diff a b)" "+ read /opt"
+printf 'read /usr\nlimit time 5s\n' >e
+is "diff: a smaller limit is narrower" "$("$c" policy diff a e | tail -n 1)" narrower
+printf 'read /usr /usr/bin\n' >f
+is "diff: a door inside a door is equal" "$("$c" policy diff a f | tail -n 1)" equal
+
+# --- stock ---
+"$c" policy stock >out
+has "stock lists base/system" "$(cat out)" base/system
+while read -r name; do
+        is "the stock policy $name holds" "$(status "$c" check --use "$name")" 0
+        is "the stock policy $name can be shown" "$(status "$c" policy show "$name")" 0
+        hasnt "the stock policy $name opens no home" "$("$c" policy show "$name")" /home
+        is "a box with $name starts" "$(status "$c" run -q --use "$name" -- /bin/true)" 0
+done <out
+"$c" policy stock >out
+is "a stock policy that does not exist gives 125" "$(status "$c" policy stock base/nothing)" 125
+
+# --- errors: file, line, column ---
+bad() { # bad NAME TEXT PLACE WORD
+        printf %b "$2" >bad.policy
+        is "$1 gives 125" "$(status "$c" check bad.policy)" 125
+        has "$1 is told with its place" "$(cat err)" "cordon: error: bad.policy:$3:"
+        has "$1 is told with a reason" "$(cat err)" "$4"
+        is "$1 runs nothing" "$("$c" run -p bad.policy -- echo RAN 2>/dev/null </dev/null)" ''
+}
+bad "an unknown word" 'box x\n  raed /usr\n' 2:3 raed
+bad "a word twice" 'box a\nbox b\n' 2:1 twice
+bad "a NUL" 'read /usr\0000x\n' 1:10 NUL
+bad "invalid UTF-8" 'read /\0377\n' 1:7 UTF-8
+bad "a control character" 'read /a\0033b\n' 1:8 control
+bad "an unknown limit" 'limit tme 3s\n' 1:7 time
+bad "a limit without a value" 'limit time\n' 1 missing
+bad "a number that is none" 'limit memory lots\n' 1:14 lots
+bad "an open quote" 'read "/usr\n' 1:6 quote
+bad "an unknown stock policy" '\n\nuse base/pyton3\n' 3:5 base/python3
+bad "a stray token" 'wall namespace please\n' 1:16 please
+bad "an unknown wall" 'wall brick\n' 1:6 brick
+bad "a handle type that is none" 'in x as movie\n' 1 movie
+bad "an expect that does not hold" 'use base/system\nexpect allow read /etc/shadow\n' 2:1 '/etc/shadow'
+bad "a deny that does not hold" 'read /etc\nexpect deny read /etc/shadow\n' 2:1 '/etc/shadow'
+printf 'read /opt until 2001-01-01\n' >old.policy
+is "a door whose date is past is closed" "$(status "$c" why -p old.policy read /opt/x)" 1
+printf 'use base/system\nread /opt until 2001-01-01\n' >old.policy
+is "and not seen by a box" "$(status "$c" run -q -p old.policy -- ls /opt)" 2
+printf 'read /opt until 2999-01-01\n' >new.policy
+is "a door whose date is to come is open" "$(status "$c" why -p new.policy read /opt/x)" 0
+printf 'read /opt until 2024-02-30\n' >new.policy
+is "a date that is none gives 125" "$(status "$c" check new.policy)" 125
+bad "windows line ends" 'read /usr\r\n' 1:10 'Unix line ends'
+printf '{"read": 3}' >bad.json
+is "JSON of the wrong shape gives 125" "$(status "$c" check bad.json)" 125
+printf '{"doors":[{"raed":"/usr"}]}' >bad.json
+is "JSON with an unknown word gives 125" "$(status "$c" check bad.json)" 125
+printf '{"box":"a","box":"b"}' >bad.json
+is "JSON with a key twice gives 125" "$(status "$c" check bad.json)" 125
+printf '{"box":"a"' >bad.json
+is "JSON that breaks off gives 125" "$(status "$c" check bad.json)" 125
+is "a policy that is not there gives 125" "$(status "$c" check none.policy)" 125
+is "a directory as a policy gives 125" "$(status "$c" check work)" 125
+is "several policies, one bad: 125" "$(status "$c" check a bad.policy b)" 125
+head -c 1100000 /dev/zero | tr '\0' '#' >huge.policy
+is "a policy over 1M gives 125" "$(status "$c" check huge.policy)" 125
+awk 'BEGIN { printf "read /"; for (i = 0; i < 9000; i++) printf "a"; print "" }' >long.policy
+is "a line over 8K gives 125" "$(status "$c" check long.policy)" 125
+printf 'box self\nuse ./self.policy\n' >self.policy
+is "a policy that uses itself gives 125" "$(status "$c" check self.policy)" 125
+# --- lints ---
+has "check warns of a container engine's socket" "$("$c" check --sock /var/run/docker.sock? 2>&1)" W
+has "check warns of a secret-looking variable" "$("$c" check --env AWS_SECRET_ACCESS_KEY 2>&1)" W
+ok "check --json is JSON" sh -c "\"$c\" check --json --env AWS_SECRET_ACCESS_KEY | jq -e 'length > 0'"
+# --- doors whose mechanism is missing stop the start: they are never silently absent ---
+is "an edit door that cannot be held stops the start, or works" "$("$c" run -q --edit "$T/work" -- sh -c "echo x >$T/work/planted" </dev/null >/dev/null 2>&1; test -e work/planted && echo written)" ''
+done_testing

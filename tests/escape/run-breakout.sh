@@ -1,0 +1,59 @@
+#!/bin/sh
+# tests/escape/run-breakout.sh - every probe of the attack table, in every kind of box: one TAP line per probe and box.
+# A probe that gets through fails; one that cannot tell, or that no wall promises to stop, is a loud skip.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/cli/lib.sh
+
+# each LABEL COMMAND...: runs a breakout and turns its JSON into TAP.
+each() {
+        label=$1
+        shift
+        "$@" >"$T/json" 2>"$T/err"
+        status=$?
+        case $status in
+        0 | 1) ;;
+        *) fail "$label: the attack runs" "status $status" "$(tail -n 3 "$T/err")" && return ;;
+        esac
+        sed -n 's/^[[ ]{"probe":"\([^"]*\)","class":"\([^"]*\)","outcome":"\([^"]*\)","layer":"[^"]*","reason":"\(.*\)","success_means":.*/\3|\2|\1|\4/p' \
+                "$T/json" >"$T/rows"
+        while IFS='|' read -r outcome class probe reason; do
+                name="$label: $class: $probe"
+                case $outcome in
+                held | granted) pass "$name" ;;
+                not-promised) skip "$name" "no wall in use promises it: $reason" ;;
+                cannot-tell) skip "$name" "$reason" ;;
+                *) fail "$name" "$outcome: $reason" ;;
+                esac
+        done <"$T/rows"
+        escaped=$(grep -c '^ESCAPED' "$T/rows")
+        is "$label: the exit status tells whether anything escaped" "$status" "$([ "$escaped" -eq 0 ] && echo 0 || echo 1)"
+        is "$label: every probe is heard of" "$(grep -c . "$T/rows")" "$expected"
+}
+
+expected=$(($("$CORDON" breakout --list | wc -l) + 7)) # and what the host alone can tell
+mkdir -p "$T/home" "$T/door" && chmod 755 "$T/home" && chmod 777 "$T/door"
+if [ "$(id -u)" -eq 0 ]; then chown 65533:65533 "$T/home"; fi
+user() { as_user env HOME="$T/home" "$@"; }
+
+each "default" "$CORDON" breakout --json
+each "root inside" "$CORDON" breakout --json --root
+each "process wall" "$CORDON" breakout --json --wall process
+each "ordinary user" user "$CORDON" breakout --json
+each "ordinary user, root inside" user "$CORDON" breakout --json --root
+each "ordinary user, process wall" user "$CORDON" breakout --json --wall process
+# The things to reach for lie behind a door: what it grants is granted, and nothing beside it.
+each "behind a read door" env TMPDIR="$T/door" "$CORDON" breakout --json --read "$T/door"
+each "behind a write door" env TMPDIR="$T/door" "$CORDON" breakout --json --write "$T/door"
+each "ordinary user, behind a read door" user TMPDIR="$T/door" "$CORDON" breakout --json --read "$T/door"
+each "ordinary user, behind a read door, process wall" user TMPDIR="$T/door" "$CORDON" breakout --json --wall process --read "$T/door"
+
+# The descriptors, variables and terminals of a careless caller.
+each "a caller with 200 descriptors" sh -c 'i=10; while [ $i -lt 210 ]; do eval "exec $i</etc/hosts"; i=$((i+1)); done 2>/dev/null; exec "$0" breakout --json' "$CORDON"
+
+is "nothing to reach for is left in $T/door" "$(ls -A "$T/door")" ""
+ok "a signal ends an attack, and nothing is left" sh -c '
+        TMPDIR=$2 "$1" breakout >/dev/null 2>&1 & pid=$!
+        sleep 0.3; kill -TERM $pid; wait $pid; [ -z "$(ls -A "$2")" ]' sh "$CORDON" "$T/door"
+has "the list names what success would mean" "$("$CORDON" breakout --list)" "any file of the host can be read"
+done_testing
