@@ -58,6 +58,8 @@ CORDON_API int cordon_policy_is_word(const char *word);
 /* Resolves roots and `use` lines and holds the policy to its own `expect` lines. Views and starts do it by
  * themselves. */
 CORDON_API int cordon_policy_check(cordon_policy *p, cordon_error *e);
+/* Which way a handle of the policy goes: 1 in, 2 out, 0 no such handle, -1 the policy does not hold. */
+CORDON_API int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e);
 /* What {work} and {home} mean; the working directory and $HOME when not set. */
 CORDON_API int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, cordon_error *e);
 
@@ -138,6 +140,7 @@ typedef struct cordon_denial {
 typedef struct cordon_result {
         cordon_end end;
         int code;          /* exit status or signal number */
+        const char *limits_hit; /* every limit that said no, separated by spaces; "" */
         const char *limit; /* the limit that ended it, or "" */
         const char *wall;  /* "namespace" or "process" */
         int attested;      /* the probe from inside found the walls up */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/boxes.c - verbs over boxes that run: ps, stop, inspect, logs. */
 #include "base/json.h"
+#include "base/str.h"
 #include "cli/cli.h"
 
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct ps {
         bool json;
@@ -87,7 +89,18 @@ int verb_logs(int argc, char **argv)
         cordon_error e = { 0 };
         if (argc != 2)
                 return cli_usage("cordon logs BOX");
-        return cli_give(cordon_logs(argv[1], &e), &e);
+        char *text = cordon_logs(argv[1], &e);
+        if (!text || !isatty(1))
+                return cli_give(text, &e);
+        /* On a terminal a box's own words must not move the cursor or set the title. */
+        for (char *line = text, *end; *line; line = end) {
+                char shown[4096];
+                end = line + strcspn(line, "\n");
+                (void) puts(str_inert(span_of(line, (size_t) (end - line)), shown, sizeof shown));
+                end += *end == '\n';
+        }
+        cordon_free(text);
+        return 0;
 }
 
 struct stop {

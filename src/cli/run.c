@@ -2,6 +2,7 @@
 /* cli/run.c - `cordon run`: options, terminal, signals, detaching, and what is said at the end. */
 #include "base/buf.h"
 #include "cli/cli.h"
+#include "cli/handles.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +16,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { HANDLES = 32 };
-
 struct run {
         cordon_policy *policy;
         cordon_box *box;
         const char *name, *cwd, *work;
-        const char *handle_name[HANDLES], *handle_path[HANDLES];
-        unsigned handle_count;
+        struct cli_handles handles;
         bool tty, no_stdin, root, json, quiet, plan, detach, require;
         int status_fd;
         bool script;
@@ -89,16 +87,7 @@ static int set_status_fd(void *ctx, const char *value)
         return 0;
 }
 
-static int set_handle(void *ctx, const char *value)
-{
-        struct run *r = ctx;
-        const char *eq = strchr(value, '=');
-        if (!eq || eq == value || !eq[1] || r->handle_count == HANDLES)
-                return cli_usage("--handle takes NAME=FILE"), -1;
-        r->handle_name[r->handle_count] = strndup(value, (size_t) (eq - value));
-        r->handle_path[r->handle_count++] = eq + 1;
-        return 0;
-}
+static int set_handle(void *ctx, const char *value) { return cli_handles_add(&((struct run *) ctx)->handles, value); }
 
 const struct cli_option run_options[] = {
         { "tty", 't', NULL, "a terminal of the box's own (never yours)", set_tty },
@@ -200,9 +189,8 @@ static void say_end(const struct run *run, const cordon_result *r)
         if (run->quiet)
                 return;
         if (strcmp(r->wall, "process") == 0)
-                cli_note("note: the process wall: no namespaces on this host. Other files answer "
-                         "\"permission denied\" instead of "
-                         "not existing, and can be seen by stat; see `cordon doctor`");
+                cli_note("note: this was the process wall, without namespaces: other files answer \"permission denied\" "
+                         "instead of not existing, and stat sees them; `cordon doctor` tells what the namespace wall needs");
         if (r->end == CORDON_LIMIT) {
                 cli_note("the limit `%s` ended it%s", r->limit,
                          r->output_truncated ? "; output was cut there" : "");
@@ -210,6 +198,8 @@ static void say_end(const struct run *run, const cordon_result *r)
                         cli_note("note: no control groups for this account: memory, cpu and processes are "
                                  "kept by rlimits and sampling");
         }
+        else if (r->limits_hit[0])
+                cli_note("limits that were reached: %s", r->limits_hit);
         say_denials(r);
 }
 
@@ -253,20 +243,6 @@ static int start_failed(const struct run *run, const cordon_error *e)
 
 /* ---- the run ---- */
 
-static int open_handles(struct run *r)
-{
-        for (unsigned i = 0; i < r->handle_count; i++) {
-                /* Which way it goes is the policy's word; a file that is there is read, one that is not is
-                 * made. */
-                int fd = open(r->handle_path[i], O_RDWR | O_CLOEXEC | O_CREAT | O_NOCTTY, 0666);
-                if (fd < 0)
-                        fd = open(r->handle_path[i], O_RDONLY | O_CLOEXEC | O_NOCTTY);
-                if (fd < 0 || !r->handle_name[i] || cordon_box_handle(r->box, r->handle_name[i], fd) < 0)
-                        return cli_usage("--handle %s: %s", r->handle_path[i], strerror(errno)), -1;
-        }
-        return 0;
-}
-
 static int configure(struct run *r, char **command)
 {
         const char *term = getenv("TERM");
@@ -285,7 +261,7 @@ static int configure(struct run *r, char **command)
                 cordon_box_stdio(r->box, 1, 1);
                 cordon_box_stdio(r->box, 2, 2);
         }
-        return open_handles(r);
+        return cli_handles_open(&r->handles, r->policy, r->box);
 }
 
 static int run_here(struct run *r)
@@ -309,9 +285,12 @@ static int run_here(struct run *r)
         restore_terminal();
         signal_box = NULL;
         const cordon_result *result = cordon_box_result(r->box);
+        int status = cordon_result_status(result);
+        if (result->end == CORDON_EXITED && status == 0 && cli_handles_publish(&r->handles) < 0)
+                status = EXIT_CORDON;
         say_end(r, result);
         write_status(r);
-        return cordon_result_status(result);
+        return status;
 }
 
 /* The keeper goes on alone; the caller hears the run id, or why there is none. */
@@ -395,8 +374,10 @@ static int script_policy(struct run *r, char **argv, cordon_error *e)
                 (void) snprintf(e->what, sizeof e->what, "there is no script %.300s", argv[0]);
                 return -1;
         }
-        if (cordon_policy_add(r->policy, "read", path, e) < 0 ||
-            cordon_policy_add(r->policy, "limit", "time 60s", e) < 0)
+        /* Lines of a file, so that a flag such as --time can say otherwise. */
+        static const char defaults[] = "use base/system\nlimit time 60s\n";
+        if (cordon_policy_add_text(r->policy, "run-script", defaults, sizeof defaults - 1, e) < 0 ||
+            cordon_policy_add(r->policy, "read", path, e) < 0)
                 return -1;
         if (access(path, X_OK) != 0)
                 command[n++] = (char *) (uintptr_t) interpreter_of(path);

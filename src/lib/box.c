@@ -146,15 +146,28 @@ static const cordon_end ends[] = {
         [BOX_EXITED] = CORDON_EXITED,   [BOX_SIGNALED] = CORDON_SIGNALED, [BOX_LIMIT] = CORDON_LIMIT
 };
 
+static void name_limits(cordon_box *b, uint32_t hit)
+{
+        size_t n = 0;
+        b->limits_hit[0] = '\0';
+        for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++)
+                if (hit & (1u << k))
+                        n += (size_t) snprintf(b->limits_hit + n, sizeof b->limits_hit - n, "%s%s", n ? " " : "",
+                                               policy_limit_name(k));
+}
+
 const cordon_result *cordon_box_result(cordon_box *b)
 {
+        b->result.limits_hit = b->result.limit = b->result.wall = "";
         if (!b->box)
                 return &b->result;
         const struct box_result *r = box_result(b->box);
+        name_limits(b, r->limits_hit);
         bool failed = r->end == BOX_FAILED || r->end == BOX_NO_EXEC;
         b->result =
                 (cordon_result){ .end = ends[r->end],
                                  .code = r->code,
+                                     .limits_hit = b->limits_hit,
                                  .limit = r->end == BOX_LIMIT ? policy_limit_name(r->limit) : "",
                                  .wall = policy_wall_name(r->wall),
                                  .attested = r->attested,

@@ -29,6 +29,7 @@ struct cordon_box {
         struct plan *plan;
         struct box *box;
         bool over;
+        char limits_hit[128];
         cordon_result result;
         cordon_denial denials[DENIALS_MAX];
 };

@@ -164,11 +164,24 @@ int cordon_policy_check(cordon_policy *p, cordon_error *e)
         return p->checked ? 0 : -1;
 }
 
+int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e)
+{
+        size_t n;
+        if (cordon_policy_check(p, e) < 0)
+                return -1;
+        const struct door *doors = policy_doors(p->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if ((doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT) && strcmp(doors[i].name, name) == 0)
+                        return doors[i].kind == DOOR_IN ? 1 : 2;
+        return 0;
+}
+
 /* ---- views ---- */
 
 static void notes_text(const struct checked_policy *c, struct buf *out, bool json)
 {
         size_t n;
+        char at[256];
         const struct policy_note *notes = policy_notes(c, &n);
         if (json)
                 buf_putc(out, '[');

@@ -60,12 +60,24 @@ static bool is_visible(const struct builder *b, const char *path)
         return false;
 }
 
+/* Above a door: an empty directory on the way to it. Relative paths that the caller typed then mean what they meant. */
+static bool leads_to_door(const struct builder *b, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                enum door_kind k = b->doors[i].kind;
+                if ((k == DOOR_READ || k == DOOR_EDIT || k == DOOR_WRITE) && !b->doors[i].from_stock &&
+                    b->r->seen[i].kind != SEEN_NOTHING && path_under(b->doors[i].path, path))
+                        return true;
+        }
+        return false;
+}
+
 static void build_cwd(struct builder *b)
 {
         const char *fallback = b->p->wall == WALL_NAMESPACE ? BOX_HOME : "/";
         if (b->r->cwd_asked)
                 b->p->cwd = arena_str(b->a, b->r->cwd_asked);
-        else if (b->r->cwd && is_visible(b, b->r->cwd))
+        else if (b->r->cwd && (is_visible(b, b->r->cwd) || leads_to_door(b, b->r->cwd)))
                 b->p->cwd = arena_str(b->a, b->r->cwd);
         else
                 b->p->cwd = fallback;

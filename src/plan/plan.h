@@ -112,6 +112,7 @@ struct plan {
         uid_t uid, gid; /* inside */
         bool tty;
         bool net;
+        bool writes_host; /* a `write` door: files outside can grow */
         bool sockets; /* AF_UNIX sockets: always in the namespace wall */
         struct policy_limits limits;
         struct plan_handle *handles;

@@ -107,35 +107,49 @@ static const char *as_token(struct builder *b, const char *path)
         return kept ? kept : path;
 }
 
-static int add_door(struct builder *b, size_t i, struct err *e)
+/* Does this door show up as a link, because what it leads to is visible anyway? Its end then, else NULL. */
+static const char *shown_as_link(struct builder *b, size_t i)
 {
         const struct door *d = &b->doors[i];
         const struct plan_seen *seen = &b->r->seen[i];
+        if (d->kind != DOOR_READ || !seen->link)
+                return NULL;
+        const char *end = link_end(b, d->path, seen->link);
+        return end && covering(b, end, d) ? end : NULL;
+}
+
+/* A path below a door that became a link is a path below what the link leads to: /lib64/x is /usr/lib64/x. */
+static const char *through_links(struct builder *b, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                size_t n = strlen(b->doors[i].path ? b->doors[i].path : "");
+                if (n < 2 || !is_file_door(&b->doors[i]) || strncmp(path, b->doors[i].path, n) != 0 || path[n] != '/')
+                        continue;
+                const char *end = shown_as_link(b, i);
+                if (end)
+                        return arena_printf(b->a, "%s%s", end, path + n);
+        }
+        return arena_str(b->a, path);
+}
+
+static int door_is_wrong(struct builder *b, const struct door *d, const struct plan_seen *seen, struct err *e)
+{
+        char at[256];
+        (void) policy_place(&d->at, at, sizeof at);
         if (seen->kind == SEEN_NOTHING) {
-                if (d->optional)
-                        return 0;
-                (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: there is no %s on this host", d->at.file,
-                               d->at.line, d->at.column, d->path);
+                (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s on this host", at, d->path);
                 return err_hint(e, "write `%s %s?` if it may be missing", policy_door_word(d->kind), as_token(b, d->path));
         }
-        if (seen->kind == SEEN_OTHER || (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK)) {
-                (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: %s is neither a file nor a directory", d->at.file,
-                               d->at.line, d->at.column, d->path);
-                return err_hint(e,
-                                d->kind == DOOR_SOCK ? "`sock` takes the path of a Unix socket"
-                                                     : "a Unix socket is opened with `sock %s`",
-                                d->path);
-        }
-        const char *path = arena_str(b->a, d->path);
-        const char *end = seen->link ? link_end(b, d->path, seen->link) : NULL;
-        if (end && d->kind == DOOR_READ && covering(b, end, d)) {
-                (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
-                return 0;
-        }
-        if (is_redundant(b, d))
-                return 0;
+        (void) err_set(e, ERR_DOOR, 0, "%s: %s is neither a file nor a directory", at, d->path);
+        if (d->kind == DOOR_SOCK)
+                return err_hint(e, "`sock` takes the path of a Unix socket");
+        return err_hint(e, "a Unix socket is opened with `sock %s`", as_token(b, d->path));
+}
+
+static void add_bind(struct builder *b, const struct door *d, const struct plan_seen *seen, const char *path)
+{
         unsigned f = door_flags(b, d) | (seen->kind == SEEN_DIR ? STEP_IS_DIR : 0);
-        struct plan_step *s = build_step(b, STEP_BIND, path, path, f);
+        struct plan_step *s = build_step(b, STEP_BIND, path, arena_str(b->a, d->path), f);
         s->dev = seen->dev;
         s->ino = seen->ino;
         unsigned rights = RIGHT_LIST | RIGHT_READ;
@@ -144,6 +158,26 @@ static int add_door(struct builder *b, size_t i, struct err *e)
         if ((f & STEP_EXEC) && (b->run_any || run_line_covers(b, d->path)))
                 rights |= RIGHT_EXEC;
         build_rule(b, path, rights, d->optional);
+        b->p->writes_host |= (f & STEP_WRITE) != 0;
+}
+
+static int add_door(struct builder *b, size_t i, struct err *e)
+{
+        const struct door *d = &b->doors[i];
+        const struct plan_seen *seen = &b->r->seen[i];
+        if (seen->kind == SEEN_NOTHING && d->optional)
+                return 0;
+        if (seen->kind == SEEN_NOTHING || seen->kind == SEEN_OTHER || (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK))
+                return door_is_wrong(b, d, seen, e);
+        const char *path = through_links(b, d->path);
+        if (!path)
+                return 0; /* no memory: told at the end */
+        if (strcmp(path, d->path) != 0 && d->kind == DOOR_READ && covering(b, path, d))
+                return 0; /* seen through the link, and visible there */
+        if (shown_as_link(b, i))
+                (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
+        else if (!is_redundant(b, d))
+                add_bind(b, d, seen, path);
         return 0;
 }
 

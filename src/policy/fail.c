@@ -6,6 +6,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+char *policy_place(const struct source_place *at, char *buf, size_t cap)
+{
+        if (at->line == 0)
+                (void) snprintf(buf, cap, "%s", at->file);
+        else
+                (void) snprintf(buf, cap, "%s:%u:%u", at->file, at->line, at->column);
+        return buf;
+}
+
 int fail_at(struct err *e, const struct source_place *at, const char *fmt, ...)
 {
         char what[sizeof e->what];
@@ -13,9 +22,8 @@ int fail_at(struct err *e, const struct source_place *at, const char *fmt, ...)
         va_start(ap, fmt);
         (void) vsnprintf(what, sizeof what, fmt, ap);
         va_end(ap);
-        if (at->line == 0)
-                return err_set(e, ERR_POLICY, 0, "%s: %s", at->file, what);
-        return err_set(e, ERR_POLICY, 0, "%s:%u:%u: %s", at->file, at->line, at->column, what);
+        char place[256];
+        return err_set(e, ERR_POLICY, 0, "%s: %s", policy_place(at, place, sizeof place), what);
 }
 
 int fail_memory(struct err *e) { return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the policy"); }

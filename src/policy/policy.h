@@ -74,6 +74,9 @@ struct source_place {
         unsigned column;
 };
 
+/* "FILE:LINE:COL", or just the flag: for the front of a message. Returns buf. */
+char *policy_place(const struct source_place *at, char *buf, size_t cap);
+
 /* One granted power: one path, program, variable, destination, socket or handle. */
 struct door {
         enum door_kind kind;

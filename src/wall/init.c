@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -218,7 +219,7 @@ static int raise_stages(struct wall_init *w, const struct stage *stages, size_t 
 /* Layers that clone itself raised. */
 static uint32_t cloned_layers(void)
 {
-        static const enum wall_layer cloned[] = { LAYER_USER, LAYER_PID, LAYER_IPC, LAYER_UTS, LAYER_CGROUP_NS };
+        static const enum wall_layer cloned[] = { LAYER_USER, LAYER_PID, LAYER_IPC, LAYER_UTS };
         uint32_t bits = 0;
         for (size_t i = 0; i < sizeof cloned / sizeof *cloned; i++)
                 if (!wall_left_out(cloned[i]))
@@ -232,6 +233,17 @@ static int raise_walls(struct wall_init *w, struct err *e)
                 return raise_stages(w, process_stages, sizeof process_stages / sizeof *process_stages, e);
         w->layers |= cloned_layers();
         return raise_stages(w, namespace_stages, sizeof namespace_stages / sizeof *namespace_stages, e);
+}
+
+/* Only now, in its own group: a cgroup namespace shows paths from where its maker was. */
+static int hide_groups(struct wall_init *w, struct err *e)
+{
+        if (w->plan->wall != WALL_NAMESPACE || wall_left_out(LAYER_CGROUP_NS))
+                return 0;
+        if (unshare(CLONE_NEWCGROUP) < 0)
+                return wall_fail(e, STAGE_LIMITS, "hiding the control groups");
+        w->layers |= 1u << LAYER_CGROUP_NS;
+        return 0;
 }
 
 static int compile_filter(struct wall_init *w, struct err *e)
@@ -252,7 +264,8 @@ static int raise_all(struct wall_init *w, struct err *e)
 {
         if (gather_descriptors(w, e) < 0)
                 return -1;
-        if (raise_walls(w, e) < 0 || compile_filter(w, e) < 0 || await_release(w, e) < 0)
+        if (raise_walls(w, e) < 0 || compile_filter(w, e) < 0 || await_release(w, e) < 0 ||
+            hide_groups(w, e) < 0)
                 return -1;
         wall_step("released");
         return wall_payload_start(w, e);

@@ -76,7 +76,7 @@ static int add_rule(int set, int root, const struct plan_rule *rule, uint64_t ha
 {
         /* In the new root a leading slash stays inside it; in the process wall `root` is the host's. */
         AUTO_FD(at, wall_open2(root, rule->path, O_PATH, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS));
-        if (at < 0 && rule->optional)
+        if (at < 0 && (rule->optional || wall_left_out(LAYER_MOUNT)))
                 return 0;
         struct stat st;
         if (at < 0 || fstat(at, &st) < 0)

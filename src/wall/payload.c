@@ -65,6 +65,7 @@ static void reset_signals(void)
         for (int s = 1; s < NSIG; s++)
                 if (s != SIGKILL && s != SIGSTOP)
                         (void) signal(s, SIG_DFL);
+        (void) signal(SIGXFSZ, SIG_IGN); /* a file over its limit is an error to the writer, not its death */
         sigset_t none;
         (void) sigemptyset(&none);
         (void) sigprocmask(SIG_SETMASK, &none, NULL);

@@ -105,7 +105,7 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
                 { RLIMIT_CORE, 0 },
                 { RLIMIT_NOFILE, v[LIMIT_FILES] },
                 { RLIMIT_NPROC, procs },
-                { RLIMIT_FSIZE, v[LIMIT_DISK] },
+                { RLIMIT_FSIZE, w->plan->writes_host ? v[LIMIT_DISK] : ~0ull }, /* private files have their own cap */
                 { RLIMIT_CPU,
                   v[LIMIT_CPU] / 1000 + 1 }, /* per process: a net below the sum that is kept elsewhere */
                 { RLIMIT_MEMLOCK, 8u << 20 },

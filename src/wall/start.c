@@ -57,7 +57,7 @@ static const struct {
         uint64_t flag;
 } namespaces[] = {
         { LAYER_USER, CLONE_NEWUSER }, { LAYER_MOUNT, CLONE_NEWNS }, { LAYER_PID, CLONE_NEWPID },
-        { LAYER_IPC, CLONE_NEWIPC },   { LAYER_UTS, CLONE_NEWUTS },  { LAYER_CGROUP_NS, CLONE_NEWCGROUP },
+        { LAYER_IPC, CLONE_NEWIPC },   { LAYER_UTS, CLONE_NEWUTS },
 };
 
 static uint64_t clone_flags(const struct wall_start *s)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/handles.c - an `in` file is only read. An `out` file is written without a name (O_TMPFILE) and named at the end, so that a
+ * run that fails, or is killed, leaves the old file as it was and no half of a new one. */
+#include "cli/handles.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int cli_handles_add(struct cli_handles *h, const char *value)
+{
+        const char *eq = strchr(value, '=');
+        size_t n = eq ? (size_t) (eq - value) : 0;
+        if (n == 0 || n >= sizeof h->at[0].name || !eq[1] || h->count == CLI_HANDLES_MAX)
+                return cli_usage("--handle takes NAME=FILE"), -1;
+        memcpy(h->at[h->count].name, value, n);
+        h->at[h->count].path = eq + 1;
+        h->at[h->count++].fd = -1;
+        return 0;
+}
+
+static void directory_of(const char *path, char *dir, size_t cap)
+{
+        const char *slash = strrchr(path, '/');
+        int n = slash ? (int) (slash - path) : 0;
+        (void) snprintf(dir, cap, "%.*s", slash ? (n ? n : 1) : 1, slash ? path : ".");
+}
+
+/* A device, pipe or socket is written as it is; a file that is there is replaced only at the end. */
+static int open_out(struct cli_handles *h, unsigned i)
+{
+        struct stat st;
+        char dir[4096];
+        const char *path = h->at[i].path;
+        if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+                return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        directory_of(path, dir, sizeof dir);
+        int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+        h->at[i].unnamed = fd >= 0;
+        if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) /* a filesystem without nameless files */
+                fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+        return fd;
+}
+
+int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b)
+{
+        for (unsigned i = 0; i < h->count; i++) {
+                cordon_error e = { 0 };
+                int way = cordon_policy_handle(p, h->at[i].name, &e);
+                if (way < 0)
+                        return cli_error(&e), -1;
+                if (way == 0) {
+                        (void) fprintf(stderr, "cordon: error: the policy has no handle %s\n", h->at[i].name);
+                        (void) fprintf(stderr, "cordon: hint: add --in %s or --out %s\n", h->at[i].name, h->at[i].name);
+                        return -1;
+                }
+                h->at[i].fd = way == 1 ? open(h->at[i].path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : open_out(h, i);
+                if (h->at[i].fd < 0)
+                        return cli_usage("--handle %s: %s", h->at[i].path, strerror(errno)), -1;
+                if (cordon_box_handle(b, h->at[i].name, h->at[i].fd) < 0)
+                        return cli_usage("more than %d handles", CLI_HANDLES_MAX), -1;
+        }
+        return 0;
+}
+
+/* linkat() replaces nothing, so a name that is taken is taken over by rename from one beside it. */
+static int name_file(int fd, const char *path)
+{
+        char self[48], beside[4200];
+        (void) snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+        if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+                return 0;
+        if (errno != EEXIST)
+                return -1;
+        (void) snprintf(beside, sizeof beside, "%s.cordon-%d", path, (int) getpid());
+        if (linkat(AT_FDCWD, self, AT_FDCWD, beside, AT_SYMLINK_FOLLOW) < 0)
+                return -1;
+        if (rename(beside, path) == 0)
+                return 0;
+        int sys = errno;
+        (void) unlink(beside);
+        errno = sys;
+        return -1;
+}
+
+int cli_handles_publish(struct cli_handles *h)
+{
+        for (unsigned i = 0; i < h->count; i++)
+                if (h->at[i].unnamed && name_file(h->at[i].fd, h->at[i].path) < 0)
+                        return cli_usage("%s: %s", h->at[i].path, strerror(errno)), -1;
+        return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/handles.h - the files behind --handle NAME=FILE. */
+#pragma once
+#include "cordon.h"
+
+enum { CLI_HANDLES_MAX = 32 };
+
+struct cli_handles {
+        struct {
+                char name[64];
+                const char *path;
+                int fd;
+                int unnamed; /* an `out` file that has no name yet: it gets it when the run went well */
+        } at[CLI_HANDLES_MAX];
+        unsigned count;
+};
+
+/* NAME=FILE; 0, or -1 after it said why. */
+int cli_handles_add(struct cli_handles *h, const char *value);
+/* Opens each the way the policy says and gives it to the box. Nothing is made or changed yet. */
+int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b);
+/* The run went well: `out` files take their names, each at once and whole. */
+int cli_handles_publish(struct cli_handles *h);
