@@ -34,6 +34,9 @@ struct box {
         int memfd[HANDLES_MAX];
         uint64_t began_ns, deadline_ns, next_look_ns;
         bool up, init_gone, killed;
+        uint64_t killed_ns;
+        volatile uint64_t early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
+        int output_error;                /* errno of the first write to the caller that failed, other than EPIPE */
         bool log_on;
         struct buf log; /* the last of the output, for `cordon logs` of a detached box */
         struct box_result r;
@@ -41,6 +44,8 @@ struct box {
 
 /* pump.c */
 int pump_open(struct box *b, struct err *e);
+/* The pipes belong to the box's user, who may then also open them by name (/dev/stdin). Only root needs to say so. */
+void pump_own(struct box *b, uid_t uid, gid_t gid);
 void pump_use_tty(struct box *b, int master);
 unsigned pump_poll(struct box *b, struct pollfd *p);
 void pump_serve(struct box *b, const struct pollfd *p, unsigned n);

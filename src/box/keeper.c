@@ -55,6 +55,8 @@ static int start_all(struct box *b, struct err *e)
         if (pump_open(b, e) < 0 || handles_open(b, e) < 0 || keeper_groups_make(b, e) < 0)
                 return -1;
         fill_start(b);
+        if (b->c.root)
+                pump_own(b, b->start.host_uid, b->start.host_gid);
         if (wall_start(&b->start, &b->child, e) < 0)
                 return -1;
         if (keeper_groups_enter(b, e) < 0 || wall_release(&b->child, e) < 0)
@@ -138,6 +140,9 @@ static void note_up(struct box *b, const struct wall_message *m)
         b->r.start_ns = now - b->began_ns;
         b->deadline_ns = now + b->c.plan->limits.value[LIMIT_TIME] * 1000000u;
         b->next_look_ns = now;
+        for (int sig = 1; sig < 64; sig++)
+                if (b->early_signals & (1ull << sig))
+                        (void) wall_signal(&b->child, sig);
 }
 
 static void note_end(struct box *b, const struct wall_end *end)
@@ -148,6 +153,8 @@ static void note_end(struct box *b, const struct wall_end *end)
                 b->r.memory_peak = end->max_rss;
         if (end->disk_full)
                 b->r.limits_hit |= 1u << LIMIT_DISK;
+        if (end->memory_near)
+                b->r.limits_hit |= 1u << LIMIT_MEMORY;
         if (end->procs_full)
                 b->r.limits_hit |= 1u << LIMIT_PROCS;
         if (end->cpu_over || end->memory_over)
@@ -249,6 +256,10 @@ static void finish(struct box *b)
         judge_silence(b);
         judge_signal(b);
         b->r.wall_ns = clock_mono_ns() - b->began_ns;
+        if (b->output_error && b->r.end != BOX_FAILED) {
+                b->r.end = BOX_FAILED;
+                (void) err_set(&b->r.error, ERR_IO, b->output_error, "the output could not be written: %s", strerror(b->output_error));
+        }
         if (b->r.end == BOX_EXITED && b->r.code == 0 && handles_finish(b, &b->r.error) < 0)
                 b->r.end = BOX_FAILED;
         fd_close(&b->registry);
@@ -256,6 +267,8 @@ static void finish(struct box *b)
 
 void box_kill(struct box *b)
 {
+        if (!b->killed)
+                b->killed_ns = clock_mono_ns();
         b->killed = true;
         if (b->child.pid <= 0)
                 return;
@@ -268,19 +281,24 @@ void box_kill(struct box *b)
 
 /* ---- the loop ---- */
 
+enum { FLUSH_NS = 50000000 };
 enum { SLOT_CONTROL, SLOT_PIDFD, SLOT_OOM, SLOT_REGISTRY, SLOT_PUMPS, SLOT__COUNT = SLOT_PUMPS + 3 };
 
 static int wait_ms(const struct box *b, int asked)
 {
+        if (b->killed)
+                return FLUSH_NS / 1000000 + 1;
         int ms = keeper_next_look_ms(b);
         if (ms < 0 || (asked >= 0 && asked < ms))
                 return asked;
         return ms;
 }
 
+/* A box that was ended by force does not wait for a reader that takes nothing. */
 static bool is_over(const struct box *b)
 {
-        return b->init_gone && b->child.control < 0 && !pump_outputs_open(b);
+        bool waited = b->killed && clock_mono_ns() - b->killed_ns > FLUSH_NS;
+        return b->init_gone && b->child.control < 0 && (!pump_outputs_open(b) || waited);
 }
 
 static void serve(struct box *b, const struct pollfd *p)
@@ -298,7 +316,7 @@ static void serve(struct box *b, const struct pollfd *p)
                 fd_close(&b->child.control);
 }
 
-int box_step(struct box *b, int timeout_ms)
+static int step(struct box *b, int timeout_ms)
 {
         if (b->child.pid <= 0)
                 return 1;
@@ -319,9 +337,28 @@ int box_step(struct box *b, int timeout_ms)
         return 1;
 }
 
+/* A reader that is gone must not end the program that uses us: SIGPIPE is blocked for this thread, and one that we caused is
+ * taken away again. */
+int box_step(struct box *b, int timeout_ms)
+{
+        sigset_t pipe_only, before, pending;
+        const struct timespec now = { 0, 0 };
+        (void) sigemptyset(&pipe_only);
+        (void) sigaddset(&pipe_only, SIGPIPE);
+        (void) sigpending(&pending);
+        (void) sigprocmask(SIG_BLOCK, &pipe_only, &before);
+        int over = step(b, timeout_ms);
+        if (!sigismember(&pending, SIGPIPE))
+                (void) sigtimedwait(&pipe_only, NULL, &now);
+        (void) sigprocmask(SIG_SETMASK, &before, NULL);
+        return over;
+}
+
 void box_signal(struct box *b, int sig)
 {
-        if (b->child.control >= 0)
+        if (!b->up && sig > 0 && sig < 64)
+                b->early_signals |= 1ull << sig; /* init takes no such order yet */
+        else if (b->child.control >= 0)
                 (void) wall_signal(&b->child, sig);
 }
 

@@ -49,11 +49,23 @@ static int open_pipe(int ret[2], bool to_payload, struct err *e)
         return 0;
 }
 
+/* Where the caller's two outputs are one thing, the payload's are one pipe: else lines would change places. */
+static bool outputs_are_one(const struct box *b)
+{
+        struct stat out, err;
+        return b->c.io.out[0] >= 0 && b->c.io.out[1] >= 0 && fstat(b->c.io.out[0], &out) == 0 &&
+               fstat(b->c.io.out[1], &err) == 0 && out.st_dev == err.st_dev && out.st_ino == err.st_ino && !b->c.io.sink;
+}
+
 static int open_output(struct box *b, int stream, struct err *e)
 {
         struct pump *p = &b->out[stream - 1];
-        open_outlet(p, b->c.io.out[stream - 1]);
         int ends[2];
+        if (!b->c.plan->tty && stream == 2 && outputs_are_one(b)) {
+                b->inside.stdio[2] = fcntl(b->inside.stdio[1], F_DUPFD_CLOEXEC, 0);
+                return b->inside.stdio[2] < 0 ? err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno)) : 0;
+        }
+        open_outlet(p, b->c.io.out[stream - 1]);
         if (b->c.plan->tty)
                 return 0; /* the terminal comes from init */
         if (open_pipe(ends, false, e) < 0)
@@ -93,6 +105,13 @@ int pump_open(struct box *b, struct err *e)
         return open_input(b, e) < 0 || open_output(b, 1, e) < 0 || open_output(b, 2, e) < 0 ? -1 : 0;
 }
 
+void pump_own(struct box *b, uid_t uid, gid_t gid)
+{
+        for (int i = 0; i < 3; i++)
+                if (b->inside.stdio[i] >= 0)
+                        (void) !fchown(b->inside.stdio[i], uid, gid);
+}
+
 void pump_use_tty(struct box *b, int master)
 {
         (void) fcntl(master, F_SETFL, O_RDWR | O_NONBLOCK);
@@ -125,7 +144,7 @@ void pump_close(struct box *b)
 
 bool pump_outputs_open(const struct box *b) { return b->out[0].from >= 0 || b->out[1].from >= 0; }
 
-/* Writes what is held; false when the reader is gone. */
+/* Writes what is held; false when it cannot be written: errno tells why. */
 static bool flush(struct pump *p)
 {
         while (p->sent < p->have) {
@@ -183,7 +202,9 @@ static void serve_output(struct box *b, int stream)
                 b->c.io.sink(b->c.io.sink_ctx, stream, p->buffer, (size_t) n);
         p->have = p->outlet == OUTLET_NONE ? 0 : (size_t) n;
         p->sent = 0;
-        if (!flush(p)) { /* the caller's reader is gone: the payload gets SIGPIPE as it would unboxed */
+        if (!flush(p)) { /* nobody takes it any more: the payload gets SIGPIPE as it would unboxed */
+                if (errno != EPIPE && b->output_error == 0)
+                        b->output_error = errno;
                 if (p->own_from)
                         fd_close(&p->from);
                 p->from = -1;

@@ -3,8 +3,10 @@
 #include "cli/cli.h"
 #include "probe/probe.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct cli_verb verbs[] = {
         { "run", "[DOORS] [-p POLICY] [--] COMMAND [ARGUMENT...]", "run a command in a box", verb_run,
@@ -49,8 +51,20 @@ const struct cli_verb *cli_verb_find(const char *name)
         return NULL;
 }
 
+/* A caller may have closed these: what is opened next must not become our standard output. */
+static void hold_standard_descriptors(void)
+{
+        int fd;
+        do
+                fd = open("/dev/null", O_RDWR);
+        while (fd >= 0 && fd < 3);
+        if (fd >= 3)
+                (void) close(fd);
+}
+
 int main(int argc, char **argv)
 {
+        hold_standard_descriptors();
         if (argc < 2)
                 return verb_help(0, NULL), EXIT_CORDON;
         const char *name = argv[1];

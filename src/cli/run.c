@@ -189,7 +189,7 @@ static void say_end(const struct run *run, const cordon_result *r)
         if (run->quiet)
                 return;
         if (strcmp(r->wall, "process") == 0)
-                cli_note("note: this was the process wall, without namespaces: other files answer \"permission denied\" "
+                cli_note("note: the process wall, without namespaces: other files answer \"permission denied\" "
                          "instead of not existing, and stat sees them; `cordon doctor` tells what the namespace wall needs");
         if (r->end == CORDON_LIMIT) {
                 cli_note("the limit `%s` ended it%s", r->limit,
@@ -302,6 +302,11 @@ static _Noreturn void keep_in_background(struct run *r, int tell)
                 (void) !write(tell, &e, sizeof e);
                 exit(EXIT_CORDON);
         }
+        const cordon_result *now = cordon_box_result(r->box);
+        if (now->end == CORDON_NOT_STARTED) {
+                (void) !write(tell, now->error, sizeof *now->error);
+                exit(cordon_result_status(now));
+        }
         (void) dprintf(tell, "%s", cordon_box_run_id(r->box));
         (void) close(tell);
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -329,8 +334,11 @@ static int run_detached(struct run *r)
         (void) close(line[1]);
         ssize_t n = read(line[0], &e, sizeof e);
         (void) close(line[0]);
-        if (n == (ssize_t) sizeof e)
-                return start_failed(r, &e);
+        if (n == (ssize_t) sizeof e) { /* told why; its own status tells 126 and 127 apart */
+                int status = EXIT_CORDON;
+                (void) start_failed(r, &e);
+                return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_CORDON;
+        }
         if (n <= 0)
                 return cli_usage("the box ended before it began");
         return printf("%.*s\n", (int) n, (const char *) &e) < 0 ? EXIT_CORDON : 0;

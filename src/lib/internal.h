@@ -21,6 +21,7 @@ struct cordon_box {
         char name[NAME_MAX_BYTES];
         char cwd[4096];
         char term[64];
+        bool as_root; /* the box gets an id of its own outside */
         bool tty, root_inside, require_groups, quiet, single_thread;
         struct box_stdio io;
         struct box_handle handles[HANDLES_MAX];

@@ -188,8 +188,7 @@ static void notes_text(const struct checked_policy *c, struct buf *out, bool jso
         for (size_t i = 0; i < n; i++) {
                 const struct policy_note *t = &notes[i];
                 if (!json) {
-                        buf_printf(out, "%s:%u:%u: %s: %s\n", t->at.file, t->at.line, t->at.column, t->code,
-                                   t->text);
+                        buf_printf(out, "%s: %s: %s\n", policy_place(&t->at, at, sizeof at), t->code, t->text);
                         continue;
                 }
                 buf_printf(out, "%s{\"code\":\"%s\",\"level\":\"%c\",\"file\":", i ? "," : "", t->code,
@@ -262,11 +261,29 @@ static const struct {
         [EFFECT_SOCK] = { "mount", "ENOENT" },
 };
 
-static void why_json(const char *effect, const struct effect *f, const struct decision *d, struct buf *out)
+/* The process wall has no view of its own: Landlock refuses, and says so. */
+static const char *refusing_layer(const struct checked_policy *c, enum effect_kind k)
+{
+        bool file = k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN;
+        return policy_wall(c) == WALL_PROCESS && file ? "landlock" : refusers[k].layer;
+}
+
+static const char *inside_answer(const struct checked_policy *c, enum effect_kind k)
+{
+        bool file = k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN;
+        return policy_wall(c) == WALL_PROCESS && file ? "EACCES" : refusers[k].answer;
+}
+
+struct asked { /* one question of `why` */
+        const struct checked_policy *c;
+        const char *text;
+};
+
+static void why_json(const struct asked *q, const struct effect *f, const struct decision *d, struct buf *out)
 {
         bool ok = d->answer == ANSWER_ALLOW;
         buf_puts(out, "{\"effect\":");
-        buf_json(out, span_str(effect));
+        buf_json(out, span_str(q->text));
         buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", ok ? "allow" : "deny",
                    ok ? "covered" : policy_gap_name(d->gap));
         const struct door *near = ok ? d->door : d->nearest;
@@ -282,7 +299,7 @@ static void why_json(const char *effect, const struct effect *f, const struct de
                 policy_smallest_line(f, d, &line);
                 policy_line_cost(f, &cost);
                 buf_printf(out, ",\"layer\":\"%s\",\"errno\":\"%s\",\"next_steps\":[",
-                           refusers[f->kind].layer, refusers[f->kind].answer);
+                           refusing_layer(q->c, f->kind), inside_answer(q->c, f->kind));
                 buf_json(out, buf_span(&line));
                 buf_puts(out, "],\"adds\":");
                 buf_json(out, buf_span(&cost));
@@ -290,10 +307,10 @@ static void why_json(const char *effect, const struct effect *f, const struct de
         buf_puts(out, "}\n");
 }
 
-static void why_text(const char *effect, const struct effect *f, const struct decision *d, struct buf *out)
+static void why_text(const struct asked *q, const struct effect *f, const struct decision *d, struct buf *out)
 {
         if (d->answer == ANSWER_ALLOW) {
-                buf_printf(out, "allow  %s\n", effect);
+                buf_printf(out, "allow  %s\n", q->text);
                 if (d->door)
                         buf_printf(out, "door   %s:%u: %s\n", d->door->at.file, d->door->at.line,
                                    policy_door_word(d->door->kind));
@@ -305,12 +322,12 @@ static void why_text(const char *effect, const struct effect *f, const struct de
         AUTO_BUF(cost);
         policy_smallest_line(f, d, &line);
         policy_line_cost(f, &cost);
-        buf_printf(out, "deny   %s\nwhy    %s\n", effect, policy_gap_name(d->gap));
+        buf_printf(out, "deny   %s\nwhy    %s\n", q->text, policy_gap_name(d->gap));
         if (d->nearest)
                 buf_printf(out, "near   %s:%u: %s\n", d->nearest->at.file, d->nearest->at.line,
                            policy_door_word(d->nearest->kind));
-        buf_printf(out, "layer  %s (a program inside sees %s)\n", refusers[f->kind].layer,
-                   refusers[f->kind].answer);
+        buf_printf(out, "layer  %s (a program inside sees %s)\n", refusing_layer(q->c, f->kind),
+                   inside_answer(q->c, f->kind));
         buf_printf(out, "permit %s\nadds   %s\n", buf_str(&line), buf_str(&cost));
 }
 
@@ -326,10 +343,8 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
         struct decision d = policy_decide(p->checked, &f);
         *ret_allowed = d.answer == ANSWER_ALLOW;
         AUTO_BUF(out);
-        if (json)
-                why_json(effect, &f, &d, &out);
-        else
-                why_text(effect, &f, &d, &out);
+        struct asked q = { p->checked, effect };
+        (json ? why_json : why_text)(&q, &f, &d, &out);
         policy_effect_done(&f);
         return give(&out, to_err(e));
 }

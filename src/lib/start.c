@@ -46,7 +46,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                                   .tty = b->tty,
                                   .root_inside = b->root_inside,
                                   .wall = wall,
-                                  .as_root = geteuid() == 0 };
+                                  .as_root = b->as_root };
         char here[4096];
         if (getcwd(here, sizeof here) && here[0] == '/')
                 r.cwd = here;
@@ -70,7 +70,7 @@ static int check_host(const struct host_facts *f, enum wall_kind wall, struct er
                 return err_hint(
                         e, "Linux 6.12 or newer has it; or let user namespaces be made: see `cordon doctor`");
         }
-        if (f->uid == 0 && !f->has_setid)
+        if (f->uid == 0 && f->maps_all && !f->has_setid)
                 return err_set(
                         e, ERR_HOST, 0,
                         "cordon runs as root but may not change ids, so the box would be root outside");
@@ -95,7 +95,7 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .quiet_denials = b->quiet,
                                 .uid = f->uid,
                                 .gid = f->gid,
-                                .root = f->uid == 0 };
+                                .root = b->as_root };
         if (!(b->box = box_start(&c, e)))
                 return -1;
         while (!box_is_up(b->box) && !b->over)
@@ -127,6 +127,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
                 return err_set(e, ERR_USAGE, 0, "this box was started before");
         if (cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
                 return -1;
+        b->as_root = f.uid == 0 && f.maps_all;
         enum wall_kind wall = policy_wall(b->policy->checked);
         if (wall != WALL_AUTO)
                 return start_with(b, wall, &f, e);

@@ -96,7 +96,6 @@ static int build_all(struct builder *b, struct err *e)
         p->limits = *policy_limits(b->c);
         p->tty = b->r->tty;
         p->uid = p->gid = b->r->root_inside ? 0 : 1000;
-        p->sockets = p->wall == WALL_NAMESPACE;
         for (size_t i = 0; i < b->door_count; i++)
                 if (b->doors[i].kind == DOOR_RUN && strcmp(b->doors[i].path, "*") == 0)
                         b->run_any = true;

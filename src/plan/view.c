@@ -279,6 +279,14 @@ static const char *const dev_links[][2] = {
         { "/dev/stderr", "/proc/self/fd/2" },
 };
 
+static bool any_door_under(const struct builder *b, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                if (is_file_door(&b->doors[i]) && path_under(b->doors[i].path, path))
+                        return true;
+        return false;
+}
+
 /* What every box has of its own; nothing here shows a byte of the host's files. */
 static void add_built_ins(struct builder *b)
 {
@@ -286,7 +294,8 @@ static void add_built_ins(struct builder *b)
         (void) build_step(b, STEP_SCRATCH, BOX_HOME, "home", STEP_WRITE);
         (void) build_step(b, STEP_SCRATCH, "/dev/shm", "shm", STEP_WRITE);
         (void) build_step(b, STEP_SCRATCH, "/tmp", "tmp", STEP_WRITE);
-        (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);
+        if (!any_door_under(b, "/var/tmp"))
+                (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
                 (void) build_step(b, STEP_DEVICE, devices[i], NULL, 0);
                 build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, false);
@@ -329,8 +338,30 @@ static int add_sock(struct builder *b, size_t i, struct err *e)
         return add_door(b, i, e);
 }
 
+/* A read-only mount does not stop connect(): a box that may make Unix sockets reaches every socket of the host that lies in
+ * a directory it sees. So it may make them only where it sees none but program directories, or single files. */
+static int judge_sockets(struct builder *b, struct err *e)
+{
+        const struct door *directory = NULL, *sock = NULL;
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                if (is_file_door(d) && !d->from_stock && b->r->seen[i].kind == SEEN_DIR)
+                        directory = d;
+                if (d->kind == DOOR_SOCK)
+                        sock = d;
+        }
+        b->p->sockets = b->p->wall == WALL_NAMESPACE && !directory;
+        if (!sock || !directory)
+                return 0;
+        (void) err_set(e, ERR_POLICY, 0, "a `sock` door and the directory %s in one box: sockets in the directory could be reached too",
+                       directory->path);
+        return err_hint(e, "name single files instead of the directory, or use two boxes");
+}
+
 int build_view(struct builder *b, struct err *e)
 {
+        if (judge_sockets(b, e) < 0)
+                return -1;
         if (b->p->wall == WALL_NAMESPACE)
                 add_built_ins(b);
         else

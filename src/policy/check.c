@@ -317,6 +317,13 @@ struct checked_policy *policy_check(const struct policy *p, const struct policy_
                 (void) fail_memory(e);
                 return NULL;
         }
+        out->work = arena_str(&out->mem, c->work);
+        out->home = arena_str(&out->mem, c->home);
+        if (out->mem.failed) {
+                policy_checked_free(out);
+                (void) fail_memory(e);
+                return NULL;
+        }
         struct gather g = { .scope = { .ctx = c, .mem = &out->mem, .e = e }, .c = out };
         int r = check_into(&g, p);
         free(g.seen);

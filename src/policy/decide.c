@@ -92,8 +92,10 @@ static struct file_view look(const struct door_set *s, const char *path, size_t 
         return v;
 }
 
-static const struct builtin_file *builtin_of(const char *path)
+static const struct builtin_file *builtin_of(const struct checked_policy *c, const char *path)
 {
+        if (path_inside(c->work, path) || path_inside(c->home, path))
+                return NULL; /* the question is about the host's file */
         size_t count;
         const struct builtin_file *b = builtin_files(&count);
         for (size_t i = 0; i < count; i++)
@@ -126,7 +128,7 @@ static struct decision write_gap(const struct file_view *v)
 
 static struct decision file_live(const struct checked_policy *c, const char *path, bool writing)
 {
-        const struct builtin_file *b = builtin_of(path);
+        const struct builtin_file *b = builtin_of(c, path);
         struct file_view v = look(&c->live, path, b ? strlen(b->path) : 1);
         if (b && !v.read && !v.no_read) /* every door that covers it shows in one of the two */
                 return writing && !b->writable ? deny(GAP_READ_ONLY, NULL) : allow_builtin(b->name);

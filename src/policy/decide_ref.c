@@ -70,8 +70,9 @@ static const struct door *file_door(const struct door_set *s, const char *path, 
         return best;
 }
 
-static const struct builtin_file *file_builtin(const char *path)
+static const struct builtin_file *file_builtin(const struct checked_policy *c, const char *path)
 {
+        bool of_host = below_or_same(c->home, path) || below_or_same(c->work, path);
         size_t count;
         const struct builtin_file *all = builtin_files(&count);
         const struct builtin_file *hit = NULL;
@@ -80,14 +81,14 @@ static const struct builtin_file *file_builtin(const char *path)
                 if (strcmp(b->path, path) == 0 || (b->tree && below_or_same(b->path, path)))
                         hit = b;
         }
-        return hit;
+        return of_host ? NULL : hit;
 }
 
 static struct decision ref_file(const struct checked_policy *c, const char *path, bool writing,
                                 bool with_closed)
 {
         struct decision d = { .answer = ANSWER_DENY };
-        const struct builtin_file *b = file_builtin(path);
+        const struct builtin_file *b = file_builtin(c, path);
         const char *floor = b ? b->path : NULL;
         const struct door *can_read = file_door(&c->live, path, POWER_READ, floor);
         const struct door *can_write = file_door(&c->live, path, POWER_WRITE, floor);

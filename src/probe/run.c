@@ -39,9 +39,8 @@ static bool wait_for(pid_t pid, unsigned timeout_ms, int *ret_status)
         return false;
 }
 
-static void explain_end(const struct probe *p, bool in_time, int status, struct probe_result *r)
+static void explain_end(bool in_time, int status, struct probe_result *r)
 {
-        (void) p;
         if (!in_time)
                 (void) cannot_tell(r, "it hung and was ended");
         else if (WIFSIGNALED(status) && r->outcome == PROBE_CANNOT_TELL)
@@ -67,8 +66,11 @@ void probe_run_one(const struct probe *p, const struct probe_world *w, unsigned 
                 run_child(p, shared);
         if (pid < 0)
                 (void) cannot_tell(shared, "no process for it");
-        else
-                explain_end(p, wait_for(pid, timeout_ms, &status), status, shared);
+        bool in_time = pid < 0 || wait_for(pid, timeout_ms, &status);
+        if (pid > 0)
+                explain_end(in_time, status, shared);
+        if (pid > 0)
+                (void) kill(-pid, SIGKILL); /* what it left running in its group */
         *ret = *shared;
         (void) munmap(shared, sizeof *shared);
         while (waitpid(-1, NULL, WNOHANG) > 0) /* what it left behind */

@@ -87,7 +87,7 @@ void wall_kill_stragglers(void);                    /* every child that is left,
 _Noreturn void wall_init_main(struct wall_init *w); /* init.c */
 /* sample.c: adds up what every process of the box uses. */
 struct wall_sample {
-        uint64_t cpu_ns, rss;
+        uint64_t cpu_ns, rss, data_max; /* data_max: private memory of the largest process */
         uint64_t tasks;
 };
 int wall_sample(int proc, struct wall_sample *ret);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -65,7 +66,6 @@ static void reset_signals(void)
         for (int s = 1; s < NSIG; s++)
                 if (s != SIGKILL && s != SIGSTOP)
                         (void) signal(s, SIG_DFL);
-        (void) signal(SIGXFSZ, SIG_IGN); /* a file over its limit is an error to the writer, not its death */
         sigset_t none;
         (void) sigemptyset(&none);
         (void) sigprocmask(SIG_SETMASK, &none, NULL);
@@ -122,12 +122,19 @@ static void exec_payload(struct wall_init *w, struct err *e)
                 (void) err_hint(e, "no `run` door covers it, or it is not executable");
 }
 
+/* Not through /proc/self/fd: descriptors that are still open here lead out of the box (CVE-2024-21626). */
+static int enter_directory(const char *path)
+{
+        AUTO_FD(dir, wall_open2(AT_FDCWD, path, O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS));
+        return dir < 0 ? -1 : fchdir(dir);
+}
+
 static int prepare(struct wall_init *w, struct err *e)
 {
         reset_signals();
         if (become_box_user(w, e) < 0 || take_terminal(w, e) < 0)
                 return -1;
-        if (chdir(w->plan->cwd) < 0) {
+        if (enter_directory(w->plan->cwd) < 0) {
                 (void) wall_fail(e, STAGE_EXEC, "entering the directory %s", w->plan->cwd);
                 return err_hint(
                         e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");

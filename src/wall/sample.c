@@ -32,6 +32,13 @@ static uint64_t stat_field(const char *stat, unsigned n)
         return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
+static uint64_t statm_field(const char *statm, unsigned n)
+{
+        for (unsigned i = 1; i < n && statm; i++)
+                statm = strchr(statm + 1, ' ');
+        return statm ? strtoull(statm, NULL, 10) : 0;
+}
+
 static void add_process(int proc, const char *pid, struct wall_sample *s)
 {
         char name[64], text[1024];
@@ -45,6 +52,12 @@ static void add_process(int proc, const char *pid, struct wall_sample *s)
         s->cpu_ns += ticks * (1000000000u / (uint64_t) hz);
         s->rss += stat_field(text, 24) * (uint64_t) sysconf(_SC_PAGESIZE);
         s->tasks += stat_field(text, 20);
+        (void) snprintf(name, sizeof name, "%.20s/statm", pid);
+        if (fd_get(proc, name, text, sizeof text) < 0)
+                return;
+        uint64_t data = statm_field(text, 6) * (uint64_t) sysconf(_SC_PAGESIZE);
+        if (data > s->data_max)
+                s->data_max = data;
 }
 
 int wall_sample(int proc, struct wall_sample *ret)

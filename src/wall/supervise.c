@@ -110,6 +110,7 @@ static bool over_budget(struct watch *t)
                 t->end.cpu_ns = cpu;
         if (s.rss > t->end.max_rss)
                 t->end.max_rss = s.rss;
+        t->end.memory_near |= s.data_max > v[LIMIT_MEMORY] / 10 * 9; /* RLIMIT_DATA then says no */
         t->end.procs_full |= s.tasks >= v[LIMIT_PROCS];
         t->end.cpu_over = cpu > v[LIMIT_CPU] * 1000000u;
         t->end.memory_over = s.rss > v[LIMIT_MEMORY];
@@ -124,8 +125,13 @@ static void fill_end(struct watch *t)
                               (uint64_t) (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
                 if (ns > t->end.cpu_ns)
                         t->end.cpu_ns = ns;
-                if ((uint64_t) u.ru_maxrss * 1024 > t->end.max_rss)
-                        t->end.max_rss = (uint64_t) u.ru_maxrss * 1024;
+                /* The kernel counts what a child had before exec, which was a copy of the caller's: only what is more
+                 * than our own says something about the payload. */
+                struct rusage own;
+                uint64_t peak = (uint64_t) u.ru_maxrss * 1024;
+                (void) getrusage(RUSAGE_SELF, &own);
+                if (u.ru_maxrss > own.ru_maxrss && peak > t->end.max_rss)
+                        t->end.max_rss = peak;
         }
         struct statfs fs;
         t->end.disk_full = t->w->scratch >= 0 && fstatfs(t->w->scratch, &fs) == 0 &&

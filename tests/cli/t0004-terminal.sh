@@ -30,16 +30,16 @@ for who in root as_user; do
                 on 'expect ready\nresize 12 34\nexpect 12 34\nsend x\\n\nwait\n' $t sh -c 'trap "stty size" WINCH; echo ready; while ! read -r line; do :; done'
                 has "$as: a resize is seen" "$(cat out)" "12 34"
                 hasnt "$as: nothing was missed" "$(cat out)" MISSING
-                on 'expect ready\nsend \\003\nwait\n' $t sh -c 'echo ready; sleep 10; echo NOT-REACHED'
+                on 'expect ready\npause 150\nsend \\003\nwait\n' $t sh -c 'echo ready; sleep 10; echo NOT-REACHED'
                 has "$as: Ctrl-C ends the payload" "$(cat out)" "STATUS 130"
                 hasnt "$as: at once" "$(cat out)" NOT-REACHED
-                on 'expect ready\nsend \\003\nwait\n' $t sh -c 'trap "echo TRAPPED; exit 4" INT; echo ready; while :; do sleep 0.1; done'
+                on 'expect ready\npause 150\nsend \\003\nwait\n' $t sh -c 'trap "echo TRAPPED; exit 4" INT; echo ready; while :; do sleep 0.1; done'
                 has "$as: Ctrl-C can be trapped" "$(cat out)" TRAPPED
                 has "$as: then the status is the trap's" "$(cat out)" "STATUS 4"
                 has "$as: the terminal is restored after Ctrl-C" "$(cat out)" COOKED
                 on 'expect ready\nsend \\004\nwait\n' $t sh -c 'echo ready; cat; echo END'
                 has "$as: Ctrl-D ends the input" "$(cat out)" END
-                on 'expect $\nsend echo g""o; sleep 100\\n\nexpect go\npause 200\nsend \\032\nexpect topped\nsend kill -KILL %1; wait %1; echo job-control-works\\n\nexpect job-control-works\nsend exit 5\\n\nwait\n' \
+                on 'expect $\nsend echo g""o; sleep 100\\n\nexpect go\npause 200\nsend \\032\nexpect topped\nsend kill -KILL %1\\n\npause 300\nsend echo job-control-works\\n\nexpect job-control-works\nsend exit 5\\n\nwait\n' \
                         $t bash --norc --noprofile -i
                 has "$as: job control: Ctrl-Z stops a job" "$(cat out)" Stopped
                 hasnt "$as: job control: all was seen" "$(cat out)" MISSING
@@ -64,7 +64,7 @@ for who in root as_user; do
                 has "$as: without -t, nothing is typed into the caller's terminal" "$(cat out)" "PENDING 0"
                 on 'wait\n' "$CORDON" run -q --wall $wall -- sh -c 'echo x >/dev/tty && echo REACHED'
                 hasnt "$as: without -t, /dev/tty is not the caller's" "$(cat out)" REACHED
-                on 'expect ready\nsend \\003\nwait\n' "$CORDON" run -q --wall $wall --time 15s -- sh -c 'echo ready; sleep 10'
+                on 'expect ready\npause 150\nsend \\003\nwait\n' "$CORDON" run -q --wall $wall --time 15s -- sh -c 'echo ready; sleep 10'
                 has "$as: without -t, Ctrl-C ends the payload" "$(cat out)" "STATUS 130"
         done
         on 'wait\n' "$CORDON" run -q -t -- sh -c 'echo $TERM; ls /dev/pts; echo x >/dev/tty'

@@ -20,7 +20,7 @@ read -r port4 port6 <ports
 for who in root as_user; do
         is "$who: it runs" "$(box -- echo hello)" hello
         $who "$CORDON" run --wall process --status-fd 3 -- true 3>status >out 2>err </dev/null
-        has "$who: it says what it is" "$(cat err)" 'note: the process wall'
+        has "$who: it says what it is" "$(cat err)" 'process wall'
         is "$who: the result names the wall" "$(jq -r .wall <status)" process
         is "$who: attested" "$(jq -r .attested <status)" true
         for layer in landlock seccomp capabilities no-new-privs rlimit; do
