@@ -10,7 +10,7 @@
 enum { PUMP_BUFFER = 65536, LOG_MAX = 1 << 20, CLIENTS_MAX = 8 };
 
 /* How bytes leave towards the caller without ever blocking the keeper. */
-enum outlet_kind { OUTLET_NONE = 0, OUTLET_FILE, OUTLET_NONBLOCK, OUTLET_SOCKET };
+enum outlet_kind { OUTLET_NONE = 0, OUTLET_FILE, OUTLET_NONBLOCK, OUTLET_SOCKET, OUTLET_POLITE /* ask, then write little */ };
 
 struct pump { /* one direction of one stream */
         int from, to;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static void open_outlet(struct pump *p, int fd)
                 return;
         char name[48];
         (void) snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+        p->outlet = OUTLET_POLITE;
         int own = open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (own >= 0) {
                 p->to = own;
@@ -144,14 +146,26 @@ void pump_close(struct box *b)
 
 bool pump_outputs_open(const struct box *b) { return b->out[0].from >= 0 || b->out[1].from >= 0; }
 
+/* One write that does not block, whatever the caller's descriptor is. A pipe that is ready takes PIPE_BUF at once. */
+static ssize_t put(const struct pump *p, const char *at, size_t n)
+{
+        if (p->outlet == OUTLET_SOCKET)
+                return send(p->to, at, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+        struct pollfd ready = { .fd = p->to, .events = POLLOUT };
+        if (p->outlet == OUTLET_POLITE && poll(&ready, 1, 0) != 1) {
+                errno = EAGAIN;
+                return -1;
+        }
+        return write(p->to, at, p->outlet == OUTLET_POLITE && n > PIPE_BUF ? PIPE_BUF : n);
+}
+
 /* Writes what is held; false when it cannot be written: errno tells why. */
 static bool flush(struct pump *p)
 {
         while (p->sent < p->have) {
                 const char *at = p->buffer + p->sent;
                 size_t n = p->have - p->sent;
-                ssize_t k = p->outlet == OUTLET_SOCKET ? send(p->to, at, n, MSG_DONTWAIT | MSG_NOSIGNAL)
-                                                       : write(p->to, at, n);
+                ssize_t k = put(p, at, n);
                 if (k < 0 && errno == EINTR)
                         continue;
                 if (k < 0 && errno == EAGAIN) {

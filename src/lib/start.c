@@ -98,6 +98,9 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .root = b->as_root };
         if (!(b->box = box_start(&c, e)))
                 return -1;
+        for (int sig = 1; sig < 64; sig++)
+                if (b->early_signals & (1ull << sig))
+                        box_signal(b->box, sig);
         while (!box_is_up(b->box) && !b->over)
                 b->over = box_step(b->box, -1) == 1;
         const struct box_result *r = box_result(b->box);

@@ -74,6 +74,9 @@ static bool is_redundant(const struct builder *b, const struct door *d)
         if (d->kind != DOOR_READ || d->except)
                 return false;
         const struct door *up = covering(b, d->path, d);
+        /* Doors only add: a line that reads cannot take away what another line lets write. */
+        if (up && up->kind == DOOR_WRITE && !(door_flags(b, d) & STEP_EXEC))
+                return true;
         unsigned care = STEP_WRITE | STEP_EXEC | STEP_IDMAP;
         return up && up->kind == DOOR_READ && !up->except &&
                (door_flags(b, up) & care) == (door_flags(b, d) & care);

@@ -13,13 +13,6 @@ static const struct builtin_file files[] = {
         { "/dev/full", false, true, "the box's own /dev" },
         { "/dev/random", false, false, "the box's own /dev" },
         { "/dev/urandom", false, false, "the box's own /dev" },
-        { "/etc/passwd", false, false, "the box's own /etc" },
-        { "/etc/group", false, false, "the box's own /etc" },
-        { "/etc/hosts", false, false, "the box's own /etc" },
-        { "/etc/hostname", false, false, "the box's own /etc" },
-        { "/etc/nsswitch.conf", false, false, "the box's own /etc" },
-        { "/etc/resolv.conf", false, false, "the box's own /etc" },
-        { "/etc/shells", false, false, "the box's own /etc" },
         { "/proc/self", true, false, "the box's own /proc" },
 };
 

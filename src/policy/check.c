@@ -317,8 +317,8 @@ struct checked_policy *policy_check(const struct policy *p, const struct policy_
                 (void) fail_memory(e);
                 return NULL;
         }
-        out->work = arena_str(&out->mem, c->work);
-        out->home = arena_str(&out->mem, c->home);
+        out->work = arena_str(&out->mem, c->work ? c->work : "");
+        out->home = arena_str(&out->mem, c->home ? c->home : "");
         if (out->mem.failed) {
                 policy_checked_free(out);
                 (void) fail_memory(e);

@@ -94,7 +94,7 @@ static struct file_view look(const struct door_set *s, const char *path, size_t 
 
 static const struct builtin_file *builtin_of(const struct checked_policy *c, const char *path)
 {
-        if (path_inside(c->work, path) || path_inside(c->home, path))
+        if ((c->work[0] && path_inside(c->work, path)) || (c->home[0] && path_inside(c->home, path)))
                 return NULL; /* the question is about the host's file */
         size_t count;
         const struct builtin_file *b = builtin_files(&count);

@@ -172,6 +172,22 @@ static void walls(struct json_out *o, const struct checked_policy *c)
         close_with(o, ']');
 }
 
+/* The policy's own tests: part of what a person reads and edits, not of the digest, which is of what they test. */
+static void expectations(struct json_out *o, const struct checked_policy *c)
+{
+        static const char word[] = "expect ";
+        if (c->n_expects == 0)
+                return;
+        key(o, "expect");
+        open_with(o, '[');
+        for (size_t i = 0; i < c->n_expects; i++) {
+                const char *line = c->expects[i];
+                next(o);
+                buf_json(o->b, span_str(strncmp(line, word, sizeof word - 1) == 0 ? line + sizeof word - 1 : line));
+        }
+        close_with(o, ']');
+}
+
 static void write_policy(struct json_out *o, const struct checked_policy *c)
 {
         char value[32];
@@ -184,6 +200,8 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
         for (size_t i = 0; i < c->live.n; i++)
                 door(o, &c->live.v[i]);
         close_with(o, ']');
+        if (o->pretty)
+                expectations(o, c);
         key(o, "limit");
         open_with(o, '{');
         for (size_t i = 0; i < COUNT(limits_by_name); i++)

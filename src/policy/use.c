@@ -73,6 +73,8 @@ static int hold_alone(struct gather *g, const struct policy *p, const struct use
         struct checked_policy *alone = calloc(1, sizeof *alone);
         if (!alone)
                 return fail_memory(g->scope.e);
+        alone->work = g->c->work; /* borrowed: they outlive it */
+        alone->home = g->c->home;
         struct gather own = { .scope = g->scope, .c = alone, .nested = true };
         own.scope.mem = &alone->mem;
         int r = gather_policy(&own, p, false, chain);

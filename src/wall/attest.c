@@ -80,7 +80,11 @@ static bool network_is_gone(const struct wall_init *w)
 {
         if (w->plan->wall != WALL_NAMESPACE || w->plan->net)
                 return true;
-        AUTO_FD(s, socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        int ends[2]; /* a pair, because a box may be refused any other socket */
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+                return false;
+        AUTO_FD(s, ends[0]);
+        AUTO_FD(other, ends[1]);
         struct ifreq lo = { .ifr_name = "lo" };
         return s >= 0 && ioctl(s, SIOCGIFFLAGS, &lo) == 0 && !(lo.ifr_flags & IFF_UP);
 }

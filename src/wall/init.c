@@ -254,6 +254,7 @@ static int compile_filter(struct wall_init *w, struct err *e)
                                    .unix_sockets = w->plan->sockets,
                                    .tell = w->s->tell,
                                    .memfd_any = w->memfd_sealed,
+                                   .own_view = own,
                                    .own_ipc = own };
         w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
         errno = E2BIG;

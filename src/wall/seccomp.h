@@ -25,6 +25,9 @@ struct seccomp_ask {
                               to any address; stream and seqpacket pairs cannot and are always allowed). Off
                               in the process wall */
         bool own_ipc;      /* the box has its own ipc namespace: SysV IPC and message queues. Off: ENOSYS */
+        bool own_view;     /* the box has mount and pid namespaces of its own. Off (process wall): calls that
+                              change files' metadata, watch directories or touch other processes' scheduling
+                              are refused, because Landlock does not cover them */
         bool tell;         /* denied calls worth telling go to the supervisor (SECCOMP_RET_USER_NOTIF), which
                               always answers with seccomp_errno(); off: that error at once */
         bool memfd_any; /* the pid namespace already makes memfds non-executable (vm.memfd_noexec=1): only an
@@ -44,6 +47,7 @@ enum seccomp_verdict {
 enum seccomp_rule {
         RULE_NONE = 0,
         RULE_OWN_IPC, /* the ask's own_ipc; else ENOSYS */
+        RULE_OWN_VIEW, /* the ask's own_view; else EPERM */
         RULE_CLONE,   /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, told */
         RULE_SOCKET,  /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX and
                          AF_NETLINK, which libc tries all the time; a protocol: EPROTONOSUPPORT */
@@ -52,14 +56,19 @@ enum seccomp_rule {
         RULE_PRCTL,       /* listed options only; else EINVAL, as from an older kernel */
         RULE_ARCH_PRCTL,  /* listed options only; else EINVAL */
         RULE_PERSONALITY, /* 0 and 0xffffffff (query); else EPERM */
-        RULE_MODE_ARG1,   /* chmod, fchmod, creat: no setuid or setgid bit; else EPERM, told */
-        RULE_MODE_ARG2,   /* fchmodat, fchmodat2: the same in args[2] */
-        RULE_OPEN,        /* open: the same in args[2], looked at only when the flags make a file */
+        RULE_MODE_ARG1,   /* creat: no setuid or setgid bit; else EPERM, told */
+        RULE_CHMOD_ARG1,  /* chmod, fchmod: the same, with own_view; without it EPERM for all */
+        RULE_CHMOD_ARG2,  /* fchmodat, fchmodat2: the same in args[2] */
+        RULE_OPEN,        /* open: as creat in args[2], but looked at only when the flags make a file */
         RULE_OPENAT,      /* openat: the same in args[3] */
         RULE_MKNOD,   /* args[1]: regular files, fifos, sockets, no setuid or setgid bit; else EPERM, told */
         RULE_MKNODAT, /* the same in args[2] */
-        RULE_MEMFD,   /* see memfd_any; MFD_EXEC: EACCES; no MFD_NOEXEC_SEAL: ENOSYS */
+        RULE_RENAME,  /* renameat2: no RENAME_WHITEOUT, which makes a device; else EINVAL */
+        RULE_MEMFD,   /* see memfd_any; MFD_EXEC, MFD_HUGETLB: EACCES; no MFD_NOEXEC_SEAL: ENOSYS */
         RULE_PRLIMIT, /* itself (pid 0), or a query; else EPERM */
+        RULE_SELF_ARG0,   /* sched_set*: with own_view, or itself (pid 0); else EPERM */
+        RULE_SETPRIORITY, /* the same: PRIO_PROCESS and 0 */
+        RULE_IOPRIO,      /* the same: IOPRIO_WHO_PROCESS and 0 */
         RULE_FCNTL,   /* not F_SETLEASE, F_NOTIFY, F_SETDELEG; else EINVAL */
         RULE_MADVISE, /* not MADV_MERGEABLE, MADV_HWPOISON, MADV_SOFT_OFFLINE; else EINVAL */
         RULE_SECCOMP, /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, told */

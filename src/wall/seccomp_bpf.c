@@ -203,6 +203,8 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 /* O_CREAT, __O_TMPFILE. Without them libc may leave garbage as the mode. */
 #define MAKES_FILE   (0x40u | 0x400000u)
 #define NEW_LISTENER 8u
+#define WHITEOUT     4u
+#define MEMFD_HUGE   4u /* MFD_NOEXEC_SEAL does not hold for these */
 #define MEMFD_SEAL   8u
 #define MEMFD_EXEC   16u
 #define SOCK_FLAGS   (0x80000u | 0x800u) /* SOCK_CLOEXEC, SOCK_NONBLOCK */
@@ -263,6 +265,7 @@ static const struct values types_unix[] = { { 1, 2 }, { 5, 5 } };   /* and seqpa
 static const struct values types_paired[] = { { 1, 1 }, { 5, 5 } }; /* no address can be given to these */
 static const struct values protocols_inet[] = { { 0, 0 }, { 6, 6 }, { 17, 17 } };
 static const struct values family_unix[] = { { 1, 1 } };
+static const struct values ioprio_process[] = { { 1, 1 } }; /* IOPRIO_WHO_PROCESS */
 
 #define CHOICE(word, list, in, out) (&(struct choice){ word, ALL_BITS, list, COUNT(list), in, out })
 #define TYPE(list, in, out)         (&(struct choice){ LOW(1), ~SOCK_FLAGS, list, COUNT(list), in, out })
@@ -298,6 +301,39 @@ static uint32_t rule_socketpair(struct program *p)
 
 static uint32_t rule_own_ipc(struct program *p) { return p->ask->own_ipc ? GO_ALLOW : GO_ENOSYS; }
 
+static uint32_t rule_own_view(struct program *p) { return p->ask->own_view ? GO_ALLOW : GO_EPERM; }
+
+static uint32_t rule_chmod1(struct program *p)
+{
+        return p->ask->own_view ? if_bits(p, LOW(1), SETID_BITS, GO_TELL, GO_ALLOW) : GO_EPERM;
+}
+
+static uint32_t rule_chmod2(struct program *p)
+{
+        return p->ask->own_view ? if_bits(p, LOW(2), SETID_BITS, GO_TELL, GO_ALLOW) : GO_EPERM;
+}
+
+static uint32_t rule_self(struct program *p)
+{
+        return p->ask->own_view ? GO_ALLOW : if_zero(p, LOW(0), GO_ALLOW, GO_EPERM);
+}
+
+static uint32_t rule_setpriority(struct program *p)
+{
+        if (p->ask->own_view)
+                return GO_ALLOW;
+        return if_zero(p, LOW(0), if_zero(p, LOW(1), GO_ALLOW, GO_EPERM), GO_EPERM);
+}
+
+static uint32_t rule_ioprio(struct program *p)
+{
+        if (p->ask->own_view)
+                return GO_ALLOW;
+        return choose(p, CHOICE(LOW(0), ioprio_process, if_zero(p, LOW(1), GO_ALLOW, GO_EPERM), GO_EPERM));
+}
+
+static uint32_t rule_rename(struct program *p) { return if_bits(p, LOW(4), WHITEOUT, GO_EINVAL, GO_ALLOW); }
+
 static uint32_t rule_open(struct program *p)
 {
         return if_bits(p, LOW(1), MAKES_FILE, if_bits(p, LOW(2), SETID_BITS, GO_TELL, GO_ALLOW), GO_ALLOW);
@@ -313,7 +349,7 @@ static uint32_t rule_memfd(struct program *p)
         uint32_t go = GO_ALLOW;
         if (!p->ask->memfd_any)
                 go = if_bits(p, LOW(1), MEMFD_SEAL, GO_ALLOW, GO_ENOSYS);
-        return if_bits(p, LOW(1), MEMFD_EXEC, GO_EACCES, go);
+        return if_bits(p, LOW(1), MEMFD_EXEC | MEMFD_HUGE, GO_EACCES, go);
 }
 
 static uint32_t rule_prlimit(struct program *p)
@@ -334,6 +370,7 @@ static const struct form {
 #define FUNCTION(name)             { name, 0, { 0, 0, NULL, 0, 0, 0 } }
         /* clang-format on */
         [RULE_OWN_IPC] = FUNCTION(rule_own_ipc),
+        [RULE_OWN_VIEW] = FUNCTION(rule_own_view),
         [RULE_CLONE] = BITS(0, CLONE_NEW | CLONE_SIDE),
         [RULE_SOCKET] = FUNCTION(rule_socket),
         [RULE_SOCKETPAIR] = FUNCTION(rule_socketpair),
@@ -342,13 +379,18 @@ static const struct form {
         [RULE_ARCH_PRCTL] = LIST(0, arch_prctl_allowed, GO_ALLOW, GO_EINVAL),
         [RULE_PERSONALITY] = LIST(0, personality_allowed, GO_ALLOW, GO_EPERM),
         [RULE_MODE_ARG1] = BITS(1, SETID_BITS),
-        [RULE_MODE_ARG2] = BITS(2, SETID_BITS),
+        [RULE_CHMOD_ARG1] = FUNCTION(rule_chmod1),
+        [RULE_CHMOD_ARG2] = FUNCTION(rule_chmod2),
         [RULE_OPEN] = FUNCTION(rule_open),
         [RULE_OPENAT] = FUNCTION(rule_openat),
         [RULE_MKNOD] = BITS(1, SETID_BITS | DEVICE_BIT),
         [RULE_MKNODAT] = BITS(2, SETID_BITS | DEVICE_BIT),
+        [RULE_RENAME] = FUNCTION(rule_rename),
         [RULE_MEMFD] = FUNCTION(rule_memfd),
         [RULE_PRLIMIT] = FUNCTION(rule_prlimit),
+        [RULE_SELF_ARG0] = FUNCTION(rule_self),
+        [RULE_SETPRIORITY] = FUNCTION(rule_setpriority),
+        [RULE_IOPRIO] = FUNCTION(rule_ioprio),
         [RULE_FCNTL] = LIST(1, fcntl_refused, GO_EINVAL, GO_ALLOW),
         [RULE_MADVISE] = LIST(2, madvise_refused, GO_EINVAL, GO_ALLOW),
         [RULE_SECCOMP] = BITS(1, NEW_LISTENER),

@@ -9,7 +9,7 @@
 #include <linux/audit.h>
 #include <stdlib.h>
 
-enum { ASKS = 32 }; /* every combination of the five flags */
+enum { ASKS = 64 }; /* every combination of the six flags */
 
 __attribute__((unused)) static const uint32_t audit[SECCOMP_ARCH__COUNT] = { AUDIT_ARCH_X86_64,
                                                                              AUDIT_ARCH_AARCH64 };
@@ -23,7 +23,8 @@ static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
                                      .unix_sockets = bits & 2,
                                      .own_ipc = bits & 4,
                                      .tell = bits & 8,
-                                     .memfd_any = bits & 16 };
+                                     .memfd_any = bits & 16,
+                                     .own_view = bits & 32 };
 }
 
 static inline uint32_t fails(int err) { return SECCOMP_RET_ERRNO | (uint32_t) err; }

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/fs.h>
+#include <linux/memfd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,8 +31,13 @@
 #define SYS_clone3 435
 #endif
 
-static const struct seccomp_ask narrowest,
-        widest = { .net = true, .unix_sockets = true, .own_ipc = true, .memfd_any = true };
+/* The narrowest is the process wall's; `plain` is a box of namespaces without doors. */
+static const struct seccomp_ask narrowest, plain = { .own_view = true },
+                                           widest = { .net = true,
+                                                      .unix_sockets = true,
+                                                      .own_ipc = true,
+                                                      .memfd_any = true,
+                                                      .own_view = true };
 
 /* Returns the listener if the ask says `tell`, else 0; -1 on failure. */
 static int raise_filter(struct seccomp_ask ask)
@@ -95,7 +103,20 @@ static int body_denied(void)
                 { errno_of(syscall(SYS_memfd_create, "x", 0)), ENOSYS },
                 { errno_of(syscall(SYS_shmget, 0x636f7264, 4096, 0)), ENOSYS },
                 { errno_of(fchmod(-1, 04755)), EPERM },
-                { errno_of(fchmod(-1, 0755)), EBADF },
+                { errno_of(fchmod(-1, 0755)), EPERM },
+                { errno_of(fchown(-1, (uid_t) -1, (gid_t) -1)), EPERM },
+                { errno_of(futimens(-1, NULL)), EPERM },
+                { errno_of(syscall(SYS_fsetxattr, -1, "user.x", "", 0, 0)), EPERM },
+                { errno_of(syscall(SYS_inotify_add_watch, -1, "/", 1)), EPERM },
+                { errno_of(syscall(SYS_sched_setaffinity, -1, 0, NULL)), EPERM },
+                { errno_of(syscall(SYS_sched_setaffinity, 0, 8, NULL)), EFAULT },
+                { errno_of(setpriority(PRIO_PGRP, 0x7fffffff, 0)), EPERM },
+                { errno_of(setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0))), 0 },
+                { errno_of(syscall(SYS_ioprio_set, 1, 0x7fffffff, 0)), EPERM },
+                { errno_of(syscall(SYS_ioprio_set, 1, 0, 0)), 0 },
+                { errno_of(syscall(SYS_renameat2, -1, "x", -1, "y", RENAME_WHITEOUT)), EINVAL },
+                { errno_of(syscall(SYS_renameat2, -1, "x", -1, "y", RENAME_NOREPLACE)), EBADF },
+                { errno_of(syscall(SYS_memfd_create, "x", MFD_HUGETLB | 8)), EACCES },
                 { errno_of(openat(AT_FDCWD, "/cordon-never/x", O_CREAT | O_WRONLY, 04755)), EPERM },
                 { errno_of(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0)), EPERM },
                 { errno_of(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 8, NULL)), EPERM },
@@ -117,6 +138,17 @@ static int body_granted(void)
                 { errno_of(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds)), 0 },
                 { errno_of(syscall(SYS_shmget, 0x636f7264, 4096, 0)), ENOENT },
                 { errno_of(unshare(CLONE_NEWNET)), EPERM },
+                { errno_of(fchmod(-1, 04755)), EPERM },
+                { errno_of(fchmod(-1, 0755)), EBADF },
+                { errno_of(fchown(-1, (uid_t) -1, (gid_t) -1)), EBADF },
+                { errno_of(syscall(SYS_utimensat, -1, NULL, NULL, 0)), EBADF },
+                { errno_of(syscall(SYS_fsetxattr, -1, "user.x", "", 0, 0)), EBADF },
+                { errno_of(syscall(SYS_inotify_add_watch, -1, "/", 1)), EBADF },
+                { errno_of(syscall(SYS_sched_setaffinity, 0x7fffffff, 0, NULL)), ESRCH },
+                { errno_of(setpriority(PRIO_PROCESS, 0x7fffffff, 0)), ESRCH },
+                { errno_of(syscall(SYS_ioprio_set, 1, 0x7fffffff, 0)), ESRCH },
+                { errno_of(syscall(SYS_renameat2, -1, "x", -1, "y", RENAME_WHITEOUT)), EINVAL },
+                { errno_of(syscall(SYS_memfd_create, "x", MFD_HUGETLB)), EACCES },
         };
         return FIRST_WRONG(got);
 }
@@ -288,17 +320,22 @@ static void check_runs(struct seccomp_ask ask, const char *which)
                        (int) strcspn(out, "\n"), out);
 }
 
-static void run_script(const char *tool, const char *text)
+static void run_script(const char *tool, const char *text, const char *narrow)
 {
         if (tool && !has_tool(tool))
                 SKIP("not installed");
         script = text;
-        check_runs(narrowest, "narrowest");
+        check_runs(plain, "plain");
         check_runs(widest, "widest");
+        script = narrow;
+        check_runs(narrowest, "narrowest");
 }
 
 #define PROGRAM(name, tool, text)                                                                            \
-        static void test_live__##name(void) { run_script(tool, text); }
+        static void test_live__##name(void) { run_script(tool, text, text); }
+/* With another text for the narrowest filter, where nobody changes permissions or times. */
+#define PROGRAM_NARROW(name, tool, text, narrow)                                                             \
+        static void test_live__##name(void) { run_script(tool, text, narrow); }
 #define IN_DIR "d=$(mktemp -d); trap 'rm -rf \"$d\"' EXIT; cd \"$d\"; "
 
 PROGRAM(a_shell_and_its_pipes_run, NULL,

@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/memfd.h>
 #include <linux/sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -28,6 +30,11 @@ static uint32_t told(const struct seccomp_ask *ask, int err)
 static uint32_t if_mode(const struct seccomp_ask *ask, uint64_t mode)
 {
         return (mode & (S_ISUID | S_ISGID)) ? told(ask, EPERM) : SECCOMP_RET_ALLOW;
+}
+
+static uint32_t if_view(const struct seccomp_ask *ask, bool otherwise)
+{
+        return ask->own_view || otherwise ? SECCOMP_RET_ALLOW : fails(EPERM);
 }
 
 static uint32_t if_open(const struct seccomp_ask *ask, uint64_t flags, uint64_t mode)
@@ -130,7 +137,7 @@ static uint32_t if_clone(const struct seccomp_ask *ask, uint64_t flags)
 
 static uint32_t if_memfd(const struct seccomp_ask *ask, uint64_t flags)
 {
-        if (flags & MFD_EXEC)
+        if (flags & (MFD_EXEC | MFD_HUGETLB))
                 return fails(EACCES);
         return ask->memfd_any || (flags & MFD_NOEXEC_SEAL) ? SECCOMP_RET_ALLOW : fails(ENOSYS);
 }
@@ -168,8 +175,20 @@ static uint32_t expect_rule(const struct seccomp_ask *ask, enum seccomp_rule rul
                 return (int) args[0] == 0 || (int) args[0] == -1 ? SECCOMP_RET_ALLOW : fails(EPERM);
         case RULE_MODE_ARG1:
                 return if_mode(ask, args[1]);
-        case RULE_MODE_ARG2:
-                return if_mode(ask, args[2]);
+        case RULE_CHMOD_ARG1:
+                return ask->own_view ? if_mode(ask, args[1]) : fails(EPERM);
+        case RULE_CHMOD_ARG2:
+                return ask->own_view ? if_mode(ask, args[2]) : fails(EPERM);
+        case RULE_OWN_VIEW:
+                return if_view(ask, false);
+        case RULE_SELF_ARG0:
+                return if_view(ask, (pid_t) args[0] == 0);
+        case RULE_SETPRIORITY:
+                return if_view(ask, (int) args[0] == PRIO_PROCESS && (int) args[1] == 0);
+        case RULE_IOPRIO:
+                return if_view(ask, (int) args[0] == 1 && (int) args[1] == 0); /* IOPRIO_WHO_PROCESS */
+        case RULE_RENAME:
+                return (args[4] & RENAME_WHITEOUT) ? fails(EINVAL) : SECCOMP_RET_ALLOW;
         case RULE_OPEN:
                 return if_open(ask, args[1], args[2]);
         case RULE_OPENAT:
@@ -239,13 +258,13 @@ static void compare(const struct filter *f, const struct seccomp_row *row, const
                 return;
         test_failures++;
         if (test_failures < 20)
-                printf("# %s (%d of arch %d, net %d unix %d ipc %d tell %d memfd %d) args %llx %llx %llx "
-                       "%llx: "
-                       "%x, not %x\n",
+                printf("# %s (%d of arch %d, net %d unix %d ipc %d tell %d memfd %d view %d) args %llx %llx "
+                       "%llx %llx %llx: %x, not %x\n",
                        row ? row->name : "?", d->nr, (int) f->ask.arch, f->ask.net, f->ask.unix_sockets,
-                       f->ask.own_ipc, f->ask.tell, f->ask.memfd_any, (unsigned long long) d->args[0],
-                       (unsigned long long) d->args[1], (unsigned long long) d->args[2],
-                       (unsigned long long) d->args[3], end.ret, want);
+                       f->ask.own_ipc, f->ask.tell, f->ask.memfd_any, f->ask.own_view,
+                       (unsigned long long) d->args[0], (unsigned long long) d->args[1],
+                       (unsigned long long) d->args[2], (unsigned long long) d->args[3],
+                       (unsigned long long) d->args[4], end.ret, want);
 }
 
 /* Values near which some rule changes its mind. */
@@ -429,15 +448,15 @@ static void test_filter__agrees_with_the_oracle_for_every_small_value(void)
         const struct seccomp_row *rows = seccomp_table(&count);
         for (unsigned k = 0; k < SECCOMP_ARCH__COUNT * 2; k++) {
                 const struct filter *f = filter_of(k / 2, k % 2 ? ASKS - 1 : 0);
-                for (size_t i = 0; i < count * 4; i++) {
-                        const struct seccomp_row *row = &rows[i / 4];
+                for (size_t i = 0; i < count * 5; i++) {
+                        const struct seccomp_row *row = &rows[i / 5];
                         if (row->verdict != SECCOMP_ALLOW_IF || row->nr[f->ask.arch] < 0)
                                 continue;
                         struct seccomp_data d = { .nr = row->nr[f->ask.arch], .arch = audit[f->ask.arch] };
                         for (uint64_t v = 0; v < 0x6000; v++) {
-                                d.args[i % 4] = v;
+                                d.args[i % 5] = v;
                                 compare(f, row, &d);
-                                d.args[i % 4] = v | garbage;
+                                d.args[i % 5] = v | garbage;
                                 compare(f, row, &d);
                         }
                 }
@@ -512,7 +531,8 @@ static void test_filter__plain_calls_are_decided_by_number_alone(void)
                         const struct seccomp_row *row = row_numbered(f->ask.arch, nr);
                         struct seccomp_data d = { .nr = nr, .arch = audit[f->ask.arch] };
                         struct bpf_end end = bpf_sim_run(f->insns, &d);
-                        if (!row || row->verdict != SECCOMP_ALLOW_IF || row->rule == RULE_OWN_IPC)
+                        if (!row || row->verdict != SECCOMP_ALLOW_IF || row->rule == RULE_OWN_IPC ||
+                            row->rule == RULE_OWN_VIEW)
                                 CHECK(!end.looked_past);
                         deepest = end.steps > deepest ? end.steps : deepest;
                 }
@@ -532,9 +552,10 @@ static void test_errno__is_the_same_told_or_not(void)
                 for (int k = 0; k < 300 && row->nr[arch] >= 0; k++) {
                         struct seccomp_data d = { .nr = row->nr[arch], .arch = audit[arch] };
                         randomise(&d);
-                        uint32_t ret = bpf_sim_run(filter_of(arch, 8)->insns, &d).ret;
+                        unsigned view = k % 2 ? 32 : 0;
+                        uint32_t ret = bpf_sim_run(filter_of(arch, view | 8)->insns, &d).ret;
                         if (ret == SECCOMP_RET_USER_NOTIF)
-                                CHECK_INT(bpf_sim_run(filter_of(arch, 0)->insns, &d).ret,
+                                CHECK_INT(bpf_sim_run(filter_of(arch, view)->insns, &d).ret,
                                           fails(seccomp_errno(&d)));
                 }
         }

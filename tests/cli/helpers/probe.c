@@ -237,10 +237,11 @@ static long try_interfaces(void)
         return -1;
 }
 
+/* A limit of 0 or 1: at exactly 1 the kernel does not start a helper named in core_pattern either. */
 static long try_core(void)
 {
         struct rlimit r;
-        if (getrlimit(RLIMIT_CORE, &r) < 0 || r.rlim_cur || r.rlim_max)
+        if (getrlimit(RLIMIT_CORE, &r) < 0 || r.rlim_cur > 1 || r.rlim_max > 1)
                 return 0;
         pid_t p = fork();
         if (p == 0)
