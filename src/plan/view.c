@@ -274,9 +274,12 @@ static void add_etc(struct builder *b)
         build_rule(b, "/etc", RIGHT_READ, false);
 }
 
-static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom" };
+/* random and urandom have been one since Linux 5.6: a link saves a mount. */
+static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/urandom" };
 static const char *const dev_links[][2] = {
         { "/dev/fd", "/proc/self/fd" },
+        { "/dev/random", "urandom" },
+        { "/dev/shm", "/tmp" }, /* private and sticky already */
         { "/dev/stdin", "/proc/self/fd/0" },
         { "/dev/stdout", "/proc/self/fd/1" },
         { "/dev/stderr", "/proc/self/fd/2" },
@@ -295,7 +298,6 @@ static void add_built_ins(struct builder *b)
 {
         add_etc(b);
         (void) build_step(b, STEP_SCRATCH, BOX_HOME, "home", STEP_WRITE);
-        (void) build_step(b, STEP_SCRATCH, "/dev/shm", "shm", STEP_WRITE);
         (void) build_step(b, STEP_SCRATCH, "/tmp", "tmp", STEP_WRITE);
         if (!any_door_under(b, "/var/tmp"))
                 (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);
@@ -312,7 +314,7 @@ static void add_built_ins(struct builder *b)
         (void) build_step(b, STEP_PROC, "/proc", NULL, 0);
         build_rule(b, "/proc", RIGHT_READ, false);
         build_rule(b, "/", RIGHT_LIST, false);
-        static const char *const scratch[] = { "/tmp", BOX_HOME, "/dev/shm" };
+        static const char *const scratch[] = { "/tmp", BOX_HOME };
         for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++)
                 build_rule(b, scratch[i], RIGHT_LIST | RIGHT_READ | RIGHT_WRITE, false);
 }

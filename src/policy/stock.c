@@ -15,7 +15,7 @@ static const char loader[] =
 static const char system_text[] =
         "doc \"The program files of this host, read-only.\"\n"
         "read /usr? /bin? /sbin? /lib? /lib32? /lib64? /libx32?\n"
-        "read /etc/ld.so.cache? /etc/alternatives? /etc/ssl/certs? /etc/localtime?\n"
+        "read /etc/ld.so.cache? /etc/alternatives? /etc/localtime?\n"
         "run  any\n";
 
 static const char python3[] =

@@ -51,6 +51,10 @@ struct wall_init {
         int root;                       /* the new root */
         int proc;                       /* the box's own /proc */
         int scratch;                    /* the private tmpfs, to see whether it is full */
+        int parent;              /* root.c: the directory of the last step, and its path */
+        const char *parent_path;
+        size_t parent_len;
+        bool masked;
         uint64_t root_dev, scratch_dev; /* our own filesystems: mount points are made only there */
         int landlock;                   /* ruleset to enforce */
         int listener;                   /* seccomp notifications */

@@ -48,24 +48,15 @@ static int note_device(int fd, uint64_t *ret)
 
 static int make_node(int dir, const char *name, bool is_dir)
 {
-        if (is_dir)
-                return mkdirat(dir, name, 0755);
-        int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
-        if (fd < 0)
-                return -1;
-        (void) close(fd);
-        return 0;
+        return is_dir ? mkdirat(dir, name, 0755) : mknodat(dir, name, S_IFREG | 0444, 0);
 }
 
-/* Walks down from the new root, making what is missing. Ends with a descriptor of the parent of the last
- * part. */
-static int open_parent(struct wall_init *w, const char *path, const char **ret_last)
+/* Walks down from `dir` (taken), making what is missing on our own filesystems. */
+static int walk_down(struct wall_init *w, int dir, const char *at, const char *end)
 {
         char part[NAME_MAX + 1];
-        int dir = fcntl(w->root, F_DUPFD_CLOEXEC, 0);
-        const char *at = path + 1;
-        for (const char *slash; dir >= 0 && (slash = strchr(at, '/')); at = slash + 1) {
-                size_t n = (size_t) (slash - at);
+        while (dir >= 0 && at < end) {
+                size_t n = strcspn(at, "/");
                 if (n == 0 || n > NAME_MAX) {
                         (void) close(dir);
                         errno = EINVAL;
@@ -78,10 +69,29 @@ static int open_parent(struct wall_init *w, const char *path, const char **ret_l
                         next = openat(dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
                 (void) close(dir);
                 dir = next;
+                at += n + 1;
         }
-        *ret_last = at;
         return dir;
 }
+
+/* The directory that `path` lies in, made where it is ours and missing. Borrowed: the last one is kept, because steps come
+ * in groups (/etc/..., /dev/...), and mounts on top of it would be a new group. */
+static int open_parent(struct wall_init *w, const char *path, const char **ret_last)
+{
+        const char *last = strrchr(path, '/') + 1;
+        size_t n = (size_t) (last - path);
+        *ret_last = last;
+        if (w->parent >= 0 && n == w->parent_len && memcmp(path, w->parent_path, n) == 0)
+                return w->parent;
+        fd_close(&w->parent);
+        w->parent = walk_down(w, fcntl(w->root, F_DUPFD_CLOEXEC, 0), path + 1, last);
+        w->parent_path = path;
+        w->parent_len = n;
+        return w->parent;
+}
+
+/* A mount has changed what paths mean: what was kept may lie below it. */
+static void forget_parent(struct wall_init *w) { fd_close(&w->parent); }
 
 /* An O_PATH descriptor of the place where a mount goes, made if it is on our own tmpfs and missing. */
 static int open_place(struct wall_init *w, const char *path, bool is_dir)
@@ -91,7 +101,7 @@ static int open_place(struct wall_init *w, const char *path, bool is_dir)
         if (fd >= 0 || errno != ENOENT)
                 return fd;
         const char *last;
-        AUTO_FD(dir, open_parent(w, path, &last));
+        int dir = open_parent(w, path, &last);
         if (dir < 0)
                 return -1;
         if (!is_ours(w, dir)) {
@@ -116,6 +126,8 @@ static int attach(struct wall_init *w, int tree, const char *path, bool is_dir, 
         }
         if (mount_move(tree, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "mounting %s", path);
+        if (is_dir)
+                forget_parent(w);
         return 0;
 }
 
@@ -157,7 +169,7 @@ static int do_dir(struct wall_init *w, const struct plan_step *s, struct err *e)
 static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         const char *last;
-        AUTO_FD(dir, open_parent(w, s->path, &last));
+        int dir = open_parent(w, s->path, &last);
         if (dir < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         AUTO_FD(fd, openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
@@ -169,7 +181,7 @@ static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e
 static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         const char *last;
-        AUTO_FD(dir, open_parent(w, s->path, &last));
+        int dir = open_parent(w, s->path, &last);
         if (dir < 0 || !is_ours(w, dir))
                 return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
         if (symlinkat(s->text, dir, last) < 0 && errno != EEXIST)
@@ -218,7 +230,7 @@ static int scratch_begin(struct wall_init *w, struct err *e)
         static const struct {
                 const char *name;
                 mode_t mode;
-        } parts[] = { { "tmp", 01777 }, { "home", 0700 }, { "shm", 01777 } };
+        } parts[] = { { "tmp", 01777 }, { "home", 0700 } };
         char size[32], inodes[32];
         uint64_t disk = w->plan->limits.value[LIMIT_DISK];
         (void) snprintf(size, sizeof size, "%llu", (unsigned long long) disk);
@@ -324,6 +336,7 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
                         e, "it is, or lies behind, a symbolic link: name what it leads to after `except`");
         }
         bool is_dir = S_ISDIR(st.st_mode);
+        w->masked = true;
         const char *name = is_dir ? ".mask-dir" : ".mask-file";
         if (is_dir ? (mkdirat(w->root, name, 0555) < 0 && errno != EEXIST)
                    : (make_node(w->root, name, false) < 0 && errno != EEXIST))
@@ -368,8 +381,11 @@ int wall_root_build(struct wall_init *w, struct err *e)
                 if (!doers[s->kind] || doers[s->kind](w, s, e) < 0)
                         return -1;
         }
-        (void) unlinkat(w->root, ".mask-dir", AT_REMOVEDIR);
-        (void) unlinkat(w->root, ".mask-file", 0);
+        forget_parent(w);
+        if (w->masked) {
+                (void) unlinkat(w->root, ".mask-dir", AT_REMOVEDIR);
+                (void) unlinkat(w->root, ".mask-file", 0);
+        }
         if (make_node(w->root, &LANDLOCK_CANARY[1], false) < 0 ||
             set_attr(w->root, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "closing the new root");

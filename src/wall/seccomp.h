@@ -46,11 +46,11 @@ enum seccomp_verdict {
 /* "told" below: to the supervisor if the ask says `tell`. All else is the error at once. */
 enum seccomp_rule {
         RULE_NONE = 0,
-        RULE_OWN_IPC, /* the ask's own_ipc; else ENOSYS */
+        RULE_OWN_IPC,  /* the ask's own_ipc; else ENOSYS */
         RULE_OWN_VIEW, /* the ask's own_view; else EPERM */
-        RULE_CLONE,   /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, told */
-        RULE_SOCKET,  /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX and
-                         AF_NETLINK, which libc tries all the time; a protocol: EPROTONOSUPPORT */
+        RULE_CLONE,    /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, told */
+        RULE_SOCKET, /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX and
+                        AF_NETLINK, which libc tries all the time; a protocol: EPROTONOSUPPORT */
         RULE_SOCKETPAIR,  /* AF_UNIX; datagrams only with unix_sockets; else EAFNOSUPPORT */
         RULE_IOCTL,       /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, told */
         RULE_PRCTL,       /* listed options only; else EINVAL, as from an older kernel */
@@ -69,9 +69,9 @@ enum seccomp_rule {
         RULE_SELF_ARG0,   /* sched_set*: with own_view, or itself (pid 0); else EPERM */
         RULE_SETPRIORITY, /* the same: PRIO_PROCESS and 0 */
         RULE_IOPRIO,      /* the same: IOPRIO_WHO_PROCESS and 0 */
-        RULE_FCNTL,   /* not F_SETLEASE, F_NOTIFY, F_SETDELEG; else EINVAL */
-        RULE_MADVISE, /* not MADV_MERGEABLE, MADV_HWPOISON, MADV_SOFT_OFFLINE; else EINVAL */
-        RULE_SECCOMP, /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, told */
+        RULE_FCNTL,       /* not F_SETLEASE, F_NOTIFY, F_SETDELEG; else EINVAL */
+        RULE_MADVISE,     /* not MADV_MERGEABLE, MADV_HWPOISON, MADV_SOFT_OFFLINE; else EINVAL */
+        RULE_SECCOMP,     /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, told */
         SECCOMP_RULE__COUNT
 };
 

@@ -75,7 +75,7 @@ _Noreturn static void child(const struct wall_start *s, int control, int host_pr
 {
         static struct wall_init w; /* a copy of our own: memory is not shared with the keeper */
         w = (struct wall_init){ .s = s, .plan = s->plan, .control = control, .host_proc = host_proc };
-        w.root = w.proc = w.scratch = w.landlock = w.listener = w.tty_slave = w.net_ns = -1;
+        w.parent = w.root = w.proc = w.scratch = w.landlock = w.listener = w.tty_slave = w.net_ns = -1;
         wall_init_main(&w);
 }
 

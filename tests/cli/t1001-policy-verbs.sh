@@ -97,7 +97,7 @@ ok "why --json: next steps" jq -e '.next_steps|length > 0' out
 "$c" why --json read /usr/bin/env >out
 is "why --json: allow" "$(jq -r .answer <out)" allow
 # why and run agree
-for path in /usr/bin/env /etc/shadow /etc/passwd /tmp /root /home/somebody /proc/self/status /dev/null /var/log; do
+for path in /usr/bin/env /etc/shadow /tmp /root /home/somebody /proc/self/status /dev/null /var/log; do
         "$c" why read "$path" >/dev/null 2>&1
         said=$?
         "$c" run -q -- test -r "$path" </dev/null >/dev/null 2>&1

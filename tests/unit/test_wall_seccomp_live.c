@@ -32,12 +32,9 @@
 #endif
 
 /* The narrowest is the process wall's; `plain` is a box of namespaces without doors. */
-static const struct seccomp_ask narrowest, plain = { .own_view = true },
-                                           widest = { .net = true,
-                                                      .unix_sockets = true,
-                                                      .own_ipc = true,
-                                                      .memfd_any = true,
-                                                      .own_view = true };
+static const struct seccomp_ask narrowest,
+        plain = { .own_view = true },
+        widest = { .net = true, .unix_sockets = true, .own_ipc = true, .memfd_any = true, .own_view = true };
 
 /* Returns the listener if the ask says `tell`, else 0; -1 on failure. */
 static int raise_filter(struct seccomp_ask ask)
@@ -105,7 +102,7 @@ static int body_denied(void)
                 { errno_of(fchmod(-1, 04755)), EPERM },
                 { errno_of(fchmod(-1, 0755)), EPERM },
                 { errno_of(fchown(-1, (uid_t) -1, (gid_t) -1)), EPERM },
-                { errno_of(futimens(-1, NULL)), EPERM },
+                { errno_of(syscall(SYS_utimensat, -1, NULL, NULL, 0)), EPERM },
                 { errno_of(syscall(SYS_fsetxattr, -1, "user.x", "", 0, 0)), EPERM },
                 { errno_of(syscall(SYS_inotify_add_watch, -1, "/", 1)), EPERM },
                 { errno_of(syscall(SYS_sched_setaffinity, -1, 0, NULL)), EPERM },
@@ -341,14 +338,23 @@ static void run_script(const char *tool, const char *text, const char *narrow)
 PROGRAM(a_shell_and_its_pipes_run, NULL,
         IN_DIR "echo b > x; echo a >> x; test \"$(sort x | tr a-z A-Z | head -1)\" = A; (sleep 0.01 & wait); "
                "x=$(cat <<E\nhere\nE\n); test $x = here; ulimit -n >/dev/null; mkfifo f; rm f; echo ok")
-PROGRAM(core_utilities_run, NULL,
+PROGRAM_NARROW(
+        core_utilities_run, NULL,
         IN_DIR
         "ls -la / >/dev/null; mkdir -p a/b; cp -a /bin/true a/b/t; mv a/b/t a/t; chmod 755 a/t; a/t; ln -s a "
         "l; "
         "touch -d yesterday f; tar cf x.tar a; tar tf x.tar >/dev/null; find . -name t | xargs stat "
         ">/dev/null; "
         "df . >/dev/null; id >/dev/null; date >/dev/null; dd if=/dev/zero of=z bs=1k count=4 2>/dev/null; "
-        "sha256sum z >/dev/null; timeout 5 true; nice true; nproc >/dev/null; rm -r a l; sync z; echo ok")
+        "sha256sum z >/dev/null; timeout 5 true; nice true; nproc >/dev/null; rm -r a l; sync z; echo ok",
+        IN_DIR
+        "ls -la / >/dev/null; mkdir -p a/b; cp /bin/true a/b/t; mv a/b/t a/t; a/t; ln -s a l; : > f; "
+        "if chmod 600 f 2>/dev/null || touch -d yesterday f 2>/dev/null || cp -p f g 2>/dev/null; then exit "
+        "1; "
+        "fi; tar cf x.tar a; tar tf x.tar >/dev/null; find . -name t | xargs stat >/dev/null; df . "
+        ">/dev/null; "
+        "id >/dev/null; date >/dev/null; dd if=/dev/zero of=z bs=1k count=4 2>/dev/null; sha256sum z "
+        ">/dev/null; timeout 5 true; nice true; nproc >/dev/null; rm -r a l; sync z; echo ok")
 PROGRAM(python3_runs, "python3",
         IN_DIR
         "python3 -c 'import json,threading,subprocess,tempfile,asyncio,socket,os,time,select\n"
@@ -364,18 +370,34 @@ PROGRAM(node_runs, "node",
         "const {Worker}=require(\"worker_threads\"); const w=new Worker(\"1\",{eval:true}); "
         "w.on(\"exit\",c=>{require(\"crypto\").pbkdf2(\"a\",\"b\",9,8,\"sha256\",()=>process.exit(c))})'; "
         "echo ok")
-PROGRAM(git_runs, "git",
+/* Without chmod git writes no configuration (so none is made here by `git init`), ... */
+PROGRAM_NARROW(
+        git_runs, "git",
         IN_DIR
         "export HOME=$d GIT_CONFIG_NOSYSTEM=1; git init -q r; cd r; echo x > f; git add f; "
         "git -c user.name=n -c user.email=e commit -qm m; git -c gc.auto=0 repack -adq; git clone -q . ../s; "
-        "git log --oneline >/dev/null; echo ok")
-PROGRAM(gcc_compiles, "gcc",
-        IN_DIR "printf '#include <stdio.h>\\nint main(void){return puts(\"hello\")<0;}' > h.c; gcc -O2 -pipe "
+        "git log --oneline >/dev/null; echo ok",
+        IN_DIR "export HOME=$d GIT_CONFIG_NOSYSTEM=1; mkdir -p r/.git/objects r/.git/refs/heads; cd r; "
+               "echo ref: refs/heads/m > .git/HEAD; echo x > f; git add f; "
+               "git -c user.name=n -c user.email=e commit -qm m; git -c gc.auto=0 repack -adq; "
+               "git log --oneline >/dev/null; git status -s; echo ok")
+/* ... the linker leaves its output without the x bit, so a copy into a file that has it must do, ... */
+PROGRAM_NARROW(gcc_compiles, "gcc",
+               IN_DIR
+               "printf '#include <stdio.h>\\nint main(void){return puts(\"hello\")<0;}' > h.c; gcc -O2 -pipe "
                "-o h h.c; "
-               "test \"$(./h)\" = hello; echo ok")
-PROGRAM(make_runs_jobs, "make",
-        IN_DIR "printf 'all: a b c\\na b c:\\n\\t@sleep 0.01; touch $@\\n' > Makefile; make -s -j3; test -e "
-               "c; echo ok")
+               "test \"$(./h)\" = hello; echo ok",
+               IN_DIR
+               "printf '#include <stdio.h>\\nint main(void){return puts(\"hello\")<0;}' > h.c; gcc -O2 -pipe "
+               "-o h h.c; cp /bin/true r; cat h > r; test \"$(./r)\" = hello; echo ok")
+/* ... and touch makes the file but says that it failed. */
+PROGRAM_NARROW(make_runs_jobs, "make",
+               IN_DIR
+               "printf 'all: a b c\\na b c:\\n\\t@sleep 0.01; touch $@\\n' > Makefile; make -s -j3; test -e "
+               "c; echo ok",
+               IN_DIR
+               "printf 'all: a b c\\na b c:\\n\\t@sleep 0.01; : > $@\\n' > Makefile; make -s -j3; test -e c; "
+               "if touch t 2>/dev/null; then exit 1; fi; test -e t; echo ok")
 PROGRAM(perl_runs, "perl",
         "perl -e 'my $x=`echo hi`; die unless $x eq \"hi\\n\"; if(!fork()){exit 0} wait; "
         "select(undef,undef,undef,0.01)'; echo ok")
