@@ -70,6 +70,14 @@ void buf_json(struct buf *b, struct span s)
         static const char named[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
         buf_putc(b, '"');
         for (size_t i = 0; i < s.n;) {
+                size_t plain = i;
+                while (plain < s.n && s.p[plain] >= ' ' && s.p[plain] <= '~' && s.p[plain] != '"' && s.p[plain] != '\\')
+                        plain++;
+                if (plain > i) {
+                        buf_add(b, s.p + i, plain - i);
+                        i = plain;
+                        continue;
+                }
                 const char *k = s.p[i] ? strchr(named, s.p[i]) : NULL;
                 size_t len = 1;
                 if (k)

@@ -35,7 +35,7 @@ struct box_result {
         struct err error;
         char run[42];
         char name[NAME_MAX_BYTES];
-        char digest[65];
+        const char *digest; /* of the policy; NULL but from box_result_full() */
         enum wall_kind wall;
         uint32_t layers;                                    /* bit per enum wall_layer that was in force */
         bool attested;                                      /* the probe from inside found the walls up */
@@ -66,6 +66,7 @@ struct box_handle {
 
 struct box_config {
         const struct plan *plan; /* borrowed until box_free() */
+        const struct checked_policy *policy; /* borrowed: its digest is taken when somebody asks for it */
         struct box_stdio io;
         const struct box_handle *handles;
         unsigned handle_count;
@@ -91,6 +92,8 @@ void box_resize(struct box *b, unsigned rows, unsigned columns);
 /* Ends the box now. box_step() then tells the result. */
 void box_kill(struct box *b);
 const struct box_result *box_result(const struct box *b);
+/* The same with everything that costs time to know: the policy's digest. */
+const struct box_result *box_result_full(struct box *b);
 /* The payload has been started. */
 bool box_is_up(const struct box *b);
 const char *box_run_id(const struct box *b);

@@ -63,7 +63,6 @@ static int start_all(struct box *b, struct err *e)
                 return -1;
         for (int i = 0; i < 3; i++)
                 fd_close(&b->inside.stdio[i]);
-        registry_open(b);
         return 0;
 }
 
@@ -84,7 +83,6 @@ static struct box *box_new(const struct box_config *c)
         b->in = b->out[0] = b->out[1] = (struct pump){ .from = -1, .to = -1 };
         b->began_ns = clock_mono_ns();
         b->r.wall = c->plan->wall;
-        memcpy(b->r.digest, c->plan->digest, sizeof b->r.digest);
         (void) snprintf(b->r.name, sizeof b->r.name, "%s", c->name ? c->name : c->plan->box);
         char name[48] = "";
         limit_name(name);
@@ -133,6 +131,7 @@ static void note_up(struct box *b, const struct wall_message *m)
 {
         uint64_t now = clock_mono_ns();
         b->up = true;
+        registry_open(b); /* not before: until here every microsecond of ours is the start's */
         b->r.attested = true; /* init says UP only after the probe from inside passed */
         b->r.layers = m->layers;
         if (b->r.memory_by_group || b->r.procs_by_group)
@@ -370,6 +369,12 @@ void box_resize(struct box *b, unsigned rows, unsigned columns)
 }
 
 const struct box_result *box_result(const struct box *b) { return &b->r; }
+
+const struct box_result *box_result_full(struct box *b)
+{
+        b->r.digest = policy_digest(b->c.policy);
+        return &b->r;
+}
 bool box_is_up(const struct box *b) { return b->up; }
 const char *box_run_id(const struct box *b) { return b->r.run; }
 

@@ -54,9 +54,11 @@ static struct head *carve(unsigned class)
         return h;
 }
 
-void *malloc(size_t n)
+/* *ret_fresh: nobody has written to it yet, so it is zero. */
+static void *take(size_t n, int *ret_fresh)
 {
         struct head *h;
+        *ret_fresh = 1;
         if (n > SIZE_MAX / 2) {
                 errno = ENOMEM;
                 return NULL;
@@ -69,11 +71,18 @@ void *malloc(size_t n)
                 if (h) {
                         free_list[class] = h->next;
                         h->mapped = 0;
+                        *ret_fresh = 0;
                 } else {
                         h = carve(class);
                 }
         }
         return h ? h + 1 : NULL;
+}
+
+void *malloc(size_t n)
+{
+        int fresh;
+        return take(n, &fresh);
 }
 
 void free(void *p)
@@ -99,8 +108,9 @@ void *calloc(size_t count, size_t size)
                 errno = ENOMEM;
                 return NULL;
         }
-        void *p = malloc(n);
-        return p ? memset(p, 0, n) : NULL;
+        int fresh;
+        void *p = take(n, &fresh);
+        return p && !fresh ? memset(p, 0, n) : p;
 }
 
 void *realloc(void *p, size_t n)

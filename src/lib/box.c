@@ -195,7 +195,7 @@ char *cordon_box_result_json(cordon_box *b)
         struct buf out = { 0 };
         if (!b->box)
                 return NULL;
-        box_result_json(box_result(b->box), &out);
+        box_result_json(box_result_full(b->box), &out);
         return out.p;
 }
 

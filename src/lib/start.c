@@ -86,6 +86,7 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
         if (!(b->plan = lib_plan(b, wall, e)))
                 return -1;
         struct box_config c = { .plan = b->plan,
+                                .policy = b->policy->checked,
                                 .io = b->io,
                                 .handles = b->handles,
                                 .handle_count = b->handle_count,

@@ -106,7 +106,6 @@ static int build_all(struct builder *b, struct err *e)
 {
         struct plan *p = b->p;
         p->box = arena_str(b->a, policy_box(b->c));
-        memcpy(p->digest, policy_digest(b->c), sizeof p->digest);
         p->wall = b->r->wall;
         p->without = policy_without(b->c);
         p->limits = *policy_limits(b->c);
@@ -173,7 +172,7 @@ static void print_rights(unsigned r, struct buf *out)
 void plan_print(const struct plan *p, struct buf *out)
 {
         char text[PATH_MAX_BYTES];
-        buf_printf(out, "box %s\npolicy %s\nwall %s\n", p->box, p->digest, policy_wall_name(p->wall));
+        buf_printf(out, "box %s\nwall %s\n", p->box, policy_wall_name(p->wall));
         for (size_t i = 0; i < p->step_count; i++) {
                 const struct plan_step *s = &p->steps[i];
                 buf_printf(out, "%-8s %s", plan_step_name(s->kind),

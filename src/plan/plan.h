@@ -98,7 +98,6 @@ struct plan_rule {
 
 struct plan {
         const char *box;
-        char digest[65];
         enum wall_kind wall;
         unsigned without; /* WITHOUT_* of the policy */
         struct plan_step *steps;

@@ -284,16 +284,6 @@ static int take_default(struct gather *g)
         return gather_policy(g, &p, true, NULL);
 }
 
-static int take_digest(struct checked_policy *c, struct err *e)
-{
-        AUTO_BUF(b);
-        policy_canonical_json(c, &b);
-        if (b.failed)
-                return fail_memory(e);
-        sha256_hex(buf_span(&b), c->digest);
-        return 0;
-}
-
 static int check_into(struct gather *g, const struct policy *p)
 {
         struct checked_policy *c = g->c;
@@ -305,7 +295,7 @@ static int check_into(struct gather *g, const struct policy *p)
                 return -1;
         if (take_singletons(c, p) < 0)
                 return fail_memory(e);
-        if (check_expects(c, p, &g->scope, true) < 0 || take_digest(c, e) < 0)
+        if (check_expects(c, p, &g->scope, true) < 0)
                 return -1;
         return lint_run(c, p, g->scope.ctx, e);
 }
@@ -350,7 +340,17 @@ const char *policy_doc(const struct checked_policy *c) { return c->doc.text; }
 const struct policy_limits *policy_limits(const struct checked_policy *c) { return &c->limits; }
 enum wall_kind policy_wall(const struct checked_policy *c) { return c->wall; }
 unsigned policy_without(const struct checked_policy *c) { return c->without; }
-const char *policy_digest(const struct checked_policy *c) { return c->digest; }
+/* Taken when first asked for, and kept: a start then takes it while the walls go up, not before. */
+const char *policy_digest(const struct checked_policy *c)
+{
+        if (c->digest[0])
+                return c->digest;
+        AUTO_BUF(b);
+        policy_canonical_json(c, &b);
+        if (!b.failed)
+                sha256_hex(buf_span(&b), ((struct checked_policy *) (uintptr_t) c)->digest);
+        return c->digest;
+}
 
 const struct door *policy_doors(const struct checked_policy *c, size_t *ret_count)
 {

@@ -241,7 +241,7 @@ void policy_doors_json(const struct checked_policy *c, struct buf *out)
         bool first = true;
         worst(c, &w);
         out->failed = out->failed || w.failed;
-        buf_printf(out, "{\"digest\":\"%s\",\"policy\":", c->digest);
+        buf_printf(out, "{\"digest\":\"%s\",\"policy\":", policy_digest(c));
         policy_canonical_json(c, out);
         buf_puts(out, ",\"worst\":[");
         for (const char *p = buf_str(&w); *p;) {

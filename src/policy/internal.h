@@ -210,7 +210,7 @@ struct checked_policy {
         size_t n_expects, cap_expects;
         struct policy_note *notes;
         size_t n_notes, cap_notes;
-        char digest[65];
+        char digest[65]; /* "": not asked for yet */
 };
 struct gather { /* one check under way */
         struct scope scope;

@@ -197,7 +197,7 @@ enum wall_kind policy_wall(const struct checked_policy *c);
 unsigned policy_without(const struct checked_policy *c); /* WITHOUT_* */
 const struct policy_note *policy_notes(const struct checked_policy *c, size_t *ret_count);
 /* SHA-256 of the canonical JSON, as 64 hex digits. */
-const char *policy_digest(const struct checked_policy *c);
+const char *policy_digest(const struct checked_policy *c); /* "": no memory */
 /* Canonical JSON: sorted keys, sorted doors, no spaces, roots expanded, `use` resolved. */
 void policy_canonical_json(const struct checked_policy *c, struct buf *out);
 /* Pretty JSON of the same. */

@@ -165,6 +165,21 @@ static int build_landlock(struct wall_init *w, struct err *e)
         return wall_landlock_build(w, w->root, e);
 }
 
+static int compile_filter(struct wall_init *w, struct err *e)
+{
+        bool own = w->plan->wall == WALL_NAMESPACE;
+        struct seccomp_ask ask = { .arch = seccomp_native(),
+                                   .net = w->plan->net,
+                                   .unix_sockets = w->plan->sockets,
+                                   .tell = w->s->tell,
+                                   .memfd_any = w->memfd_sealed,
+                                   .own_view = own,
+                                   .own_ipc = own };
+        w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
+        errno = E2BIG;
+        return w->filter_len == 0 ? wall_fail(e, STAGE_SECCOMP, "compiling the system-call filter") : 0;
+}
+
 static int become_reaper(struct wall_init *w, struct err *e)
 {
         (void) w;
@@ -181,20 +196,22 @@ struct stage {
 
 /* The order is the security property: invariant W3 in ARCHITECTURE.md.
  *   knobs before maps          a root caller's init still has the id that the knob's file belongs to
- *   net-begin after maps       from the one wait on init keeps its core, and the helper finds the other one free
+ *   net-begin first            it takes longest, and the keeper leaves its core about now
  *   net-join before enter      dropping the old root waits for every core to leave the kernel
- *   landlock after enter       its rules name what the new root shows */
+ *   landlock after root        its rules name what the new root shows
+ *   landlock, filter before net-join   work to do while the helper is at it */
 static const struct stage namespace_stages[] = {
+        { "net-begin", LAYER_NET, wall_net_begin },
         { "knobs", LAYER_MEMFD, close_knobs },
         { "maps", LAYER__COUNT, await_maps },
-        { "net-begin", LAYER_NET, wall_net_begin },
         { "ids", LAYER_USER, become_root_of_namespace },
         { "name", LAYER_UTS, name_the_box },
         { "root", LAYER_MOUNT, wall_root_build },
+        { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "filter", LAYER_SECCOMP, compile_filter },
         { "net-join", LAYER_NET, wall_net_join },
         { "enter", LAYER_MOUNT, wall_root_enter },
         { "terminal", LAYER__COUNT, open_terminal },
-        { "landlock", LAYER_LANDLOCK, build_landlock },
 };
 
 static const struct stage process_stages[] = {
@@ -202,6 +219,7 @@ static const struct stage process_stages[] = {
         { "reaper", LAYER__COUNT, become_reaper },
         { "terminal", LAYER__COUNT, open_terminal },
         { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "filter", LAYER_SECCOMP, compile_filter },
 };
 
 static int raise_stages(struct wall_init *w, const struct stage *stages, size_t n, struct err *e)
@@ -246,26 +264,11 @@ static int hide_groups(struct wall_init *w, struct err *e)
         return 0;
 }
 
-static int compile_filter(struct wall_init *w, struct err *e)
-{
-        bool own = w->plan->wall == WALL_NAMESPACE;
-        struct seccomp_ask ask = { .arch = seccomp_native(),
-                                   .net = w->plan->net,
-                                   .unix_sockets = w->plan->sockets,
-                                   .tell = w->s->tell,
-                                   .memfd_any = w->memfd_sealed,
-                                   .own_view = own,
-                                   .own_ipc = own };
-        w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
-        errno = E2BIG;
-        return w->filter_len == 0 ? wall_fail(e, STAGE_SECCOMP, "compiling the system-call filter") : 0;
-}
-
 static int raise_all(struct wall_init *w, struct err *e)
 {
         if (gather_descriptors(w, e) < 0)
                 return -1;
-        if (raise_walls(w, e) < 0 || compile_filter(w, e) < 0 || await_release(w, e) < 0 ||
+        if (raise_walls(w, e) < 0 || await_release(w, e) < 0 ||
             hide_groups(w, e) < 0)
                 return -1;
         wall_step("released");

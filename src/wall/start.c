@@ -73,8 +73,13 @@ static uint64_t clone_flags(const struct wall_start *s)
 
 _Noreturn static void child(const struct wall_start *s, int control, int host_proc)
 {
-        static struct wall_init w; /* a copy of our own: memory is not shared with the keeper */
-        w = (struct wall_init){ .s = s, .plan = s->plan, .control = control, .host_proc = host_proc };
+        /* A copy of our own: memory is not shared with the keeper. Zero from the start; only what is needed is touched,
+         * because every page touched here is a page to be made. */
+        static struct wall_init w;
+        w.s = s;
+        w.plan = s->plan;
+        w.control = control;
+        w.host_proc = host_proc;
         w.parent = w.root = w.proc = w.scratch = w.landlock = w.listener = w.tty_slave = w.net_ns = -1;
         wall_init_main(&w);
 }
