@@ -139,12 +139,12 @@ typedef struct cordon_denial {
 } cordon_denial;
 typedef struct cordon_result {
         cordon_end end;
-        int code;          /* exit status or signal number */
+        int code;               /* exit status or signal number */
         const char *limits_hit; /* every limit that said no, separated by spaces; "" */
-        const char *limit; /* the limit that ended it, or "" */
-        const char *wall;  /* "namespace" or "process" */
-        int attested;      /* the probe from inside found the walls up */
-        int groups;        /* control groups kept memory and processes; 0: rlimits and sampling */
+        const char *limit;      /* the limit that ended it, or "" */
+        const char *wall;       /* "namespace" or "process" */
+        int attested;           /* the probe from inside found the walls up */
+        int groups;             /* control groups kept memory and processes; 0: rlimits and sampling */
         int output_truncated;
         uint64_t wall_ns, cpu_ns, start_ns, memory_peak, output_bytes;
         const cordon_denial *denials;

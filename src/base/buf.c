@@ -71,7 +71,8 @@ void buf_json(struct buf *b, struct span s)
         buf_putc(b, '"');
         for (size_t i = 0; i < s.n;) {
                 size_t plain = i;
-                while (plain < s.n && s.p[plain] >= ' ' && s.p[plain] <= '~' && s.p[plain] != '"' && s.p[plain] != '\\')
+                while (plain < s.n && s.p[plain] >= ' ' && s.p[plain] <= '~' && s.p[plain] != '"' &&
+                       s.p[plain] != '\\')
                         plain++;
                 if (plain > i) {
                         buf_add(b, s.p + i, plain - i);

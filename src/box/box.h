@@ -65,7 +65,7 @@ struct box_handle {
 };
 
 struct box_config {
-        const struct plan *plan; /* borrowed until box_free() */
+        const struct plan *plan;             /* borrowed until box_free() */
         const struct checked_policy *policy; /* borrowed: its digest is taken when somebody asks for it */
         struct box_stdio io;
         const struct box_handle *handles;

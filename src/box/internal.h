@@ -10,7 +10,13 @@
 enum { PUMP_BUFFER = 65536, LOG_MAX = 1 << 20, CLIENTS_MAX = 8 };
 
 /* How bytes leave towards the caller without ever blocking the keeper. */
-enum outlet_kind { OUTLET_NONE = 0, OUTLET_FILE, OUTLET_NONBLOCK, OUTLET_SOCKET, OUTLET_POLITE /* ask, then write little */ };
+enum outlet_kind {
+        OUTLET_NONE = 0,
+        OUTLET_FILE,
+        OUTLET_NONBLOCK,
+        OUTLET_SOCKET,
+        OUTLET_POLITE /* ask, then write little */
+};
 
 struct pump { /* one direction of one stream */
         int from, to;
@@ -35,8 +41,9 @@ struct box {
         uint64_t began_ns, deadline_ns, next_look_ns;
         bool up, init_gone, killed;
         uint64_t killed_ns;
-        volatile uint64_t early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
-        int output_error;                /* errno of the first write to the caller that failed, other than EPIPE */
+        volatile uint64_t
+                early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
+        int output_error;      /* errno of the first write to the caller that failed, other than EPIPE */
         bool log_on;
         struct buf log; /* the last of the output, for `cordon logs` of a detached box */
         struct box_result r;
@@ -44,7 +51,8 @@ struct box {
 
 /* pump.c */
 int pump_open(struct box *b, struct err *e);
-/* The pipes belong to the box's user, who may then also open them by name (/dev/stdin). Only root needs to say so. */
+/* The pipes belong to the box's user, who may then also open them by name (/dev/stdin). Only root needs to
+ * say so. */
 void pump_own(struct box *b, uid_t uid, gid_t gid);
 void pump_use_tty(struct box *b, int master);
 unsigned pump_poll(struct box *b, struct pollfd *p);

@@ -131,7 +131,7 @@ static void note_up(struct box *b, const struct wall_message *m)
 {
         uint64_t now = clock_mono_ns();
         b->up = true;
-        registry_open(b); /* not before: until here every microsecond of ours is the start's */
+        registry_open(b);     /* not before: until here every microsecond of ours is the start's */
         b->r.attested = true; /* init says UP only after the probe from inside passed */
         b->r.layers = m->layers;
         if (b->r.memory_by_group || b->r.procs_by_group)
@@ -257,7 +257,8 @@ static void finish(struct box *b)
         b->r.wall_ns = clock_mono_ns() - b->began_ns;
         if (b->output_error && b->r.end != BOX_FAILED) {
                 b->r.end = BOX_FAILED;
-                (void) err_set(&b->r.error, ERR_IO, b->output_error, "the output could not be written: %s", strerror(b->output_error));
+                (void) err_set(&b->r.error, ERR_IO, b->output_error, "the output could not be written: %s",
+                               strerror(b->output_error));
         }
         if (b->r.end == BOX_EXITED && b->r.code == 0 && handles_finish(b, &b->r.error) < 0)
                 b->r.end = BOX_FAILED;
@@ -336,8 +337,8 @@ static int step(struct box *b, int timeout_ms)
         return 1;
 }
 
-/* A reader that is gone must not end the program that uses us: SIGPIPE is blocked for this thread, and one that we caused is
- * taken away again. */
+/* A reader that is gone must not end the program that uses us: SIGPIPE is blocked for this thread, and one
+ * that we caused is taken away again. */
 int box_step(struct box *b, int timeout_ms)
 {
         sigset_t pipe_only, before, pending;

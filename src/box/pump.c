@@ -51,12 +51,14 @@ static int open_pipe(int ret[2], bool to_payload, struct err *e)
         return 0;
 }
 
-/* Where the caller's two outputs are one thing, the payload's are one pipe: else lines would change places. */
+/* Where the caller's two outputs are one thing, the payload's are one pipe: else lines would change places.
+ */
 static bool outputs_are_one(const struct box *b)
 {
         struct stat out, err;
         return b->c.io.out[0] >= 0 && b->c.io.out[1] >= 0 && fstat(b->c.io.out[0], &out) == 0 &&
-               fstat(b->c.io.out[1], &err) == 0 && out.st_dev == err.st_dev && out.st_ino == err.st_ino && !b->c.io.sink;
+               fstat(b->c.io.out[1], &err) == 0 && out.st_dev == err.st_dev && out.st_ino == err.st_ino &&
+               !b->c.io.sink;
 }
 
 static int open_output(struct box *b, int stream, struct err *e)
@@ -65,7 +67,9 @@ static int open_output(struct box *b, int stream, struct err *e)
         int ends[2];
         if (!b->c.plan->tty && stream == 2 && outputs_are_one(b)) {
                 b->inside.stdio[2] = fcntl(b->inside.stdio[1], F_DUPFD_CLOEXEC, 0);
-                return b->inside.stdio[2] < 0 ? err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno)) : 0;
+                return b->inside.stdio[2] < 0
+                               ? err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno))
+                               : 0;
         }
         open_outlet(p, b->c.io.out[stream - 1]);
         if (b->c.plan->tty)
@@ -146,7 +150,8 @@ void pump_close(struct box *b)
 
 bool pump_outputs_open(const struct box *b) { return b->out[0].from >= 0 || b->out[1].from >= 0; }
 
-/* One write that does not block, whatever the caller's descriptor is. A pipe that is ready takes PIPE_BUF at once. */
+/* One write that does not block, whatever the caller's descriptor is. A pipe that is ready takes PIPE_BUF at
+ * once. */
 static ssize_t put(const struct pump *p, const char *at, size_t n)
 {
         if (p->outlet == OUTLET_SOCKET)

@@ -63,4 +63,5 @@ int verb_breakout(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
-extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[], breakout_options[], no_options[];
+extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[],
+        breakout_options[], no_options[];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/handles.c - an `in` file is only read. An `out` file is written without a name (O_TMPFILE) and named at the end, so that a
- * run that fails, or is killed, leaves the old file as it was and no half of a new one. */
+/* cli/handles.c - an `in` file is only read. An `out` file is written without a name (O_TMPFILE) and named at
+ * the end, so that a run that fails, or is killed, leaves the old file as it was and no half of a new one. */
 #include "cli/handles.h"
 #include "cli/cli.h"
 
@@ -55,10 +55,12 @@ int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b)
                         return cli_error(&e), -1;
                 if (way == 0) {
                         (void) fprintf(stderr, "cordon: error: the policy has no handle %s\n", h->at[i].name);
-                        (void) fprintf(stderr, "cordon: hint: add --in %s or --out %s\n", h->at[i].name, h->at[i].name);
+                        (void) fprintf(stderr, "cordon: hint: add --in %s or --out %s\n", h->at[i].name,
+                                       h->at[i].name);
                         return -1;
                 }
-                h->at[i].fd = way == 1 ? open(h->at[i].path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : open_out(h, i);
+                h->at[i].fd =
+                        way == 1 ? open(h->at[i].path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : open_out(h, i);
                 if (h->at[i].fd < 0)
                         return cli_usage("--handle %s: %s", h->at[i].path, strerror(errno)), -1;
                 if (cordon_box_handle(b, h->at[i].name, h->at[i].fd) < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/heap.c - the heap of the static program: size classes of powers of two, carved from one array. musl's own gives memory back
- * to the kernel at every free, and takes it again: twenty calls and as many page faults in a program that lives three
- * milliseconds. One thread only, which is what the program has. Not in the library, not under sanitizers. */
+/* cli/heap.c - the heap of the static program: size classes of powers of two, carved from one array. musl's
+ * own gives memory back to the kernel at every free, and takes it again: twenty calls and as many page faults
+ * in a program that lives three milliseconds. One thread only, which is what the program has. Not in the
+ * library, not under sanitizers. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +10,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SMALLEST_BITS = 5, LARGEST_BITS = 15, CLASSES = LARGEST_BITS - SMALLEST_BITS + 1, ARENA_BYTES = 512 * 1024 };
+enum {
+        SMALLEST_BITS = 5,
+        LARGEST_BITS = 15,
+        CLASSES = LARGEST_BITS - SMALLEST_BITS + 1,
+        ARENA_BYTES = 512 * 1024
+};
 
 /* Sixteen bytes in front of every piece, so that what follows is aligned for anything. */
 struct head {
@@ -128,7 +134,8 @@ void *realloc(void *p, size_t n)
         return bigger;
 }
 
-/* Nobody in the program asks for more than natural alignment; musl wants the name defined beside the others. */
+/* Nobody in the program asks for more than natural alignment; musl wants the name defined beside the others.
+ */
 void *aligned_alloc(size_t align, size_t n)
 {
         if (align > 16) {

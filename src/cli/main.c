@@ -31,8 +31,8 @@ static const struct cli_verb verbs[] = {
           verb_doctor, json_options, false },
         { "bench", "[-n RUNS] [--json]", "what starting a box costs on this host", verb_bench, bench_options,
           false },
-        { "breakout", "[DOORS] [-p POLICY] [--root] [--json] [--list]", "attack a box of yours from inside, and tell what held", verb_breakout,
-          breakout_options, true },
+        { "breakout", "[DOORS] [-p POLICY] [--root] [--json] [--list]",
+          "attack a box of yours from inside, and tell what held", verb_breakout, breakout_options, true },
         { "help", "[VERB]", "this text, or a verb's", verb_help, no_options, false },
         { "version", "", "print the version", verb_version, no_options, false },
 };

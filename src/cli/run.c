@@ -87,7 +87,10 @@ static int set_status_fd(void *ctx, const char *value)
         return 0;
 }
 
-static int set_handle(void *ctx, const char *value) { return cli_handles_add(&((struct run *) ctx)->handles, value); }
+static int set_handle(void *ctx, const char *value)
+{
+        return cli_handles_add(&((struct run *) ctx)->handles, value);
+}
 
 const struct cli_option run_options[] = {
         { "tty", 't', NULL, "a terminal of the box's own (never yours)", set_tty },
@@ -189,16 +192,17 @@ static void say_end(const struct run *run, const cordon_result *r)
         if (run->quiet)
                 return;
         if (strcmp(r->wall, "process") == 0)
-                cli_note("note: the process wall, without namespaces: other files answer \"permission denied\" "
-                         "instead of not existing, and stat sees them; `cordon doctor` tells what the namespace wall needs");
+                cli_note("note: the process wall, without namespaces: other files answer \"permission "
+                         "denied\" "
+                         "instead of not existing, and stat sees them; `cordon doctor` tells what the "
+                         "namespace wall needs");
         if (r->end == CORDON_LIMIT) {
                 cli_note("the limit `%s` ended it%s", r->limit,
                          r->output_truncated ? "; output was cut there" : "");
                 if (!r->groups)
                         cli_note("note: no control groups for this account: memory, cpu and processes are "
                                  "kept by rlimits and sampling");
-        }
-        else if (r->limits_hit[0])
+        } else if (r->limits_hit[0])
                 cli_note("limits that were reached: %s", r->limits_hit);
         say_denials(r);
 }
@@ -337,7 +341,8 @@ static int run_detached(struct run *r)
         if (n == (ssize_t) sizeof e) { /* told why; its own status tells 126 and 127 apart */
                 int status = EXIT_CORDON;
                 (void) start_failed(r, &e);
-                return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_CORDON;
+                return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
+                                                                            : EXIT_CORDON;
         }
         if (n <= 0)
                 return cli_usage("the box ended before it began");

@@ -195,7 +195,9 @@ int verb_policy(int argc, char **argv)
         for (size_t i = 1; i < sizeof words / sizeof *words; i++)
                 if (str_distance(argv[1], words[i]) < str_distance(argv[1], best))
                         best = words[i];
-        (void) fprintf(stderr, "cordon: error: `cordon policy` has no `%.60s`\ncordon: hint: did you mean `%s`?\n", argv[1], best);
+        (void) fprintf(stderr,
+                       "cordon: error: `cordon policy` has no `%.60s`\ncordon: hint: did you mean `%s`?\n",
+                       argv[1], best);
         return EXIT_CORDON;
 }
 

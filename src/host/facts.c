@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* host/facts.c - the few facts that every start needs: a handful of system calls, one file for root, no allocation. */
+/* host/facts.c - the few facts that every start needs: a handful of system calls, one file for root, no
+ * allocation. */
 #include "base/err.h"
 #include "base/fd.h"
 #include "host/host.h"

@@ -36,8 +36,9 @@ struct host_cgroups {
 struct host_facts {
         uid_t uid;
         gid_t gid;
-        bool maps_all;       /* the initial user namespace, or one that maps every id: root can take an id of its own */
-        bool has_setid;     /* CAP_SETUID and CAP_SETGID: may become another id (root) */
+        bool maps_all;  /* the initial user namespace, or one that maps every id: root can take an id of its
+                           own */
+        bool has_setid; /* CAP_SETUID and CAP_SETGID: may become another id (root) */
         bool has_sys_admin; /* CAP_SYS_ADMIN here: idmapped mounts are to be had */
         int landlock_abi;   /* 0: none */
         int landlock_errata;

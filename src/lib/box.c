@@ -154,8 +154,8 @@ static void name_limits(cordon_box *b, uint32_t hit)
         b->limits_hit[0] = '\0';
         for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++)
                 if (hit & (1u << k))
-                        n += (size_t) snprintf(b->limits_hit + n, sizeof b->limits_hit - n, "%s%s", n ? " " : "",
-                                               policy_limit_name(k));
+                        n += (size_t) snprintf(b->limits_hit + n, sizeof b->limits_hit - n, "%s%s",
+                                               n ? " " : "", policy_limit_name(k));
 }
 
 const cordon_result *cordon_box_result(cordon_box *b)
@@ -169,7 +169,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
         b->result =
                 (cordon_result){ .end = ends[r->end],
                                  .code = r->code,
-                                     .limits_hit = b->limits_hit,
+                                 .limits_hit = b->limits_hit,
                                  .limit = r->end == BOX_LIMIT ? policy_limit_name(r->limit) : "",
                                  .wall = policy_wall_name(r->wall),
                                  .attested = r->attested,

@@ -171,7 +171,8 @@ int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e)
                 return -1;
         const struct door *doors = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
-                if ((doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT) && strcmp(doors[i].name, name) == 0)
+                if ((doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT) &&
+                    strcmp(doors[i].name, name) == 0)
                         return doors[i].kind == DOOR_IN ? 1 : 2;
         return 0;
 }
@@ -188,7 +189,8 @@ static void notes_text(const struct checked_policy *c, struct buf *out, bool jso
         for (size_t i = 0; i < n; i++) {
                 const struct policy_note *t = &notes[i];
                 if (!json) {
-                        buf_printf(out, "%s: %s: %s\n", policy_place(&t->at, at, sizeof at), t->code, t->text);
+                        buf_printf(out, "%s: %s: %s\n", policy_place(&t->at, at, sizeof at), t->code,
+                                   t->text);
                         continue;
                 }
                 buf_printf(out, "%s{\"code\":\"%s\",\"level\":\"%c\",\"file\":", i ? "," : "", t->code,

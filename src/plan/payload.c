@@ -60,7 +60,8 @@ static bool is_visible(const struct builder *b, const char *path)
         return false;
 }
 
-/* Above a door: an empty directory on the way to it. Relative paths that the caller typed then mean what they meant. */
+/* Above a door: an empty directory on the way to it. Relative paths that the caller typed then mean what they
+ * meant. */
 static bool leads_to_door(const struct builder *b, const char *path)
 {
         for (size_t i = 0; i < b->door_count; i++) {

@@ -81,7 +81,8 @@ static int refuse_unbuilt(const struct builder *b, struct err *e)
                                            : "leave the line out: the box then has no network");
         }
         if (b->r->wall != WALL_NAMESPACE && b->r->wall != WALL_PROCESS) {
-                (void) err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet", policy_wall_name(b->r->wall));
+                (void) err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet",
+                               policy_wall_name(b->r->wall));
                 return err_hint(e, "`wall namespace` is the strongest there is");
         }
         return 0;
@@ -114,7 +115,8 @@ static int build_all(struct builder *b, struct err *e)
         for (size_t i = 0; i < b->door_count; i++)
                 if (b->doors[i].kind == DOOR_RUN && strcmp(b->doors[i].path, "*") == 0)
                         b->run_any = true;
-        if (refuse_unbuilt(b, e) < 0 || refuse_beyond_process_wall(b, e) < 0 || build_view(b, e) < 0 || build_payload(b, e) < 0)
+        if (refuse_unbuilt(b, e) < 0 || refuse_beyond_process_wall(b, e) < 0 || build_view(b, e) < 0 ||
+            build_payload(b, e) < 0)
                 return -1;
         if (p->step_count == b->step_cap || p->rule_count == b->rule_cap)
                 return err_set(e, ERR_INTERNAL, 0, "the plan has more steps than were counted");

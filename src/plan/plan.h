@@ -112,7 +112,7 @@ struct plan {
         bool tty;
         bool net;
         bool writes_host; /* a `write` door: files outside can grow */
-        bool sockets; /* AF_UNIX sockets: always in the namespace wall */
+        bool sockets;     /* AF_UNIX sockets: always in the namespace wall */
         struct policy_limits limits;
         struct plan_handle *handles;
         size_t handle_count;

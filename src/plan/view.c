@@ -126,7 +126,8 @@ static const char *through_links(struct builder *b, const char *path)
 {
         for (size_t i = 0; i < b->door_count; i++) {
                 size_t n = strlen(b->doors[i].path ? b->doors[i].path : "");
-                if (n < 2 || !is_file_door(&b->doors[i]) || strncmp(path, b->doors[i].path, n) != 0 || path[n] != '/')
+                if (n < 2 || !is_file_door(&b->doors[i]) || strncmp(path, b->doors[i].path, n) != 0 ||
+                    path[n] != '/')
                         continue;
                 const char *end = shown_as_link(b, i);
                 if (end)
@@ -141,7 +142,8 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
         (void) policy_place(&d->at, at, sizeof at);
         if (seen->kind == SEEN_NOTHING) {
                 (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s on this host", at, d->path);
-                return err_hint(e, "write `%s %s?` if it may be missing", policy_door_word(d->kind), as_token(b, d->path));
+                return err_hint(e, "write `%s %s?` if it may be missing", policy_door_word(d->kind),
+                                as_token(b, d->path));
         }
         (void) err_set(e, ERR_DOOR, 0, "%s: %s is neither a file nor a directory", at, d->path);
         if (d->kind == DOOR_SOCK)
@@ -170,7 +172,8 @@ static int add_door(struct builder *b, size_t i, struct err *e)
         const struct plan_seen *seen = &b->r->seen[i];
         if (seen->kind == SEEN_NOTHING && d->optional)
                 return 0;
-        if (seen->kind == SEEN_NOTHING || seen->kind == SEEN_OTHER || (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK))
+        if (seen->kind == SEEN_NOTHING || seen->kind == SEEN_OTHER ||
+            (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK))
                 return door_is_wrong(b, d, seen, e);
         const char *path = through_links(b, d->path);
         if (!path)
@@ -251,7 +254,8 @@ static void add_loader_rights(struct builder *b)
                 build_rule(b, loaders[i], RIGHT_READ | RIGHT_EXEC, true);
 }
 
-/* For boxes with a network. Without one nobody asks them, and every file is a few microseconds of each start. */
+/* For boxes with a network. Without one nobody asks them, and every file is a few microseconds of each start.
+ */
 static const struct {
         const char *path, *text;
 } net_files[] = {
@@ -341,8 +345,9 @@ static int add_sock(struct builder *b, size_t i, struct err *e)
         return add_door(b, i, e);
 }
 
-/* A read-only mount does not stop connect(): a box that may make Unix sockets reaches every socket of the host that lies in
- * a directory it sees. So it may make them only where it sees none but program directories, or single files. */
+/* A read-only mount does not stop connect(): a box that may make Unix sockets reaches every socket of the
+ * host that lies in a directory it sees. So it may make them only where it sees none but program directories,
+ * or single files. */
 static int judge_sockets(struct builder *b, struct err *e)
 {
         const struct door *directory = NULL, *sock = NULL;
@@ -356,7 +361,9 @@ static int judge_sockets(struct builder *b, struct err *e)
         b->p->sockets = b->p->wall == WALL_NAMESPACE && !directory;
         if (!sock || !directory)
                 return 0;
-        (void) err_set(e, ERR_POLICY, 0, "a `sock` door and the directory %s in one box: sockets in the directory could be reached too",
+        (void) err_set(e, ERR_POLICY, 0,
+                       "a `sock` door and the directory %s in one box: sockets in the directory could be "
+                       "reached too",
                        directory->path);
         return err_hint(e, "name single files instead of the directory, or use two boxes");
 }

@@ -72,7 +72,8 @@ static const struct door *file_door(const struct door_set *s, const char *path, 
 
 static const struct builtin_file *file_builtin(const struct checked_policy *c, const char *path)
 {
-        bool of_host = (c->home[0] && below_or_same(c->home, path)) || (c->work[0] && below_or_same(c->work, path));
+        bool of_host =
+                (c->home[0] && below_or_same(c->home, path)) || (c->work[0] && below_or_same(c->work, path));
         size_t count;
         const struct builtin_file *all = builtin_files(&count);
         const struct builtin_file *hit = NULL;

@@ -200,7 +200,8 @@ struct door_set { /* sorted by door_order: one kind is one range, sorted by its 
 };
 struct checked_policy {
         struct arena mem;
-        char *work, *home; /* the host's: a path below them means the host's file, also where /tmp is the box's own */
+        char *work, *home; /* the host's: a path below them means the host's file, also where /tmp is the
+                              box's own */
         struct door_set live, closed;
         struct text_line box, doc;
         struct policy_limits limits;

@@ -172,7 +172,8 @@ static void walls(struct json_out *o, const struct checked_policy *c)
         close_with(o, ']');
 }
 
-/* The policy's own tests: part of what a person reads and edits, not of the digest, which is of what they test. */
+/* The policy's own tests: part of what a person reads and edits, not of the digest, which is of what they
+ * test. */
 static void expectations(struct json_out *o, const struct checked_policy *c)
 {
         static const char word[] = "expect ";
@@ -183,7 +184,8 @@ static void expectations(struct json_out *o, const struct checked_policy *c)
         for (size_t i = 0; i < c->n_expects; i++) {
                 const char *line = c->expects[i];
                 next(o);
-                buf_json(o->b, span_str(strncmp(line, word, sizeof word - 1) == 0 ? line + sizeof word - 1 : line));
+                buf_json(o->b,
+                         span_str(strncmp(line, word, sizeof word - 1) == 0 ? line + sizeof word - 1 : line));
         }
         close_with(o, ']');
 }

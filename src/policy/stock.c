@@ -12,11 +12,10 @@ static const char loader[] =
         "read /etc/ld.so.cache?\n"
         "read /usr/share/zoneinfo? /usr/lib/locale? /usr/share/locale?\n";
 
-static const char system_text[] =
-        "doc \"The program files of this host, read-only.\"\n"
-        "read /usr? /bin? /sbin? /lib? /lib32? /lib64? /libx32?\n"
-        "read /etc/ld.so.cache? /etc/alternatives? /etc/localtime?\n"
-        "run  any\n";
+static const char system_text[] = "doc \"The program files of this host, read-only.\"\n"
+                                  "read /usr? /bin? /sbin? /lib? /lib32? /lib64? /libx32?\n"
+                                  "read /etc/ld.so.cache? /etc/alternatives? /etc/localtime?\n"
+                                  "run  any\n";
 
 static const char python3[] =
         "doc \"The Python 3 of this host.\"\n"

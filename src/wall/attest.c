@@ -136,7 +136,8 @@ int wall_attest(const struct wall_init *w, struct err *e)
                 errno = 0;
                 if (probes[i].holds(w))
                         continue;
-                (void) err_set(e, ERR_ATTEST, errno, "probed from inside, the wall `%s` is not up", probes[i].name);
+                (void) err_set(e, ERR_ATTEST, errno, "probed from inside, the wall `%s` is not up",
+                               probes[i].name);
                 e->step = STAGE_ATTEST;
                 return -1;
         }

@@ -153,7 +153,10 @@ static int name_the_box(struct wall_init *w, struct err *e)
         return 0;
 }
 
-static int open_terminal(struct wall_init *w, struct err *e) { return w->plan->tty ? wall_tty_open(w, e) : 0; }
+static int open_terminal(struct wall_init *w, struct err *e)
+{
+        return w->plan->tty ? wall_tty_open(w, e) : 0;
+}
 
 static int build_landlock(struct wall_init *w, struct err *e)
 {
@@ -215,10 +218,8 @@ static const struct stage namespace_stages[] = {
 };
 
 static const struct stage process_stages[] = {
-        { "maps", LAYER__COUNT, await_maps },
-        { "reaper", LAYER__COUNT, become_reaper },
-        { "terminal", LAYER__COUNT, open_terminal },
-        { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "maps", LAYER__COUNT, await_maps },        { "reaper", LAYER__COUNT, become_reaper },
+        { "terminal", LAYER__COUNT, open_terminal }, { "landlock", LAYER_LANDLOCK, build_landlock },
         { "filter", LAYER_SECCOMP, compile_filter },
 };
 
@@ -268,8 +269,7 @@ static int raise_all(struct wall_init *w, struct err *e)
 {
         if (gather_descriptors(w, e) < 0)
                 return -1;
-        if (raise_walls(w, e) < 0 || await_release(w, e) < 0 ||
-            hide_groups(w, e) < 0)
+        if (raise_walls(w, e) < 0 || await_release(w, e) < 0 || hide_groups(w, e) < 0)
                 return -1;
         wall_step("released");
         return wall_payload_start(w, e);

@@ -47,11 +47,11 @@ struct wall_init {
         const struct wall_start *s;
         const struct plan *plan;
         int control;
-        int host_proc;                  /* the host's /proc, checked to be one */
-        int root;                       /* the new root */
-        int proc;                       /* the box's own /proc */
-        int scratch;                    /* the private tmpfs, to see whether it is full */
-        int parent;              /* root.c: the directory of the last step, and its path */
+        int host_proc; /* the host's /proc, checked to be one */
+        int root;      /* the new root */
+        int proc;      /* the box's own /proc */
+        int scratch;   /* the private tmpfs, to see whether it is full */
+        int parent;    /* root.c: the directory of the last step, and its path */
         const char *parent_path;
         size_t parent_len;
         bool masked;

@@ -20,8 +20,9 @@ static int helper_main(void *arg)
         return 0;
 }
 
-/* The kernel likes to leave a new task on its maker's core until that one sleeps, which would make it wait for all our
- * mounts. Where there is another core, it belongs there. Only a hint: what fails here costs time, nothing else. */
+/* The kernel likes to leave a new task on its maker's core until that one sleeps, which would make it wait
+ * for all our mounts. Where there is another core, it belongs there. Only a hint: what fails here costs time,
+ * nothing else. */
 static void send_to_another_core(pid_t helper)
 {
         cpu_set_t others;

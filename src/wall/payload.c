@@ -156,7 +156,8 @@ static int payload_main(void *arg)
 /* Layers that the payload's own process raised; each was probed before exec. */
 static uint32_t payload_layers(const struct wall_init *w)
 {
-        static const enum wall_layer always[] = { LAYER_CAPS, LAYER_NO_NEW_PRIVS, LAYER_SECCOMP, LAYER_RLIMIT };
+        static const enum wall_layer always[] = { LAYER_CAPS, LAYER_NO_NEW_PRIVS, LAYER_SECCOMP,
+                                                  LAYER_RLIMIT };
         uint32_t bits = 0;
         for (size_t i = 0; i < sizeof always / sizeof *always; i++)
                 if (!wall_left_out(always[i]))

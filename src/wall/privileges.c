@@ -79,7 +79,8 @@ struct cap {
 static int lower(const struct cap *c)
 {
         struct rlimit now, all = { c->value, c->value };
-        if (setrlimit(c->resource, &all) == 0) /* the kernel refuses to raise: all capabilities are gone by now */
+        if (setrlimit(c->resource, &all) ==
+            0) /* the kernel refuses to raise: all capabilities are gone by now */
                 return 0;
         if (getrlimit(c->resource, &now) < 0)
                 return -1;
@@ -104,10 +105,12 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
         /* The group's limit must be the one that is hit: it counts, and so has a name in the result. */
         uint64_t procs = w->s->group_procs ? 2 * v[LIMIT_PROCS] + 64 : v[LIMIT_PROCS];
         const struct cap caps[] = {
-                { RLIMIT_CORE, 1 }, /* not 0: a helper in core_pattern is started at 0, and refused only at exactly 1 */
+                { RLIMIT_CORE,
+                  1 }, /* not 0: a helper in core_pattern is started at 0, and refused only at exactly 1 */
                 { RLIMIT_NOFILE, v[LIMIT_FILES] },
                 { RLIMIT_NPROC, procs },
-                { RLIMIT_FSIZE, w->plan->writes_host ? v[LIMIT_DISK] : ~0ull }, /* private files have their own cap */
+                { RLIMIT_FSIZE,
+                  w->plan->writes_host ? v[LIMIT_DISK] : ~0ull }, /* private files have their own cap */
                 { RLIMIT_CPU,
                   v[LIMIT_CPU] / 1000 + 1 }, /* per process: a net below the sum that is kept elsewhere */
                 { RLIMIT_MEMLOCK, 8u << 20 },

@@ -74,8 +74,8 @@ static int walk_down(struct wall_init *w, int dir, const char *at, const char *e
         return dir;
 }
 
-/* The directory that `path` lies in, made where it is ours and missing. Borrowed: the last one is kept, because steps come
- * in groups (/etc/..., /dev/...), and mounts on top of it would be a new group. */
+/* The directory that `path` lies in, made where it is ours and missing. Borrowed: the last one is kept,
+ * because steps come in groups (/etc/..., /dev/...), and mounts on top of it would be a new group. */
 static int open_parent(struct wall_init *w, const char *path, const char **ret_last)
 {
         const char *last = strrchr(path, '/') + 1;

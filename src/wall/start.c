@@ -73,8 +73,8 @@ static uint64_t clone_flags(const struct wall_start *s)
 
 _Noreturn static void child(const struct wall_start *s, int control, int host_proc)
 {
-        /* A copy of our own: memory is not shared with the keeper. Zero from the start; only what is needed is touched,
-         * because every page touched here is a page to be made. */
+        /* A copy of our own: memory is not shared with the keeper. Zero from the start; only what is needed
+         * is touched, because every page touched here is a page to be made. */
         static struct wall_init w;
         w.s = s;
         w.plan = s->plan;

@@ -125,8 +125,8 @@ static void fill_end(struct watch *t)
                               (uint64_t) (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
                 if (ns > t->end.cpu_ns)
                         t->end.cpu_ns = ns;
-                /* The kernel counts what a child had before exec, which was a copy of the caller's: only what is more
-                 * than our own says something about the payload. */
+                /* The kernel counts what a child had before exec, which was a copy of the caller's: only what
+                 * is more than our own says something about the payload. */
                 struct rusage own;
                 uint64_t peak = (uint64_t) u.ru_maxrss * 1024;
                 (void) getrusage(RUSAGE_SELF, &own);

@@ -61,7 +61,7 @@ struct wall_end {
         uint64_t cpu_ns;
         uint64_t max_rss;               /* bytes, of the largest process */
         uint32_t disk_full;             /* the private tmpfs had no room left when we looked */
-        uint32_t memory_near; /* a process came to its share of memory, where rlimits keep it */
+        uint32_t memory_near;           /* a process came to its share of memory, where rlimits keep it */
         uint32_t procs_full;            /* as many tasks as the limit allows were seen at once */
         uint32_t cpu_over, memory_over; /* found by sampling, where no control group keeps the limit */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/fuzz/replay.c - a kept corpus through one fuzz target, as a TAP test: one line per file. CORPUS is its directory. */
+/* tests/fuzz/replay.c - a kept corpus through one fuzz target, as a TAP test: one line per file. CORPUS is
+ * its directory. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

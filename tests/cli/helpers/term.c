@@ -6,8 +6,8 @@
  *     resize R C        changes the size
  *     pause MS          lets it go on for so long
  *     wait              waits for the program's end
- * Prints everything the program wrote, then "STATUS n", then "RAW" or "COOKED" for the terminal's state, then how many
- * bytes wait to be read on it as "PENDING n". */
+ * Prints everything the program wrote, then "STATUS n", then "RAW" or "COOKED" for the terminal's state, then
+ * how many bytes wait to be read on it as "PENDING n". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +86,8 @@ int main(int argc, char **argv)
 {
         if (argc < 4)
                 return 64;
-        struct winsize w = { .ws_row = (unsigned short) atoi(argv[1]), .ws_col = (unsigned short) atoi(argv[2]) };
+        struct winsize w = { .ws_row = (unsigned short) atoi(argv[1]),
+                             .ws_col = (unsigned short) atoi(argv[2]) };
         struct termios before, after;
         if (openpty(&master, &slave, NULL, NULL, &w) < 0 || tcgetattr(slave, &before) < 0)
                 return 65;
@@ -107,7 +108,8 @@ int main(int argc, char **argv)
                 else if (strncmp(line, "send ", 5) == 0)
                         type(line + 5);
                 else if (sscanf(line, "resize %hu %hu", &w.ws_row, &w.ws_col) == 2)
-                        (void) ioctl(master, TIOCSWINSZ, &w); /* the kernel sends SIGWINCH to the foreground */
+                        (void) ioctl(master, TIOCSWINSZ,
+                                     &w); /* the kernel sends SIGWINCH to the foreground */
                 else if (strncmp(line, "pause ", 6) == 0)
                         for (long end = now() + atol(line + 6); now() < end;)
                                 pump(10);
@@ -127,7 +129,10 @@ int main(int argc, char **argv)
         int waiting = 0;
         (void) tcgetattr(slave, &after);
         (void) ioctl(slave, FIONREAD, &waiting);
-        printf("%s\n", after.c_lflag == before.c_lflag && after.c_iflag == before.c_iflag && after.c_oflag == before.c_oflag ? "COOKED" : "RAW");
+        printf("%s\n", after.c_lflag == before.c_lflag && after.c_iflag == before.c_iflag &&
+                                       after.c_oflag == before.c_oflag
+                               ? "COOKED"
+                               : "RAW");
         printf("PENDING %d\n", waiting);
         return 0;
 }
