@@ -14,7 +14,7 @@ static inline void auto_fd_end(int *fd)
                 (void) close(*fd);
 }
 
-#define AUTO_FD(name, init) __attribute__((cleanup(auto_fd_end))) int name = (init)
+#define AUTO_FD(name, init) __attribute__((cleanup(auto_fd_end), unused)) int name = (init)
 #define TAKE_FD(fd)                                                                                          \
         __extension__({                                                                                      \
                 int *f_ = &(fd);                                                                             \

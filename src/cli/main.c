@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/main.c - the table of verbs. --help, completions and the manual's synopses come from it. */
+#include "bomb/bomb.h"
 #include "cli/cli.h"
 #include "probe/probe.h"
 
@@ -33,6 +34,9 @@ static const struct cli_verb verbs[] = {
           false },
         { "breakout", "[DOORS] [-p POLICY] [--root] [--json] [--list]",
           "attack a box of yours from inside, and tell what held", verb_breakout, breakout_options, true },
+        { "bombs", "[--json] [NAME...]",
+          "use up each thing in a box of its own, and tell which limit stopped it", verb_bombs, bombs_options,
+          false },
         { "help", "[VERB]", "this text, or a verb's", verb_help, no_options, false },
         { "version", "", "print the version", verb_version, no_options, false },
 };
@@ -70,6 +74,8 @@ int main(int argc, char **argv)
         const char *name = argv[1];
         if (strcmp(name, "__probe") == 0) /* what `breakout` starts in a box: no verb of a user */
                 return probe_main(argc - 2, argv + 2);
+        if (strcmp(name, "__bomb") == 0) /* what `bombs` starts in a box */
+                return bomb_main(argc - 2, argv + 2);
         if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
                 name = "help";
         if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)

@@ -18,7 +18,7 @@ int cli_error(const cordon_error *e)
         return EXIT_CORDON;
 }
 
-static void say(const char *kind, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *fmt, va_list ap)
 {
         (void) fprintf(stderr, "cordon: %s", kind);
         (void) vfprintf(stderr, fmt, ap);

@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int say(struct probe_result *r, enum probe_outcome o, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static int say(struct probe_result *r, enum probe_outcome o,
+                                                     const char *fmt, va_list ap)
 {
         r->outcome = o;
         (void) vsnprintf(r->why, sizeof r->why, fmt, ap);

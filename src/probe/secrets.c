@@ -126,7 +126,9 @@ static int reach_all(struct probe_result *r, const char *home, const char *const
 {
         char path[512];
         for (size_t i = 0; i < n; i++) {
-                (void) snprintf(path, sizeof path, "%s%s%s", home, home[0] ? "/" : "", paths[i]);
+                int len = snprintf(path, sizeof path, "%s%s%s", home, home[0] ? "/" : "", paths[i]);
+                if (len < 0 || (size_t) len >= sizeof path)
+                        continue; /* a home too long to have such a file in it */
                 if (reach_one(r, path) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
         }

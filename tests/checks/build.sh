@@ -10,7 +10,7 @@ build() { # DIR OPTIONS...: sets up and builds; warnings are errors
 check() { # NAME DIR OPTIONS...
         name=$1
         shift
-        if build "$@"; then pass "$name"; else fail "$name" "$(grep -E 'error|warning' "$T/log" | head -n 20)"; fi
+        if build "$@"; then pass "$name"; else fail "$name" "$(grep -E "(error|warning):" "$T/log" | head -n 20)"; fi
 }
 
 check "gcc: no warning" build-gcc --buildtype=release
@@ -32,18 +32,7 @@ else
 fi
 case $(uname -m) in x86_64) other=aarch64 ;; *) other=x86_64 ;; esac
 if command -v $other-linux-gnu-gcc >/dev/null; then
-        cat >"$T/cross.ini" <<EOF
-[binaries]
-c = '$other-linux-gnu-gcc'
-ar = '$other-linux-gnu-ar'
-strip = '$other-linux-gnu-strip'
-[host_machine]
-system = 'linux'
-cpu_family = '$other'
-cpu = '$other'
-endian = 'little'
-EOF
-        check "$other: no warning" "build-$other" --cross-file "$T/cross.ini" --buildtype=release
+        check "$other: no warning" "build-$other" --cross-file "tools/cross-$other.ini" --buildtype=release
         has "$other: the program is for it" "$(file -b "build-$other/src/cli/cordon" 2>/dev/null || readelf -h "build-$other/src/cli/cordon")" "$([ $other = aarch64 ] && echo 64 || echo X86-64)"
 else
         skip "$other: no warning" "$other-linux-gnu-gcc is not installed"
