@@ -274,12 +274,12 @@ static const struct row *find(const struct lap *l, const char *label)
 static void print_row(const struct lap *l, const struct row *r, FILE *tsv)
 {
         if (*r->reason) {
-                (void) printf("  %-44s not measured: %s\n", r->label, r->reason);
+                (void) printf("  %-50s not measured: %s\n", r->label, r->reason);
                 return;
         }
         const struct row *base = find(l, r->base);
         double median = at_us(l, r, 0.5);
-        (void) printf("  %-44s %11.0f %11.0f", r->label, median, at_us(l, r, 0.99));
+        (void) printf("  %-50s %11.0f %11.0f", r->label, median, at_us(l, r, 0.99));
         if (base)
                 (void) printf(" %8.2fx", median / at_us(l, base, 0.5));
         (void) printf("\n");
@@ -296,7 +296,7 @@ static void print_table(struct lap *l)
         FILE *tsv = l->tsv ? fopen(l->tsv, "we") : NULL;
         for (unsigned i = 0; i < l->count; i++)
                 qsort(l->rows[i].ns, (size_t) l->rounds, sizeof(uint64_t), by_value);
-        (void) printf("  %-44s %11s %11s %9s\n", "", "median us", l->rounds < 100 ? "worst us" : "p99 us",
+        (void) printf("  %-50s %11s %11s %9s\n", "", "median us", l->rounds < 100 ? "worst us" : "p99 us",
                       "ratio");
         for (unsigned i = 0; i < l->count; i++)
                 print_row(l, &l->rows[i], tsv);

@@ -120,6 +120,7 @@ CORDON_API int cordon_box_start(cordon_box *b, cordon_error *e);
  * started. */
 CORDON_API int cordon_box_wait(cordon_box *b, int timeout_ms);
 CORDON_API void cordon_box_signal(cordon_box *b, int signal); /* async-signal-safe */
+/* The size of the box's terminal; before the start, its first size. */
 CORDON_API void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns);
 CORDON_API void cordon_box_kill(cordon_box *b);
 CORDON_API const char *cordon_box_run_id(const cordon_box *b);

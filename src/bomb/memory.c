@@ -16,7 +16,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MIB = 1 << 20, MOST_MIB = 320, PIPE_SIZE = MIB, HANDLES = 4096 };
+enum {
+        MIB = 1 << 20,
+        MOST_MIB = 320,
+        PIPE_SIZE = MIB,
+        HANDLES = 4096,
+        NOEXEC_SEAL = 8 /* MFD_NOEXEC_SEAL */
+};
 
 static char block[MIB];
 
@@ -57,7 +63,7 @@ int bomb_memfd(const char *tag)
         memset(block, 1, sizeof block);
         size_t n = 0;
         while (n < MOST_MIB) {
-                int fd = memfd_create("bomb", MFD_CLOEXEC); /* kept open: that is the bomb */
+                int fd = memfd_create("bomb", MFD_CLOEXEC | NOEXEC_SEAL); /* kept open: that is the bomb */
                 if (fd < 0 || fill(fd, 1) != 1)
                         return bomb_stopped(errno, n);
                 n++;

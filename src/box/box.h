@@ -72,6 +72,7 @@ struct box_config {
         unsigned handle_count;
         const char *name;    /* --name, or NULL */
         bool require_groups; /* --require-limit: no rlimit fallback */
+        unsigned short rows, columns; /* of the terminal at the start */
         bool single_thread;  /* the calling program has one thread */
         bool quiet_denials;  /* do not observe refused calls */
         uid_t uid;           /* the caller */

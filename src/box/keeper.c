@@ -42,6 +42,8 @@ static void fill_start(struct box *b)
                                         .group_procs = b->group.holds_procs,
                                         .die_with_thread = c->single_thread,
                                         .tell = !c->quiet_denials,
+                                        .rows = c->rows,
+                                        .columns = c->columns,
                                         .caller_uid = c->uid,
                                         .caller_gid = c->gid,
                                         .host_uid = c->uid,

@@ -66,6 +66,15 @@ static void hold_standard_descriptors(void)
                 (void) close(fd);
 }
 
+/* What a verb printed and nobody could take was not said: a full disk must not look like success. */
+static int all_said(int status)
+{
+        if (fflush(stdout) == 0 && !ferror(stdout))
+                return status;
+        (void) fprintf(stderr, "cordon: error: the output could not be written\n");
+        return status ? status : EXIT_CORDON;
+}
+
 int main(int argc, char **argv)
 {
         hold_standard_descriptors();
@@ -85,6 +94,6 @@ int main(int argc, char **argv)
                 return cli_unknown_verb(name);
         for (int i = 2; i < argc && strcmp(argv[i], "--") != 0 && argv[i][0] == '-'; i++)
                 if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-                        return cli_help_verb(v), 0;
-        return v->run(argc - 1, argv + 1);
+                        return cli_help_verb(v), all_said(0);
+        return all_said(v->run(argc - 1, argv + 1));
 }

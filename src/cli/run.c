@@ -275,12 +275,12 @@ static int run_here(struct run *r)
         catch_signals();
         if (r->tty && take_terminal() < 0)
                 return EXIT_CORDON;
+        if (r->tty)
+                follow_size(r->box);
         if (cordon_box_start(r->box, &e) < 0) {
                 restore_terminal();
                 return start_failed(r, &e);
         }
-        if (r->tty)
-                follow_size(r->box);
         while (cordon_box_wait(r->box, -1) == 0)
                 if (resized) {
                         resized = 0;

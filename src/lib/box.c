@@ -131,6 +131,8 @@ void cordon_box_signal(cordon_box *b, int sig)
 
 void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns)
 {
+        b->rows = (unsigned short) rows;
+        b->columns = (unsigned short) columns;
         if (b->box)
                 box_resize(b->box, rows, columns);
 }

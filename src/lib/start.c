@@ -93,6 +93,8 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .name = b->name[0] ? b->name : NULL,
                                 .require_groups = b->require_groups,
                                 .single_thread = b->single_thread,
+                                .rows = b->rows,
+                                .columns = b->columns,
                                 .quiet_denials = b->quiet,
                                 .uid = f->uid,
                                 .gid = f->gid,

@@ -19,6 +19,9 @@ int wall_tty_open(struct wall_init *w, struct err *e)
         w->tty_slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
         if (w->tty_slave < 0)
                 return wall_fail(e, STAGE_ROOT, "opening the terminal");
+        struct winsize size = { .ws_row = w->s->rows, .ws_col = w->s->columns };
+        if (size.ws_row > 0)
+                (void) ioctl(w->tty_slave, TIOCSWINSZ, &size); /* before the payload can ask for it */
         for (int i = 0; i < 3; i++)
                 if (dup2(w->tty_slave, i) < 0)
                         return wall_fail(e, STAGE_ROOT, "placing the terminal");

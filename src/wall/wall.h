@@ -99,6 +99,7 @@ struct wall_start {
         bool group_procs;     /* a control group counts the processes: the rlimit is only the net below it */
         bool die_with_thread; /* the caller has one thread: also use the parent-death signal */
         bool tell;            /* report refused calls */
+        unsigned short rows, columns; /* of the terminal, when there is one */
         uid_t caller_uid;
         gid_t caller_gid;
         uid_t host_uid; /* what the box's user is outside */
