@@ -279,7 +279,7 @@ static void print_row(const struct lap *l, const struct row *r, FILE *tsv)
         }
         const struct row *base = find(l, r->base);
         double median = at_us(l, r, 0.5);
-        (void) printf("  %-50s %11.0f %11.0f", r->label, median, at_us(l, r, 0.99));
+        (void) printf("  %-50s %9.0f %9.0f %9.0f", r->label, at_us(l, r, 0.1), median, at_us(l, r, 0.99));
         if (base)
                 (void) printf(" %8.2fx", median / at_us(l, base, 0.5));
         (void) printf("\n");
@@ -296,8 +296,8 @@ static void print_table(struct lap *l)
         FILE *tsv = l->tsv ? fopen(l->tsv, "we") : NULL;
         for (unsigned i = 0; i < l->count; i++)
                 qsort(l->rows[i].ns, (size_t) l->rounds, sizeof(uint64_t), by_value);
-        (void) printf("  %-50s %11s %11s %9s\n", "", "median us", l->rounds < 100 ? "worst us" : "p99 us",
-                      "ratio");
+        (void) printf("  %-50s %9s %9s %9s %9s\n", "", "p10 us", "median us",
+                      l->rounds < 100 ? "worst us" : "p99 us", "ratio");
         for (unsigned i = 0; i < l->count; i++)
                 print_row(l, &l->rows[i], tsv);
         (void) printf("  (%ld runs each, interleaved", l->rounds);

@@ -44,11 +44,14 @@ _cordon_argument() {
 _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         local verb=${COMP_WORDS[1]} i
-        local verbs="run run-script doors check why policy ps stop inspect logs doctor bench breakout help version"
+        local verbs="run run-script doors check why policy ps stop inspect logs doctor bench breakout bombs claims help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
         local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --root --require-limit --json --status-fd
                 -q --quiet --plan"
+        local bombs="cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments
+                pipes sockets fork threads descriptors inodes disk sparse-file
+                output timers signals stopped-self daemon deep-directory huge-argv zip"
         COMPREPLY=()
         if [ "$COMP_CWORD" -eq 1 ]; then
                 _cordon_complete_words "$verbs --help --version" "$cur"
@@ -88,7 +91,13 @@ _cordon() {
                 esac
                 _cordon_argument "$prev" "$cur" || _cordon_complete_words "--json --list --root --only $doors -h --help" "$cur"
                 ;;
-        doors | check | why)
+        bombs)
+                case $cur in
+                -*) _cordon_complete_words "--json -h --help" "$cur" ;;
+                *) _cordon_complete_words "$bombs" "$cur" ;;
+                esac
+                ;;
+        doors | check | why | claims)
                 _cordon_argument "$prev" "$cur" && return
                 case $verb-$cur in
                 *--*) _cordon_complete_words "--json $doors -h --help" "$cur" ;;

@@ -37,6 +37,9 @@ static const struct cli_verb verbs[] = {
         { "bombs", "[--json] [NAME...]",
           "use up each thing in a box of its own, and tell which limit stopped it", verb_bombs, bombs_options,
           false },
+        { "claims", "[DOORS] [-p POLICY] [--json]",
+          "what a box here is hardened against, tried now, what it tells of, and what is left", verb_claims,
+          claims_options, true },
         { "help", "[VERB]", "this text, or a verb's", verb_help, no_options, false },
         { "version", "", "print the version", verb_version, no_options, false },
 };
