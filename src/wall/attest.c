@@ -131,7 +131,7 @@ static const struct {
 int wall_attest(const struct wall_init *w, struct err *e)
 {
         for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
-                if (probes[i].layer < LAYER__COUNT && wall_left_out(probes[i].layer))
+                if (probes[i].layer < LAYER__COUNT && wall_excused(probes[i].layer))
                         continue;
                 errno = 0;
                 if (probes[i].holds(w))

@@ -8,12 +8,19 @@
 #include "wall/wall.h"
 
 #ifdef CORDON_HOOKS
-/* Named in CORDON_KNOCKOUT, separated by commas? */
+/* Named in CORDON_KNOCKOUT, or in CORDON_SABOTAGE, separated by commas? */
 bool wall_left_out(enum wall_layer l);
-/* Stops (SIGSTOP) or ends this process when CORDON_STEP is "NAME" or "NAME:kill". */
+/* Named in CORDON_KNOCKOUT: left out on purpose, so the probe from inside does not ask for it. What is sabotaged it must find. */
+bool wall_excused(enum wall_layer l);
+/* Holds this process for a second, or ends it, when CORDON_STEP is "NAME" or "NAME:kill". */
 void wall_step(const char *name);
 #else
 static inline bool wall_left_out(enum wall_layer l)
+{
+        (void) l;
+        return false;
+}
+static inline bool wall_excused(enum wall_layer l)
 {
         (void) l;
         return false;

@@ -1,0 +1,52 @@
+#!/bin/sh
+# tests/escape/run-bombs.sh - every bomb is stopped by its own limit, as root (control groups) and as an ordinary user
+# (rlimits and sampling), and nothing is left. A gap that the manual tells of is a loud skip.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/cli/lib.sh
+
+# What only a control group can see: memory that is in no process.
+gaps=" memory-memfd memory-segments "
+
+# each LABEL COMMAND...: runs the bombs and turns their JSON into TAP.
+each() {
+        label=$1
+        shift
+        "$@" >"$T/json" 2>"$T/err"
+        status=$?
+        is "$label: it is JSON" "$(jq -r '.bombs | length' "$T/json" 2>&1)" "$expected"
+        groups=$(jq -r .groups "$T/json")
+        jq -r '.bombs[] | [.bomb, .ok, .limit, .how, .inside, .limits_hit, .ms, .neighbour_late_max_us, .host_taken_kib] | map(tostring) | join("|")' \
+                "$T/json" >"$T/rows"
+        missed=0
+        while IFS='|' read -r bomb ok limit how inside hit ms late taken; do
+                name="$label: $bomb is stopped by $limit"
+                case $ok-$groups-$gaps in
+                true-*) pass "$name ($how $inside)" ;;
+                false-false-*" $bomb "*) missed=1; skip "$name" "no control group here: $how, $inside" ;;
+                *) missed=1; fail "$name" "$how; inside: $inside; hit: $hit; $ms ms" ;;
+                esac
+                ok "$label: $bomb ends within 5 s ($ms ms)" test "$ms" -le 5000
+                ok "$label: $bomb leaves the neighbour awake (late at most $late us)" test "$late" -lt 1000000
+                ok "$label: $bomb leaves the host its memory ($taken KiB taken)" test "$taken" -lt 1048576
+        done <"$T/rows"
+        is "$label: the exit status tells whether all were stopped" $status $missed
+}
+
+if ! command -v jq >/dev/null; then
+        skip "the bombs" "jq is not installed"
+        done_testing
+fi
+expected=22
+each "as it is" "$CORDON" bombs --json
+each "ordinary user" as_user "$CORDON" bombs --json
+
+has "one bomb by name" "$("$CORDON" bombs descriptors)" "seen inside (stopped EMFILE"
+has "the host's memory is told" "$("$CORDON" bombs output)" "Memory available on the host:"
+"$CORDON" bombs nonsense >"$T/out" 2>"$T/err"
+is "an unknown bomb is refused" $? 125
+has "and the bombs are listed" "$(cat "$T/err")" "deep-directory"
+is "no bomb is left running" "$(pgrep -c 'bomb-' || true)" 0
+ok "a signal ends the bombs" sh -c '"$1" bombs stopped-self >/dev/null 2>&1 & pid=$!; sleep 0.8; kill -TERM $pid; wait $pid; test $? -eq 143' sh "$CORDON"
+is "no box is left" "$("$CORDON" ps --json | grep -c '"name":"bombs"')" 0
+done_testing

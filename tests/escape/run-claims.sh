@@ -1,0 +1,66 @@
+#!/bin/sh
+# tests/escape/run-claims.sh - the claims follow what the box really has: a layer that is off changes them, what is left
+# is never empty, and no word says more than was tried.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/cli/lib.sh
+if ! command -v jq >/dev/null; then
+        skip "the claims" "jq is not installed"
+        done_testing
+fi
+get() { jq -r "$1" <"$T/json" 2>&1; }
+# claims ARGUMENT...: as $who; JSON in json, status in $status
+claims() {
+        $who "$CORDON" claims --json "$@" >"$T/json" 2>"$T/err"
+        status=$?
+}
+root() { "$@"; }
+
+for who in root as_user; do
+        claims
+        is "$who: nothing escaped" $status 0
+        is "$who: no sandbox failure" "$(get .sandbox_failures)" 0
+        ok "$who: failures were contained ($(get .contained_failures))" test "$(get .contained_failures)" -ge 300
+        is "$who: every class has a claim" "$(get '.hardened_against | length')" 18
+        is "$who: the classes add up to the attempts" "$(get '[.hardened_against[].total] | add')" \
+                "$(($("$CORDON" breakout --list | wc -l) + 7))"
+        is "$who: every claim but what the host sees names its layers" "$(get '[.hardened_against[] | select(.class != "outside" and (.layers | length) == 0)] | length')" 0
+        ok "$who: refused calls are told" test "$(get '.monitored_for | length')" -ge 20
+        for left in 'kernel is shared' 'side channels' 'novel escapes' 'supply chain' 'single-layer' 'flock' "Landlock's rule" \
+                'network that a door' 'a model says' 'providers' 'enclaves' 'regulation'; do
+                has "$who: what is left names: $left" "$(get '.residual[]')" "$left"
+        done
+        claims --wall 'auto without landlock'
+        is "$who: without Landlock it is off for files" "$(get '.hardened_against[] | select(.class == "files") | .layers_off | index("landlock") != null')" true
+        has "$who: and that stands in what is left" "$(get '.residual[]')" "the layer landlock is off"
+        claims --wall process
+        is "$who: the process wall is named" "$(get .wall)" process
+        has "$who: with its gaps" "$(get '.residual[]')" "the process wall: paths outside the doors exist"
+        has "$who: and its missing layers" "$(get '.residual[]')" "the layer mount is off"
+done
+claims
+who=root
+claims
+hasnt "root: Landlock is not said to be off" "$(get '.residual[]')" "layer landlock"
+hasnt "root: the process wall is not spoken of" "$(get '.residual[]')" "process wall"
+who=as_user
+claims
+if [ "$(get '.layers | index("cgroup")')" = null ]; then
+        has "without control groups, that is said" "$(get '.residual[]')" "no control group keeps this box"
+else
+        skip "without control groups, that is said" "this user may make control groups"
+fi
+text=$("$CORDON" claims)
+for part in "HARDENED AGAINST" "MONITORED FOR" RESIDUAL "contained failures" "sandbox failures"; do
+        has "the text has: $part" "$text" "$part"
+done
+boast='\b(secure|safe|unbreakable)\b'
+is "the claims do not boast" "$(printf '%s\n' "$text" | grep -Ei "$boast")" ""
+is "the matrix does not boast" "$(grep -Ei "$boast" docs/knockout.md)" ""
+"$CORDON" claims --read "$T" >/dev/null 2>&1
+is "doors may be given" $? 0
+"$CORDON" claims true >/dev/null 2>&1
+is "a command may not" $? 125
+ok "the matrix has a date, a kernel and a command" sh -c 'grep -q "^- date: 20" docs/knockout.md && grep -q "^- kernel: Linux" docs/knockout.md && grep -q "^- command: " docs/knockout.md'
+is "the matrix and the compiled rows are of one day" "$(sed -n 's/^- date: //p' docs/knockout.md)" "$(sed -n 's/^#define KNOCKOUT_DATE "\(.*\)"/\1/p' src/cli/knockout.inc)"
+done_testing
