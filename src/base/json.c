@@ -102,7 +102,7 @@ static int hex4(struct scan *s, uint32_t *ret_value)
 
 static int escape_unicode(struct scan *s)
 {
-        uint32_t v, low;
+        uint32_t v = 0, low = 0;
         if (hex4(s, &v) < 0)
                 return -1;
         if (v == 0)

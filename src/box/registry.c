@@ -146,6 +146,16 @@ static int ask_socket(const char *address, enum box_request request, int arg, st
         return read_answer(got, out);
 }
 
+/* Num RefCount Protocol Flags ...: 0x10000 is a listening socket */
+static bool is_listening(const char *line)
+{
+        for (int i = 0; i < 3; i++) {
+                line += strspn(line, " ");
+                line += strcspn(line, " ");
+        }
+        return strtoul(line, NULL, 16) & 0x10000;
+}
+
 /* Calls `each` with the run id of every socket that looks like one of this user's keepers. */
 static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct err *e)
 {
@@ -156,9 +166,7 @@ static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct 
         (void) snprintf(want, sizeof want, "@cordon/%u/", getuid());
         while (fgets(line, sizeof line, f)) {
                 char *at = strstr(line, want);
-                unsigned long flags = 0;
-                /* Num RefCount Protocol Flags ...: 0x10000 is a listening socket */
-                if (!at || sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || !(flags & 0x10000))
+                if (!at || !is_listening(line))
                         continue;
                 at += strlen(want);
                 at[strcspn(at, "\n")] = '\0';

@@ -65,7 +65,7 @@ static uint64_t once(const char *const *argv)
         static char self[4096];
         const char *v[24];
         size_t n = 0;
-        for (; argv[n] && n < 16; n++)
+        for (; n < 16 && argv[n]; n++)
                 v[n] = argv[n];
         if (strstr(argv[0], "bwrap")) { /* its row is full: the command goes last */
                 v[n++] = "--proc";
@@ -104,18 +104,21 @@ static int by_value(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-static void print_table(uint64_t *times[ROWS], long runs, bool json)
+static double micro(uint64_t ns) { return (double) ns / 1e3; }
+
+/* `times`: ROWS times `runs` of them */
+static void print_table(uint64_t *times, size_t runs, bool json)
 {
         double base = 0;
-        (void) printf(json ? "[" : "%-32s %10s %10s %8s   (%ld runs each, interleaved; /bin/true)\n", "",
+        (void) printf(json ? "[" : "%-32s %10s %10s %8s   (%zu runs each, interleaved; /bin/true)\n", "",
                       "median us", "p99 us", "ratio", runs);
         for (unsigned i = 0; i < ROWS; i++) {
-                qsort(times[i], (size_t) runs, sizeof **times, by_value);
-                double median = (double) times[i][runs / 2] / 1e3,
-                       p99 = (double) times[i][runs * 99 / 100] / 1e3;
+                uint64_t *row = times + i * runs;
+                qsort(row, runs, sizeof *row, by_value);
+                double median = micro(row[runs / 2]), p99 = micro(row[runs * 99 / 100]);
                 if (i == 0)
                         base = median;
-                if (times[i][0] == 0) {
+                if (row[0] == 0) {
                         if (!json)
                                 (void) printf("%-32s %10s\n", rows[i].name, "not here");
                         continue;
@@ -134,22 +137,20 @@ static void print_table(uint64_t *times[ROWS], long runs, bool json)
 int verb_bench(int argc, char **argv)
 {
         struct bench b = { .runs = 100 };
-        uint64_t *times[ROWS];
         if (cli_options(argc, argv, cli_verb_find("bench"), &b, NULL) < 0)
                 return EXIT_CORDON;
-        for (unsigned i = 0; i < ROWS; i++)
-                if (!(times[i] = calloc((size_t) b.runs, sizeof **times)))
-                        return cli_usage("no memory");
+        uint64_t *times = calloc(ROWS * (size_t) b.runs, sizeof *times);
+        if (!times)
+                return cli_usage("no memory");
         const struct timespec pause = { 0, PAUSE_NS };
         for (long r = -WARM_UP; r < b.runs; r++)
                 for (unsigned i = 0; i < ROWS; i++) {
                         (void) nanosleep(&pause, NULL);
                         uint64_t t = once(rows[i].argv);
                         if (r >= 0)
-                                times[i][r] = t;
+                                times[i * b.runs + r] = t;
                 }
-        print_table(times, b.runs, b.json);
-        for (unsigned i = 0; i < ROWS; i++)
-                free(times[i]);
+        print_table(times, (size_t) b.runs, b.json);
+        free(times);
         return 0;
 }

@@ -181,7 +181,7 @@ static size_t parse_lines(const struct buf *out, struct json_doc **ret_docs, siz
 static void fill_rows(struct breakout *b)
 {
         static struct json_doc *docs[512];
-        size_t n, heard = parse_lines(&b->out, docs, sizeof docs / sizeof *docs);
+        size_t n, heard = parse_lines(&b->out, docs, sizeof docs / sizeof docs[0]);
         const struct probe *const *all = probe_table(&n);
         bool process_wall = strcmp(cordon_box_result(b->box)->wall, "process") == 0;
         for (size_t i = 0; i < n; i++) {

@@ -81,12 +81,11 @@ static char *join(int argc, char **argv)
         size_t n = 1;
         for (int i = 0; i < argc; i++)
                 n += strlen(argv[i]) + 1;
-        char *text = calloc(1, n);
-        for (int i = 0; text && i < argc; i++) {
-                (void) strncat(text, argv[i], n - strlen(text) - 1);
-                if (i + 1 < argc)
-                        (void) strncat(text, " ", n - strlen(text) - 1);
-        }
+        char *text = calloc(1, n), *at = text;
+        if (!text)
+                return NULL;
+        for (int i = 0; i < argc; i++)
+                at = stpcpy(i > 0 ? stpcpy(at, " ") : at, argv[i]);
         return text;
 }
 

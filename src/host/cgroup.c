@@ -251,7 +251,7 @@ static int each_line_of(const char *path, line_fn *fn, struct scan *s)
                         return -1;
                 have += (size_t) n;
                 struct span all = span_of(buf, have);
-                for (const uint8_t *nl; all.n > 0 && (nl = memchr(all.p, '\n', all.n)); skipping = false) {
+                for (; all.n > 0 && memchr(all.p, '\n', all.n); skipping = false) {
                         struct span line = cut(&all, '\n');
                         if (!skipping && fn(s, line) < 0)
                                 return errno = EINVAL, -1;

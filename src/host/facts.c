@@ -3,12 +3,12 @@
  * allocation. */
 #include "base/err.h"
 #include "base/fd.h"
-#include "host/host.h"
+#include "host/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -42,13 +42,28 @@ static unsigned number(const char **at)
 
 static bool has(uint64_t caps, unsigned cap) { return caps >> cap & 1; }
 
+int host_own_ids(struct host_ids *ret)
+{
+        char text[128], *at = text;
+        unsigned long n[3];
+        if (fd_get(AT_FDCWD, "/proc/self/uid_map", text, sizeof text) < 0)
+                return -1;
+        for (unsigned i = 0; i < 3; i++) {
+                char *end;
+                n[i] = strtoul(at, &end, 10);
+                if (end == at)
+                        return -1;
+                at = end;
+        }
+        *ret = (struct host_ids){ .inside = n[0], .outside = n[1], .count = n[2] };
+        return 0;
+}
+
 /* Only root's start needs to know: one small file. */
 static bool maps_all_ids(void)
 {
-        char text[128];
-        unsigned first, outside, count;
-        return fd_get(AT_FDCWD, "/proc/self/uid_map", text, sizeof text) > 0 &&
-               sscanf(text, "%u %u %u", &first, &outside, &count) == 3 && first == 0 && count == UINT32_MAX;
+        struct host_ids ids;
+        return host_own_ids(&ids) == 0 && ids.inside == 0 && ids.count == UINT32_MAX;
 }
 
 int host_facts_quick(struct host_facts *ret, struct err *e)

@@ -45,11 +45,8 @@ void host_look_account(struct host_finding *f)
 
 static bool in_own_userns(void)
 {
-        unsigned inside, outside, count;
-        char text[256];
-        if (fd_get(AT_FDCWD, "/proc/self/uid_map", text, sizeof text) < 0)
-                return false;
-        return sscanf(text, "%u %u %u", &inside, &outside, &count) == 3 && (outside != 0 || count != ~0u);
+        struct host_ids ids;
+        return host_own_ids(&ids) == 0 && (ids.outside != 0 || ids.count != UINT32_MAX);
 }
 
 const char *host_container(void)

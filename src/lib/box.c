@@ -18,37 +18,32 @@ cordon_box *cordon_box_new(cordon_policy *p)
         return b;
 }
 
-static void free_argv(cordon_box *b)
-{
-        for (char **v = b->argv; v && *v; v++)
-                free(*v);
-        free(b->argv);
-        b->argv = NULL;
-}
-
 void cordon_box_free(cordon_box *b)
 {
         if (!b)
                 return;
         box_free(b->box);
         plan_free(b->plan);
-        free_argv(b);
+        free(b->argv);
         free(b);
 }
 
 int cordon_box_command(cordon_box *b, const char *const *argv)
 {
-        size_t n = 0;
-        while (argv[n])
-                n++;
-        char **v = calloc(n + 1, sizeof *v);
+        size_t n = 0, bytes = 0;
+        for (; argv[n]; n++)
+                bytes += strlen(argv[n]) + 1;
+        /* One block: the pointers, then the text they point at. */
+        char **v = calloc(1, (n + 1) * sizeof *v + bytes);
         if (!v)
                 return -1;
-        free_argv(b);
+        char *at = (char *) (v + n + 1);
+        for (size_t i = 0; i < n; i++) {
+                v[i] = at;
+                at = stpcpy(at, argv[i]) + 1;
+        }
+        free(b->argv);
         b->argv = v;
-        for (size_t i = 0; i < n; i++)
-                if (!(v[i] = strdup(argv[i])))
-                        return -1;
         return 0;
 }
 

@@ -2,6 +2,7 @@
 /* lib/look.c - one look at each path that a door or the command names, before the box exists: so that a
  * missing door is told with its line, and so that the wall can check later that it opens the very same thing.
  */
+#include "base/arena.h"
 #include "base/limits.h"
 #include "lib/internal.h"
 
@@ -15,11 +16,11 @@
 #include <unistd.h>
 
 struct look {
+        struct arena mem; /* every path below */
         struct plan_seen *seen;
         struct plan_program *found;
         struct plan_program entry;
         bool entry_searched;
-        size_t count;
 };
 
 static enum seen_kind kind_of(mode_t m)
@@ -31,7 +32,7 @@ static enum seen_kind kind_of(mode_t m)
         return S_ISSOCK(m) ? SEEN_SOCKET : SEEN_OTHER;
 }
 
-static void look_at_path(const char *path, struct plan_seen *ret)
+static void look_at_path(struct arena *mem, const char *path, struct plan_seen *ret)
 {
         struct stat st;
         char target[PATH_MAX];
@@ -44,53 +45,52 @@ static void look_at_path(const char *path, struct plan_seen *ret)
         ssize_t n = readlink(path, target, sizeof target - 1);
         if (n > 0) {
                 target[n] = '\0';
-                ret->link = strdup(target);
+                ret->link = arena_str(mem, target);
         }
 }
 
-static bool fill_program(const char *path, bool want_dir, struct plan_program *ret)
+static bool fill_program(struct arena *mem, const char *path, bool want_dir, struct plan_program *ret)
 {
         struct stat st;
         if (stat(path, &st) < 0 || (want_dir ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode)))
                 return false;
-        char *real = realpath(path, NULL);
-        char *own = strdup(path);
-        if (!real || !own) {
-                free(real);
-                free(own);
+        char resolved[PATH_MAX];
+        const char *real = realpath(path, resolved) ? arena_str(mem, resolved) : NULL;
+        const char *own = arena_str(mem, path);
+        if (!real || !own)
                 return false;
-        }
         *ret = (struct plan_program){ .path = own, .real = real, .dev = st.st_dev, .ino = st.st_ino };
         return true;
 }
 
 /* Where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
-static void find_program(const char *name, struct plan_program *ret)
+static void find_program(struct arena *mem, const char *name, struct plan_program *ret)
 {
         char path[PATH_MAX];
         const char *at = BOX_PATH;
         while (*at) {
                 size_t k = strcspn(at, ":");
                 if ((size_t) snprintf(path, sizeof path, "%.*s/%s", (int) k, at, name) < sizeof path &&
-                    access(path, X_OK) == 0 && fill_program(path, false, ret))
+                    access(path, X_OK) == 0 && fill_program(mem, path, false, ret))
                         return;
                 at += k + (at[k] == ':');
         }
 }
 
-static void look_at_run(const struct door *d, struct plan_seen *seen, struct plan_program *found)
+static void look_at_run(struct arena *mem, const struct door *d, struct plan_seen *seen,
+                        struct plan_program *found)
 {
         size_t n = strlen(d->path);
         if (strcmp(d->path, "*") == 0)
                 return;
         if (!strchr(d->path, '/')) {
-                find_program(d->path, found);
+                find_program(mem, d->path, found);
                 return;
         }
         char path[PATH_MAX];
         bool dir = n > 1 && d->path[n - 1] == '/';
         (void) snprintf(path, sizeof path, "%.*s", (int) (dir ? n - 1 : n), d->path);
-        if (fill_program(path, dir, found))
+        if (fill_program(mem, path, dir, found))
                 seen->kind = dir ? SEEN_DIR : SEEN_FILE;
 }
 
@@ -125,9 +125,9 @@ static void look_at_entry(struct look *l, const char *name, const char *cwd)
         char path[PATH_MAX];
         l->entry_searched = strchr(name, '/') == NULL;
         if (l->entry_searched)
-                find_program(name, &l->entry);
+                find_program(&l->mem, name, &l->entry);
         else if (absolute(cwd, name, path, sizeof path))
-                (void) fill_program(path, false, &l->entry);
+                (void) fill_program(&l->mem, path, false, &l->entry);
 }
 
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
@@ -135,7 +135,6 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
 {
         struct look *l = calloc(1, sizeof *l);
         if (l) {
-                l->count = n;
                 l->seen = calloc(n + 1, sizeof *l->seen);
                 l->found = calloc(n + 1, sizeof *l->found);
         }
@@ -146,9 +145,9 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
         }
         for (size_t i = 0; i < n; i++) {
                 if (doors[i].kind == DOOR_RUN)
-                        look_at_run(&doors[i], &l->seen[i], &l->found[i]);
+                        look_at_run(&l->mem, &doors[i], &l->seen[i], &l->found[i]);
                 else if (doors[i].path)
-                        look_at_path(doors[i].path, &l->seen[i]);
+                        look_at_path(&l->mem, doors[i].path, &l->seen[i]);
         }
         if (argv && argv[0])
                 look_at_entry(l, argv[0], cwd);
@@ -163,21 +162,11 @@ void look_fill(const struct look *l, struct plan_request *r)
         r->entry_searched = l->entry_searched;
 }
 
-static void free_program(struct plan_program *g)
-{
-        free((char *) (uintptr_t) g->path);
-        free((char *) (uintptr_t) g->real);
-}
-
 void look_free(struct look *l)
 {
         if (!l)
                 return;
-        for (size_t i = 0; l->seen && i < l->count; i++)
-                free((char *) (uintptr_t) l->seen[i].link);
-        for (size_t i = 0; l->found && i < l->count; i++)
-                free_program(&l->found[i]);
-        free_program(&l->entry);
+        arena_done(&l->mem);
         free(l->seen);
         free(l->found);
         free(l);

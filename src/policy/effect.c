@@ -120,7 +120,7 @@ int policy_effect_parse(const char *text, const struct policy_context *c, struct
                         struct err *e)
 {
         struct tokens t = { 0 };
-        struct effect f;
+        struct effect f = { 0 };
         struct arena *mem = calloc(1, sizeof *mem);
         if (!mem)
                 return fail_memory(e);

@@ -30,7 +30,7 @@ int fail_memory(struct err *e) { return err_set(e, ERR_MEMORY, ENOMEM, "no memor
 
 struct shown show_text(const char *s)
 {
-        struct shown out;
+        struct shown out = { 0 };
         (void) str_inert(span_str(s), out.text, sizeof out.text);
         return out;
 }

@@ -114,15 +114,12 @@ static bool clean(char *path)
 
 static char *joined(const struct scope *s, const struct source_place *at, const char *base, const char *rest)
 {
-        size_t n = strlen(base), k = strlen(rest);
-        char *p = arena_alloc(s->mem, n + k + 2);
+        char *p = arena_alloc(s->mem, strlen(base) + strlen(rest) + 2);
         if (!p) {
                 (void) fail_memory(s->e);
                 return NULL;
         }
-        memcpy(p, base, n);
-        p[n] = '/';
-        memcpy(p + n + 1, rest, k + 1);
+        (void) stpcpy(stpcpy(stpcpy(p, base), "/"), rest);
         if (!clean(p)) {
                 (void) fail_at(s->e, at, "\"%s\" climbs above the root with ..", show_text(rest).text);
                 return NULL;
@@ -183,14 +180,12 @@ char *path_program(const struct scope *s, const struct source_place *at, const c
         }
         if (raw[n - 1] != '/')
                 return p;
-        size_t k = strlen(p);
-        char *tree = arena_alloc(s->mem, k + 2);
+        char *tree = arena_alloc(s->mem, strlen(p) + 2);
         if (!tree) {
                 (void) fail_memory(s->e);
                 return NULL;
         }
-        memcpy(tree, p, k);
-        tree[k] = '/';
+        (void) stpcpy(stpcpy(tree, p), "/");
         return tree;
 }
 

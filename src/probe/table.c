@@ -36,8 +36,8 @@ const struct probe *const *probe_table(size_t *ret_count)
 {
         static const struct probe *all[512];
         size_t n = 0;
-        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-                for (size_t k = 0; k < lists[i]->count && n < sizeof all / sizeof *all; k++)
+        for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+                for (size_t k = 0; k < lists[i]->count && n < sizeof all / sizeof all[0]; k++)
                         all[n++] = &lists[i]->rows[k];
         *ret_count = n;
         return all;

@@ -1,15 +1,20 @@
 # Static analysis: gcc -fanalyzer, cppcheck, clang-tidy. What they find is an error.
 . "$(dirname "$0")/../cli/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
-flags="-std=gnu17 -D_GNU_SOURCE -DCORDON_VERSION=\"0\" -Isrc -Iinclude"
+flags="-std=gnu17 -D_GNU_SOURCE -DCORDON_VERSION='\"0\"' -Isrc -Iinclude"
 
+# Left out: the two files that only special builds compile, with options that are not set here. wall/hooks.c
+# breaks a start on purpose (-Dhooks); cli/heap.c is the allocator itself (-Dprogram_only).
+sources() {
+        git ls-files 'src/*.c' | grep -v -x -e src/wall/hooks.c -e src/cli/heap.c
+}
 # Two cores: files go through in two streams.
 each() { # COMMAND: runs it on every source, two at a time, and prints what they said
-        git ls-files 'src/*.c' | xargs -P 2 -n 6 sh -c "$1" _ 2>&1
+        sources | xargs -P 2 -n 6 sh -c "$1" _ 2>&1
 }
-is "gcc -fanalyzer finds nothing" "$(each "for f; do gcc $flags -O1 -fanalyzer -Wno-analyzer-fd-leak -c -o /dev/null \"\$f\"; done" | grep -E 'warning|error' | head -n 20)" ""
+is "gcc -fanalyzer finds nothing" "$(each "for f; do gcc $flags -O1 -fanalyzer -Wno-analyzer-fd-leak -c -o /dev/null \"\$f\"; done" | grep -E '(warning|error):' | head -n 20)" ""
 if command -v cppcheck >/dev/null; then
-        is "cppcheck finds nothing" "$(cppcheck -q -j 2 --std=c11 --enable=warning,portability --inline-suppr --suppress=missingIncludeSystem -D__x86_64__ -D_GNU_SOURCE -Isrc -Iinclude src 2>&1 | head -n 20)" ""
+        is "cppcheck finds nothing" "$(sources | cppcheck -q -j 2 --std=c11 --enable=warning,portability --inline-suppr --suppress=missingIncludeSystem -D__x86_64__ -D_GNU_SOURCE -Isrc -Iinclude --file-list=- 2>&1 | head -n 20)" ""
 else
         skip "cppcheck finds nothing" "cppcheck is not installed"
 fi
