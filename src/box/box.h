@@ -70,12 +70,12 @@ struct box_config {
         struct box_stdio io;
         const struct box_handle *handles;
         unsigned handle_count;
-        const char *name;    /* --name, or NULL */
-        bool require_groups; /* --require-limit: no rlimit fallback */
+        const char *name;             /* --name, or NULL */
+        bool require_groups;          /* --require-limit: no rlimit fallback */
         unsigned short rows, columns; /* of the terminal at the start */
-        bool single_thread;  /* the calling program has one thread */
-        bool quiet_denials;  /* do not observe refused calls */
-        uid_t uid;           /* the caller */
+        bool single_thread;           /* the calling program has one thread */
+        bool quiet_denials;           /* do not observe refused calls */
+        uid_t uid;                    /* the caller */
         gid_t gid;
         bool root; /* the caller can map another id */
 };

@@ -56,7 +56,7 @@ static bool is_image(struct span s)
                       { "BM", 2 },
                       { "II*\0", 4 },
                       { "MM\0*", 4 } };
-        if (s.n == 0)
+        if (!s.p) /* an empty file is not mapped */
                 return false;
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
                 if (s.n >= kinds[i].n && memcmp(s.p, kinds[i].magic, kinds[i].n) == 0)

@@ -272,10 +272,8 @@ static const char *const always_left[] = {
         "side channels: processor caches, timing, power and the load of the machine are not closed",
         "novel escapes: these attempts are the known ways, and their failure says nothing of the unknown",
         "supply chain: the kernel, cordon itself and the programs that a box runs are trusted as they came",
-        "locks (flock) on read-only files that all boxes share, such as program files, are a channel between "
-        "boxes",
-        "Landlock's rule over the box's own /tmp is by path: where mounts fail, it does not cover doors of "
-        "the host below /tmp",
+        "locks (flock) on read-only files that boxes share, as program files, are a channel between boxes",
+        "Landlock's rule over /tmp is by path: without the mounts it opens doors of the host below /tmp",
         "out of scope: what an agent does with a network that a door gives it",
         "out of scope: what a model says, wants or was told",
         "out of scope: products of providers, and what happens to data that was sent to them",
@@ -292,8 +290,7 @@ static const char *const process_wall_gaps[] = {
 
 static const char *const no_group_gaps[] = {
         "no control group keeps this box: memory and processor time are sampled, twenty times a second",
-        "no control group keeps this box: memory in files without a name (memfd) and SysV segments is not "
-        "counted",
+        "no control group keeps this box: memory in memfds and SysV segments is not counted",
         "no control group keeps this box: kernel budgets per user (pipe buffers) are shared with the caller",
 };
 

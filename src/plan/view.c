@@ -292,7 +292,7 @@ static bool any_door_under(const struct builder *b, const char *path)
         for (size_t i = 0; i < b->door_count; i++)
                 if (is_file_door(&b->doors[i]) && path_under(b->doors[i].path, path))
                         return true;
-        return false;
+        return b->r->entry.path && path_under(b->r->entry.path, path);
 }
 
 /* What every box has of its own; nothing here shows a byte of the host's files. */

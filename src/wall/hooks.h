@@ -10,7 +10,8 @@
 #ifdef CORDON_HOOKS
 /* Named in CORDON_KNOCKOUT, or in CORDON_SABOTAGE, separated by commas? */
 bool wall_left_out(enum wall_layer l);
-/* Named in CORDON_KNOCKOUT: left out on purpose, so the probe from inside does not ask for it. What is sabotaged it must find. */
+/* Named in CORDON_KNOCKOUT: left out on purpose, so the probe from inside does not ask for it. What is
+ * sabotaged it must find. */
 bool wall_excused(enum wall_layer l);
 /* Holds this process for a second, or ends it, when CORDON_STEP is "NAME" or "NAME:kill". */
 void wall_step(const char *name);

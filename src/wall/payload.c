@@ -134,7 +134,7 @@ static int prepare(struct wall_init *w, struct err *e)
         reset_signals();
         if (become_box_user(w, e) < 0 || take_terminal(w, e) < 0)
                 return -1;
-        if (enter_directory(w->plan->cwd) < 0) {
+        if (enter_directory(wall_left_out(LAYER_MOUNT) ? "/" : w->plan->cwd) < 0) {
                 (void) wall_fail(e, STAGE_EXEC, "entering the directory %s", w->plan->cwd);
                 return err_hint(
                         e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");

@@ -193,7 +193,8 @@ static int hand_over(const struct wall_start *s, int host_proc, const struct wal
         struct wall_order o = { .command = COMMAND_MAPPED };
         if (wire_send(c->control, &o, sizeof o, -1) < 0)
                 return wall_fail(e, STAGE_MAP, "talking to the box");
-        return s->plan->wall == WALL_NAMESPACE ? send_mapped_doors(s, host_proc, c, e) : 0;
+        bool mounts = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_MOUNT);
+        return mounts ? send_mapped_doors(s, host_proc, c, e) : 0;
 }
 
 /* init may have said what went wrong before our own step failed on its absence: its word is the better one.
