@@ -84,26 +84,6 @@ static void build_cwd(struct builder *b)
                 b->p->cwd = fallback;
 }
 
-static size_t add_handles(struct builder *b, const char **envp, size_t n)
-{
-        struct plan *p = b->p;
-        p->handles = arena_alloc(b->a, HANDLES_MAX * sizeof *p->handles);
-        for (size_t i = 0; p->handles && i < b->door_count && p->handle_count < HANDLES_MAX; i++) {
-                const struct door *d = &b->doors[i];
-                if (d->kind != DOOR_IN && d->kind != DOOR_OUT)
-                        continue;
-                bool out = d->kind == DOOR_OUT;
-                char *v = arena_printf(b->a, "CORDON_%s_%s=/dev/fd/%zu", out ? "OUT" : "IN", d->name,
-                                       3 + p->handle_count);
-                for (char *c = v; c && *c != '='; c++)
-                        *c = *c == '-' || *c == '.' ? '_' : (char) toupper((unsigned char) *c);
-                envp[n++] = v;
-                p->handles[p->handle_count++] =
-                        (struct plan_handle){ arena_str(b->a, d->name), out, d->max, d->type };
-        }
-        return n;
-}
-
 static bool has_variable(const char **envp, size_t n, const char *name)
 {
         size_t k = strlen(name);
@@ -111,6 +91,41 @@ static bool has_variable(const char **envp, size_t n, const char *name)
                 if (strncmp(envp[i], name, k) == 0 && envp[i][k] == '=')
                         return true;
         return false;
+}
+
+/* CORDON_IN_NAME=/dev/fd/N: the name in capitals, with `_` for what a variable cannot have. */
+static char *handle_variable(struct builder *b, const struct door *d)
+{
+        char *v = arena_printf(b->a, "CORDON_%s_%s", d->kind == DOOR_OUT ? "OUT" : "IN", d->name);
+        for (char *c = v; c && *c; c++)
+                *c = *c == '-' || *c == '.' ? '_' : (char) toupper((unsigned char) *c);
+        return v;
+}
+
+static int add_handles(struct builder *b, const char **envp, size_t *n, struct err *e)
+{
+        struct plan *p = b->p;
+        p->handles = arena_alloc(b->a, HANDLES_MAX * sizeof *p->handles);
+        for (size_t i = 0; p->handles && i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                if (d->kind != DOOR_IN && d->kind != DOOR_OUT)
+                        continue;
+                if (p->handle_count == HANDLES_MAX)
+                        return err_set(e, ERR_POLICY, 0, "more than %d handles", HANDLES_MAX);
+                const char *name = handle_variable(b, d);
+                if (!name)
+                        return 0; /* told at the end */
+                if (has_variable(envp, *n, name)) {
+                        (void) err_set(e, ERR_POLICY, 0, "two lines would both set %s", name);
+                        return err_hint(e, "give the handle %s another name", d->name);
+                }
+                envp[(*n)++] = arena_printf(b->a, "%s=/dev/fd/%zu", name, 3 + p->handle_count);
+                p->handles[p->handle_count++] = (struct plan_handle){ arena_str(b->a, d->name),
+                                                                      d->kind == DOOR_OUT, d->max, d->type };
+                if (b->a->failed)
+                        return 0;
+        }
+        return 0;
 }
 
 /* Only what the policy names, then the five that every program expects. */
@@ -139,12 +154,10 @@ static int build_env(struct builder *b, struct err *e)
         for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
                 if (!has_variable(v, n, defaults[i][0]))
                         v[n++] = defaults[i][1];
-        n = add_handles(b, v, n);
+        if (add_handles(b, v, &n, e) < 0)
+                return -1;
         v[n] = NULL;
         b->p->envp = v;
-        for (size_t i = 0, out = 0; i < b->door_count; i++)
-                if ((b->doors[i].kind == DOOR_IN || b->doors[i].kind == DOOR_OUT) && ++out > HANDLES_MAX)
-                        return err_set(e, ERR_POLICY, 0, "more than %d handles", HANDLES_MAX);
         return 0;
 }
 

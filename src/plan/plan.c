@@ -74,8 +74,9 @@ static int refuse_unbuilt(const struct builder *b, struct err *e)
                 const struct door *d = &b->doors[i];
                 if (d->kind != DOOR_NET && d->kind != DOOR_EDIT)
                         continue;
-                (void) err_set(e, ERR_HOST, 0, "%s:%u: this build of cordon cannot hold a `%s` door yet",
-                               d->at.file, d->at.line, policy_door_word(d->kind));
+                char at[256];
+                (void) err_set(e, ERR_HOST, 0, "%s: this build of cordon cannot hold a `%s` door yet",
+                               policy_place(&d->at, at, sizeof at), policy_door_word(d->kind));
                 return err_hint(e, d->kind == DOOR_EDIT
                                            ? "use `write` to change the files for real, or `read`"
                                            : "leave the line out: the box then has no network");

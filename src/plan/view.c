@@ -36,13 +36,24 @@ static bool run_line_covers(const struct builder *b, const char *path)
         return false;
 }
 
+/* Does a line let the box write here? Doors only add: a line that reads takes nothing of that away. */
+static bool is_writable_place(const struct builder *b, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                enum door_kind k = b->doors[i].kind;
+                if ((k == DOOR_WRITE || k == DOOR_EDIT) && b->r->seen[i].kind != SEEN_NOTHING &&
+                    path_under(path, b->doors[i].path))
+                        return true;
+        }
+        return false;
+}
+
 static unsigned door_flags(const struct builder *b, const struct door *d)
 {
         unsigned f = 0;
-        bool write = d->kind == DOOR_WRITE;
-        if (write)
+        if (d->kind == DOOR_WRITE)
                 f |= STEP_WRITE;
-        if (run_line_covers(b, d->path) || (!write && (b->run_any || d->from_stock)))
+        if (run_line_covers(b, d->path) || (!is_writable_place(b, d->path) && (b->run_any || d->from_stock)))
                 f |= STEP_EXEC;
         if (d->optional)
                 f |= STEP_OPTIONAL;
@@ -71,12 +82,16 @@ static const struct door *covering(const struct builder *b, const char *path, co
 /* A read door inside another that shows the same thing in the same way needs no mount of its own. */
 static bool is_redundant(const struct builder *b, const struct door *d)
 {
-        if (d->kind != DOOR_READ || d->except)
+        if (d->kind != DOOR_READ)
+                return false;
+        if (is_writable_place(b, d->path))
+                return true;
+        for (const struct door *same = b->doors; same < d; same++) /* one path, two lines: one mount */
+                if (same->kind == DOOR_READ && strcmp(same->path, d->path) == 0)
+                        return true;
+        if (d->except)
                 return false;
         const struct door *up = covering(b, d->path, d);
-        /* Doors only add: a line that reads cannot take away what another line lets write. */
-        if (up && up->kind == DOOR_WRITE && !(door_flags(b, d) & STEP_EXEC))
-                return true;
         unsigned care = STEP_WRITE | STEP_EXEC | STEP_IDMAP;
         return up && up->kind == DOOR_READ && !up->except &&
                (door_flags(b, up) & care) == (door_flags(b, d) & care);
@@ -96,7 +111,7 @@ static const char *link_end(struct builder *b, const char *path, const char *tar
 /* A path as it must be written in a line: quoted where a space or a quote would cut it. */
 static const char *as_token(struct builder *b, const char *path)
 {
-        if (!strpbrk(path, " \t\"\\#"))
+        if (!strpbrk(path, " \t\"\\#*?"))
                 return path;
         AUTO_BUF(out);
         buf_putc(&out, '"');
@@ -145,9 +160,11 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
                 return err_hint(e, "write `%s %s?` if it may be missing", policy_door_word(d->kind),
                                 as_token(b, d->path));
         }
+        if (d->kind == DOOR_SOCK) {
+                (void) err_set(e, ERR_DOOR, 0, "%s: %s is not a Unix socket", at, d->path);
+                return err_hint(e, "a file or directory is opened with `read %s`", as_token(b, d->path));
+        }
         (void) err_set(e, ERR_DOOR, 0, "%s: %s is neither a file nor a directory", at, d->path);
-        if (d->kind == DOOR_SOCK)
-                return err_hint(e, "`sock` takes the path of a Unix socket");
         return err_hint(e, "a Unix socket is opened with `sock %s`", as_token(b, d->path));
 }
 
@@ -180,6 +197,8 @@ static int add_door(struct builder *b, size_t i, struct err *e)
                 return 0; /* no memory: told at the end */
         if (strcmp(path, d->path) != 0 && d->kind == DOOR_READ && covering(b, path, d))
                 return 0; /* seen through the link, and visible there */
+        if (seen->link && d->kind == DOOR_READ && !d->except && covering(b, d->path, d))
+                return 0; /* a link that another door shows as it is */
         if (shown_as_link(b, i))
                 (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
         else if (!is_redundant(b, d))
@@ -187,36 +206,60 @@ static int add_door(struct builder *b, size_t i, struct err *e)
         return 0;
 }
 
+/* Another line that shows what this one's `except` names: then it is not hidden. */
+static bool shown_otherwise(const struct builder *b, const struct door *d, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *o = &b->doors[i];
+                if (o == d || !is_file_door(o) || b->r->seen[i].kind == SEEN_NOTHING ||
+                    !path_under(path, o->path))
+                        continue;
+                bool hides = false;
+                for (char **x = o->kind == DOOR_READ ? o->except : NULL; x && *x; x++)
+                        hides |= path_under(path, *x);
+                if (!hides)
+                        return true;
+        }
+        return false;
+}
+
 static void add_masks(struct builder *b, const struct door *d)
 {
         if (d->kind != DOOR_READ)
                 return;
         for (char **x = d->except; x && *x; x++)
-                (void) build_step(b, STEP_MASK, arena_str(b->a, *x), NULL, STEP_OPTIONAL);
+                if (!shown_otherwise(b, d, *x))
+                        (void) build_step(b, STEP_MASK, arena_str(b->a, *x), NULL, STEP_OPTIONAL);
 }
 
-static bool is_writable_place(const struct builder *b, const char *path)
+static bool has_bind(const struct builder *b, const char *path)
 {
-        const struct door *d = covering(b, path, NULL);
-        return d && (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT);
+        for (size_t i = 0; i < b->p->step_count; i++)
+                if (b->p->steps[i].kind == STEP_BIND && strcmp(b->p->steps[i].path, path) == 0)
+                        return true;
+        return false;
 }
 
-/* A listed program: its own mount that allows execution, and the name it is called by. */
-static void add_program(struct builder *b, const struct plan_program *g, bool is_dir)
+/* A listed program: its own mount that allows execution, and the name it is called by. Where the box may
+ * write the directory it lies in, the mount stays writable only if a `run` line names that very path; else
+ * the file is pinned as it is now. */
+static void add_program(struct builder *b, const struct plan_program *g, bool is_dir, bool stock)
 {
         if (!g->path)
                 return;
         const char *real = arena_str(b->a, g->real);
         const struct door *up = covering(b, g->real, NULL);
-        if (!up || !(door_flags(b, up) & STEP_EXEC)) {
-                unsigned f = STEP_EXEC | (is_dir ? STEP_IS_DIR : 0) | (b->r->as_root ? STEP_IDMAP : 0);
-                if (is_writable_place(b, g->real))
+        if (real && !has_bind(b, real) && (!up || !(door_flags(b, up) & STEP_EXEC))) {
+                unsigned f =
+                        STEP_EXEC | (is_dir ? STEP_IS_DIR : 0) | (b->r->as_root && !stock ? STEP_IDMAP : 0);
+                if (is_writable_place(b, g->real) && run_line_covers(b, g->real))
                         f |= STEP_WRITE;
                 struct plan_step *s = build_step(b, STEP_BIND, real, real, f);
                 s->dev = g->dev;
                 s->ino = g->ino;
         }
-        build_rule(b, real, RIGHT_EXEC | RIGHT_READ | (is_dir ? RIGHT_LIST : 0), false);
+        if (real)
+                build_rule(b, real, RIGHT_EXEC | RIGHT_READ | (is_dir ? RIGHT_LIST : 0), false);
         if (strcmp(g->path, g->real) != 0 && !covering(b, g->path, NULL))
                 (void) build_step(b, STEP_LINK, arena_str(b->a, g->path), real, 0);
 }
@@ -229,15 +272,25 @@ static int add_programs(struct builder *b, struct err *e)
                         continue;
                 const struct plan_program *g = &b->r->found[i];
                 if (!g->path && !d->optional && !d->from_stock) {
-                        (void) err_set(e, ERR_DOOR, 0, "%s:%u:%u: there is no program %s on this host",
-                                       d->at.file, d->at.line, d->at.column, d->path);
+                        char at[256];
+                        (void) err_set(e, ERR_DOOR, 0, "%s: there is no program %s on this host",
+                                       policy_place(&d->at, at, sizeof at), d->path);
                         return err_hint(e, "write `run %s?` if it may be missing", as_token(b, d->path));
                 }
-                add_program(b, g, b->r->seen[i].kind == SEEN_DIR);
+                add_program(b, g, b->r->seen[i].kind == SEEN_DIR, d->from_stock);
         }
         /* The caller named the command, so exactly that file may start, even where no line covers it. */
+        if (b->r->entry.path && b->p->wall == WALL_PROCESS && is_writable_place(b, b->r->entry.real) &&
+            !run_line_covers(b, b->r->entry.real)) {
+                (void) err_set(
+                        e, ERR_DOOR, 0,
+                        "the command %s lies behind a `write` door: the box could change it and run it again",
+                        b->r->entry.path);
+                return err_hint(e, "the process wall cannot pin it; add `run %s` if that is meant",
+                                as_token(b, b->r->entry.path));
+        }
         if (!b->run_any || !b->r->entry_searched)
-                add_program(b, &b->r->entry, false);
+                add_program(b, &b->r->entry, false, false);
         return 0;
 }
 
@@ -338,8 +391,9 @@ static int add_sock(struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];
         if (b->p->wall == WALL_PROCESS) {
-                (void) err_set(e, ERR_HOST, 0, "%s:%u:%u: the process wall cannot hold a `sock` door",
-                               d->at.file, d->at.line, d->at.column);
+                char at[256];
+                (void) err_set(e, ERR_HOST, 0, "%s: the process wall cannot hold a `sock` door",
+                               policy_place(&d->at, at, sizeof at));
                 return err_hint(e, "it needs the namespace wall: see `cordon doctor`");
         }
         return add_door(b, i, e);
@@ -391,5 +445,7 @@ int build_view(struct builder *b, struct err *e)
         qsort(b->p->steps + first, b->p->step_count - first, sizeof *b->p->steps, by_path);
         for (size_t i = 0; i < b->door_count; i++)
                 add_masks(b, &b->doors[i]);
+        if (b->p->wall == WALL_PROCESS)
+                b->p->step_count = 0; /* it mounts nothing: its doors are Landlock rules */
         return 0;
 }

@@ -37,15 +37,26 @@ int wire_send(int fd, const void *p, size_t n, int pass)
         return k < 0 ? -1 : 0;
 }
 
-/* The one descriptor of the message, or -1. */
-static int passed_fd(struct msghdr *m)
+/* Takes the descriptors that came. One is handed on; of more, which fit into the padding of the control
+ * buffer or were cut, none is kept open. Returns how many there were. */
+static unsigned take_passed(struct msghdr *m, int *ret_fd)
 {
-        struct cmsghdr *c = CMSG_FIRSTHDR(m);
-        int fd = -1;
-        if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-            c->cmsg_len == CMSG_LEN(sizeof(int)))
-                memcpy(&fd, CMSG_DATA(c), sizeof fd);
-        return fd;
+        unsigned count = 0;
+        *ret_fd = -1;
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+                if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+                        continue;
+                size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+                for (size_t i = 0; i < n; i++) {
+                        int fd;
+                        memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+                        if (count++ == 0)
+                                *ret_fd = fd;
+                        else
+                                (void) close(fd);
+                }
+        }
+        return count;
 }
 
 int wire_recv(int fd, void *p, size_t n, int *ret_pass)
@@ -57,13 +68,17 @@ int wire_recv(int fd, void *p, size_t n, int *ret_pass)
         do
                 k = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
         while (k < 0 && errno == EINTR);
-        if (k <= 0)
-                return (int) k;
-        int got = passed_fd(&m);
-        bool bad = (size_t) k != n || (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || (got >= 0 && !ret_pass);
+        if (k < 0)
+                return -1;
+        int got;
+        unsigned count = take_passed(&m, &got);
+        bool bad = (size_t) k != n || (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || count > 1 ||
+                   (count > 0 && !ret_pass);
+        if (bad && got >= 0)
+                (void) close(got);
+        if (bad && k == 0 && count == 0)
+                return 0; /* the other side is gone */
         if (bad) {
-                if (got >= 0)
-                        (void) close(got);
                 errno = EPROTO;
                 return -1;
         }

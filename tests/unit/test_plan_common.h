@@ -26,6 +26,7 @@ static const struct {
         { "/d/sub", SEEN_DIR, NULL },
         { "/d/sub/deep", SEEN_DIR, NULL },
         { "/d/file", SEEN_FILE, NULL },
+        { "/d/up", SEEN_DIR, "../e" },
         { "/d-e", SEEN_DIR, NULL },
         { "/e", SEEN_DIR, NULL },
         { "/file", SEEN_FILE, NULL },
