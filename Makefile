@@ -9,7 +9,7 @@ MUSL   := $(shell command -v musl-gcc 2>/dev/null)
 STATIC  = $(if $(MUSL),$(BUILD)-musl,$(BUILD))
 CORDON  = $(STATIC)/src/cli/cordon
 
-.PHONY: all deps demo test bench fuzz check-style install clean quick
+.PHONY: all deps demo test bench fuzz check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -34,6 +34,10 @@ test: deps all
 # Unit and command-line tests only, for the edit loop.
 quick: all
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run unit cli
+
+# Debian's kernels in QEMU, pure control groups v2: minutes, so not a part of test. docs/test-vm.md has the last result.
+test-vm: deps all
+	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tools/test-vm $(VMS)
 
 bench: deps all
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh bench/run

@@ -86,8 +86,8 @@ static int gather_descriptors(struct wall_init *w, struct err *e)
         for (unsigned i = 0; i < n; i++) { /* lifted in order, so rising */
                 if (keep[i] < 0)
                         return wall_fail(e, STAGE_CLONE, "keeping descriptors");
-                if (keep[i] > (int) from)
-                        (void) syscall(SYS_close_range, from, (unsigned) keep[i] - 1, 0);
+                if (keep[i] > (int) from && syscall(SYS_close_range, from, (unsigned) keep[i] - 1, 0) < 0)
+                        return wall_fail(e, STAGE_CLONE, "closing the caller's descriptors");
                 from = (unsigned) keep[i] + 1;
         }
         (void) syscall(SYS_close_range, from, ~0U, 0);

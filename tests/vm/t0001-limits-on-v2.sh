@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/../cli/lib.sh"
 cd "$T" || exit 1
+cp /work/helpers/hog "$T/hog" && chmod 755 "$T/hog"
 run() {
         "$CORDON" run -q --status-fd 3 "$@" 3>status >out 2>err </dev/null
         code=$?
@@ -23,10 +24,10 @@ is "busybox runs a shell in the box" "$("$CORDON" run -q -- busybox sh -c 'busyb
 run --require-limit -- busybox true
 is "--require-limit starts" $code 0
 
-run --memory 32M --time 20s -- busybox sh -c 'a=$(busybox yes 0123456789012345678901234567890 | busybox head -c 200000000); echo all'
+run --memory 32M --time 20s -- "$T/hog" memory 200
 is "memory: 124" $code 124
 is "memory: is the limit" "$(get .limit)" memory
-hasnt "memory: it did not fit" "$(cat out)" all
+hasnt "memory: it did not fit" "$(cat out)" touched
 ok "memory: the peak is within it ($(get .memory_peak))" test "$(get '.memory_peak <= 36*1048576')" = true
 run --memory 64M --time 20s -- busybox sh -c 'busybox dd if=/dev/zero of=/tmp/x bs=1M count=20 2>/dev/null; exit 6'
 is "memory: a run within it is not touched" $code 6
@@ -42,6 +43,16 @@ is "time: is the limit" "$(get .limit)" time
 run --cpu 500ms --time 20s -- busybox sh -c 'while :; do :; done'
 is "cpu: is the limit" "$(get .limit)" cpu
 is "no group is left" "$(groups)" ""
+
+# The events file of a v2 group is always readable: a keeper that polls it for reading never sleeps.
+(exec "$CORDON" run -q -- busybox sleep 3) >/dev/null 2>&1 </dev/null &
+keeper=$!
+sleep 1
+before=$(awk '{ print $14 + $15 }' /proc/$keeper/stat)
+sleep 1
+spent=$(($(awk '{ print $14 + $15 }' /proc/$keeper/stat) - before))
+ok "a keeper with nothing to do sleeps ($spent of 100 ticks)" test $spent -le 10
+wait $keeper
 
 n=0
 while [ $n -lt 20 ]; do
@@ -65,7 +76,7 @@ is "and no mount" "$(grep -c cordon /proc/self/mountinfo)" 0
 as_user "$CORDON" run --json -- busybox true >out 2>err </dev/null
 is "an ordinary user's box runs" "$? $(grep -v '^{' err)" "0 "
 cat out err >status
-is "its keeping is the weaker one" "$(get .kept_by.memory)" rlimit
+has "its keeping is the weaker one, and that is said" "$(get .kept_by.memory)" rlimit
 # A user to whom a group was delegated, as systemd does it.
 mkdir /sys/fs/cgroup/user && chown -R 65533:65533 /sys/fs/cgroup/user
 echo "+cpu +memory +pids" >/sys/fs/cgroup/user/cgroup.subtree_control
@@ -78,7 +89,7 @@ sh delegated "$CORDON" run --json --memory 32M -- busybox true >out 2>err </dev/
 is "a user with a delegated group: the box runs" "$? $(grep -v '^{' err)" "0 "
 cat out err >status
 for l in memory procs cpu; do is "a delegated user's $l is kept by a group" "$(get ".kept_by.$l")" cgroup; done
-sh delegated "$CORDON" run -q --status-fd 3 --memory 32M --time 20s -- busybox sh -c 'a=$(busybox yes 0123456789012345678901234567890 | busybox head -c 200000000); echo all' 3>status >out 2>err </dev/null
+sh delegated "$CORDON" run -q --status-fd 3 --memory 32M --time 20s -- "$T/hog" memory 200 3>status >out 2>err </dev/null
 is "a delegated user's memory limit names itself" "$(get .limit)" memory
 is "and no group is left" "$(groups)" ""
 rmdir /sys/fs/cgroup/user/session /sys/fs/cgroup/user
