@@ -72,6 +72,10 @@ int keeper_groups_enter(struct box *b, struct err *e);
 void keeper_groups_end(struct box *b);
 void keeper_limits_look(struct box *b);
 int keeper_next_look_ms(const struct box *b);
+/* What poll() must wait for on the out-of-memory event, and taking note of it so that it does not fire again.
+ */
+short keeper_oom_events(const struct box *b);
+void keeper_oom_drain(const struct box *b);
 void keeper_limit_fired(struct box *b, enum limit_key k);
 
 /* registry.c */

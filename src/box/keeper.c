@@ -132,6 +132,7 @@ static void note_denial(struct box *b, const struct wall_denial *d)
 static void note_up(struct box *b, const struct wall_message *m)
 {
         uint64_t now = clock_mono_ns();
+        keeper_oom_drain(b); /* a file of v2 tells of changes since it was last read */
         b->up = true;
         registry_open(b);     /* not before: until here every microsecond of ours is the start's */
         b->r.attested = true; /* init says UP only after the probe from inside passed */
@@ -305,6 +306,8 @@ static bool is_over(const struct box *b)
 
 static void serve(struct box *b, const struct pollfd *p)
 {
+        if (p[SLOT_OOM].revents)
+                keeper_oom_drain(b);
         if (p[SLOT_OOM].revents || p[SLOT_CONTROL].revents == 0)
                 keeper_limits_look(b);
         if (p[SLOT_CONTROL].revents)
@@ -325,7 +328,7 @@ static int step(struct box *b, int timeout_ms)
         struct pollfd p[SLOT__COUNT] = {
                 [SLOT_CONTROL] = { .fd = b->child.control, .events = POLLIN },
                 [SLOT_PIDFD] = { .fd = b->init_gone ? -1 : b->child.pidfd, .events = POLLIN },
-                [SLOT_OOM] = { .fd = b->group.oom_event, .events = POLLIN | POLLPRI },
+                [SLOT_OOM] = { .fd = b->group.oom_event, .events = keeper_oom_events(b) },
                 [SLOT_REGISTRY] = { .fd = b->registry, .events = POLLIN },
         };
         (void) pump_poll(b, p + SLOT_PUMPS);

@@ -101,6 +101,21 @@ void keeper_limits_look(struct box *b)
                 look_at_group(b, now);
 }
 
+/* v1 has an eventfd; v2 has memory.events, a file that is always readable and says POLLPRI when it changed.
+ */
+short keeper_oom_events(const struct box *b)
+{
+        return b->group.v1[CONTROLLER_MEMORY] >= 0 ? POLLIN : POLLPRI;
+}
+
+void keeper_oom_drain(const struct box *b)
+{
+        char text[512];
+        if (b->group.oom_event >= 0 && pread(b->group.oom_event, text, sizeof text, 0) < 0)
+                (void) !read(b->group.oom_event, text,
+                             sizeof text); /* an eventfd has no place to read from */
+}
+
 int keeper_next_look_ms(const struct box *b)
 {
         if (!b->up)
