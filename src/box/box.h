@@ -48,7 +48,6 @@ struct box_result {
         struct box_denial denials[DENIALS_MAX];
         unsigned denial_count;
         uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX */
-        char warning[256];
 };
 
 /* Where the payload's streams go outside. */

@@ -93,13 +93,17 @@ static int take_word(cordon_policy *p, const char *word, const char *value)
         return policy_failed(&e);
 }
 
+int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e)
+{
+        const char *stock = cordon_stock_text(path); /* base/python3 */
+        return stock ? cordon_policy_add_text(p, path, stock, strlen(stock), e)
+                     : cordon_policy_add_file(p, path, e);
+}
+
 static int take_policy_file(cordon_policy *p, const char *path)
 {
         cordon_error e;
-        const char *stock = cordon_stock_text(path); /* -p base/python3 */
-        int r = stock ? cordon_policy_add_text(p, path, stock, strlen(stock), &e)
-                      : cordon_policy_add_file(p, path, &e);
-        return r < 0 ? policy_failed(&e) : 0;
+        return cli_policy_load(p, path, &e) < 0 ? policy_failed(&e) : 0;
 }
 
 int cli_unknown_verb(const char *given)

@@ -19,7 +19,7 @@
 struct run {
         cordon_policy *policy;
         cordon_box *box;
-        const char *name, *cwd, *work;
+        const char *name, *cwd;
         struct cli_handles handles;
         bool tty, no_stdin, root, json, quiet, plan, detach, require;
         int status_fd;

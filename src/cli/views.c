@@ -116,10 +116,7 @@ static cordon_policy *load(const char *path)
 {
         cordon_error e = { 0 };
         cordon_policy *p = cordon_policy_new();
-        const char *stock = cordon_stock_text(path);
-        int r = !p      ? -1
-                : stock ? cordon_policy_add_text(p, path, stock, strlen(stock), &e)
-                        : cordon_policy_add_file(p, path, &e);
+        int r = p ? cli_policy_load(p, path, &e) : -1;
         if (r == 0)
                 return p;
         (void) cli_error(&e);

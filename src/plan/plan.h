@@ -53,7 +53,6 @@ struct plan_request {
 
 enum step_kind {
         STEP_NONE = 0,
-        STEP_DIR,     /* path: a directory of the new root */
         STEP_FILE,    /* path, text: a small synthetic file */
         STEP_LINK,    /* path, text: a symbolic link and its target */
         STEP_BIND,    /* path: where; text: what (host path) */
@@ -87,7 +86,6 @@ enum {                       /* Landlock rights, by class */
        RIGHT_WRITE = 1 << 2, /* everything but execution and device nodes */
        RIGHT_EXEC = 1 << 3,
        RIGHT_DEVICE = 1 << 4, /* write to and ioctl on a device node */
-       RIGHT_TRAVERSE_ONLY = 0,
 };
 
 struct plan_rule {

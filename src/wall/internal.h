@@ -96,6 +96,8 @@ struct wall_sample {
 };
 int wall_sample(int proc, struct wall_sample *ret);
 
+/* The thing behind a door, if it still is what it was when it was looked at. root.c */
+int wall_open_door(const struct plan_step *s, struct err *e);
 /* openat2 with the flags given; -1 with errno. */
 int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
 /* The file that only Landlock refuses: how the box finds out from inside that Landlock is up. */

@@ -160,12 +160,6 @@ static uint64_t step_attr(unsigned flags)
 
 /* ---- steps ---- */
 
-static int do_dir(struct wall_init *w, const struct plan_step *s, struct err *e)
-{
-        AUTO_FD(fd, open_place(w, s->path, true));
-        return fd < 0 ? wall_fail(e, STAGE_ROOT, "making %s", s->path) : 0;
-}
-
 static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         const char *last;
@@ -199,7 +193,7 @@ static int receive_mount(struct wall_init *w, const struct plan_step *s, struct 
         return fd;
 }
 
-static int clone_door(const struct plan_step *s, struct err *e)
+int wall_open_door(const struct plan_step *s, struct err *e)
 {
         AUTO_FD(from, wall_open2(AT_FDCWD, s->text, O_PATH, RESOLVE_NO_MAGICLINKS));
         if (from < 0)
@@ -209,6 +203,14 @@ static int clone_door(const struct plan_step *s, struct err *e)
                 errno = ESTALE;
                 return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", s->text);
         }
+        return TAKE_FD(from);
+}
+
+static int clone_door(const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(from, wall_open_door(s, e));
+        if (from < 0)
+                return -1;
         int tree = mount_clone(from, "", AT_RECURSIVE);
         return tree < 0 ? wall_fail(e, STAGE_DOORS, "taking the door %s", s->text) : tree;
 }
@@ -349,9 +351,9 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
 }
 
 static int (*const doers[])(struct wall_init *, const struct plan_step *, struct err *) = {
-        [STEP_DIR] = do_dir,   [STEP_FILE] = do_file,       [STEP_LINK] = do_link,
-        [STEP_BIND] = do_bind, [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device,
-        [STEP_PROC] = do_proc, [STEP_DEVPTS] = do_devpts,   [STEP_MASK] = do_mask,
+        [STEP_FILE] = do_file,       [STEP_LINK] = do_link,     [STEP_BIND] = do_bind,
+        [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device, [STEP_PROC] = do_proc,
+        [STEP_DEVPTS] = do_devpts,   [STEP_MASK] = do_mask,
 };
 _Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
 

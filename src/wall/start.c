@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
@@ -17,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -137,14 +135,9 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
  * mapped is one id, so other users' files stay other users'. */
 static int map_door(const struct plan_step *s, int userns, struct err *e)
 {
-        AUTO_FD(from, wall_open2(AT_FDCWD, s->text, O_PATH, RESOLVE_NO_MAGICLINKS));
-        struct stat st;
+        AUTO_FD(from, wall_open_door(s, e));
         if (from < 0)
-                return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
-        if (fstat(from, &st) < 0 || st.st_dev != s->dev || st.st_ino != s->ino) {
-                errno = ESTALE;
-                return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", s->text);
-        }
+                return -1;
         AUTO_FD(tree, mount_clone(from, "", 0));
         struct mount_attr a = { .attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
                                 .propagation = MS_PRIVATE,

@@ -95,6 +95,12 @@ static bool reap(struct watch *t)
         return over;
 }
 
+static uint64_t cpu_ns(const struct rusage *u)
+{
+        return (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
+               (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
+}
+
 /* True: a limit is passed and the box must end. */
 static bool over_budget(struct watch *t)
 {
@@ -102,10 +108,9 @@ static bool over_budget(struct watch *t)
         struct wall_sample s;
         if (t->w->proc < 0 || wall_sample(t->w->proc, &s) < 0)
                 return false;
-        struct rusage done;
+        struct rusage done = { 0 };
         (void) getrusage(RUSAGE_CHILDREN, &done);
-        uint64_t cpu = s.cpu_ns + (uint64_t) (done.ru_utime.tv_sec + done.ru_stime.tv_sec) * 1000000000u +
-                       (uint64_t) (done.ru_utime.tv_usec + done.ru_stime.tv_usec) * 1000u;
+        uint64_t cpu = s.cpu_ns + cpu_ns(&done);
         if (cpu > t->end.cpu_ns)
                 t->end.cpu_ns = cpu;
         if (s.rss > t->end.max_rss)
@@ -121,8 +126,7 @@ static void fill_end(struct watch *t)
 {
         struct rusage u;
         if (getrusage(RUSAGE_CHILDREN, &u) == 0) {
-                uint64_t ns = (uint64_t) (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000u +
-                              (uint64_t) (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000u;
+                uint64_t ns = cpu_ns(&u);
                 if (ns > t->end.cpu_ns)
                         t->end.cpu_ns = ns;
                 /* The kernel counts what a child had before exec, which was a copy of the caller's: only what
