@@ -75,3 +75,7 @@ struct host_finding {
 };
 /* Tries each layer for real in a throw-away child. Returns how many findings were written (at most cap). */
 unsigned host_probe(struct host_finding *ret, unsigned cap);
+
+/* The path of one of our own programs, by name: in $CORDON_LIBEXEC, else beside this one
+ * (../libexec/cordon), else where `make install` puts it. */
+int host_program(const char *name, char *ret_path, size_t cap, struct err *e);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/start.c - policy + host facts -> plan -> box, and which wall. */
+#include "base/fd.h"
 #include "host/host.h"
 #include "lib/internal.h"
+#include "store/store.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +38,52 @@ static void free_variables(const char **v)
         free(v);
 }
 
+/* A door that covers the state directory needs it to exist: what is made later would show through. */
+struct state_names {
+        char named[STORE_PATH_MAX];
+        char real[PATH_MAX];
+};
+
+static bool covers(const struct door *d, const char *path)
+{
+        size_t n = d->path && !d->from_stock ? strlen(d->path) : 0;
+        return n > 0 && (n == 1 || (strncmp(path, d->path, n) == 0 && (path[n] == '/' || path[n] == '\0')));
+}
+
+static bool has_own_doors(const struct door *doors, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (doors[i].path && !doors[i].from_stock && doors[i].kind != DOOR_RUN)
+                        return true;
+        return false;
+}
+
+static bool any_covers(const struct door *doors, size_t n, const char *path)
+{
+        for (size_t i = 0; i < n; i++)
+                if (covers(&doors[i], path))
+                        return true;
+        return false;
+}
+
+static int name_state(const struct door *doors, size_t n, struct state_names *s, struct plan_request *r,
+                      struct err *e)
+{
+        struct err none;
+        if (!has_own_doors(doors, n) || store_path(s->named, &none) < 0)
+                return 0; /* only stock doors, or nowhere to keep anything: there is nothing to hide */
+        bool resolved = realpath(s->named, s->real) != NULL;
+        if (!resolved && any_covers(doors, n, s->named)) {
+                AUTO_FD(dir, store_open(e));
+                if (dir < 0)
+                        return -1;
+                resolved = realpath(s->named, s->real) != NULL;
+        }
+        r->state[0] = s->named;
+        r->state[1] = resolved && strcmp(s->named, s->real) != 0 ? s->real : NULL;
+        return 0;
+}
+
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         size_t n;
@@ -50,6 +99,9 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         char here[4096];
         if (getcwd(here, sizeof here) && here[0] == '/')
                 r.cwd = here;
+        struct state_names state;
+        if (name_state(doors, n, &state, &r, e) < 0)
+                return NULL;
         struct look *l = look_at_doors(doors, n, r.argv, r.cwd, e);
         if (!l)
                 return NULL;

@@ -55,8 +55,9 @@ static bool allocate(struct builder *b)
         for (size_t i = 0; i < b->door_count; i++)
                 for (char **x = b->doors[i].except; x && *x; x++)
                         excepts++;
-        /* Fixed steps and rules, then at most three per door (bind, link, entry) and one per except. */
-        b->step_cap = 64 + 3 * b->door_count + excepts;
+        /* Fixed steps and rules, then at most three per door (bind, link, entry), one per except,
+         * and two that hide the state directory. */
+        b->step_cap = 64 + 5 * b->door_count + excepts;
         b->rule_cap = 32 + 3 * b->door_count;
         b->p = arena_alloc(b->a, sizeof *b->p);
         if (!b->p)

@@ -49,6 +49,7 @@ struct plan_request {
         const struct plan_program *found; /* parallel to the policy's doors (RUN doors only) */
         struct plan_program entry;        /* what argv[0] names */
         bool entry_searched;              /* argv[0] is a bare name, looked for in PATH */
+        const char *state[2]; /* cordon's own state directory, as named and as resolved: no box sees it */
 };
 
 enum step_kind {

@@ -229,7 +229,7 @@ static void add_masks(struct builder *b, const struct door *d)
                 return;
         for (char **x = d->except; x && *x; x++)
                 if (!shown_otherwise(b, d, *x))
-                        (void) build_step(b, STEP_MASK, arena_str(b->a, *x), NULL, STEP_OPTIONAL);
+                        (void) build_step(b, STEP_MASK, arena_str(b->a, *x), NULL, 0);
 }
 
 static bool has_bind(const struct builder *b, const char *path)
@@ -422,6 +422,33 @@ static int judge_sockets(struct builder *b, struct err *e)
         return err_hint(e, "name single files instead of the directory, or use two boxes");
 }
 
+/* The state directory holds the ledger, unapplied layers and sealed credentials. A door that would show it
+ * shows an empty place instead; a door into it, or a wall that cannot hide it, stops the start. */
+static int hide_state_from(struct builder *b, const struct door *d, const char *state, struct err *e)
+{
+        if (!state || !is_file_door(d) || (!path_under(state, d->path) && !path_under(d->path, state)))
+                return 0;
+        if (b->p->wall == WALL_NAMESPACE && !path_under(d->path, state)) {
+                (void) build_step(b, STEP_MASK, arena_str(b->a, state), NULL, STEP_OPTIONAL);
+                return 0;
+        }
+        char at[256];
+        (void) err_set(e, ERR_POLICY, 0, "%s: the door %s would open cordon's own state, %s",
+                       policy_place(&d->at, at, sizeof at), d->path, state);
+        return err_hint(e, path_under(d->path, state)
+                                   ? "no box may see it: name another path"
+                                   : "the process wall cannot hide a part of a door: name narrower doors");
+}
+
+static int hide_state(struct builder *b, struct err *e)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                for (size_t k = 0; k < 2; k++)
+                        if (hide_state_from(b, &b->doors[i], b->r->state[k], e) < 0)
+                                return -1;
+        return 0;
+}
+
 int build_view(struct builder *b, struct err *e)
 {
         if (judge_sockets(b, e) < 0)
@@ -445,6 +472,8 @@ int build_view(struct builder *b, struct err *e)
         qsort(b->p->steps + first, b->p->step_count - first, sizeof *b->p->steps, by_path);
         for (size_t i = 0; i < b->door_count; i++)
                 add_masks(b, &b->doors[i]);
+        if (hide_state(b, e) < 0)
+                return -1;
         if (b->p->wall == WALL_PROCESS)
                 b->p->step_count = 0; /* it mounts nothing: its doors are Landlock rules */
         return 0;

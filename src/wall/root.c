@@ -330,6 +330,8 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         AUTO_FD(place, wall_open2(w->root, s->path + 1, O_PATH | O_NOFOLLOW, resolve));
         if (place < 0 && (errno == ENOENT || errno == ENOTDIR))
                 return 0;
+        if (place < 0 && errno == ELOOP && s->flags & STEP_OPTIONAL)
+                return 0; /* where the link leads has a step of its own */
         struct stat st;
         if (place < 0 || fstat(place, &st) < 0 || S_ISLNK(st.st_mode)) {
                 errno = ELOOP;

@@ -25,9 +25,16 @@ done_testing() { echo "1..$N"; exit $FAILED; }
 
 # An ordinary user, whoever runs the tests: uid 65533 when we are root, ourselves otherwise.
 if [ "$(id -u)" -eq 0 ]; then
-        as_user() { setpriv --reuid 65533 --regid 65533 --clear-groups env HOME=/nonexistent "$@"; }
+        as_user() { setpriv --reuid 65533 --regid 65533 --clear-groups env HOME=/nonexistent CORDON_STATE="$T/state-user" "$@"; }
+        mkdir -m 700 "$T/state-user" && chown 65533:65533 "$T/state-user"
 else
         as_user() { "$@"; }
 fi
+# State of its own for each test, and our other programs where every user can reach them.
+CORDON_STATE=$T/state CORDON_LIBEXEC=$T/libexec
+export CORDON_STATE CORDON_LIBEXEC
+mkdir -p "$T/libexec" && for program in "$(dirname "$CORDON")"/../libexec/cordon/*; do
+        [ ! -x "$program" ] || cp "$program" "$T/libexec/"
+done
 # The program where every user can reach it, also when the checkout is private.
 cp "$CORDON" "$T/cordon" && chmod 755 "$T/cordon" && CORDON=$T/cordon

@@ -177,4 +177,20 @@ if [ "$(id -u)" -eq 0 ]; then
         is "nor can it be written" "$(cat other/file)" theirs
 fi
 : "$here"
+# cordon's own state: no door shows it, whatever it is called.
+mkdir -p "$T/home/real" && ln -s real "$T/home/link"
+for state in .state new real/state link/state; do
+        CORDON_STATE=$T/home/$state "$CORDON" run --read "$T/home" -- true # makes it
+        echo secret >"$T/home/$state/ledger"
+        is "a door over the state directory ($state) does not show it" \
+                "$(CORDON_STATE=$T/home/$state "$CORDON" run --read "$T/home" -- grep -rs secret "$T/home")" ""
+        is "nor can a write door change it ($state)" \
+                "$(CORDON_STATE=$T/home/$state "$CORDON" run --write "$T/home" -- sh -c "echo x >$T/home/$state/ledger" 2>/dev/null
+                cat "$T/home/$state/ledger")" secret
+        rm -rf "$T/home/$state"
+done
+has "a door into the state directory is refused" \
+        "$(CORDON_STATE=$T/home "$CORDON" run --read "$T/home/real" -- true 2>&1)" "would open cordon's own state"
+has "the process wall, which cannot hide it, refuses" \
+        "$(CORDON_STATE=$T/home/.state "$CORDON" run --wall process --read "$T/home" -- true 2>&1)" "would open cordon's own state"
 done_testing

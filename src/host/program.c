@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* host/program.c - finds the programs of ours that a run may need beside itself (the egress broker, the
+ * ledger's sealer). They are separate because they link libraries that the start path must not. */
+#include "host/host.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef CORDON_LIBEXEC
+#define CORDON_LIBEXEC "/usr/local/libexec/cordon"
+#endif
+
+/* Ours to run: a program of root's or of the caller's own that nobody else can change. */
+static bool is_ours(const char *path)
+{
+        struct stat st;
+        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid == 0 || st.st_uid == geteuid()) &&
+               !(st.st_mode & 022) && access(path, X_OK) == 0;
+}
+
+static bool found(const char *dir, const char *below, const char *name, char *ret, size_t cap)
+{
+        int n = snprintf(ret, cap, "%s%s/%s", dir, below, name);
+        return n > 0 && (size_t) n < cap && is_ours(ret);
+}
+
+int host_program(const char *name, char *ret_path, size_t cap, struct err *e)
+{
+        char here[PATH_MAX];
+        const char *named = getenv("CORDON_LIBEXEC");
+        if (named && found(named, "", name, ret_path, cap))
+                return 0;
+        ssize_t n = named ? -1 : readlink("/proc/self/exe", here, sizeof here - 1);
+        if (n > 0) {
+                here[n] = '\0';
+                *strrchr(here, '/') = '\0';
+                if (found(here, "/../libexec/cordon", name, ret_path, cap))
+                        return 0;
+        }
+        if (!named && found(CORDON_LIBEXEC, "", name, ret_path, cap))
+                return 0;
+        (void) err_set(e, ERR_HOST, ENOENT, "the program %s is not installed", name);
+        return err_hint(e, "`make install` puts it into %s; CORDON_LIBEXEC names another directory",
+                        CORDON_LIBEXEC);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* store/store.c - finds, makes and checks the state directory. Never: follows a link below it, takes over a
+ * directory of somebody else. */
+#include "store/store.h"
+
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *absolute_variable(const char *name)
+{
+        const char *v = getenv(name);
+        return v && v[0] == '/' ? v : NULL;
+}
+
+/* "//a/./b/" becomes "/a/b"; ".." is refused, because what it means depends on links. */
+static bool clean(char *path)
+{
+        char *to = path;
+        const char *from = path;
+        while (*from) {
+                from += strspn(from, "/");
+                size_t n = strcspn(from, "/");
+                if (n == 2 && from[0] == '.' && from[1] == '.')
+                        return false;
+                if (n > 0 && !(n == 1 && from[0] == '.')) {
+                        *to++ = '/';
+                        memmove(to, from, n);
+                        to += n;
+                }
+                from += n;
+        }
+        *to = '\0';
+        return to > path;
+}
+
+int store_path(char ret_path[STORE_PATH_MAX], struct err *e)
+{
+        const char *own = absolute_variable("CORDON_STATE");
+        const char *xdg = absolute_variable("XDG_STATE_HOME");
+        const char *home = absolute_variable("HOME");
+        int n = -1;
+        if (own)
+                n = snprintf(ret_path, STORE_PATH_MAX, "%s", own);
+        else if (geteuid() == 0)
+                n = snprintf(ret_path, STORE_PATH_MAX, "/var/lib/cordon");
+        else if (xdg)
+                n = snprintf(ret_path, STORE_PATH_MAX, "%s/cordon", xdg);
+        else if (home)
+                n = snprintf(ret_path, STORE_PATH_MAX, "%s/.local/state/cordon", home);
+        if (n > 0 && n < STORE_PATH_MAX && clean(ret_path))
+                return 0;
+        (void) err_set(e, ERR_HOST, 0, "there is no place for cordon's state");
+        return err_hint(e, "set HOME, XDG_STATE_HOME or CORDON_STATE to an absolute path without ..");
+}
+
+static int refuse(const char *name, int sys, struct err *e)
+{
+        (void) err_set(e, ERR_IO, sys, "the state directory %s cannot be used: %s", name, strerror(sys));
+        return err_hint(e, "it must belong to you and nobody else may enter it (chmod 700); "
+                           "CORDON_STATE names another");
+}
+
+static int checked(int fd, const char *name, struct err *e)
+{
+        AUTO_FD(dir, fd);
+        struct stat st;
+        if (dir < 0 || fstat(dir, &st) < 0)
+                return refuse(name, errno, e);
+        if (st.st_uid != geteuid() || st.st_mode & 077)
+                return refuse(name, EPERM, e);
+        return TAKE_FD(dir);
+}
+
+int store_dir(int parent, const char *name, struct err *e)
+{
+        if (mkdirat(parent, name, 0700) < 0 && errno != EEXIST)
+                return refuse(name, errno, e);
+        return checked(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), name, e);
+}
+
+/* Everything above the directory itself: ordinary directories of the account, made as mkdir -p would. */
+static int make_parents(char *path)
+{
+        for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+                *slash = '\0';
+                int bad = mkdir(path, 0755) < 0 && errno != EEXIST && errno != EROFS && errno != EACCES;
+                *slash = '/';
+                if (bad)
+                        return -1;
+        }
+        return 0;
+}
+
+int store_open(struct err *e)
+{
+        char path[STORE_PATH_MAX];
+        if (store_path(path, e) < 0)
+                return -1;
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 && errno == ENOENT) {
+                if (make_parents(path) < 0 || (mkdir(path, 0700) < 0 && errno != EEXIST))
+                        return refuse(path, errno, e);
+                fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        }
+        return checked(fd, path, e);
+}
