@@ -209,6 +209,8 @@ static void say_end(const struct run *run, const cordon_result *r)
 
 static void write_status(const struct run *run)
 {
+        if (!run->json && run->status_fd < 0)
+                return; /* nobody asked: the policy's digest alone costs as much as a door */
         char *json = cordon_box_result_json(run->box);
         if (!json)
                 return;
