@@ -137,6 +137,9 @@ typedef struct cordon_denial {
         const char *what, *layer, *program;
         const char *permit; /* the line that would permit it, or "" */
         uint32_t count;
+        const char *code; /* stable: "call", "read", "write", "run" ... what kind of effect was refused */
+        const char *path; /* what it was tried on, as the box named it, absolute; "" for other calls */
+        int on_host;      /* that path exists outside: 1, 0; -1: not a path, or not known */
 } cordon_denial;
 typedef struct cordon_result {
         cordon_end end;

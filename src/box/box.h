@@ -25,6 +25,9 @@ struct box_denial {
         char permit[96]; /* the line that would permit it, or "" when none can */
         char program[64];
         uint32_t count;
+        char code[8];    /* "call", "read", "write", "run" */
+        char path[1024]; /* what a read, write or run was tried on; a longer one ends in "..." */
+        int on_host;     /* it exists outside: 1, 0; -1: not a path */
 };
 
 struct box_result {

@@ -112,7 +112,7 @@ struct box *box_start(const struct box_config *c, struct err *e)
 
 static void note_denial(struct box *b, const struct wall_denial *d)
 {
-        struct box_denial n = { .layer = "seccomp", .count = 1 };
+        struct box_denial n = { .layer = "seccomp", .count = 1, .code = "call", .on_host = -1 };
         const char *permit = wall_denial_words(d, n.what, sizeof n.what);
         (void) snprintf(n.permit, sizeof n.permit, "%s", permit ? permit : "");
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,

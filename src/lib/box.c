@@ -182,8 +182,9 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
         for (unsigned i = 0; i < r->denial_count; i++)
                 b->denials[i] =
-                        (cordon_denial){ r->denials[i].what, r->denials[i].layer, r->denials[i].program,
-                                         r->denials[i].permit, r->denials[i].count };
+                        (cordon_denial){ r->denials[i].what,   r->denials[i].layer,  r->denials[i].program,
+                                         r->denials[i].permit, r->denials[i].count,  r->denials[i].code,
+                                         r->denials[i].path,   r->denials[i].on_host };
         return &b->result;
 }
 
