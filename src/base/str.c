@@ -173,6 +173,13 @@ char *str_inert(struct span s, char *buf, size_t cap)
         return buf;
 }
 
+size_t str_parent(const char *path, size_t n)
+{
+        while (n > 0 && path[--n] != '/')
+                ;
+        return n;
+}
+
 enum { WORD_MAX = 32 };
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }

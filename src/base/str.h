@@ -23,5 +23,9 @@ char *str_inert(struct span s, char *buf, size_t cap);
 /* Valid UTF-8 with no NUL in it. */
 bool str_is_utf8(struct span s);
 
+/* How many of the first `n` bytes of an absolute path name its parent: 4 ("/a/b") gives 2, and 2 gives 0, the
+ * top. */
+size_t str_parent(const char *path, size_t n);
+
 /* Edit distance, bounded to words of 32 bytes; used to name the nearest right word. */
 unsigned str_distance(const char *a, const char *b);

@@ -358,6 +358,12 @@ const struct door *policy_doors(const struct checked_policy *c, size_t *ret_coun
         return c->live.v;
 }
 
+bool policy_doors_at(const struct checked_policy *c, enum door_kind kind, struct span key, size_t *ret_lo,
+                     size_t *ret_hi)
+{
+        return door_set_find(&c->live, kind, key, ret_lo, ret_hi);
+}
+
 const struct policy_note *policy_notes(const struct checked_policy *c, size_t *ret_count)
 {
         *ret_count = c->n_notes;

@@ -12,34 +12,12 @@
  * miss. */
 #include "policy/internal.h"
 
-/* The doors of one kind whose key is exactly `key`: [*ret_lo, *ret_hi). */
-static bool find(const struct door_set *s, enum door_kind kind, struct span key, size_t *ret_lo,
-                 size_t *ret_hi)
-{
-        size_t lo = s->start[kind], hi = s->start[kind + 1], end = hi;
-        while (lo < hi) {
-                size_t mid = lo + (hi - lo) / 2;
-                const char *k = door_key(&s->v[mid]);
-                int c = strncmp(k, (const char *) key.p, key.n);
-                if (c < 0)
-                        lo = mid + 1;
-                else
-                        hi = mid; /* equal, or longer than the key: an equal one stands first */
-        }
-        *ret_lo = lo;
-        while (lo < end && strlen(door_key(&s->v[lo])) == key.n &&
-               memcmp(door_key(&s->v[lo]), key.p, key.n) == 0)
-                lo++;
-        *ret_hi = lo;
-        return *ret_lo < *ret_hi;
-}
-
 /* The first door of a range, or `best` when that stands earlier. */
 static const struct door *first(const struct door_set *s, enum door_kind kind, struct span key,
                                 const struct door *best)
 {
         size_t lo, hi;
-        if (!find(s, kind, key, &lo, &hi))
+        if (!door_set_find(s, kind, key, &lo, &hi))
                 return best;
         return !best || &s->v[lo] < best ? &s->v[lo] : best;
 }
@@ -83,11 +61,10 @@ static struct file_view look(const struct door_set *s, const char *path, size_t 
         for (size_t n = strlen(path); n >= floor && n > 0;) {
                 for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
                         size_t lo, hi;
-                        for (find(s, k, span_of(path, n), &lo, &hi); lo < hi; lo++)
+                        for (door_set_find(s, k, span_of(path, n), &lo, &hi); lo < hi; lo++)
                                 view_door(&v, &s->v[lo], path);
                 }
-                while (n > 0 && path[--n] != '/')
-                        ;
+                n = str_parent(path, n);
         }
         return v;
 }
@@ -287,7 +264,7 @@ static void net_key(const struct door_set *s, const struct effect *f, const char
                     struct net_best *best)
 {
         size_t lo, hi;
-        for (find(s, DOOR_NET, span_str(key), &lo, &hi); lo < hi; lo++) {
+        for (door_set_find(s, DOOR_NET, span_str(key), &lo, &hi); lo < hi; lo++) {
                 const struct door *d = &s->v[lo];
                 if (d->net.wildcard != wild)
                         continue;
