@@ -93,6 +93,19 @@ static const struct door *covering(const struct builder *b, const char *path, co
         return NULL;
 }
 
+/* The door whose mount shows `path`: where the box may write, a read door has none of its own. */
+static const struct door *mounted_over(const struct builder *b, const char *path)
+{
+        for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
+                const struct door *d = door_at(b, DOOR_WRITE, span_of(path, n));
+                if (!d)
+                        d = door_at(b, DOOR_EDIT, span_of(path, n));
+                if (d)
+                        return d;
+        }
+        return covering(b, path, NULL);
+}
+
 /* A read door inside another that shows the same thing in the same way needs no mount of its own. */
 static bool is_redundant(const struct builder *b, const struct door *d)
 {
@@ -246,13 +259,43 @@ static bool shown_otherwise(const struct builder *b, const struct door *d, const
         return false;
 }
 
-static void add_masks(struct builder *b, const struct door *d)
+/* A door of this host below what is about to be hidden, or NULL. */
+static const struct door *door_below(struct builder *b, const char *path)
 {
-        if (d->kind != DOOR_READ)
-                return;
-        for (char **x = d->except; x && *x; x++)
-                if (!shown_otherwise(b, d, *x))
-                        (void) build_step(b, STEP_MASK, arena_str(b->a, *x), NULL, STEP_OPTIONAL);
+        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_RUN, DOOR_SOCK };
+        const char *tree = arena_printf(b->scratch, "%s/", path);
+        for (size_t k = 0; tree && k < sizeof kinds / sizeof *kinds; k++)
+                for (size_t i = policy_doors_from(b->c, kinds[k], span_str(tree));
+                     i < b->door_count && b->doors[i].kind == kinds[k] &&
+                     strncmp(b->doors[i].path, tree, strlen(tree)) == 0;
+                     i++)
+                        if (b->r->seen[i].kind != SEEN_NOTHING)
+                                return &b->doors[i];
+        return NULL;
+}
+
+/* A mask is one empty thing for all that it hides: nothing can be mounted in it. */
+static int add_mask(struct builder *b, const struct door *d, const char *path, struct err *e)
+{
+        const struct door *inner = door_below(b, path);
+        if (inner) {
+                char at[256];
+                (void) err_set(e, ERR_DOOR, 0, "%s: `except` hides %s, but `%s %s` opens a part of it",
+                               policy_place(&d->at, at, sizeof at), path, policy_door_word(inner->kind),
+                               inner->path);
+                return err_hint(e, "except only what is not opened by another line");
+        }
+        (void) build_step(b, STEP_MASK, arena_str(b->a, path), NULL, STEP_OPTIONAL);
+        return 0;
+}
+
+static int add_masks(struct builder *b, const struct door *d, struct err *e)
+{
+        for (char **x = d->kind == DOOR_READ ? d->except : NULL; x && *x; x++)
+                if (!shown_otherwise(b, d, *x) && !run_line_covers(b, *x) && /* doors only add */
+                    add_mask(b, d, *x, e) < 0)
+                        return -1;
+        return 0;
 }
 
 static bool has_bind(const struct builder *b, const char *path)
@@ -269,7 +312,7 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
         if (!g->path)
                 return;
         const char *real = arena_str(b->a, g->real);
-        const struct door *up = covering(b, g->real, NULL);
+        const struct door *up = mounted_over(b, g->real);
         if (real && !has_bind(b, real) && (!up || !(door_flags(b, up) & STEP_EXEC))) {
                 unsigned f =
                         STEP_EXEC | (is_dir ? STEP_IS_DIR : 0) | (b->r->as_root && !stock ? STEP_IDMAP : 0);
@@ -464,8 +507,9 @@ int build_view(struct builder *b, struct err *e)
                 add_loader_rights(b);
         /* Parents before children, so that a door inside a door is mounted on top of it. */
         qsort(b->p->steps + first, b->p->step_count - first, sizeof *b->p->steps, by_path);
-        for (size_t i = 0; i < b->door_count; i++)
-                add_masks(b, &b->doors[i]);
+        for (size_t i = 0; i < b->door_count && b->p->wall == WALL_NAMESPACE; i++)
+                if (add_masks(b, &b->doors[i], e) < 0)
+                        return -1;
         if (b->p->wall == WALL_PROCESS)
                 b->p->step_count = 0; /* it mounts nothing: its doors are Landlock rules */
         return 0;

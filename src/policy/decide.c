@@ -6,6 +6,7 @@
  *
  * The rules, which both hold:
  *   Union: an effect is allowed when one live door covers it. `except` belongs to its own door.
+ *   A `run` line lets its program be read too, because whoever starts a program can read it.
  *   What every box has (builtin.c) decides for its paths, unless a door lies at or below it.
  *   The door that is named is the deepest for files, else the first in canonical order.
  *   When denied: an expired door that would have covered it is named first (GAP_EXPIRED), then the nearest
@@ -103,6 +104,8 @@ static struct decision write_gap(const struct file_view *v)
         return v->no_read ? deny(GAP_EXCEPTED, v->no_read) : deny(GAP_NO_DOOR, NULL);
 }
 
+static const struct door *explicit_run(const struct door_set *s, const char *path);
+
 static struct decision file_live(const struct checked_policy *c, const char *path, bool writing)
 {
         const struct builtin_file *b = builtin_of(c, path);
@@ -111,8 +114,9 @@ static struct decision file_live(const struct checked_policy *c, const char *pat
                 return writing && !b->writable ? deny(GAP_READ_ONLY, NULL) : allow_builtin(b->name);
         if (writing)
                 return v.write ? allow(v.write) : write_gap(&v);
-        if (v.read)
-                return allow(v.read);
+        const struct door *seen = v.read ? v.read : explicit_run(&c->live, path);
+        if (seen)
+                return allow(seen);
         return v.no_read ? deny(GAP_EXCEPTED, v.no_read) : deny(GAP_NO_DOOR, NULL);
 }
 
@@ -123,6 +127,8 @@ static struct decision file_decide(const struct checked_policy *c, const char *p
                 return d;
         struct file_view old = look(&c->closed, path, 1);
         const struct door *was = writing ? old.write : old.read;
+        if (!was && !writing)
+                was = explicit_run(&c->closed, path);
         return was ? deny(GAP_EXPIRED, was) : d;
 }
 

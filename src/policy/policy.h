@@ -196,6 +196,9 @@ const struct door *policy_doors(const struct checked_policy *c, size_t *ret_coun
  * By binary search, so that whoever asks for each door's neighbours does not compare all pairs. */
 bool policy_doors_at(const struct checked_policy *c, enum door_kind kind, struct span key, size_t *ret_lo,
                      size_t *ret_hi);
+/* The first door of a kind whose path begins with `prefix` ("/a/": below /a), in policy_doors(); those that
+ * begin with it stand together. The count of doors: none. */
+size_t policy_doors_from(const struct checked_policy *c, enum door_kind kind, struct span prefix);
 const struct policy_limits *policy_limits(const struct checked_policy *c);
 enum wall_kind policy_wall(const struct checked_policy *c);
 unsigned policy_without(const struct checked_policy *c); /* WITHOUT_* */
