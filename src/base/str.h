@@ -27,5 +27,11 @@ bool str_is_utf8(struct span s);
  * top. */
 size_t str_parent(const char *path, size_t n);
 
+/* How far `word` is from what a person may have meant by `given`: less is nearer, STR_TOO_FAR is no guess at
+ * all. A slip of one letter, then the beginning of a word, then an abbreviation ("rd" for "read"), then more
+ * slips, but no more than a third of what was given: a far guess would mislead. */
+enum { STR_TOO_FAR = 1000 };
+unsigned str_far(const char *given, const char *word);
+
 /* Edit distance, bounded to words of 32 bytes; used to name the nearest right word. */
 unsigned str_distance(const char *a, const char *b);
