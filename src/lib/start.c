@@ -107,6 +107,8 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
         while (!box_is_up(b->box) && !b->over)
                 b->over = box_step(b->box, -1) == 1;
         const struct box_result *r = box_result(b->box);
+        if (r->end == BOX_NO_EXEC)
+                lib_explain_exec(b);
         if (r->end != BOX_FAILED || r->attested)
                 return 0;
         *e = r->error;

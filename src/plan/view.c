@@ -186,8 +186,8 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
         (void) policy_place(&d->at, at, sizeof at);
         if (seen->kind == SEEN_NOTHING) {
                 (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s on this host", at, d->path);
-                return err_hint(e, "write `%s %s?` if it may be missing", policy_door_word(d->kind),
-                                as_token(b, d->path));
+                return err_hint(e, "write `%s%s %s?` if it may be missing", d->at.line ? "" : "--",
+                                policy_door_word(d->kind), as_token(b, d->path));
         }
         if (d->kind == DOOR_SOCK) {
                 (void) err_set(e, ERR_DOOR, 0, "%s: %s is not a Unix socket", at, d->path);
