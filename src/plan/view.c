@@ -48,11 +48,8 @@ static bool run_line_covers(const struct builder *b, const char *path)
         for (size_t n = str_parent(path, len); n > 0; n = str_parent(path, n))
                 if (has_run(b, span_of(path, n + 1)))
                         return true;
-        if (len + 1 >= sizeof tree)
-                return false;
-        memcpy(tree, path, len);
-        tree[len] = '/';
-        return has_run(b, span_of(tree, len + 1));
+        int n = snprintf(tree, sizeof tree, "%s/", path);
+        return n > 0 && (size_t) n < sizeof tree && has_run(b, span_of(tree, (size_t) n));
 }
 
 /* Does a line let the box write here? Doors only add: a line that reads takes nothing of that away. */
