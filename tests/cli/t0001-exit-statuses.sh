@@ -177,4 +177,13 @@ has "the JSON result has the same hint" "$(jq -r .error.hint <"$T/hinted")" 'it 
 has "a missing door of an option is mended by an option" "$(why --read /no/such -- true)" 'write `--read /no/such?`'
 has "a missing policy file tells what one is" "$(why -p nosuch -- true)" 'cordon policy stock'
 has "a limit that ended it names the option" "$(why --time 100ms -- sleep 5)" '--time gives it more'
+no_more='echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
+if as_user unshare -Ur sh -c "$no_more" sh true 2>/dev/null; then
+        told=$(as_user unshare -Ur sh -c "$no_more" sh "$CORDON" run --wall namespace -- true 2>&1)
+        has "a host whose number of namespaces is used up is told so" "$told" 'user.max_*_namespaces'
+        has "and the way around" "$told" '--wall process'
+else
+        skip "a host whose number of namespaces is used up is told so" "no user namespace can be made here"
+        skip "and the way around" "no user namespace can be made here"
+fi
 done_testing
