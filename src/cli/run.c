@@ -217,8 +217,8 @@ static void say_end(const struct run *run, const cordon_result *r)
                          "instead of not existing, and stat sees them; `cordon doctor` tells what the "
                          "namespace wall needs");
         if (r->end == CORDON_LIMIT) {
-                cli_note("the limit `%s` ended it%s", r->limit,
-                         r->output_truncated ? "; output was cut there" : "");
+                cli_note("the limit `%s` ended it%s; --%s gives it more", r->limit,
+                         r->output_truncated ? ", and output was cut there" : "", r->limit);
                 if (!r->groups)
                         cli_note("note: no control groups for this account: memory, cpu and processes are "
                                  "kept by rlimits and sampling");

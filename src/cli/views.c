@@ -187,13 +187,18 @@ int verb_policy(int argc, char **argv)
                 if (strcmp(argv[1], views[i].name) == 0)
                         return policy_view(argc - 2, argv + 2, views[i].view);
         static const char *const words[] = { "diff", "json", "show", "digest", "stock" };
-        const char *best = words[0];
-        for (size_t i = 1; i < sizeof words / sizeof *words; i++)
-                if (str_distance(argv[1], words[i]) < str_distance(argv[1], best))
-                        best = words[i];
-        (void) fprintf(stderr,
-                       "cordon: error: `cordon policy` has no `%.60s`\ncordon: hint: did you mean `%s`?\n",
-                       argv[1], best);
+        const char *best = NULL;
+        unsigned least = STR_TOO_FAR;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+                if (str_far(argv[1], words[i]) < least)
+                        least = str_far(argv[1], best = words[i]);
+        (void) fprintf(stderr, "cordon: error: `cordon policy` has no `%.60s`\n", argv[1]);
+        if (best)
+                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);
+        else
+                (void) fprintf(stderr,
+                               "cordon: hint: it has diff, json, show, digest and stock; `cordon check` "
+                               "shows lints\n");
         return EXIT_CORDON;
 }
 

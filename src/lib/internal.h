@@ -43,6 +43,9 @@ static inline struct err *to_err(cordon_error *e) { return (struct err *) (void 
 /* start.c: gathers host facts and makes the plan for one wall. */
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
 
+/* explain.c: a hint for a command that could not be started. */
+void lib_explain_exec(const struct cordon_box *b);
+
 /* look.c: what the host has at the paths that doors and programs name. */
 struct look;
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,

@@ -60,6 +60,10 @@ static char *slurp(const char *path, size_t *ret_len, struct err *e)
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0) {
                 (void) err_set(e, ERR_POLICY, errno, "%s: %s", path, strerror(errno));
+                if (e->sys == ENOENT)
+                        (void) err_hint(
+                                e, "a policy is a file of door lines; `cordon policy stock` lists those that "
+                                   "come with cordon");
                 return NULL;
         }
         char *text = malloc(POLICY_MAX_BYTES + 1);

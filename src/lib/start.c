@@ -159,6 +159,8 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
         while (!box_is_up(b->box) && !b->over)
                 b->over = box_step(b->box, -1) == 1;
         const struct box_result *r = box_result(b->box);
+        if (r->end == BOX_NO_EXEC)
+                lib_explain_exec(b);
         if (r->end != BOX_FAILED || r->attested)
                 return 0;
         *e = r->error;
@@ -177,6 +179,16 @@ static bool host_refused(const struct err *e)
         return e->code == ERR_HOST || (e->code == ERR_WALL && refused);
 }
 
+/* For namespaces the kernel says "no space" where it means a number that an administrator set. */
+static int explain_namespaces(struct err *e)
+{
+        if (e->code == ERR_HOST && (e->sys == ENOSPC || e->sys == EUSERS))
+                (void) err_hint(
+                        e, "as many namespaces as user.max_*_namespaces allow are there, or it is 0: `cordon "
+                           "doctor` tells how to mend it; `--wall process` needs none");
+        return -1;
+}
+
 int cordon_box_start(cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
@@ -188,7 +200,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
         b->as_root = f.uid == 0 && f.maps_all;
         enum wall_kind wall = policy_wall(b->policy->checked);
         if (wall != WALL_AUTO)
-                return start_with(b, wall, &f, e);
+                return start_with(b, wall, &f, e) == 0 ? 0 : explain_namespaces(e);
         if (start_with(b, WALL_NAMESPACE, &f, e) == 0)
                 return 0;
         if (!host_refused(e))
@@ -198,5 +210,5 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
                 return 0;
         if (e->code == ERR_HOST) /* neither wall: the stronger one's reason is the one to mend */
                 *e = first;
-        return -1;
+        return explain_namespaces(e);
 }

@@ -139,15 +139,37 @@ static void sentence(const struct checked_policy *c, enum door_kind k, const cha
         buf_puts(out, ".\n");
 }
 
+/* Whoever may start a program can read it, and with DIR/ all that lies beside it. */
+static void worst_readable_programs(const struct checked_policy *c, struct buf *out)
+{
+        size_t shown = 0;
+        for (size_t i = c->live.start[DOOR_RUN]; i < c->live.start[DOOR_RUN + 1] && shown < 9; i++) {
+                const struct door *d = &c->live.v[i];
+                char inert[256];
+                if (d->from_stock || d->path[0] != '/')
+                        continue;
+                if (++shown > 8)
+                        buf_puts(out, ", ...");
+                else
+                        buf_printf(out, "%s%s",
+                                   shown > 1 ? ", " : "- It can read, to start it, everything in ",
+                                   str_inert(span_str(d->path), inert, sizeof inert));
+        }
+        if (shown)
+                buf_puts(out, ".\n");
+}
+
 static void worst_files(const struct checked_policy *c, struct buf *out)
 {
         size_t own = count_own(c, DOOR_READ) + count_own(c, DOOR_EDIT) + count_own(c, DOOR_WRITE);
         if (count_of(c, DOOR_READ, DOOR_WRITE) == 0)
-                buf_puts(out, "- It can read no file of this host.\n");
+                buf_printf(out, "- It can read no file of this host%s.\n",
+                           count_of(c, DOOR_RUN, DOOR_RUN) ? " but the programs that it may start" : "");
         else if (count_of(c, DOOR_READ, DOOR_WRITE) > own)
                 buf_printf(out, "- It can read program files of this host (the stock doors above)%s.\n",
                            own ? "" : ", and no file of yours");
         sentence(c, DOOR_READ, "It can read everything in", out);
+        worst_readable_programs(c, out);
         sentence(c, DOOR_EDIT, "It can read, and change in a private layer that you review before it lands,",
                  out);
         sentence(c, DOOR_WRITE, "It can read, overwrite and delete, at once and for good, everything in",
