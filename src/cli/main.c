@@ -40,6 +40,9 @@ static const struct cli_verb verbs[] = {
         { "claims", "[DOORS] [-p POLICY] [--json]",
           "what a box here is hardened against, tried now, what it tells of, and what is left", verb_claims,
           claims_options, true },
+        { "cost", "[DOORS] [-p POLICY] [-n ROUNDS] [--probes] [--json]",
+          "what each layer costs here, measured now, against the attempts that only it stops", verb_cost,
+          cost_options, true },
         { "help", "[VERB]", "this text, or a verb's", verb_help, no_options, false },
         { "version", "", "print the version", verb_version, no_options, false },
 };

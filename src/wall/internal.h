@@ -86,6 +86,9 @@ int wall_payload_start(struct wall_init *w, struct err *e);            /* payloa
 int wall_privileges_drop(struct err *e);                               /* privileges.c */
 int wall_rlimits(const struct wall_init *w, struct err *e);            /* privileges.c */
 int wall_attest(const struct wall_init *w, struct err *e);             /* attest.c */
+int wall_knobs_close(struct wall_init *w, struct err *e);              /* init.c */
+int wall_filter_compile(struct wall_init *w, struct err *e);           /* init.c */
+int wall_filter_load(struct wall_init *w, struct err *e);              /* payload.c */
 int wall_supervise(struct wall_init *w);                               /* supervise.c */
 void wall_kill_stragglers(void);                    /* every child that is left, until there is none */
 _Noreturn void wall_init_main(struct wall_init *w); /* init.c */
