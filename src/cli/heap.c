@@ -60,12 +60,26 @@ static struct head *carve(unsigned class)
         return h;
 }
 
+#ifdef CORDON_HOOKS
+/* For tests, in builds with hooks only: the allocation with the number in CORDON_ALLOC fails, and none else.
+ */
+static int is_refused(void)
+{
+        static unsigned long count, refused;
+        if (count++ == 0 && getenv("CORDON_ALLOC"))
+                refused = strtoul(getenv("CORDON_ALLOC"), NULL, 10);
+        return count == refused;
+}
+#else
+static inline int is_refused(void) { return 0; }
+#endif
+
 /* *ret_fresh: nobody has written to it yet, so it is zero. */
 static void *take(size_t n, int *ret_fresh)
 {
         struct head *h;
         *ret_fresh = 1;
-        if (n > SIZE_MAX / 2) {
+        if (n > SIZE_MAX / 2 || is_refused()) {
                 errno = ENOMEM;
                 return NULL;
         }
