@@ -153,7 +153,7 @@ static void ignore_output(void *ctx, int stream, const void *data, size_t len)
 static int look_at_box(struct claims *c, const char *self, cordon_error *e)
 {
         const char *argv[] = { self, "__probe", NULL };
-        cordon_box *box = cordon_box_new(c->policy);
+        cordon_box *box = cli_box_new(c->policy);
         int bad = box ? cordon_box_command(box, argv) : -1;
         if (!bad) {
                 cordon_box_on_output(box, ignore_output, NULL);
@@ -519,7 +519,7 @@ static int claim(struct claims *c, int argc, char **argv)
 int verb_claims(int argc, char **argv)
 {
         static struct claims c;
-        c.policy = cordon_policy_new();
+        c.policy = cli_policy_new();
         int at = c.policy ? cli_options(argc, argv, cli_verb_find("claims"), &c, c.policy) : -1;
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)

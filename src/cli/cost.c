@@ -271,7 +271,7 @@ int verb_cost(int argc, char **argv)
         cordon_error e = { 0 };
         AUTO_BUF(o);
         c.root = geteuid() == 0;
-        c.policy = cordon_policy_new();
+        c.policy = cli_policy_new();
         int at = c.policy ? cli_options(argc, argv, cli_verb_find("cost"), &c, c.policy) : -1;
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)

@@ -63,12 +63,15 @@ static struct head *carve(unsigned class)
 #ifdef CORDON_HOOKS
 /* For tests, in builds with hooks only: the allocation with the number in CORDON_ALLOC fails, and none else.
  */
-static int is_refused(void)
+static unsigned long asked, refused;
+static int is_refused(void) { return ++asked == refused; }
+
+/* Counted from here on: what libc takes before main() is not ours to survive. */
+__attribute__((constructor)) static void begin_to_count(void)
 {
-        static unsigned long count, refused;
-        if (count++ == 0 && getenv("CORDON_ALLOC"))
-                refused = strtoul(getenv("CORDON_ALLOC"), NULL, 10);
-        return count == refused;
+        const char *number = getenv("CORDON_ALLOC");
+        asked = 0;
+        refused = number ? strtoul(number, NULL, 10) : 0;
 }
 #else
 static inline int is_refused(void) { return 0; }
