@@ -280,6 +280,8 @@ static int raise_all(struct wall_init *w, struct err *e)
 /* init must not hold the payload's pipes open, or nobody would ever see their end. */
 static void let_go_of_stdio(struct wall_init *w)
 {
+        if (w->s->sample_limits)
+                wall_shared_begin(w);
         (void) syscall(SYS_close_range, 0, 2 + w->s->io->handle_count, 0);
         for (int i = 0; i < 3; i++)
                 fd_close(&w->stdio[i]);
