@@ -25,6 +25,9 @@ is "an attempt that is not there is found" "$(missing "$T/wrong.md")" "no attemp
 sed 's/t2002-run-doors/t2002-run-windows/' docs/attacks.md >"$T/wrong.md"
 has "a test that is not there is found" "$(missing "$T/wrong.md")" "no test: tests/cli/t2002-run-windows.sh"
 
+# Lints are for people: no decision may rest on what one of them found, or did not.
+is "no decision and no wall reads a lint" "$(grep -lE 'policy_note|lint_|n_notes' src/policy/decide*.c src/policy/cover.c src/plan/*.c src/wall/*.c src/box/*.c)" ""
+
 # ---- a setuid bit, or capabilities, on the program ----
 if [ "$(id -u)" -eq 0 ]; then
         cp "$CORDON" "$T/setuid" && chmod 4755 "$T/setuid"
