@@ -236,8 +236,9 @@ static int by_value(const void *a, const void *b)
 
 static double median(uint64_t *times, unsigned n)
 {
+        size_t middle = n / 2;
         qsort(times, n, sizeof *times, by_value);
-        return n ? (double) times[n / 2] : 0;
+        return n ? (double) times[middle] : 0;
 }
 
 static void tell(struct survey *s, enum wall_layer l, void (*each)(void *, const cordon_cost *), void *ctx)

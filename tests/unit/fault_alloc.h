@@ -69,7 +69,7 @@ WRAPPED(FILE *, fopen, const char *path, const char *mode)
 }
 
 /* gcc makes asprintf() a call of this one with _FORTIFY_SOURCE. */
-static int counted_vasprintf(char **ret, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int counted_vasprintf(char **ret, const char *fmt, va_list ap)
 {
         if (alloc_fails())
                 return -1;
@@ -77,7 +77,7 @@ static int counted_vasprintf(char **ret, const char *fmt, va_list ap)
         alloc_held += n >= 0;
         return n;
 }
-int __wrap_asprintf(char **ret, const char *fmt, ...);
+int __wrap_asprintf(char **ret, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int __wrap_asprintf(char **ret, const char *fmt, ...)
 {
         va_list ap;
@@ -86,7 +86,7 @@ int __wrap_asprintf(char **ret, const char *fmt, ...)
         va_end(ap);
         return n;
 }
-int __wrap___asprintf_chk(char **ret, int flag, const char *fmt, ...);
+int __wrap___asprintf_chk(char **ret, int flag, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int __wrap___asprintf_chk(char **ret, int flag, const char *fmt, ...)
 {
         (void) flag;

@@ -58,6 +58,14 @@ static void wrong(const char *name, long n, const char *what)
         test_failures++;
 }
 
+static void show_difference(void)
+{
+        size_t at = 0;
+        while (at < got.n && at < want.n && got.text[at] == want.text[at])
+                at++;
+        printf("# from byte %zu on: <%.120s> instead of <%.120s>\n", at, got.text + at, want.text + at);
+}
+
 static void judge(const char *name, long n, long held, int descriptors)
 {
         if (got.failed && (got.error.code == 0 || got.error.what[0] == '\0'))
@@ -66,7 +74,7 @@ static void judge(const char *name, long n, long held, int descriptors)
             !strstr(got.error.what, "memory"))
                 wrong(name, n, "failed with another reason than memory");
         if (!got.failed && (got.n != want.n || memcmp(got.text, want.text, want.n) != 0))
-                wrong(name, n, "went on, and what came out is not whole");
+                wrong(name, n, "went on, and what came out is not whole"), show_difference();
         if (alloc_held != held)
                 wrong(name, n, "memory is still held");
         if (open_descriptors() != descriptors)
@@ -255,11 +263,13 @@ static void hear(void *ctx, int stream, const void *data, size_t len)
         tell(ctx, data, len);
 }
 
-static const char *const script[] = { "/bin/sh", "-c",
-                                      "ls door; cat door/file; ls door/hidden 2>&1; echo $PASSED $GIVEN; "
-                                      "echo x >door/w 2>&1; cat /proc/self/status | grep -E "
-                                      "'^(CapBnd|CapEff|NoNewPrivs|Seccomp):'; exit 7",
-                                      NULL };
+static const char *const script[] = {
+        "/bin/sh", "-c",
+        "exec 2>&1; ls door; cat door/file; ls door/hidden 2>&1; echo $PASSED $GIVEN; "
+        "echo x >door/w 2>&1; cat /proc/self/status | grep -E "
+        "'^(CapBnd|CapEff|NoNewPrivs|Seccomp):'; exit 7",
+        NULL
+};
 
 static cordon_policy *box_policy(struct told *t)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cli/helpers/shared.c - holds memory that is in no process's account, so many MiB of it, for half a second.
- *   shared memfd MIB        in one memory file, written, not mapped
- *   shared memfds MIB       in files of one MiB
- *   shared mapped MIB       one file, mapped and touched
- *   shared forked MIB       one file, in five processes' tables, not mapped
- *   shared sparse MIB       a file that says it has so much, and has a page
+/* tests/cli/helpers/shared.c - holds memory that is in no process's account, so many MiB of it, for half a
+ * second. shared memfd MIB        in one memory file, written, not mapped shared memfds MIB       in files of
+ * one MiB shared mapped MIB       one file, mapped and touched shared forked MIB       one file, in five
+ * processes' tables, not mapped shared sparse MIB       a file that says it has so much, and has a page
  *   shared segments MIB     in SysV segments that nobody has attached
  *   shared nothing MIB */
 #define _GNU_SOURCE
