@@ -113,7 +113,8 @@ void registry_serve(struct box *b)
                 buf_puts(&out, "{}");
                 break;
         }
-        answer(client, buf_span(&out));
+        if (!out.failed) /* half an answer would be a wrong one */
+                answer(client, buf_span(&out));
 }
 
 /* ---- the asking side ---- */

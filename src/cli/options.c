@@ -10,12 +10,31 @@
 
 const struct cli_option no_options[] = { { 0 } };
 
+/* Without a word it comes from a call that has no room for a reason: those fail for want of memory only. */
 int cli_error(const cordon_error *e)
 {
-        (void) fprintf(stderr, "cordon: error: %s\n", e->what);
+        (void) fprintf(stderr, "cordon: error: %s\n", e->what[0] ? e->what : "there is no memory");
         if (e->hint[0])
                 (void) fprintf(stderr, "cordon: hint: %s\n", e->hint);
         return EXIT_CORDON;
+}
+
+static const cordon_error no_memory = { 0 };
+
+cordon_policy *cli_policy_new(void)
+{
+        cordon_policy *p = cordon_policy_new();
+        if (!p)
+                (void) cli_error(&no_memory);
+        return p;
+}
+
+cordon_box *cli_box_new(cordon_policy *policy)
+{
+        cordon_box *b = cordon_box_new(policy);
+        if (!b)
+                (void) cli_error(&no_memory);
+        return b;
 }
 
 __attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *fmt, va_list ap)

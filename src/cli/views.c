@@ -27,7 +27,7 @@ int verb_doors(int argc, char **argv)
 {
         struct view_options o = { 0 };
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON;
         int at = p ? cli_options(argc, argv, cli_verb_find("doors"), &o, p) : -1;
         if (at >= 0 && at < argc)
@@ -47,7 +47,11 @@ static int check_one(cordon_policy *p, const char *name, const struct view_optio
                 return cli_error(&e);
         if (!o->json) {
                 char *digest = cordon_policy_view(p, CORDON_VIEW_DIGEST, &e);
-                (void) printf("%s%s: holds, policy %.12s\n", notes, name, digest ? digest : "?");
+                if (!digest) {
+                        cordon_free(notes);
+                        return cli_error(&e);
+                }
+                (void) printf("%s%s: holds, policy %.12s\n", notes, name, digest);
                 cordon_free(digest);
         } else {
                 (void) fputs(notes, stdout);
@@ -60,12 +64,12 @@ int verb_check(int argc, char **argv)
 {
         struct view_options o = { 0 };
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cli_policy_new();
         int at = p ? cli_options(argc, argv, cli_verb_find("check"), &o, p) : -1;
         int status = at < 0 ? EXIT_CORDON : at == argc ? check_one(p, "policy", &o) : 0;
         cordon_policy_free(p);
         for (; at >= 0 && at < argc; at++) {
-                p = cordon_policy_new();
+                p = cli_policy_new();
                 int r = !p || cordon_policy_add_file(p, argv[at], &e) < 0 ? cli_error(&e)
                                                                           : check_one(p, argv[at], &o);
                 cordon_policy_free(p);
@@ -93,7 +97,7 @@ int verb_why(int argc, char **argv)
 {
         struct view_options o = { 0 };
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON, allowed = 0;
         int at = p ? cli_options(argc, argv, cli_verb_find("why"), &o, p) : -1;
         if (at >= 0 && at == argc)
@@ -115,7 +119,7 @@ int verb_why(int argc, char **argv)
 static cordon_policy *load(const char *path)
 {
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cli_policy_new();
         int r = p ? cli_policy_load(p, path, &e) : -1;
         if (r == 0)
                 return p;

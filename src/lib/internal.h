@@ -40,6 +40,10 @@ struct cordon_box {
 
 static inline struct err *to_err(cordon_error *e) { return (struct err *) (void *) e; }
 
+/* policy.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
+ * whole. */
+char *lib_give(struct buf *b, struct err *e);
+
 /* start.c: gathers host facts and makes the plan for one wall. */
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
 

@@ -49,8 +49,10 @@ int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordo
 int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len, cordon_error *e)
 {
         drop_checked(p);
+        if (policy_add_text(p->lines, name, span_of(text, len), to_err(e)) < 0)
+                return -1; /* taken whole or not at all: also the doors that go without saying stay */
         p->from_file = true;
-        return policy_add_text(p->lines, name, span_of(text, len), to_err(e));
+        return 0;
 }
 
 /* Reads a whole regular file; the caller frees. NULL with e set. */
@@ -67,7 +69,11 @@ static char *slurp(const char *path, size_t *ret_len, struct err *e)
                 return NULL;
         }
         char *text = malloc(POLICY_MAX_BYTES + 1);
-        ssize_t n = text ? fd_read_all(fd, text, POLICY_MAX_BYTES + 1) : -1;
+        if (!text) {
+                (void) err_set(e, ERR_MEMORY, ENOMEM, "%s: no memory for a policy", path);
+                return NULL;
+        }
+        ssize_t n = fd_read_all(fd, text, POLICY_MAX_BYTES + 1);
         if (n < 0 || n > POLICY_MAX_BYTES) {
                 (void) err_set(e, ERR_POLICY, n < 0 ? errno : EFBIG, "%s: %s", path,
                                n < 0 ? strerror(errno) : "a policy file has at most 1M");
@@ -208,16 +214,16 @@ static void notes_text(const struct checked_policy *c, struct buf *out, bool jso
                 buf_puts(out, "]\n");
 }
 
-static char *give(struct buf *b, struct err *e)
+char *lib_give(struct buf *b, struct err *e)
 {
         if (!b->failed && !b->p)
                 buf_puts(b, "");
-        if (b->failed) {
-                (void) err_set(e, ERR_MEMORY, 0, "no memory");
-                return NULL;
-        }
-        char *text = b->p;
-        *b = (struct buf){ 0 };
+        char *text = b->failed ? NULL : b->p;
+        if (text)
+                *b = (struct buf){ 0 };
+        else if (e)
+                (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the answer");
+        buf_done(b);
         return text;
 }
 
@@ -243,6 +249,7 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
                 policy_canonical_json(p->checked, &out);
                 break;
         case CORDON_VIEW_DIGEST:
+                out.failed = !policy_digest(p->checked)[0];
                 buf_printf(&out, "%s\n", policy_digest(p->checked));
                 break;
         case CORDON_VIEW_NOTES:
@@ -252,7 +259,7 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
                 notes_text(p->checked, &out, true);
                 break;
         }
-        return give(&out, to_err(e));
+        return lib_give(&out, to_err(e));
 }
 
 /* What refuses an effect that no door covers, and what a program inside sees of it. */
@@ -304,6 +311,7 @@ static void why_json(const struct asked *q, const struct effect *f, const struct
                 AUTO_BUF(cost);
                 policy_smallest_line(f, d, &line);
                 policy_line_cost(f, &cost);
+                out->failed = out->failed || line.failed || cost.failed;
                 buf_printf(out, ",\"layer\":\"%s\",\"errno\":\"%s\",\"next_steps\":[",
                            refusing_layer(q->c, f->kind), inside_answer(q->c, f->kind));
                 buf_json(out, buf_span(&line));
@@ -328,6 +336,7 @@ static void why_text(const struct asked *q, const struct effect *f, const struct
         AUTO_BUF(cost);
         policy_smallest_line(f, d, &line);
         policy_line_cost(f, &cost);
+        out->failed = out->failed || line.failed || cost.failed;
         buf_printf(out, "deny   %s\nwhy    %s\n", q->text, policy_gap_name(d->gap));
         if (d->nearest)
                 buf_printf(out, "near   %s:%u: %s\n", d->nearest->at.file, d->nearest->at.line,
@@ -352,7 +361,7 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
         struct asked q = { p->checked, effect };
         (json ? why_json : why_text)(&q, &f, &d, &out);
         policy_effect_done(&f);
-        return give(&out, to_err(e));
+        return lib_give(&out, to_err(e));
 }
 
 char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret_order, cordon_error *e)
@@ -361,7 +370,7 @@ char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret_order, cor
         if (cordon_policy_check(a, e) < 0 || cordon_policy_check(b, e) < 0)
                 return NULL;
         *ret_order = (int) policy_diff(a->checked, b->checked, &out);
-        return give(&out, to_err(e));
+        return lib_give(&out, to_err(e));
 }
 
 const char *cordon_stock_text(const char *name) { return policy_stock_text(name); }

@@ -15,22 +15,6 @@
 /* Landlock scopes signals and abstract sockets from ABI 6 on; the process wall has nothing else that does. */
 enum { PROCESS_WALL_ABI = 6 };
 
-/* Values of the caller's variables that `env NAME` doors pass on. */
-static const char **passed_variables(const struct door *doors, size_t n)
-{
-        const char **v = calloc(n + 1, sizeof *v);
-        size_t k = 0;
-        for (size_t i = 0; v && i < n; i++) {
-                if (doors[i].kind != DOOR_ENV || doors[i].value)
-                        continue;
-                const char *value = getenv(doors[i].name);
-                char *both = NULL;
-                if (value && asprintf(&both, "%s=%s", doors[i].name, value) >= 0)
-                        v[k++] = both;
-        }
-        return v;
-}
-
 static void free_variables(const char **v)
 {
         for (const char **x = v; x && *x; x++)
@@ -84,6 +68,27 @@ static int name_state(const struct door *doors, size_t n, struct state_names *s,
         return 0;
 }
 
+/* Values of the caller's variables that `env NAME` doors pass on; NULL: no memory. */
+static const char **passed_variables(const struct door *doors, size_t n, struct err *e)
+{
+        const char **v = calloc(n + 1, sizeof *v);
+        size_t k = 0;
+        bool whole = v;
+        for (size_t i = 0; whole && i < n; i++) {
+                if (doors[i].kind != DOOR_ENV || doors[i].value)
+                        continue;
+                const char *value = getenv(doors[i].name);
+                char *both = NULL;
+                if (value && (whole = asprintf(&both, "%s=%s", doors[i].name, value) >= 0))
+                        v[k++] = both;
+        }
+        if (whole)
+                return v;
+        free_variables(v);
+        (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the variables");
+        return NULL;
+}
+
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         size_t n;
@@ -106,9 +111,9 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         if (!l)
                 return NULL;
         look_fill(l, &r);
-        const char **passed = passed_variables(doors, n);
+        const char **passed = passed_variables(doors, n, e);
         r.passed = passed;
-        struct plan *p = plan_make(b->policy->checked, &r, e);
+        struct plan *p = passed ? plan_make(b->policy->checked, &r, e) : NULL;
         free_variables(passed);
         look_free(l);
         return p;

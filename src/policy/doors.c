@@ -42,6 +42,7 @@ static void door_text(const struct door *d, struct buf *out)
         const char *words =
                 d->kind == DOOR_ENV ? (d->value ? "set to this" : "the caller's value") : kind_words[d->kind];
         show_door(d, &line);
+        out->failed = out->failed || line.failed;
         buf_printf(out, "  %-44s  %s\n", str_inert(buf_span(&line), inert, sizeof inert), words);
 }
 
@@ -109,6 +110,7 @@ static void name_doors(const struct checked_policy *c, enum door_kind k, bool ow
                         net_print(&d->net, &name);
                 else
                         buf_puts(&name, door_key(d));
+                out->failed = out->failed || name.failed;
                 buf_printf(out, "%s%s", shown > 1 ? ", " : "",
                            str_inert(buf_span(&name), inert, sizeof inert));
         }
@@ -262,7 +264,7 @@ void policy_doors_json(const struct checked_policy *c, struct buf *out)
         AUTO_BUF(w);
         bool first = true;
         worst(c, &w);
-        out->failed = out->failed || w.failed;
+        out->failed = out->failed || w.failed || !policy_digest(c)[0];
         buf_printf(out, "{\"digest\":\"%s\",\"policy\":", policy_digest(c));
         policy_canonical_json(c, out);
         buf_puts(out, ",\"worst\":[");

@@ -35,6 +35,12 @@ bool lint_listed(const char *const *list, size_t count, const char *s)
         return false;
 }
 
+void lint_whole(struct lint_view *v, const struct buf *b)
+{
+        if (b->failed && v->result == 0)
+                v->result = fail_memory(v->e);
+}
+
 void lint_note(struct lint_view *v, const struct lint_row *row, const struct source_place *at,
                const char *fmt, ...)
 {
@@ -135,8 +141,10 @@ static void lint_implied(struct lint_view *v, const struct lint_row *row)
         size_t n = 0;
         struct door *mine = arena_alloc(&v->c->mem, (v->c->live.n + 1) * sizeof *mine);
         struct err e;
-        if (!mine)
+        if (!mine) {
+                v->result = fail_memory(v->e);
                 return;
+        }
         for (size_t i = 0; i < v->c->live.n; i++)
                 if (!v->c->live.v[i].from_stock)
                         mine[n++] = v->c->live.v[i];
@@ -151,6 +159,7 @@ static void lint_implied(struct lint_view *v, const struct lint_row *row)
                 if (lint_full(v) || (skip_net && d->kind == DOOR_NET) || !cover_door(&own, d, d))
                         continue;
                 show_door(d, &line);
+                lint_whole(v, &line);
                 lint_note(v, row, &d->at, "`%s` opens nothing that another line does not open",
                           show_text(buf_str(&line)).text);
         }
@@ -203,6 +212,7 @@ static void lint_closed(struct lint_view *v, const struct lint_row *row)
                 const struct door *d = &v->c->closed.v[i];
                 AUTO_BUF(line);
                 show_door(d, &line);
+                lint_whole(v, &line);
                 if (!d->from_stock)
                         lint_note(v, row, &d->at, "this door has closed: `%s`",
                                   show_text(buf_str(&line)).text);

@@ -4,9 +4,10 @@
 
 #include <arpa/inet.h>
 
-static const char *dest_text(const struct door *d, struct buf *b)
+static const char *dest_text(struct lint_view *v, const struct door *d, struct buf *b)
 {
         net_print(&d->net, b);
+        lint_whole(v, b);
         return buf_str(b);
 }
 
@@ -126,7 +127,7 @@ void lint_metadata(struct lint_view *v, const struct lint_row *row)
                     (address_range(d) == RANGE_LINK || is_metadata_name(d->net.host) ||
                      (d->net.wildcard && ends_with(d->net.host, ".internal"))))
                         lint_note(v, row, &d->at, "%s is where a cloud machine hands out its own credentials",
-                                  dest_text(d, &b));
+                                  dest_text(v, d, &b));
         }
 }
 
@@ -143,7 +144,7 @@ void lint_local_address(struct lint_view *v, const struct lint_row *row)
                         lint_note(v, row, &d->at,
                                   "%s is this machine or its private network: services there often ask for "
                                   "no password",
-                                  dest_text(d, &b));
+                                  dest_text(v, d, &b));
         }
 }
 
