@@ -273,10 +273,8 @@ static const char *const always_left[] = {
         "novel escapes: these attempts are the known ways, and their failure says nothing of the unknown",
         "supply chain: the kernel, cordon itself and the programs that a box runs are trusted as they came",
         "locks (flock) on read-only files that boxes share, as program files, are a channel between boxes",
-        "a read door below /tmp is read-only by its mount alone: Landlock's rule for the box's own /tmp "
-        "covers it",
-        "a fifo of the host behind a read door below /tmp can be written: a read-only mount does not stop "
-        "that",
+        "a read door below /tmp is read-only by its mount alone: Landlock's rule for /tmp covers it too",
+        "a fifo of the host behind a read door below /tmp can be written: the mount does not stop that",
         "out of scope: what an agent does with a network that a door gives it",
         "out of scope: what a model says, wants or was told",
         "out of scope: products of providers, and what happens to data that was sent to them",
