@@ -102,7 +102,9 @@ typedef enum cordon_option {
         CORDON_ROOT_INSIDE,    /* "1": uid 0 inside (still nobody outside) */
         CORDON_REQUIRE_GROUPS, /* "1": refuse to start where control groups cannot keep the limits */
         CORDON_QUIET,          /* "1": do not observe refused calls */
-        CORDON_SINGLE_THREAD /* "1": this program has one thread; the box then also dies with it by signal */
+        CORDON_SINGLE_THREAD, /* "1": this program has one thread; the box then also dies with it by signal */
+        CORDON_LEDGER,        /* "on" (the default), "off", or "require": no start that cannot be recorded */
+        CORDON_IN_FROM        /* a run that led to this one */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,

@@ -45,6 +45,7 @@ struct box_result {
         uint64_t group_wait_ns; /* the part of it spent on control groups */
         uint64_t output_bytes;
         bool output_truncated;
+        char ledger[200]; /* "on", or "off: WHY" */
         struct box_denial denials[DENIALS_MAX];
         unsigned denial_count;
         uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX */
@@ -63,6 +64,9 @@ struct box_handle {
         int fd; /* the caller's, read (in) or written (out) by the keeper only; borrowed */
 };
 
+/* Whether the run is written down. Zero writes, and goes on where that cannot be done. */
+enum box_ledger { BOX_LEDGER_ON = 0, BOX_LEDGER_OFF, BOX_LEDGER_REQUIRE };
+
 struct box_config {
         const struct plan *plan;             /* borrowed until box_free() */
         const struct checked_policy *policy; /* borrowed: its digest is taken when somebody asks for it */
@@ -74,7 +78,10 @@ struct box_config {
         unsigned short rows, columns; /* of the terminal at the start */
         bool single_thread;           /* the calling program has one thread */
         bool quiet_denials;           /* do not observe refused calls */
-        uid_t uid;                    /* the caller */
+        enum box_ledger ledger;
+        const char *trace_in, *trace_out; /* W3C trace context of the caller and of the run; or NULL */
+        const char *cause;                /* id of the record that led to this run, or NULL */
+        uid_t uid;                        /* the caller */
         gid_t gid;
         bool root; /* the caller can map another id */
 };

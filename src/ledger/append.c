@@ -329,12 +329,15 @@ int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable,
         char id[LEDGER_ID_MAX];
         struct err ignored;
         size_t before = l->kept.n;
-        ledger_next_id(l, id);
+        if (r->name)
+                (void) snprintf(id, sizeof id, "%s.%s", l->run, r->name);
+        else
+                ledger_next_id(l, id);
         if (keep(l, r, id, e) < 0)
                 return -1;
         if (durable && make_durable(l, before, e) < 0)
                 return -1;
-        l->next++;
+        l->next += r->name == NULL;
         if (ret_id)
                 memcpy(ret_id, id, sizeof id);
         if (l->kept.n > KEPT_MAX)

@@ -80,7 +80,8 @@ struct ledger_record {
         enum ledger_phase phase;
         enum ledger_reach reach;
         enum ledger_stage stage;
-        bool writes; /* changes something at the target */
+        bool writes;      /* changes something at the target */
+        const char *name; /* the end of its id: RUN.name; NULL: the next number */
         const char *box, *door, *policy, *target, *result, *digest;
         const char *trace_in, *trace_out;
         int64_t bytes, cost, count;
@@ -149,7 +150,7 @@ int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e);
 void ledger_next_id(const struct ledger *l, char ret_id[LEDGER_ID_MAX]);
 /* Flushes, closes. */
 void ledger_close(struct ledger *l);
-/* Starts the sealer in the background if none is running. Returns at once. */
+/* Starts the sealer in the background if none is running (wake.c). Returns at once. */
 void ledger_wake_sealer(const struct ledger *l);
 /* Marks a file with the effect that made it, for later readers' parents. Best effort. */
 void ledger_stamp_origin(int fd, const char *id);
@@ -201,6 +202,11 @@ struct ledger_note {
 /* The first checkpoint in `text`; *ret_rest is what follows. 1 one was read, 0 there is none, -1 not a note.
  */
 int ledger_note_next(struct span text, struct ledger_note *ret, struct span *ret_rest);
+
+/* "00-TRACE-SPAN-01": a new span in the trace of `in`, or in a new trace when that is NULL or no traceparent.
+ */
+void ledger_trace_child(const char *in, char ret[LEDGER_TRACE_MAX]);
+bool ledger_trace_valid(const char *text);
 
 /* ---- reading (read.c) ---- */
 

@@ -23,6 +23,10 @@ struct cordon_box {
         char term[64];
         bool as_root; /* the box gets an id of its own outside */
         bool tty, root_inside, require_groups, quiet, single_thread;
+        enum box_ledger ledger;
+        bool ledger_said; /* the option was set: the variable does not count */
+        char cause[64];   /* --in-from: id of the record that led to this run */
+        char trace_in[56], trace_out[56];
         struct box_stdio io;
         struct box_handle handles[HANDLES_MAX];
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
@@ -41,6 +45,11 @@ static inline struct err *to_err(cordon_error *e) { return (struct err *) (void 
 
 /* start.c: gathers host facts and makes the plan for one wall. */
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
+
+/* ledger.c: the options, and the trace context of a run, from the caller's environment. */
+int lib_set_ledger(struct cordon_box *b, const char *value);
+int lib_set_cause(struct cordon_box *b, const char *run);
+void lib_prepare_ledger(struct cordon_box *b);
 
 /* look.c: what the host has at the paths that doors and programs name. */
 struct look;
