@@ -250,6 +250,16 @@ static int append_locked(struct ledger *l, struct err *e)
                        : 0;
 }
 
+int ledger_roll(struct ledger *l, struct err *e)
+{
+        struct head h;
+        if (lock(l, DURABLE_WAIT_MS) < 0)
+                return cannot(e, "locking it");
+        int r = find_end(l, &h, e) < 0 || segment_make(l, &h, e) < 0 || write_head(l, &h, e) < 0 ? -1 : 0;
+        unlock(l);
+        return r;
+}
+
 int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e)
 {
         if (l->kept.n == 0)

@@ -24,6 +24,8 @@ struct ledger {
         int64_t lost; /* bytes that a recovery cut, not told yet */
 };
 
+/* Closes the last segment: the next record begins another. */
+int ledger_roll(struct ledger *l, struct err *e);
 int segment_open(struct ledger *l, uint32_t seq, struct err *e);
 int segment_make(struct ledger *l, struct head *h, struct err *e);
 /* Under the lock: finds where the last whole frame ends and cuts what a killed writer left behind it. `known`

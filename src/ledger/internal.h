@@ -56,13 +56,10 @@ int record_encode(const struct ledger_record *r, const struct record_stamp *s, s
 /* secret.c: the text, or in its place "sha256:..." of it when it holds a secret. `spare` keeps that. */
 const char *secret_scrub(const char *text, char spare[80]);
 
-/* place.c: the ledger's directory and what lies in it. */
-int ledger_dir_open(bool make, struct err *e);
+/* place.c: what lies in the ledger's directory. */
 /* The greatest segment number, 0: none, -1: cannot be read. */
 int64_t ledger_last_segment(int dir);
 void ledger_boot_id(char ret[40]);
-/* The whole file, or what was there when it was opened; 0 with an empty buffer when it does not exist. */
-int ledger_slurp(int dir, const char *name, struct buf *out);
 /* The size in the last checkpoint, 0: none. */
 uint64_t ledger_sealed_size(int dir);
 

@@ -217,3 +217,72 @@ void ledger_log_free(struct ledger_log *l);
 uint64_t ledger_log_count(const struct ledger_log *l);
 /* 0, or -1: pruned, or no record that this version can read. */
 int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret);
+
+/* ---- questions (query.c, show.c): pure; text goes to `out` ---- */
+
+struct ledger_filter { /* NULL: any */
+        const char *box, *run, *kind, *target;
+        int64_t since_us;
+};
+bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v);
+/* One line for people, without a newline; what a box wrote in it is inert. */
+void ledger_line(const struct ledger_view *v, struct buf *out);
+/* Every effect of any box on one target; a target that ends in * stands for all that begin so. */
+void ledger_field(const struct ledger_log *l, const char *target, bool json, struct buf *out);
+/* Whom effects reached, by reach and target. */
+void ledger_reached(const struct ledger_log *l, bool json, struct buf *out);
+/* The one run that `which` names, by id, unique beginning of it, or box name (the newest). */
+int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX],
+                    struct err *e);
+/* A run as a picture: its doors, effects and denials on a time line. */
+int ledger_show(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
+
+/* ---- cause and effect (graph.c, trace.c): pure ---- */
+
+enum ledger_link { LINK_PARENT = 0, LINK_BYTES, LINK_PIPE, LINK_TRACE, LINK__COUNT };
+const char *ledger_link_name(enum ledger_link k);
+struct ledger_edge {
+        uint64_t cause, effect; /* indexes */
+        enum ledger_link link;
+};
+struct ledger_graph;
+struct ledger_graph *ledger_graph_new(const struct ledger_log *l, struct err *e);
+void ledger_graph_free(struct ledger_graph *g);
+const struct ledger_edge *ledger_graph_edges(const struct ledger_graph *g, size_t *ret_count);
+/* By id or by the unique beginning of one; -1 and *e. */
+int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct err *e);
+enum { LEDGER_BACK = 1, LEDGER_FORWARD = 2 };
+int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, bool json, struct buf *out,
+                 struct err *e);
+
+/* ---- verification and proofs (verify.c, proof.c) ---- */
+
+/* Every frame, the tree, every checkpoint that is remembered, its signatures, intents and outcomes, gaps.
+ * Text or JSON to `out`; *ret_ok: nothing was found. `extra`: further checkpoints to hold it against, or "".
+ * -1: it could not be looked at. */
+int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *ret_ok, struct err *e);
+/* An inclusion proof in C2SP's form, with the record in its `extra` line. */
+int ledger_proof_make(int dir, const char *id, struct buf *out, struct err *e);
+/* Checks one with the keys in `keyfile` and nothing else. */
+int ledger_proof_check(struct span text, const char *keyfile, struct buf *out, bool *ret_ok, struct err *e);
+/* Runs cordon-ledger on a ledger: "seal-once", "rotate". */
+int ledger_helper_do(const char *verb, const char *arg, struct span input, struct buf *out, struct err *e);
+
+/* ---- out of the ledger (export.c, html.c), and out of the way (prune.c) ---- */
+
+/* "jsonl", "otlp", "ocsf", "prometheus". */
+int ledger_export(const struct ledger_log *l, const char *format, const struct ledger_filter *f,
+                  void (*put)(void *ctx, const char *text, size_t len), void *ctx, struct err *e);
+/* One page with the run's graph of causes and effects: no script, nothing from the network. */
+int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
+/* Takes payloads away; leaf hashes stay. The pruning itself is recorded first. */
+int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e);
+/* Puts the whole ledger aside, under a name that says when, and begins another. */
+int ledger_restart(struct buf *ret_where, struct err *e);
+
+/* ---- the place (place.c, helper.c) ---- */
+
+int ledger_dir_open(bool make, struct err *e);
+int ledger_place(char *ret, size_t cap, struct err *e);
+/* The whole file, or what was there when it was opened; 0 with an empty buffer when it does not exist. */
+int ledger_slurp(int dir, const char *name, struct buf *out);

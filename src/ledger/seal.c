@@ -166,7 +166,12 @@ static int seal(struct sealer *s, const struct key *also)
 {
         uint64_t before = s->tree.size;
         uint64_t sealed = ledger_sealed_size(s->dir);
-        (void) ledger_scan(s->dir, &s->at, each_leaf, s);
+        if (ledger_scan(s->dir, &s->at, each_leaf, s) >= SCAN_BAD) {
+                s->at = (struct scan_place){
+                        0
+                }; /* a segment was pruned under us: its frames lie elsewhere now */
+                (void) ledger_scan(s->dir, &s->at, each_leaf, s);
+        }
         if (s->failed)
                 return -1;
         if (s->tree.size == before && s->tree.size == sealed && !also)
