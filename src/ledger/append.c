@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { KEPT_MAX = 256 << 10, DURABLE_WAIT_MS = 2000 };
+enum { KEPT_MAX = 256 << 10, DURABLE_WAIT_MS = 2000, HARDWARE_FROM = 1000 };
 
 struct kept { /* one record that waits: front, digits of the clock, back */
         uint32_t front, back;
@@ -348,6 +348,8 @@ int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable,
         if (durable && make_durable(l, before, e) < 0)
                 return -1;
         l->next += r->name == NULL;
+        if (l->next == HARDWARE_FROM)
+                ledger_use_hardware();
         if (ret_id)
                 memcpy(ret_id, id, sizeof id);
         if (l->kept.n > KEPT_MAX)

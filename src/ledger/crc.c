@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/crc.c - CRC-32C (Castagnoli, reflected), by table. It finds torn and rotten frames, not liars: for
- * those there is the tree. */
+/* ledger/crc.c - CRC-32C (Castagnoli, reflected), by table or by the processor. It finds torn and rotten
+ * frames, not liars: for those there is the tree. */
+#include "base/hash.h"
 #include "ledger/internal.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
 static const uint32_t table[256] = {
         0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8, 0xd4ca64eb,
@@ -38,11 +46,64 @@ static const uint32_t table[256] = {
         0x79b737ba, 0x8bdcb4b9, 0x988c474d, 0x6ae7c44e, 0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351,
 };
 
-uint32_t crc32c(uint32_t crc, const void *p, size_t n)
+static uint32_t by_table(uint32_t crc, const uint8_t *at, size_t n)
 {
-        const uint8_t *at = p;
-        crc = ~crc;
         for (; n > 0; n--, at++)
                 crc = table[(crc ^ *at) & 0xff] ^ crc >> 8;
-        return ~crc;
+        return crc;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("sse4.2"))) static uint32_t by_hardware(uint32_t crc, const uint8_t *at, size_t n)
+{
+        uint64_t c = crc;
+        for (; n >= 8; n -= 8, at += 8) {
+                uint64_t word;
+                memcpy(&word, at, sizeof word);
+                c = _mm_crc32_u64(c, word);
+        }
+        for (; n > 0; n--, at++)
+                c = _mm_crc32_u8((uint32_t) c, *at);
+        return (uint32_t) c;
+}
+
+static bool has_hardware(void)
+{
+        unsigned a, b, c, d;
+        return __get_cpuid(1, &a, &b, &c, &d) && c & bit_SSE4_2;
+}
+
+#elif defined(__aarch64__)
+__attribute__((target("+crc"))) static uint32_t by_hardware(uint32_t crc, const uint8_t *at, size_t n)
+{
+        for (; n >= 8; n -= 8, at += 8) {
+                uint64_t word;
+                memcpy(&word, at, sizeof word);
+                crc = __builtin_aarch64_crc32cx(crc, word);
+        }
+        for (; n > 0; n--, at++)
+                crc = __builtin_aarch64_crc32cb(crc, *at);
+        return crc;
+}
+
+static bool has_hardware(void) { return getauxval(AT_HWCAP) & (1u << 7) /* HWCAP_CRC32 */; }
+
+#else
+#define by_hardware by_table
+static bool has_hardware(void) { return false; }
+#endif
+
+/* Both ways give the same sums: a race over this changes nothing but the speed. */
+static bool use_hardware;
+
+void ledger_use_hardware(void)
+{
+        (void) hash_use_hardware();
+        __atomic_store_n(&use_hardware, has_hardware(), __ATOMIC_RELAXED);
+}
+
+uint32_t crc32c(uint32_t crc, const void *p, size_t n)
+{
+        bool fast = __atomic_load_n(&use_hardware, __ATOMIC_RELAXED);
+        return ~(fast ? by_hardware(~crc, p, n) : by_table(~crc, p, n));
 }

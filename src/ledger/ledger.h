@@ -150,6 +150,9 @@ int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e);
 void ledger_next_id(const struct ledger *l, char ret_id[LEDGER_ID_MAX]);
 /* Flushes, closes. */
 void ledger_close(struct ledger *l);
+/* Lets sums and hashes use the processor's own instructions: for whoever has thousands of records before him.
+ * Not at a start, where asking the processor costs more than it saves. */
+void ledger_use_hardware(void);
 /* Starts the sealer in the background if none is running (wake.c). Returns at once. */
 void ledger_wake_sealer(const struct ledger *l);
 /* Marks a file with the effect that made it, for later readers' parents. Best effort. */

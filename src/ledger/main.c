@@ -7,7 +7,6 @@
  *   rotate DIR        a new key
  *   check KEYS        notes on standard input: one line "SIZE good|bad|unknown" for each; KEYS: a file of
  * keys */
-#include "base/hash.h"
 #include "ledger/seal.h"
 
 #include <fcntl.h>
@@ -69,6 +68,7 @@ int main(int argc, char **argv)
         struct err e = { 0 };
         int r = -1;
         (void) umask(077);
+        ledger_use_hardware();
         (void) err_set(&e, ERR_USAGE, 0, "usage: cordon-ledger seal|seal-once|rotate DIR, or check KEYS");
         if (argc == 3 && strcmp(argv[1], "seal") == 0)
                 r = seal_run(argv[2], &e);

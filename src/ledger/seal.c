@@ -7,7 +7,6 @@
 #include "ledger/seal.h"
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/hash.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -282,7 +281,6 @@ int seal_run(const char *place, struct err *e)
         AUTO_FD(turn, take_turn(dir));
         if (turn < 0)
                 return 0; /* another one is at work */
-        (void) hash_use_hardware();
         AUTO_FD(watch, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
         char head[32];
         (void) snprintf(head, sizeof head, "/proc/self/fd/%d/head", dir);

@@ -10,7 +10,6 @@
  *
  * What is bad is a finding; what is only unfinished is counted. */
 #include "base/fd.h"
-#include "base/hash.h"
 #include "base/str.h"
 #include "ledger/internal.h"
 
@@ -43,6 +42,7 @@ struct verify {
         struct span tiles;
         struct table ids, intents, runs;
         uint64_t pruned, pruned_told, intents_open, outcomes, runs_open, gaps;
+        uint64_t sealed;
         int64_t clock;
         unsigned bad;
         bool tile_told;
@@ -262,6 +262,10 @@ static void check_end(struct verify *v, enum scan_end end, const struct scan_pla
                 [SCAN_UNREADABLE] = "the segment cannot be read"
         };
         check_points(v);
+        for (size_t i = 0; i < v->point_count; i++)
+                if (strcmp(v->points[i].where, "witness") == 0 && v->points[i].size > v->sealed)
+                        find(v, "witness: signed for %llu records; the ledger has lost that checkpoint",
+                             (unsigned long long) v->points[i].size);
         if (end >= SCAN_BAD)
                 find(v, "segment %u, byte %llu (record %llu): %s", at->seq, (unsigned long long) at->offset,
                      (unsigned long long) at->index, how[end]);
@@ -290,16 +294,16 @@ static void map_tiles(struct verify *v, int dir)
 
 /* ---- the report ---- */
 
-static void report_json(const struct verify *v, uint64_t sealed, struct buf *out)
+static void report_json(const struct verify *v, struct buf *out)
 {
         buf_printf(out,
                    "{\"ok\":%s,\"records\":%llu,\"sealed\":%llu,\"checkpoints\":%zu,\"unknown\":%llu,"
                    "\"answered\":%llu,"
                    "\"unfinished_runs\":%llu,\"pruned\":%llu,\"gaps\":%llu,\"findings\":[",
-                   v->bad ? "false" : "true", (unsigned long long) v->tree.size, (unsigned long long) sealed,
-                   v->point_count, (unsigned long long) v->intents_open, (unsigned long long) v->outcomes,
-                   (unsigned long long) v->runs_open, (unsigned long long) v->pruned,
-                   (unsigned long long) v->gaps);
+                   v->bad ? "false" : "true", (unsigned long long) v->tree.size,
+                   (unsigned long long) v->sealed, v->point_count, (unsigned long long) v->intents_open,
+                   (unsigned long long) v->outcomes, (unsigned long long) v->runs_open,
+                   (unsigned long long) v->pruned, (unsigned long long) v->gaps);
         const char *at = buf_str(&v->findings);
         for (bool first = true; *at; first = false) {
                 size_t n = strcspn(at, "\n");
@@ -311,10 +315,10 @@ static void report_json(const struct verify *v, uint64_t sealed, struct buf *out
         buf_puts(out, "]}\n");
 }
 
-static void report_text(const struct verify *v, uint64_t sealed, struct buf *out)
+static void report_text(const struct verify *v, struct buf *out)
 {
         buf_printf(out, "%llu records, %llu of them under %zu checkpoints\n",
-                   (unsigned long long) v->tree.size, (unsigned long long) sealed, v->point_count);
+                   (unsigned long long) v->tree.size, (unsigned long long) v->sealed, v->point_count);
         if (v->intents_open)
                 buf_printf(out, "%llu intents have no outcome: whether those effects happened is unknown\n",
                            (unsigned long long) v->intents_open);
@@ -354,13 +358,13 @@ int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *
         struct verify v = { 0 };
         struct scan_place at = { 0 };
         AUTO_FD(up, openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        (void) hash_use_hardware();
+        ledger_use_hardware();
         if (ledger_slurp(dir, "checkpoints", &v.notes) < 0 ||
             (up >= 0 && ledger_slurp(up, "witness/checkpoint", &v.witness) < 0)) {
                 done(&v);
                 return err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
         }
-        uint64_t sealed = ledger_sealed_size(dir);
+        v.sealed = ledger_sealed_size(dir);
         remember(&v, buf_span(&v.notes), "checkpoint");
         remember(&v, buf_span(&v.witness), "witness");
         remember(&v, span_str(extra), "the checkpoint given");
@@ -373,9 +377,9 @@ int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *
         check_signatures(&v, dir, buf_span(&v.witness), "witness", e);
         check_signatures(&v, dir, span_str(extra), "the checkpoint given", e);
         if (json)
-                report_json(&v, sealed, out);
+                report_json(&v, out);
         else
-                report_text(&v, sealed, out);
+                report_text(&v, out);
         *ret_ok = v.bad == 0;
         done(&v);
         return 0;

@@ -175,6 +175,29 @@ static void test_record__no_form_of_a_known_secret_is_written(void)
         free(text);
 }
 
+/* RFC 3720, B.4; and by the processor, which must agree at every length. Runs last. */
+static void test_record__sums_are_crc32c(void)
+{
+        static uint8_t bytes[300];
+        static uint32_t plain[300];
+        uint8_t zeros[32] = { 0 }, ones[32], up[32];
+        memset(ones, 0xff, sizeof ones);
+        for (size_t i = 0; i < 32; i++)
+                up[i] = (uint8_t) i;
+        CHECK_INT(crc32c(0, zeros, 32), 0x8a9136aa);
+        CHECK_INT(crc32c(0, ones, 32), 0x62a8ab43);
+        CHECK_INT(crc32c(0, up, 32), 0x46dd794e);
+        CHECK_INT(crc32c(crc32c(0, up, 7), up + 7, 25), 0x46dd794e);
+        for (size_t i = 0; i < sizeof bytes; i++)
+                bytes[i] = (uint8_t) (i * 31 + 7);
+        for (size_t n = 0; n < 300; n++)
+                plain[n] = crc32c(0, bytes, n);
+        ledger_use_hardware();
+        for (size_t n = 0; n < 300; n++)
+                CHECK_INT(crc32c(0, bytes, n), plain[n]);
+        CHECK_INT(crc32c(0, up, 32), 0x46dd794e);
+}
+
 static const struct test_case cases[] = {
         CASE(test_record__is_canonical_and_complete),
         CASE(test_record__fields_of_later_versions_are_left_alone),
@@ -182,5 +205,6 @@ static const struct test_case cases[] = {
         CASE(test_record__only_what_reaches_nobody_and_changes_nothing_may_leave_first),
         CASE(test_record__a_long_text_is_cut_and_named_by_its_digest),
         CASE(test_record__no_form_of_a_known_secret_is_written),
+        CASE(test_record__sums_are_crc32c),
 };
 TEST_MAIN(cases)
