@@ -15,7 +15,7 @@ all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@ninja -C $(BUILD) --quiet
 	@ninja -C $(STATIC) --quiet
 	@mkdir -p $(STATIC)/src/libexec/cordon
-	@for p in $(abspath $(BUILD))/src/*/cordon-*; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/libexec/cordon/; done
+	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/cordon-*; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/libexec/cordon/; done
 
 $(BUILD)-musl/build.ninja:
 	@CC="$(CURDIR)/tools/musl-cc" meson setup $(BUILD)-musl --prefix=$(PREFIX) --buildtype=release -Dprogram_only=true >/dev/null

@@ -102,7 +102,9 @@ typedef enum cordon_option {
         CORDON_ROOT_INSIDE,    /* "1": uid 0 inside (still nobody outside) */
         CORDON_REQUIRE_GROUPS, /* "1": refuse to start where control groups cannot keep the limits */
         CORDON_OBSERVE,        /* what is told of refusals: "off", "calls", "denials" (the default), "all" */
-        CORDON_SINGLE_THREAD /* "1": this program has one thread; the box then also dies with it by signal */
+        CORDON_SINGLE_THREAD, /* "1": this program has one thread; the box then also dies with it by signal */
+        CORDON_LEDGER,        /* "on" (the default), "off", or "require": no start that cannot be recorded */
+        CORDON_IN_FROM        /* a run that led to this one */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -196,6 +198,55 @@ CORDON_API int cordon_costs(cordon_policy *p, unsigned rounds, void (*each)(void
                             void *ctx, cordon_error *e);
 /* Removes control groups whose keeper was killed together with its janitor; returns how many. */
 CORDON_API unsigned cordon_sweep(void);
+
+/* ---- the ledger: what crossed, why, and proof ---- */
+
+typedef struct cordon_log_filter { /* NULL: any */
+        const char *box;           /* a box's name */
+        const char *run;           /* a run id, or its beginning */
+        const char *kind;          /* "file", "net", "start" ..., or a phase: "denied", "intent" ... */
+        const char *target;        /* a part of the target */
+        int64_t since_us;          /* microseconds since 1970 */
+} cordon_log_filter;
+/* Calls `each` with every record that matches, from record *cursor on (0: the first), as canonical JSON and
+ * as a line for people; moves *cursor behind the last, for a caller that asks again. */
+CORDON_API int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
+                               void (*each)(void *ctx, const char *json, const char *line), void *ctx,
+                               cordon_error *e);
+typedef enum cordon_log_view {
+        CORDON_LOG_SHOW,       /* a run as a picture in the terminal */
+        CORDON_LOG_FIELD,      /* every box's effects on one target */
+        CORDON_LOG_FIELD_JSON, /* the records themselves, one a line */
+        CORDON_LOG_REACHED,    /* whom effects reached; needs no argument */
+        CORDON_LOG_REACHED_JSON,
+        CORDON_LOG_PROOF,      /* of a record, by its id: what cordon_verify_proof() takes */
+        CORDON_LOG_CHECKPOINT, /* the newest signed checkpoint; needs no argument */
+        CORDON_LOG_KEYS,       /* the public keys, one a line; needs no argument */
+        CORDON_LOG_HTML        /* a run as one self-contained page */
+} cordon_log_view;
+CORDON_API char *cordon_log(cordon_log_view view, const char *arg, cordon_error *e);
+/* From a record to its causes and onward. */
+CORDON_API char *cordon_trace(const char *id, int back, int forward, int json, cordon_error *e);
+/* Is the ledger what was written? `checkpoints`: notes that the caller has kept, or NULL. *ret_ok is 1 or 0.
+ */
+CORDON_API char *cordon_verify(const char *checkpoints, int json, int *ret_ok, cordon_error *e);
+/* With the public keys in a file and nothing else; NULL: this ledger's own. */
+CORDON_API char *cordon_verify_proof(const char *proof, size_t len, const char *keyfile, int *ret_ok,
+                                     cordon_error *e);
+/* "jsonl", "otlp", "ocsf" or "prometheus"; `put` gets the text in pieces. */
+CORDON_API int cordon_log_export(const char *format, const cordon_log_filter *f,
+                                 void (*put)(void *ctx, const char *text, size_t len), void *ctx,
+                                 cordon_error *e);
+/* Takes the payloads of a kind (NULL: any) away that are older; their hashes stay, and the ledger still
+ * verifies. */
+CORDON_API int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, cordon_error *e);
+/* A new key; the change is recorded, and signed with both. */
+CORDON_API int cordon_log_rotate(cordon_error *e);
+/* Puts a damaged ledger aside and begins another. The string is where the old one is. */
+CORDON_API char *cordon_log_restart(cordon_error *e);
+/* Attaches what came later to its cause. `token`: the id of the record. Writes the reply's own id. */
+CORDON_API int cordon_react(const char *token, const char *from, const char *text, char ret_id[64],
+                            cordon_error *e);
 
 CORDON_API const char *cordon_version(void);
 CORDON_API const char *cordon_error_name(int code);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* base/hash.c - SHA-256 as FIPS 180-4 writes it down. Never: allocates, keeps state outside struct sha256. */
 #include "base/hash.h"
+#include "base/hash_hardware.h"
 
-static const uint32_t k256[64] = {
+const uint32_t sha256_k[64] = {
         0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
         0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
         0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -27,7 +28,7 @@ static void schedule(const uint8_t p[64], uint32_t w[64])
         }
 }
 
-static void compress(uint32_t h[8], const uint8_t p[64])
+static void compress_one(uint32_t h[8], const uint8_t p[64])
 {
         uint32_t w[64], v[8];
         schedule(p, w);
@@ -35,7 +36,7 @@ static void compress(uint32_t h[8], const uint8_t p[64])
         for (int i = 0; i < 64; i++) {
                 uint32_t s1 = ror(v[4], 6) ^ ror(v[4], 11) ^ ror(v[4], 25);
                 uint32_t ch = (v[4] & v[5]) ^ (~v[4] & v[6]);
-                uint32_t t1 = v[7] + s1 + ch + k256[i] + w[i];
+                uint32_t t1 = v[7] + s1 + ch + sha256_k[i] + w[i];
                 uint32_t s0 = ror(v[0], 2) ^ ror(v[0], 13) ^ ror(v[0], 22);
                 uint32_t maj = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
                 memmove(v + 1, v, 7 * sizeof *v);
@@ -44,6 +45,28 @@ static void compress(uint32_t h[8], const uint8_t p[64])
         }
         for (int i = 0; i < 8; i++)
                 h[i] += v[i];
+}
+
+/* One pointer for the process, set at most once and only to a function that gives the same answers: a race
+ * over it changes nothing but the speed. */
+static sha256_blocks *fast_blocks;
+
+bool hash_use_hardware(void)
+{
+        sha256_blocks *found = sha256_hardware();
+        __atomic_store_n(&fast_blocks, found, __ATOMIC_RELAXED);
+        return found != NULL;
+}
+
+static void compress(uint32_t h[8], const uint8_t *p, size_t blocks)
+{
+        sha256_blocks *fast = __atomic_load_n(&fast_blocks, __ATOMIC_RELAXED);
+        if (fast) {
+                fast(h, p, blocks);
+                return;
+        }
+        for (; blocks > 0; blocks--, p += 64)
+                compress_one(h, p);
 }
 
 void sha256_init(struct sha256 *s)
@@ -58,10 +81,11 @@ void sha256_add(struct sha256 *s, const void *p, size_t n)
         while (n > 0) {
                 size_t have = s->bytes % 64;
                 if (have == 0 && n >= 64) {
-                        compress(s->h, at);
-                        s->bytes += 64;
-                        at += 64;
-                        n -= 64;
+                        size_t whole = n / 64;
+                        compress(s->h, at, whole);
+                        s->bytes += whole * 64;
+                        at += whole * 64;
+                        n -= whole * 64;
                         continue;
                 }
                 size_t k = n < 64 - have ? n : 64 - have;
@@ -70,7 +94,7 @@ void sha256_add(struct sha256 *s, const void *p, size_t n)
                 at += k;
                 n -= k;
                 if (s->bytes % 64 == 0)
-                        compress(s->h, s->block);
+                        compress(s->h, s->block, 1);
         }
 }
 

@@ -14,3 +14,6 @@ void sha256_add(struct sha256 *s, const void *p, size_t n);
 void sha256_end(struct sha256 *s, uint8_t ret_digest[32]);
 /* The digest of `data` as 64 hex digits and a NUL. */
 void sha256_hex(struct span data, char ret_hex[65]);
+/* Lets SHA-256 use the processor's own instructions from here on, where it has them; false: it has none.
+ * Never on the path of a start: on a virtual machine, asking the processor costs more than it saves there. */
+bool hash_use_hardware(void);

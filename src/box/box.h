@@ -53,6 +53,7 @@ struct box_result {
         uint64_t group_wait_ns; /* the part of it spent on control groups */
         uint64_t output_bytes;
         bool output_truncated;
+        char ledger[200]; /* "on", or "off: WHY" */
         struct box_denial denials[DENIALS_MAX];
         unsigned denial_count;
         uint32_t denials_lost;      /* distinct ones beyond DENIALS_MAX */
@@ -87,6 +88,8 @@ enum box_observe {
         BOX_OBSERVE_OFF,
         BOX_OBSERVE_ALL /* also what nothing refused: files opened, programs started. Costs every open() */
 };
+/* Whether the run is written down. Zero writes, and goes on where that cannot be done. */
+enum box_ledger { BOX_LEDGER_ON = 0, BOX_LEDGER_OFF, BOX_LEDGER_REQUIRE };
 
 struct box_config {
         const struct plan *plan;             /* borrowed until box_free() */
@@ -99,7 +102,10 @@ struct box_config {
         unsigned short rows, columns; /* of the terminal at the start */
         bool single_thread;           /* the calling program has one thread */
         enum box_observe observe;     /* what is told of refusals; the walls are the same */
-        uid_t uid;                    /* the caller */
+        enum box_ledger ledger;
+        const char *trace_in, *trace_out; /* W3C trace context of the caller and of the run; or NULL */
+        const char *cause;                /* id of the record that led to this run, or NULL */
+        uid_t uid;                        /* the caller */
         gid_t gid;
         bool root; /* the caller can map another id */
 };

@@ -45,7 +45,8 @@ struct box {
                 early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
         int output_error;      /* errno of the first write to the caller that failed, other than EPIPE */
         bool log_on;
-        struct buf log; /* the last of the output, for `cordon logs` of a detached box */
+        struct buf log;        /* the last of the output, for `cordon logs` of a detached box */
+        struct record *record; /* what record.c keeps; NULL: no ledger */
         struct box_result r;
 };
 
@@ -85,6 +86,13 @@ void keeper_note_effect(struct box *b, const struct wall_denial *d);
 /* registry.c */
 void registry_open(struct box *b);
 void registry_serve(struct box *b);
+
+/* record.c: what the run leaves in the ledger */
+int record_require(struct box *b, struct err *e); /* --require-ledger: before anything starts */
+void record_up(struct box *b);
+void record_bytes(struct box *b, int stream, const void *p, size_t n);
+void record_finish(struct box *b);
+void record_free(struct box *b);
 
 /* keeper.c */
 void keeper_log(struct box *b, const void *p, size_t n);

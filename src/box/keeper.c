@@ -104,7 +104,7 @@ struct box *box_start(const struct box_config *c, struct err *e)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for a box");
                 return NULL;
         }
-        if (start_all(b, e) < 0) {
+        if (record_require(b, e) < 0 || start_all(b, e) < 0) {
                 box_free(b);
                 return NULL;
         }
@@ -129,6 +129,7 @@ static void note_up(struct box *b, const struct wall_message *m)
         for (int sig = 1; sig < 64; sig++)
                 if (b->early_signals & (1ull << sig))
                         (void) wall_signal(&b->child, sig);
+        record_up(b);
 }
 
 static void note_end(struct box *b, const struct wall_end *end)
@@ -253,6 +254,7 @@ static void finish(struct box *b)
         if (b->r.end == BOX_EXITED && b->r.code == 0 && handles_finish(b, &b->r.error) < 0)
                 b->r.end = BOX_FAILED;
         fd_close(&b->registry);
+        record_finish(b);
 }
 
 void box_kill(struct box *b)
@@ -380,6 +382,7 @@ void box_free(struct box *b)
         keeper_groups_end(b);
         pump_close(b);
         handles_close(b);
+        record_free(b);
         fd_close(&b->registry);
         buf_done(&b->log);
         for (unsigned i = 0; i < b->r.effect_count; i++)

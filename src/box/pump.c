@@ -215,6 +215,7 @@ static void serve_output(struct box *b, int stream)
                 b->r.output_truncated = true;
         }
         b->r.output_bytes += (uint64_t) n;
+        record_bytes(b, stream, p->buffer, (size_t) n);
         if (b->log_on)
                 keeper_log(b, p->buffer, (size_t) n);
         if (b->c.io.sink)
@@ -256,6 +257,7 @@ static void serve_input(struct box *b)
                 end_input(b);
                 return;
         }
+        record_bytes(b, 0, p->buffer, (size_t) n);
         p->have = (size_t) n;
         p->sent = 0;
         if (!flush(p)) {

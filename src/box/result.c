@@ -118,7 +118,8 @@ void box_result_json(const struct box_result *r, struct buf *out)
         buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", policy_wall_name(r->wall),
                    r->attested ? "true" : "false");
         add_layers(r, out);
-        buf_printf(out, ",\"policy\":\"%s\"", r->digest ? r->digest : "");
+        buf_printf(out, ",\"policy\":\"%s\",\"ledger\":", r->digest ? r->digest : "");
+        buf_json(out, span_str(r->ledger));
         if (r->end == BOX_FAILED || r->end == BOX_NO_EXEC)
                 add_error(&r->error, out);
         buf_putc(out, '}');

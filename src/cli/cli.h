@@ -68,8 +68,14 @@ int verb_breakout(int argc, char **argv);
 int verb_bombs(int argc, char **argv);
 int verb_claims(int argc, char **argv);
 int verb_cost(int argc, char **argv);
+int verb_log(int argc, char **argv);
+int verb_trace(int argc, char **argv);
+int verb_verify(int argc, char **argv);
+int verb_react(int argc, char **argv);
+int verb_report(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
 extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[],
-        breakout_options[], bombs_options[], claims_options[], cost_options[], no_options[];
+        breakout_options[], bombs_options[], claims_options[], cost_options[], log_options[], react_options[],
+        report_options[], trace_options[], verify_options[], no_options[];

@@ -21,7 +21,8 @@ struct run {
         cordon_box *box;
         const char *name, *cwd, *observe;
         struct cli_handles handles;
-        bool tty, no_stdin, root, json, quiet, plan, detach, require;
+        bool tty, no_stdin, root, json, quiet, plan, detach, require, require_ledger;
+        const char *ledger, *in_from;
         int status_fd;
         bool script;
         char **command; /* of a script */
@@ -46,6 +47,7 @@ SETTER(quiet)
 SETTER(plan)
 SETTER(detach)
 SETTER(require)
+SETTER(require_ledger)
 
 static int set_observe(void *ctx, const char *value)
 {
@@ -59,6 +61,20 @@ static int set_name(void *ctx, const char *value)
         if (n == 0 || value[n] || n > 60)
                 return cli_usage("a name has letters, digits, `_`, `.` and `-`, at most 60"), -1;
         ((struct run *) ctx)->name = value;
+        return 0;
+}
+
+static int set_ledger(void *ctx, const char *value)
+{
+        if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
+                return cli_usage("--ledger takes on or off"), -1;
+        ((struct run *) ctx)->ledger = value;
+        return 0;
+}
+
+static int set_in_from(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->in_from = value;
         return 0;
 }
 
@@ -108,6 +124,9 @@ const struct cli_option run_options[] = {
         { "work", 0, "DIR", "what {work} means (default: here)", set_work },
         { "root", 0, NULL, "uid 0 inside; still nobody outside", set_root },
         { "require-limit", 0, NULL, "do not start where control groups cannot keep the limits", set_require },
+        { "require-ledger", 0, NULL, "do not start where the run cannot be recorded", set_require_ledger },
+        { "ledger", 0, "on|off", "record the run (default: on)", set_ledger },
+        { "in-from", 0, "RUN", "the run whose results this one is given", set_in_from },
         { "json", 0, NULL, "the result as one JSON object on standard error", set_json },
         { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
         { "observe", 0, "off|calls|denials|all", "what is told of refusals (default: denials)", set_observe },
@@ -285,6 +304,10 @@ static int configure(struct run *r, char **command)
         bad = bad || (r->root && cordon_box_set(r->box, CORDON_ROOT_INSIDE, "1") < 0);
         bad = bad || (r->require && cordon_box_set(r->box, CORDON_REQUIRE_GROUPS, "1") < 0);
         bad = bad || cordon_box_set(r->box, CORDON_SINGLE_THREAD, "1") < 0;
+        bad = bad || (r->ledger && cordon_box_set(r->box, CORDON_LEDGER, r->ledger) < 0);
+        bad = bad || (r->require_ledger && cordon_box_set(r->box, CORDON_LEDGER, "require") < 0);
+        if (r->in_from && cordon_box_set(r->box, CORDON_IN_FROM, r->in_from) < 0)
+                return cli_usage("--in-from takes a run's id, as `cordon log` shows it"), -1;
         /* Where nobody will read of hidden paths, nobody needs to look for them. */
         bool unread = r->quiet && !r->json && r->status_fd < 0;
         const char *observe = r->observe ? r->observe : unread ? "calls" : "denials";

@@ -101,6 +101,10 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_SINGLE_THREAD:
                 b->single_thread = on;
                 return 0;
+        case CORDON_LEDGER:
+                return lib_set_ledger(b, value);
+        case CORDON_IN_FROM:
+                return lib_set_cause(b, value);
         }
         return -1;
 }

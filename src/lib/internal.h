@@ -24,6 +24,10 @@ struct cordon_box {
         bool as_root; /* the box gets an id of its own outside */
         bool tty, root_inside, require_groups, single_thread;
         enum box_observe observe;
+        enum box_ledger ledger;
+        bool ledger_said; /* the option was set: the variable does not count */
+        char cause[64];   /* --in-from: id of the record that led to this run */
+        char trace_in[56], trace_out[56];
         struct box_stdio io;
         struct box_handle handles[HANDLES_MAX];
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
@@ -49,6 +53,10 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
 
 /* explain.c: a hint for a command that could not be started. */
 void lib_explain_exec(const struct cordon_box *b);
+/* ledger.c: the options, and the trace context of a run, from the caller's environment. */
+int lib_set_ledger(struct cordon_box *b, const char *value);
+int lib_set_cause(struct cordon_box *b, const char *run);
+void lib_prepare_ledger(struct cordon_box *b);
 
 /* look.c: what the host has at the paths that doors and programs name. */
 struct look;

@@ -69,7 +69,8 @@ static int name_state(const struct door *doors, size_t n, struct state_names *s,
 }
 
 /* Values of the caller's variables that `env NAME` doors pass on; NULL: no memory. */
-static const char **passed_variables(const struct door *doors, size_t n, struct err *e)
+static const char **passed_variables(const struct cordon_box *b, const struct door *doors, size_t n,
+                                     struct err *e)
 {
         const char **v = calloc(n + 1, sizeof *v);
         size_t k = 0;
@@ -78,6 +79,8 @@ static const char **passed_variables(const struct door *doors, size_t n, struct 
                 if (doors[i].kind != DOOR_ENV || doors[i].value)
                         continue;
                 const char *value = getenv(doors[i].name);
+                if (b->trace_out[0] && strcmp(doors[i].name, "TRACEPARENT") == 0)
+                        value = b->trace_out; /* the run's own span, not the caller's */
                 char *both = NULL;
                 if (value && (whole = asprintf(&both, "%s=%s", doors[i].name, value) >= 0))
                         v[k++] = both;
@@ -111,7 +114,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         if (!l)
                 return NULL;
         look_fill(l, &r);
-        const char **passed = passed_variables(doors, n, e);
+        const char **passed = passed_variables(b, doors, n, e);
         r.passed = passed;
         struct plan *p = passed ? plan_make(b->policy->checked, &r, e) : NULL;
         free_variables(passed);
@@ -153,6 +156,10 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .rows = b->rows,
                                 .columns = b->columns,
                                 .observe = b->observe,
+                                .ledger = b->ledger,
+                                .trace_in = b->trace_in[0] ? b->trace_in : NULL,
+                                .trace_out = b->trace_out[0] ? b->trace_out : NULL,
+                                .cause = b->cause[0] ? b->cause : NULL,
                                 .uid = f->uid,
                                 .gid = f->gid,
                                 .root = b->as_root };
@@ -203,6 +210,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
         if (cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
                 return -1;
         b->as_root = f.uid == 0 && f.maps_all;
+        lib_prepare_ledger(b);
         enum wall_kind wall = policy_wall(b->policy->checked);
         if (wall != WALL_AUTO)
                 return start_with(b, wall, &f, e) == 0 ? 0 : explain_namespaces(e);

@@ -41,8 +41,28 @@ static void test_hash__pieces_give_the_digest_of_the_whole(void)
         }
 }
 
+/* Runs last: from here on this process hashes by the processor's own instructions. */
+static void test_hash__the_processors_instructions_give_the_same_digests(void)
+{
+        static char text[1500], plain[1500][65];
+        for (size_t i = 0; i < sizeof text; i++)
+                text[i] = (char) (i * i * 31 + 5);
+        for (size_t n = 0; n < sizeof text; n++)
+                sha256_hex(span_of(text, n), plain[n]);
+        if (!hash_use_hardware())
+                SKIP("this processor has no instructions for SHA-256");
+        for (size_t n = 0; n < sizeof text; n++) {
+                char fast[65];
+                sha256_hex(span_of(text, n), fast);
+                CHECK_STR(fast, plain[n]);
+        }
+        test_hash__known_answers_of_fips_180_4();
+        test_hash__pieces_give_the_digest_of_the_whole();
+}
+
 static const struct test_case cases[] = {
         CASE(test_hash__known_answers_of_fips_180_4),
         CASE(test_hash__pieces_give_the_digest_of_the_whole),
+        CASE(test_hash__the_processors_instructions_give_the_same_digests),
 };
 TEST_MAIN(cases)

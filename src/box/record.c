@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* box/record.c - what a run leaves in the ledger. Nothing of it is on the path of a start: the first record
+ * is written when the payload already runs, the others at the end. A ledger that cannot be written stops only
+ * a run that was told to require it; every other says so in its result. */
+#include "base/fd.h"
+#include "base/hash.h"
+#include "box/internal.h"
+#include "ledger/ledger.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum { STREAMS = 3, HARDWARE_FROM = 1 << 20, INPUTS_MAX = 6, END_WAIT_MS = 1000 };
+
+struct record {
+        struct ledger *ledger;
+        struct {
+                struct sha256 sum;
+                uint64_t bytes;
+        } stream[STREAMS];
+        char pipe[STREAMS][80]; /* "DEV:INO@BOOT" when the caller's stream is a pipe */
+        char start[LEDGER_ID_MAX];
+        char inputs[INPUTS_MAX][LEDGER_ID_MAX];
+        unsigned input_count;
+        bool hardware;
+};
+
+static void off(struct box *b, const struct err *e)
+{
+        (void) snprintf(b->r.ledger, sizeof b->r.ledger, "off: %.180s", e->what);
+        if (b->record)
+                ledger_close(b->record->ledger);
+        free(b->record);
+        b->record = NULL;
+}
+
+static void digest_text(struct sha256 *s, char ret[72])
+{
+        static const char digits[] = "0123456789abcdef";
+        uint8_t d[32];
+        sha256_end(s, d);
+        memcpy(ret, "sha256:", 7);
+        for (int i = 0; i < 32; i++) {
+                ret[7 + 2 * i] = digits[d[i] >> 4];
+                ret[8 + 2 * i] = digits[d[i] & 15];
+        }
+        ret[71] = '\0';
+}
+
+static void digest_of(struct span bytes, char ret[72])
+{
+        struct sha256 s;
+        sha256_init(&s);
+        sha256_add(&s, bytes.p, bytes.n);
+        digest_text(&s, ret);
+}
+
+static struct ledger_record record_of(const struct box *b, enum ledger_kind k, enum ledger_phase p)
+{
+        struct ledger_record r = ledger_record_of(k, p);
+        r.box = b->r.name;
+        if (k != LEDGER_START) {
+                r.parents[0] = b->record->start;
+                r.parent_count = 1;
+        }
+        return r;
+}
+
+static void add(struct box *b, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX])
+{
+        struct err e;
+        if (b->record && ledger_append(b->record->ledger, r, false, ret_id, &e) < 0)
+                off(b, &e);
+}
+
+static void note_input(struct record *c, const char *id)
+{
+        if (c->input_count < INPUTS_MAX)
+                memcpy(c->inputs[c->input_count++], id, LEDGER_ID_MAX);
+}
+
+static void caused_by_inputs(const struct record *c, struct ledger_record *r)
+{
+        for (unsigned i = 0; i < c->input_count && r->parent_count < LEDGER_PARENTS_MAX; i++)
+                r->parents[r->parent_count++] = c->inputs[i];
+}
+
+/* ---- start ---- */
+
+static void name_pipe(int fd, const char *boot, char ret[80])
+{
+        struct stat st;
+        ret[0] = '\0';
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+                (void) snprintf(ret, 80, "%llx:%llu@%s", (unsigned long long) st.st_dev,
+                                (unsigned long long) st.st_ino, boot);
+}
+
+static void look_at_streams(struct box *b)
+{
+        char boot[40] = "";
+        struct record *c = b->record;
+        (void) fd_get(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+        name_pipe(b->c.io.in, boot, c->pipe[0]);
+        name_pipe(b->c.io.out[0], boot, c->pipe[1]);
+        name_pipe(b->c.io.out[1], boot, c->pipe[2]);
+        for (int i = 0; i < STREAMS; i++)
+                sha256_init(&c->stream[i].sum);
+}
+
+/* The command is named by its first word; the whole of it by digest, because arguments carry secrets. */
+static void put_command(const struct box *b, struct ledger_record *r, char digest[72])
+{
+        struct sha256 s;
+        const char **v = b->c.plan->argv;
+        sha256_init(&s);
+        for (; *v; v++)
+                sha256_add(&s, *v, strlen(*v) + 1);
+        digest_text(&s, digest);
+        r->digest = digest;
+        r->target = b->c.plan->argv[0];
+        ledger_more_number(r, "args", v - b->c.plan->argv);
+}
+
+static int add_start(struct box *b, bool durable, struct err *e)
+{
+        char digest[72], layers[16];
+        struct record *c = b->record;
+        struct ledger_record r = record_of(b, LEDGER_START, LEDGER_BEGIN);
+        r.name = "start";
+        r.policy = policy_digest(b->c.policy);
+        r.trace_in = b->c.trace_in;
+        r.trace_out = b->c.trace_out;
+        if (b->c.cause)
+                r.parents[r.parent_count++] = b->c.cause;
+        put_command(b, &r, digest);
+        (void) snprintf(layers, sizeof layers, "%x", b->r.layers);
+        ledger_more_text(&r, "layers", layers);
+        ledger_more_text(&r, "wall", policy_wall_name(b->r.wall));
+        ledger_more_text(&r, "stdin-pipe", c->pipe[0]);
+        ledger_more_number(&r, "keeper", getpid());
+        ledger_more_number(&r, "start-us", (int64_t) (b->r.start_ns / 1000));
+        return ledger_append(c->ledger, &r, durable, c->start, e);
+}
+
+static struct span map_handle(int fd)
+{
+        struct stat st;
+        if (fd < 0 || fstat(fd, &st) < 0 || st.st_size == 0)
+                return span_of("", 0);
+        void *p = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        return p == MAP_FAILED ? span_of("", 0) : span_of(p, (size_t) st.st_size);
+}
+
+static int outside_of(const struct box *b, const char *name)
+{
+        for (unsigned i = 0; i < b->c.handle_count; i++)
+                if (strcmp(b->c.handles[i].name, name) == 0)
+                        return b->c.handles[i].fd;
+        return -1;
+}
+
+static void add_handle(struct box *b, size_t i)
+{
+        const struct plan_handle *h = &b->c.plan->handles[i];
+        struct ledger_record r = record_of(b, LEDGER_HANDLE, LEDGER_OUTCOME);
+        char digest[72], door[80], id[LEDGER_ID_MAX] = "", origin[LEDGER_ID_MAX] = "";
+        struct span bytes = map_handle(b->memfd[i]);
+        int outside = outside_of(b, h->name);
+        digest_of(bytes, digest);
+        (void) snprintf(door, sizeof door, "%s %s", h->out ? "out" : "in", h->name);
+        r.door = door;
+        r.digest = digest;
+        r.bytes = (int64_t) bytes.n;
+        r.writes = h->out;
+        r.target = h->name;
+        if (h->out)
+                caused_by_inputs(b->record, &r);
+        else
+                ledger_read_origin(outside, origin);
+        if (origin[0])
+                r.parents[r.parent_count++] = origin;
+        add(b, &r, id);
+        if (b->record && h->out)
+                ledger_stamp_origin(outside, id);
+        else if (b->record)
+                note_input(b->record, id);
+        if (bytes.n > 0)
+                (void) munmap((void *) (uintptr_t) bytes.p, bytes.n);
+}
+
+static void add_handles(struct box *b, bool out)
+{
+        for (size_t i = 0; b->record && i < b->c.plan->handle_count; i++)
+                if (b->c.plan->handles[i].out == out)
+                        add_handle(b, i);
+}
+
+/* What a door lets pass without our seeing each time is told as such, once: the box could have. */
+static void add_doors(struct box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        for (size_t i = 0; b->record && i < n; i++) {
+                if (d[i].kind != DOOR_WRITE && d[i].kind != DOOR_SOCK)
+                        continue;
+                bool file = d[i].kind == DOOR_WRITE;
+                struct ledger_record r = record_of(b, file ? LEDGER_FILE : LEDGER_NET, LEDGER_CLAIM);
+                r.door = file ? "write" : "sock";
+                r.target = d[i].path;
+                r.writes = true;
+                r.result = "open; single uses are not observed";
+                add(b, &r, NULL);
+        }
+}
+
+static int begin(struct box *b, bool durable, struct err *e)
+{
+        b->record = calloc(1, sizeof *b->record);
+        if (!b->record)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the ledger");
+        look_at_streams(b);
+        b->record->ledger = ledger_open(b->r.run, "", e);
+        if (!b->record->ledger || add_start(b, durable, e) < 0)
+                return -1;
+        return 0;
+}
+
+int record_require(struct box *b, struct err *e)
+{
+        if (b->c.ledger != BOX_LEDGER_REQUIRE)
+                return 0;
+        if (begin(b, true, e) == 0)
+                return 0;
+        struct err why = *e;
+        off(b, e);
+        *e = why;
+        return err_in(e, "--require-ledger");
+}
+
+void record_up(struct box *b)
+{
+        struct err e;
+        (void) snprintf(b->r.ledger, sizeof b->r.ledger,
+                        b->c.ledger == BOX_LEDGER_OFF ? "off: asked for" : "on");
+        if (b->c.ledger == BOX_LEDGER_OFF)
+                return;
+        if (!b->record && begin(b, false, &e) < 0) {
+                off(b, &e);
+                return;
+        }
+        add_handles(b, false);
+        add_doors(b);
+        if (!b->record)
+                return;
+        (void) ledger_flush(b->record->ledger, 0, &e); /* busy: it goes with the next */
+        ledger_wake_sealer(b->record->ledger);
+}
+
+void record_bytes(struct box *b, int stream, const void *p, size_t n)
+{
+        struct record *c = b->record;
+        if (!c)
+                return;
+        c->stream[stream].bytes += n;
+        if (!c->hardware && c->stream[stream].bytes > HARDWARE_FROM)
+                c->hardware = hash_use_hardware() || true;
+        sha256_add(&c->stream[stream].sum, p, n);
+}
+
+/* ---- end ---- */
+
+static void add_stream(struct box *b, int stream)
+{
+        static const char *const doors[] = { "stdin", "stdout", "stderr" };
+        struct record *c = b->record;
+        char digest[72], id[LEDGER_ID_MAX] = "";
+        if (!c || (c->stream[stream].bytes == 0 && !c->pipe[stream][0]))
+                return;
+        struct ledger_record r = record_of(b, stream ? LEDGER_OUTPUT : LEDGER_HANDLE, LEDGER_OUTCOME);
+        digest_text(&c->stream[stream].sum, digest);
+        r.door = doors[stream];
+        r.bytes = (int64_t) c->stream[stream].bytes;
+        if (r.bytes > 0)
+                r.digest = digest;
+        ledger_more_text(&r, "pipe", c->pipe[stream]);
+        if (stream > 0)
+                caused_by_inputs(c, &r);
+        if (stream == 1 && b->r.output_truncated)
+                r.result = "cut at its limit";
+        add(b, &r, id);
+        if (stream == 0 && b->record)
+                note_input(b->record, id);
+}
+
+static void add_denials(struct box *b)
+{
+        for (unsigned i = 0; b->record && i < b->r.denial_count; i++) {
+                const struct box_denial *d = &b->r.denials[i];
+                bool net = strncmp(d->what, "socket", 6) == 0 || strncmp(d->what, "connect", 7) == 0;
+                struct ledger_record r = record_of(b, net ? LEDGER_NET : LEDGER_EXEC, LEDGER_DENIED);
+                r.target = d->what;
+                r.result = "denied";
+                r.count = d->count;
+                ledger_more_text(&r, "layer", d->layer);
+                ledger_more_text(&r, "permit", d->permit);
+                ledger_more_text(&r, "program", d->program);
+                caused_by_inputs(b->record, &r);
+                add(b, &r, NULL);
+        }
+}
+
+static void add_limits(struct box *b)
+{
+        for (unsigned k = 0; b->record && k < LIMIT_KEY__COUNT; k++) {
+                if (!(b->r.limits_hit & (1u << k)))
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_LIMIT, LEDGER_OUTCOME);
+                r.target = policy_limit_name(k);
+                r.result = b->r.end == BOX_LIMIT && b->r.limit == k ? "ended the run" : "reached";
+                add(b, &r, NULL);
+        }
+}
+
+static void add_end(struct box *b)
+{
+        static const char *const ends[] = {
+                "running", "failed", "not started", "exited", "signaled", "limit"
+        };
+        if (!b->record)
+                return;
+        char result[64];
+        struct ledger_record r = record_of(b, LEDGER_END, LEDGER_OVER);
+        r.name = "end";
+        (void) snprintf(result, sizeof result, "%s %d", ends[b->r.end], b->r.code);
+        if (b->r.end == BOX_LIMIT)
+                (void) snprintf(result, sizeof result, "limit %s", policy_limit_name(b->r.limit));
+        r.result = result;
+        r.bytes = (int64_t) b->r.output_bytes;
+        ledger_more_number(&r, "cpu-us", (int64_t) (b->r.cpu_ns / 1000));
+        ledger_more_number(&r, "memory", (int64_t) b->r.memory_peak);
+        ledger_more_number(&r, "wall-us", (int64_t) (b->r.wall_ns / 1000));
+        ledger_more_number(&r, "denials-lost", b->r.denials_lost);
+        if (b->r.error.what[0])
+                ledger_more_text(&r, "error", b->r.error.what);
+        caused_by_inputs(b->record, &r);
+        add(b, &r, NULL);
+}
+
+void record_finish(struct box *b)
+{
+        struct err e;
+        if (!b->up && b->c.ledger != BOX_LEDGER_OFF && !b->record)
+                record_up(b); /* a program that could not be started is told too */
+        add_stream(b, 0);
+        add_stream(b, 1);
+        add_stream(b, 2);
+        if (b->r.end == BOX_EXITED && b->r.code == 0)
+                add_handles(b, true);
+        add_denials(b);
+        add_limits(b);
+        add_end(b);
+        if (!b->record)
+                return;
+        if (ledger_flush(b->record->ledger, END_WAIT_MS, &e) < 0)
+                off(b, &e);
+        else
+                ledger_wake_sealer(b->record->ledger);
+}
+
+void record_free(struct box *b)
+{
+        if (b->record)
+                ledger_close(b->record->ledger);
+        free(b->record);
+        b->record = NULL;
+}

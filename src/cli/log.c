@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/log.c - `cordon log`: the records, followed, filtered, or asked a question. */
+#include "base/clock.h"
+#include "base/str.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct log {
+        cordon_log_filter filter;
+        const char *format;
+        int64_t before_us;
+        bool json, follow;
+};
+
+static int set_json(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct log *) ctx)->json = true;
+        return 0;
+}
+
+static int set_follow(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct log *) ctx)->follow = true;
+        return 0;
+}
+
+#define TEXT_SETTER(name, field)                                                                             \
+        static int set_##name(void *ctx, const char *value)                                                  \
+        {                                                                                                    \
+                ((struct log *) ctx)->field = value;                                                         \
+                return 0;                                                                                    \
+        }
+TEXT_SETTER(box, filter.box)
+TEXT_SETTER(run, filter.run)
+TEXT_SETTER(kind, filter.kind)
+TEXT_SETTER(target, filter.target)
+TEXT_SETTER(format, format)
+
+/* "2h" ago, or a day or second in UTC: 2026-11-15, 2026-11-15T08:00:00. */
+static int take_time(const char *text, int64_t *ret_us)
+{
+        uint64_t ms;
+        struct tm tm = { 0 };
+        int64_t now_us = clock_wall_s() * 1000000;
+        if (str_to_ms(span_str(text), &ms) == 0) {
+                *ret_us = ms > INT64_MAX / 1000 ? 0 : now_us - (int64_t) ms * 1000;
+                return 0;
+        }
+        const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+        if (!end) {
+                tm = (struct tm){ 0 };
+                end = strptime(text, "%Y-%m-%d", &tm);
+        }
+        if (!end || (*end && strcmp(end, "Z") != 0))
+                return cli_usage("%s is no time: 90s, 2h, 7d, 2026-11-15 or 2026-11-15T08:00:00 (UTC)", text),
+                       -1;
+        *ret_us = (int64_t) timegm(&tm) * 1000000;
+        return 0;
+}
+
+static int set_since(void *ctx, const char *value)
+{
+        return take_time(value, &((struct log *) ctx)->filter.since_us);
+}
+
+static int set_older(void *ctx, const char *value)
+{
+        return take_time(value, &((struct log *) ctx)->before_us);
+}
+
+const struct cli_option log_options[] = {
+        { "follow", 'f', NULL, "go on with what is written from now on", set_follow },
+        { "box", 0, "NAME", "of boxes with this name", set_box },
+        { "run", 0, "RUN", "of this run, or of runs that begin so", set_run },
+        { "kind", 0, "KIND", "file, exec, net, request ..., or a phase: denied, intent ...", set_kind },
+        { "target", 0, "TEXT", "with this in the target", set_target },
+        { "since", 0, "TIME", "not older: 90s, 2h, 7d, or a date", set_since },
+        { "json", 0, NULL, "the records themselves, one a line", set_json },
+        { "format", 0, "FORMAT", "export: jsonl, otlp, ocsf or prometheus", set_format },
+        { "older", 0, "TIME", "prune: what is older", set_older },
+        { 0 },
+};
+
+static void print_record(void *ctx, const char *json, const char *line)
+{
+        (void) puts(((const struct log *) ctx)->json ? json : line);
+}
+
+static int list(struct log *l)
+{
+        cordon_error e = { 0 };
+        uint64_t cursor = 0;
+        struct timespec tick = { 0, 200000000 };
+        for (;;) {
+                if (cordon_log_each(&l->filter, &cursor, print_record, l, &e) < 0)
+                        return cli_error(&e);
+                if (!l->follow)
+                        return 0;
+                if (fflush(stdout) != 0)
+                        return EXIT_CORDON;
+                (void) nanosleep(&tick, NULL);
+        }
+}
+
+/* ---- questions ---- */
+
+static int view(cordon_log_view v, const char *arg)
+{
+        cordon_error e = { 0 };
+        return cli_give(cordon_log(v, arg, &e), &e);
+}
+
+static int do_show(struct log *l, const char *arg)
+{
+        if (!l->json)
+                return view(CORDON_LOG_SHOW, arg);
+        l->filter.run = arg;
+        return list(l);
+}
+
+static int do_field(struct log *l, const char *arg)
+{
+        return view(l->json ? CORDON_LOG_FIELD_JSON : CORDON_LOG_FIELD, arg);
+}
+
+static int do_reached(struct log *l, const char *arg)
+{
+        (void) arg;
+        return view(l->json ? CORDON_LOG_REACHED_JSON : CORDON_LOG_REACHED, NULL);
+}
+
+static int do_proof(struct log *l, const char *arg)
+{
+        (void) l;
+        return view(CORDON_LOG_PROOF, arg);
+}
+
+static int do_checkpoint(struct log *l, const char *arg)
+{
+        (void) l;
+        (void) arg;
+        return view(CORDON_LOG_CHECKPOINT, NULL);
+}
+
+static int do_keys(struct log *l, const char *arg)
+{
+        (void) l;
+        (void) arg;
+        return view(CORDON_LOG_KEYS, NULL);
+}
+
+static void put(void *ctx, const char *text, size_t len)
+{
+        (void) ctx;
+        (void) fwrite(text, 1, len, stdout);
+}
+
+static int do_export(struct log *l, const char *arg)
+{
+        cordon_error e = { 0 };
+        (void) arg;
+        return cordon_log_export(l->format ? l->format : "jsonl", &l->filter, put, NULL, &e) < 0
+                       ? cli_error(&e)
+                       : 0;
+}
+
+static int do_prune(struct log *l, const char *arg)
+{
+        cordon_error e = { 0 };
+        uint64_t n = 0;
+        (void) arg;
+        if (l->before_us == 0)
+                return cli_usage("what is to go? for example: cordon log prune --older 30d --kind output");
+        if (cordon_log_prune(l->filter.kind, l->before_us, &n, &e) < 0)
+                return cli_error(&e);
+        return printf("%llu payloads removed; their hashes stay\n", (unsigned long long) n) < 0 ? EXIT_CORDON
+                                                                                                : 0;
+}
+
+static int do_rotate(struct log *l, const char *arg)
+{
+        cordon_error e = { 0 };
+        (void) l;
+        (void) arg;
+        return cordon_log_rotate(&e) < 0 ? cli_error(&e) : view(CORDON_LOG_KEYS, NULL);
+}
+
+static int do_restart(struct log *l, const char *arg)
+{
+        cordon_error e = { 0 };
+        (void) l;
+        (void) arg;
+        return cli_give(cordon_log_restart(&e), &e);
+}
+
+static const struct {
+        const char *name, *arg; /* arg: what it needs, for the message; NULL: nothing */
+        int (*run)(struct log *l, const char *arg);
+} questions[] = {
+        { "show", "a run", do_show },          { "field", "a target", do_field },
+        { "reached", NULL, do_reached },       { "proof", "an id", do_proof },
+        { "export", NULL, do_export },         { "prune", NULL, do_prune },
+        { "checkpoint", NULL, do_checkpoint }, { "keys", NULL, do_keys },
+        { "rotate", NULL, do_rotate },         { "restart", NULL, do_restart },
+};
+
+static int ask(struct log *l, int argc, char **argv)
+{
+        size_t n = sizeof questions / sizeof *questions, i = 0;
+        while (i < n && strcmp(argv[0], questions[i].name) != 0)
+                i++;
+        if (i == n)
+                return cli_usage("the ledger has no answer to `%s`: show, field, reached, proof, export, "
+                                 "prune, checkpoint, "
+                                 "keys, rotate or restart",
+                                 argv[0]);
+        int at = cli_options(argc, argv, cli_verb_find("log"), l, NULL); /* options may follow the question */
+        if (at < 0)
+                return EXIT_CORDON;
+        if (argc - at != (questions[i].arg ? 1 : 0))
+                return questions[i].arg ? cli_usage("`cordon log %s` needs %s", argv[0], questions[i].arg)
+                                        : cli_usage("`cordon log %s` takes no argument", argv[0]);
+        return questions[i].run(l, argv[at]);
+}
+
+int verb_log(int argc, char **argv)
+{
+        struct log l = { 0 };
+        int at = cli_options(argc, argv, cli_verb_find("log"), &l, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+        return at < argc ? ask(&l, argc - at, argv + at) : list(&l);
+}

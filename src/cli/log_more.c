@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/log_more.c - the ledger's other verbs: trace, verify, react. */
+#include "base/buf.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct more {
+        bool back, forward, json;
+        const char *proof, *key, *checkpoint, *from;
+};
+
+#define FLAG(name)                                                                                           \
+        static int set_##name(void *ctx, const char *value)                                                  \
+        {                                                                                                    \
+                (void) value;                                                                                \
+                ((struct more *) ctx)->name = true;                                                          \
+                return 0;                                                                                    \
+        }
+#define TEXT(name)                                                                                           \
+        static int set_##name(void *ctx, const char *value)                                                  \
+        {                                                                                                    \
+                ((struct more *) ctx)->name = value;                                                         \
+                return 0;                                                                                    \
+        }
+FLAG(back)
+FLAG(forward)
+FLAG(json)
+TEXT(proof)
+TEXT(key)
+TEXT(checkpoint)
+TEXT(from)
+
+const struct cli_option trace_options[] = {
+        { "back", 'b', NULL, "its causes (default: both)", set_back },
+        { "forward", 'f', NULL, "what came of it (default: both)", set_forward },
+        { "json", 0, NULL, "for programs", set_json },
+        { 0 },
+};
+
+int verb_trace(int argc, char **argv)
+{
+        struct more m = { 0 };
+        cordon_error e = { 0 };
+        int at = cli_options(argc, argv, cli_verb_find("trace"), &m, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+        if (at + 1 < argc && argv[at + 1][0] == '-') { /* cordon trace ID --back */
+                char *id = argv[at];
+                int more = cli_options(argc - at, argv + at, cli_verb_find("trace"), &m, NULL);
+                if (more < 0)
+                        return EXIT_CORDON;
+                if (at + more != argc)
+                        return cli_usage("cordon trace takes one id");
+                argv[argc - 1] = id;
+                at = argc - 1;
+        }
+        if (argc - at != 1)
+                return cli_usage("which effect? `cordon log` lists their ids");
+        bool both = !m.back && !m.forward;
+        return cli_give(cordon_trace(argv[at], m.back || both, m.forward || both, m.json, &e), &e);
+}
+
+const struct cli_option verify_options[] = {
+        { "json", 0, NULL, "for programs", set_json },
+        { "checkpoint", 0, "FILE", "hold the ledger against checkpoints that you have kept", set_checkpoint },
+        { "proof", 0, "FILE", "check a proof of one record, without a ledger", set_proof },
+        { "key", 0, "FILE", "the public keys for --proof (default: this ledger's)", set_key },
+        { 0 },
+};
+
+static int slurp(const char *path, struct buf *out)
+{
+        FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+        char chunk[4096];
+        if (!f)
+                return cli_usage("%s: %s", path, strerror(errno)), -1;
+        for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0 && out->n < (64u << 20);)
+                buf_add(out, chunk, n);
+        bool bad = ferror(f) || out->failed;
+        if (f != stdin)
+                (void) fclose(f);
+        return bad ? (cli_usage("%s cannot be read", path), -1) : 0;
+}
+
+int verb_verify(int argc, char **argv)
+{
+        struct more m = { 0 };
+        cordon_error e = { 0 };
+        AUTO_BUF(text);
+        int ok = 0, at = cli_options(argc, argv, cli_verb_find("verify"), &m, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+        if (at != argc)
+                return cli_usage("cordon verify takes no argument");
+        if ((m.proof && slurp(m.proof, &text) < 0) || (m.checkpoint && slurp(m.checkpoint, &text) < 0))
+                return EXIT_CORDON;
+        char *said = m.proof ? cordon_verify_proof(buf_str(&text), text.n, m.key, &ok, &e)
+                             : cordon_verify(buf_str(&text), m.json, &ok, &e);
+        int status = cli_give(said, &e);
+        return status ? status : !ok;
+}
+
+const struct cli_option react_options[] = {
+        { "from", 0, "WHO", "who answered: an address, a system, a person", set_from },
+        { 0 },
+};
+
+int verb_react(int argc, char **argv)
+{
+        struct more m = { 0 };
+        cordon_error e = { 0 };
+        char id[64];
+        int at = cli_options(argc, argv, cli_verb_find("react"), &m, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+        if (argc - at != 2)
+                return cli_usage("for example: cordon react --from build-server ID 'the build failed'");
+        if (cordon_react(argv[at], m.from, argv[at + 1], id, &e) < 0)
+                return cli_error(&e);
+        return puts(id) < 0 ? EXIT_CORDON : 0;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/graph.c - who caused what, from the records alone. Pure.
+ *
+ *   parent  a record names it: spawn, handle, credential, request and reply, --in-from
+ *   bytes   what one run put out (stdout, an out handle, a file) another took in, byte for byte
+ *   pipe    `cordon run A | cordon run B`: the same pipe, while both ran
+ *   trace   a start whose trace context came from another run's
+ *
+ * An edge goes from the cause to the effect. Causes are looked for in any run, however long ago. */
+#include "ledger/internal.h"
+
+#include <stdlib.h>
+
+struct slot {
+        struct span key;
+        uint64_t value;
+};
+struct map {
+        struct slot *slots;
+        size_t cap, count;
+};
+
+struct ledger_graph {
+        const struct ledger_log *log;
+        struct map ids;
+        struct ledger_edge *edges;
+        size_t count, cap;
+        bool failed;
+};
+
+static const char *const link_names[] = { "parent", "bytes", "pipe", "trace" };
+_Static_assert(sizeof link_names / sizeof *link_names == LINK__COUNT, "every link has a name");
+const char *ledger_link_name(enum ledger_link k) { return link_names[k < LINK__COUNT ? k : 0]; }
+
+/* ---- a map from text to a number ---- */
+
+static uint64_t hash_of(struct span s)
+{
+        uint64_t h = 0xcbf29ce484222325;
+        for (size_t i = 0; i < s.n; i++)
+                h = (h ^ s.p[i]) * 0x100000001b3;
+        return h;
+}
+
+static struct slot *slot_of(const struct map *m, struct span key)
+{
+        for (size_t i = hash_of(key) & (m->cap - 1);; i = (i + 1) & (m->cap - 1))
+                if (!m->slots[i].key.p || span_eq(m->slots[i].key, key))
+                        return &m->slots[i];
+}
+
+static bool map_set(struct map *m, struct span key, uint64_t value)
+{
+        if (m->count * 2 >= m->cap) {
+                struct map bigger = { .cap = m->cap ? 2 * m->cap : 1024 };
+                bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
+                if (!bigger.slots)
+                        return false;
+                for (size_t i = 0; i < m->cap; i++)
+                        if (m->slots[i].key.p)
+                                *slot_of(&bigger, m->slots[i].key) = m->slots[i];
+                bigger.count = m->count;
+                free(m->slots);
+                *m = bigger;
+        }
+        struct slot *s = slot_of(m, key);
+        m->count += s->key.p == NULL;
+        *s = (struct slot){ key, value };
+        return true;
+}
+
+static int64_t map_get(const struct map *m, struct span key)
+{
+        if (m->cap == 0 || key.n == 0)
+                return -1;
+        const struct slot *s = slot_of(m, key);
+        return s->key.p ? (int64_t) s->value : -1;
+}
+
+/* ---- edges ---- */
+
+static void add_edge(struct ledger_graph *g, int64_t cause, uint64_t effect, enum ledger_link link)
+{
+        if (cause < 0 || (uint64_t) cause == effect || g->failed)
+                return;
+        for (size_t i = g->count; i > 0 && g->edges[i - 1].effect == effect; i--)
+                if (g->edges[i - 1].cause == (uint64_t) cause)
+                        return; /* one link is enough */
+        if (g->count == g->cap) {
+                size_t cap = g->cap ? 2 * g->cap : 1024;
+                struct ledger_edge *more = realloc(g->edges, cap * sizeof *more);
+                if (!more) {
+                        g->failed = true;
+                        return;
+                }
+                g->edges = more;
+                g->cap = cap;
+        }
+        g->edges[g->count++] = (struct ledger_edge){ (uint64_t) cause, effect, link };
+}
+
+static bool is_input(const struct ledger_view *v)
+{
+        return span_is(v->kind, "handle") && (span_is(v->door, "stdin") || span_starts(v->door, "in "));
+}
+
+static bool is_output(const struct ledger_view *v)
+{
+        bool handle = span_is(v->kind, "handle") && span_starts(v->door, "out ");
+        bool file = span_is(v->kind, "file") && span_is(v->phase, "outcome");
+        return handle || file || span_is(v->kind, "output");
+}
+
+static struct span span_id(struct span traceparent)
+{
+        return traceparent.n == 55 ? span_of(traceparent.p + 36, 16) : span_of(NULL, 0);
+}
+
+/* Outputs by digest and by pipe; the newest stands for its like. */
+struct joins {
+        struct map bytes, pipes, spans;
+};
+
+static int64_t start_time(const struct ledger_graph *g, const struct ledger_view *v)
+{
+        struct ledger_view s;
+        int64_t i = map_get(&g->ids, ledger_element(v->parents, 0));
+        return i >= 0 && ledger_log_view(g->log, (uint64_t) i, &s) == 0 ? s.time_us : v->time_us;
+}
+
+/* Numbers of pipes are used again: it was the same one only if both runs were there at once. */
+static void join_pipe(struct ledger_graph *g, int64_t other, uint64_t index, const struct ledger_view *v)
+{
+        struct ledger_view o;
+        if (other < 0 || ledger_log_view(g->log, (uint64_t) other, &o) < 0 || span_eq(o.run, v->run))
+                return;
+        if (start_time(g, &o) > v->time_us || start_time(g, v) > o.time_us)
+                return;
+        if (is_input(v))
+                add_edge(g, other, index, LINK_PIPE);
+        else
+                add_edge(g, (int64_t) index, (uint64_t) other, LINK_PIPE);
+}
+
+static void join(struct ledger_graph *g, struct joins *j, uint64_t i, const struct ledger_view *v)
+{
+        struct ledger_view o;
+        struct span pipe = ledger_member(v->more, "pipe");
+        bool bytes = v->digest.n > 0 && v->bytes > 0;
+        if (is_input(v) && bytes) {
+                int64_t from = map_get(&j->bytes, v->digest);
+                if (from >= 0 && ledger_log_view(g->log, (uint64_t) from, &o) == 0 && !span_eq(o.run, v->run))
+                        add_edge(g, from, i, LINK_BYTES);
+        }
+        if (pipe.n > 0 && (is_input(v) || is_output(v))) {
+                join_pipe(g, map_get(&j->pipes, pipe), i, v);
+                g->failed |= !map_set(&j->pipes, pipe, i);
+        }
+        if (is_output(v) && bytes)
+                g->failed |= !map_set(&j->bytes, v->digest, i);
+        struct span in = span_id(ledger_member(v->trace, "in")),
+                    out = span_id(ledger_member(v->trace, "out"));
+        if (in.n)
+                add_edge(g, map_get(&j->spans, in), i, LINK_TRACE);
+        if (out.n)
+                g->failed |= !map_set(&j->spans, out, i);
+}
+
+static void add_record(struct ledger_graph *g, struct joins *j, uint64_t i)
+{
+        struct ledger_view v;
+        struct span parent;
+        if (ledger_log_view(g->log, i, &v) < 0)
+                return;
+        for (unsigned n = 0; n < LEDGER_PARENTS_MAX && (parent = ledger_element(v.parents, n)).n > 0; n++)
+                add_edge(g, map_get(&g->ids, parent), i, LINK_PARENT);
+        join(g, j, i, &v);
+}
+
+struct ledger_graph *ledger_graph_new(const struct ledger_log *l, struct err *e)
+{
+        struct ledger_graph *g = calloc(1, sizeof *g);
+        struct joins j = { 0 };
+        if (g)
+                g->log = l;
+        for (uint64_t i = 0; g && i < ledger_log_count(l); i++) {
+                struct ledger_view v;
+                if (ledger_log_view(l, i, &v) == 0)
+                        g->failed |= !map_set(&g->ids, v.id, i);
+        }
+        for (uint64_t i = 0; g && !g->failed && i < ledger_log_count(l); i++)
+                add_record(g, &j, i);
+        free(j.bytes.slots);
+        free(j.pipes.slots);
+        free(j.spans.slots);
+        if (g && !g->failed)
+                return g;
+        ledger_graph_free(g);
+        (void) err_set(e, ERR_MEMORY, 0, "no memory for the graph");
+        return NULL;
+}
+
+void ledger_graph_free(struct ledger_graph *g)
+{
+        if (!g)
+                return;
+        free(g->ids.slots);
+        free(g->edges);
+        free(g);
+}
+
+const struct ledger_edge *ledger_graph_edges(const struct ledger_graph *g, size_t *ret_count)
+{
+        *ret_count = g->count;
+        return g->edges;
+}
+
+int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct err *e)
+{
+        int64_t exact = map_get(&g->ids, span_str(id)), found = -1;
+        unsigned matches = 0;
+        if (exact >= 0)
+                return exact;
+        for (uint64_t i = 0; id[0] && i < ledger_log_count(g->log); i++) {
+                struct ledger_view v;
+                if (ledger_log_view(g->log, i, &v) == 0 && span_starts(v.id, id)) {
+                        found = (int64_t) i;
+                        matches++;
+                }
+        }
+        if (matches == 1)
+                return found;
+        if (matches == 0)
+                (void) err_set(e, ERR_GONE, 0, "the ledger has no record %.60s", id);
+        else
+                (void) err_set(e, ERR_USAGE, 0, "%u records begin with %.60s: give more of the id", matches,
+                               id);
+        (void) err_hint(e, "`cordon log` lists them");
+        return -1;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/html.c - `cordon report --html`: one run as one page, with its graph of causes and effects as inline
+ * SVG. No script, nothing from the network (the page's own policy forbids both), and every text that came
+ * from a box is escaped. Pure. */
+#include "base/str.h"
+#include "ledger/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NODES_MAX = 400, BOX_W = 250, BOX_H = 44, GAP_X = 70, GAP_Y = 16, MARGIN = 20 };
+
+struct node {
+        uint64_t index;
+        unsigned layer, row;
+};
+
+struct page {
+        const struct ledger_log *log;
+        const struct ledger_edge *edges;
+        size_t edge_count;
+        uint16_t *slot; /* by index: which node it is, plus one; 0: none */
+        struct node nodes[NODES_MAX];
+        size_t count;
+        char run[LEDGER_ID_MAX];
+        bool cut;
+        struct buf *out;
+};
+
+static void put_text(struct buf *out, struct span escaped, size_t most)
+{
+        char plain[2048], shown[1024];
+        (void) ledger_plain(escaped, plain, sizeof plain);
+        (void) str_inert(span_str(plain), shown, most < sizeof shown ? most : sizeof shown);
+        for (const char *c = shown; *c; c++) {
+                static const char special[] = "<>&\"'";
+                static const char *const names[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };
+                const char *k = strchr(special, *c);
+                if (k)
+                        buf_puts(out, names[k - special]);
+                else
+                        buf_putc(out, *c);
+        }
+}
+
+static struct node *node_of(struct page *p, uint64_t index)
+{
+        return p->slot[index] ? &p->nodes[p->slot[index] - 1] : NULL;
+}
+
+static bool add_node(struct page *p, uint64_t index)
+{
+        if (node_of(p, index))
+                return false;
+        if (p->count == NODES_MAX) {
+                p->cut = true;
+                return false;
+        }
+        p->nodes[p->count++] = (struct node){ .index = index };
+        p->slot[index] = (uint16_t) p->count;
+        return true;
+}
+
+/* The run itself, then whatever caused it and whatever came of it. */
+static void gather(struct page *p)
+{
+        for (uint64_t i = 0; i < ledger_log_count(p->log); i++) {
+                struct ledger_view v;
+                if (ledger_log_view(p->log, i, &v) == 0 && span_is(v.run, p->run))
+                        (void) add_node(p, i);
+        }
+        size_t own = p->count;
+        for (int way = 0; way < 2;
+             way++) { /* back from the run, then forward from it: never down another branch */
+                size_t before = p->count;
+                for (bool more = true; more;) {
+                        more = false;
+                        for (size_t k = 0; k < p->edge_count; k++) {
+                                const struct ledger_edge *x = &p->edges[k];
+                                struct node *n = node_of(p, way ? x->cause : x->effect);
+                                if (n && ((size_t) (n - p->nodes) < own || (size_t) (n - p->nodes) >= before))
+                                        more |= add_node(p, way ? x->effect : x->cause);
+                        }
+                }
+        }
+}
+
+static void place(struct page *p)
+{
+        for (size_t pass = 0; pass < p->count; pass++) {
+                bool moved = false;
+                for (size_t k = 0; k < p->edge_count; k++) {
+                        struct node *a = node_of(p, p->edges[k].cause), *b = node_of(p, p->edges[k].effect);
+                        if (a && b && b->layer < a->layer + 1 && a->layer + 1 < p->count) {
+                                b->layer = a->layer + 1;
+                                moved = true;
+                        }
+                }
+                if (!moved)
+                        break;
+        }
+        for (size_t i = 0; i < p->count; i++)
+                for (size_t k = 0; k < i; k++)
+                        p->nodes[i].row += p->nodes[k].layer == p->nodes[i].layer;
+}
+
+static int left(const struct node *n) { return MARGIN + (int) n->layer * (BOX_W + GAP_X); }
+static int top(const struct node *n) { return MARGIN + (int) n->row * (BOX_H + GAP_Y); }
+
+static void put_edges(struct page *p)
+{
+        for (size_t k = 0; k < p->edge_count; k++) {
+                const struct node *a = node_of(p, p->edges[k].cause), *b = node_of(p, p->edges[k].effect);
+                if (!a || !b)
+                        continue;
+                int x1 = left(a) + BOX_W, y1 = top(a) + BOX_H / 2, x2 = left(b), y2 = top(b) + BOX_H / 2;
+                buf_printf(p->out,
+                           "<path class=\"edge %s\" d=\"M%d %dC%d %d %d %d %d %d\" "
+                           "marker-end=\"url(#tip)\"><title>%s</title></path>\n",
+                           ledger_link_name(p->edges[k].link), x1, y1, x1 + GAP_X / 2, y1, x2 - GAP_X / 2, y2,
+                           x2, y2, ledger_link_name(p->edges[k].link));
+        }
+}
+
+static void put_node(struct page *p, const struct node *n)
+{
+        struct ledger_view v;
+        if (ledger_log_view(p->log, n->index, &v) < 0)
+                return;
+        buf_printf(p->out, "<g class=\"node %s%.*s\" transform=\"translate(%d %d)\"><title>",
+                   span_is(v.run, p->run) ? "own " : "", (int) v.phase.n,
+                   (const char *) (v.phase.n ? v.phase.p : (const uint8_t *) ""), left(n), top(n));
+        put_text(p->out, v.id, LEDGER_ID_MAX);
+        buf_printf(
+                p->out,
+                "</title><rect width=\"%d\" height=\"%d\" rx=\"6\"/><text x=\"10\" y=\"18\" class=\"kind\">",
+                BOX_W, BOX_H);
+        put_text(p->out, v.kind, 24);
+        buf_putc(p->out, ' ');
+        put_text(p->out, v.phase, 24);
+        buf_puts(p->out, "</text><text x=\"10\" y=\"35\">");
+        put_text(p->out, v.target.n ? v.target : v.door.n ? v.door : v.result, 34);
+        buf_puts(p->out, "</text></g>\n");
+}
+
+static void put_graph(struct page *p)
+{
+        int width = 0, height = 0;
+        for (size_t i = 0; i < p->count; i++) {
+                int x = left(&p->nodes[i]) + BOX_W + MARGIN, y = top(&p->nodes[i]) + BOX_H + MARGIN;
+                width = x > width ? x : width;
+                height = y > height ? y : height;
+        }
+        buf_printf(p->out,
+                   "<div class=\"graph\"><svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
+                   "aria-label=\"causes and effects\" "
+                   "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<defs><marker id=\"tip\" viewBox=\"0 "
+                   "0 8 8\" refX=\"7\" refY=\"4\" "
+                   "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 "
+                   "8z\"/></marker></defs>\n",
+                   width, height, width, height);
+        put_edges(p);
+        for (size_t i = 0; i < p->count; i++)
+                put_node(p, &p->nodes[i]);
+        buf_puts(p->out, "</svg></div>\n");
+        if (p->cut)
+                buf_printf(p->out, "<p>There is more than %d records of it: the rest is not drawn.</p>\n",
+                           NODES_MAX);
+}
+
+static void put_table(struct page *p)
+{
+        buf_puts(p->out, "<table><thead><tr><th>ms</th><th>id</th><th>kind</th><th>phase</th><th>door</"
+                         "th><th>target</th>"
+                         "<th>bytes</th><th>reach</th><th>result</th></tr></thead><tbody>\n");
+        int64_t first = 0;
+        for (size_t i = 0; i < p->count; i++) {
+                struct ledger_view v;
+                if (ledger_log_view(p->log, p->nodes[i].index, &v) < 0 || !span_is(v.run, p->run))
+                        continue;
+                first = first ? first : v.time_us;
+                buf_printf(p->out, "<tr class=\"%.*s\"><td>%.3f</td>", (int) v.phase.n,
+                           (const char *) v.phase.p, (double) (v.time_us - first) / 1e3);
+                struct span cells[] = { v.id, v.kind, v.phase, v.door, v.target };
+                for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
+                        buf_puts(p->out, "<td>");
+                        put_text(p->out, cells[c], 300);
+                        buf_puts(p->out, "</td>");
+                }
+                buf_printf(p->out, v.bytes >= 0 ? "<td>%lld</td><td>" : "<td></td><td>", (long long) v.bytes);
+                put_text(p->out, v.reach, 16);
+                buf_puts(p->out, "</td><td>");
+                put_text(p->out, v.result, 200);
+                buf_puts(p->out, "</td></tr>\n");
+        }
+        buf_puts(p->out, "</tbody></table>\n");
+}
+
+static const char style[] =
+        ":root{color-scheme:light "
+        "dark;--ink:#1b1f24;--soft:#6b7280;--paper:#fff;--line:#d0d7de;--own:#eef6ff;--bad:#fde8e8;--badline:"
+        "#c53030}"
+        "@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#8b949e;--paper:#0d1117;--line:#30363d;"
+        "--own:#11263f;--bad:#3d1518;--badline:#f85149}}"
+        "body{font:14px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:2rem "
+        "auto;max-width:1200px;padding:0 1rem}"
+        "h1{font-size:1.3rem}h2{font-size:1.05rem;margin-top:2rem}code,td{font-family:ui-monospace,monospace;"
+        "font-size:12px}"
+        ".graph{overflow:auto;border:1px solid var(--line);border-radius:8px}"
+        "rect{fill:var(--paper);stroke:var(--line)}.own rect{fill:var(--own)}.denied "
+        "rect{fill:var(--bad);stroke:var(--badline)}"
+        "text{font:12px ui-monospace,monospace;fill:var(--ink)}.kind{font-weight:600}"
+        ".edge{fill:none;stroke:var(--soft);stroke-width:1.3}.bytes,.pipe,.trace{stroke-dasharray:5 3}marker "
+        "path{fill:var(--soft)}"
+        "table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:3px 8px;border-bottom:1px "
+        "solid var(--line);vertical-align:top;overflow-wrap:anywhere}"
+        "tr.denied td{background:var(--bad)}";
+
+int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, struct err *e)
+{
+        struct page *p = calloc(1, sizeof *p);
+        struct ledger_graph *g = p ? ledger_graph_new(l, e) : NULL;
+        if (!p)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the page");
+        if (!g || ledger_find_run(l, which, p->run, e) < 0) {
+                ledger_graph_free(g);
+                free(p);
+                return -1;
+        }
+        p->log = l;
+        p->out = out;
+        p->slot = calloc(ledger_log_count(l) + 1, sizeof *p->slot);
+        if (!p->slot) {
+                ledger_graph_free(g);
+                free(p);
+                return err_set(e, ERR_MEMORY, 0, "no memory for the page");
+        }
+        p->edges = ledger_graph_edges(g, &p->edge_count);
+        gather(p);
+        place(p);
+        buf_printf(
+                out,
+                "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+                "content=\"width=device-width\">"
+                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                "'unsafe-inline'\">"
+                "<title>cordon run %s</title><style>%s</style></head><body>\n<h1>Run <code>%s</code></h1>\n",
+                p->run, style, p->run);
+        buf_puts(out, "<p>Boxes of this run are tinted; refusals are red; dashed lines join runs that only "
+                      "their bytes, a pipe or a "
+                      "trace context connect.</p>\n<h2>Causes and effects</h2>\n");
+        put_graph(p);
+        buf_puts(out, "<h2>Records of the run</h2>\n");
+        put_table(p);
+        buf_puts(out, "</body></html>\n");
+        ledger_graph_free(g);
+        free(p->slot);
+        free(p);
+        return 0;
+}

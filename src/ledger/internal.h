@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/internal.h - shared by the ledger's files: frames, segments, places. */
+#pragma once
+#include "ledger/ledger.h"
+
+#include <sys/types.h>
+
+/* crc.c */
+uint32_t crc32c(uint32_t crc, const void *p, size_t n);
+
+/* frame.c. A frame: u32 length, u32 CRC-32C of the length and the payload, payload; little-endian. The top
+ * bit of the length marks a payload that was pruned: what is left is its leaf hash. */
+enum { FRAME_HEAD = 8, SEGMENT_HEAD = 40 };
+#define FRAME_PRUNED 0x80000000u
+#define SEGMENT_MAX  (64u << 20)
+
+enum frame_state {
+        FRAME_END = 0, /* nothing is left */
+        FRAME_WHOLE,
+        FRAME_TORN, /* begins, and the bytes end before it does */
+        FRAME_BAD,  /* its length or its sum is wrong */
+};
+struct frame {
+        struct span payload;
+        size_t size; /* with its head */
+        bool pruned;
+};
+enum frame_state frame_next(struct span rest, struct frame *ret);
+void frame_head(uint8_t head[FRAME_HEAD], const void *payload, size_t n, bool pruned);
+/* Is there a whole frame anywhere in these bytes? Then they are no torn tail. */
+bool frame_anywhere(struct span rest);
+void frame_leaf(const struct frame *f, uint8_t ret[LEDGER_HASH]);
+
+/* "cordonL1", u32 number, u32 0, u64 index of its first record, u64 clock before it, u32 0, u32 CRC-32C. */
+struct segment_head {
+        uint32_t seq;
+        uint64_t first, clock;
+};
+void segment_head_put(uint8_t bytes[SEGMENT_HEAD], const struct segment_head *h);
+int segment_head_get(struct span bytes, struct segment_head *ret);
+void segment_name(uint32_t seq, char ret[16]);
+
+void put_u32(uint8_t *p, uint32_t v);
+void put_u64(uint8_t *p, uint64_t v);
+uint32_t get_u32(const uint8_t *p);
+uint64_t get_u64(const uint8_t *p);
+
+/* record.c: the JSON of a record up to where the clock's digits go, and behind it. */
+struct record_stamp {
+        const char *id, *run;
+        int64_t time_us, mono_us;
+};
+int record_encode(const struct ledger_record *r, const struct record_stamp *s, struct buf *ret_front,
+                  struct buf *ret_back, struct err *e);
+
+/* secret.c: the text, or in its place "sha256:..." of it when it holds a secret. `spare` keeps that. */
+const char *secret_scrub(const char *text, char spare[80]);
+
+/* place.c: what lies in the ledger's directory. */
+/* The greatest segment number, 0: none, -1: cannot be read. */
+int64_t ledger_last_segment(int dir);
+void ledger_boot_id(char ret[40]);
+/* The size in the last checkpoint, 0: none. */
+uint64_t ledger_sealed_size(int dir);
+
+/* read.c: every frame from the first segment on. `each` returns 0 to go on. */
+enum scan_end {
+        SCAN_WHOLE = 0, /* the last frame was followed by nothing */
+        SCAN_STOPPED,   /* `each` said so */
+        SCAN_TORN,      /* a torn frame at the very end: a writer is at work, or was killed */
+        SCAN_BAD,       /* a frame is not what was written */
+        SCAN_HEAD,      /* a segment's head is not what was written, or does not follow the one before */
+        SCAN_UNREADABLE,
+};
+struct scan_place {
+        uint32_t seq;
+        uint64_t index, offset; /* of the frame in its segment */
+};
+typedef int scan_each(void *ctx, const struct scan_place *at, const struct frame *f);
+/* Starts at `from`, whose index and offset must be those of a frame (or all zero: the beginning); leaves
+ * there where it ended. */
+enum scan_end ledger_scan(int dir, struct scan_place *from, scan_each *each, void *ctx);
+
+/* tiles.c */
+struct tiles {
+        int dir; /* STATE/ledger/tiles */
+        int fd[8];
+};
+int tiles_open(int ledger_dir, bool write, struct tiles *ret, struct err *e);
+void tiles_close(struct tiles *t);
+ledger_tile_reader tiles_read;
+/* Adds the hash of leaf `index`, and those of the tiles that it fills. */
+int tiles_add(struct tiles *t, uint64_t index, const uint8_t leaf[LEDGER_HASH], struct err *e);
+/* Forgets what lies behind `size` leaves. */
+int tiles_cut(struct tiles *t, uint64_t size, struct err *e);
+int tiles_flush(struct tiles *t, struct err *e);
+/* The right edge of the tree of `size` leaves. */
+int tiles_edge(struct tiles *t, uint64_t size, struct ledger_tree *ret);

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/ledger.h - the record of what crossed: append-only, tamper-evident, and walkable from an effect to
+ * its cause and onward.
+ *
+ *   STATE/ledger/segments/NNNNNNNN.seg  frames: length, CRC-32C, canonical JSON (frame.c)
+ *   STATE/ledger/head                   where the last frame ends; its lock is the writers' lock (append.c)
+ *   STATE/ledger/tiles/L                hashes of the RFC 6962 tree, level L, 256 to a tile (tiles.c)
+ *   STATE/ledger/checkpoints            signed notes, one after the other (note.c)
+ *   STATE/ledger/key, key.pub           Ed25519, made by the sealer on first use (sign.c)
+ *
+ * Writers append by themselves; `cordon-ledger`, the sealer, keeps tiles and signs. */
+#pragma once
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
+
+#include <sys/types.h>
+
+enum {
+        LEDGER_HASH = 32,
+        LEDGER_RECORD_MAX = 16384, /* bytes of one record */
+        LEDGER_PARENTS_MAX = 8,
+        LEDGER_MORE_MAX = 16,
+        LEDGER_ID_MAX = 64, /* with its NUL */
+        LEDGER_TRACE_MAX = 56,
+};
+
+/* ---- records (record.c, secret.c): pure but for the secrets' registry ---- */
+
+enum ledger_kind {
+        LEDGER_NO_KIND = 0,
+        LEDGER_FILE,
+        LEDGER_EXEC,
+        LEDGER_NET,
+        LEDGER_REQUEST,
+        LEDGER_CREDENTIAL,
+        LEDGER_HANDLE,
+        LEDGER_OUTPUT,
+        LEDGER_LIMIT,
+        LEDGER_START,
+        LEDGER_END,
+        LEDGER_VIEW,
+        LEDGER_REPLY, /* came later, attached by its token */
+        LEDGER_KEY,   /* the ledger's own key changed */
+        LEDGER_PRUNE, /* payloads were removed */
+        LEDGER_GAP,   /* bytes were lost in a crash */
+        LEDGER_KIND__COUNT
+};
+enum ledger_phase {
+        LEDGER_NO_PHASE = 0,
+        LEDGER_INTENT,
+        LEDGER_OUTCOME,
+        LEDGER_DENIED,
+        LEDGER_CREDENTIALED,
+        LEDGER_HUMAN,
+        LEDGER_BEGIN,
+        LEDGER_OVER,
+        LEDGER_CLAIM,
+        LEDGER_PHASE__COUNT
+};
+enum ledger_reach {
+        LEDGER_REACH_SELF = 0,
+        LEDGER_REACH_TENANT,
+        LEDGER_REACH_NAMED,
+        LEDGER_REACH_PUBLIC,
+        LEDGER_REACH__COUNT
+};
+enum ledger_stage { LEDGER_STAGE_NONE = 0, LEDGER_LIVE, LEDGER_TEST, LEDGER_MOCK, LEDGER_STAGE__COUNT };
+
+struct ledger_more {
+        const char *key;
+        const char *text; /* NULL: the number */
+        int64_t number;
+};
+
+/* What a writer fills in. Pointers are borrowed for the call; NULL and negative numbers are left out. The
+ * ledger itself adds v, id, run, time, mono and clock. */
+struct ledger_record {
+        enum ledger_kind kind;
+        enum ledger_phase phase;
+        enum ledger_reach reach;
+        enum ledger_stage stage;
+        bool writes;      /* changes something at the target */
+        const char *name; /* the end of its id: RUN.name; NULL: the next number */
+        const char *box, *door, *policy, *target, *result, *digest;
+        const char *trace_in, *trace_out;
+        int64_t bytes, cost, count;
+        const char *parents[LEDGER_PARENTS_MAX]; /* ids */
+        unsigned parent_count;
+        struct ledger_more more[LEDGER_MORE_MAX];
+        unsigned more_count;
+        uint64_t clock_seen; /* a logical clock that came with the cause from elsewhere */
+};
+static inline struct ledger_record ledger_record_of(enum ledger_kind kind, enum ledger_phase phase)
+{
+        return (struct ledger_record){ .kind = kind, .phase = phase, .bytes = -1, .cost = -1, .count = -1 };
+}
+
+const char *ledger_kind_name(enum ledger_kind k);
+const char *ledger_phase_name(enum ledger_phase p);
+const char *ledger_reach_name(enum ledger_reach r);
+const char *ledger_stage_name(enum ledger_stage s);
+/* Adds a pair to `more`; what does not fit is left out. */
+void ledger_more_text(struct ledger_record *r, const char *key, const char *text);
+void ledger_more_number(struct ledger_record *r, const char *key, int64_t number);
+
+/* The rule: must its intent be durable before the effect leaves? With a credential, a live write, or with
+ * reach beyond oneself. */
+bool ledger_consequential(const struct ledger_record *r);
+
+/* What a record says: spans of its own bytes, strings still with their JSON escapes. Fields of later versions
+ * are in the bytes and are not looked at. */
+struct ledger_view {
+        struct span json;
+        struct span id, run, box, kind, phase, door, policy, target, reach, stage, result, digest;
+        struct span trace, parents, more; /* JSON values */
+        int64_t v, time_us, mono_us, clock, bytes, cost, count;
+};
+/* 0, or -1: these bytes are no canonical record. */
+int ledger_view_parse(struct span json, struct ledger_view *ret);
+/* A member of an object value ("trace", "more"): its raw value, or an empty span. Quotes are taken off. */
+struct span ledger_member(struct span object, const char *key);
+/* The n-th string of an array value; an empty span behind the last. */
+struct span ledger_element(struct span array, unsigned n);
+/* Undoes JSON escapes; cut to cap. Returns buf. */
+char *ledger_plain(struct span escaped, char *buf, size_t cap);
+
+/* From here on no record of this process holds these bytes, plain or encoded; a field that does becomes a
+ * digest. Kept in memory only. 0, or -1: shorter than 6 bytes, too long, or too many. */
+int ledger_secret_add(const void *p, size_t n);
+
+/* ---- appending (append.c) ---- */
+
+struct ledger;
+/* Opens the ledger of this user, made where it is missing. `run` and `source` make the ids: RUN.1, RUN.e1 for
+ * source "e". */
+struct ledger *ledger_open(const char *run, const char *source, struct err *e);
+struct ledger *ledger_open_at(int dir, const char *run, const char *source, struct err *e);
+/* Adds a record. Durable: it is on the disk when this returns 0, and an effect may be let out; -1: it may
+ * not, *e tells why. Otherwise it is kept and written with others within LEDGER_COMMIT_MS, never waiting for
+ * another writer. ret_id may be NULL. */
+enum { LEDGER_COMMIT_MS = 10 };
+int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable, char ret_id[LEDGER_ID_MAX],
+                  struct err *e);
+/* Writes what is kept, if it is old enough and no other writer is in the way. */
+void ledger_tick(struct ledger *l);
+/* Writes what is kept, waiting for other writers up to wait_ms; 0 or -1. */
+int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e);
+/* The id that the next record will get. */
+void ledger_next_id(const struct ledger *l, char ret_id[LEDGER_ID_MAX]);
+/* Flushes, closes. */
+void ledger_close(struct ledger *l);
+/* Lets sums and hashes use the processor's own instructions: for whoever has thousands of records before him.
+ * Not at a start, where asking the processor costs more than it saves. */
+void ledger_use_hardware(void);
+/* Starts the sealer in the background if none is running (wake.c). Returns at once. */
+void ledger_wake_sealer(const struct ledger *l);
+/* Marks a file with the effect that made it, for later readers' parents. Best effort. */
+void ledger_stamp_origin(int fd, const char *id);
+/* The effect that made this file, or "". */
+void ledger_read_origin(int fd, char ret_id[LEDGER_ID_MAX]);
+
+/* ---- the tree (tree.c), RFC 6962: pure ---- */
+
+void ledger_leaf_hash(struct span payload, uint8_t ret[LEDGER_HASH]);
+void ledger_node_hash(const uint8_t left[LEDGER_HASH], const uint8_t right[LEDGER_HASH],
+                      uint8_t ret[LEDGER_HASH]);
+struct ledger_tree { /* the right edge of a tree: enough to grow it and to know its root */
+        uint64_t size;
+        uint8_t edge[64][LEDGER_HASH];
+};
+void ledger_tree_add(struct ledger_tree *t, const uint8_t leaf[LEDGER_HASH]);
+void ledger_tree_root(const struct ledger_tree *t, uint8_t ret[LEDGER_HASH]);
+
+/* Gives the hash of the whole subtree of 2^(8*level) leaves with this index. 0 or -1. */
+typedef int ledger_tile_reader(void *ctx, unsigned level, uint64_t index, uint8_t ret[LEDGER_HASH]);
+struct ledger_proof {
+        unsigned count;
+        uint8_t hash[64][LEDGER_HASH];
+};
+int ledger_range_hash(ledger_tile_reader *read, void *ctx, uint64_t begin, uint64_t end,
+                      uint8_t ret[LEDGER_HASH]);
+int ledger_prove_inclusion(ledger_tile_reader *read, void *ctx, uint64_t index, uint64_t size,
+                           struct ledger_proof *ret);
+int ledger_prove_consistency(ledger_tile_reader *read, void *ctx, uint64_t first, uint64_t second,
+                             struct ledger_proof *ret);
+bool ledger_check_inclusion(const uint8_t leaf[LEDGER_HASH], uint64_t index, uint64_t size,
+                            const struct ledger_proof *p, const uint8_t root[LEDGER_HASH]);
+bool ledger_check_consistency(uint64_t first, const uint8_t root1[LEDGER_HASH], uint64_t second,
+                              const uint8_t root2[LEDGER_HASH], const struct ledger_proof *p);
+
+/* ---- notes (note.c): C2SP signed notes, pure ---- */
+
+void ledger_base64(struct span bytes, struct buf *out);
+/* Strict: no space, right padding. The count, or -1. */
+ssize_t ledger_unbase64(struct span text, uint8_t *ret, size_t cap);
+struct ledger_note {
+        struct span whole; /* text, empty line, signature lines */
+        struct span text;  /* what is signed, with its last newline */
+        struct span origin;
+        uint64_t size;
+        uint8_t root[LEDGER_HASH];
+        struct span signatures; /* the lines */
+};
+/* The first checkpoint in `text`; *ret_rest is what follows. 1 one was read, 0 there is none, -1 not a note.
+ */
+int ledger_note_next(struct span text, struct ledger_note *ret, struct span *ret_rest);
+
+/* "00-TRACE-SPAN-01": a new span in the trace of `in`, or in a new trace when that is NULL or no traceparent.
+ */
+void ledger_trace_child(const char *in, char ret[LEDGER_TRACE_MAX]);
+bool ledger_trace_valid(const char *text);
+
+/* ---- reading (read.c) ---- */
+
+struct ledger_log;
+/* Every record that can be read; what cannot is left to ledger_verify(). `dir`: the ledger's directory. */
+struct ledger_log *ledger_log_open(int dir, struct err *e);
+void ledger_log_free(struct ledger_log *l);
+uint64_t ledger_log_count(const struct ledger_log *l);
+/* 0, or -1: pruned, or no record that this version can read. */
+int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret);
+
+/* ---- questions (query.c, show.c): pure; text goes to `out` ---- */
+
+struct ledger_filter { /* NULL: any */
+        const char *box, *run, *kind, *target;
+        int64_t since_us;
+};
+bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v);
+/* One line for people, without a newline; what a box wrote in it is inert. */
+void ledger_line(const struct ledger_view *v, struct buf *out);
+/* Every effect of any box on one target; a target that ends in * stands for all that begin so. */
+void ledger_field(const struct ledger_log *l, const char *target, bool json, struct buf *out);
+/* Whom effects reached, by reach and target. */
+void ledger_reached(const struct ledger_log *l, bool json, struct buf *out);
+/* The one run that `which` names, by id, unique beginning of it, or box name (the newest). */
+int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX],
+                    struct err *e);
+/* A run as a picture: its doors, effects and denials on a time line. */
+int ledger_show(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
+
+/* ---- cause and effect (graph.c, trace.c): pure ---- */
+
+enum ledger_link { LINK_PARENT = 0, LINK_BYTES, LINK_PIPE, LINK_TRACE, LINK__COUNT };
+const char *ledger_link_name(enum ledger_link k);
+struct ledger_edge {
+        uint64_t cause, effect; /* indexes */
+        enum ledger_link link;
+};
+struct ledger_graph;
+struct ledger_graph *ledger_graph_new(const struct ledger_log *l, struct err *e);
+void ledger_graph_free(struct ledger_graph *g);
+const struct ledger_edge *ledger_graph_edges(const struct ledger_graph *g, size_t *ret_count);
+/* By id or by the unique beginning of one; -1 and *e. */
+int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct err *e);
+enum { LEDGER_BACK = 1, LEDGER_FORWARD = 2 };
+int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, bool json, struct buf *out,
+                 struct err *e);
+
+/* ---- verification and proofs (verify.c, proof.c) ---- */
+
+/* Every frame, the tree, every checkpoint that is remembered, its signatures, intents and outcomes, gaps.
+ * Text or JSON to `out`; *ret_ok: nothing was found. `extra`: further checkpoints to hold it against, or "".
+ * -1: it could not be looked at. */
+int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *ret_ok, struct err *e);
+/* An inclusion proof in C2SP's form, with the record in its `extra` line. */
+int ledger_proof_make(int dir, const char *id, struct buf *out, struct err *e);
+/* Checks one with the keys in `keyfile` and nothing else. */
+int ledger_proof_check(struct span text, const char *keyfile, struct buf *out, bool *ret_ok, struct err *e);
+/* Runs cordon-ledger on a ledger: "seal-once", "rotate". */
+int ledger_helper_do(const char *verb, const char *arg, struct span input, struct buf *out, struct err *e);
+
+/* ---- out of the ledger (export.c, html.c), and out of the way (prune.c) ---- */
+
+/* "jsonl", "otlp", "ocsf", "prometheus". */
+int ledger_export(const struct ledger_log *l, const char *format, const struct ledger_filter *f,
+                  void (*put)(void *ctx, const char *text, size_t len), void *ctx, struct err *e);
+/* One page with the run's graph of causes and effects: no script, nothing from the network. */
+int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
+/* Takes payloads away; leaf hashes stay. The pruning itself is recorded first. */
+int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e);
+/* Puts the whole ledger aside, under a name that says when, and begins another. */
+int ledger_restart(struct buf *ret_where, struct err *e);
+
+/* ---- the place (place.c, helper.c) ---- */
+
+int ledger_dir_open(bool make, struct err *e);
+int ledger_place(char *ret, size_t cap, struct err *e);
+/* The whole file, or what was there when it was opened; 0 with an empty buffer when it does not exist. */
+int ledger_slurp(int dir, const char *name, struct buf *out);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/main.c - cordon-ledger, the sealer: the one program that holds the ledger's key and links libcrypto.
+ * Started by keepers in the background and by `cordon verify` and `cordon log`; no verb of a user.
+ *
+ *   seal DIR          tiles and checkpoints until nobody has written for two seconds
+ *   seal-once DIR     one checkpoint over all that is there
+ *   rotate DIR        a new key
+ *   check KEYS        notes on standard input: one line "SIZE good|bad|unknown" for each; KEYS: a file of
+ * keys */
+#include "ledger/seal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int read_all(int fd, struct buf *out)
+{
+        char chunk[65536];
+        ssize_t n;
+        while ((n = read(fd, chunk, sizeof chunk)) > 0)
+                buf_add(out, chunk, (size_t) n);
+        return n < 0 || out->failed ? -1 : 0;
+}
+
+static const char *judge(struct span keys, const struct ledger_note *n)
+{
+        struct key k;
+        const char *verdict = "unknown";
+        while (key_public_next(&keys, &k) == 1) {
+                if (!span_is(n->origin, k.name))
+                        continue;
+                int r = key_check_note(&k, n);
+                if (r < 0)
+                        return "bad"; /* a wrong signature by a known key spoils the note, whoever else signed
+                                       */
+                if (r > 0)
+                        verdict = "good";
+        }
+        return verdict;
+}
+
+static int check(const char *file, struct err *e)
+{
+        AUTO_BUF(keys);
+        AUTO_BUF(notes);
+        struct ledger_note n;
+        int r, fd = open(file, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || read_all(fd, &keys) < 0 || read_all(0, &notes) < 0)
+                return err_set(e, ERR_IO, 0, "the keys or the notes cannot be read");
+        struct span rest = buf_span(&notes);
+        while ((r = ledger_note_next(rest, &n, &rest)) == 1)
+                (void) printf("%llu %s\n", (unsigned long long) n.size, judge(buf_span(&keys), &n));
+        if (r < 0)
+                (void) printf("0 bad\n");
+        return fflush(stdout) == 0 ? 0 : -1;
+}
+
+static int in_dir(const char *place, int (*work)(int dir, struct err *e), struct err *e)
+{
+        int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return dir < 0 ? err_set(e, ERR_IO, 0, "there is no ledger at %s", place) : work(dir, e);
+}
+
+int main(int argc, char **argv)
+{
+        struct err e = { 0 };
+        int r = -1;
+        (void) umask(077);
+        ledger_use_hardware();
+        (void) err_set(&e, ERR_USAGE, 0, "usage: cordon-ledger seal|seal-once|rotate DIR, or check KEYS");
+        if (argc == 3 && strcmp(argv[1], "seal") == 0)
+                r = seal_run(argv[2], &e);
+        else if (argc == 3 && strcmp(argv[1], "seal-once") == 0)
+                r = in_dir(argv[2], seal_once, &e);
+        else if (argc == 3 && strcmp(argv[1], "rotate") == 0)
+                r = in_dir(argv[2], seal_rotate, &e);
+        else if (argc == 3 && strcmp(argv[1], "check") == 0)
+                r = check(argv[2], &e);
+        if (r < 0)
+                (void) fprintf(stderr, "cordon-ledger: error: %s\n", e.what);
+        return r < 0;
+}

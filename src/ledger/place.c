@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/place.c - the ledger's directory: where it is, which segments it has, how far it is sealed. Reads
+ * only, but for making it. */
+#include "base/fd.h"
+#include "ledger/internal.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+int ledger_dir_open(bool make, struct err *e)
+{
+        char path[STORE_PATH_MAX];
+        if (!make) {
+                if (store_path(path, e) < 0)
+                        return -1;
+                AUTO_FD(state, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+                int dir = state < 0
+                                  ? -1
+                                  : openat(state, "ledger", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                if (dir >= 0)
+                        return dir;
+                if (errno != ENOENT)
+                        return err_set(e, ERR_IO, errno, "the ledger in %s cannot be read: %s", path,
+                                       strerror(errno));
+                (void) err_set(e, ERR_GONE, ENOENT, "there is no ledger in %s yet", path);
+                return err_hint(e, "`cordon run` writes it; CORDON_STATE names another place");
+        }
+        AUTO_FD(state, store_open(e));
+        return state < 0 ? -1 : store_dir(state, "ledger", e);
+}
+
+int64_t ledger_last_segment(int dir)
+{
+        AUTO_FD(fd, openat(dir, "segments", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        if (!d)
+                return errno == ENOENT ? 0 : -1;
+        (void) TAKE_FD(fd);
+        int64_t last = 0;
+        for (struct dirent *x; (x = readdir(d));) {
+                char *end;
+                long n = strtol(x->d_name, &end, 10);
+                if (end == x->d_name + 8 && strcmp(end, ".seg") == 0 && n > last)
+                        last = n;
+        }
+        (void) closedir(d);
+        return last;
+}
+
+void ledger_boot_id(char ret[40])
+{
+        if (fd_get(AT_FDCWD, "/proc/sys/kernel/random/boot_id", ret, 40) < 0)
+                ret[0] = '\0';
+}
+
+int ledger_slurp(int dir, const char *name, struct buf *out)
+{
+        AUTO_FD(fd, openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        if (fd < 0)
+                return errno == ENOENT ? 0 : -1;
+        char chunk[65536];
+        for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
+                if (n < 0)
+                        return -1;
+                buf_add(out, chunk, (size_t) n);
+        }
+        return out->failed ? -1 : 0;
+}
+
+uint64_t ledger_sealed_size(int dir)
+{
+        AUTO_FD(fd, openat(dir, "checkpoints", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        struct stat st;
+        char tail[4096];
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return 0;
+        off_t from = st.st_size > (off_t) sizeof tail ? st.st_size - (off_t) sizeof tail : 0;
+        ssize_t n = pread(fd, tail, sizeof tail, from);
+        uint64_t size = 0;
+        struct span rest = span_of(tail, n > 0 ? (size_t) n : 0);
+        while (rest.n > 0) {
+                struct ledger_note note;
+                if (ledger_note_next(rest, &note, &rest) == 1)
+                        size = note.size > size ? note.size : size;
+                else
+                        rest = span_of(rest.p + 1, rest.n - 1); /* cut in the middle of a note: look on */
+        }
+        return size;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/query.c - which records, and each as a line. Pure. */
+#include "base/str.h"
+#include "ledger/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static bool begins(struct span s, const char *with) { return span_starts(s, with); }
+
+static bool contains(struct span s, const char *part)
+{
+        return part[0] == '\0' || (s.n > 0 && memmem(s.p, s.n, part, strlen(part)) != NULL);
+}
+
+bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v)
+{
+        char target[2048];
+        if ((f->box && !span_is(v->box, f->box)) || (f->run && !begins(v->run, f->run)) ||
+            (f->kind && !span_is(v->kind, f->kind) && !span_is(v->phase, f->kind)) ||
+            v->time_us < f->since_us)
+                return false;
+        return !f->target || contains(span_str(ledger_plain(v->target, target, sizeof target)), f->target);
+}
+
+static void put_inert(struct buf *out, struct span s, size_t most)
+{
+        char plain[2048], shown[2048];
+        (void) ledger_plain(s, plain, sizeof plain);
+        buf_puts(out, str_inert(span_str(plain), shown, most < sizeof shown ? most : sizeof shown));
+}
+
+static void put_time(struct buf *out, int64_t us)
+{
+        char text[32];
+        time_t s = (time_t) (us / 1000000);
+        struct tm tm;
+        if (!gmtime_r(&s, &tm) || strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm) == 0)
+                text[0] = '\0';
+        buf_printf(out, "%s.%03dZ", text, (int) (us / 1000 % 1000));
+}
+
+/* What happened, in a few words, whatever the kind. */
+static void put_what(struct buf *out, const struct ledger_view *v)
+{
+        if (v->door.n) {
+                buf_putc(out, ' ');
+                put_inert(out, v->door, 80);
+        }
+        if (v->target.n && !(v->door.n > v->target.n &&
+                             memcmp(v->door.p + v->door.n - v->target.n, v->target.p, v->target.n) == 0)) {
+                buf_putc(out, ' ');
+                put_inert(out, v->target, 160);
+        }
+        if (v->bytes >= 0)
+                buf_printf(out, " %lld bytes", (long long) v->bytes);
+        if (v->count > 1)
+                buf_printf(out, " %lld times", (long long) v->count);
+        if (v->result.n) {
+                buf_puts(out, ": ");
+                put_inert(out, v->result, 120);
+        }
+        if (v->reach.n && !span_is(v->reach, "self")) {
+                buf_puts(out, " [reaches ");
+                put_inert(out, v->reach, 16);
+                buf_putc(out, ']');
+        }
+}
+
+void ledger_line(const struct ledger_view *v, struct buf *out)
+{
+        put_time(out, v->time_us);
+        buf_puts(out, "  ");
+        put_inert(out, v->id, LEDGER_ID_MAX);
+        buf_printf(out, "  %.*s", (int) v->kind.n, (const char *) v->kind.p);
+        if (!span_eq(v->phase, v->kind))
+                buf_printf(out, " %.*s", (int) v->phase.n, (const char *) v->phase.p);
+        put_what(out, v);
+}
+
+/* ---- one target, and whom it reached ---- */
+
+static bool is_target(struct span escaped, const char *want)
+{
+        char plain[2048];
+        size_t n = strlen(want);
+        (void) ledger_plain(escaped, plain, sizeof plain);
+        return n > 0 && want[n - 1] == '*' ? strncmp(plain, want, n - 1) == 0 : strcmp(plain, want) == 0;
+}
+
+void ledger_field(const struct ledger_log *l, const char *target, bool json, struct buf *out)
+{
+        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
+                struct ledger_view v;
+                if (ledger_log_view(l, i, &v) < 0 || !is_target(v.target, target))
+                        continue;
+                if (json)
+                        buf_add(out, v.json.p, v.json.n);
+                else
+                        ledger_line(&v, out);
+                buf_putc(out, '\n');
+        }
+}
+
+struct reached {
+        struct span reach, target;
+        uint64_t effects, runs;
+        struct span last_run;
+        int64_t last_us;
+};
+
+static unsigned reach_rank(struct span s)
+{
+        for (unsigned i = LEDGER_REACH__COUNT; i-- > 0;)
+                if (span_is(s, ledger_reach_name(i)))
+                        return i;
+        return 0;
+}
+
+static int widest_first(const void *pa, const void *pb)
+{
+        const struct reached *a = pa, *b = pb;
+        unsigned ra = reach_rank(a->reach), rb = reach_rank(b->reach);
+        return ra != rb ? (ra < rb) - (ra > rb) : (a->effects < b->effects) - (a->effects > b->effects);
+}
+
+static void reached_add(struct reached *r, size_t *n, const struct ledger_view *v)
+{
+        size_t i = 0;
+        while (i < *n && !(span_eq(r[i].reach, v->reach) && span_eq(r[i].target, v->target)))
+                i++;
+        if (i == *n)
+                r[(*n)++] = (struct reached){ .reach = v->reach, .target = v->target };
+        r[i].effects += v->count > 0 ? (uint64_t) v->count : 1;
+        r[i].runs += !span_eq(r[i].last_run, v->run);
+        r[i].last_run = v->run;
+        r[i].last_us = v->time_us;
+}
+
+/* Effects that happened or may have: neither denials nor outcomes, which their intents have counted. */
+static bool counts(const struct ledger_view *v)
+{
+        bool reaches = v->reach.n && !span_is(v->reach, "self");
+        bool outcome = span_is(v->phase, "outcome") && ledger_element(v->parents, 0).n &&
+                       span_is(v->kind, "request");
+        return reaches && !span_is(v->phase, "denied") && !outcome;
+}
+
+static void reached_print(const struct reached *r, bool json, struct buf *out)
+{
+        if (json) {
+                buf_printf(out, "{\"reach\":\"%.*s\",\"target\":\"%.*s\",\"effects\":%llu,\"last\":%lld}\n",
+                           (int) r->reach.n, (const char *) r->reach.p, (int) r->target.n,
+                           (const char *) (r->target.p ? r->target.p : (const uint8_t *) ""),
+                           (unsigned long long) r->effects, (long long) r->last_us);
+                return;
+        }
+        buf_printf(out, "%-7.*s %6llu  ", (int) r->reach.n, (const char *) r->reach.p,
+                   (unsigned long long) r->effects);
+        put_time(out, r->last_us);
+        buf_puts(out, "  ");
+        put_inert(out, r->target, 160);
+        buf_putc(out, '\n');
+}
+
+void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
+{
+        enum { ROWS_MAX = 4096 };
+        struct reached *r = calloc(ROWS_MAX, sizeof *r);
+        size_t n = 0;
+        for (uint64_t i = 0; r && i < ledger_log_count(l) && n < ROWS_MAX; i++) {
+                struct ledger_view v;
+                if (ledger_log_view(l, i, &v) == 0 && counts(&v))
+                        reached_add(r, &n, &v);
+        }
+        if (n > 0)
+                qsort(r, n, sizeof *r, widest_first);
+        if (!json)
+                buf_puts(out, n ? "REACH   EFFECTS LAST                      TARGET\n"
+                                : "No effect has reached anybody but yourself.\n");
+        for (size_t i = 0; i < n; i++)
+                reached_print(&r[i], json, out);
+        free(r);
+}
+
+/* ---- runs ---- */
+
+int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX], struct err *e)
+{
+        size_t n = strlen(which);
+        unsigned matches = 0;
+        ret_run[0] = '\0';
+        for (uint64_t i = ledger_log_count(l); n > 0 && i-- > 0;) {
+                struct ledger_view v;
+                if (ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") || v.run.n >= LEDGER_ID_MAX)
+                        continue;
+                bool exact = span_is(v.run, which), named = span_is(v.box, which);
+                if (!exact && !named && !begins(v.run, which))
+                        continue;
+                if (matches++ == 0 || exact)
+                        (void) ledger_plain(v.run, ret_run, LEDGER_ID_MAX);
+                if (exact || named)
+                        return 0;
+        }
+        if (matches == 1)
+                return 0;
+        if (matches == 0)
+                (void) err_set(e, ERR_GONE, 0, "the ledger has no run %.60s", which);
+        else
+                (void) err_set(e, ERR_USAGE, 0, "%u runs begin with %.60s: give more of the id", matches,
+                               which);
+        return err_hint(e, "`cordon log --kind start` lists the runs");
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/read.c - walks the frames of all segments, and keeps them in reach for questions. Takes no lock:
+ * what is whole does not change, and what is not yet whole is not looked at. */
+#include "base/fd.h"
+#include "ledger/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static int map_segment(int dir, uint32_t seq, struct span *ret)
+{
+        char name[16], path[32];
+        struct stat st;
+        segment_name(seq, name);
+        (void) snprintf(path, sizeof path, "segments/%s", name);
+        AUTO_FD(fd, openat(dir, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -1;
+        void *p = st.st_size > 0 ? mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+        if (p == MAP_FAILED)
+                return -1;
+        *ret = span_of(p, (size_t) st.st_size);
+        return 0;
+}
+
+static void unmap(struct span all)
+{
+        if (all.p)
+                (void) munmap((void *) (uintptr_t) all.p, all.n);
+}
+
+static enum scan_end scan_segment(struct span all, bool last, struct scan_place *at, scan_each *each,
+                                  void *ctx)
+{
+        struct segment_head h;
+        struct frame f;
+        enum frame_state s;
+        if (at->offset == 0) {
+                if (segment_head_get(all, &h) < 0 || h.seq != at->seq || h.first != at->index)
+                        return SCAN_HEAD;
+                at->offset = SEGMENT_HEAD;
+        }
+        if (at->offset > all.n)
+                return SCAN_BAD;
+        while ((s = frame_next(span_of(all.p + at->offset, all.n - at->offset), &f)) == FRAME_WHOLE) {
+                if (each(ctx, at, &f) != 0)
+                        return SCAN_STOPPED;
+                at->offset += f.size;
+                at->index++;
+        }
+        if (s == FRAME_TORN && last && !frame_anywhere(span_of(all.p + at->offset, all.n - at->offset)))
+                return SCAN_TORN;
+        return s == FRAME_END ? SCAN_WHOLE : SCAN_BAD;
+}
+
+enum scan_end ledger_scan(int dir, struct scan_place *at, scan_each *each, void *ctx)
+{
+        int64_t last = ledger_last_segment(dir);
+        if (last < 0)
+                return SCAN_UNREADABLE;
+        if (at->seq == 0)
+                at->seq = 1;
+        for (;; at->seq++, at->offset = 0) {
+                struct span all;
+                if ((int64_t) at->seq > last)
+                        return SCAN_WHOLE;
+                if (map_segment(dir, at->seq, &all) < 0)
+                        return errno == ENOENT ? SCAN_HEAD : SCAN_UNREADABLE;
+                enum scan_end e = scan_segment(all, at->seq == (uint32_t) last, at, each, ctx);
+                unmap(all);
+                if (e != SCAN_WHOLE || (int64_t) at->seq == last)
+                        return e;
+        }
+}
+
+/* ---- all records at once ---- */
+
+struct ledger_log {
+        struct span *maps;
+        size_t map_count;
+        struct span *at; /* by index; NULL bytes: pruned, or no record that we know */
+        uint64_t count;
+};
+
+static int log_add(struct ledger_log *l, struct span payload)
+{
+        if ((l->count & (l->count - 1)) == 0) {
+                struct span *more = realloc(l->at, (l->count ? 2 * l->count : 1) * sizeof *more);
+                if (!more)
+                        return -1;
+                l->at = more;
+        }
+        l->at[l->count++] = payload;
+        return 0;
+}
+
+static int log_segment(struct ledger_log *l, struct span all)
+{
+        struct segment_head h;
+        struct frame f;
+        size_t at = SEGMENT_HEAD;
+        if (segment_head_get(all, &h) < 0)
+                return 0;
+        while (frame_next(span_of(all.p + at, all.n - at), &f) == FRAME_WHOLE) {
+                if (log_add(l, f.pruned ? span_of(NULL, 0) : f.payload) < 0)
+                        return -1;
+                at += f.size;
+        }
+        return 0;
+}
+
+struct ledger_log *ledger_log_open(int dir, struct err *e)
+{
+        struct ledger_log *l = calloc(1, sizeof *l);
+        int64_t last = ledger_last_segment(dir);
+        if (l && last > 0)
+                l->maps = calloc((size_t) last, sizeof *l->maps);
+        if (!l || last < 0 || (last > 0 && !l->maps)) {
+                ledger_log_free(l);
+                (void) err_set(e, ERR_IO, errno, "the ledger cannot be read: %s", strerror(errno));
+                return NULL;
+        }
+        for (uint32_t seq = 1; seq <= last; seq++) {
+                struct span all;
+                if (map_segment(dir, seq, &all) < 0)
+                        continue; /* `cordon verify` tells */
+                l->maps[l->map_count++] = all;
+                if (log_segment(l, all) < 0) {
+                        ledger_log_free(l);
+                        (void) err_set(e, ERR_MEMORY, 0, "no memory for the ledger's records");
+                        return NULL;
+                }
+        }
+        return l;
+}
+
+void ledger_log_free(struct ledger_log *l)
+{
+        if (!l)
+                return;
+        for (size_t i = 0; i < l->map_count; i++)
+                unmap(l->maps[i]);
+        free(l->maps);
+        free(l->at);
+        free(l);
+}
+
+uint64_t ledger_log_count(const struct ledger_log *l) { return l->count; }
+
+int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret)
+{
+        return index < l->count && l->at[index].p ? ledger_view_parse(l->at[index], ret) : -1;
+}

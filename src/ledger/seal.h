@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/seal.h - the sealer's parts; only the program cordon-ledger has them. */
+#pragma once
+#include "ledger/internal.h"
+
+/* sign.c: Ed25519 by libcrypto, keys as Go's note package and C2SP write them down. */
+struct key {
+        char name[64];
+        uint8_t id[4];
+        uint8_t secret[32], public[32];
+        bool has_secret;
+};
+/* Reads STATE/ledger/key; makes it, and key.pub, when there is none. */
+int key_load(int dir, struct key *ret, struct err *e);
+/* Makes a new key in the old one's place and gives both; key.pub keeps every public key. */
+int key_rotate(int dir, struct key *ret_old, struct key *ret_new, struct err *e);
+int key_sign_note(const struct key *k, struct span text, struct buf *ret_line, struct err *e);
+/* The next key of a text of "NAME+HASH+BASE64" lines. 1, 0 none is left, -1 not a key. */
+int key_public_next(struct span *rest, struct key *ret);
+/* Is one of the note's signatures by this key, and right? -1: by this key and wrong; 0: not by this key. */
+int key_check_note(const struct key *k, const struct ledger_note *n);
+void key_vkey(const struct key *k, struct buf *out);
+
+/* seal.c */
+int seal_run(const char *place, struct err *e);
+int seal_once(int dir, struct err *e);
+int seal_rotate(int dir, struct err *e);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger/show.c - `cordon log show`: one run as a picture in the terminal. Pure. */
+#include "base/str.h"
+#include "ledger/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WIDTH = 48 };
+
+struct run {
+        int64_t begin_us, end_us;
+        struct ledger_view start, end;
+        bool has_start, has_end;
+};
+
+static void gather(const struct ledger_log *l, const char *run, struct run *r)
+{
+        *r = (struct run){ 0 };
+        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
+                struct ledger_view v;
+                if (ledger_log_view(l, i, &v) < 0 || !span_is(v.run, run))
+                        continue;
+                if (r->begin_us == 0)
+                        r->begin_us = v.time_us;
+                r->end_us = v.time_us;
+                if (span_is(v.kind, "start") && !r->has_start) {
+                        r->start = v;
+                        r->has_start = true;
+                } else if (span_is(v.kind, "end")) {
+                        r->end = v;
+                        r->has_end = true;
+                }
+        }
+}
+
+static void put_inert(struct buf *out, struct span s, size_t most)
+{
+        char plain[1024], shown[1024];
+        (void) ledger_plain(s, plain, sizeof plain);
+        buf_puts(out, str_inert(span_str(plain), shown, most));
+}
+
+static void put_field(struct buf *out, const char *name, struct span s)
+{
+        if (s.n == 0)
+                return;
+        buf_printf(out, "  %-9s", name);
+        put_inert(out, s, 400);
+        buf_putc(out, '\n');
+}
+
+static void put_head(const char *run, const struct run *r, struct buf *out)
+{
+        buf_printf(out, "run %s\n", run);
+        put_field(out, "box", r->start.box);
+        put_field(out, "command", r->start.target);
+        put_field(out, "policy", r->start.policy);
+        put_field(out, "wall", ledger_member(r->start.more, "wall"));
+        put_field(out, "trace", ledger_member(r->start.trace, "out"));
+        if (r->has_end)
+                put_field(out, "end", r->end.result);
+        else
+                buf_puts(out, "  end      unknown: it runs, or its keeper was killed\n");
+        buf_printf(out, "  lasted   %.3f ms\n\n", (double) (r->end_us - r->begin_us) / 1e3);
+}
+
+static char mark_of(const struct ledger_view *v)
+{
+        static const struct {
+                const char *phase;
+                char mark;
+        } marks[] = { { "start", '>' },   { "end", '<' },   { "denied", 'x' }, { "intent", '?' },
+                      { "outcome", '*' }, { "human", '@' }, { "claim", '~' },  { "credential", '$' } };
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+                if (span_is(v->phase, marks[i].phase))
+                        return marks[i].mark;
+        return '.';
+}
+
+static void put_row(const struct ledger_view *v, const struct run *r, struct buf *out)
+{
+        int64_t span = r->end_us > r->begin_us ? r->end_us - r->begin_us : 1;
+        int64_t at = (v->time_us - r->begin_us) * (WIDTH - 1) / span;
+        at = at < 0 ? 0 : at >= WIDTH ? WIDTH - 1 : at;
+        buf_putc(out, '|');
+        for (int i = 0; i < WIDTH; i++)
+                buf_putc(out, i == at ? mark_of(v) : i < at ? '-' : ' ');
+        buf_printf(out, "| %9.3f ms  %.*s", (double) (v->time_us - r->begin_us) / 1e3, (int) v->kind.n,
+                   (const char *) v->kind.p);
+        struct span rest[] = { v->door, v->target, v->result };
+        for (size_t i = 0; i < 3; i++)
+                if (rest[i].n && !(i == 1 && v->door.n > v->target.n && span_is(v->kind, "handle"))) {
+                        buf_puts(out, i == 2 ? ": " : " ");
+                        put_inert(out, rest[i], 100);
+                }
+        if (v->bytes >= 0)
+                buf_printf(out, ", %lld bytes", (long long) v->bytes);
+        if (v->count > 1)
+                buf_printf(out, ", %lld times", (long long) v->count);
+        buf_putc(out, '\n');
+}
+
+int ledger_show(const struct ledger_log *l, const char *which, struct buf *out, struct err *e)
+{
+        char run[LEDGER_ID_MAX];
+        struct run r;
+        if (ledger_find_run(l, which, run, e) < 0)
+                return -1;
+        gather(l, run, &r);
+        put_head(run, &r, out);
+        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
+                struct ledger_view v;
+                if (ledger_log_view(l, i, &v) == 0 && span_is(v.run, run))
+                        put_row(&v, &r, out);
+        }
+        buf_puts(out, "\n> start  < end  * outcome  ? intent  x denied  ~ a door that was open  $ credential "
+                      " @ a person\n");
+        return 0;
+}

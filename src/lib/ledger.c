@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/ledger.c - the ledger behind cordon.h: options of a run, and questions to the record. */
+#include "ledger/ledger.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/hash.h"
+#include "lib/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+int lib_set_ledger(struct cordon_box *b, const char *value)
+{
+        static const char *const words[] = { "on", "off", "require" };
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+                if (strcmp(value, words[i]) == 0) {
+                        b->ledger = (enum box_ledger) i;
+                        b->ledger_said = true;
+                        return 0;
+                }
+        return -1;
+}
+
+int lib_set_cause(struct cordon_box *b, const char *run)
+{
+        size_t n = strspn(run, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+        if (n == 0 || run[n] || n + 5 > sizeof b->cause)
+                return -1;
+        (void) snprintf(b->cause, sizeof b->cause, "%s%s", run, strchr(run, '.') ? "" : ".end");
+        return 0;
+}
+
+void lib_prepare_ledger(struct cordon_box *b)
+{
+        const char *asked = getenv("CORDON_LEDGER"), *in = getenv("TRACEPARENT");
+        if (!b->ledger_said && asked)
+                (void) lib_set_ledger(b, asked);
+        if (b->ledger == BOX_LEDGER_OFF)
+                return;
+        b->trace_in[0] = '\0';
+        if (ledger_trace_valid(in))
+                memcpy(b->trace_in, in, sizeof b->trace_in);
+        ledger_trace_child(in, b->trace_out);
+}
+
+/* ---- questions ---- */
+
+static struct ledger_log *open_log(int *ret_dir, struct err *e)
+{
+        AUTO_FD(dir, ledger_dir_open(false, e));
+        struct ledger_log *l = dir < 0 ? NULL : ledger_log_open(dir, e);
+        if (l && ret_dir)
+                *ret_dir = TAKE_FD(dir);
+        return l;
+}
+
+/* An id for what is no run: who looked, reacted, pruned. */
+static struct ledger *open_as(const char *what, struct err *e)
+{
+        char run[48];
+        uint32_t r = 0;
+        (void) !getrandom(&r, sizeof r, GRND_INSECURE);
+        (void) snprintf(run, sizeof run, "%s-%llx-%08x", what, (unsigned long long) clock_wall_s(), r);
+        return ledger_open(run, "", e);
+}
+
+/* To look is to leave a trace: who has seen an effect is a question like any other. */
+static void note_view(const char *how, const char *target)
+{
+        struct err ignored;
+        char who[32];
+        const char *asked = getenv("CORDON_LEDGER");
+        struct ledger *l = asked && strcmp(asked, "off") == 0 ? NULL : open_as("view", &ignored);
+        if (!l)
+                return;
+        struct ledger_record r = ledger_record_of(LEDGER_VIEW, LEDGER_HUMAN);
+        (void) snprintf(who, sizeof who, "uid %u", getuid());
+        r.door = how;
+        r.target = target ? target : "ledger";
+        ledger_more_text(&r, "who", who);
+        (void) ledger_append(l, &r, false, NULL, &ignored);
+        (void) ledger_flush(l, 50, &ignored);
+        ledger_close(l);
+}
+
+static struct ledger_filter to_filter(const cordon_log_filter *f)
+{
+        struct ledger_filter all = { 0 };
+        if (f)
+                all = (struct ledger_filter){ f->box, f->run, f->kind, f->target, f->since_us };
+        return all;
+}
+
+int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
+                    void (*each)(void *ctx, const char *json, const char *line), void *ctx, cordon_error *pe)
+{
+        struct ledger_filter filter = to_filter(f);
+        struct ledger_log *l = open_log(NULL, to_err(pe));
+        if (!l)
+                return -1;
+        bool first = *cursor == 0;
+        for (; *cursor < ledger_log_count(l); ++*cursor) {
+                struct ledger_view v;
+                if (ledger_log_view(l, *cursor, &v) < 0 || !ledger_matches(&filter, &v))
+                        continue;
+                AUTO_BUF(json);
+                AUTO_BUF(line);
+                buf_add(&json, v.json.p, v.json.n);
+                ledger_line(&v, &line);
+                each(ctx, buf_str(&json), buf_str(&line));
+        }
+        ledger_log_free(l);
+        if (first)
+                note_view("log", f && f->run ? f->run : f && f->target ? f->target : NULL);
+        return 0;
+}
+
+static int newest_checkpoint(int dir, struct buf *out, struct err *e)
+{
+        AUTO_BUF(text);
+        struct ledger_note n, last = { 0 };
+        if (ledger_slurp(dir, "checkpoints", &text) < 0)
+                return err_set(e, ERR_IO, errno, "the checkpoints cannot be read");
+        for (struct span rest = buf_span(&text); ledger_note_next(rest, &n, &rest) == 1;)
+                last = n;
+        if (last.whole.n == 0)
+                return err_set(e, ERR_GONE, 0, "there is no checkpoint yet");
+        buf_add(out, last.whole.p, last.whole.n);
+        return 0;
+}
+
+static int answer(cordon_log_view view, const struct ledger_log *l, int dir, const char *arg, struct buf *out,
+                  struct err *e)
+{
+        switch (view) {
+        case CORDON_LOG_SHOW:
+                return ledger_show(l, arg, out, e);
+        case CORDON_LOG_FIELD:
+        case CORDON_LOG_FIELD_JSON:
+                return ledger_field(l, arg, view == CORDON_LOG_FIELD_JSON, out), 0;
+        case CORDON_LOG_REACHED:
+        case CORDON_LOG_REACHED_JSON:
+                return ledger_reached(l, view == CORDON_LOG_REACHED_JSON, out), 0;
+        case CORDON_LOG_PROOF:
+                return ledger_proof_make(dir, arg, out, e);
+        case CORDON_LOG_CHECKPOINT:
+                return newest_checkpoint(dir, out, e);
+        case CORDON_LOG_KEYS:
+                return ledger_slurp(dir, "key.pub", out) < 0
+                               ? err_set(e, ERR_IO, errno, "key.pub cannot be read")
+                               : 0;
+        case CORDON_LOG_HTML:
+                return ledger_html(l, arg, out, e);
+        }
+        return err_set(e, ERR_USAGE, 0, "there is no such view of the ledger");
+}
+
+char *cordon_log(cordon_log_view view, const char *arg, cordon_error *pe)
+{
+        static const char *const names[] = { "show",  "field", "field", "reached", "reached",
+                                             "proof", NULL,    NULL,    "report" };
+        struct err *e = to_err(pe);
+        AUTO_FD(dir, -1);
+        struct ledger_log *l = open_log(&dir, e);
+        if (!l)
+                return NULL;
+        struct buf out = { 0 };
+        int r = answer(view, l, dir, arg ? arg : "", &out, e);
+        ledger_log_free(l);
+        if (r == 0 && view <= CORDON_LOG_HTML && names[view])
+                note_view(names[view], arg);
+        if (r == 0 && !out.p)
+                buf_puts(&out, "");
+        if (r == 0 && out.p)
+                return out.p;
+        buf_done(&out);
+        return NULL;
+}
+
+char *cordon_trace(const char *id, int back, int forward, int json, cordon_error *pe)
+{
+        struct ledger_log *l = open_log(NULL, to_err(pe));
+        struct buf out = { 0 };
+        unsigned ways = (back ? LEDGER_BACK : 0u) | (forward ? LEDGER_FORWARD : 0u);
+        int r = l ? ledger_trace(l, id, ways, json, &out, to_err(pe)) : -1;
+        ledger_log_free(l);
+        if (r == 0) {
+                note_view("trace", id);
+                return out.p;
+        }
+        buf_done(&out);
+        return NULL;
+}
+
+char *cordon_verify(const char *checkpoints, int json, int *ret_ok, cordon_error *pe)
+{
+        AUTO_FD(dir, ledger_dir_open(false, to_err(pe)));
+        struct buf out = { 0 };
+        bool ok = false;
+        if (dir < 0)
+                return NULL;
+        int r = ledger_verify(dir, checkpoints ? checkpoints : "", json, &out, &ok, to_err(pe));
+        *ret_ok = ok;
+        if (r == 0)
+                return out.p;
+        buf_done(&out);
+        return NULL;
+}
+
+char *cordon_verify_proof(const char *proof, size_t len, const char *keyfile, int *ret_ok, cordon_error *pe)
+{
+        char own[4096];
+        struct buf out = { 0 };
+        bool ok = false;
+        if (!keyfile) {
+                if (ledger_place(own, sizeof own - 8, to_err(pe)) < 0)
+                        return NULL;
+                (void) strncat(own, "/key.pub", 9);
+        }
+        int r = ledger_proof_check(span_of(proof, len), keyfile ? keyfile : own, &out, &ok, to_err(pe));
+        *ret_ok = ok;
+        if (r == 0)
+                return out.p;
+        buf_done(&out);
+        return NULL;
+}
+
+int cordon_log_export(const char *format, const cordon_log_filter *f,
+                      void (*put)(void *ctx, const char *text, size_t len), void *ctx, cordon_error *pe)
+{
+        struct ledger_filter filter = to_filter(f);
+        struct ledger_log *l = open_log(NULL, to_err(pe));
+        int r = l ? ledger_export(l, format, &filter, put, ctx, to_err(pe)) : -1;
+        ledger_log_free(l);
+        if (r == 0)
+                note_view("export", format);
+        return r;
+}
+
+int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, cordon_error *pe)
+{
+        struct ledger *l = open_as("prune", to_err(pe));
+        if (!l)
+                return -1;
+        int r = ledger_prune(l, kind, before_us, ret_count, to_err(pe));
+        ledger_wake_sealer(l);
+        ledger_close(l);
+        return r;
+}
+
+int cordon_log_rotate(cordon_error *pe)
+{
+        char place[4096];
+        AUTO_FD(dir, ledger_dir_open(true, to_err(pe)));
+        if (dir < 0 || ledger_place(place, sizeof place, to_err(pe)) < 0)
+                return -1;
+        return ledger_helper_do("rotate", place, span_of("", 0), NULL, to_err(pe));
+}
+
+char *cordon_log_restart(cordon_error *pe)
+{
+        struct buf out = { 0 };
+        if (ledger_restart(&out, to_err(pe)) == 0)
+                return out.p;
+        buf_done(&out);
+        return NULL;
+}
+
+/* An intent that nobody knew the end of gets its outcome this way; to anything else it is a claim. */
+int cordon_react(const char *token, const char *from, const char *text, char ret_id[64], cordon_error *pe)
+{
+        struct err *e = to_err(pe);
+        struct ledger_log *log = open_log(NULL, e);
+        struct ledger_graph *g = log ? ledger_graph_new(log, e) : NULL;
+        int64_t at = g ? ledger_graph_find(g, token, e) : -1;
+        struct ledger_view v;
+        struct ledger *l =
+                at >= 0 && ledger_log_view(log, (uint64_t) at, &v) == 0 ? open_as("reply", e) : NULL;
+        int r = -1;
+        if (l) {
+                char cause[LEDGER_ID_MAX], digest[72] = "sha256:";
+                struct ledger_record reply = ledger_record_of(
+                        LEDGER_REPLY, span_is(v.phase, "intent") ? LEDGER_OUTCOME : LEDGER_CLAIM);
+                reply.parents[0] = ledger_plain(v.id, cause, sizeof cause);
+                reply.parent_count = 1;
+                reply.clock_seen = v.clock > 0 ? (uint64_t) v.clock : 0;
+                reply.target = from;
+                reply.result = text;
+                reply.bytes = (int64_t) strlen(text);
+                sha256_hex(span_str(text), digest + 7);
+                reply.digest = digest;
+                r = ledger_append(l, &reply, true, ret_id, e);
+                ledger_wake_sealer(l);
+                ledger_close(l);
+        }
+        ledger_graph_free(g);
+        ledger_log_free(log);
+        return r;
+}

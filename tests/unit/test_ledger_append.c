@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* Writers that are killed, disks that are full, bytes that change: what is left is a prefix of what was
+ * written, or the ledger says that it is damaged and takes nothing more. */
+#include "base/fd.h"
+#include "harness.h"
+#include "ledger/append.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static char place[64];
+
+static int fresh(void)
+{
+        (void) snprintf(place, sizeof place, "%s/cordon-ledger-XXXXXX",
+                        access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+        if (!mkdtemp(place))
+                return -1;
+        return open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void sweep(int dir)
+{
+        static const char *const names[] = { "segments/00000001.seg", "segments/00000002.seg", "segments/new",
+                                             "head", "checkpoints" };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                (void) unlinkat(dir, names[i], 0);
+        (void) unlinkat(dir, "segments", AT_REMOVEDIR);
+        (void) close(dir);
+        (void) rmdir(place);
+}
+
+static int add(struct ledger *l, const char *target, bool durable)
+{
+        struct err e;
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_INTENT);
+        r.target = target;
+        return ledger_append(l, &r, durable, NULL, &e);
+}
+
+struct seen {
+        unsigned count;
+        bool ordered; /* targets 1, 2, 3 ... in order, for one writer */
+};
+
+static int look(void *ctx, const struct scan_place *at, const struct frame *f)
+{
+        struct seen *s = ctx;
+        struct ledger_view v;
+        char want[24];
+        (void) at;
+        (void) snprintf(want, sizeof want, "%u", ++s->count);
+        if (ledger_view_parse(f->payload, &v) < 0 || !span_is(v.target, want))
+                s->ordered = false;
+        return 0;
+}
+
+static struct seen look_at(int dir, enum scan_end *ret)
+{
+        struct seen s = { .ordered = true };
+        struct scan_place at = { 0 };
+        *ret = ledger_scan(dir, &at, look, &s);
+        return s;
+}
+
+static void fill(int dir, unsigned n)
+{
+        struct err e;
+        struct ledger *l = ledger_open_at(dir, "run", "", &e);
+        char text[24];
+        for (unsigned i = 1; l && i <= n; i++) {
+                (void) snprintf(text, sizeof text, "%u", i);
+                CHECK_INT(add(l, text, false), 0);
+        }
+        CHECK_INT(ledger_flush(l, 100, &e), 0);
+        ledger_close(l);
+}
+
+static void test_append__what_was_added_is_there_in_order(void)
+{
+        int dir = fresh();
+        enum scan_end end;
+        fill(dir, 300);
+        struct seen s = look_at(dir, &end);
+        CHECK_INT(s.count, 300);
+        CHECK(s.ordered);
+        CHECK_INT(end, SCAN_WHOLE);
+        struct ledger_view v;
+        struct err e;
+        struct ledger_log *l = ledger_log_open(dir, &e);
+        CHECK_INT(ledger_log_count(l), 300);
+        CHECK_INT(ledger_log_view(l, 299, &v), 0);
+        CHECK(span_is(v.id, "run.300"));
+        CHECK_INT(v.clock, 300);
+        ledger_log_free(l);
+        sweep(dir);
+}
+
+static off_t segment_size(int dir)
+{
+        struct stat st;
+        return fstatat(dir, "segments/00000001.seg", &st, 0) == 0 ? st.st_size : -1;
+}
+
+static void test_append__truncated_at_every_byte_a_valid_prefix_is_read(void)
+{
+        int dir = fresh();
+        enum scan_end end;
+        unsigned last = 6;
+        fill(dir, 6);
+        for (off_t n = segment_size(dir) - 1; n >= SEGMENT_HEAD; n--) {
+                char path[128];
+                (void) snprintf(path, sizeof path, "%s/segments/00000001.seg", place);
+                CHECK_INT(truncate(path, n), 0);
+                struct seen s = look_at(dir, &end);
+                CHECK(s.ordered);
+                CHECK(s.count <= last && s.count + 1 >= last);
+                last = s.count;
+                CHECK(end == SCAN_TORN || end == SCAN_WHOLE);
+        }
+        CHECK_INT(last, 0);
+        sweep(dir);
+}
+
+/* A writer that died inside a write: the head knows nothing of the torn frame. */
+static void test_append__a_torn_tail_of_every_length_is_cut_by_the_next_writer(void)
+{
+        int dir = fresh();
+        enum scan_end end;
+        fill(dir, 2);
+        off_t whole = segment_size(dir);
+        char bytes[600];
+        AUTO_FD(fd, openat(dir, "segments/00000001.seg", O_RDWR | O_CLOEXEC));
+        ssize_t frame = pread(fd, bytes, sizeof bytes, SEGMENT_HEAD);
+        struct frame f;
+        uint8_t head[HEAD_BYTES];
+        AUTO_FD(head_fd, openat(dir, "head", O_RDWR | O_CLOEXEC));
+        CHECK_INT(pread(head_fd, head, sizeof head, 0), HEAD_BYTES);
+        CHECK_INT(frame_next(span_of(bytes, (size_t) frame), &f), FRAME_WHOLE);
+        for (size_t n = 1; n < f.size; n++) {
+                struct err e;
+                struct ledger *l = ledger_open_at(dir, "run", "", &e);
+                CHECK_INT(pwrite(fd, bytes, n, whole), n);
+                CHECK_INT(add(l, "x", true), 0);
+                ledger_close(l);
+                struct ledger_log *log = ledger_log_open(dir, &e);
+                CHECK_INT(ledger_log_count(log), 3);
+                ledger_log_free(log);
+                (void) look_at(dir, &end);
+                CHECK_INT(end, SCAN_WHOLE);
+                CHECK_INT(ftruncate(fd, whole), 0); /* back, with a head that fits again */
+                CHECK_INT(pwrite(head_fd, head, sizeof head, 0), HEAD_BYTES);
+        }
+        sweep(dir);
+}
+
+static void test_append__whole_frames_that_the_head_does_not_know_are_counted(void)
+{
+        int dir = fresh();
+        uint8_t head[HEAD_BYTES];
+        struct err e;
+        fill(dir, 1);
+        AUTO_FD(fd, openat(dir, "head", O_RDWR | O_CLOEXEC));
+        CHECK_INT(pread(fd, head, sizeof head, 0), HEAD_BYTES);
+        struct ledger *l = ledger_open_at(dir, "run", "", &e);
+        CHECK_INT(add(l, "2", true), 0);
+        CHECK_INT(pwrite(fd, head, sizeof head, 0), HEAD_BYTES); /* as if killed between the two writes */
+        CHECK_INT(add(l, "3", true), 0);
+        ledger_close(l);
+        enum scan_end end;
+        struct seen s = look_at(dir, &end);
+        CHECK_INT(s.count, 3);
+        CHECK(s.ordered);
+        sweep(dir);
+}
+
+static void test_append__a_damaged_ledger_takes_nothing_more(void)
+{
+        int dir = fresh();
+        struct err e;
+        fill(dir, 20);
+        AUTO_FD(fd, openat(dir, "segments/00000001.seg", O_RDWR | O_CLOEXEC));
+        off_t n = segment_size(dir);
+        struct ledger *l = ledger_open_at(dir, "run", "", &e);
+        CHECK_INT(ftruncate(fd, n - 1000), 0);
+        struct ledger_record r = ledger_record_of(LEDGER_NET, LEDGER_INTENT);
+        CHECK_INT(ledger_append(l, &r, true, NULL, &e), -1);
+        CHECK(strstr(e.what, "damaged") != NULL);
+        CHECK(e.hint[0] != '\0');
+        CHECK_INT(segment_size(dir), n - 1000);
+        ledger_close(l);
+        sweep(dir);
+}
+
+static void test_append__a_full_disk_refuses_a_durable_record_and_leaves_no_half(void)
+{
+        int dir = fresh();
+        fill(dir, 3);
+        off_t n = segment_size(dir);
+        pid_t pid = fork();
+        if (pid == 0) { /* RLIMIT_FSIZE stands in for the disk */
+                struct err e;
+                struct rlimit full = { (rlim_t) n + 100, (rlim_t) n + 100 };
+                (void) signal(SIGXFSZ, SIG_IGN);
+                struct ledger *l = ledger_open_at(dir, "run", "", &e);
+                (void) setrlimit(RLIMIT_FSIZE, &full);
+                struct ledger_record r = ledger_record_of(LEDGER_NET, LEDGER_INTENT);
+                int refused = ledger_append(l, &r, true, NULL, &e);
+                _exit(refused == -1 && e.sys == EFBIG && e.hint[0] ? 7 : 1);
+        }
+        int status = 0;
+        (void) waitpid(pid, &status, 0);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+        CHECK_INT(segment_size(dir), n);
+        fill(dir, 0);
+        enum scan_end end;
+        CHECK_INT(look_at(dir, &end).count, 3);
+        sweep(dir);
+}
+
+static void test_append__a_writer_that_stands_still_holds_up_no_other_for_long(void)
+{
+        int dir = fresh();
+        struct err e;
+        struct ledger *stuck = ledger_open_at(dir, "a", "", &e), *l = ledger_open_at(dir, "b", "", &e);
+        struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        CHECK_INT(fcntl(stuck->head, F_OFD_SETLK, &f), 0);
+        struct timespec a, b;
+        (void) clock_gettime(CLOCK_MONOTONIC, &a);
+        for (int i = 0; i < 1000; i++)
+                CHECK_INT(add(l, "x", false), 0);
+        ledger_tick(l);
+        (void) clock_gettime(CLOCK_MONOTONIC, &b);
+        CHECK((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 < 500);
+        CHECK_INT(add(l, "effect", true), -1);
+        f.l_type = F_UNLCK;
+        CHECK_INT(fcntl(stuck->head, F_OFD_SETLK, &f), 0);
+        CHECK_INT(add(l, "effect", true), 0);
+        ledger_close(l);
+        ledger_close(stuck);
+        struct ledger_log *log = ledger_log_open(dir, &e);
+        CHECK_INT(ledger_log_count(log), 1001); /* the refused one is not among them */
+        ledger_log_free(log);
+        sweep(dir);
+}
+
+static void test_append__many_writers_at_once_lose_nothing(void)
+{
+        enum { WRITERS = 8, EACH = 500 };
+        int dir = fresh();
+        for (int w = 0; w < WRITERS; w++)
+                if (fork() == 0) {
+                        struct err e;
+                        char run[8];
+                        (void) snprintf(run, sizeof run, "w%d", w);
+                        struct ledger *l = ledger_open_at(dir, run, "", &e);
+                        for (int i = 0; i < EACH; i++) {
+                                struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
+                                if (ledger_append(l, &r, i % 50 == 0, NULL, &e) < 0)
+                                        _exit(1);
+                        }
+                        if (ledger_flush(l, 5000, &e) < 0)
+                                _exit(1);
+                        _exit(0);
+                }
+        for (int status; wait(&status) > 0;)
+                CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        struct err e;
+        struct ledger_log *l = ledger_log_open(dir, &e);
+        CHECK_INT(ledger_log_count(l), WRITERS * EACH);
+        unsigned next[WRITERS] = { 0 };
+        int64_t clock = 0;
+        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
+                struct ledger_view v;
+                char want[32];
+                CHECK_INT(ledger_log_view(l, i, &v), 0);
+                unsigned w = v.id.p[1] - (unsigned) '0';
+                (void) snprintf(want, sizeof want, "w%u.%u", w, w < WRITERS ? ++next[w] : 0);
+                CHECK(span_is(v.id, want));
+                CHECK(v.clock > clock);
+                clock = v.clock;
+        }
+        ledger_log_free(l);
+        sweep(dir);
+}
+
+/* ---- 10,000 kills ---- */
+
+struct shared {
+        volatile unsigned released[4]; /* per writer: the last effect that was let out */
+};
+
+static _Noreturn void writer(int dir, unsigned w, unsigned round, struct shared *s)
+{
+        struct err e;
+        char run[24], text[24];
+        (void) snprintf(run, sizeof run, "w%u-%u", w, round);
+        struct ledger *l = ledger_open_at(dir, run, "", &e);
+        for (unsigned i = 1; l; i++) {
+                struct ledger_record r = ledger_record_of(LEDGER_NET, LEDGER_INTENT);
+                (void) snprintf(text, sizeof text, "%u", i);
+                r.target = text;
+                r.reach = LEDGER_REACH_NAMED;
+                if (i % 3 == 0 && add(l, "read", false) < 0)
+                        _exit(1);
+                if (ledger_append(l, &r, ledger_consequential(&r), NULL, &e) == 0)
+                        s->released[w] = i; /* the effect leaves */
+        }
+        _exit(1);
+}
+
+/* Every effect that left has its intent; every run's intents are 1, 2, 3 ... without a hole. */
+static void check_round(int dir, unsigned round, unsigned writers, const struct shared *s)
+{
+        struct err e;
+        struct ledger_log *l = ledger_log_open(dir, &e);
+        unsigned seen[4] = { 0 };
+        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
+                struct ledger_view v;
+                char want[24];
+                CHECK_INT(ledger_log_view(l, i, &v), 0);
+                (void) snprintf(want, sizeof want, "-%u", round);
+                if (v.run.n < 3 || !span_is(span_of(v.run.p + 2, v.run.n - 2), want) ||
+                    !span_is(v.kind, "net"))
+                        continue;
+                (void) snprintf(want, sizeof want, "%u", ++seen[(v.run.p[1] - '0') & 3]);
+                CHECK(span_is(v.target, want));
+        }
+        for (unsigned w = 0; w < writers; w++)
+                CHECK(seen[w] >= s->released[w] && seen[w] <= s->released[w] + 1);
+        ledger_log_free(l);
+}
+
+static void kill_some(int dir, struct shared *s, unsigned round, unsigned writers)
+{
+        pid_t pid[4];
+        for (unsigned w = 0; w < writers; w++) {
+                s->released[w] = 0;
+                pid[w] = fork();
+                if (pid[w] == 0 && nice(19) >= 0) /* so that the one who kills comes first */
+                        writer(dir, w, round, s);
+        }
+        for (unsigned w = 0; w < writers; w++) {
+                struct timespec t = { 0, (long) (random() % 400000) };
+                (void) nanosleep(&t, NULL);
+                (void) kill(pid[w], SIGKILL);
+                (void) waitpid(pid[w], NULL, 0);
+        }
+}
+
+static void test_append__ten_thousand_kills_and_no_effect_without_its_intent(void)
+{
+        enum { KILLS = 10000, WRITERS = 4 };
+        struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        int dir = -1;
+        srandom(20261115);
+        for (unsigned round = 0; round < KILLS / WRITERS; round++) {
+                if (round % 3 == 0) { /* small ledgers are quick to check */
+                        if (dir >= 0)
+                                sweep(dir);
+                        dir = fresh();
+                }
+                kill_some(dir, s, round, WRITERS);
+                enum scan_end end;
+                (void) look_at(dir, &end);
+                CHECK(end == SCAN_WHOLE || end == SCAN_TORN || segment_size(dir) < 0);
+                check_round(dir, round, WRITERS, s);
+        }
+        sweep(dir);
+        (void) munmap(s, sizeof *s);
+}
+
+static const struct test_case cases[] = {
+        CASE(test_append__what_was_added_is_there_in_order),
+        CASE(test_append__truncated_at_every_byte_a_valid_prefix_is_read),
+        CASE(test_append__a_torn_tail_of_every_length_is_cut_by_the_next_writer),
+        CASE(test_append__whole_frames_that_the_head_does_not_know_are_counted),
+        CASE(test_append__a_damaged_ledger_takes_nothing_more),
+        CASE(test_append__a_full_disk_refuses_a_durable_record_and_leaves_no_half),
+        CASE(test_append__a_writer_that_stands_still_holds_up_no_other_for_long),
+        CASE(test_append__many_writers_at_once_lose_nothing),
+        CASE(test_append__ten_thousand_kills_and_no_effect_without_its_intent),
+};
+TEST_MAIN(cases)
