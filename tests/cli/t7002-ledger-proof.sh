@@ -135,7 +135,10 @@ if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o size=64k,mode=700 tm
         CORDON_STATE=$T/small "$CORDON" run -q -- true </dev/null
         sleep 0.3
         dd if=/dev/zero of=small/fill bs=1k 2>/dev/null
-        result=$(CORDON_STATE=$T/small "$CORDON" run --require-ledger -- echo ran 2>&1 </dev/null)
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do # the last page of a file may have room
+                result=$(CORDON_STATE=$T/small "$CORDON" run -q --require-ledger -- echo ran 2>&1 </dev/null)
+                [ "$result" = ran ] || break
+        done
         has "a full disk refuses what must be recorded" "$result" "No space left"
         rm small/fill
         ok "with room again it goes on" env CORDON_STATE="$T/small" "$CORDON" run -q --require-ledger -- true
@@ -171,7 +174,7 @@ has "prune wants to know what" "$("$CORDON" log prune 2>&1)" "--older"
 run --name exported -- echo hello
 is "jsonl: the records as they are" "$("$CORDON" log export --format jsonl --box exported --kind start)" "$("$CORDON" log --json --box exported --kind start)"
 ok "otlp is JSON with log records" sh -c '"$1" log export --format otlp --box exported | jq -e ".resourceLogs[0].scopeLogs[0].logRecords | length >= 3 and (.[0].timeUnixNano | test(\"^[0-9]{19}$\"))"' - "$CORDON"
-ok "ocsf: one event a line, with its class" sh -c '"$1" log export --format ocsf --box exported | jq -e "select(.class_uid == 1007 and .type_uid == 100701 and .metadata.version)"' - "$CORDON"
+ok "ocsf: one event a line, with its class" sh -c '"$1" log export --format ocsf --box exported | jq -s -e "map(select(.class_uid == 1007 and .type_uid == 100701 and .metadata.version)) | length == 1"' - "$CORDON"
 has "prometheus: counters" "$("$CORDON" log export --format prometheus)" 'cordon_effects_total{kind="start",phase="start",reach="self"}'
 has "another format is refused" "$("$CORDON" log export --format xml 2>&1)" "there is no format xml"
 has "an export is itself recorded" "$("$CORDON" log --json --kind view)" '"door":"export"'
