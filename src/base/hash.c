@@ -28,23 +28,38 @@ static void schedule(const uint8_t p[64], uint32_t w[64])
         }
 }
 
-static void compress_one(uint32_t h[8], const uint8_t p[64])
+/* The eight variables change places instead of values: eight rounds bring each back to where it was. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                                     \
+        do {                                                                                                 \
+                uint32_t t = (h) + (ror(e, 6) ^ ror(e, 11) ^ ror(e, 25)) + (((e) & (f)) ^ (~(e) & (g))) +    \
+                             sha256_k[i] + w[i];                                                             \
+                (d) += t;                                                                                    \
+                (h) = t + (ror(a, 2) ^ ror(a, 13) ^ ror(a, 22)) + (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c))); \
+        } while (0)
+
+static void compress_one(uint32_t s[8], const uint8_t p[64])
 {
-        uint32_t w[64], v[8];
+        uint32_t w[64];
+        uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
         schedule(p, w);
-        memcpy(v, h, sizeof v);
-        for (int i = 0; i < 64; i++) {
-                uint32_t s1 = ror(v[4], 6) ^ ror(v[4], 11) ^ ror(v[4], 25);
-                uint32_t ch = (v[4] & v[5]) ^ (~v[4] & v[6]);
-                uint32_t t1 = v[7] + s1 + ch + sha256_k[i] + w[i];
-                uint32_t s0 = ror(v[0], 2) ^ ror(v[0], 13) ^ ror(v[0], 22);
-                uint32_t maj = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-                memmove(v + 1, v, 7 * sizeof *v);
-                v[4] += t1;
-                v[0] = t1 + s0 + maj;
+        for (int i = 0; i < 64; i += 8) {
+                ROUND(a, b, c, d, e, f, g, h, i);
+                ROUND(h, a, b, c, d, e, f, g, i + 1);
+                ROUND(g, h, a, b, c, d, e, f, i + 2);
+                ROUND(f, g, h, a, b, c, d, e, i + 3);
+                ROUND(e, f, g, h, a, b, c, d, i + 4);
+                ROUND(d, e, f, g, h, a, b, c, i + 5);
+                ROUND(c, d, e, f, g, h, a, b, i + 6);
+                ROUND(b, c, d, e, f, g, h, a, i + 7);
         }
-        for (int i = 0; i < 8; i++)
-                h[i] += v[i];
+        s[0] += a;
+        s[1] += b;
+        s[2] += c;
+        s[3] += d;
+        s[4] += e;
+        s[5] += f;
+        s[6] += g;
+        s[7] += h;
 }
 
 /* One pointer for the process, set at most once and only to a function that gives the same answers: a race

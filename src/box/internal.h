@@ -88,7 +88,8 @@ void registry_open(struct box *b);
 void registry_serve(struct box *b);
 
 /* record.c: what the run leaves in the ledger */
-int record_require(struct box *b, struct err *e); /* --require-ledger: before anything starts */
+/* Before anything starts; with --require-ledger, -1 where it cannot be recorded. */
+int record_new(struct box *b, struct err *e);
 void record_up(struct box *b);
 void record_bytes(struct box *b, int stream, const void *p, size_t n);
 void record_finish(struct box *b);

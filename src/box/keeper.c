@@ -104,7 +104,7 @@ struct box *box_start(const struct box_config *c, struct err *e)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for a box");
                 return NULL;
         }
-        if (record_require(b, e) < 0 || start_all(b, e) < 0) {
+        if (record_new(b, e) < 0 || start_all(b, e) < 0) {
                 box_free(b);
                 return NULL;
         }

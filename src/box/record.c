@@ -91,25 +91,24 @@ static void caused_by_inputs(const struct record *c, struct ledger_record *r)
 
 /* ---- start ---- */
 
-static void name_pipe(int fd, const char *boot, char ret[80])
+static void name_pipe(int fd, char ret[80])
 {
         struct stat st;
+        char boot[40] = ""; /* a pipe's number is one of this boot */
         ret[0] = '\0';
-        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
-                (void) snprintf(ret, 80, "%llx:%llu@%s", (unsigned long long) st.st_dev,
-                                (unsigned long long) st.st_ino, boot);
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+                return;
+        (void) fd_get(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+        (void) snprintf(ret, 80, "%llx:%llu@%s", (unsigned long long) st.st_dev,
+                        (unsigned long long) st.st_ino, boot);
 }
 
 static void look_at_streams(struct box *b)
 {
-        char boot[40] = "";
         struct record *c = b->record;
-        (void) fd_get(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof boot);
-        name_pipe(b->c.io.in, boot, c->pipe[0]);
-        name_pipe(b->c.io.out[0], boot, c->pipe[1]);
-        name_pipe(b->c.io.out[1], boot, c->pipe[2]);
-        for (int i = 0; i < STREAMS; i++)
-                sha256_init(&c->stream[i].sum);
+        name_pipe(b->c.io.in, c->pipe[0]);
+        name_pipe(b->c.io.out[0], c->pipe[1]);
+        name_pipe(b->c.io.out[1], c->pipe[2]);
 }
 
 /* The command is named by its first word; the whole of it by digest, because arguments carry secrets. */
@@ -220,9 +219,6 @@ static void add_doors(struct box *b)
 
 static int begin(struct box *b, bool durable, struct err *e)
 {
-        b->record = calloc(1, sizeof *b->record);
-        if (!b->record)
-                return err_set(e, ERR_MEMORY, 0, "no memory for the ledger");
         look_at_streams(b);
         b->record->ledger = ledger_open(b->r.run, "", e);
         if (!b->record->ledger || add_start(b, durable, e) < 0)
@@ -230,7 +226,7 @@ static int begin(struct box *b, bool durable, struct err *e)
         return 0;
 }
 
-int record_require(struct box *b, struct err *e)
+static int record_require(struct box *b, struct err *e)
 {
         if (b->c.ledger != BOX_LEDGER_REQUIRE)
                 return 0;
@@ -242,14 +238,27 @@ int record_require(struct box *b, struct err *e)
         return err_in(e, "--require-ledger");
 }
 
+/* Bytes are counted from the first on, also those that come before init's word that the payload runs. */
+int record_new(struct box *b, struct err *e)
+{
+        if (b->c.ledger == BOX_LEDGER_OFF)
+                return 0;
+        b->record = calloc(1, sizeof *b->record);
+        if (!b->record)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the ledger");
+        for (int i = 0; i < STREAMS; i++)
+                sha256_init(&b->record->stream[i].sum);
+        return record_require(b, e);
+}
+
 void record_up(struct box *b)
 {
         struct err e;
         (void) snprintf(b->r.ledger, sizeof b->r.ledger,
                         b->c.ledger == BOX_LEDGER_OFF ? "off: asked for" : "on");
-        if (b->c.ledger == BOX_LEDGER_OFF)
+        if (!b->record)
                 return;
-        if (!b->record && begin(b, false, &e) < 0) {
+        if (!b->record->ledger && begin(b, false, &e) < 0) {
                 off(b, &e);
                 return;
         }
@@ -279,14 +288,13 @@ static void add_stream(struct box *b, int stream)
         static const char *const doors[] = { "stdin", "stdout", "stderr" };
         struct record *c = b->record;
         char digest[72], id[LEDGER_ID_MAX] = "";
-        if (!c || (c->stream[stream].bytes == 0 && !c->pipe[stream][0]))
+        if (!c || c->stream[stream].bytes == 0)
                 return;
         struct ledger_record r = record_of(b, stream ? LEDGER_OUTPUT : LEDGER_HANDLE, LEDGER_OUTCOME);
         digest_text(&c->stream[stream].sum, digest);
         r.door = doors[stream];
         r.bytes = (int64_t) c->stream[stream].bytes;
-        if (r.bytes > 0)
-                r.digest = digest;
+        r.digest = digest;
         ledger_more_text(&r, "pipe", c->pipe[stream]);
         if (stream > 0)
                 caused_by_inputs(c, &r);
@@ -354,7 +362,7 @@ static void add_end(struct box *b)
 void record_finish(struct box *b)
 {
         struct err e;
-        if (!b->up && b->c.ledger != BOX_LEDGER_OFF && !b->record)
+        if (!b->up && b->record && !b->record->ledger)
                 record_up(b); /* a program that could not be started is told too */
         add_stream(b, 0);
         add_stream(b, 1);
@@ -374,7 +382,7 @@ void record_finish(struct box *b)
 
 void record_free(struct box *b)
 {
-        if (b->record)
+        if (b->record && b->record->ledger)
                 ledger_close(b->record->ledger);
         free(b->record);
         b->record = NULL;

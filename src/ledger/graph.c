@@ -3,7 +3,7 @@
  *
  *   parent  a record names it: spawn, handle, credential, request and reply, --in-from
  *   bytes   what one run put out (stdout, an out handle, a file) another took in, byte for byte
- *   pipe    `cordon run A | cordon run B`: the same pipe, while both ran
+ *   pipe    `cordon run A | cordon run B`: the same pipe
  *   trace   a start whose trace context came from another run's
  *
  * An edge goes from the cause to the effect. Causes are looked for in any run, however long ago. */
@@ -121,20 +121,14 @@ struct joins {
         struct map bytes, pipes, spans;
 };
 
-static int64_t start_time(const struct ledger_graph *g, const struct ledger_view *v)
-{
-        struct ledger_view s;
-        int64_t i = map_get(&g->ids, ledger_element(v->parents, 0));
-        return i >= 0 && ledger_log_view(g->log, (uint64_t) i, &s) == 0 ? s.time_us : v->time_us;
-}
-
-/* Numbers of pipes are used again: it was the same one only if both runs were there at once. */
+/* The kernel counts pipes with 32 bits: within one boot, the same number is the same pipe. The reader may
+ * well have been recorded before the writer. */
 static void join_pipe(struct ledger_graph *g, int64_t other, uint64_t index, const struct ledger_view *v)
 {
         struct ledger_view o;
         if (other < 0 || ledger_log_view(g->log, (uint64_t) other, &o) < 0 || span_eq(o.run, v->run))
                 return;
-        if (start_time(g, &o) > v->time_us || start_time(g, v) > o.time_us)
+        if (is_input(v) == is_input(&o))
                 return;
         if (is_input(v))
                 add_edge(g, other, index, LINK_PIPE);

@@ -11,7 +11,7 @@
  * What is bad is a finding; what is only unfinished is counted. */
 #include "base/fd.h"
 #include "base/str.h"
-#include "ledger/internal.h"
+#include "ledger/append.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -292,6 +292,19 @@ static void map_tiles(struct verify *v, int dir)
                 v->tiles = span_of(p, (size_t) st.st_size);
 }
 
+/* What the last writer of this boot knew to be there. (After a loss of power the head may be ahead of the
+ * disk.) */
+static uint64_t known_count(int dir)
+{
+        AUTO_BUF(bytes);
+        struct head h;
+        char boot[40];
+        ledger_boot_id(boot);
+        if (ledger_slurp(dir, "head", &bytes) < 0 || head_get(buf_span(&bytes), &h) < 0)
+                return 0;
+        return strncmp(h.boot, boot, sizeof h.boot) == 0 ? h.count : 0;
+}
+
 /* ---- the report ---- */
 
 static void report_json(const struct verify *v, struct buf *out)
@@ -371,8 +384,12 @@ int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *
         if (v.point_count > 0)
                 qsort(v.points, v.point_count, sizeof *v.points, by_size);
         map_tiles(&v, dir);
+        uint64_t known = known_count(dir); /* first: writers may be at work */
         enum scan_end end = ledger_scan(dir, &at, each, &v);
         check_end(&v, end, &at);
+        if (known > v.tree.size)
+                find(&v, "%llu records were written, and only %llu are there", (unsigned long long) known,
+                     (unsigned long long) v.tree.size);
         check_signatures(&v, dir, buf_span(&v.notes), "checkpoint", e);
         check_signatures(&v, dir, buf_span(&v.witness), "witness", e);
         check_signatures(&v, dir, span_str(extra), "the checkpoint given", e);

@@ -1,0 +1,141 @@
+#!/bin/sh
+# What a run leaves in the ledger, permitted effects too, and walking from an effect to its cause.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+whos="root as_user"
+[ "$(id -u)" -eq 0 ] || whos=root
+# field NAME: of the one record on standard input
+field() { sed -n 's/.*"'"$1"'":"\{0,1\}\([^",}]*\).*/\1/p'; }
+log() { $who "$CORDON" log "$@"; }
+# A child of the sealer's kind is nobody's child: looked for by its command line.
+sealers() { grep -lsa -F "$T/" /proc/[0-9]*/cmdline 2>/dev/null | while read -r f; do { tr '\0' ' ' <"$f" | grep '^cordon-ledger seal '; } 2>/dev/null; done; }
+
+for who in $whos; do
+        # ---- a fully permitted run yields a complete list ----
+        echo input >in.txt && chmod 644 in.txt
+        $who "$CORDON" run --name full --in doc --out res --handle doc=in.txt --handle res=/dev/null --write /tmp -- \
+                sh -c 'cat $CORDON_HANDLE_doc >/dev/null; echo out; echo err >&2' >/dev/null 2>err.txt </dev/null
+        run=$(log --json --box full --kind start | tail -n 1 | field run)
+        ok "$who: the run is in the ledger" test -n "$run"
+        records=$(log --json --run "$run")
+        has "$who: its start" "$records" "\"id\":\"$run.start\",\"kind\":\"start\""
+        has "$who: with the policy" "$(log --json --run "$run" --kind start)" '"policy":"'
+        has "$who: with its trace context" "$(log --json --run "$run" --kind start)" '"trace":{"out":"00-'
+        has "$who: what went in, by digest" "$(log --json --run "$run" --kind handle | grep '"door":"in doc"')" \
+                "sha256:$(sha256sum in.txt | cut -d ' ' -f 1)"
+        has "$who: what came out" "$(log --json --run "$run" --kind output)" "sha256:$(echo out | sha256sum | cut -d ' ' -f 1)"
+        has "$who: a write door, as one that was open" "$(log --json --run "$run" --kind claim)" '"target":"/tmp"'
+        has "$who: its end" "$(log --json --run "$run" --kind end)" '"result":"exited 0"'
+        is "$who: and all in the order of the logical clock" "$(log --json --run "$run" | field clock | sort -n -c 2>&1)" ""
+
+        # ---- refusals and limits ----
+        $who "$CORDON" run -q --name refused -- python3 -c 'import socket; socket.socket()' >/dev/null 2>&1 </dev/null
+        has "$who: a refusal is recorded with what was refused" "$(log --json --box refused --kind denied)" 'socket(AF_INET'
+        has "$who: and for people" "$(log --box refused --kind denied)" 'net denied socket(AF_INET, SOCK_STREAM)'
+        $who "$CORDON" run -q --name slow --time 100ms -- sleep 5 </dev/null 2>/dev/null
+        has "$who: the limit that ended a run" "$(log --box slow --kind limit)" 'time: ended the run'
+        $who "$CORDON" run -q --name absent -- /nonexistent </dev/null 2>/dev/null
+        has "$who: a program that could not start" "$(log --box absent --kind end)" 'not started'
+
+        # ---- a run as a picture ----
+        picture=$(log show refused)
+        has "$who: show: the command" "$picture" "command  python3"
+        has "$who: show: the refusal on the time line" "$picture" "x"
+        has "$who: show: its end" "$picture" "exited 1"
+        has "$who: show tells when there is no such run" "$(log show nothing-like-it 2>&1)" "the ledger has no run"
+
+        # ---- causes ----
+        $who "$CORDON" run -q --name first -- echo hello | $who "$CORDON" run -q --name second -- tr a-z A-Z >piped.txt
+        is "$who: a pipe between boxes works as ever" "$(cat piped.txt)" HELLO
+        out=$(log --json --box second --kind output | tail -n 1 | field id)
+        first=$(log --json --box first --kind output | tail -n 1 | field id)
+        has "$who: trace --back goes through the pipe" "$($who "$CORDON" trace "$out" --back)" "$first"
+        has "$who: trace --forward comes back" "$($who "$CORDON" trace --forward "$first")" "$out"
+        has "$who: as JSON" "$($who "$CORDON" trace --json --back "$out")" '"way":"back"'
+        # two runs that only a file connects
+        $who "$CORDON" run -q --name writer -- echo "version $who" >version.txt </dev/null
+        $who "$CORDON" run -q --name reader -- wc -c <version.txt >/dev/null
+        out=$(log --json --box reader --kind output | tail -n 1 | field id)
+        has "$who: a file written by one run and read by another" "$($who "$CORDON" trace --back "$out")" \
+                "$(log --json --box writer --kind output | tail -n 1 | field id)"
+        # a file that an out handle made says where it is from, and an in handle reads it
+        mkdir -p h && chmod 777 h
+        $who "$CORDON" run -q --name maker --out res --handle "res=$T/h/made-$who" -- sh -c 'echo made >$CORDON_HANDLE_res; exec 3>&-' </dev/null >/dev/null 2>&1
+        made=$(log --json --box maker --kind handle | tail -n 1 | field id)
+        if [ "$(python3 -c "import os; print(os.getxattr('$T/h/made-$who', 'user.cordon.origin').decode())" 2>/dev/null)" = "$made" ]; then
+                pass "$who: a file that an out handle made has its origin"
+                $who "$CORDON" run -q --name taker --in doc --handle "doc=$T/h/made-$who" -- true </dev/null
+                has "$who: and who takes it names it as a parent" "$(log --json --box taker --kind handle)" "$made"
+        else
+                skip "$who: a file that an out handle made has its origin" "no attributes on files here"
+        fi
+        # --in-from, trace context, reply
+        $who "$CORDON" run -q --name later --in-from "$run" -- true </dev/null
+        has "$who: --in-from is a parent" "$(log --json --box later --kind start)" "\"parents\":[\"$run.end\"]"
+        has "$who: --in-from takes only ids" "$($who "$CORDON" run --in-from 'a b' -- true 2>&1)" "--in-from takes a run's id"
+        parent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+        $who env TRACEPARENT=$parent "$CORDON" run -q --name traced -- env >env.txt </dev/null
+        has "$who: the caller's trace context is recorded" "$(log --json --box traced --kind start)" "\"in\":\"$parent\""
+        has "$who: the run has a span of its own in it" "$(log --json --box traced --kind start)" '"out":"00-4bf92f3577b34da6a3ce929d0e0e4736-'
+        hasnt "$who: it does not enter the box" "$(cat env.txt)" TRACEPARENT
+        $who env TRACEPARENT=$parent "$CORDON" run -q --name inside --env TRACEPARENT -- env >env.txt </dev/null
+        has "$who: unless a door lets it, and then the run's own" "$(cat env.txt)" "$(log --json --box inside --kind start | field out)"
+        reply=$($who "$CORDON" react --from build-server "$first" "the build failed")
+        ok "$who: a reply gets an id" test -n "$reply"
+        has "$who: and is found from its cause" "$($who "$CORDON" trace --forward "$first")" "$reply"
+        has "$who: a reply to nothing is refused" "$($who "$CORDON" react nobody.1 x 2>&1)" "the ledger has no record"
+
+        # ---- other questions ----
+        has "$who: field: all effects on a target" "$(log field 'socket(AF_INET*')" "net denied"
+        is "$who: field: nothing on a target that nobody touched" "$(log field /no/such/target)" ""
+        has "$who: reached: nobody yet" "$(log reached)" "anybody but yourself"
+        is "$who: since: nothing is newer than the future" "$(log --since 2100-01-01)" ""
+        has "$who: since: an hour has it all" "$(log --since 1h --box full)" "$run"
+        has "$who: a time that is none" "$(log --since yesterday 2>&1)" "is no time"
+        has "$who: to look leaves a trace" "$(log --json --kind view)" '"target":"refused"'
+        log -f --json --box followed >follow.txt 2>/dev/null &
+        follower=$!
+        sleep 0.3
+        $who "$CORDON" run -q --name followed -- true </dev/null
+        sleep 0.6
+        kill $follower
+        wait $follower 2>/dev/null
+        has "$who: follow tells what is written later" "$(cat follow.txt)" '"box":"followed"'
+
+        # ---- off, require, and when it cannot be written ----
+        $who "$CORDON" run -q --name silent --ledger off -- true </dev/null
+        is "$who: --ledger off leaves nothing" "$(log --json --box silent)" ""
+        has "$who: and says so" "$($who env CORDON_LEDGER=off "$CORDON" run -q --json -- true 2>&1 </dev/null)" '"ledger":"off: asked for"'
+        result=$($who env CORDON_STATE=/proc/nowhere "$CORDON" run -q --json -- echo ran 2>&1 </dev/null)
+        has "$who: a ledger that cannot be written does not stop a run without consequence" "$result" ran
+        has "$who: and the result says why" "$result" '"ledger":"off: the state directory'
+        result=$($who env CORDON_STATE=/proc/nowhere "$CORDON" run --require-ledger -- echo ran 2>&1 </dev/null)
+        has "$who: --require-ledger refuses" "$result" "--require-ledger: "
+        hasnt "$who: and nothing ran" "$result" "ran
+"
+        # ---- kill -9 leaves the start ----
+        $who "$CORDON" run -q --name killed -- sleep 20 >/dev/null 2>&1 </dev/null &
+        keeper=$!
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+                [ -z "$(log --json --box killed 2>/dev/null)" ] || break
+                sleep 0.1
+        done
+        kill -9 $keeper $(cat /proc/$keeper/task/$keeper/children 2>/dev/null) 2>/dev/null
+        wait $keeper 2>/dev/null
+        has "$who: a killed keeper has left its start" "$(log --json --box killed)" '"kind":"start"'
+        has "$who: and show says that its end is unknown" "$(log show killed)" "unknown"
+done
+
+# ---- no process stays ----
+who=root
+"$CORDON" run -q -- true </dev/null
+sleep 0.2
+ok "the sealer lingers a little" test -n "$(sealers)"
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do
+        [ -n "$(sealers)" ] || break
+        sleep 0.1
+done
+is "and ends by itself within four seconds" "$(sealers)" ""
+done_testing
