@@ -102,7 +102,9 @@ typedef enum cordon_option {
         CORDON_ROOT_INSIDE,    /* "1": uid 0 inside (still nobody outside) */
         CORDON_REQUIRE_GROUPS, /* "1": refuse to start where control groups cannot keep the limits */
         CORDON_QUIET,          /* "1": do not observe refused calls */
-        CORDON_SINGLE_THREAD /* "1": this program has one thread; the box then also dies with it by signal */
+        CORDON_SINGLE_THREAD, /* "1": this program has one thread; the box then also dies with it by signal */
+        CORDON_WORK_KEEP,     /* "1": keep the layer of edit doors although nothing changed */
+        CORDON_WORK_ON        /* go on in the layer of this run */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -151,6 +153,9 @@ typedef struct cordon_result {
         const cordon_denial *denials;
         size_t denial_count;
         const cordon_error *error; /* CORDON_FAILED and CORDON_NOT_STARTED; else NULL */
+        const char *work;          /* the layer that edit doors left, for cordon_work_*(); or "" */
+        size_t work_entries, work_flagged;
+        const cordon_error *work_error; /* the layer is there, but could not be read; else NULL */
 } cordon_result;
 /* Valid until cordon_box_free(). */
 CORDON_API const cordon_result *cordon_box_result(cordon_box *b);

@@ -8,6 +8,7 @@
 #include "limit/limit.h"
 #include "plan/plan.h"
 #include "wall/wall.h"
+#include "work/work.h"
 
 enum box_end {
         BOX_RUNNING = 0,
@@ -48,6 +49,9 @@ struct box_result {
         struct box_denial denials[DENIALS_MAX];
         unsigned denial_count;
         uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX */
+        bool has_work;         /* the box had edit doors */
+        struct work_counts work;
+        struct err work_error; /* the layer could not be sealed; it is still there */
 };
 
 /* Where the payload's streams go outside. */
@@ -76,7 +80,9 @@ struct box_config {
         bool quiet_denials;           /* do not observe refused calls */
         uid_t uid;                    /* the caller */
         gid_t gid;
-        bool root; /* the caller can map another id */
+        bool root;           /* the caller can map another id */
+        const char *work_on; /* go on in the layer of this run; or NULL */
+        bool work_keep;      /* keep the layer although nothing changed */
 };
 
 struct box;

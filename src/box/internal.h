@@ -45,7 +45,10 @@ struct box {
                 early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
         int output_error;      /* errno of the first write to the caller that failed, other than EPIPE */
         bool log_on;
-        struct buf log; /* the last of the output, for `cordon logs` of a detached box */
+        struct buf log;          /* the last of the output, for `cordon logs` of a detached box */
+        struct work_run *work;   /* layers of edit doors; or NULL */
+        struct wall_edit *edits; /* where they are */
+        uint64_t next_tally_ns;
         struct box_result r;
 };
 
@@ -81,6 +84,11 @@ void keeper_limit_fired(struct box *b, enum limit_key k);
 /* registry.c */
 void registry_open(struct box *b);
 void registry_serve(struct box *b);
+
+/* work.c */
+int keeper_work_begin(struct box *b, struct err *e);
+void keeper_work_look(struct box *b, uint64_t now);
+void keeper_work_end(struct box *b);
 
 /* keeper.c */
 void keeper_log(struct box *b, const void *p, size_t n);

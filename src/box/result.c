@@ -54,6 +54,15 @@ static void add_denials(const struct box_result *r, struct buf *out)
         buf_printf(out, "],\"denials_lost\":%u", r->denials_lost);
 }
 
+static void add_work(const struct box_result *r, struct buf *out)
+{
+        if (!r->has_work)
+                return;
+        buf_printf(out, ",\"work\":{\"layer\":%s%s%s,\"entries\":%zu,\"flagged\":%zu,\"sealed\":%s}",
+                   r->work.kept ? "\"" : "", r->work.kept ? r->work.run : "null", r->work.kept ? "\"" : "",
+                   r->work.entries, r->work.flagged, r->work_error.code ? "false" : "true");
+}
+
 static void add_layers(const struct box_result *r, struct buf *out)
 {
         buf_puts(out, ",\"layers\":[");
@@ -97,6 +106,7 @@ void box_result_json(const struct box_result *r, struct buf *out)
         buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", policy_wall_name(r->wall),
                    r->attested ? "true" : "false");
         add_layers(r, out);
+        add_work(r, out);
         buf_printf(out, ",\"policy\":\"%s\"", r->digest ? r->digest : "");
         if (r->end == BOX_FAILED || r->end == BOX_NO_EXEC)
                 add_error(&r->error, out);
