@@ -33,7 +33,7 @@ struct base {
         size_t n;
 };
 
-static char kind_letter(enum node_kind k) { return "-fdlo"[k]; }
+char kind_letter(enum node_kind k) { return "-fdlo"[k]; }
 
 static void base_done(struct base *b)
 {
@@ -63,10 +63,10 @@ static bool read_record(char *at, struct record *r)
         return true;
 }
 
-static int read_base(const struct layer *l, struct base *ret, struct err *e)
+static int read_base_in(const struct layer *l, int dir, struct base *ret, struct err *e)
 {
         struct stat st;
-        AUTO_FD(fd, openat(l->dir, "base", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        AUTO_FD(fd, openat(dir, "base", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 && errno == ENOENT)
                 return 0;
         if (fd < 0 || fstat(fd, &st) < 0)
@@ -87,6 +87,11 @@ static int read_base(const struct layer *l, struct base *ret, struct err *e)
                 at = next;
         }
         return ret->v ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+}
+
+static int read_base(const struct layer *l, struct base *ret, struct err *e)
+{
+        return read_base_in(l, l->dir, ret, e);
 }
 
 static const struct record *find(const struct base *b, unsigned door, const char *path)
@@ -247,6 +252,7 @@ int scan_sealed(const struct layer *l, struct entries *ret, struct err *e)
                         return -1;
                 x.conflict = r ? judge(&x, r, digest) : "made since, where the box removed all";
                 x.base = r ? arena_str(&ret->mem, r->digest) : "-";
+                x.base_kind = r ? r->kind : '-';
                 ret->conflicts += x.conflict != NULL;
                 ret->flagged += x.flags != 0;
                 ret->v[kept++] = x;
@@ -270,6 +276,27 @@ int base_drop(const struct layer *l, const struct entries *v, struct err *e)
                 bool same = at < v->n && v->v[at].door == r->door && strcmp(v->v[at].path, r->path) == 0;
                 if (!same || !v->v[at].chosen)
                         put_record(&out, r);
+        }
+        return write_base(l, &out, e);
+}
+
+int base_restore(const struct layer *l, int dir, struct err *e)
+{
+        AUTO_BASE(now);
+        AUTO_BASE(before);
+        AUTO_BUF(out);
+        if (read_base(l, &now, e) < 0 || read_base_in(l, dir, &before, e) < 0)
+                return -1;
+        for (size_t i = 0, k = 0; i < now.n || k < before.n;) {
+                const struct record *a = i < now.n ? &now.v[i] : NULL,
+                                    *b = k < before.n ? &before.v[k] : NULL;
+                int c = !a                   ? 1
+                        : !b                 ? -1
+                        : a->door != b->door ? (a->door < b->door ? -1 : 1)
+                                             : path_order(a->path, b->path);
+                put_record(&out, c <= 0 ? a : b);
+                i += c <= 0;
+                k += c >= 0;
         }
         return write_base(l, &out, e);
 }

@@ -135,6 +135,7 @@ struct entry {
         struct node old, now;
         const char *conflict; /* what the host did since; or NULL */
         const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
+        char base_kind;       /* and what it was: - f d l o */
         bool chosen;          /* apply: takes part */
 };
 
@@ -175,6 +176,9 @@ int seal(struct layer *l, struct entries *ret, struct err *e);
 int scan_sealed(const struct layer *l, struct entries *ret, struct err *e);
 /* Forgets what was applied. */
 int base_drop(const struct layer *l, const struct entries *v, struct err *e);
+/* Takes the records of an older `base` in `dir` back that the layer's own has not. */
+int base_restore(const struct layer *l, int dir, struct err *e);
+char kind_letter(enum node_kind k);
 /* Finds renames among added and deleted entries. */
 int find_renames(const struct layer *l, struct entries *v, struct err *e);
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths);
@@ -202,7 +206,7 @@ struct shower {
         struct buf out;
         bool many; /* several doors: names are absolute */
 };
-int show_text(struct shower *s, struct err *e);
+int show_diffs(struct shower *s, struct err *e);
 int show_stat(struct shower *s, struct err *e);
 int show_names(struct shower *s, struct err *e);
 int show_json(struct shower *s, struct err *e);
@@ -222,12 +226,73 @@ bool lines_diff(struct span a, struct span b, struct buf *out);
 void lines_count(struct span a, struct span b, size_t *ret_added, size_t *ret_removed);
 bool is_binary(struct span s);
 
-/* ---- journal.c ---- */
+/* ---- journal.c, stage.c, apply.c: see journal.c for the format ---- */
 
+enum op_kind { OP_PUT = 'P', OP_SWAP = 'S', OP_TAKE = 'T', OP_META = 'M' };
+
+struct op {
+        char kind;
+        bool moved; /* the new file was taken out of the layer, not copied */
+        unsigned door;
+        const char *path;   /* in the target */
+        const char *source; /* in the layer */
+        size_t slot;        /* its number */
+        uint64_t ino;       /* of the new entry, once staged */
+        const char *digest; /* of the new entry, once staged */
+        /* only while it is made */
+        struct node old; /* what was looked at */
+        const struct entry *entry;
+        bool setid, keep_owner, new_dir;
+};
+
+struct target {
+        const char *path;
+        uint64_t dev, ino;
+        bool inside; /* slots lie in the target itself: its filesystem is not the state directory's */
+        bool used;
+        int fd, slots, lock;
+};
+
+struct journal {
+        struct layer *l;
+        char name[32]; /* apply-K */
+        int dir;
+        struct target targets[WORK_DOORS_MAX];
+        struct op *ops;
+        size_t n;
+        struct arena mem;
+        bool to; /* into another directory: the layer stays as it is */
+};
+
+void journal_free(struct journal *j);
+/* The newest one whose state marker is `mark` ("done"); NULL: none. */
+struct journal *journal_newest(struct layer *l, const char *mark, struct err *e);
+/* Makes apply-K; nothing is written yet. */
+struct journal *journal_new(struct layer *l, struct err *e);
+int journal_write(struct journal *j, struct err *e);  /* before anything is staged */
+int journal_commit(struct journal *j, struct err *e); /* from here on it is finished, whatever happens */
+int journal_mark(struct journal *j, const char *mark, struct err *e);
+int journal_open_targets(struct journal *j, bool make, struct err *e);
+int journal_forward(struct journal *j, struct err *e);
+int journal_back(struct journal *j, struct err *e);
+/* After everything has landed: undo's store goes home, the journal is done. */
+int journal_settle(struct journal *j, struct err *e);
+int journal_remove(struct journal *j, struct err *e);
+/* Undo: the tree and the layer as before. Before that, slots kept at home go to the target again. */
+int journal_send_out(struct journal *j, struct err *e);
+int journal_take_back(struct journal *j, struct err *e);
 /* Finishes or takes back every apply of the layer that was interrupted. */
 int journal_recover(struct layer *l, struct err *e);
-/* For tests: ends this process at a numbered step. Empty in any other build. */
-void work_step(const char *name);
+/* stage.c: the new entries, complete and on the target's filesystem. */
+int stage_all(struct journal *j, struct err *e);
+/* The slot's name in `buf`. */
+const char *slot_name(size_t slot, const char *suffix, char buf[32]);
+/* For tests: ends this process at a numbered step, in builds with -Dhooks=true. */
+#ifdef CORDON_HOOKS
+void work_step(void);
+#else
+static inline void work_step(void) {}
+#endif
 
 /* sha1.c: what git calls a blob. */
 void blob_id(struct span content, char ret_hex[41]);

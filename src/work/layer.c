@@ -296,7 +296,7 @@ static int newest(int store, const struct names *list, char ret_run[WORK_RUN_MAX
         bool busy = false;
         for (size_t i = 0; i < list->n; i++) {
                 struct err why;
-                if (swept(store, list->v[i]))
+                if (swept(store, list->v[i]) || list->v[i][0] == '.')
                         continue;
                 struct layer *l = layer_take(store, list->v[i], &why);
                 busy |= !l && why.sys == EBUSY;
