@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <time.h>
 
 /* ---- tree.c: entries of trees that nobody trusts ---- */
