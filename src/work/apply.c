@@ -149,7 +149,7 @@ static int fill_target(struct journal *j, size_t door, const char *path, struct 
         t->fd = t->path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         if (t->fd < 0 || fstat(t->fd, &st) < 0)
                 return err_set(e, ERR_DOOR, errno, "opening %s: %s", path, strerror(errno));
-        t->dev = st.st_dev;
+        t->dev = tree_fsid(t->fd);
         t->ino = st.st_ino;
         t->used = true;
         t->inside = !one_rename_away(j->dir, t->fd);

@@ -194,7 +194,7 @@ static int copy_single(const struct work_door *d, int dir, struct err *e)
         *slash = '\0';
         AUTO_FD(parent, open(path[0] ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         struct node n;
-        if (parent < 0 || tree_look(parent, slash + 1, &n) < 0 || n.dev != d->dev || n.ino != d->ino)
+        if (parent < 0 || tree_look(parent, slash + 1, &n) < 0 || n.ino != d->ino)
                 return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", d->host);
         if (copy_node(parent, slash + 1, dir, "file", false) < 0)
                 return err_set(e, ERR_IO, errno, "copying %s into the layer: %s", d->host, strerror(errno));
@@ -230,7 +230,12 @@ int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret
         struct work_door *d = &l->doors[i];
         *ret_door = i;
         bool known = i < l->door_count;
-        if (known && (d->dev != ask->dev || d->ino != ask->ino || d->is_dir != ask->is_dir)) {
+        struct stat st;
+        AUTO_FD(host, open(ask->host, O_PATH | O_CLOEXEC));
+        if (host < 0 || fstat(host, &st) < 0 || st.st_dev != ask->dev || st.st_ino != ask->ino)
+                return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", ask->host);
+        uint64_t fsid = tree_fsid(host);
+        if (known && (d->dev != fsid || d->ino != ask->ino || d->is_dir != ask->is_dir)) {
                 (void) err_set(e, ERR_DOOR, ESTALE, "%s is not what it was when the layer %s was made",
                                d->host, l->run);
                 return err_hint(e, "look at it with `cordon diff %s`, then apply or discard it", l->run);
@@ -238,7 +243,7 @@ int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret
         if (!known) {
                 l->door_count++;
                 d->host = arena_str(&l->mem, ask->host);
-                d->dev = ask->dev;
+                d->dev = fsid;
                 d->ino = ask->ino;
                 d->is_dir = ask->is_dir;
         }

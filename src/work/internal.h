@@ -27,6 +27,8 @@ struct node {
 
 /* Opens a directory beneath another: no link, no other mount. `path` may have several parts; "" is `dir`. */
 int tree_dir(int dir, const char *path);
+/* Which filesystem, so that it means the same after the next boot; its device number where it has no id. */
+uint64_t tree_fsid(int fd);
 /* The directory that `path` lies in; *ret_last: its last part. */
 int tree_parent(int dir, const char *path, const char **ret_last);
 /* What is there; NODE_NONE: nothing. -1 with errno. */
@@ -78,7 +80,7 @@ enum layer_state { LAYER_OPEN = 0, LAYER_SEALED, LAYER_APPLIED };
 
 struct work_door {
         char *host;
-        uint64_t dev, ino;
+        uint64_t dev, ino; /* dev: tree_fsid() of the tree */
         bool is_dir;
         char **guards, **stubs; /* relative paths, NULL-terminated, never NULL */
         size_t guard_count, stub_count;
@@ -248,8 +250,8 @@ struct op {
 
 struct target {
         const char *path;
-        uint64_t dev, ino;
-        bool inside; /* slots lie in the target itself: its filesystem is not the state directory's */
+        uint64_t dev, ino; /* dev: tree_fsid() */
+        bool inside;       /* slots lie in the target itself: its filesystem is not the state directory's */
         bool used;
         int fd, slots, lock;
 };

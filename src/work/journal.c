@@ -2,7 +2,7 @@
 /* work/journal.c - an apply that is all or nothing, whatever happens in between.
  *
  *   apply-K/journal    what will be done: one record for each target and each step, ended by NUL
- *                          target DOOR DEV INO INSIDE PATH
+ *                          target DOOR FSID INO INSIDE PATH
  *                          op KIND MOVED DOOR SLOT LENGTH PATH SOURCE      LENGTH: bytes of PATH
  *   apply-K/slots-N/   one slot for each step of door N: first the new entry, then, by one exchange of names,
  *                      the old one. That is also what undo puts back. Where the state directory is on another
@@ -265,7 +265,7 @@ static int open_target(const struct target *t)
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;
-        if (st.st_dev != t->dev || st.st_ino != t->ino) {
+        if (tree_fsid(fd) != t->dev || st.st_ino != t->ino) {
                 errno = ESTALE;
                 return -1;
         }
@@ -389,7 +389,8 @@ static int backward(struct journal *j, const struct op *o)
         AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
         if (parent < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0 ||
             tree_look(parent, name, &there) < 0)
-                return errno == ENOENT && o->kind != OP_TAKE && o->kind != OP_SWAP ? 0 : -1;
+                return (errno == ENOENT || errno == ENOTDIR) && o->kind != OP_TAKE && o->kind != OP_SWAP ? 0
+                                                                                                         : -1;
         switch ((enum op_kind) o->kind) {
         case OP_PUT:
                 return in_slot.kind || there.ino != o->ino

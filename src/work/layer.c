@@ -99,7 +99,7 @@ static void put_door(struct buf *out, const struct work_door *d)
 {
         put(out, "door", d->host);
         put(out, "kind", d->is_dir ? "dir" : "file");
-        put_number(out, "dev", d->dev);
+        put_number(out, "fsid", d->dev);
         put_number(out, "ino", d->ino);
         for (size_t i = 0; i < d->guard_count; i++)
                 put(out, "guard", d->guards[i]);
@@ -145,7 +145,7 @@ static void take_door_field(struct layer *l, const char *key, const char *value)
         (void) str_to_u64(span_str(value), &n);
         if (strcmp(key, "kind") == 0)
                 d->is_dir = strcmp(value, "dir") == 0;
-        else if (strcmp(key, "dev") == 0)
+        else if (strcmp(key, "fsid") == 0)
                 d->dev = n;
         else if (strcmp(key, "ino") == 0)
                 d->ino = n;

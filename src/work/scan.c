@@ -43,7 +43,7 @@ int open_host(const struct work_door *d, struct err *e)
                 return err_set(e, ERR_DOOR, errno, "opening the door %s: %s",
                                str_inert(span_str(d->host), shown, sizeof shown), strerror(errno));
         /* A single file may have been replaced by saving it: that is a change, found by its content. */
-        if (d->is_dir && (st.st_dev != d->dev || st.st_ino != d->ino)) {
+        if (d->is_dir && (tree_fsid(fd) != d->dev || st.st_ino != d->ino)) {
                 (void) err_set(e, ERR_DOOR, ESTALE, "%s is another directory than the one that the box saw",
                                str_inert(span_str(d->host), shown, sizeof shown));
                 return err_hint(e, "`cordon apply --to DIR` takes the changes elsewhere");

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 
 enum { CHUNK = 128 * 1024, XATTR_MAX = 65536 };
@@ -32,6 +33,16 @@ static int open_beneath(int dir, const char *path, uint64_t flags)
 }
 
 int tree_dir(int dir, const char *path) { return open_beneath(dir, path, O_RDONLY | O_DIRECTORY); }
+
+uint64_t tree_fsid(int fd)
+{
+        struct statfs fs;
+        struct stat st;
+        uint64_t id = 0;
+        if (fstatfs(fd, &fs) == 0)
+                memcpy(&id, &fs.f_fsid, sizeof id < sizeof fs.f_fsid ? sizeof id : sizeof fs.f_fsid);
+        return id || fstat(fd, &st) < 0 ? id : st.st_dev;
+}
 
 int tree_parent(int dir, const char *path, const char **ret_last)
 {

@@ -72,13 +72,14 @@ static bool fill_row(int store, const char *run, struct row *r)
                 r->state = "running";
                 return why.sys == EBUSY;
         }
+        r->start = l->start.tv_sec;
+        r->state = "stuck"; /* any other verb tells why */
         if (journal_recover(l, &why) < 0)
-                return false;
+                return true;
         static const char *const states[] = {
                 [LAYER_OPEN] = "killed", [LAYER_SEALED] = "waiting", [LAYER_APPLIED] = "applied"
         };
         r->state = states[l->state];
-        r->start = l->start.tv_sec;
         r->doors = l->door_count;
         (void) str_inert(span_str(l->door_count ? l->doors[0].host : ""), r->host, sizeof r->host);
         (void) str_inert(span_str(l->box ? l->box : ""), r->box, sizeof r->box);
