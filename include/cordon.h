@@ -104,7 +104,9 @@ typedef enum cordon_option {
         CORDON_OBSERVE,        /* what is told of refusals: "off", "calls", "denials" (the default), "all" */
         CORDON_SINGLE_THREAD, /* "1": this program has one thread; the box then also dies with it by signal */
         CORDON_LEDGER,        /* "on" (the default), "off", or "require": no start that cannot be recorded */
-        CORDON_IN_FROM        /* a run that led to this one */
+        CORDON_IN_FROM,       /* a run that led to this one */
+        CORDON_WORK_KEEP,     /* "1": keep the layer of edit doors although nothing changed */
+        CORDON_WORK_ON        /* go on in the layer of this run */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -157,6 +159,9 @@ typedef struct cordon_result {
         const cordon_denial *denials;
         size_t denial_count;
         const cordon_error *error; /* CORDON_FAILED and CORDON_NOT_STARTED; else NULL */
+        const char *work;          /* the layer that edit doors left, for cordon_work_*(); or "" */
+        size_t work_entries, work_flagged;
+        const cordon_error *work_error; /* the layer is there, but could not be read; else NULL */
 } cordon_result;
 /* One thing that the box did and nothing refused, each once: files opened, programs started. */
 typedef struct cordon_effect {
@@ -172,6 +177,52 @@ CORDON_API char *cordon_box_result_json(cordon_box *b);
 CORDON_API char *cordon_box_plan(cordon_box *b, cordon_error *e);
 /* What a shell would see: the payload's own, 128+n, 124 for a limit, 125 for us, 126 and 127. */
 CORDON_API int cordon_result_status(const cordon_result *r);
+
+/* ---- layers of edit doors: what a box changed, until a person lets it land ---- */
+
+typedef void cordon_sink(void *ctx, const void *data, size_t len);
+/* `run` everywhere: the run's id or a unique beginning of it; NULL: the newest layer that waits. `paths`:
+ * NULL, or a NULL-terminated list: only these, as cordon_work_diff() names them or absolute, and what lies
+ * below. */
+typedef enum cordon_work_form {
+        CORDON_WORK_TEXT, /* unified diffs; what the host would execute or trust comes first */
+        CORDON_WORK_STAT,
+        CORDON_WORK_NAMES,
+        CORDON_WORK_JSON,
+        CORDON_WORK_PATCH /* a patch that `git apply` takes */
+} cordon_work_form;
+CORDON_API int cordon_work_diff(const char *run, cordon_work_form form, int colour, const char *const *paths,
+                                cordon_sink *out, void *ctx, size_t *ret_entries, cordon_error *e);
+CORDON_API int cordon_work_list(int json, cordon_sink *out, void *ctx, cordon_error *e);
+
+/* One change that reached the host. Digests are SHA-256 in hex; "" where there is no content. */
+typedef struct cordon_work_effect {
+        const char *run, *host;
+        const void *path;
+        size_t path_len;
+        const char *before, *after;
+} cordon_work_effect;
+typedef struct cordon_work_apply_options {
+        const char *run;
+        const char *const *paths;
+        int include_flagged;
+        const char *to; /* into this directory instead of the door's own */
+        cordon_sink *out;
+        void *out_ctx;
+        void (*effect)(void *ctx, const cordon_work_effect *effect);
+        void *effect_ctx;
+} cordon_work_apply_options;
+typedef struct cordon_work_outcome {
+        char run[64];
+        size_t applied, held;
+        size_t conflicts; /* not 0: the host changed these too, and nothing was done */
+} cordon_work_outcome;
+CORDON_API int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret,
+                                 cordon_error *e);
+CORDON_API int cordon_work_undo(const char *run, cordon_sink *out, void *ctx, cordon_work_outcome *ret,
+                                cordon_error *e);
+CORDON_API int cordon_work_discard(const char *run, char ret_run[64], cordon_error *e);
+CORDON_API int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e);
 
 /* ---- running boxes of this user, and this host ---- */
 

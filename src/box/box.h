@@ -8,6 +8,7 @@
 #include "limit/limit.h"
 #include "plan/plan.h"
 #include "wall/wall.h"
+#include "work/work.h"
 
 enum box_end {
         BOX_RUNNING = 0,
@@ -60,6 +61,9 @@ struct box_result {
         struct box_effect *effects; /* BOX_OBSERVE_ALL: what was done, each once */
         unsigned effect_count;
         uint32_t effects_lost; /* beyond EFFECTS_MAX */
+        bool has_work;         /* the box had edit doors */
+        struct work_counts work;
+        struct err work_error; /* the layer could not be sealed; it is still there */
 };
 
 /* Where the payload's streams go outside. */
@@ -107,7 +111,9 @@ struct box_config {
         const char *cause;                /* id of the record that led to this run, or NULL */
         uid_t uid;                        /* the caller */
         gid_t gid;
-        bool root; /* the caller can map another id */
+        bool root;           /* the caller can map another id */
+        const char *work_on; /* go on in the layer of this run; or NULL */
+        bool work_keep;      /* keep the layer although nothing changed */
 };
 
 struct box;

@@ -45,8 +45,11 @@ struct box {
                 early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
         int output_error;      /* errno of the first write to the caller that failed, other than EPIPE */
         bool log_on;
-        struct buf log;        /* the last of the output, for `cordon logs` of a detached box */
-        struct record *record; /* what record.c keeps; NULL: no ledger */
+        struct record *record;   /* what record.c keeps; NULL: no ledger */
+        struct buf log;          /* the last of the output, for `cordon logs` of a detached box */
+        struct work_run *work;   /* layers of edit doors; or NULL */
+        struct wall_edit *edits; /* where they are */
+        uint64_t next_tally_ns;
         struct box_result r;
 };
 
@@ -94,6 +97,10 @@ void record_up(struct box *b);
 void record_bytes(struct box *b, int stream, const void *p, size_t n);
 void record_finish(struct box *b);
 void record_free(struct box *b);
+/* work.c */
+int keeper_work_begin(struct box *b, struct err *e);
+void keeper_work_look(struct box *b, uint64_t now);
+void keeper_work_end(struct box *b);
 
 /* keeper.c */
 void keeper_log(struct box *b, const void *p, size_t n);

@@ -36,6 +36,7 @@ static void fill_start(struct box *b)
         const struct box_config *c = &b->c;
         b->start = (struct wall_start){
                 .plan = c->plan,
+                .edits = b->edits,
                 .io = &b->inside,
                 .cgroup_fd = b->group.v2,
                 .sample_limits = !b->group.holds_memory || !b->group.holds_procs || !b->group.counts_cpu,
@@ -57,7 +58,8 @@ static void fill_start(struct box *b)
 
 static int start_all(struct box *b, struct err *e)
 {
-        if (pump_open(b, e) < 0 || handles_open(b, e) < 0 || keeper_groups_make(b, e) < 0)
+        if (pump_open(b, e) < 0 || handles_open(b, e) < 0 || keeper_work_begin(b, e) < 0 ||
+            keeper_groups_make(b, e) < 0)
                 return -1;
         fill_start(b);
         if (b->c.root)
@@ -246,6 +248,7 @@ static void finish(struct box *b)
         judge_silence(b);
         judge_signal(b);
         b->r.wall_ns = clock_mono_ns() - b->began_ns;
+        keeper_work_end(b);
         if (b->output_error && b->r.end != BOX_FAILED) {
                 b->r.end = BOX_FAILED;
                 (void) err_set(&b->r.error, ERR_IO, b->output_error, "the output could not be written: %s",
@@ -380,6 +383,8 @@ void box_free(struct box *b)
                 return;
         wall_kill(&b->child);
         keeper_groups_end(b);
+        keeper_work_end(b);
+        free(b->edits);
         pump_close(b);
         handles_close(b);
         record_free(b);

@@ -99,6 +99,8 @@ void keeper_limits_look(struct box *b)
                 keeper_limit_fired(b, LIMIT_TIME);
         if (b->up && (b->group.holds_memory || b->group.counts_cpu))
                 look_at_group(b, now);
+        if (b->up)
+                keeper_work_look(b, now);
 }
 
 /* v1 has an eventfd; v2 has memory.events, a file that is always readable and says POLLPRI when it changed.
@@ -123,6 +125,8 @@ int keeper_next_look_ms(const struct box *b)
         uint64_t now = clock_mono_ns(), next = b->deadline_ns;
         if (b->group.counts_cpu && b->next_look_ns < next)
                 next = b->next_look_ns;
+        if (b->work && b->next_tally_ns < next)
+                next = b->next_tally_ns;
         if (next <= now)
                 return 0;
         uint64_t ms = (next - now + 999999u) / 1000000u;

@@ -74,6 +74,15 @@ static void add_effects(const struct box_result *r, struct buf *out)
         buf_printf(out, "],\"effects_lost\":%u", r->effects_lost);
 }
 
+static void add_work(const struct box_result *r, struct buf *out)
+{
+        if (!r->has_work)
+                return;
+        buf_printf(out, ",\"work\":{\"layer\":%s%s%s,\"entries\":%zu,\"flagged\":%zu,\"sealed\":%s}",
+                   r->work.kept ? "\"" : "", r->work.kept ? r->work.run : "null", r->work.kept ? "\"" : "",
+                   r->work.entries, r->work.flagged, r->work_error.code ? "false" : "true");
+}
+
 static void add_layers(const struct box_result *r, struct buf *out)
 {
         buf_puts(out, ",\"layers\":[");
@@ -118,6 +127,7 @@ void box_result_json(const struct box_result *r, struct buf *out)
         buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", policy_wall_name(r->wall),
                    r->attested ? "true" : "false");
         add_layers(r, out);
+        add_work(r, out);
         buf_printf(out, ",\"policy\":\"%s\",\"ledger\":", r->digest ? r->digest : "");
         buf_json(out, span_str(r->ledger));
         if (r->end == BOX_FAILED || r->end == BOX_NO_EXEC)

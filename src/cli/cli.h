@@ -50,6 +50,10 @@ int cli_unknown_verb(const char *given);
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints and frees; EXIT_CORDON when it is NULL or cannot be written. */
 int cli_give(char *text, const cordon_error *e);
+/* A run and paths that follow the options: [RUN] [PATH...], or -- PATH... for the newest layer. */
+void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, const char *const **ret_paths);
+/* Writes to the FILE that ctx is. */
+void cli_sink(void *ctx, const void *data, size_t len);
 void cli_help_verb(const struct cli_verb *v);
 
 int verb_run(int argc, char **argv);
@@ -62,6 +66,11 @@ int verb_ps(int argc, char **argv);
 int verb_stop(int argc, char **argv);
 int verb_inspect(int argc, char **argv);
 int verb_logs(int argc, char **argv);
+int verb_diff(int argc, char **argv);
+int verb_apply(int argc, char **argv);
+int verb_undo(int argc, char **argv);
+int verb_discard(int argc, char **argv);
+int verb_fork(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_bench(int argc, char **argv);
 int verb_breakout(int argc, char **argv);
@@ -77,5 +86,6 @@ int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
 extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[],
-        breakout_options[], bombs_options[], claims_options[], cost_options[], log_options[], react_options[],
-        report_options[], trace_options[], verify_options[], no_options[];
+        breakout_options[], apply_options[], bombs_options[], claims_options[], cost_options[],
+        diff_options[], log_options[], react_options[], report_options[], trace_options[], verify_options[],
+        no_options[];

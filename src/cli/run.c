@@ -21,8 +21,8 @@ struct run {
         cordon_box *box;
         const char *name, *cwd, *observe;
         struct cli_handles handles;
-        bool tty, no_stdin, root, json, quiet, plan, detach, require, require_ledger;
-        const char *ledger, *in_from;
+        bool tty, no_stdin, root, json, quiet, plan, detach, require, require_ledger, keep;
+        const char *ledger, *in_from, *on;
         int status_fd;
         bool script;
         char **command; /* of a script */
@@ -52,6 +52,13 @@ SETTER(require_ledger)
 static int set_observe(void *ctx, const char *value)
 {
         ((struct run *) ctx)->observe = value;
+        return 0;
+}
+SETTER(keep)
+
+static int set_on(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->on = value;
         return 0;
 }
 
@@ -122,6 +129,9 @@ const struct cli_option run_options[] = {
         { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
         { "cwd", 0, "DIR", "start there, as the box sees it", set_cwd },
         { "work", 0, "DIR", "what {work} means (default: here)", set_work },
+        { "keep", 0, NULL, "keep the layer of edit doors for a later --on, also when nothing changed",
+          set_keep },
+        { "on", 0, "RUN", "go on in the layer that this run left", set_on },
         { "root", 0, NULL, "uid 0 inside; still nobody outside", set_root },
         { "require-limit", 0, NULL, "do not start where control groups cannot keep the limits", set_require },
         { "require-ledger", 0, NULL, "do not start where the run cannot be recorded", set_require_ledger },
@@ -224,6 +234,19 @@ static void say_denials(const cordon_result *r)
                                kept == 1 ? "" : "s");
 }
 
+/* What an edit door held back, and what to type next. */
+static void say_work(const cordon_result *r)
+{
+        if (r->work_error)
+                cli_note("the layer %s could not be read: %s", r->work, r->work_error->what);
+        else if (r->work[0] && r->work_entries > 0)
+                cli_note("%zu %s held back, %zu flagged: cordon diff %s; then cordon apply %s",
+                         r->work_entries, r->work_entries == 1 ? "change" : "changes", r->work_flagged,
+                         r->work, r->work);
+        else if (r->work[0])
+                cli_note("nothing changed; the layer is kept: cordon run --on %s ...", r->work);
+}
+
 static void say_end(const struct run *run, const cordon_result *r)
 {
         if (r->error)
@@ -244,6 +267,7 @@ static void say_end(const struct run *run, const cordon_result *r)
         } else if (r->limits_hit[0])
                 cli_note("limits that were reached: %s", r->limits_hit);
         say_denials(r);
+        say_work(r);
 }
 
 static void write_status(const struct run *run)
@@ -302,6 +326,8 @@ static int configure(struct run *r, char **command)
         bad = bad || (r->tty && (cordon_box_set(r->box, CORDON_TTY, "1") < 0 ||
                                  cordon_box_set(r->box, CORDON_TERM, term ? term : "xterm") < 0));
         bad = bad || (r->root && cordon_box_set(r->box, CORDON_ROOT_INSIDE, "1") < 0);
+        bad = bad || (r->keep && cordon_box_set(r->box, CORDON_WORK_KEEP, "1") < 0);
+        bad = bad || (r->on && cordon_box_set(r->box, CORDON_WORK_ON, r->on) < 0);
         bad = bad || (r->require && cordon_box_set(r->box, CORDON_REQUIRE_GROUPS, "1") < 0);
         bad = bad || cordon_box_set(r->box, CORDON_SINGLE_THREAD, "1") < 0;
         bad = bad || (r->ledger && cordon_box_set(r->box, CORDON_LEDGER, r->ledger) < 0);

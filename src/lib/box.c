@@ -105,6 +105,11 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 return lib_set_ledger(b, value);
         case CORDON_IN_FROM:
                 return lib_set_cause(b, value);
+        case CORDON_WORK_KEEP:
+                b->work_keep = on;
+                return 0;
+        case CORDON_WORK_ON:
+                return set_text(b->work_on, sizeof b->work_on, value);
         }
         return -1;
 }
@@ -184,7 +189,7 @@ static void name_limits(cordon_box *b, uint32_t hit)
 
 const cordon_result *cordon_box_result(cordon_box *b)
 {
-        b->result.limits_hit = b->result.limit = b->result.wall = "";
+        b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = "";
         if (!b->box)
                 return &b->result;
         const struct box_result *r = box_result(b->box);
@@ -206,6 +211,12 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .output_bytes = r->output_bytes,
                                  .denials = b->denials,
                                  .denial_count = r->denial_count,
+                                 .work = r->has_work && r->work.kept ? r->work.run : "",
+                                 .work_entries = r->work.entries,
+                                 .work_flagged = r->work.flagged,
+                                 .work_error = r->has_work && r->work_error.code
+                                                       ? (const cordon_error *) (const void *) &r->work_error
+                                                       : NULL,
                                  .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
         for (unsigned i = 0; i < r->denial_count; i++)
                 b->denials[i] = (cordon_denial){ r->denials[i].what,        r->denials[i].layer,

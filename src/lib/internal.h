@@ -22,7 +22,8 @@ struct cordon_box {
         char cwd[4096];
         char term[64];
         bool as_root; /* the box gets an id of its own outside */
-        bool tty, root_inside, require_groups, single_thread;
+        bool tty, root_inside, require_groups, single_thread, work_keep;
+        char work_on[WORK_RUN_MAX];
         enum box_observe observe;
         enum box_ledger ledger;
         bool ledger_said; /* the option was set: the variable does not count */

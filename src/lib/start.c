@@ -162,7 +162,9 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .cause = b->cause[0] ? b->cause : NULL,
                                 .uid = f->uid,
                                 .gid = f->gid,
-                                .root = b->as_root };
+                                .root = b->as_root,
+                                .work_keep = b->work_keep,
+                                .work_on = b->work_on[0] ? b->work_on : NULL };
         if (!(b->box = box_start(&c, e)))
                 return -1;
         for (int sig = 1; sig < 64; sig++)

@@ -8,9 +8,9 @@
 #include <string.h>
 
 static const char *const step_names[] = {
-        [STEP_NONE] = "none", [STEP_FILE] = "file",       [STEP_LINK] = "link",
-        [STEP_BIND] = "bind", [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device",
-        [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",   [STEP_MASK] = "mask",
+        [STEP_NONE] = "none",       [STEP_FILE] = "file",     [STEP_LINK] = "link", [STEP_BIND] = "bind",
+        [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",
+        [STEP_MASK] = "mask",       [STEP_EDIT] = "edit",     [STEP_PIN] = "pin",
 };
 _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");
 
@@ -34,7 +34,8 @@ struct plan_step *build_step(struct builder *b, enum step_kind kind, const char 
         struct plan_step *s = &p->steps[p->step_count++];
         *s = (struct plan_step){ .kind = kind, .flags = flags, .path = path, .text = text };
         size_t had;
-        if (kind == STEP_BIND && !names_find(&b->binds, path, &had))
+        bool mounts = kind == STEP_BIND || kind == STEP_EDIT || kind == STEP_PIN;
+        if (mounts && !names_find(&b->binds, path, &had))
                 names_add(&b->binds, path, p->step_count - 1);
         return s;
 }
@@ -52,12 +53,20 @@ void build_rule(struct builder *b, const char *path, unsigned rights, bool optio
         }
 }
 
+static size_t depth_of(const char *path)
+{
+        size_t n = 0;
+        for (; *path; path++)
+                n += *path == '/';
+        return n;
+}
+
 static bool allocate(struct builder *b)
 {
         size_t excepts = 0;
         for (size_t i = 0; i < b->door_count; i++)
                 for (char **x = b->doors[i].except; x && *x; x++)
-                        excepts++;
+                        excepts += 1 + depth_of(*x); /* an edit door pins what leads to it */
         /* Fixed steps and rules, then at most three per door (bind, link, entry), one per except,
          * and two that hide the state directory. */
         b->step_cap = 64 + 5 * b->door_count + excepts;
@@ -77,14 +86,12 @@ static int refuse_unbuilt(const struct builder *b, struct err *e)
 {
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
-                if (d->kind != DOOR_NET && d->kind != DOOR_EDIT)
+                if (d->kind != DOOR_NET)
                         continue;
                 char at[256];
                 (void) err_set(e, ERR_HOST, 0, "%s: this build of cordon cannot hold a `%s` door yet",
                                policy_place(&d->at, at, sizeof at), policy_door_word(d->kind));
-                return err_hint(e, d->kind == DOOR_EDIT
-                                           ? "use `write` to change the files for real, or `read`"
-                                           : "leave the line out: the box then has no network");
+                return err_hint(e, "leave the line out: the box then has no network");
         }
         if (b->r->wall != WALL_NAMESPACE && b->r->wall != WALL_PROCESS) {
                 (void) err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet",
@@ -100,10 +107,11 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
         for (size_t i = 0; i < b->door_count && b->r->wall == WALL_PROCESS; i++) {
                 const struct door *d = &b->doors[i];
                 char at[256];
-                if (!d->except)
+                if (!d->except && d->kind != DOOR_EDIT)
                         continue;
-                (void) err_set(e, ERR_HOST, 0, "%s: the process wall cannot hold an `except`",
-                               policy_place(&d->at, at, sizeof at));
+                (void) err_set(e, ERR_HOST, 0, "%s: the process wall cannot hold an `%s`%s",
+                               policy_place(&d->at, at, sizeof at), d->except ? "except" : "edit",
+                               d->except ? "" : " door: it has no view of its own to lay over the files");
                 return err_hint(e, "it needs the namespace wall: `cordon doctor` tells what is missing");
         }
         return 0;
@@ -190,7 +198,7 @@ void plan_print(const struct plan *p, struct buf *out)
                            str_inert(span_str(s->path), text, sizeof text));
                 if (s->kind == STEP_LINK)
                         buf_printf(out, " -> %s", s->text);
-                if (s->kind == STEP_BIND)
+                if (s->kind == STEP_BIND || s->kind == STEP_EDIT || s->kind == STEP_PIN)
                         print_flags(s->flags, out);
                 buf_putc(out, '\n');
         }

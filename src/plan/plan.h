@@ -62,6 +62,8 @@ enum step_kind {
         STEP_PROC,    /* a fresh /proc of the box's own processes */
         STEP_DEVPTS,  /* terminals of the box's own */
         STEP_MASK,    /* path: what an `except` hides */
+        STEP_EDIT,    /* path: where; text: the tree below the private layer (host path); layer: which one */
+        STEP_PIN,     /* path: a part of an edit door, mounted over itself with flags of its own */
         STEP_KIND__COUNT
 };
 
@@ -71,6 +73,7 @@ enum {                         /* how a step's mount behaves */
        STEP_OPTIONAL = 1 << 2, /* skip what is not there */
        STEP_IDMAP = 1 << 3,    /* root: files of the caller's id appear as the box's */
        STEP_IS_DIR = 1 << 4,
+       STEP_GUARD = 1 << 5, /* PIN: an `except`: it is there before the box is, and stays as it is */
 };
 
 struct plan_step {
@@ -78,7 +81,8 @@ struct plan_step {
         unsigned flags;
         const char *path;
         const char *text;
-        uint64_t dev, ino; /* BIND: what it must still be */
+        uint64_t dev, ino; /* BIND, EDIT: what it must still be */
+        unsigned layer;    /* EDIT: its number, from 0 */
 };
 
 enum {                       /* Landlock rights, by class */
@@ -110,7 +114,8 @@ struct plan {
         uid_t uid, gid; /* inside */
         bool tty;
         bool net;
-        bool writes_host; /* a `write` door: files outside can grow */
+        bool writes_host; /* a `write` or `edit` door: files outside the private ones can grow */
+        unsigned edits;   /* how many EDIT steps: each has a layer of its own */
         bool sockets;     /* AF_UNIX sockets: always in the namespace wall */
         struct policy_limits limits;
         struct plan_handle *handles;

@@ -64,7 +64,7 @@ static bool is_writable_place(const struct builder *b, const char *path)
 static unsigned door_flags(const struct builder *b, const struct door *d)
 {
         unsigned f = 0;
-        if (d->kind == DOOR_WRITE)
+        if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
                 f |= STEP_WRITE;
         if (run_line_covers(b, d->path) || (!is_writable_place(b, d->path) && (b->run_any || d->from_stock)))
                 f |= STEP_EXEC;
@@ -103,9 +103,48 @@ static const struct door *mounted_over(const struct builder *b, const char *path
         return covering(b, path, NULL);
 }
 
+static bool excepts(const struct door *d, const char *path)
+{
+        for (char **x = d->except; x && *x; x++)
+                if (path_under(path, *x))
+                        return true;
+        return false;
+}
+
+/* An edit door inside another's layer is a part of that layer; beside a write door for the same path it adds
+ * nothing. Inside a wider write door it stays: what is asked to be held back is held back. */
+static bool edited_otherwise(const struct builder *b, const struct door *d)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *o = &b->doors[i];
+                if (o == d || b->r->seen[i].kind == SEEN_NOTHING || !is_file_door(o) ||
+                    !path_under(d->path, o->path))
+                        continue;
+                bool same = strcmp(o->path, d->path) == 0;
+                if ((o->kind == DOOR_WRITE && same) ||
+                    (o->kind == DOOR_EDIT && !excepts(o, d->path) && (!same || o < d)))
+                        return true;
+        }
+        return false;
+}
+
+/* Does another line than `d` let the box change this path? Then `d`'s except does not hold it back. */
+static bool changed_otherwise(const struct builder *b, const struct door *d, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *o = &b->doors[i];
+                bool changes = o->kind == DOOR_WRITE || (o->kind == DOOR_EDIT && !excepts(o, path));
+                if (o != d && changes && b->r->seen[i].kind != SEEN_NOTHING && path_under(path, o->path))
+                        return true;
+        }
+        return false;
+}
+
 /* A read door inside another that shows the same thing in the same way needs no mount of its own. */
 static bool is_redundant(const struct builder *b, const struct door *d)
 {
+        if (d->kind == DOOR_EDIT)
+                return edited_otherwise(b, d);
         if (d->kind != DOOR_READ)
                 return false;
         if (is_writable_place(b, d->path))
@@ -197,7 +236,8 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
 static void add_bind(struct builder *b, const struct door *d, const struct plan_seen *seen, const char *path)
 {
         unsigned f = door_flags(b, d) | (seen->kind == SEEN_DIR ? STEP_IS_DIR : 0);
-        struct plan_step *s = build_step(b, STEP_BIND, path, arena_str(b->a, d->path), f);
+        bool edit = d->kind == DOOR_EDIT;
+        struct plan_step *s = build_step(b, edit ? STEP_EDIT : STEP_BIND, path, arena_str(b->a, d->path), f);
         s->dev = seen->dev;
         s->ino = seen->ino;
         unsigned rights = RIGHT_LIST | RIGHT_READ;
@@ -295,10 +335,56 @@ static int add_masks(struct builder *b, const struct door *d, struct err *e)
         return 0;
 }
 
+static bool has_bind(const struct builder *b, const char *path);
+
+/* The edit step that shows `path`; NULL: none. */
+static const struct plan_step *edit_step(const struct builder *b, const char *path)
+{
+        const struct plan_step *best = NULL;
+        for (size_t i = 0; i < b->p->step_count; i++) {
+                const struct plan_step *s = &b->p->steps[i];
+                if (s->kind == STEP_EDIT && path_under(path, s->path) &&
+                    (!best || strlen(s->path) > strlen(best->path)))
+                        best = s;
+        }
+        return best;
+}
+
+/* What an `except` of an edit door names stays as it is, also by renaming or removing what leads to it: each
+ * directory on the way is a mount point, which the kernel neither moves nor removes. */
+static void add_guard(struct builder *b, const struct door *d, const char *except)
+{
+        const char *path = through_links(b, except);
+        const struct plan_step *door = path ? edit_step(b, path) : NULL;
+        if (!door || has_bind(b, path) || changed_otherwise(b, d, except))
+                return;
+        unsigned exec = door->flags & STEP_EXEC;
+        for (const char *at = path + strlen(door->path) + 1; (at = strchr(at, '/')); at++) {
+                const char *parent = arena_copy(b->a, span_of(path, (size_t) (at - path)));
+                if (parent && !has_bind(b, parent))
+                        (void) build_step(b, STEP_PIN, parent, NULL, STEP_WRITE | STEP_IS_DIR | exec);
+        }
+        (void) build_step(b, STEP_PIN, path, NULL, STEP_GUARD | exec);
+}
+
+static void add_guards(struct builder *b)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                for (char **x = b->doors[i].kind == DOOR_EDIT ? b->doors[i].except : NULL; x && *x; x++)
+                        add_guard(b, &b->doors[i], *x);
+}
+
 static bool has_bind(const struct builder *b, const char *path)
 {
         size_t at;
         return names_find(&b->binds, path, &at);
+}
+
+static struct plan_step *pin_at(const struct builder *b, const char *path)
+{
+        size_t at;
+        bool there = names_find(&b->binds, path, &at) && b->p->steps[at].kind == STEP_PIN;
+        return there ? &b->p->steps[at] : NULL;
 }
 
 /* A listed program: its own mount that allows execution, and the name it is called by. Where the box may
@@ -310,12 +396,18 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
                 return;
         const char *real = arena_str(b->a, g->real);
         const struct door *up = mounted_over(b, g->real);
+        struct plan_step *pin = real ? pin_at(b, real) : NULL;
+        if (pin)
+                pin->flags |= STEP_EXEC; /* an `except` keeps it read-only */
         if (real && !has_bind(b, real) && (!up || !(door_flags(b, up) & STEP_EXEC))) {
                 unsigned f =
                         STEP_EXEC | (is_dir ? STEP_IS_DIR : 0) | (b->r->as_root && !stock ? STEP_IDMAP : 0);
                 if (is_writable_place(b, g->real) && run_line_covers(b, g->real))
                         f |= STEP_WRITE;
-                struct plan_step *s = build_step(b, STEP_BIND, real, real, f);
+                /* In an edit door it is what the layer shows, never the host's own file. */
+                bool edit = up && up->kind == DOOR_EDIT;
+                struct plan_step *s = build_step(b, edit ? STEP_PIN : STEP_BIND, real, real,
+                                                 edit ? f & ~(unsigned) STEP_IDMAP : f);
                 s->dev = g->dev;
                 s->ino = g->ino;
         }
@@ -525,12 +617,16 @@ int build_view(struct builder *b, struct err *e)
                     (k == DOOR_SOCK && add_sock(b, i, e) < 0))
                         return -1;
         }
+        add_guards(b); /* first: a program that an `except` names is held as the except says */
         if (add_programs(b, e) < 0)
                 return -1;
         if (!b->run_any)
                 add_loader_rights(b);
         /* Parents before children, so that a door inside a door is mounted on top of it. */
         qsort(b->p->steps + first, b->p->step_count - first, sizeof *b->p->steps, by_path);
+        for (size_t i = first; i < b->p->step_count; i++)
+                if (b->p->steps[i].kind == STEP_EDIT)
+                        b->p->steps[i].layer = b->p->edits++;
         for (size_t i = 0; i < b->door_count && b->p->wall == WALL_NAMESPACE; i++)
                 if (add_masks(b, &b->doors[i], e) < 0)
                         return -1;

@@ -29,8 +29,10 @@ struct front_tree {
         uint32_t count, cap;
 };
 
-#define FRONT_MASK_DIR  ".mask-dir"
-#define FRONT_MASK_FILE ".mask-file"
+#define FRONT_MASK_DIR   ".mask-dir"
+#define FRONT_MASK_FILE  ".mask-file"
+#define FRONT_EDIT_BELOW ".edit-below"
+#define FRONT_EDIT_ABOVE ".edit-above"
 
 /* How many nodes a plan can need. */
 uint32_t front_tree_room(const struct plan *p);

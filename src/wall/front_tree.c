@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ROOT = 1, FIXED = 8 };
+enum { ROOT = 1, FIXED = 16 };
 
 static uint32_t components(const char *path)
 {
@@ -79,6 +79,7 @@ static mode_t mode_of(const struct plan_step *s)
         case STEP_DEVICE:
                 return S_IFREG | 0444;
         case STEP_BIND:
+        case STEP_EDIT:
                 return s->flags & STEP_IS_DIR ? S_IFDIR | 0755 : S_IFREG | 0444;
         case STEP_SCRATCH:
         case STEP_PROC:
@@ -86,6 +87,7 @@ static mode_t mode_of(const struct plan_step *s)
                 return S_IFDIR | 0755;
         case STEP_NONE:
         case STEP_MASK:
+        case STEP_PIN:
         case STEP_KIND__COUNT:
                 break;
         }
@@ -108,14 +110,23 @@ static int add_step(struct front_tree *t, const struct plan_step *s)
         return add(t, dir, last, n, mode, has_text ? s->text : NULL) ? 0 : -1;
 }
 
-/* An `except` is covered with an empty directory or file of ours: what is looked for below it is told too. */
+/* Places of init's own. An `except` is covered with an empty directory or file of ours, and what is looked
+ * for below it is told too; layers of edit doors are held in the other two while they are put together. */
 static int add_ours(struct front_tree *t)
 {
-        uint32_t dir = add(t, ROOT, FRONT_MASK_DIR, sizeof FRONT_MASK_DIR - 1, S_IFDIR | 0555, NULL);
-        uint32_t file = add(t, ROOT, FRONT_MASK_FILE, sizeof FRONT_MASK_FILE - 1, S_IFREG | 0444, NULL);
-        if (!dir || !file)
-                return -1;
-        t->node[dir].ours = t->node[file].ours = true;
+        static const struct {
+                const char *name;
+                mode_t mode;
+        } ours[] = { { FRONT_MASK_DIR, S_IFDIR | 0555 },
+                     { FRONT_MASK_FILE, S_IFREG | 0444 },
+                     { FRONT_EDIT_BELOW, S_IFDIR | 0700 },
+                     { FRONT_EDIT_ABOVE, S_IFDIR | 0700 } };
+        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+                uint32_t at = add(t, ROOT, ours[i].name, strlen(ours[i].name), ours[i].mode, NULL);
+                if (!at)
+                        return -1;
+                t->node[at].ours = true;
+        }
         return 0;
 }
 

@@ -122,6 +122,19 @@ int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *na
 void wall_shared_begin(struct wall_init *w);
 uint64_t wall_sample_shared(struct wall_init *w);
 
+/* What a step's mount may do, as mount attributes; and setting them. root.c */
+uint64_t wall_step_attr(unsigned flags);
+int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear);
+/* Moves a detached mount to its place in the new root, made if it is on our own tmpfs and missing. root.c */
+int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e);
+/* The next mount that the keeper of a root caller made for us. root.c */
+int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e);
+void wall_forget_parent(struct wall_init *w);
+/* edit.c: an edit door, and a part of one that is mounted over itself. */
+int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e);
+int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);
+/* Opens a layer's directory, if it is still what the keeper made. edit.c */
+int wall_open_layer(const struct wall_edit *l, struct err *e);
 /* The thing behind a door, if it still is what it was when it was looked at. root.c */
 int wall_open_door(const struct plan_step *s, struct err *e);
 /* openat2 with the flags given; -1 with errno. */

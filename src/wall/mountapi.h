@@ -17,6 +17,10 @@ static inline int mount_fsset(int fs, const char *key, const char *value)
 {
         return (int) syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, key, value, 0);
 }
+static inline int mount_fsflag(int fs, const char *key)
+{
+        return (int) syscall(SYS_fsconfig, fs, FSCONFIG_SET_FLAG, key, NULL, 0);
+}
 static inline int mount_fscreate(int fs)
 {
         return (int) syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);

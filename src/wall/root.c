@@ -92,7 +92,7 @@ static int open_parent(struct wall_init *w, const char *path, const char **ret_l
 }
 
 /* A mount has changed what paths mean: what was kept may lie below it. */
-static void forget_parent(struct wall_init *w) { fd_close(&w->parent); }
+void wall_forget_parent(struct wall_init *w) { fd_close(&w->parent); }
 
 /* An O_PATH descriptor of the place where a mount goes, made if it is on our own tmpfs and missing. */
 static int open_place(struct wall_init *w, const char *path, bool is_dir)
@@ -114,7 +114,7 @@ static int open_place(struct wall_init *w, const char *path, bool is_dir)
         return openat(dir, last, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e)
+int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e)
 {
         AUTO_FD(place, open_place(w, path, is_dir));
         if (place < 0) {
@@ -128,7 +128,7 @@ static int attach(struct wall_init *w, int tree, const char *path, bool is_dir, 
         if (mount_move(tree, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "mounting %s", path);
         if (is_dir)
-                forget_parent(w);
+                wall_forget_parent(w);
         return 0;
 }
 
@@ -143,13 +143,13 @@ static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
         return mount_fsmount(fs, (unsigned) attr);
 }
 
-static int set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear)
+int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear)
 {
         struct mount_attr a = { .attr_set = set, .attr_clr = clear, .propagation = MS_PRIVATE };
         return mount_attr_set(tree, recursive, &a);
 }
 
-static uint64_t step_attr(unsigned flags)
+uint64_t wall_step_attr(unsigned flags)
 {
         uint64_t a = PLAIN;
         if (!(flags & STEP_WRITE))
@@ -196,7 +196,7 @@ static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e
 }
 
 /* The keeper of a root caller made this one, with the caller's ids mapped to the box's: see start.c. */
-static int receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e)
+int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         struct wall_order order;
         int fd = -1;
@@ -229,13 +229,13 @@ static int clone_door(const struct plan_step *s, struct err *e)
 
 static int do_bind(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(tree, s->flags & STEP_IDMAP ? receive_mount(w, s, e) : clone_door(s, e));
+        AUTO_FD(tree, s->flags & STEP_IDMAP ? wall_receive_mount(w, s, e) : clone_door(s, e));
         if (tree < 0)
                 return -1;
-        if (set_attr(tree, AT_RECURSIVE, step_attr(s->flags), 0) < 0)
+        if (wall_set_attr(tree, AT_RECURSIVE, wall_step_attr(s->flags), 0) < 0)
                 return wall_fail(e, STAGE_DOORS, "making %s %s", s->path,
                                  s->flags & STEP_WRITE ? "nosuid" : "read-only");
-        return attach(w, tree, s->path, s->flags & STEP_IS_DIR, e);
+        return wall_attach(w, tree, s->path, s->flags & STEP_IS_DIR, e);
 }
 
 /* One tmpfs, so that one size holds for all private files. Its own mount stays buried under /tmp's. */
@@ -258,7 +258,7 @@ static int scratch_begin(struct wall_init *w, struct err *e)
                     fchmodat(w->scratch, parts[i].name, parts[i].mode, 0) < 0)
                         return wall_fail(e, STAGE_ROOT, "making the private files");
         AUTO_FD(own, fcntl(w->scratch, F_DUPFD_CLOEXEC, 0));
-        return attach(w, own, "/tmp", true, e);
+        return wall_attach(w, own, "/tmp", true, e);
 }
 
 static int do_scratch(struct wall_init *w, const struct plan_step *s, struct err *e)
@@ -266,9 +266,9 @@ static int do_scratch(struct wall_init *w, const struct plan_step *s, struct err
         if (w->scratch < 0 && scratch_begin(w, e) < 0)
                 return -1;
         AUTO_FD(tree, mount_clone(w->scratch, s->text, 0));
-        if (tree < 0 || (s->flags & STEP_EXEC && set_attr(tree, 0, 0, MOUNT_ATTR_NOEXEC) < 0))
+        if (tree < 0 || (s->flags & STEP_EXEC && wall_set_attr(tree, 0, 0, MOUNT_ATTR_NOEXEC) < 0))
                 return wall_fail(e, STAGE_ROOT, "taking the private %s", s->text);
-        return attach(w, tree, s->path, true, e);
+        return wall_attach(w, tree, s->path, true, e);
 }
 
 static const struct {
@@ -302,16 +302,17 @@ static int do_device(struct wall_init *w, const struct plan_step *s, struct err 
                 return wall_fail(e, STAGE_ROOT, "%s of this host is not the device it should be", s->path);
         }
         AUTO_FD(tree, mount_clone(from, "", 0));
-        if (tree < 0 || set_attr(tree, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, 0) < 0)
+        if (tree < 0 ||
+            wall_set_attr(tree, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "taking %s", s->path);
-        return attach(w, tree, s->path, false, e);
+        return wall_attach(w, tree, s->path, false, e);
 }
 
 static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         if (wall_left_out(LAYER_PID)) { /* tests only: the host's processes, as they are */
                 AUTO_FD(host, mount_clone(AT_FDCWD, "/proc", AT_RECURSIVE));
-                return attach(w, host, s->path, true, e);
+                return wall_attach(w, host, s->path, true, e);
         }
         AUTO_FD(fs, mount_fsopen("proc"));
         if (fs < 0 || mount_fsset(fs, "hidepid", "invisible") < 0 || mount_fsset(fs, "subset", "pid") < 0 ||
@@ -320,7 +321,7 @@ static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e
         w->proc = mount_fsmount(fs, PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
         if (w->proc < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own /proc");
-        return attach(w, w->proc, s->path, true, e);
+        return wall_attach(w, w->proc, s->path, true, e);
 }
 
 static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err *e)
@@ -332,7 +333,7 @@ static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err 
         AUTO_FD(tree, mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
         if (tree < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
-        return attach(w, tree, s->path, true, e);
+        return wall_attach(w, tree, s->path, true, e);
 }
 
 /* Covers what an `except` names with an empty, closed thing of the same kind. */
@@ -360,7 +361,7 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
                         : (make_node(w->root, name, false) < 0 && errno != EEXIST))
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
         AUTO_FD(tree, mount_clone(w->root, name, 0));
-        if (tree < 0 || set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
+        if (tree < 0 || wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
             mount_move(tree, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
         return 0;
@@ -369,7 +370,8 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
 static int (*const doers[])(struct wall_init *, const struct plan_step *, struct err *) = {
         [STEP_FILE] = do_file,       [STEP_LINK] = do_link,     [STEP_BIND] = do_bind,
         [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device, [STEP_PROC] = do_proc,
-        [STEP_DEVPTS] = do_devpts,   [STEP_MASK] = do_mask,
+        [STEP_DEVPTS] = do_devpts,   [STEP_MASK] = do_mask,     [STEP_EDIT] = wall_do_edit,
+        [STEP_PIN] = wall_do_pin,
 };
 _Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
 
@@ -401,13 +403,13 @@ int wall_root_build(struct wall_init *w, struct err *e)
                 if (!doers[s->kind] || doers[s->kind](w, s, e) < 0)
                         return -1;
         }
-        forget_parent(w);
+        wall_forget_parent(w);
         if (w->masked && !w->observer) {
                 (void) unlinkat(w->root, FRONT_MASK_DIR, AT_REMOVEDIR);
                 (void) unlinkat(w->root, FRONT_MASK_FILE, 0);
         }
         if ((!w->observer && make_node(w->root, &LANDLOCK_CANARY[1], false) < 0) ||
-            set_attr(w->root, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+            wall_set_attr(w->root, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "closing the new root");
         return 0;
 }

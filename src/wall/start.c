@@ -133,10 +133,10 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
 }
 
 /* The caller's own files appear as the box user's. SAFETY: done by root, for paths that root named; what is
- * mapped is one id, so other users' files stay other users'. */
-static int map_door(const struct plan_step *s, int userns, struct err *e)
+ * mapped is one id, so other users' files stay other users'. Takes `from`. */
+static int map_tree(const struct plan_step *s, int opened, int userns, struct err *e)
 {
-        AUTO_FD(from, wall_open_door(s, e));
+        AUTO_FD(from, opened);
         if (from < 0)
                 return -1;
         AUTO_FD(tree, mount_clone(from, "", 0));
@@ -154,13 +154,37 @@ static int map_door(const struct plan_step *s, int userns, struct err *e)
         return TAKE_FD(tree);
 }
 
+/* Hands over one mount; takes it. */
+static int send_tree(const struct wall_child *c, int mapped, const struct plan_step *step, struct err *e)
+{
+        AUTO_FD(tree, mapped);
+        struct wall_order o = { .command = COMMAND_MOUNT };
+        if (tree < 0)
+                return -1;
+        if (wire_send(c->control, &o, sizeof o, tree) < 0)
+                return wall_fail(e, STAGE_DOORS, "handing over the door %s", step->path);
+        return 0;
+}
+
+/* An edit door is two mounts: the tree below, and the directory with the private layer. */
+static int send_door(const struct wall_start *s, const struct wall_child *c, const struct plan_step *step,
+                     int userns, struct err *e)
+{
+        if (send_tree(c, map_tree(step, wall_open_door(step, e), userns, e), step, e) < 0)
+                return -1;
+        if (step->kind != STEP_EDIT)
+                return 0;
+        int layer = wall_open_layer(&s->edits[step->layer], e);
+        return send_tree(c, map_tree(step, layer, userns, e), step, e);
+}
+
 static int send_mapped_doors(const struct wall_start *s, int host_proc, const struct wall_child *c,
                              struct err *e)
 {
         AUTO_FD(userns, -1);
         for (size_t i = 0; i < s->plan->step_count; i++) {
                 const struct plan_step *step = &s->plan->steps[i];
-                if (step->kind != STEP_BIND || !(step->flags & STEP_IDMAP))
+                if ((step->kind != STEP_BIND && step->kind != STEP_EDIT) || !(step->flags & STEP_IDMAP))
                         continue;
                 if (userns < 0) {
                         char name[48];
@@ -169,12 +193,8 @@ static int send_mapped_doors(const struct wall_start *s, int host_proc, const st
                         if (userns < 0)
                                 return wall_fail(e, STAGE_MAP, "opening the new user namespace");
                 }
-                AUTO_FD(tree, map_door(step, userns, e));
-                if (tree < 0)
+                if (send_door(s, c, step, userns, e) < 0)
                         return -1;
-                struct wall_order o = { .command = COMMAND_MOUNT };
-                if (wire_send(c->control, &o, sizeof o, tree) < 0)
-                        return wall_fail(e, STAGE_DOORS, "handing over the door %s", step->path);
         }
         return 0;
 }

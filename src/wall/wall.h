@@ -96,8 +96,16 @@ struct wall_child {
         bool own_pids; /* it has a pid namespace: killing init ends all of it */
 };
 
+/* Where the private layer of one edit door lies: a directory with `upper` and `work`, or with a file `file`.
+ */
+struct wall_edit {
+        const char *path;
+        uint64_t dev, ino; /* what it must still be */
+};
+
 struct wall_start {
         const struct plan *plan;
+        const struct wall_edit *edits; /* as many as the plan has EDIT steps */
         const struct wall_stdio *io;
         int cgroup_fd;        /* v2 group to be born in, or -1 */
         bool sample_limits;   /* no control group keeps memory, processes or cpu: init samples */

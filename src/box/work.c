@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* box/work.c - the keeper's part in edit doors: a private layer for each before the start, a look at its size
+ * while the box runs, sealed or removed at the end. */
+#include "base/clock.h"
+#include "box/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TALLY_NS = 100000000, TALLY_SHARE = 20, ENTRY_BYTES = 4096, ENTRIES_LEAST = 4096 };
+
+static const struct plan_step *edit_of(const struct plan *p, unsigned layer)
+{
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_EDIT && p->steps[i].layer == layer)
+                        return &p->steps[i];
+        return NULL;
+}
+
+/* The edit step that shows `path`: the deepest. */
+static const struct plan_step *edit_over(const struct plan *p, const char *path)
+{
+        const struct plan_step *best = NULL;
+        for (size_t i = 0; i < p->step_count; i++) {
+                const struct plan_step *s = &p->steps[i];
+                size_t n = strlen(s->path);
+                if (s->kind == STEP_EDIT && strncmp(path, s->path, n) == 0 && path[n] == '/' &&
+                    (!best || n > strlen(best->path)))
+                        best = s;
+        }
+        return best;
+}
+
+/* The guards of one door, relative to it; one array for all doors, each part ended by NULL. */
+static const char *const *guards_of(const struct plan *p, const struct plan_step *door, const char **to,
+                                    size_t *at)
+{
+        const char *const *first = to + *at;
+        for (size_t i = 0; i < p->step_count; i++) {
+                const struct plan_step *s = &p->steps[i];
+                if (s->kind == STEP_PIN && s->flags & STEP_GUARD && edit_over(p, s->path) == door)
+                        to[(*at)++] = s->path + strlen(door->path) + 1;
+        }
+        to[(*at)++] = NULL;
+        return first;
+}
+
+static int begin(struct box *b, struct work_door_ask *doors, const char **guards, struct err *e)
+{
+        const struct plan *p = b->c.plan;
+        size_t at = 0;
+        for (unsigned i = 0; i < p->edits; i++) {
+                const struct plan_step *s = edit_of(p, i);
+                doors[i] = (struct work_door_ask){ .host = s->text,
+                                                   .dev = s->dev,
+                                                   .ino = s->ino,
+                                                   .is_dir = s->flags & STEP_IS_DIR,
+                                                   .guards = guards_of(p, s, guards, &at) };
+        }
+        struct work_ask ask = { .run = b->r.run,
+                                .box = b->r.name,
+                                .policy = policy_digest(b->c.policy),
+                                .on = b->c.work_on,
+                                .keep = b->c.work_keep,
+                                .doors = doors,
+                                .door_count = p->edits };
+        b->work = work_begin(&ask, e);
+        if (!b->work)
+                return -1;
+        const struct work_place *places = work_places(b->work);
+        for (unsigned i = 0; i < p->edits; i++)
+                b->edits[i] = (struct wall_edit){ places[i].path, places[i].dev, places[i].ino };
+        return 0;
+}
+
+int keeper_work_begin(struct box *b, struct err *e)
+{
+        const struct plan *p = b->c.plan;
+        if (p->edits == 0 && !b->c.work_on && !b->c.work_keep)
+                return 0;
+        if (p->edits == 0) {
+                (void) err_set(e, ERR_USAGE, 0, "a layer was asked for, but the policy has no `edit` door");
+                return err_hint(e, "add --edit DIR");
+        }
+        struct work_door_ask *doors = calloc(p->edits, sizeof *doors);
+        const char **guards = calloc(p->step_count + p->edits, sizeof *guards);
+        b->edits = calloc(p->edits, sizeof *b->edits);
+        int r = doors && guards && b->edits ? begin(b, doors, guards, e)
+                                            : err_set(e, ERR_MEMORY, 0, "no memory for the layers");
+        free(doors);
+        free(guards);
+        return r;
+}
+
+/* Sampled: a filesystem without quotas can only be looked at. The look may take its twentieth of the time. */
+void keeper_work_look(struct box *b, uint64_t now)
+{
+        if (!b->work || now < b->next_tally_ns)
+                return;
+        uint64_t disk = b->c.plan->limits.value[LIMIT_DISK];
+        uint64_t entries = disk / ENTRY_BYTES > ENTRIES_LEAST ? disk / ENTRY_BYTES : ENTRIES_LEAST;
+        if (work_is_over(b->work, disk, entries))
+                keeper_limit_fired(b, LIMIT_DISK);
+        uint64_t after = clock_mono_ns(), rest = (after - now) * TALLY_SHARE;
+        b->next_tally_ns = after + (rest > TALLY_NS ? rest : TALLY_NS);
+}
+
+void keeper_work_end(struct box *b)
+{
+        struct work_run *w = b->work;
+        b->work = NULL;
+        if (!w)
+                return;
+        if (!b->up) {
+                work_drop(w);
+                return;
+        }
+        b->r.has_work = true;
+        if (work_end(w, &b->r.work, &b->r.work_error) == 0)
+                b->r.work_error.code = ERR_NONE;
+}

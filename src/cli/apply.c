@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/apply.c - `cordon apply`, `undo`, `discard` and `fork`: what becomes of a layer. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct apply {
+        bool flagged;
+        const char *to, *patch;
+};
+
+static int set_flagged(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct apply *) ctx)->flagged = true;
+        return 0;
+}
+
+static int set_to(void *ctx, const char *value)
+{
+        ((struct apply *) ctx)->to = value;
+        return 0;
+}
+
+static int set_patch(void *ctx, const char *value)
+{
+        ((struct apply *) ctx)->patch = value;
+        return 0;
+}
+
+const struct cli_option apply_options[] = {
+        { "include-flagged", 0, NULL, "also what the host would execute or trust", set_flagged },
+        { "to", 0, "DIR", "into this directory; the layer stays", set_to },
+        { "as-patch", 0, "FILE", "write a patch for `git apply` instead (- is standard output)", set_patch },
+        { 0 },
+};
+
+static int write_patch(const char *run, const char *const *paths, const char *file)
+{
+        cordon_error e = { 0 };
+        size_t entries;
+        bool here = strcmp(file, "-") == 0;
+        FILE *to = here ? stdout : fopen(file, "wxe");
+        if (!to)
+                return cli_usage("--as-patch %s: %s", file, strerror(errno));
+        int r = cordon_work_diff(run, CORDON_WORK_PATCH, 0, paths, cli_sink, to, &entries, &e);
+        bool lost = ferror(to) || (!here && fclose(to) != 0);
+        if ((r < 0 || lost) && !here)
+                (void) unlink(file);
+        if (r < 0)
+                return cli_error(&e);
+        return lost ? cli_usage("%s could not be written", file) : 0;
+}
+
+static const char *plural(size_t n) { return n == 1 ? "entry" : "entries"; }
+
+static int tell_apply(const cordon_work_outcome *r, const struct apply *a)
+{
+        if (r->conflicts > 0) {
+                cli_note("error: nothing was applied: %zu %s in the way", r->conflicts, plural(r->conflicts));
+                cli_note("hint: look at both sides, then apply the rest by name, --to another directory, or "
+                         "discard %s",
+                         r->run);
+                return 1;
+        }
+        if (r->applied > 0)
+                cli_note("%zu %s applied%s%s; cordon undo %s takes it back", r->applied, plural(r->applied),
+                         a->to ? " to " : "", a->to ? a->to : "", r->run);
+        if (r->held > 0)
+                cli_note("%zu %s held back: name them, or --include-flagged, after cordon diff %s", r->held,
+                         plural(r->held), r->run);
+        if (r->applied + r->held == 0)
+                cli_note("there was nothing to apply");
+        return r->applied == 0 && r->held > 0;
+}
+
+int verb_apply(int argc, char **argv)
+{
+        struct apply a = { 0 };
+        cordon_error e = { 0 };
+        cordon_work_outcome r;
+        cordon_work_apply_options o = { .out = cli_sink, .out_ctx = stderr };
+        int at = cli_options(argc, argv, cli_verb_find("apply"), &a, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+        cli_run_and_paths(argc, argv, at, &o.run, &o.paths);
+        if (a.patch && (a.to || a.flagged))
+                return cli_usage(
+                        "--as-patch goes with no other option: a patch is read before it is applied");
+        if (a.patch)
+                return write_patch(o.run, o.paths, a.patch);
+        o.include_flagged = a.flagged;
+        o.to = a.to;
+        return cordon_work_apply(&o, &r, &e) < 0 ? cli_error(&e) : tell_apply(&r, &a);
+}
+
+int verb_undo(int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        cordon_work_outcome r;
+        if (argc > 2)
+                return cli_usage("cordon undo RUN");
+        if (argc < 2)
+                return cli_usage("which apply? `cordon diff --list` shows the layers");
+        if (cordon_work_undo(argv[1], cli_sink, stderr, &r, &e) < 0)
+                return cli_error(&e);
+        if (r.conflicts > 0) {
+                cli_note("error: nothing was taken back: %zu %s in the way", r.conflicts,
+                         plural(r.conflicts));
+                return 1;
+        }
+        cli_note("%zu %s taken back; the layer %s waits again", r.applied, plural(r.applied), r.run);
+        return 0;
+}
+
+static int discard_one(const char *which)
+{
+        cordon_error e = { 0 };
+        char run[64];
+        if (cordon_work_discard(which, run, &e) < 0)
+                return cli_error(&e);
+        cli_note("the layer %s is gone", run);
+        return 0;
+}
+
+int verb_discard(int argc, char **argv)
+{
+        int status = 0;
+        if (argc < 2)
+                return discard_one(NULL);
+        for (int i = 1; i < argc; i++)
+                status |= discard_one(argv[i]);
+        return status;
+}
+
+int verb_fork(int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        char run[64];
+        if (argc != 2)
+                return cli_usage("cordon fork RUN");
+        if (cordon_work_fork(argv[1], run, &e) < 0)
+                return cli_error(&e);
+        return printf("%s\n", run) < 0 ? EXIT_CORDON : 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/diff.c - `cordon diff`: forms, colour and pager as users of git expect them. */
+#include "cli/cli.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct diff {
+        cordon_work_form form;
+        bool list, json, no_pager;
+        enum { COLOUR_AUTO = 0, COLOUR_ALWAYS, COLOUR_NEVER } colour;
+};
+
+static int set_stat(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct diff *) ctx)->form = CORDON_WORK_STAT;
+        return 0;
+}
+
+static int set_names(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct diff *) ctx)->form = CORDON_WORK_NAMES;
+        return 0;
+}
+
+static int set_json(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct diff *) ctx)->form = CORDON_WORK_JSON;
+        ((struct diff *) ctx)->json = true;
+        return 0;
+}
+
+static int set_list(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct diff *) ctx)->list = true;
+        return 0;
+}
+
+static int set_no_pager(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct diff *) ctx)->no_pager = true;
+        return 0;
+}
+
+static int set_colour(void *ctx, const char *value)
+{
+        static const char *const words[] = { "auto", "always", "never" };
+        for (unsigned i = 0; i < 3; i++)
+                if (strcmp(value, words[i]) == 0) {
+                        ((struct diff *) ctx)->colour = i;
+                        return 0;
+                }
+        return cli_usage("--color takes auto, always or never"), -1;
+}
+
+const struct cli_option diff_options[] = {
+        { "stat", 0, NULL, "one line for each entry", set_stat },
+        { "name-only", 0, NULL, "names, quoted as git quotes them", set_names },
+        { "json", 0, NULL, "for programs", set_json },
+        { "list", 'l', NULL, "the layers there are", set_list },
+        { "color", 0, "WHEN", "auto (the default), always, never", set_colour },
+        { "no-pager", 0, NULL, "never through $PAGER", set_no_pager },
+        { 0 },
+};
+
+void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, const char *const **ret_paths)
+{
+        bool only_paths = at > 1 && strcmp(argv[at - 1], "--") == 0;
+        *ret_run = at < argc && !only_paths ? argv[at++] : NULL;
+        *ret_paths = at < argc ? (const char *const *) argv + at : NULL;
+}
+
+void cli_sink(void *ctx, const void *data, size_t len) { (void) !fwrite(data, 1, len, (FILE *) ctx); }
+
+/* The pager reads a pipe; it gets nothing else of ours. As git: $PAGER by the shell, `less -FRX` else. */
+static pid_t start_pager(FILE **ret_to)
+{
+        const char *own = getenv("CORDON_PAGER"), *pager = own ? own : getenv("PAGER");
+        int ends[2];
+        if (pager && (pager[0] == '\0' || strcmp(pager, "cat") == 0))
+                return -1;
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return -1;
+        pid_t pid = fork();
+        if (pid == 0) {
+                (void) dup2(ends[0], 0);
+                (void) setenv("LESS", "FRX", 0);
+                (void) execl("/bin/sh", "sh", "-c", pager ? pager : "exec less", (char *) NULL);
+                _exit(127);
+        }
+        (void) close(ends[0]);
+        *ret_to = pid > 0 ? fdopen(ends[1], "w") : NULL;
+        if (!*ret_to)
+                (void) close(ends[1]);
+        return pid;
+}
+
+static int show(const struct diff *d, const char *run, const char *const *paths)
+{
+        cordon_error e = { 0 };
+        size_t entries = 0;
+        FILE *to = stdout;
+        const char *no_colour = getenv("NO_COLOR");
+        bool terminal = isatty(1);
+        bool colour = d->colour == COLOUR_ALWAYS ||
+                      (d->colour == COLOUR_AUTO && terminal && !(no_colour && *no_colour));
+        bool paged = terminal && !d->no_pager && (d->form == CORDON_WORK_TEXT || d->form == CORDON_WORK_STAT);
+        pid_t pager = paged ? start_pager(&to) : -1;
+        if (!to)
+                to = stdout;
+        int r = cordon_work_diff(run, d->form, colour, paths, cli_sink, to, &entries, &e);
+        if (to != stdout)
+                (void) fclose(to);
+        while (pager > 0 && waitpid(pager, NULL, 0) < 0)
+                ;
+        if (r < 0)
+                return cli_error(&e);
+        if (entries == 0 && terminal)
+                cli_note("nothing is different");
+        return 0;
+}
+
+int verb_diff(int argc, char **argv)
+{
+        struct diff d = { 0 };
+        cordon_error e = { 0 };
+        const char *run;
+        const char *const *paths;
+        int at = cli_options(argc, argv, cli_verb_find("diff"), &d, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+        if (d.list)
+                return cordon_work_list(d.json, cli_sink, stdout, &e) < 0 ? cli_error(&e) : 0;
+        cli_run_and_paths(argc, argv, at, &run, &paths);
+        return show(&d, run, paths);
+}

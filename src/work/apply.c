@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/* work/apply.c - lets a layer land: which entries, whether something is in their way, which steps in which
+ * order; and takes the newest apply back. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "store/store.h"
+#include "work/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void layer_end(struct layer **l) { layer_free(*l); }
+#define AUTO_LAYER(name, init) __attribute__((cleanup(layer_end))) struct layer *name = (init)
+static void journal_end(struct journal **j) { journal_free(*j); }
+#define AUTO_JOURNAL(name, init) __attribute__((cleanup(journal_end))) struct journal *name = (init)
+
+/* ---- which ---- */
+
+static void say(const struct work_apply *a, const char *mark, const struct entry *x, const char *why)
+{
+        AUTO_BUF(out);
+        char shown[WORK_PATH_MAX];
+        buf_printf(&out, "%s %s: %s\n", mark, str_inert(span_str(x->path), shown, sizeof shown), why);
+        if (a->out)
+                a->out(a->out_ctx, buf_str(&out), out.n);
+}
+
+/* Parents of every entry, found once: entries are sorted with a directory right before what lies in it. */
+static long *find_parents(const struct entries *v)
+{
+        long *up = calloc(v->n + 1, sizeof *up);
+        for (size_t i = 0; up && i < v->n; i++) {
+                long k = i ? (long) i - 1 : -1;
+                while (k >= 0 && !(v->v[k].door == v->v[i].door && path_below(v->v[i].path, v->v[k].path)))
+                        k = up[k];
+                up[i] = k;
+        }
+        return up;
+}
+
+static bool brings_directory(const struct entry *x)
+{
+        return x->what & (WHAT_ADDED | WHAT_TYPE) && x->now.kind == NODE_DIR;
+}
+
+static bool takes_directory(const struct entry *x)
+{
+        return x->what & (WHAT_DELETED | WHAT_TYPE) && x->old.kind == NODE_DIR;
+}
+
+static const char *why_held(const struct work_apply *a, const struct layer *l, const struct entry *x)
+{
+        unsigned bit;
+        if (x->flags & FLAG_NEVER)
+                return flags_words(FLAG_NEVER, &bit);
+        if (x->flags && !a->flagged && !entry_named(l, x, a->paths))
+                return flags_words(x->flags, &bit);
+        return NULL;
+}
+
+/* Chooses; returns how many are held back. */
+static size_t choose(const struct work_apply *a, const struct layer *l, struct entries *v, const long *up)
+{
+        size_t held = 0;
+        for (size_t i = 0; i < v->n; i++) {
+                struct entry *x = &v->v[i];
+                long p = up[i];
+                bool asked = !a->paths || entry_named(l, x, a->paths);
+                const char *why = asked ? why_held(a, l, x) : NULL;
+                if (p >= 0 && v->v[p].chosen && takes_directory(&v->v[p]) && x->what & WHAT_DELETED) {
+                        x->chosen = true; /* goes with its directory */
+                        continue;
+                }
+                if (!asked)
+                        continue;
+                if (!why && !a->paths && p >= 0 && brings_directory(&v->v[p]) && !v->v[p].chosen)
+                        why = "the directory it lies in is held back";
+                if (why) {
+                        held++;
+                        say(a, "held back:", x, why);
+                        continue;
+                }
+                x->chosen = true;
+                for (; p >= 0 && brings_directory(&v->v[p]); p = up[p])
+                        v->v[p].chosen = true; /* what was named needs where it lies */
+        }
+        return held;
+}
+
+/* ---- whether ---- */
+
+/* Another directory than the door: what was sealed must lie there too. */
+static const char *judge_there(const struct target *t, struct entry *x, struct node *ret_old)
+{
+        const char *name;
+        char digest[65] = "";
+        AUTO_FD(parent, tree_parent(t->fd, x->path, &name));
+        *ret_old = (struct node){ 0 };
+        if (parent < 0)
+                return errno == ENOENT && x->base_kind == '-' ? NULL : "the way to it is not there";
+        if (tree_look(parent, name, ret_old) < 0 || tree_digest(parent, name, ret_old, false, digest) < 0)
+                return "cannot be read there";
+        if (kind_letter(ret_old->kind) != x->base_kind || strcmp(x->base, digest[0] ? digest : "-") != 0)
+                return x->base_kind == '-' ? "is there already" : "is something else there";
+        return NULL;
+}
+
+static size_t count_conflicts(const struct work_apply *a, const struct journal *j, struct entries *v)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < v->n; i++) {
+                struct entry *x = &v->v[i];
+                const char *why = x->conflict;
+                if (!x->chosen)
+                        continue;
+                if (a->to)
+                        why = judge_there(&j->targets[x->door], x, &x->old);
+                if (why) {
+                        n++;
+                        say(a, "in the way:", x, why);
+                }
+        }
+        return n;
+}
+
+/* ---- where ---- */
+
+static bool one_rename_away(int from, int to)
+{
+        /* Neither name exists: the kernel answers ENOENT only after it has found both on one mount. */
+        return syscall(SYS_renameat2, from, ".no-such-entry", to, ".no-such-entry-either", RENAME_NOREPLACE) <
+                       0 &&
+               errno == ENOENT;
+}
+
+static int fill_target(struct journal *j, size_t door, const char *path, struct err *e)
+{
+        struct target *t = &j->targets[door];
+        struct stat st;
+        t->path = arena_str(&j->mem, path);
+        t->fd = t->path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        if (t->fd < 0 || fstat(t->fd, &st) < 0)
+                return err_set(e, ERR_DOOR, errno, "opening %s: %s", path, strerror(errno));
+        t->dev = tree_fsid(t->fd);
+        t->ino = st.st_ino;
+        t->used = true;
+        t->inside = !one_rename_away(j->dir, t->fd);
+        return 0;
+}
+
+static int target_of_door(struct journal *j, size_t door, struct err *e)
+{
+        const struct work_door *d = &j->l->doors[door];
+        char path[PATH_MAX];
+        if (snprintf(path, sizeof path, "%s", d->host) >= (int) sizeof path)
+                return err_set(e, ERR_DOOR, ENAMETOOLONG, "the door %s has too long a path", d->host);
+        if (!d->is_dir) {
+                if (!realpath(d->host, path) && errno != ENOENT)
+                        return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host,
+                                       strerror(errno));
+                char *slash = strrchr(path, '/');
+                slash[slash == path] = '\0';
+        }
+        if (fill_target(j, door, path, e) < 0)
+                return -1;
+        if (d->is_dir && (j->targets[door].dev != d->dev || j->targets[door].ino != d->ino))
+                return err_set(e, ERR_DOOR, ESTALE, "%s is another directory than the one that the box saw",
+                               d->host);
+        return 0;
+}
+
+static int find_targets(const struct work_apply *a, struct journal *j, const struct entries *v, struct err *e)
+{
+        long only = -1;
+        for (size_t i = 0; i < v->n; i++) {
+                size_t door = v->v[i].door;
+                if (!v->v[i].chosen || j->targets[door].used)
+                        continue;
+                if (a->to && only >= 0) {
+                        (void) err_set(e, ERR_USAGE, 0,
+                                       "--to takes the changes of one door, and the layer has several");
+                        return err_hint(e, "name the paths of one door");
+                }
+                only = (long) door;
+                if ((a->to ? fill_target(j, door, a->to, e) : target_of_door(j, door, e)) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+/* ---- which steps ---- */
+
+static const char *target_path(const struct work_apply *a, const struct layer *l, const struct entry *x)
+{
+        (void) a;
+        const struct work_door *d = &l->doors[x->door];
+        static char name[NAME_MAX + 1]; /* a single file's: the same for every use of one apply */
+        char path[PATH_MAX];
+        if (d->is_dir || !realpath(d->host, path))
+                return x->path;
+        (void) snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1);
+        return name;
+}
+
+static void add_op(const struct work_apply *a, struct journal *j, const struct entry *x, char kind)
+{
+        struct op *o = &j->ops[j->n];
+        const struct work_door *d = &j->l->doors[x->door];
+        bool file = x->now.kind == NODE_FILE && kind != OP_META && kind != OP_TAKE;
+        *o = (struct op){ .kind = kind,
+                          .door = x->door,
+                          .slot = j->n,
+                          .path = arena_str(&j->mem, target_path(a, j->l, x)),
+                          .source = x->path,
+                          .entry = x,
+                          .old = x->old,
+                          .setid = (x->flags && (a->flagged || a->paths)) != 0,
+                          .keep_owner = x->what & WHAT_OWNER && !a->flagged,
+                          .new_dir = brings_directory(x) };
+        /* One name, ours, on one mount: the file itself may go. */
+        o->moved = file && d->is_dir && !a->to && !j->targets[x->door].inside && x->now.links == 1 &&
+                   x->now.uid == geteuid() && !o->keep_owner;
+        j->n += o->path != NULL;
+}
+
+static int make_ops(const struct work_apply *a, struct journal *j, const struct entries *v, const long *up,
+                    struct err *e)
+{
+        j->ops = calloc(2 * v->n + 1, sizeof *j->ops);
+        if (!j->ops)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the journal");
+        for (size_t i = 0; i < v->n; i++) {
+                const struct entry *x = &v->v[i];
+                bool covered = up[i] >= 0 && v->v[up[i]].chosen && takes_directory(&v->v[up[i]]);
+                if (x->chosen && x->what & WHAT_DELETED && !covered)
+                        add_op(a, j, x, OP_TAKE);
+        }
+        for (int dirs = 1; dirs >= 0; dirs--)
+                for (size_t i = 0; i < v->n; i++) {
+                        const struct entry *x = &v->v[i];
+                        if (!x->chosen || x->what & WHAT_DELETED || (x->now.kind == NODE_DIR) != dirs)
+                                continue;
+                        if (x->what & WHAT_ADDED)
+                                add_op(a, j, x, OP_PUT);
+                        else if (!dirs || x->what & WHAT_TYPE)
+                                add_op(a, j, x, OP_SWAP);
+                }
+        for (size_t i = v->n; i-- > 0;)
+                if (v->v[i].chosen && v->v[i].now.kind == NODE_DIR)
+                        add_op(a, j, &v->v[i], OP_META);
+        return j->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for the journal") : 0;
+}
+
+/* ---- doing it ---- */
+
+/* Two applies into one tree take turns. The lock is a file of ours: a box can lock what it sees. */
+static int lock_target(const struct target *t, struct err *e)
+{
+        char name[64];
+        AUTO_FD(state, store_open(e));
+        AUTO_FD(dir, state < 0 ? -1 : store_dir(state, "locks", e));
+        if (dir < 0)
+                return -1;
+        (void) snprintf(name, sizeof name, "apply-%" PRIx64 "-%" PRIx64, t->dev, t->ino);
+        int fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0 || flock(fd, LOCK_EX) < 0) {
+                (void) err_set(e, ERR_IO, errno, "waiting for %s: %s", t->path, strerror(errno));
+                fd_close(&fd);
+        }
+        return fd;
+}
+
+static int run_journal(struct journal *j, struct err *e)
+{
+        if (copy_node(j->l->dir, "base", j->dir, "base", false) < 0)
+                return err_set(e, ERR_IO, errno, "keeping what the layer %s began with: %s", j->l->run,
+                               strerror(errno));
+        work_step();
+        if (journal_write(j, e) < 0)
+                return -1;
+        work_step();
+        struct err why;
+        bool ok = journal_open_targets(j, true, e) == 0 && stage_all(j, e) == 0 &&
+                  journal_commit(j, e) == 0 && journal_forward(j, e) == 0;
+        if (ok)
+                return journal_settle(j, e);
+        if (journal_mark(j, "back", &why) < 0 || journal_take_back(j, &why) < 0)
+                (void) err_hint(e, "what was begun is taken back by the next command: %s", why.what);
+        else
+                (void) err_hint(e, "nothing was changed");
+        return -1;
+}
+
+static void tell_effects(const struct work_apply *a, const struct journal *j)
+{
+        for (size_t i = 0; a->effect && i < j->n; i++) {
+                const struct op *o = &j->ops[i];
+                const struct work_effect x = { .run = j->l->run,
+                                               .host = j->targets[o->door].path,
+                                               .path = span_str(o->path),
+                                               .before = o->entry->base && o->entry->base[0] != '-'
+                                                                 ? o->entry->base
+                                                                 : "",
+                                               .after = o->digest ? o->digest : "" };
+                a->effect(a->effect_ctx, &x);
+        }
+}
+
+static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
+                struct work_outcome *ret, struct err *e)
+{
+        ret->held = choose(a, l, v, up);
+        for (size_t i = 0; i < v->n; i++)
+                ret->applied += v->v[i].chosen;
+        if (ret->applied == 0)
+                return 0;
+        AUTO_JOURNAL(j, journal_new(l, e));
+        if (!j)
+                return -1;
+        struct err none;
+        int r = find_targets(a, j, v, e);
+        for (size_t i = 0; r == 0 && i < l->door_count; i++)
+                if (j->targets[i].used)
+                        r = (j->targets[i].lock = lock_target(&j->targets[i], e)) < 0 ? -1 : 0;
+        if (r == 0 && (ret->conflicts = count_conflicts(a, j, v)) > 0)
+                ret->applied = 0;
+        if (r < 0 || ret->conflicts > 0 || make_ops(a, j, v, up, e) < 0) {
+                (void) journal_remove(j, &none);
+                return ret->conflicts > 0 ? 0 : -1;
+        }
+        if (run_journal(j, e) < 0)
+                return -1;
+        tell_effects(a, j);
+        if (a->to)
+                return 0;
+        if (base_drop(l, v, e) < 0)
+                return -1;
+        work_step();
+        l->state = ret->applied == v->n ? LAYER_APPLIED : LAYER_SEALED;
+        return layer_write(l, e);
+}
+
+int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e)
+{
+        *ret = (struct work_outcome){ 0 };
+        AUTO_ENTRIES(v);
+        AUTO_LAYER(l, layer_open(a->run, e));
+        if (!l)
+                return -1;
+        (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
+        if (l->state == LAYER_APPLIED && !a->to) {
+                (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied already", l->run);
+                return err_hint(e, "`cordon undo %s` takes it back", l->run);
+        }
+        if (scan_sealed(l, &v, e) < 0)
+                return -1;
+        long *up = find_parents(&v);
+        int r = up ? land(a, l, &v, up, ret, e) : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        free(up);
+        return r;
+}
+
+/* ---- undo ---- */
+
+/* What an apply put there must still be there, or undo would destroy somebody's later work. */
+static const char *judge_undo(const struct target *t, const struct op *o)
+{
+        struct node now;
+        const char *name;
+        char digest[65] = "";
+        if (o->kind == OP_META)
+                return NULL;
+        AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
+        if (parent < 0 || tree_look(parent, name, &now) < 0)
+                return "the way to it is gone";
+        if (o->kind == OP_TAKE)
+                return now.kind ? "is there again" : NULL;
+        if (now.kind == NODE_NONE)
+                return "is gone";
+        if (tree_digest(parent, name, &now, false, digest) < 0)
+                return "cannot be read";
+        return strcmp(o->digest, digest[0] ? digest : "-") == 0 ? NULL : "changed since";
+}
+
+struct put {
+        unsigned door;
+        const char *path;
+};
+
+static int by_put(const void *a, const void *b)
+{
+        const struct put *x = a, *y = b;
+        return x->door != y->door ? (x->door < y->door ? -1 : 1) : strcmp(x->path, y->path);
+}
+
+/* A directory that was put there must hold nothing but what was put there too. */
+static const char *judge_contents(const struct journal *j, const struct op *o, const struct put *puts,
+                                  size_t count)
+{
+        AUTO_NAMES(names);
+        if (o->kind != OP_PUT && o->kind != OP_SWAP)
+                return NULL;
+        AUTO_FD(dir, tree_dir(j->targets[o->door].fd, o->path));
+        if (dir < 0 || tree_names(dir, &names) < 0)
+                return NULL; /* no directory, or not ours to look into */
+        for (size_t i = 0; i < names.n; i++) {
+                char path[2 * WORK_PATH_MAX];
+                (void) snprintf(path, sizeof path, "%s/%s", o->path, names.v[i]);
+                const struct put key = { o->door, path };
+                if (!bsearch(&key, puts, count, sizeof *puts, by_put))
+                        return "holds something new";
+        }
+        return NULL;
+}
+
+static size_t undo_conflicts(const struct journal *j, work_sink *out, void *ctx)
+{
+        size_t n = 0, count = 0;
+        struct put *puts = calloc(j->n + 1, sizeof *puts);
+        for (size_t i = 0; puts && i < j->n; i++)
+                if (j->ops[i].kind == OP_PUT)
+                        puts[count++] = (struct put){ j->ops[i].door, j->ops[i].path };
+        if (count > 1)
+                qsort(puts, count, sizeof *puts, by_put);
+        for (size_t i = 0; i < j->n; i++) {
+                const struct op *o = &j->ops[i];
+                const char *why = judge_undo(&j->targets[o->door], o);
+                if (!why)
+                        why = puts ? judge_contents(j, o, puts, count) : "no memory to look at it";
+                if (!why)
+                        continue;
+                AUTO_BUF(line);
+                char shown[WORK_PATH_MAX];
+                buf_printf(&line, "in the way: %s: %s\n", str_inert(span_str(o->path), shown, sizeof shown),
+                           why);
+                if (out)
+                        out(ctx, buf_str(&line), line.n);
+                n++;
+        }
+        free(puts);
+        return n;
+}
+
+int work_undo(const char *run, work_sink *out, void *ctx, struct work_outcome *ret, struct err *e)
+{
+        *ret = (struct work_outcome){ 0 };
+        AUTO_LAYER(l, layer_open(run, e));
+        if (!l)
+                return -1;
+        (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
+        AUTO_JOURNAL(j, journal_newest(l, "done", e));
+        if (!j || journal_open_targets(j, false, e) < 0)
+                return -1;
+        ret->conflicts = undo_conflicts(j, out, ctx);
+        if (ret->conflicts > 0)
+                return 0;
+        for (size_t i = 0; i < j->n; i++)
+                ret->applied += j->ops[i].kind != OP_META;
+        if (journal_send_out(j, e) < 0 || journal_mark(j, "back", e) < 0)
+                return -1;
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
+                fd_close(&j->targets[i].slots);
+        return journal_open_targets(j, false, e) < 0 ? -1 : journal_take_back(j, e);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* work/base.c - what lay below each changed entry when the run ended, by content: so that a later change of
+ * the host's is found, and never undone by accident.
+ *
+ * `base`: one record for each entry, ended by NUL:
+ *     DOOR KIND MODE UID GID SIZE DIGEST PATH
+ * KIND is - f d l o; DIGEST is hex, or - (none), or ! (it changed while the box ran). */
+#include "base/fd.h"
+#include "base/str.h"
+#include "work/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECORD_MAX = WORK_PATH_MAX + 256 };
+
+struct record {
+        unsigned door;
+        char kind;
+        mode_t mode;
+        uid_t uid;
+        gid_t gid;
+        uint64_t size;
+        const char *digest, *path;
+};
+
+struct base {
+        char *text;
+        struct record *v;
+        size_t n;
+};
+
+char kind_letter(enum node_kind k) { return "-fdlo"[k]; }
+
+static void base_done(struct base *b)
+{
+        free(b->text);
+        free(b->v);
+}
+#define AUTO_BASE(name) __attribute__((cleanup(base_done))) struct base name = { 0 }
+
+static bool read_record(char *at, struct record *r)
+{
+        char *word[8];
+        for (unsigned i = 0; i < 7; i++) {
+                word[i] = at;
+                at = strchr(at, ' ');
+                if (!at)
+                        return false;
+                *at++ = '\0';
+        }
+        *r = (struct record){ .door = (unsigned) strtoul(word[0], NULL, 10),
+                              .kind = word[1][0],
+                              .mode = (mode_t) strtoul(word[2], NULL, 8),
+                              .uid = (uid_t) strtoul(word[3], NULL, 10),
+                              .gid = (gid_t) strtoul(word[4], NULL, 10),
+                              .size = strtoull(word[5], NULL, 10),
+                              .digest = word[6],
+                              .path = at };
+        return true;
+}
+
+static int read_base_in(const struct layer *l, int dir, struct base *ret, struct err *e)
+{
+        struct stat st;
+        AUTO_FD(fd, openat(dir, "base", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        if (fd < 0 && errno == ENOENT)
+                return 0;
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return err_set(e, ERR_IO, errno, "reading what the layer %s began with", l->run);
+        size_t size = (size_t) st.st_size;
+        ret->text = malloc(size + 1);
+        if (!ret->text || fd_read_all(fd, ret->text, size) != (ssize_t) size)
+                return err_set(e, ERR_IO, errno, "reading what the layer %s began with", l->run);
+        ret->text[size] = '\0';
+        size_t count = 0;
+        for (size_t i = 0; i < size; i++)
+                count += ret->text[i] == '\0';
+        ret->v = calloc(count + 1, sizeof *ret->v);
+        for (char *at = ret->text; ret->v && at < ret->text + size;) {
+                char *next = at + strlen(at) + 1;
+                if (ret->n == count || !read_record(at, &ret->v[ret->n++]))
+                        return err_set(e, ERR_IO, 0, "what the layer %s began with is not readable", l->run);
+                at = next;
+        }
+        return ret->v ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+}
+
+static int read_base(const struct layer *l, struct base *ret, struct err *e)
+{
+        return read_base_in(l, l->dir, ret, e);
+}
+
+static const struct record *find(const struct base *b, unsigned door, const char *path)
+{
+        size_t low = 0, high = b->n;
+        while (low < high) {
+                size_t mid = low + (high - low) / 2;
+                const struct record *r = &b->v[mid];
+                int c = r->door != door ? (r->door < door ? -1 : 1) : path_order(r->path, path);
+                if (c == 0)
+                        return r;
+                if (c < 0)
+                        low = mid + 1;
+                else
+                        high = mid;
+        }
+        return NULL;
+}
+
+static void put_record(struct buf *out, const struct record *r)
+{
+        buf_printf(out, "%u %c %o %u %u %" PRIu64 " %s ", r->door, r->kind, r->mode, r->uid, r->gid, r->size,
+                   r->digest[0] ? r->digest : "-");
+        buf_add(out, r->path, strlen(r->path) + 1);
+}
+
+static int write_base(const struct layer *l, const struct buf *out, struct err *e)
+{
+        AUTO_FD(fd, openat(l->dir, "base.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (out->failed)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        if (fd < 0 || fd_write_all(fd, out->p, out->n) < 0 || fsync(fd) < 0 ||
+            renameat(l->dir, "base.new", l->dir, "base") < 0 || fsync(l->dir) < 0)
+                return err_set(e, ERR_IO, errno, "writing what the layer %s began with: %s", l->run,
+                               strerror(errno));
+        return 0;
+}
+
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+        return a->tv_sec > b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
+static struct record record_of(const struct entry *x, const char *digest)
+{
+        return (struct record){ .door = x->door,
+                                .kind = kind_letter(x->old.kind),
+                                .mode = x->old.mode,
+                                .uid = x->old.uid,
+                                .gid = x->old.gid,
+                                .size = x->old.size,
+                                .digest = digest,
+                                .path = x->path };
+}
+
+/* Sides are opened once per door: entries come sorted. */
+struct cursor {
+        const struct layer *l;
+        long door;
+        struct sides s;
+};
+
+static int cursor_at(struct cursor *c, unsigned door, struct err *e)
+{
+        if (c->door == (long) door)
+                return 0;
+        if (c->door >= 0)
+                sides_close(&c->s);
+        c->door = -1;
+        if (sides_open(c->l, door, &c->s, e) < 0)
+                return -1;
+        c->door = door;
+        return 0;
+}
+
+static void cursor_done(struct cursor *c)
+{
+        if (c->door >= 0)
+                sides_close(&c->s);
+}
+#define AUTO_CURSOR(name, layer)                                                                             \
+        __attribute__((cleanup(cursor_done))) struct cursor name = { .l = (layer), .door = -1 }
+
+static int digest_of(struct cursor *c, const struct entry *x, bool now, char ret_hex[65], struct err *e)
+{
+        const char *name;
+        const struct node *n = now ? &x->now : &x->old;
+        ret_hex[0] = '\0';
+        if (n->kind != NODE_FILE && n->kind != NODE_LINK)
+                return 0;
+        if (cursor_at(c, x->door, e) < 0)
+                return -1;
+        AUTO_FD(dir, now ? side_upper(&c->s, x->path, &name) : side_lower(&c->s, x->path, &name));
+        char shown[256];
+        if (dir < 0 || tree_digest(dir, name, n, now, ret_hex) < 0)
+                return err_set(e, ERR_IO, errno, "reading %s: %s",
+                               str_inert(span_str(x->path), shown, sizeof shown), strerror(errno));
+        return 0;
+}
+
+int seal(struct layer *l, struct entries *ret, struct err *e)
+{
+        AUTO_BASE(before);
+        AUTO_BUF(out);
+        AUTO_CURSOR(c, l);
+        if (scan_layer(l, ret, e) < 0 || read_base(l, &before, e) < 0)
+                return -1;
+        for (size_t i = 0; i < ret->n; i++) {
+                struct entry *x = &ret->v[i];
+                const struct record *known = find(&before, x->door, x->path);
+                char digest[65] = "!";
+                bool late = x->old.kind && x->old.kind != NODE_DIR && is_later(&x->old.ctime, &l->start);
+                if (!known && !late && digest_of(&c, x, false, digest, e) < 0)
+                        return -1;
+                struct record r = record_of(x, digest);
+                put_record(&out, known ? known : &r);
+        }
+        l->state = LAYER_SEALED;
+        if (write_base(l, &out, e) < 0)
+                return -1;
+        return layer_write(l, e);
+}
+
+/* What the host did to an entry since it was sealed; NULL: nothing. */
+static const char *judge(const struct entry *x, const struct record *r, const char *digest)
+{
+        char now = kind_letter(x->old.kind);
+        if (strcmp(r->digest, "!") == 0)
+                return "changed while the box ran";
+        if (r->kind != now)
+                return now == '-'       ? "removed since"
+                       : r->kind == '-' ? "made since"
+                                        : "changed its type since";
+        if (now == '-')
+                return NULL;
+        if (strcmp(r->digest, digest[0] ? digest : "-") != 0 || (now == 'f' && r->size != x->old.size))
+                return "changed since";
+        if (now != 'l' && (r->mode != x->old.mode || r->uid != x->old.uid || r->gid != x->old.gid))
+                return "changed its mode or owner since";
+        return NULL;
+}
+
+int scan_sealed(const struct layer *l, struct entries *ret, struct err *e)
+{
+        AUTO_BASE(b);
+        AUTO_CURSOR(c, l);
+        if (read_base(l, &b, e) < 0 || scan_layer(l, ret, e) < 0)
+                return -1;
+        size_t kept = 0;
+        ret->flagged = ret->conflicts = 0;
+        for (size_t i = 0; i < ret->n; i++) {
+                struct entry x = ret->v[i];
+                const struct record *r = find(&b, x.door, x.path);
+                char digest[65];
+                if (!r && !(x.what & WHAT_DELETED))
+                        continue; /* equal when it was sealed: the host changed it since, the box did not */
+                if (digest_of(&c, &x, false, digest, e) < 0)
+                        return -1;
+                x.conflict = r ? judge(&x, r, digest) : "made since, where the box removed all";
+                x.base = r ? arena_str(&ret->mem, r->digest) : "-";
+                x.base_kind = r ? r->kind : '-';
+                ret->conflicts += x.conflict != NULL;
+                ret->flagged += x.flags != 0;
+                ret->v[kept++] = x;
+        }
+        ret->n = kept;
+        return ret->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for the changes") : 0;
+}
+
+int base_drop(const struct layer *l, const struct entries *v, struct err *e)
+{
+        AUTO_BASE(b);
+        AUTO_BUF(out);
+        if (read_base(l, &b, e) < 0)
+                return -1;
+        size_t at = 0; /* both are sorted the same way */
+        for (size_t i = 0; i < b.n; i++) {
+                const struct record *r = &b.v[i];
+                while (at < v->n && (v->v[at].door < r->door ||
+                                     (v->v[at].door == r->door && path_order(v->v[at].path, r->path) < 0)))
+                        at++;
+                bool same = at < v->n && v->v[at].door == r->door && strcmp(v->v[at].path, r->path) == 0;
+                if (!same || !v->v[at].chosen)
+                        put_record(&out, r);
+        }
+        return write_base(l, &out, e);
+}
+
+int base_restore(const struct layer *l, int dir, struct err *e)
+{
+        AUTO_BASE(now);
+        AUTO_BASE(before);
+        AUTO_BUF(out);
+        if (read_base(l, &now, e) < 0 || read_base_in(l, dir, &before, e) < 0)
+                return -1;
+        for (size_t i = 0, k = 0; i < now.n || k < before.n;) {
+                const struct record *a = i < now.n ? &now.v[i] : NULL,
+                                    *b = k < before.n ? &before.v[k] : NULL;
+                int c = !a                   ? 1
+                        : !b                 ? -1
+                        : a->door != b->door ? (a->door < b->door ? -1 : 1)
+                                             : path_order(a->path, b->path);
+                put_record(&out, c <= 0 ? a : b);
+                i += c <= 0;
+                k += c >= 0;
+        }
+        return write_base(l, &out, e);
+}
+
+/* ---- renames ---- */
+
+struct candidate {
+        uint64_t size;
+        size_t index;
+        char digest[65];
+};
+
+static int by_size(const void *a, const void *b)
+{
+        const struct candidate *x = a, *y = b;
+        return x->size != y->size ? (x->size < y->size ? -1 : 1) : x->index < y->index ? -1 : 1;
+}
+
+static bool may_move(const struct node *n) { return n->kind == NODE_FILE && n->size > 0; }
+
+static int pair_up(struct cursor *c, struct entries *v, struct entry *added, struct candidate *from, size_t n,
+                   struct err *e)
+{
+        char digest[65] = "";
+        size_t low = 0, high = n;
+        while (low < high) {
+                size_t mid = low + (high - low) / 2;
+                if (from[mid].size < added->now.size)
+                        low = mid + 1;
+                else
+                        high = mid;
+        }
+        for (size_t i = low; i < n && i < low + 1000 && from[i].size == added->now.size; i++) {
+                struct entry *gone = &v->v[from[i].index];
+                if (gone->other || gone->door != added->door)
+                        continue;
+                if (!digest[0] && digest_of(c, added, true, digest, e) < 0)
+                        return -1;
+                if (!from[i].digest[0] && digest_of(c, gone, false, from[i].digest, e) < 0)
+                        return -1;
+                if (strcmp(digest, from[i].digest) != 0 || digest[0] == '-')
+                        continue;
+                added->other = gone->path;
+                gone->other = added->path;
+                added->what |= WHAT_RENAMED;
+                gone->what |= WHAT_RENAMED;
+                break;
+        }
+        return 0;
+}
+
+int find_renames(const struct layer *l, struct entries *v, struct err *e)
+{
+        AUTO_CURSOR(c, l);
+        struct candidate *from = calloc(v->n + 1, sizeof *from);
+        size_t n = 0;
+        int r = from ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        for (size_t i = 0; r == 0 && i < v->n; i++)
+                if (v->v[i].what & WHAT_DELETED && may_move(&v->v[i].old))
+                        from[n++] = (struct candidate){ .size = v->v[i].old.size, .index = i };
+        if (r == 0 && n > 1)
+                qsort(from, n, sizeof *from, by_size);
+        for (size_t i = 0; r == 0 && n > 0 && i < v->n; i++)
+                if (v->v[i].what & WHAT_ADDED && may_move(&v->v[i].now))
+                        r = pair_up(&c, v, &v->v[i], from, n, e);
+        free(from);
+        return r;
+}
+
+/* ---- choosing by name ---- */
+
+static bool named_by(const struct layer *l, const struct entry *x, const char *name)
+{
+        char whole[2 * WORK_PATH_MAX];
+        const struct work_door *d = &l->doors[x->door];
+        size_t n = strlen(name);
+        char clean[WORK_PATH_MAX];
+        if (n >= sizeof clean)
+                return false;
+        memcpy(clean, name, n + 1);
+        while (n > 1 && clean[n - 1] == '/')
+                clean[--n] = '\0';
+        const char *at = strncmp(clean, "./", 2) == 0 ? clean + 2 : clean;
+        if (strcmp(at, ".") == 0)
+                return true;
+        if (at[0] != '/')
+                return path_below(x->path, at);
+        if (d->is_dir)
+                (void) snprintf(whole, sizeof whole, "%s/%s", strcmp(d->host, "/") == 0 ? "" : d->host,
+                                x->path);
+        else
+                (void) snprintf(whole, sizeof whole, "%s", d->host);
+        return path_below(whole, at);
+}
+
+bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths)
+{
+        for (; paths && *paths; paths++)
+                if (named_by(l, x, *paths))
+                        return true;
+        return false;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* work/begin.c - a layer at the two ends of a run: made before the box, sealed or removed after it. */
+#include "base/fd.h"
+#include "store/store.h"
+#include "work/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+struct work_run {
+        struct layer *l;
+        bool fresh;             /* made for this run */
+        uint64_t free_at_start; /* blocks of the layer's filesystem */
+        size_t door_count;
+        struct work_place *places;
+        size_t *numbers; /* of the doors asked for, in the layer */
+};
+
+/* What a guard that does not exist looks like: an empty file where a name looks like a file's, else an empty
+ * directory. Either way nothing can be put there. */
+static bool looks_like_file(const char *name)
+{
+        size_t n = strlen(name);
+        return strchr(name + (name[0] == '.'), '.') || (n > 2 && strcmp(name + n - 2, "rc") == 0);
+}
+
+static int make_stub(int upper, const char *name, bool last)
+{
+        if (!last || !looks_like_file(name))
+                return mkdirat(upper, name, last ? 0555 : 0755);
+        return mknodat(upper, name, S_IFREG | 0444, 0);
+}
+
+/* One step down on a side; -1 when there is nothing (any more). */
+static void step_down(int *side, const char *name)
+{
+        int next = *side < 0 ? -1 : tree_dir(*side, name);
+        fd_close(side);
+        *side = next;
+}
+
+static bool is_there(int side, const char *name, struct node *ret)
+{
+        return side >= 0 && tree_look(side, name, ret) == 0 && ret->kind != NODE_NONE && !ret->whiteout;
+}
+
+static int guard_in_the_way(const char *path, struct err *e)
+{
+        (void) err_set(e, ERR_DOOR, ELOOP,
+                       "cannot hold %s as it is: a part of it is a symbolic link or no directory", path);
+        return err_hint(e, "name what it leads to after `except`");
+}
+
+/* The two sides of one directory while a guard's path is walked; -1: not there, or hidden. */
+struct walk {
+        int upper, lower;
+};
+
+static void walk_end(struct walk *w)
+{
+        fd_close(&w->upper);
+        fd_close(&w->lower);
+}
+
+static void walk_down(struct walk *w, const char *name, bool hidden)
+{
+        char opaque[2];
+        step_down(&w->upper, name);
+        step_down(&w->lower, name);
+        if (hidden || (w->upper >= 0 && fgetxattr(w->upper, "user.overlay.opaque", opaque, 2) == 1))
+                fd_close(&w->lower);
+}
+
+/* What the box will see as `name` here; *ret_hidden: the layer says that it is gone. */
+static struct node seen_here(const struct walk *w, const char *name, bool *ret_hidden)
+{
+        struct node above = { 0 }, below = { 0 };
+        *ret_hidden = false;
+        if (is_there(w->upper, name, &above))
+                return above;
+        *ret_hidden = above.whiteout;
+        return !above.whiteout && is_there(w->lower, name, &below) ? below : (struct node){ 0 };
+}
+
+/* How many parts of the path are there: *ret_whole, all of them. -1: something is in the way. */
+static int parts_there(struct walk *w, const char *guard, bool *ret_whole, struct err *e)
+{
+        char part[NAME_MAX + 1];
+        *ret_whole = false;
+        for (const char *at = guard; *at;) {
+                bool hidden;
+                size_t n = strcspn(at, "/");
+                if (n == 0 || n > NAME_MAX)
+                        return err_set(e, ERR_DOOR, ENAMETOOLONG,
+                                       "an `except` path has a name that is too long");
+                memcpy(part, at, n);
+                part[n] = '\0';
+                struct node here = seen_here(w, part, &hidden);
+                if (here.kind == NODE_NONE)
+                        return 0;
+                if (here.kind == NODE_LINK || (at[n] && here.kind != NODE_DIR))
+                        return guard_in_the_way(guard, e);
+                at += n + (at[n] == '/');
+                if (*at)
+                        walk_down(w, part, hidden);
+        }
+        *ret_whole = true;
+        return 0;
+}
+
+/* One part: a directory that is only below gets its double in the layer, so that something can be made in it;
+ * what is nowhere becomes a stub. */
+static int make_part(struct layer *l, struct work_door *d, struct walk *w, const char *path, bool last)
+{
+        bool hidden;
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+        struct node above = { 0 }, here = seen_here(w, name, &hidden);
+        if (tree_look(w->upper, name, &above) < 0 || (hidden && unlinkat(w->upper, name, 0) < 0))
+                return -1;
+        if (here.kind == NODE_NONE) {
+                d->stubs = layer_append(l, d->stubs, &d->stub_count, path);
+                if (make_stub(w->upper, name, last) < 0)
+                        return -1;
+        } else if (above.kind == NODE_NONE && copy_node(w->lower, name, w->upper, name, false) < 0) {
+                return -1;
+        }
+        if (!last)
+                walk_down(w, name, hidden);
+        return w->upper < 0 ? -1 : 0;
+}
+
+/* Makes sure that every part of a guard's path is there when the box starts: what does not exist below is
+ * made in the layer, never on the host, and remembered so that no diff shows it. */
+static int place_guard(struct layer *l, struct work_door *d, const struct walk *top, const char *guard,
+                       struct err *e)
+{
+        bool whole = false;
+        char path[WORK_PATH_MAX];
+        if (snprintf(path, sizeof path, "%s", guard) >= (int) sizeof path)
+                return err_set(e, ERR_DOOR, ENAMETOOLONG, "an `except` path is too long");
+        __attribute__((cleanup(walk_end))) struct walk look = { fcntl(top->upper, F_DUPFD_CLOEXEC, 0),
+                                                                fcntl(top->lower, F_DUPFD_CLOEXEC, 0) };
+        if (parts_there(&look, guard, &whole, e) < 0)
+                return -1;
+        if (whole)
+                return 0;
+        __attribute__((cleanup(walk_end))) struct walk w = { fcntl(top->upper, F_DUPFD_CLOEXEC, 0),
+                                                             fcntl(top->lower, F_DUPFD_CLOEXEC, 0) };
+        for (char *slash = strchr(path, '/');; slash = strchr(slash + 1, '/')) {
+                if (slash)
+                        *slash = '\0';
+                if (make_part(l, d, &w, path, !slash) < 0)
+                        return err_set(e, ERR_IO, errno, "holding the place of %s: %s", guard,
+                                       strerror(errno));
+                if (!slash)
+                        return 0;
+                *slash = '/';
+        }
+}
+
+static int place_guards(struct layer *l, size_t door, struct err *e)
+{
+        struct work_door *d = &l->doors[door];
+        if (!d->is_dir || d->guard_count == 0)
+                return 0;
+        AUTO_FD(dir, layer_door_dir(l, door));
+        AUTO_FD(upper, dir < 0 ? -1 : tree_dir(dir, "upper"));
+        AUTO_FD(lower, open_host(d, e));
+        if (lower < 0)
+                return -1;
+        if (upper < 0)
+                return err_set(e, ERR_IO, errno, "opening the layer of %s", d->host);
+        const struct walk top = { upper, lower };
+        for (size_t i = 0; i < d->guard_count; i++)
+                if (place_guard(l, d, &top, d->guards[i], e) < 0)
+                        return -1;
+        return 0;
+}
+
+/* A single file: its copy is the layer. */
+static int copy_single(const struct work_door *d, int dir, struct err *e)
+{
+        char path[PATH_MAX];
+        if (!realpath(d->host, path))
+                return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host, strerror(errno));
+        char *slash = strrchr(path, '/');
+        *slash = '\0';
+        AUTO_FD(parent, open(path[0] ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        struct node n;
+        if (parent < 0 || tree_look(parent, slash + 1, &n) < 0 || n.ino != d->ino)
+                return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", d->host);
+        if (copy_node(parent, slash + 1, dir, "file", false) < 0)
+                return err_set(e, ERR_IO, errno, "copying %s into the layer: %s", d->host, strerror(errno));
+        return 0;
+}
+
+static int make_parts(const struct work_door *d, int dir, struct err *e)
+{
+        if (!d->is_dir)
+                return copy_single(d, dir, e);
+        struct stat st;
+        AUTO_FD(lower, open_host(d, e));
+        if (lower < 0)
+                return -1;
+        /* The top of the layer is what the box sees as the top of the door. */
+        if (fstat(lower, &st) < 0 || mkdirat(dir, "upper", 0700) < 0 || mkdirat(dir, "work", 0700) < 0)
+                return err_set(e, ERR_IO, errno, "making the layer of %s: %s", d->host, strerror(errno));
+        AUTO_FD(upper, tree_dir(dir, "upper"));
+        if (upper < 0 || fchmod(upper, st.st_mode & 07777) < 0)
+                return err_set(e, ERR_IO, errno, "making the layer of %s: %s", d->host, strerror(errno));
+        (void) !fchown(upper, st.st_uid, st.st_gid);
+        (void) xattr_copy(lower, upper);
+        return 0;
+}
+
+int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret_door, struct err *e)
+{
+        size_t i = 0;
+        while (i < l->door_count && strcmp(l->doors[i].host, ask->host) != 0)
+                i++;
+        if (i == WORK_DOORS_MAX)
+                return err_set(e, ERR_POLICY, 0, "more than %d edit doors", WORK_DOORS_MAX);
+        struct work_door *d = &l->doors[i];
+        *ret_door = i;
+        bool known = i < l->door_count;
+        struct stat st;
+        AUTO_FD(host, open(ask->host, O_PATH | O_CLOEXEC));
+        if (host < 0 || fstat(host, &st) < 0 || st.st_dev != ask->dev || st.st_ino != ask->ino)
+                return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", ask->host);
+        uint64_t fsid = tree_fsid(host);
+        if (known && (d->dev != fsid || d->ino != ask->ino || d->is_dir != ask->is_dir)) {
+                (void) err_set(e, ERR_DOOR, ESTALE, "%s is not what it was when the layer %s was made",
+                               d->host, l->run);
+                return err_hint(e, "look at it with `cordon diff %s`, then apply or discard it", l->run);
+        }
+        if (!known) {
+                l->door_count++;
+                d->host = arena_str(&l->mem, ask->host);
+                d->dev = fsid;
+                d->ino = ask->ino;
+                d->is_dir = ask->is_dir;
+        }
+        for (const char *const *g = ask->guards; g && *g; g++)
+                d->guards = layer_append(l, d->guards, &d->guard_count, *g);
+        char name[32];
+        (void) snprintf(name, sizeof name, "door-%zu", i);
+        AUTO_FD(dir, l->mem.failed ? -1 : store_dir(l->dir, name, e));
+        if (dir < 0)
+                return -1;
+        if (!known && make_parts(d, dir, e) < 0)
+                return -1;
+        return place_guards(l, i, e);
+}
+
+static int name_places(struct work_run *w, struct err *e)
+{
+        char state[STORE_PATH_MAX];
+        if (store_path(state, e) < 0)
+                return -1;
+        for (size_t i = 0; i < w->door_count; i++) {
+                struct stat st;
+                AUTO_FD(dir, layer_door_dir(w->l, w->numbers[i]));
+                if (dir < 0 || fstat(dir, &st) < 0 ||
+                    asprintf(&w->places[i].path, "%s/work/%s/door-%zu", state, w->l->run, w->numbers[i]) < 0)
+                        return err_set(e, ERR_IO, errno, "opening the layer %s", w->l->run);
+                w->places[i].dev = st.st_dev;
+                w->places[i].ino = st.st_ino;
+        }
+        return 0;
+}
+
+static void run_free(struct work_run *w)
+{
+        if (!w)
+                return;
+        for (size_t i = 0; w->places && i < w->door_count; i++)
+                free(w->places[i].path);
+        free(w->places);
+        free(w->numbers);
+        layer_free(w->l);
+        free(w);
+}
+
+static int open_layer(struct work_run *w, const struct work_ask *ask, struct err *e)
+{
+        w->fresh = !ask->on;
+        w->l = ask->on ? layer_open(ask->on, e) : layer_new(ask->run, e);
+        if (!w->l)
+                return -1;
+        if (w->l->state == LAYER_APPLIED) {
+                (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied", w->l->run);
+                return err_hint(e, "a run without --on begins where that left the files");
+        }
+        w->l->keep |= ask->keep;
+        w->l->state = LAYER_OPEN;
+        if (w->fresh) {
+                w->l->box = arena_str(&w->l->mem, ask->box);
+                w->l->policy = arena_str(&w->l->mem, ask->policy);
+        }
+        struct statfs fs;
+        if (fstatfs(w->l->dir, &fs) == 0)
+                w->free_at_start = (uint64_t) fs.f_bfree;
+        (void) clock_gettime(CLOCK_REALTIME_COARSE, &w->l->start); /* the clock that file times are of */
+        return 0;
+}
+
+static int fill(struct work_run *w, const struct work_ask *ask, struct err *e)
+{
+        w->door_count = ask->door_count;
+        w->places = calloc(ask->door_count, sizeof *w->places);
+        w->numbers = calloc(ask->door_count, sizeof *w->numbers);
+        if (!w->places || !w->numbers)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the layers");
+        if (open_layer(w, ask, e) < 0)
+                return -1;
+        for (size_t i = 0; i < ask->door_count; i++)
+                if (layer_add_door(w->l, &ask->doors[i], &w->numbers[i], e) < 0)
+                        return -1;
+        return layer_write(w->l, e) < 0 ? -1 : name_places(w, e);
+}
+
+struct work_run *work_begin(const struct work_ask *ask, struct err *e)
+{
+        struct work_run *w = calloc(1, sizeof *w);
+        if (!w) {
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the layers");
+                return NULL;
+        }
+        if (fill(w, ask, e) == 0)
+                return w;
+        work_drop(w);
+        return NULL;
+}
+
+const struct work_place *work_places(const struct work_run *w) { return w->places; }
+
+void work_drop(struct work_run *w)
+{
+        struct err none;
+        if (w && w->l && w->fresh)
+                (void) layer_remove(w->l, &none);
+        run_free(w);
+}
+
+int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
+{
+        AUTO_ENTRIES(found);
+        *ret = (struct work_counts){ 0 };
+        (void) snprintf(ret->run, sizeof ret->run, "%s", w->l->run);
+        int r = seal(w->l, &found, e);
+        ret->kept = true;
+        if (r == 0) {
+                ret->entries = found.n;
+                ret->flagged = found.flagged;
+                if (found.n == 0 && !w->l->keep) {
+                        r = layer_remove(w->l, e);
+                        ret->kept = false;
+                }
+        }
+        run_free(w);
+        return r;
+}
+
+/* ---- how much is there ---- */
+
+struct tally {
+        uint64_t bytes, entries, max_bytes, max_entries;
+        unsigned depth;
+        bool blind; /* something could not be looked into */
+};
+
+static bool is_full(const struct tally *t) { return t->bytes > t->max_bytes || t->entries > t->max_entries; }
+
+/* The box is writing while we look: what goes away in between is not counted. Never longer than the cap
+ * allows. */
+static void tally_dir(struct tally *t, int fd)
+{
+        DIR *d = fdopendir(fd);
+        if (!d) {
+                (void) close(fd);
+                return;
+        }
+        for (const struct dirent *x; !is_full(t) && (x = readdir(d));) {
+                struct node n;
+                if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0 ||
+                    tree_look(dirfd(d), x->d_name, &n) < 0)
+                        continue;
+                t->entries++;
+                t->bytes += n.blocks * 512 / (n.links > 1 && n.kind == NODE_FILE ? n.links : 1);
+                if (n.kind != NODE_DIR)
+                        continue;
+                if (t->depth == WORK_DEPTH_MAX) { /* deeper than anything we will read again */
+                        t->entries = t->max_entries + 1;
+                        break;
+                }
+                int down = tree_dir(dirfd(d), x->d_name);
+                t->blind |= down < 0 && errno == EACCES;
+                if (down >= 0) {
+                        t->depth++;
+                        tally_dir(t, down);
+                        t->depth--;
+                }
+        }
+        (void) closedir(d);
+}
+
+bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_entries)
+{
+        struct tally t = { .max_bytes = max_bytes, .max_entries = max_entries };
+        for (size_t i = 0; i < w->door_count && !is_full(&t); i++) {
+                AUTO_FD(dir, layer_door_dir(w->l, w->numbers[i]));
+                int top = dir < 0                             ? -1
+                          : w->l->doors[w->numbers[i]].is_dir ? tree_dir(dir, "upper")
+                                                              : TAKE_FD(dir);
+                if (top >= 0)
+                        tally_dir(&t, top);
+        }
+        if (is_full(&t) || !t.blind)
+                return is_full(&t);
+        /* A directory that the box closed to us: then what the whole filesystem lost since counts. */
+        struct statfs fs;
+        return fstatfs(w->l->dir, &fs) == 0 && w->free_at_start > (uint64_t) fs.f_bfree &&
+               (w->free_at_start - (uint64_t) fs.f_bfree) * (uint64_t) fs.f_bsize > max_bytes;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* work/internal.h - what the files of this folder share. */
+#pragma once
+#include "base/arena.h"
+#include "base/buf.h"
+#include "work/work.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+/* ---- tree.c: entries of trees that nobody trusts ---- */
+
+enum node_kind { NODE_NONE = 0, NODE_FILE, NODE_DIR, NODE_LINK, NODE_OTHER };
+
+struct node {
+        enum node_kind kind;
+        bool whiteout; /* OTHER: the kernel's mark for "not here any more" */
+        mode_t mode;   /* 07777 */
+        uid_t uid;
+        gid_t gid;
+        uint64_t size, dev, ino, blocks;
+        uint64_t links;
+        struct timespec mtime, ctime;
+};
+
+/* Opens a directory beneath another: no link, no other mount. `path` may have several parts; "" is `dir`. */
+int tree_dir(int dir, const char *path);
+/* Which filesystem, so that it means the same after the next boot; its device number where it has no id. */
+uint64_t tree_fsid(int fd);
+/* The directory that `path` lies in; *ret_last: its last part. */
+int tree_parent(int dir, const char *path, const char **ret_last);
+/* What is there; NODE_NONE: nothing. -1 with errno. */
+int tree_look(int dir, const char *name, struct node *ret);
+/* Opens a regular file for reading, and nothing else: what is no regular file is never opened. *ret_node (or
+ * NULL) is what was opened. With `own`, a file of our own that has no read permission is opened all the same.
+ */
+int tree_file(int dir, const char *name, bool own, struct node *ret_node);
+/* The same for a directory of a layer. *ret_mode: the mode to put back with tree_dir_end(), or 0. */
+int tree_own_dir(int dir, const char *name, mode_t *ret_mode);
+void tree_dir_end(int fd, mode_t mode);
+/* Where a link points; length or -1. `buf` is NUL-terminated. */
+ssize_t tree_link(int dir, const char *name, char *buf, size_t cap);
+/* Hex SHA-256 of content or target; "" for what has none; "-" for what cannot be read. */
+int tree_digest(int dir, const char *name, const struct node *n, bool own, char ret_hex[65]);
+bool tree_same_content(int a, int b);
+
+struct names {
+        char **v;
+        size_t n;
+        struct arena mem;
+};
+/* The names in an open directory, sorted by byte. */
+int tree_names(int dir, struct names *ret);
+void names_done(struct names *n);
+bool names_have(const struct names *n, const char *name);
+#define AUTO_NAMES(name) __attribute__((cleanup(names_done))) struct names name = { 0 }
+
+/* Extended attributes in `user.`, without overlayfs's own. Descriptors opened for reading. */
+bool xattr_same(int a, int b);
+int xattr_copy(int from, int to);
+/* Also removes what `to` has and `from` has not. */
+int xattr_mirror(int from, int to);
+
+/* ---- copy.c ---- */
+
+/* Makes `name` in `to` as `from_name` in `from`: file (sparse stays sparse, shared blocks where the
+ * filesystem can), link or empty directory. Modes without set-id bits unless `setid`. */
+int copy_node(int from, const char *from_name, int to, const char *name, bool setid);
+int copy_bytes(int from, int to);
+/* A whole tree, also with the kernel's marks of a layer (`marks`). */
+int copy_tree(int from, const char *from_name, int to, const char *name, bool marks);
+/* A tree of any depth, with whatever modes it has. Nothing there: no error. */
+int remove_tree(int dir, const char *name);
+
+/* ---- layer.c ---- */
+
+enum layer_state { LAYER_OPEN = 0, LAYER_SEALED, LAYER_APPLIED };
+
+struct work_door {
+        char *host;
+        uint64_t dev, ino; /* dev: tree_fsid() of the tree */
+        bool is_dir;
+        char **guards, **stubs; /* relative paths, NULL-terminated, never NULL */
+        size_t guard_count, stub_count;
+};
+
+struct layer {
+        char run[WORK_RUN_MAX];
+        int store, dir, lock; /* STATE/work; the layer in it; its lock, held */
+        enum layer_state state;
+        bool keep;
+        struct timespec start;
+        char *box, *policy;
+        struct work_door *doors; /* WORK_DOORS_MAX */
+        size_t door_count;
+        struct arena mem;
+};
+
+int layer_store(struct err *e); /* STATE/work */
+struct layer *layer_new(const char *run, struct err *e);
+/* Opens and locks one; what an interrupted apply left is finished or rolled back, and a layer whose keeper
+ * was killed is sealed. */
+struct layer *layer_open(const char *which, struct err *e);
+/* Without settling anything: for listing and for a run that goes on. `wait`: for another's lock. */
+struct layer *layer_take(int store, const char *run, struct err *e);
+void layer_free(struct layer *l);
+int layer_write(struct layer *l, struct err *e);
+/* Removes it from the disk. */
+int layer_remove(struct layer *l, struct err *e);
+/* The run that `which` means. */
+int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct err *e);
+/* The directory of one door's layer. */
+int layer_door_dir(const struct layer *l, size_t door);
+int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret_door, struct err *e);
+char **layer_append(struct layer *l, char **list, size_t *count, const char *text);
+
+/* ---- scan.c ---- */
+
+enum { /* what happened to an entry */
+       WHAT_ADDED = 1 << 0,
+       WHAT_DELETED = 1 << 1,
+       WHAT_CONTENT = 1 << 2,
+       WHAT_MODE = 1 << 3,
+       WHAT_OWNER = 1 << 4,
+       WHAT_TYPE = 1 << 5,
+       WHAT_XATTR = 1 << 6,
+       WHAT_RENAMED = 1 << 7, /* added: `other` is where it came from; deleted: where it went */
+};
+
+struct entry {
+        unsigned door;
+        unsigned what;
+        unsigned flags; /* bit per row of flags.c */
+        const char *path;
+        const char *other;
+        struct node old, now;
+        const char *conflict; /* what the host did since; or NULL */
+        const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
+        char base_kind;       /* and what it was: - f d l o */
+        bool chosen;          /* apply: takes part */
+};
+
+struct entries {
+        struct entry *v;
+        size_t n, cap;
+        size_t flagged, conflicts;
+        struct arena mem;
+};
+
+/* Walks the layers and what lies below them. */
+int scan_layer(const struct layer *l, struct entries *ret, struct err *e);
+void entries_done(struct entries *v);
+#define AUTO_ENTRIES(name) __attribute__((cleanup(entries_done))) struct entries name = { 0 }
+/* The tree below a door, if it still is what it was. */
+int open_host(const struct work_door *d, struct err *e);
+/* Entries of a layer by descriptor: `upper` of a door (or the directory of a single file), and the tree
+ * below. The path of a single file's entry is its name in each. */
+struct sides {
+        int upper, lower;
+        const char *upper_name, *lower_name; /* single file; else NULL */
+};
+int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err *e);
+void sides_close(struct sides *s);
+/* Parent directory and name of one entry on each side. */
+int side_upper(const struct sides *s, const char *path, const char **ret_name);
+int side_lower(const struct sides *s, const char *path, const char **ret_name);
+
+/* Sorts a directory right before what lies in it. */
+int path_order(const char *a, const char *b);
+/* Is `path` `root` itself or below it? */
+bool path_below(const char *path, const char *root);
+
+/* ---- base.c ---- */
+
+int seal(struct layer *l, struct entries *ret, struct err *e);
+/* Scans, and holds the entries against what was sealed. */
+int scan_sealed(const struct layer *l, struct entries *ret, struct err *e);
+/* Forgets what was applied. */
+int base_drop(const struct layer *l, const struct entries *v, struct err *e);
+/* Takes the records of an older `base` in `dir` back that the layer's own has not. */
+int base_restore(const struct layer *l, int dir, struct err *e);
+char kind_letter(enum node_kind k);
+/* Finds renames among added and deleted entries. */
+int find_renames(const struct layer *l, struct entries *v, struct err *e);
+bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths);
+
+/* ---- flags.c ---- */
+
+unsigned flags_by_name(const char *path);
+/* What to look into when its name alone does not tell. */
+bool flags_wants_content(const char *path);
+unsigned flags_by_content(struct span text);
+unsigned flags_by_node(const struct node *old, const struct node *now);
+unsigned flags_by_link(const char *path, const char *target);
+/* The words for the lowest bit of `flags`, and the bit. */
+const char *flags_words(unsigned flags, unsigned *ret_bit);
+extern const unsigned FLAG_NEVER; /* never applied: sockets, fifos, devices */
+unsigned flags_count(void);
+const char *flags_row(unsigned i);
+
+/* ---- show.c, patch.c, lines.c ---- */
+
+struct shower {
+        const struct layer *l;
+        const struct entries *v;
+        const struct work_look *look;
+        struct buf out;
+        bool many; /* several doors: names are absolute */
+};
+int show_diffs(struct shower *s, struct err *e);
+int show_stat(struct shower *s, struct err *e);
+int show_names(struct shower *s, struct err *e);
+int show_json(struct shower *s, struct err *e);
+int show_patch(struct shower *s, struct err *e);
+void show_flush(struct shower *s);
+bool show_takes(const struct shower *s, const struct entry *x);
+/* Both sides of an entry as bytes; a side that is not there is empty. */
+struct content {
+        char *p;
+        size_t n;
+};
+int show_contents(struct shower *s, const struct entry *x, struct content *old, struct content *now,
+                  struct err *e);
+/* A unified diff of two texts; returns false when it took the short way (whole middle replaced). */
+bool lines_diff(struct span a, struct span b, struct buf *out);
+/* Added and removed lines. */
+void lines_count(struct span a, struct span b, size_t *ret_added, size_t *ret_removed);
+bool is_binary(struct span s);
+
+/* ---- journal.c, stage.c, apply.c: see journal.c for the format ---- */
+
+enum op_kind { OP_PUT = 'P', OP_SWAP = 'S', OP_TAKE = 'T', OP_META = 'M' };
+
+struct op {
+        char kind;
+        bool moved; /* the new file was taken out of the layer, not copied */
+        unsigned door;
+        const char *path;   /* in the target */
+        const char *source; /* in the layer */
+        size_t slot;        /* its number */
+        uint64_t ino;       /* of the new entry, once staged */
+        const char *digest; /* of the new entry, once staged */
+        /* only while it is made */
+        struct node old; /* what was looked at */
+        const struct entry *entry;
+        bool setid, keep_owner, new_dir;
+};
+
+struct target {
+        const char *path;
+        uint64_t dev, ino; /* dev: tree_fsid() */
+        bool inside;       /* slots lie in the target itself: its filesystem is not the state directory's */
+        bool used;
+        int fd, slots, lock;
+};
+
+struct journal {
+        struct layer *l;
+        char name[32]; /* apply-K */
+        int dir;
+        struct target targets[WORK_DOORS_MAX];
+        struct op *ops;
+        size_t n;
+        struct arena mem;
+        bool to; /* into another directory: the layer stays as it is */
+};
+
+void journal_free(struct journal *j);
+/* The newest one whose state marker is `mark` ("done"); NULL: none. */
+struct journal *journal_newest(struct layer *l, const char *mark, struct err *e);
+/* Makes apply-K; nothing is written yet. */
+struct journal *journal_new(struct layer *l, struct err *e);
+int journal_write(struct journal *j, struct err *e);  /* before anything is staged */
+int journal_commit(struct journal *j, struct err *e); /* from here on it is finished, whatever happens */
+int journal_mark(struct journal *j, const char *mark, struct err *e);
+int journal_open_targets(struct journal *j, bool make, struct err *e);
+int journal_forward(struct journal *j, struct err *e);
+int journal_back(struct journal *j, struct err *e);
+/* After everything has landed: undo's store goes home, the journal is done. */
+int journal_settle(struct journal *j, struct err *e);
+int journal_remove(struct journal *j, struct err *e);
+/* Undo: the tree and the layer as before. Before that, slots kept at home go to the target again. */
+int journal_send_out(struct journal *j, struct err *e);
+int journal_take_back(struct journal *j, struct err *e);
+/* Finishes or takes back every apply of the layer that was interrupted. */
+int journal_recover(struct layer *l, struct err *e);
+/* stage.c: the new entries, complete and on the target's filesystem. */
+int stage_all(struct journal *j, struct err *e);
+/* The slot's name in `buf`. */
+const char *slot_name(size_t slot, const char *suffix, char buf[32]);
+/* For tests: ends this process at a numbered step, in builds with -Dhooks=true. */
+#ifdef CORDON_HOOKS
+void work_step(void);
+#else
+static inline void work_step(void) {}
+#endif
+
+/* sha1.c: what git calls a blob. */
+void blob_id(struct span content, char ret_hex[41]);

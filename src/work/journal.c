@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: MIT */
+/* work/journal.c - an apply that is all or nothing, whatever happens in between.
+ *
+ *   apply-K/journal    what will be done: one record for each target and each step, ended by NUL
+ *                          target DOOR FSID INO INSIDE PATH
+ *                          op KIND MOVED DOOR SLOT LENGTH PATH SOURCE      LENGTH: bytes of PATH
+ *   apply-K/slots-N/   one slot for each step of door N: first the new entry, then, by one exchange of names,
+ *                      the old one. That is also what undo puts back. Where the state directory is on another
+ *                      filesystem the slots are a directory in the target, and come home when all is done.
+ *   apply-K/commit     the new entries are complete and on disk: inode number and digest of each. From the
+ *                      moment this file has its name the apply will be finished, by us or by the next
+ * command. apply-K/back       it is being taken back apply-K/done       it has landed
+ *
+ * Whether a step was taken is read from the disk, by what the slot holds; so each may be taken again. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "work/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int io_failed(struct err *e, const char *doing, const char *path)
+{
+        char shown[256];
+        int sys = errno;
+        return err_set(e, ERR_IO, sys, "%s %s: %s", doing, str_inert(span_str(path), shown, sizeof shown),
+                       strerror(sys));
+}
+
+const char *slot_name(size_t slot, const char *suffix, char buf[32])
+{
+        (void) snprintf(buf, 32, "%zu%s", slot, suffix);
+        return buf;
+}
+
+void journal_free(struct journal *j)
+{
+        if (!j)
+                return;
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
+                fd_close(&j->targets[i].fd);
+                fd_close(&j->targets[i].slots);
+                fd_close(&j->targets[i].lock);
+        }
+        fd_close(&j->dir);
+        free(j->ops);
+        arena_done(&j->mem);
+        free(j);
+}
+
+static struct journal *journal_alloc(struct layer *l, const char *name, struct err *e)
+{
+        struct journal *j = calloc(1, sizeof *j);
+        if (!j) {
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the journal");
+                return NULL;
+        }
+        j->l = l;
+        j->dir = -1;
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
+                j->targets[i].fd = j->targets[i].slots = j->targets[i].lock = -1;
+        (void) snprintf(j->name, sizeof j->name, "%s", name);
+        return j;
+}
+
+struct journal *journal_new(struct layer *l, struct err *e)
+{
+        char name[32];
+        unsigned k = 1;
+        do
+                (void) snprintf(name, sizeof name, "apply-%u", k++);
+        while (faccessat(l->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+        struct journal *j = journal_alloc(l, name, e);
+        if (!j)
+                return NULL;
+        if (mkdirat(l->dir, name, 0700) == 0)
+                j->dir = openat(l->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (j->dir >= 0)
+                return j;
+        (void) io_failed(e, "making", name);
+        journal_free(j);
+        return NULL;
+}
+
+/* ---- on disk ---- */
+
+static int write_file(int dir, const char *name, struct span text)
+{
+        char fresh[48];
+        (void) snprintf(fresh, sizeof fresh, "%s.new", name);
+        AUTO_FD(fd, openat(dir, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (fd < 0 || fd_write_all(fd, text.p, text.n) < 0 || fsync(fd) < 0)
+                return -1;
+        work_step();
+        if (renameat(dir, fresh, dir, name) < 0)
+                return -1;
+        return fsync(dir);
+}
+
+int journal_mark(struct journal *j, const char *mark, struct err *e)
+{
+        work_step();
+        if (write_file(j->dir, mark, span_str("1\n")) < 0)
+                return io_failed(e, "writing the journal of", j->l->run);
+        work_step();
+        return 0;
+}
+
+static bool has_mark(const struct journal *j, const char *mark)
+{
+        return faccessat(j->dir, mark, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int journal_write(struct journal *j, struct err *e)
+{
+        AUTO_BUF(out);
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
+                const struct target *t = &j->targets[i];
+                if (!t->used)
+                        continue;
+                buf_printf(&out, "target %zu %" PRIu64 " %" PRIu64 " %d ", i, t->dev, t->ino, t->inside);
+                buf_add(&out, t->path, strlen(t->path) + 1);
+        }
+        for (size_t i = 0; i < j->n; i++) {
+                const struct op *o = &j->ops[i];
+                buf_printf(&out, "op %c %d %u %zu %zu %s %s", o->kind, o->moved, o->door, o->slot,
+                           strlen(o->path), o->path, o->source);
+                buf_add(&out, "", 1);
+        }
+        if (out.failed)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the journal");
+        if (write_file(j->dir, "journal", buf_span(&out)) < 0 || fsync(j->l->dir) < 0)
+                return io_failed(e, "writing the journal of", j->l->run);
+        return 0;
+}
+
+int journal_commit(struct journal *j, struct err *e)
+{
+        AUTO_BUF(out);
+        for (size_t i = 0; i < j->n; i++)
+                buf_printf(&out, "%" PRIu64 " %s\n", j->ops[i].ino,
+                           j->ops[i].digest && j->ops[i].digest[0] ? j->ops[i].digest : "-");
+        work_step();
+        if (out.failed)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the journal");
+        if (write_file(j->dir, "commit", buf_span(&out)) < 0)
+                return io_failed(e, "writing the journal of", j->l->run);
+        work_step();
+        return 0;
+}
+
+static char *read_whole(struct journal *j, const char *name, size_t *ret_n)
+{
+        struct stat st;
+        AUTO_FD(fd, openat(j->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return NULL;
+        char *text = arena_alloc(&j->mem, (size_t) st.st_size + 1);
+        *ret_n = (size_t) st.st_size;
+        return text && fd_read_all(fd, text, *ret_n) == st.st_size ? text : NULL;
+}
+
+/* Cuts the next word off; NULL: there is none. */
+static char *word(char **at)
+{
+        char *w = *at, *end = w ? strchr(w, ' ') : NULL;
+        if (!end)
+                return NULL;
+        *end = '\0';
+        *at = end + 1;
+        return w;
+}
+
+static bool read_target(struct journal *j, char *at)
+{
+        char *door = word(&at), *dev = word(&at), *ino = word(&at), *inside = word(&at);
+        size_t i = door ? strtoul(door, NULL, 10) : WORK_DOORS_MAX;
+        if (!inside || i >= WORK_DOORS_MAX)
+                return false;
+        struct target *t = &j->targets[i];
+        t->used = true;
+        t->dev = strtoull(dev, NULL, 10);
+        t->ino = strtoull(ino, NULL, 10);
+        t->inside = inside[0] == '1';
+        t->path = at;
+        return true;
+}
+
+static bool read_op(struct op *o, char *at)
+{
+        char *kind = word(&at), *moved = word(&at), *door = word(&at), *slot = word(&at), *len = word(&at);
+        size_t n = len ? strtoul(len, NULL, 10) : 0;
+        if (!len || strlen(at) <= n || at[n] != ' ')
+                return false;
+        at[n] = '\0';
+        *o = (struct op){ .kind = kind[0],
+                          .moved = moved[0] == '1',
+                          .door = (unsigned) strtoul(door, NULL, 10),
+                          .slot = strtoul(slot, NULL, 10),
+                          .path = at,
+                          .source = at + n + 1 };
+        return o->door < WORK_DOORS_MAX;
+}
+
+static bool read_commit(struct journal *j)
+{
+        size_t n;
+        char *at = read_whole(j, "commit", &n);
+        for (size_t i = 0; at && i < j->n; i++) {
+                char *nl = strchr(at, '\n'), *ino = word(&at);
+                if (!nl || !ino)
+                        return false;
+                *nl = '\0';
+                j->ops[i].ino = strtoull(ino, NULL, 10);
+                j->ops[i].digest = at;
+                at = nl + 1;
+        }
+        return at != NULL;
+}
+
+static struct journal *journal_read(struct layer *l, const char *name, struct err *e)
+{
+        size_t n = 0, count = 0;
+        struct journal *j = journal_alloc(l, name, e);
+        if (!j)
+                return NULL;
+        j->dir = openat(l->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        bool bad = j->dir < 0;
+        char *text = bad || !has_mark(j, "journal") ? NULL : read_whole(j, "journal", &n);
+        for (size_t i = 0; text && i < n; i++)
+                count += text[i] == '\0';
+        j->ops = calloc(count + 1, sizeof *j->ops);
+        bad |= !j->ops;
+        for (char *at = text; !bad && text && at < text + n;) {
+                char *next = at + strlen(at) + 1, *first = word(&at);
+                if (first && strcmp(first, "target") == 0)
+                        bad = !read_target(j, at);
+                else
+                        bad = !first || j->n == count || !read_op(&j->ops[j->n++], at);
+                at = next;
+        }
+        if (!bad && has_mark(j, "commit"))
+                bad = !read_commit(j);
+        if (!bad)
+                return j;
+        (void) err_set(e, ERR_IO, errno, "the journal %s of the layer %s cannot be read", name, l->run);
+        journal_free(j);
+        return NULL;
+}
+
+/* ---- targets and slots ---- */
+
+static int open_target(const struct target *t)
+{
+        struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                                .resolve = RESOLVE_NO_MAGICLINKS };
+        AUTO_FD(fd, (int) syscall(SYS_openat2, AT_FDCWD, t->path, &how, sizeof how));
+        struct stat st;
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -1;
+        if (tree_fsid(fd) != t->dev || st.st_ino != t->ino) {
+                errno = ESTALE;
+                return -1;
+        }
+        return TAKE_FD(fd);
+}
+
+/* Where slots lie while they are used; made with `make`. */
+static int open_slots(const struct journal *j, size_t door, bool make)
+{
+        const struct target *t = &j->targets[door];
+        char name[WORK_RUN_MAX + 48];
+        if (t->inside)
+                (void) snprintf(name, sizeof name, ".cordon-%s-%s", j->l->run, j->name);
+        else
+                (void) snprintf(name, sizeof name, "slots-%zu", door);
+        int dir = t->inside ? t->fd : j->dir;
+        if (make && mkdirat(dir, name, 0700) < 0)
+                return -1;
+        return openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int journal_open_targets(struct journal *j, bool make, struct err *e)
+{
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
+                struct target *t = &j->targets[i];
+                if (!t->used)
+                        continue;
+                if (t->fd < 0)
+                        t->fd = open_target(t);
+                if (t->fd < 0)
+                        return io_failed(e, "opening", t->path);
+                t->slots = open_slots(j, i, make);
+                if (t->slots < 0 && (make || errno != ENOENT))
+                        return io_failed(e, "making room for the changes in", t->path);
+        }
+        return 0;
+}
+
+/* ---- steps ---- */
+
+static int exchange(int a, const char *an, int b, const char *bn, unsigned flags)
+{
+        return (int) syscall(SYS_renameat2, a, an, b, bn, flags);
+}
+
+static int meta_from(int slots, const char *name, int parent, const char *target)
+{
+        struct stat st;
+        AUTO_FD(from, openat(slots, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        AUTO_FD(to, openat(parent, target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (from < 0 || to < 0 || fstat(from, &st) < 0 || xattr_mirror(from, to) < 0)
+                return -1;
+        return fchmod(to, st.st_mode & 07777);
+}
+
+static int changed_meanwhile(struct err *e, const char *path)
+{
+        errno = EBUSY;
+        return io_failed(e, "somebody changed, while it was applied,", path);
+}
+
+static int forward(struct journal *j, const struct op *o, struct err *e)
+{
+        const struct target *t = &j->targets[o->door];
+        char slot[32], other[32];
+        const char *name;
+        struct node in_slot;
+        AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
+        if (parent < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0)
+                return io_failed(e, "opening", o->path);
+        int r = 0;
+        switch ((enum op_kind) o->kind) {
+        case OP_PUT:
+                if (in_slot.kind)
+                        r = exchange(t->slots, slot, parent, name, RENAME_NOREPLACE);
+                break;
+        case OP_TAKE:
+                if (!in_slot.kind)
+                        r = exchange(parent, name, t->slots, slot, RENAME_NOREPLACE);
+                break;
+        case OP_SWAP:
+                if (in_slot.kind && in_slot.ino == o->ino)
+                        r = exchange(t->slots, slot, parent, name, RENAME_EXCHANGE);
+                break;
+        case OP_META:
+                r = meta_from(t->slots, slot_name(o->slot, ".new", other), parent, name);
+                break;
+        }
+        if (r < 0)
+                return io_failed(e, "putting in place", o->path);
+        work_step();
+        /* What came out must be what was looked at; that is known only to the process that looked. */
+        if (!o->old.kind || (o->kind != OP_SWAP && o->kind != OP_TAKE))
+                return 0;
+        if (tree_look(t->slots, slot, &in_slot) < 0 || in_slot.ino != o->old.ino ||
+            in_slot.size != o->old.size ||
+            (in_slot.kind != NODE_DIR &&
+             (in_slot.mtime.tv_sec != o->old.mtime.tv_sec || in_slot.mtime.tv_nsec != o->old.mtime.tv_nsec)))
+                return changed_meanwhile(e, o->path);
+        return 0;
+}
+
+int journal_forward(struct journal *j, struct err *e)
+{
+        for (size_t i = 0; i < j->n; i++)
+                if (forward(j, &j->ops[i], e) < 0)
+                        return -1;
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
+                if (j->targets[i].used && syncfs(j->targets[i].fd) < 0)
+                        return io_failed(e, "writing out", j->targets[i].path);
+        return 0;
+}
+
+/* Takes one step back. What somebody put there since is left alone, and what was kept for it stays kept. */
+static int backward(struct journal *j, const struct op *o)
+{
+        const struct target *t = &j->targets[o->door];
+        char slot[32], other[32];
+        const char *name;
+        struct node in_slot, there;
+        AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
+        if (parent < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0 ||
+            tree_look(parent, name, &there) < 0)
+                return (errno == ENOENT || errno == ENOTDIR) && o->kind != OP_TAKE && o->kind != OP_SWAP ? 0
+                                                                                                         : -1;
+        switch ((enum op_kind) o->kind) {
+        case OP_PUT:
+                return in_slot.kind || there.ino != o->ino
+                               ? 0
+                               : exchange(parent, name, t->slots, slot, RENAME_NOREPLACE);
+        case OP_TAKE:
+                return in_slot.kind ? exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) : 0;
+        case OP_SWAP:
+                if (!in_slot.kind || in_slot.ino == o->ino)
+                        return 0;
+                return exchange(t->slots, slot, parent, name,
+                                there.kind ? RENAME_EXCHANGE : RENAME_NOREPLACE);
+        case OP_META:
+                (void) meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name);
+                return 0;
+        }
+        return 0;
+}
+
+/* New files that were taken out of the layer go back into it. */
+static int unstage(struct journal *j, const struct op *o)
+{
+        const struct target *t = &j->targets[o->door];
+        struct sides s;
+        struct err none;
+        char slot[32];
+        const char *name;
+        struct node n;
+        if (!o->moved || t->slots < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &n) < 0 ||
+            !n.kind || (o->ino && n.ino != o->ino))
+                return 0;
+        if (sides_open(j->l, o->door, &s, &none) < 0)
+                return -1;
+        AUTO_FD(parent, side_upper(&s, o->source, &name));
+        int r = parent < 0 ? -1 : exchange(t->slots, slot, parent, name, RENAME_NOREPLACE);
+        sides_close(&s);
+        return r;
+}
+
+int journal_back(struct journal *j, struct err *e)
+{
+        bool committed = has_mark(j, "commit");
+        for (size_t i = j->n; committed && i-- > 0;) {
+                if (j->targets[j->ops[i].door].slots >= 0 && backward(j, &j->ops[i]) < 0)
+                        return io_failed(e, "taking back", j->ops[i].path);
+                work_step();
+        }
+        for (size_t i = 0; i < j->n; i++) {
+                if (unstage(j, &j->ops[i]) < 0)
+                        return io_failed(e, "taking back", j->ops[i].path);
+                work_step();
+        }
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
+                if (j->targets[i].used && syncfs(j->targets[i].fd) < 0)
+                        return io_failed(e, "writing out", j->targets[i].path);
+        return 0;
+}
+
+static int remove_inside(const struct journal *j)
+{
+        char name[WORK_RUN_MAX + 48];
+        (void) snprintf(name, sizeof name, ".cordon-%s-%s", j->l->run, j->name);
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
+                if (j->targets[i].used && j->targets[i].inside && j->targets[i].fd >= 0 &&
+                    remove_tree(j->targets[i].fd, name) < 0)
+                        return -1;
+        return 0;
+}
+
+int journal_remove(struct journal *j, struct err *e)
+{
+        char gone[48];
+        (void) snprintf(gone, sizeof gone, ".gone-%s", j->name);
+        work_step();
+        if (remove_inside(j) < 0 || renameat(j->l->dir, j->name, j->l->dir, gone) < 0)
+                return io_failed(e, "removing the journal of", j->l->run);
+        work_step();
+        if (remove_tree(j->l->dir, gone) < 0)
+                return io_failed(e, "removing the journal of", j->l->run);
+        return 0;
+}
+
+/* Slots in the target come home, complete before they get their name. */
+static int bring_home(struct journal *j, size_t door, struct err *e)
+{
+        char there[WORK_RUN_MAX + 48], home[32], fresh[40];
+        (void) snprintf(there, sizeof there, ".cordon-%s-%s", j->l->run, j->name);
+        (void) snprintf(home, sizeof home, "slots-%zu", door);
+        (void) snprintf(fresh, sizeof fresh, "%s.new", home);
+        if (faccessat(j->dir, home, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+                return 0;
+        if (remove_tree(j->dir, fresh) < 0 ||
+            copy_tree(j->targets[door].fd, there, j->dir, fresh, false) < 0 || syncfs(j->dir) < 0 ||
+            renameat(j->dir, fresh, j->dir, home) < 0 || fsync(j->dir) < 0)
+                return io_failed(e, "keeping what was replaced in", j->targets[door].path);
+        return 0;
+}
+
+int journal_send_out(struct journal *j, struct err *e)
+{
+        char there[WORK_RUN_MAX + 48], home[32];
+        (void) snprintf(there, sizeof there, ".cordon-%s-%s", j->l->run, j->name);
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
+                if (!j->targets[i].used || !j->targets[i].inside)
+                        continue;
+                (void) snprintf(home, sizeof home, "slots-%zu", i);
+                if (copy_tree(j->dir, home, j->targets[i].fd, there, false) < 0 ||
+                    syncfs(j->targets[i].fd) < 0)
+                        return io_failed(e, "bringing back what was replaced in", j->targets[i].path);
+        }
+        return 0;
+}
+
+int journal_settle(struct journal *j, struct err *e)
+{
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
+                if (j->targets[i].used && j->targets[i].inside && bring_home(j, i, e) < 0)
+                        return -1;
+        work_step();
+        if (remove_inside(j) < 0)
+                return io_failed(e, "tidying up after", j->name);
+        return journal_mark(j, "done", e);
+}
+
+/* ---- after an interruption ---- */
+
+static bool is_home(const struct journal *j)
+{
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
+                char home[32];
+                (void) snprintf(home, sizeof home, "slots-%zu", i);
+                if (j->targets[i].used && j->targets[i].inside &&
+                    faccessat(j->dir, home, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                        return false;
+        }
+        return true;
+}
+
+/* With slots inside a target, some of which came home already, every step has been taken. */
+static bool any_inside(const struct journal *j)
+{
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
+                if (j->targets[i].used && j->targets[i].inside)
+                        return true;
+        return false;
+}
+
+/* Everything as before the apply: the tree, the layer, and what is known of its beginning. */
+int journal_take_back(struct journal *j, struct err *e)
+{
+        if (journal_back(j, e) < 0 || base_restore(j->l, j->dir, e) < 0)
+                return -1;
+        if (j->l->state == LAYER_APPLIED) {
+                j->l->state = LAYER_SEALED;
+                if (layer_write(j->l, e) < 0)
+                        return -1;
+        }
+        return journal_remove(j, e);
+}
+
+static int recover_one(struct layer *l, const char *name, struct err *e)
+{
+        struct journal *j = journal_read(l, name, e);
+        if (!j)
+                return -1;
+        int r = 0;
+        if (has_mark(j, "done") && !has_mark(j, "back")) {
+                struct err none; /* an undo that was ended before it began */
+                if (any_inside(j) && journal_open_targets(j, false, &none) == 0)
+                        (void) remove_inside(j);
+                goto out;
+        }
+        if ((r = journal_open_targets(j, false, e)) < 0)
+                goto out;
+        if (!has_mark(j, "back") && has_mark(j, "commit")) {
+                if (any_inside(j) && is_home(j))
+                        r = journal_settle(j, e);
+                else if (journal_forward(j, e) == 0)
+                        r = journal_settle(j, e);
+                else if ((r = journal_mark(j, "back", e)) == 0)
+                        r = journal_take_back(j, e);
+        } else {
+                r = journal_take_back(j, e);
+        }
+        if (r < 0)
+                (void) err_in(e, "an apply of %s was interrupted and cannot be finished", l->run);
+out:
+        journal_free(j);
+        return r;
+}
+
+int journal_recover(struct layer *l, struct err *e)
+{
+        AUTO_NAMES(list);
+        if (tree_names(l->dir, &list) < 0)
+                return io_failed(e, "listing", l->run);
+        for (size_t i = 0; i < list.n; i++) {
+                if (strncmp(list.v[i], ".gone-", 6) == 0 && remove_tree(l->dir, list.v[i]) < 0)
+                        return io_failed(e, "removing", list.v[i]);
+                if (strncmp(list.v[i], "apply-", 6) == 0 && recover_one(l, list.v[i], e) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+struct journal *journal_newest(struct layer *l, const char *mark, struct err *e)
+{
+        AUTO_NAMES(list);
+        unsigned long best = 0;
+        if (tree_names(l->dir, &list) < 0) {
+                (void) io_failed(e, "listing", l->run);
+                return NULL;
+        }
+        for (size_t i = 0; i < list.n; i++) {
+                char name[64];
+                unsigned long k = strncmp(list.v[i], "apply-", 6) == 0 ? strtoul(list.v[i] + 6, NULL, 10) : 0;
+                (void) snprintf(name, sizeof name, "apply-%lu/%s", k, mark);
+                if (k > best && faccessat(l->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+                        best = k;
+        }
+        if (!best) {
+                (void) err_set(e, ERR_GONE, 0, "nothing of the layer %s has been applied", l->run);
+                return NULL;
+        }
+        char name[32];
+        (void) snprintf(name, sizeof name, "apply-%lu", best);
+        return journal_read(l, name, e);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* work/layer.c - finds, makes, describes and removes layers. A layer is a person's data: only `discard`, and
+ * a run that changed nothing, remove one. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "store/store.h"
+#include "work/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+enum { META_MAX = 4 << 20 };
+
+static const char *const state_names[] = {
+        [LAYER_OPEN] = "open", [LAYER_SEALED] = "sealed", [LAYER_APPLIED] = "applied"
+};
+
+int layer_store(struct err *e)
+{
+        AUTO_FD(state, store_open(e));
+        return state < 0 ? -1 : store_dir(state, "work", e);
+}
+
+static struct layer *layer_alloc(const char *run, struct err *e)
+{
+        struct layer *l = calloc(1, sizeof *l);
+        if (l) {
+                l->store = l->dir = l->lock = -1;
+                l->doors = calloc(WORK_DOORS_MAX, sizeof *l->doors);
+                (void) snprintf(l->run, sizeof l->run, "%s", run);
+        }
+        if (l && l->doors)
+                return l;
+        layer_free(l);
+        (void) err_set(e, ERR_MEMORY, 0, "no memory for a layer");
+        return NULL;
+}
+
+void layer_free(struct layer *l)
+{
+        if (!l)
+                return;
+        fd_close(&l->lock);
+        fd_close(&l->dir);
+        fd_close(&l->store);
+        for (size_t i = 0; l->doors && i < l->door_count; i++) {
+                free(l->doors[i].guards);
+                free(l->doors[i].stubs);
+        }
+        free(l->doors);
+        arena_done(&l->mem);
+        free(l);
+}
+
+char **layer_append(struct layer *l, char **list, size_t *count, const char *text)
+{
+        for (size_t i = 0; i < *count; i++)
+                if (strcmp(list[i], text) == 0)
+                        return list;
+        char **v = realloc(list, (*count + 2) * sizeof *v);
+        char *kept = v ? arena_str(&l->mem, text) : NULL;
+        if (!v || !kept) {
+                l->mem.failed = true;
+                return v ? v : list;
+        }
+        v[(*count)++] = kept;
+        v[*count] = NULL;
+        return v;
+}
+
+int layer_door_dir(const struct layer *l, size_t door)
+{
+        char name[32];
+        (void) snprintf(name, sizeof name, "door-%zu", door);
+        return openat(l->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* ---- meta ---- */
+
+static void put(struct buf *out, const char *key, const char *value)
+{
+        buf_puts(out, key);
+        buf_putc(out, '=');
+        buf_add(out, value, strlen(value) + 1);
+}
+
+static void put_number(struct buf *out, const char *key, uint64_t value)
+{
+        char text[32];
+        (void) snprintf(text, sizeof text, "%" PRIu64, value);
+        put(out, key, text);
+}
+
+static void put_door(struct buf *out, const struct work_door *d)
+{
+        put(out, "door", d->host);
+        put(out, "kind", d->is_dir ? "dir" : "file");
+        put_number(out, "fsid", d->dev);
+        put_number(out, "ino", d->ino);
+        for (size_t i = 0; i < d->guard_count; i++)
+                put(out, "guard", d->guards[i]);
+        for (size_t i = 0; i < d->stub_count; i++)
+                put(out, "stub", d->stubs[i]);
+}
+
+static int write_whole(int dir, const char *name, const struct buf *text)
+{
+        char fresh[64];
+        (void) snprintf(fresh, sizeof fresh, "%s.new", name);
+        AUTO_FD(fd, openat(dir, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (fd < 0 || fd_write_all(fd, text->p, text->n) < 0 || fsync(fd) < 0 ||
+            renameat(dir, fresh, dir, name) < 0)
+                return -1;
+        return fsync(dir);
+}
+
+int layer_write(struct layer *l, struct err *e)
+{
+        AUTO_BUF(out);
+        put(&out, "version", "1");
+        put(&out, "run", l->run);
+        put(&out, "box", l->box ? l->box : "");
+        put(&out, "policy", l->policy ? l->policy : "");
+        put(&out, "state", state_names[l->state]);
+        put(&out, "keep", l->keep ? "1" : "0");
+        put_number(&out, "start", (uint64_t) l->start.tv_sec);
+        put_number(&out, "start-ns", (uint64_t) l->start.tv_nsec);
+        for (size_t i = 0; i < l->door_count; i++)
+                put_door(&out, &l->doors[i]);
+        if (out.failed || l->mem.failed)
+                return err_set(e, ERR_MEMORY, 0, "no memory for a layer");
+        if (write_whole(l->dir, "meta", &out) < 0)
+                return err_set(e, ERR_IO, errno, "writing about the layer %s: %s", l->run, strerror(errno));
+        return 0;
+}
+
+static void take_door_field(struct layer *l, const char *key, const char *value)
+{
+        struct work_door *d = &l->doors[l->door_count - 1];
+        uint64_t n = 0;
+        (void) str_to_u64(span_str(value), &n);
+        if (strcmp(key, "kind") == 0)
+                d->is_dir = strcmp(value, "dir") == 0;
+        else if (strcmp(key, "fsid") == 0)
+                d->dev = n;
+        else if (strcmp(key, "ino") == 0)
+                d->ino = n;
+        else if (strcmp(key, "guard") == 0)
+                d->guards = layer_append(l, d->guards, &d->guard_count, value);
+        else if (strcmp(key, "stub") == 0)
+                d->stubs = layer_append(l, d->stubs, &d->stub_count, value);
+}
+
+static void take_field(struct layer *l, const char *key, const char *value)
+{
+        uint64_t n = 0;
+        (void) str_to_u64(span_str(value), &n);
+        if (strcmp(key, "door") == 0 && l->door_count < WORK_DOORS_MAX)
+                l->doors[l->door_count++].host = arena_str(&l->mem, value);
+        else if (l->door_count > 0)
+                take_door_field(l, key, value);
+        else if (strcmp(key, "box") == 0)
+                l->box = arena_str(&l->mem, value);
+        else if (strcmp(key, "policy") == 0)
+                l->policy = arena_str(&l->mem, value);
+        else if (strcmp(key, "keep") == 0)
+                l->keep = n == 1;
+        else if (strcmp(key, "start") == 0)
+                l->start.tv_sec = (time_t) n;
+        else if (strcmp(key, "start-ns") == 0)
+                l->start.tv_nsec = (long) n;
+        else if (strcmp(key, "state") == 0)
+                for (unsigned i = 0; i < sizeof state_names / sizeof *state_names; i++)
+                        if (strcmp(value, state_names[i]) == 0)
+                                l->state = (enum layer_state) i;
+}
+
+static int read_meta(struct layer *l, struct err *e)
+{
+        struct stat st;
+        AUTO_FD(fd, openat(l->dir, "meta", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > META_MAX)
+                return err_set(e, ERR_GONE, errno, "the layer %s says nothing about itself", l->run);
+        char *text = arena_alloc(&l->mem, (size_t) st.st_size + 1);
+        ssize_t n = text ? fd_read_all(fd, text, (size_t) st.st_size) : -1;
+        if (n < 0)
+                return err_set(e, ERR_IO, errno, "reading about the layer %s", l->run);
+        for (char *at = text; at < text + n; at += strlen(at) + 1) {
+                char *value = strchr(at, '=');
+                if (!value)
+                        return err_set(e, ERR_IO, 0, "what is written about the layer %s makes no sense",
+                                       l->run);
+                size_t whole = strlen(at);
+                *value = '\0';
+                take_field(l, at, value + 1);
+                *value = '=';
+                (void) whole;
+        }
+        return 0;
+}
+
+/* ---- making ---- */
+
+static int lock_layer(struct layer *l, bool make, struct err *e)
+{
+        l->lock = openat(l->dir, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
+        if (l->lock < 0)
+                return err_set(e, ERR_GONE, errno, "the layer %s is not whole", l->run);
+        if (flock(l->lock, LOCK_EX | LOCK_NB) == 0)
+                return 0;
+        (void) err_set(e, ERR_IO, EBUSY, "the layer %s is in use", l->run);
+        return err_hint(e, "a box is running on it, or another command works on it: `cordon ps`");
+}
+
+struct layer *layer_new(const char *run, struct err *e)
+{
+        struct layer *l = layer_alloc(run, e);
+        if (!l)
+                return NULL;
+        l->store = layer_store(e);
+        if (l->store >= 0 && mkdirat(l->store, run, 0700) < 0)
+                (void) err_set(e, ERR_IO, errno, "making the layer %s: %s", run, strerror(errno));
+        else if (l->store >= 0 && (l->dir = store_dir(l->store, run, e)) >= 0 && lock_layer(l, true, e) == 0)
+                return l;
+        layer_free(l);
+        return NULL;
+}
+
+struct layer *layer_take(int store, const char *run, struct err *e)
+{
+        struct layer *l = layer_alloc(run, e);
+        if (!l)
+                return NULL;
+        l->store = fcntl(store, F_DUPFD_CLOEXEC, 0);
+        l->dir = openat(store, run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (l->dir < 0)
+                (void) err_set(e, ERR_GONE, errno, "there is no layer %s", run);
+        else if (lock_layer(l, false, e) == 0 && read_meta(l, e) == 0)
+                return l;
+        layer_free(l);
+        return NULL;
+}
+
+int layer_remove(struct layer *l, struct err *e)
+{
+        /* Out of the list first: what is half removed must not be found as a layer. */
+        char gone[WORK_RUN_MAX + 8];
+        (void) snprintf(gone, sizeof gone, ".gone-%s", l->run);
+        if (renameat(l->store, l->run, l->store, gone) < 0 || remove_tree(l->store, gone) < 0)
+                return err_set(e, ERR_IO, errno, "removing the layer %s: %s", l->run, strerror(errno));
+        return 0;
+}
+
+/* ---- finding ---- */
+
+static bool starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+
+/* Sweeps what a killed start or a killed removal left; true: nothing is there any more. */
+static bool swept(int store, const char *name)
+{
+        struct err none;
+        if (starts(name, ".gone-")) {
+                (void) remove_tree(store, name);
+                return true;
+        }
+        AUTO_FD(dir, openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (dir < 0 || faccessat(dir, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+                return dir < 0;
+        struct layer l = { .store = store, .dir = dir, .lock = -1 };
+        (void) snprintf(l.run, sizeof l.run, "%s", name);
+        struct stat st;
+        if (lock_layer(&l, true, &none) < 0 || fstat(dir, &st) < 0 || time(NULL) - st.st_mtime < 2)
+                return fd_close(&l.lock), true; /* a start is at it just now, or was */
+        bool gone = layer_remove(&l, &none) == 0;
+        fd_close(&l.lock);
+        return gone;
+}
+
+/* A run whose keeper was killed before the box changed anything. */
+static bool is_empty_leftover(struct layer *l)
+{
+        AUTO_ENTRIES(found);
+        struct err none;
+        return l->state == LAYER_OPEN && !l->keep && scan_layer(l, &found, &none) == 0 && found.n == 0;
+}
+
+/* The newest layer that still waits for somebody; without the lock, because a running one is no candidate. */
+static int newest(int store, const struct names *list, char ret_run[WORK_RUN_MAX], struct err *e)
+{
+        struct timespec best = { 0 };
+        ret_run[0] = '\0';
+        bool busy = false;
+        for (size_t i = 0; i < list->n; i++) {
+                struct err why;
+                if (swept(store, list->v[i]) || list->v[i][0] == '.')
+                        continue;
+                struct layer *l = layer_take(store, list->v[i], &why);
+                busy |= !l && why.sys == EBUSY;
+                if (l && is_empty_leftover(l))
+                        (void) layer_remove(l, &why);
+                else if (l && l->state != LAYER_APPLIED &&
+                         (l->start.tv_sec > best.tv_sec ||
+                          (l->start.tv_sec == best.tv_sec && l->start.tv_nsec > best.tv_nsec) ||
+                          !ret_run[0])) {
+                        best = l->start;
+                        (void) snprintf(ret_run, WORK_RUN_MAX, "%s", l->run);
+                }
+                layer_free(l);
+        }
+        if (ret_run[0])
+                return 0;
+        (void) err_set(e, ERR_GONE, 0,
+                       busy ? "the only layer there is belongs to a box that still runs"
+                            : "there is no layer that waits to be applied");
+        return err_hint(e, "a box with an `edit` door leaves one when it changed something; "
+                           "`cordon diff --list` shows all");
+}
+
+int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct err *e)
+{
+        AUTO_NAMES(list);
+        if (tree_names(store, &list) < 0)
+                return err_set(e, ERR_IO, errno, "listing the layers: %s", strerror(errno));
+        if (!which)
+                return newest(store, &list, ret_run, e);
+        unsigned hits = 0;
+        for (size_t i = 0; which[0] && which[0] != '.' && i < list.n; i++) {
+                if (strcmp(list.v[i], which) == 0)
+                        hits = 0; /* all of it */
+                else if (!starts(list.v[i], which))
+                        continue;
+                (void) snprintf(ret_run, WORK_RUN_MAX, "%s", list.v[i]);
+                hits++;
+                if (strcmp(list.v[i], which) == 0)
+                        break;
+        }
+        char shown[128];
+        if (hits == 1)
+                return 0;
+        (void) str_inert(span_str(which), shown, sizeof shown);
+        (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
+                       hits ? "several layers begin with %s: give more of the id" : "there is no layer %s",
+                       shown);
+        return err_hint(e, "`cordon diff --list` shows them");
+}
+
+struct layer *layer_open(const char *which, struct err *e)
+{
+        char run[WORK_RUN_MAX];
+        AUTO_FD(store, layer_store(e));
+        if (store < 0 || layer_find(store, which, run, e) < 0)
+                return NULL;
+        struct layer *l = layer_take(store, run, e);
+        if (!l)
+                return NULL;
+        AUTO_ENTRIES(found);
+        if (journal_recover(l, e) == 0 && (l->state != LAYER_OPEN || seal(l, &found, e) == 0))
+                return l;
+        layer_free(l);
+        return NULL;
+}

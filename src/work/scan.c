@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/* work/scan.c - what a layer changes: walks the layer, and below it only what the layer touches, so the time
+ * it takes grows with the change and not with the tree. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "work/internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+
+struct scan {
+        const struct layer *l;
+        const struct work_door *d;
+        unsigned door;
+        struct entries *to;
+        struct err *e;
+        unsigned depth;
+        size_t len;
+        char path[WORK_PATH_MAX];
+};
+
+void entries_done(struct entries *v)
+{
+        free(v->v);
+        arena_done(&v->mem);
+        *v = (struct entries){ 0 };
+}
+
+int open_host(const struct work_door *d, struct err *e)
+{
+        struct open_how how = { .flags = O_CLOEXEC | (d->is_dir ? O_RDONLY | O_DIRECTORY : O_PATH),
+                                .resolve = RESOLVE_NO_MAGICLINKS };
+        AUTO_FD(fd, (int) syscall(SYS_openat2, AT_FDCWD, d->host, &how, sizeof how));
+        struct stat st;
+        char shown[256];
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return err_set(e, ERR_DOOR, errno, "opening the door %s: %s",
+                               str_inert(span_str(d->host), shown, sizeof shown), strerror(errno));
+        /* A single file may have been replaced by saving it: that is a change, found by its content. */
+        if (d->is_dir && (tree_fsid(fd) != d->dev || st.st_ino != d->ino)) {
+                (void) err_set(e, ERR_DOOR, ESTALE, "%s is another directory than the one that the box saw",
+                               str_inert(span_str(d->host), shown, sizeof shown));
+                return err_hint(e, "`cordon apply --to DIR` takes the changes elsewhere");
+        }
+        return TAKE_FD(fd);
+}
+
+/* ---- the two sides of a door ---- */
+
+static int open_file_parent(const struct work_door *d, const char **ret_name, struct err *e)
+{
+        static char real[PATH_MAX]; /* names stay valid until the next call: one door at a time */
+        char parent[PATH_MAX];
+        if (!realpath(d->host, real)) {
+                /* gone: its directory is still where it was */
+                if (errno != ENOENT || snprintf(real, sizeof real, "%s", d->host) >= (int) sizeof real)
+                        return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host,
+                                       strerror(errno));
+        }
+        char *slash = strrchr(real, '/');
+        memcpy(parent, real, (size_t) (slash - real));
+        parent[slash - real] = '\0';
+        *ret_name = slash + 1;
+        int fd = open(parent[0] ? parent : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return fd < 0 ? err_set(e, ERR_DOOR, errno, "opening the directory of %s: %s", d->host,
+                                strerror(errno))
+                      : fd;
+}
+
+int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err *e)
+{
+        const struct work_door *d = &l->doors[door];
+        *ret = (struct sides){ -1, -1, NULL, NULL };
+        AUTO_FD(dir, layer_door_dir(l, door));
+        if (dir < 0)
+                return err_set(e, ERR_IO, errno, "opening the layer of %s: %s", d->host, strerror(errno));
+        if (d->is_dir) {
+                mode_t back;
+                ret->lower = open_host(d, e);
+                ret->upper = ret->lower < 0 ? -1 : tree_own_dir(dir, "upper", &back);
+        } else {
+                ret->upper_name = "file";
+                ret->lower = open_file_parent(d, &ret->lower_name, e);
+                ret->upper = ret->lower < 0 ? -1 : TAKE_FD(dir);
+        }
+        if (ret->lower >= 0 && ret->upper < 0)
+                (void) err_set(e, ERR_IO, errno, "opening the layer of %s: %s", d->host, strerror(errno));
+        if (ret->upper >= 0)
+                return 0;
+        sides_close(ret);
+        return -1;
+}
+
+void sides_close(struct sides *s)
+{
+        fd_close(&s->upper);
+        fd_close(&s->lower);
+}
+
+int side_upper(const struct sides *s, const char *path, const char **ret_name)
+{
+        if (!s->upper_name)
+                return tree_parent(s->upper, path, ret_name);
+        *ret_name = s->upper_name;
+        return fcntl(s->upper, F_DUPFD_CLOEXEC, 0);
+}
+
+int side_lower(const struct sides *s, const char *path, const char **ret_name)
+{
+        if (!s->lower_name)
+                return tree_parent(s->lower, path, ret_name);
+        *ret_name = s->lower_name;
+        return fcntl(s->lower, F_DUPFD_CLOEXEC, 0);
+}
+
+/* ---- entries ---- */
+
+static int scan_failed(struct scan *s, const char *doing)
+{
+        char shown[256];
+        int sys = errno;
+        (void) err_set(s->e, ERR_IO, sys, "%s %s: %s", doing,
+                       str_inert(span_str(s->path), shown, sizeof shown), strerror(sys));
+        if (sys == EXDEV)
+                (void) err_hint(s->e, "a filesystem is mounted there now; take it away first");
+        return -1;
+}
+
+bool path_below(const char *path, const char *root)
+{
+        size_t n = strlen(root);
+        return strncmp(path, root, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+static bool is_guarded(const struct work_door *d, const char *path)
+{
+        for (size_t i = 0; i < d->guard_count; i++)
+                if (path_below(path, d->guards[i]))
+                        return true;
+        return false;
+}
+
+static bool is_stub(const struct work_door *d, const char *path)
+{
+        for (size_t i = 0; i < d->stub_count; i++)
+                if (strcmp(path, d->stubs[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* A removed entry that lies where an `except` is would mean that the wall failed: never shown as a change. */
+static int add_entry(struct scan *s, unsigned what, const struct node *old, const struct node *now)
+{
+        struct entries *v = s->to;
+        if (is_guarded(s->d, s->path))
+                return 0;
+        if (v->n == WORK_ENTRIES_MAX)
+                return err_set(s->e, ERR_LIMIT, 0, "the layer changes more than %d entries",
+                               WORK_ENTRIES_MAX);
+        if (v->n == v->cap) {
+                size_t cap = v->cap ? v->cap * 2 : 256;
+                struct entry *more = realloc(v->v, cap * sizeof *more);
+                if (!more)
+                        return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
+                v->v = more;
+                v->cap = cap;
+        }
+        const char *path = arena_copy(&v->mem, span_of(s->path, s->len));
+        if (!path)
+                return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
+        v->v[v->n++] =
+                (struct entry){ .door = s->door, .what = what, .path = path, .old = *old, .now = *now };
+        return 0;
+}
+
+/* Goes to a name below the current path; false: the path would be too long. */
+static bool enter(struct scan *s, const char *name, size_t *ret_before)
+{
+        *ret_before = s->len;
+        int n = snprintf(s->path + s->len, sizeof s->path - s->len, "%s%s", s->len ? "/" : "", name);
+        if (n < 0 || (size_t) n >= sizeof s->path - s->len) {
+                errno = ENAMETOOLONG;
+                return false;
+        }
+        s->len += (size_t) n;
+        return true;
+}
+
+static void leave(struct scan *s, size_t before)
+{
+        s->len = before;
+        s->path[before] = '\0';
+}
+
+static bool too_deep(struct scan *s)
+{
+        if (s->depth < WORK_DEPTH_MAX)
+                return false;
+        errno = ELOOP;
+        return true;
+}
+
+/* Everything that was below and is gone. */
+static int removed(struct scan *s, int lower, const char *name, const struct node *old)
+{
+        const struct node none = { 0 };
+        if (add_entry(s, WHAT_DELETED, old, &none) < 0)
+                return -1;
+        if (old->kind != NODE_DIR)
+                return 0;
+        AUTO_NAMES(list);
+        AUTO_FD(dir, tree_dir(lower, name));
+        if (dir < 0 || tree_names(dir, &list) < 0 || too_deep(s))
+                return errno == EACCES ? 0 : scan_failed(s, "looking below");
+        s->depth++;
+        for (size_t i = 0; i < list.n; i++) {
+                size_t before;
+                struct node child;
+                if (!enter(s, list.v[i], &before) || tree_look(dir, list.v[i], &child) < 0)
+                        return scan_failed(s, "looking below");
+                if (child.kind != NODE_NONE && removed(s, dir, list.v[i], &child) < 0)
+                        return -1;
+                leave(s, before);
+        }
+        s->depth--;
+        return 0;
+}
+
+/* What differs between two entries of one kind, beside the content of a directory. */
+static unsigned differs(int upper, int lower, const char *un, const char *ln, const struct node *now,
+                        const struct node *old)
+{
+        unsigned what = 0;
+        char a[WORK_PATH_MAX], b[WORK_PATH_MAX];
+        if (now->kind != NODE_LINK && now->mode != old->mode)
+                what |= WHAT_MODE;
+        if (now->uid != old->uid || now->gid != old->gid)
+                what |= WHAT_OWNER;
+        if (now->kind == NODE_LINK)
+                return what | (tree_link(upper, un, a, sizeof a) < 0 ||
+                                               tree_link(lower, ln, b, sizeof b) < 0 || strcmp(a, b) != 0
+                                       ? WHAT_CONTENT
+                                       : 0);
+        if (now->kind == NODE_OTHER)
+                return what;
+        mode_t back = 0;
+        AUTO_FD(x, now->kind == NODE_DIR ? tree_own_dir(upper, un, &back) : tree_file(upper, un, true, NULL));
+        AUTO_FD(y, now->kind == NODE_DIR ? tree_dir(lower, ln) : tree_file(lower, ln, false, NULL));
+        if (x < 0 || y < 0)
+                what |= now->kind == NODE_FILE ? WHAT_CONTENT : 0;
+        else {
+                if (!xattr_same(x, y))
+                        what |= WHAT_XATTR;
+                if (now->kind == NODE_FILE && (now->size != old->size || !tree_same_content(x, y)))
+                        what |= WHAT_CONTENT;
+        }
+        tree_dir_end(x, back);
+        return what;
+}
+
+static bool is_opaque(int dir)
+{
+        char value[4];
+        return fgetxattr(dir, "user.overlay.opaque", value, sizeof value) >= 1 && value[0] == 'y';
+}
+
+static int walk(struct scan *s, int upper, int lower);
+
+static int walk_into(struct scan *s, int upper, int lower, const char *name, bool below)
+{
+        mode_t back = 0;
+        AUTO_FD(up, tree_own_dir(upper, name, &back));
+        AUTO_FD(low, below ? tree_dir(lower, name) : -1);
+        if (up < 0 || (below && low < 0) || too_deep(s))
+                return scan_failed(s, "looking into");
+        s->depth++;
+        int r = walk(s, up, low);
+        s->depth--;
+        tree_dir_end(up, back);
+        return r;
+}
+
+/* A directory that we made so that an `except` has a place counts once the box put something into it. */
+static int visit_stub(struct scan *s, int upper, const char *name, const struct node *now)
+{
+        const struct node none = { 0 };
+        size_t first = s->to->n;
+        if (now->kind != NODE_DIR || add_entry(s, WHAT_ADDED, &none, now) < 0)
+                return now->kind == NODE_DIR ? -1 : 0;
+        size_t with = s->to->n;
+        if (walk_into(s, upper, -1, name, false) < 0)
+                return -1;
+        if (s->to->n == with && with > first)
+                s->to->n = first;
+        return 0;
+}
+
+static int visit(struct scan *s, int upper, int lower, const char *name)
+{
+        struct node now, old = { 0 };
+        if (tree_look(upper, name, &now) < 0 || (lower >= 0 && tree_look(lower, name, &old) < 0))
+                return scan_failed(s, "looking at");
+        if (now.kind == NODE_NONE)
+                return 0;
+        if (now.whiteout)
+                return old.kind ? removed(s, lower, name, &old) : 0;
+        if (old.kind == NODE_NONE && is_stub(s->d, s->path))
+                return visit_stub(s, upper, name, &now);
+        if (old.kind == NODE_NONE) {
+                if (add_entry(s, WHAT_ADDED, &old, &now) < 0)
+                        return -1;
+        } else if (old.kind != now.kind) {
+                /* What was in a directory that is none any more is listed behind it. */
+                size_t at = s->to->n;
+                if (old.kind == NODE_DIR && removed(s, lower, name, &old) < 0)
+                        return -1;
+                if (old.kind != NODE_DIR && add_entry(s, WHAT_TYPE, &old, &now) < 0)
+                        return -1;
+                if (s->to->n > at) {
+                        s->to->v[at].what = WHAT_TYPE;
+                        s->to->v[at].now = now;
+                }
+        } else {
+                unsigned what = differs(upper, lower, name, name, &now, &old);
+                if (what && add_entry(s, what, &old, &now) < 0)
+                        return -1;
+        }
+        return now.kind == NODE_DIR ? walk_into(s, upper, lower, name, old.kind == NODE_DIR) : 0;
+}
+
+/* Only names below matter that the layer names, but where it hides all of them. */
+static int walk(struct scan *s, int upper, int lower)
+{
+        AUTO_NAMES(above);
+        AUTO_NAMES(below);
+        bool hides = lower >= 0 && is_opaque(upper);
+        if (tree_names(upper, &above) < 0 || (hides && tree_names(lower, &below) < 0))
+                return scan_failed(s, "listing");
+        for (size_t i = 0; i < above.n; i++) {
+                size_t before;
+                if (!enter(s, above.v[i], &before))
+                        return scan_failed(s, "looking below");
+                if (visit(s, upper, lower, above.v[i]) < 0)
+                        return -1;
+                leave(s, before);
+        }
+        for (size_t i = 0; i < below.n; i++) {
+                size_t before;
+                struct node old;
+                if (names_have(&above, below.v[i]))
+                        continue;
+                if (!enter(s, below.v[i], &before) || tree_look(lower, below.v[i], &old) < 0)
+                        return scan_failed(s, "looking below");
+                if (old.kind && removed(s, lower, below.v[i], &old) < 0)
+                        return -1;
+                leave(s, before);
+        }
+        return 0;
+}
+
+static int scan_single(struct scan *s, const struct sides *x)
+{
+        struct node now, old;
+        const char *slash = strrchr(s->d->host, '/');
+        size_t before;
+        if (!enter(s, slash ? slash + 1 : s->d->host, &before) ||
+            tree_look(x->upper, x->upper_name, &now) < 0 || tree_look(x->lower, x->lower_name, &old) < 0)
+                return scan_failed(s, "looking at");
+        if (now.kind == NODE_NONE)
+                return old.kind ? add_entry(s, WHAT_DELETED, &old, &now) : 0;
+        if (old.kind != now.kind)
+                return add_entry(s, old.kind ? WHAT_TYPE : WHAT_ADDED, &old, &now);
+        unsigned what = differs(x->upper, x->lower, x->upper_name, x->lower_name, &now, &old);
+        return what ? add_entry(s, what, &old, &now) : 0;
+}
+
+/* ---- flags ---- */
+
+static int flag_entry(const struct sides *x, struct entry *n)
+{
+        const char *name;
+        char target[WORK_PATH_MAX];
+        n->flags = flags_by_name(n->path);
+        if (n->what & WHAT_DELETED)
+                return 0;
+        n->flags |= flags_by_node(&n->old, &n->now);
+        bool looks = n->now.kind == NODE_LINK || (n->now.kind == NODE_FILE && flags_wants_content(n->path));
+        if (!looks)
+                return 0;
+        AUTO_FD(dir, side_upper(x, n->path, &name));
+        if (dir < 0)
+                return -1;
+        if (n->now.kind == NODE_LINK) {
+                if (tree_link(dir, name, target, sizeof target) < 0)
+                        return -1;
+                n->flags |= flags_by_link(n->path, target);
+                return 0;
+        }
+        enum { LOOK = 1 << 20 };
+        AUTO_FD(fd, tree_file(dir, name, true, NULL));
+        char *text = fd < 0 ? NULL : malloc(LOOK);
+        ssize_t k = text ? fd_read_all(fd, text, LOOK) : -1;
+        if (k >= 0)
+                n->flags |= flags_by_content(span_of(text, (size_t) k));
+        free(text);
+        return k < 0 ? -1 : 0;
+}
+
+/* A directory that goes takes along what is in it: its flags too. */
+static void inherit_flags(struct entries *v, size_t first)
+{
+        for (size_t i = first; i < v->n; i++) {
+                if (!(v->v[i].what & (WHAT_DELETED | WHAT_TYPE)) || v->v[i].old.kind != NODE_DIR)
+                        continue;
+                for (size_t k = i + 1; k < v->n && path_below(v->v[k].path, v->v[i].path); k++)
+                        if (v->v[k].what & WHAT_DELETED)
+                                v->v[i].flags |= flags_by_name(v->v[k].path);
+        }
+}
+
+static int scan_door(const struct layer *l, size_t door, struct entries *ret, struct err *e)
+{
+        struct scan *s = calloc(1, sizeof *s);
+        struct sides x;
+        if (!s || sides_open(l, door, &x, e) < 0) {
+                free(s);
+                return s ? -1 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        }
+        *s = (struct scan){ .l = l, .d = &l->doors[door], .door = (unsigned) door, .to = ret, .e = e };
+        size_t first = ret->n;
+        int r = s->d->is_dir ? walk(s, x.upper, x.lower) : scan_single(s, &x);
+        for (size_t i = first; r == 0 && i < ret->n; i++)
+                if (flag_entry(&x, &ret->v[i]) < 0)
+                        r = err_set(e, ERR_IO, errno, "looking into a changed entry: %s", strerror(errno));
+        inherit_flags(ret, first);
+        sides_close(&x);
+        free(s);
+        return r;
+}
+
+/* A directory right before what lies in it. */
+int path_order(const char *a, const char *b)
+{
+        while (*a && *a == *b) {
+                a++;
+                b++;
+        }
+        int x = *a == '/' ? 1 : (unsigned char) *a + (*a ? 1 : 0),
+            y = *b == '/' ? 1 : (unsigned char) *b + (*b ? 1 : 0);
+        return x - y;
+}
+
+static int by_place(const void *a, const void *b)
+{
+        const struct entry *x = a, *y = b;
+        return x->door != y->door ? (x->door < y->door ? -1 : 1) : path_order(x->path, y->path);
+}
+
+int scan_layer(const struct layer *l, struct entries *ret, struct err *e)
+{
+        for (size_t i = 0; i < l->door_count; i++)
+                if (scan_door(l, i, ret, e) < 0)
+                        return -1;
+        if (ret->n > 1)
+                qsort(ret->v, ret->n, sizeof *ret->v, by_place);
+        ret->flagged = 0;
+        for (size_t i = 0; i < ret->n; i++)
+                ret->flagged += ret->v[i].flags != 0;
+        return 0;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/* work/show.c - a layer's changes for a person or a program. What the host will execute or trust comes first.
+ * Nothing is left out silently, and nothing of what a box wrote reaches a terminal as it is: control, bidi
+ * and invisible characters are spelled out. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "work/internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN_MAX = 64 << 20, FLUSH_AT = 256 << 10 };
+
+static const struct {
+        unsigned bit;
+        const char *word;
+} changes[] = {
+        { WHAT_RENAMED, "renamed" }, { WHAT_ADDED, "added" },      { WHAT_DELETED, "deleted" },
+        { WHAT_TYPE, "type" },       { WHAT_CONTENT, "changed" },  { WHAT_MODE, "mode" },
+        { WHAT_OWNER, "owner" },     { WHAT_XATTR, "attributes" },
+};
+static const char *const kinds[] = { "nothing", "file", "directory", "link", "special" };
+
+void show_flush(struct shower *s)
+{
+        if (s->out.n > 0)
+                s->look->out(s->look->out_ctx, s->out.p, s->out.n);
+        s->out.n = 0;
+}
+
+static void flush_some(struct shower *s)
+{
+        if (s->out.n > FLUSH_AT)
+                show_flush(s);
+}
+
+bool show_takes(const struct shower *s, const struct entry *x)
+{
+        return !s->look->paths || entry_named(s->l, x, s->look->paths);
+}
+
+/* ---- inert text ---- */
+
+/* All of it, however long: str_inert() never needs more than four bytes for one. */
+static void put_inert(struct buf *out, struct span text)
+{
+        char small[512], *big = text.n * 4 + 16 > sizeof small ? malloc(text.n * 4 + 16) : small;
+        if (!big) {
+                out->failed = true;
+                return;
+        }
+        buf_puts(out, str_inert(text, big, big == small ? sizeof small : text.n * 4 + 16));
+        if (big != small)
+                free(big);
+}
+
+/* A line of content: tabs stay, because they are what a text is made of. */
+static void put_content(struct buf *out, struct span line)
+{
+        while (line.n > 0) {
+                const uint8_t *tab = memchr(line.p, '\t', line.n);
+                size_t n = tab ? (size_t) (tab - line.p) : line.n;
+                put_inert(out, span_of(line.p, n));
+                if (!tab)
+                        break;
+                buf_putc(out, '\t');
+                line = span_of(tab + 1, line.n - n - 1);
+        }
+}
+
+static const char *host_of(const struct shower *s, const struct entry *x)
+{
+        return s->l->doors[x->door].host;
+}
+
+static void put_name(struct shower *s, const struct entry *x, const char *path)
+{
+        if (s->many && s->l->doors[x->door].is_dir) {
+                put_inert(&s->out, span_str(host_of(s, x)));
+                buf_putc(&s->out, '/');
+        }
+        if (s->many && !s->l->doors[x->door].is_dir)
+                put_inert(&s->out, span_str(host_of(s, x)));
+        else
+                put_inert(&s->out, span_str(path));
+}
+
+static void colour(struct shower *s, const char *code)
+{
+        if (s->look->colour)
+                buf_printf(&s->out, "\033[%sm", code);
+}
+
+/* ---- contents ---- */
+
+static int read_side(int dir, const char *name, const struct node *n, struct content *ret)
+{
+        char target[WORK_PATH_MAX];
+        if (n->kind == NODE_LINK) {
+                ssize_t k = tree_link(dir, name, target, sizeof target);
+                ret->p = k < 0 ? NULL : malloc((size_t) k + 1);
+                if (!ret->p)
+                        return -1;
+                memcpy(ret->p, target, ret->n = (size_t) k);
+                return 0;
+        }
+        AUTO_FD(fd, tree_file(dir, name, true, NULL));
+        ret->p = fd < 0 ? NULL : malloc(n->size + 1);
+        ssize_t k = ret->p ? fd_read_all(fd, ret->p, n->size) : -1;
+        if (k < 0)
+                return -1;
+        ret->n = (size_t) k;
+        return 0;
+}
+
+static bool has_content(const struct node *n) { return n->kind == NODE_FILE || n->kind == NODE_LINK; }
+
+int show_contents(struct shower *s, const struct entry *x, struct content *old, struct content *now,
+                  struct err *e)
+{
+        struct sides sides;
+        const char *name;
+        *old = *now = (struct content){ 0 };
+        if (sides_open(s->l, x->door, &sides, e) < 0)
+                return -1;
+        int bad = 0;
+        if (has_content(&x->old)) {
+                AUTO_FD(dir, side_lower(&sides, x->path, &name));
+                bad |= dir < 0 || read_side(dir, name, &x->old, old) < 0;
+        }
+        if (!bad && has_content(&x->now)) {
+                AUTO_FD(dir, side_upper(&sides, x->path, &name));
+                bad |= dir < 0 || read_side(dir, name, &x->now, now) < 0;
+        }
+        sides_close(&sides);
+        char shown[256];
+        if (!bad)
+                return 0;
+        free(old->p);
+        free(now->p);
+        *old = *now = (struct content){ 0 };
+        return err_set(e, ERR_IO, errno, "reading %s: %s", str_inert(span_str(x->path), shown, sizeof shown),
+                       strerror(errno));
+}
+
+static bool is_large(const struct entry *x) { return x->old.size > SHOWN_MAX || x->now.size > SHOWN_MAX; }
+
+/* ---- text ---- */
+
+static void put_what(struct shower *s, const struct entry *x)
+{
+        const char *between = "";
+        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+                if (x->what & changes[i].bit && !(changes[i].bit != WHAT_RENAMED && x->what & WHAT_RENAMED)) {
+                        buf_printf(&s->out, "%s%s", between, changes[i].word);
+                        between = ", ";
+                }
+}
+
+static void put_flags(struct shower *s, unsigned flags)
+{
+        for (unsigned bit; flags; flags &= ~bit)
+                buf_printf(&s->out, "; %s", flags_words(flags, &bit));
+}
+
+static void put_flagged(struct shower *s)
+{
+        bool any = false;
+        for (size_t i = 0; i < s->v->n; i++) {
+                const struct entry *x = &s->v->v[i];
+                if (!x->flags || !show_takes(s, x))
+                        continue;
+                if (!any) {
+                        colour(s, "1;31");
+                        buf_puts(&s->out, "Held back until named or --include-flagged:");
+                        colour(s, "0");
+                        buf_putc(&s->out, '\n');
+                }
+                any = true;
+                buf_puts(&s->out, "! ");
+                put_name(s, x, x->path);
+                buf_puts(&s->out, ": ");
+                put_what(s, x);
+                put_flags(s, x->flags);
+                buf_putc(&s->out, '\n');
+        }
+        if (any)
+                buf_putc(&s->out, '\n');
+}
+
+static void put_conflicts(struct shower *s)
+{
+        bool any = false;
+        for (size_t i = 0; i < s->v->n; i++) {
+                const struct entry *x = &s->v->v[i];
+                if (!x->conflict || !show_takes(s, x))
+                        continue;
+                if (!any)
+                        buf_puts(&s->out, "In the way, because the host has changed it too:\n");
+                any = true;
+                buf_puts(&s->out, "# ");
+                put_name(s, x, x->path);
+                buf_printf(&s->out, ": %s\n", x->conflict);
+        }
+        if (any)
+                buf_putc(&s->out, '\n');
+}
+
+static unsigned git_mode(const struct node *n)
+{
+        switch (n->kind) {
+        case NODE_FILE:
+                return 0100000u | n->mode;
+        case NODE_DIR:
+                return 040000u | n->mode;
+        case NODE_LINK:
+                return 0120000u;
+        case NODE_NONE:
+        case NODE_OTHER:
+                break;
+        }
+        return 0;
+}
+
+static void put_header(struct shower *s, const struct entry *x)
+{
+        colour(s, "1");
+        put_name(s, x, x->path);
+        buf_puts(&s->out, ": ");
+        put_what(s, x);
+        if (x->what & WHAT_RENAMED) {
+                buf_puts(&s->out, x->what & WHAT_ADDED ? " from " : " to ");
+                put_name(s, x, x->other);
+        }
+        if (x->what & WHAT_TYPE)
+                buf_printf(&s->out, " (%s to %s)", kinds[x->old.kind], kinds[x->now.kind]);
+        if (x->what & WHAT_MODE)
+                buf_printf(&s->out, " (%06o to %06o)", git_mode(&x->old), git_mode(&x->now));
+        if (x->what & WHAT_OWNER)
+                buf_printf(&s->out, " (%u:%u to %u:%u)", x->old.uid, x->old.gid, x->now.uid, x->now.gid);
+        if (x->what & WHAT_ADDED && !(x->what & WHAT_RENAMED))
+                buf_printf(&s->out, " (%s, %06o)", kinds[x->now.kind], git_mode(&x->now));
+        if (x->what & WHAT_DELETED && x->old.kind != NODE_FILE)
+                buf_printf(&s->out, " (%s)", kinds[x->old.kind]);
+        colour(s, "0");
+        buf_putc(&s->out, '\n');
+}
+
+static void put_hunks(struct shower *s, const struct buf *hunks)
+{
+        for (size_t at = 0; at < hunks->n;) {
+                const char *line = hunks->p + at, *nl = memchr(line, '\n', hunks->n - at);
+                size_t n = nl ? (size_t) (nl - line) : hunks->n - at;
+                const char *code = line[0] == '+'   ? "32"
+                                   : line[0] == '-' ? "31"
+                                   : line[0] == '@' ? "36"
+                                                    : NULL;
+                if (code)
+                        colour(s, code);
+                put_content(&s->out, span_of(line, n));
+                if (code)
+                        colour(s, "0");
+                buf_putc(&s->out, '\n');
+                flush_some(s);
+                at += n + 1;
+        }
+}
+
+static int put_content_diff(struct shower *s, const struct entry *x, struct err *e)
+{
+        struct content a, b;
+        bool wants = x->what & (WHAT_CONTENT | WHAT_TYPE) ||
+                     (x->what & (WHAT_ADDED | WHAT_DELETED) && !(x->what & WHAT_RENAMED));
+        if (!wants || (!has_content(&x->old) && !has_content(&x->now)))
+                return 0;
+        if (is_large(x)) {
+                buf_printf(&s->out, "too large to be shown as text: %" PRIu64 " to %" PRIu64 " bytes\n",
+                           x->old.size, x->now.size);
+                return 0;
+        }
+        if (show_contents(s, x, &a, &b, e) < 0)
+                return -1;
+        struct span old = span_of(a.p, a.n), now = span_of(b.p, b.n);
+        if (is_binary(old) || is_binary(now)) {
+                buf_printf(&s->out, "binary: %zu to %zu bytes\n", old.n, now.n);
+        } else {
+                AUTO_BUF(hunks);
+                if (!lines_diff(old, now, &hunks))
+                        buf_puts(&s->out,
+                                 "(too different to be matched line by line: shown as one replacement)\n");
+                s->out.failed |= hunks.failed;
+                put_hunks(s, &hunks);
+        }
+        free(a.p);
+        free(b.p);
+        return 0;
+}
+
+int show_diffs(struct shower *s, struct err *e)
+{
+        put_flagged(s);
+        put_conflicts(s);
+        for (size_t i = 0; i < s->v->n; i++) {
+                const struct entry *x = &s->v->v[i];
+                if (!show_takes(s, x) || (x->what & WHAT_RENAMED && x->what & WHAT_DELETED))
+                        continue; /* a rename is told once, where the name is now */
+                put_header(s, x);
+                if (put_content_diff(s, x, e) < 0)
+                        return -1;
+                flush_some(s);
+        }
+        return 0;
+}
+
+/* ---- --name-only, --stat ---- */
+
+/* As git writes names: in quotes, with escapes, where one line could not hold them as they are. */
+static void put_quoted(struct buf *out, const char *name)
+{
+        bool plain = true;
+        for (const char *p = name; *p; p++)
+                plain &= (unsigned char) *p >= ' ' && (unsigned char) *p < 0x7f && *p != '"' && *p != '\\';
+        if (plain) {
+                buf_puts(out, name);
+                return;
+        }
+        buf_putc(out, '"');
+        for (const char *p = name; *p; p++) {
+                if (*p == '"' || *p == '\\')
+                        buf_printf(out, "\\%c", *p);
+                else if ((unsigned char) *p < ' ' || (unsigned char) *p >= 0x7f)
+                        buf_printf(out, "\\%03o", (unsigned char) *p);
+                else
+                        buf_putc(out, *p);
+        }
+        buf_putc(out, '"');
+}
+
+int show_names(struct shower *s, struct err *e)
+{
+        (void) e;
+        for (size_t i = 0; i < s->v->n; i++) {
+                const struct entry *x = &s->v->v[i];
+                if (!show_takes(s, x))
+                        continue;
+                AUTO_BUF(name);
+                if (s->many)
+                        buf_printf(&name, "%s%s", host_of(s, x), s->l->doors[x->door].is_dir ? "/" : "");
+                if (!s->many || s->l->doors[x->door].is_dir)
+                        buf_puts(&name, x->path);
+                put_quoted(&s->out, buf_str(&name));
+                buf_putc(&s->out, '\n');
+                flush_some(s);
+        }
+        return 0;
+}
+
+struct numbers {
+        bool binary;
+        size_t added, removed;
+};
+
+static int count_lines(struct shower *s, const struct entry *x, struct numbers *ret, struct err *e)
+{
+        struct content a, b;
+        *ret = (struct numbers){ .binary = is_large(x) };
+        if (is_large(x) || (!has_content(&x->old) && !has_content(&x->now)))
+                return 0;
+        if (show_contents(s, x, &a, &b, e) < 0)
+                return -1;
+        ret->binary = is_binary(span_of(a.p, a.n)) || is_binary(span_of(b.p, b.n));
+        if (!ret->binary)
+                lines_count(span_of(a.p, a.n), span_of(b.p, b.n), &ret->added, &ret->removed);
+        free(a.p);
+        free(b.p);
+        return 0;
+}
+
+int show_stat(struct shower *s, struct err *e)
+{
+        size_t entries = 0, added = 0, removed = 0, flagged = 0;
+        for (size_t i = 0; i < s->v->n; i++) {
+                const struct entry *x = &s->v->v[i];
+                struct numbers n;
+                if (!show_takes(s, x))
+                        continue;
+                if (count_lines(s, x, &n, e) < 0)
+                        return -1;
+                buf_puts(&s->out, x->flags ? "! " : "  ");
+                put_name(s, x, x->path);
+                if (n.binary)
+                        buf_printf(&s->out, " | binary %" PRIu64 " to %" PRIu64 " bytes", x->old.size,
+                                   x->now.size);
+                else
+                        buf_printf(&s->out, " | +%zu -%zu", n.added, n.removed);
+                buf_puts(&s->out, " (");
+                put_what(s, x);
+                buf_puts(&s->out, ")\n");
+                flush_some(s);
+                entries++;
+                added += n.added;
+                removed += n.removed;
+                flagged += x->flags != 0;
+        }
+        buf_printf(&s->out, "%zu %s, %zu lines added, %zu removed, %zu flagged\n", entries,
+                   entries == 1 ? "entry" : "entries", added, removed, flagged);
+        return 0;
+}
+
+/* ---- --json ---- */
+
+static void json_node(struct buf *out, const char *key, const struct node *n)
+{
+        if (n->kind == NODE_NONE) {
+                buf_printf(out, ",\"%s\":null", key);
+                return;
+        }
+        buf_printf(out,
+                   ",\"%s\":{\"kind\":\"%s\",\"mode\":\"%04o\",\"uid\":%u,\"gid\":%u,\"size\":%" PRIu64 "}",
+                   key, kinds[n->kind], n->mode, n->uid, n->gid, n->size);
+}
+
+/* JSON holds no bytes that are not UTF-8: such a name comes a second time, in hex. */
+static void json_path(struct buf *out, const char *key, const char *path)
+{
+        buf_printf(out, "\"%s\":", key);
+        buf_json(out, span_str(path));
+        if (str_is_utf8(span_str(path)))
+                return;
+        buf_printf(out, ",\"%s_hex\":\"", key);
+        for (const char *p = path; *p; p++)
+                buf_printf(out, "%02x", (unsigned char) *p);
+        buf_putc(out, '"');
+}
+
+static void json_entry(struct shower *s, const struct entry *x, const struct numbers *n)
+{
+        struct buf *out = &s->out;
+        buf_printf(out, "{\"door\":%u,", x->door);
+        json_path(out, "path", x->path);
+        buf_puts(out, ",\"change\":[");
+        const char *between = "";
+        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+                if (x->what & changes[i].bit) {
+                        buf_printf(out, "%s\"%s\"", between, changes[i].word);
+                        between = ",";
+                }
+        buf_putc(out, ']');
+        if (x->other) {
+                buf_putc(out, ',');
+                json_path(out, x->what & WHAT_ADDED ? "from" : "to", x->other);
+        }
+        json_node(out, "old", &x->old);
+        json_node(out, "new", &x->now);
+        buf_printf(out, ",\"binary\":%s,\"lines_added\":%zu,\"lines_removed\":%zu,\"flags\":[",
+                   n->binary ? "true" : "false", n->added, n->removed);
+        between = "";
+        for (unsigned bit, f = x->flags; f; f &= ~bit) {
+                buf_puts(out, between);
+                buf_json(out, span_str(flags_words(f, &bit)));
+                between = ",";
+        }
+        buf_puts(out, "],\"conflict\":");
+        if (x->conflict)
+                buf_json(out, span_str(x->conflict));
+        else
+                buf_puts(out, "null");
+        buf_putc(out, '}');
+}
+
+int show_json(struct shower *s, struct err *e)
+{
+        struct buf *out = &s->out;
+        buf_printf(out, "{\"version\":1,\"run\":\"%s\",\"box\":", s->l->run);
+        buf_json(out, span_str(s->l->box ? s->l->box : ""));
+        buf_puts(out, ",\"doors\":[");
+        for (size_t i = 0; i < s->l->door_count; i++) {
+                buf_puts(out, i ? ",{" : "{");
+                json_path(out, "host", s->l->doors[i].host);
+                buf_putc(out, '}');
+        }
+        buf_puts(out, "],\"entries\":[");
+        bool first = true;
+        for (size_t i = 0; i < s->v->n; i++) {
+                struct numbers n;
+                if (!show_takes(s, &s->v->v[i]))
+                        continue;
+                if (count_lines(s, &s->v->v[i], &n, e) < 0)
+                        return -1;
+                if (!first)
+                        buf_putc(out, ',');
+                first = false;
+                json_entry(s, &s->v->v[i], &n);
+                flush_some(s);
+        }
+        buf_puts(out, "]}\n");
+        return 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* work/stage.c - makes the new entries of an apply, complete, beside the tree they will go to: by taking the
+ * file out of the layer where one rename can do it, else by copying. Never: device nodes, sockets, set-id
+ * bits or owners that were not asked for. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "work/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+struct linked { /* names of one file in the layer: the first is made, the others are links to it */
+        uint64_t ino;
+        unsigned door;
+        size_t slot;
+};
+
+struct staging {
+        struct journal *j;
+        struct sides sides;
+        long door;
+        struct linked *linked;
+        size_t linked_count, linked_cap;
+};
+
+/* What overlayfs wrote on a file must not follow it into the tree: a later layer would believe it. */
+static int scrub(int dir, const char *name, mode_t mode, bool setid)
+{
+        AUTO_FD(fd, tree_file(dir, name, true, NULL));
+        char list[4096];
+        ssize_t n = fd < 0 ? -1 : flistxattr(fd, list, sizeof list);
+        for (ssize_t at = 0; at < n; at += (ssize_t) strlen(list + at) + 1)
+                if (strncmp(list + at, "user.overlay.", 13) == 0 && fremovexattr(fd, list + at) < 0)
+                        return -1;
+        return fd < 0 || (!setid && mode & 06000 && fchmod(fd, mode & 01777) < 0) ? -1 : 0;
+}
+
+static int take_file(struct staging *g, struct op *o, int slots, const char *slot)
+{
+        const char *name;
+        AUTO_FD(parent, side_upper(&g->sides, o->source, &name));
+        if (parent < 0 || scrub(parent, name, o->entry->now.mode, o->setid) < 0)
+                return -1;
+        return renameat(parent, name, slots, slot);
+}
+
+/* 1: made as a link to an earlier slot. */
+static int as_link(struct staging *g, const struct op *o, int slots, const char *slot)
+{
+        char first[32];
+        const struct node *n = &o->entry->now;
+        if (n->kind != NODE_FILE || n->links < 2)
+                return 0;
+        for (size_t i = 0; i < g->linked_count; i++)
+                if (g->linked[i].ino == n->ino && g->linked[i].door == o->door)
+                        return linkat(slots, slot_name(g->linked[i].slot, "", first), slots, slot, 0) < 0 ? -1
+                                                                                                          : 1;
+        if (g->linked_count == g->linked_cap) {
+                size_t cap = g->linked_cap ? g->linked_cap * 2 : 16;
+                struct linked *v = realloc(g->linked, cap * sizeof *v);
+                if (!v)
+                        return -1;
+                g->linked = v;
+                g->linked_cap = cap;
+        }
+        g->linked[g->linked_count++] = (struct linked){ n->ino, o->door, o->slot };
+        return 0;
+}
+
+static int copy_entry(struct staging *g, const struct op *o, int slots, const char *slot)
+{
+        const char *name;
+        AUTO_FD(parent, side_upper(&g->sides, o->source, &name));
+        if (parent < 0 || copy_node(parent, name, slots, slot, o->setid) < 0)
+                return -1;
+        const struct node *owner = o->keep_owner && o->entry->old.kind ? &o->entry->old : &o->entry->now;
+        if (owner->uid != geteuid() || owner->gid != getegid())
+                (void) !fchownat(slots, slot, owner->uid, owner->gid, AT_SYMLINK_NOFOLLOW);
+        if (o->new_dir) /* open until everything is in it: its own mode is the last step */
+                return fchmodat(slots, slot, 0700, 0);
+        /* A change of owner takes set-id bits away. */
+        if (o->setid && o->entry->now.kind == NODE_FILE)
+                return fchmodat(slots, slot, o->entry->now.mode, 0);
+        return 0;
+}
+
+static int stage_new(struct staging *g, struct op *o)
+{
+        int slots = g->j->targets[o->door].slots;
+        char slot[32], digest[65];
+        struct node made;
+        (void) slot_name(o->slot, "", slot);
+        int r = as_link(g, o, slots, slot);
+        if (r == 0)
+                r = o->moved ? take_file(g, o, slots, slot) : copy_entry(g, o, slots, slot);
+        if (r < 0 || tree_look(slots, slot, &made) < 0 || !made.kind ||
+            tree_digest(slots, slot, &made, true, digest) < 0)
+                return -1;
+        o->ino = made.ino;
+        o->digest = arena_str(&g->j->mem, digest);
+        return o->digest ? 0 : -1;
+}
+
+/* The new and the old metadata of a directory, each on an empty directory of its own. */
+static int stage_meta(struct staging *g, struct op *o)
+{
+        int slots = g->j->targets[o->door].slots;
+        char fresh[32], old[32];
+        const char *name;
+        AUTO_FD(parent, side_upper(&g->sides, o->source, &name));
+        if (parent < 0 || copy_node(parent, name, slots, slot_name(o->slot, ".new", fresh), o->setid) < 0)
+                return -1;
+        if (o->new_dir)
+                return mkdirat(slots, slot_name(o->slot, ".old", old), 0700);
+        AUTO_FD(below, tree_parent(g->j->targets[o->door].fd, o->path, &name));
+        return below < 0 ? -1 : copy_node(below, name, slots, slot_name(o->slot, ".old", old), true);
+}
+
+static int stage_one(struct staging *g, struct op *o, struct err *e)
+{
+        if (g->door != (long) o->door) {
+                if (g->door >= 0)
+                        sides_close(&g->sides);
+                g->door = -1;
+                if (sides_open(g->j->l, o->door, &g->sides, e) < 0)
+                        return -1;
+                g->door = o->door;
+        }
+        int r = o->kind == OP_TAKE ? 0 : o->kind == OP_META ? stage_meta(g, o) : stage_new(g, o);
+        char shown[256];
+        if (r < 0)
+                return err_set(e, ERR_IO, errno, "copying %s: %s",
+                               str_inert(span_str(o->path), shown, sizeof shown), strerror(errno));
+        work_step();
+        return 0;
+}
+
+int stage_all(struct journal *j, struct err *e)
+{
+        struct staging g = { .j = j, .door = -1 };
+        int r = 0;
+        for (size_t i = 0; r == 0 && i < j->n; i++)
+                r = stage_one(&g, &j->ops[i], e);
+        if (g.door >= 0)
+                sides_close(&g.sides);
+        free(g.linked);
+        for (size_t i = 0; r == 0 && i < WORK_DOORS_MAX; i++)
+                if (j->targets[i].used && syncfs(j->targets[i].slots) < 0)
+                        r = err_set(e, ERR_IO, errno, "writing out the changes: %s", strerror(errno));
+        return r;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* work/tree.c - looks at entries of trees that nobody trusts: beneath a descriptor, through no link, over no
+ * mount. A fifo, socket or device is never opened: a name is opened as a place first (O_PATH), judged, and
+ * only then, through that very place, as a file. */
+#include "base/fd.h"
+#include "base/hash.h"
+#include "work/internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+
+enum { CHUNK = 128 * 1024, XATTR_MAX = 65536 };
+
+static int open_beneath(int dir, const char *path, uint64_t flags)
+{
+        struct open_how how = { .flags = flags | O_CLOEXEC | O_NOFOLLOW,
+                                .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
+                                           RESOLVE_NO_XDEV };
+        for (int tries = 0; tries < 64; tries++) { /* EAGAIN: the tree moved under the look */
+                int fd = (int) syscall(SYS_openat2, dir, path[0] ? path : ".", &how, sizeof how);
+                if (fd >= 0 || errno != EAGAIN)
+                        return fd;
+        }
+        return -1;
+}
+
+int tree_dir(int dir, const char *path) { return open_beneath(dir, path, O_RDONLY | O_DIRECTORY); }
+
+uint64_t tree_fsid(int fd)
+{
+        struct statfs fs;
+        struct stat st;
+        uint64_t id = 0;
+        if (fstatfs(fd, &fs) == 0)
+                memcpy(&id, &fs.f_fsid, sizeof id < sizeof fs.f_fsid ? sizeof id : sizeof fs.f_fsid);
+        return id || fstat(fd, &st) < 0 ? id : st.st_dev;
+}
+
+int tree_parent(int dir, const char *path, const char **ret_last)
+{
+        const char *slash = strrchr(path, '/');
+        char parent[WORK_PATH_MAX];
+        *ret_last = slash ? slash + 1 : path;
+        size_t n = slash ? (size_t) (slash - path) : 0;
+        if (n >= sizeof parent) {
+                errno = ENAMETOOLONG;
+                return -1;
+        }
+        memcpy(parent, path, n);
+        parent[n] = '\0';
+        return tree_dir(dir, parent);
+}
+
+static void fill_node(const struct stat *st, struct node *n)
+{
+        *n = (struct node){ .kind = S_ISREG(st->st_mode)   ? NODE_FILE
+                                    : S_ISDIR(st->st_mode) ? NODE_DIR
+                                    : S_ISLNK(st->st_mode) ? NODE_LINK
+                                                           : NODE_OTHER,
+                            .whiteout = S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0),
+                            .mode = st->st_mode & 07777,
+                            .uid = st->st_uid,
+                            .gid = st->st_gid,
+                            .size = (uint64_t) st->st_size,
+                            .dev = st->st_dev,
+                            .ino = st->st_ino,
+                            .blocks = (uint64_t) st->st_blocks,
+                            .links = st->st_nlink,
+                            .mtime = st->st_mtim,
+                            .ctime = st->st_ctim };
+}
+
+int tree_look(int dir, const char *name, struct node *ret)
+{
+        struct stat st;
+        *ret = (struct node){ 0 };
+        if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+        fill_node(&st, ret);
+        return 0;
+}
+
+/* The same file again, with other flags; `place` was opened with O_PATH and judged. */
+static int reopen(int place, int flags)
+{
+        char name[48];
+        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", place);
+        return open(name, flags | O_CLOEXEC);
+}
+
+static int mode_by_place(int place, mode_t mode)
+{
+        char name[48];
+        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", place);
+        return chmod(name, mode);
+}
+
+int tree_file(int dir, const char *name, bool own, struct node *ret_node)
+{
+        AUTO_FD(place, open_beneath(dir, name, O_PATH));
+        struct stat st;
+        if (place < 0 || fstat(place, &st) < 0)
+                return -1;
+        if (!S_ISREG(st.st_mode)) {
+                errno = EINVAL;
+                return -1;
+        }
+        int fd = reopen(place, O_RDONLY | O_NOCTTY);
+        if (fd < 0 && errno == EACCES && own && mode_by_place(place, (st.st_mode & 07777) | 0400) == 0) {
+                fd = reopen(place, O_RDONLY | O_NOCTTY);
+                (void) mode_by_place(place, st.st_mode & 07777);
+        }
+        if (fd >= 0 && ret_node)
+                fill_node(&st, ret_node);
+        return fd;
+}
+
+int tree_own_dir(int dir, const char *name, mode_t *ret_mode)
+{
+        AUTO_FD(place, open_beneath(dir, name, O_PATH | O_DIRECTORY));
+        struct stat st;
+        *ret_mode = 0;
+        if (place < 0 || fstat(place, &st) < 0)
+                return -1;
+        bool closed = (st.st_mode & 0700) != 0700;
+        if (closed && geteuid() != 0 && mode_by_place(place, (st.st_mode & 07777) | 0700) == 0)
+                *ret_mode = (st.st_mode & 07777) | S_IFDIR;
+        return reopen(place, O_RDONLY | O_DIRECTORY);
+}
+
+void tree_dir_end(int fd, mode_t mode)
+{
+        if (mode && fd >= 0)
+                (void) fchmod(fd, mode & 07777);
+}
+
+ssize_t tree_link(int dir, const char *name, char *buf, size_t cap)
+{
+        ssize_t n = readlinkat(dir, name, buf, cap);
+        if (n >= 0 && (size_t) n >= cap) {
+                errno = ENAMETOOLONG;
+                return -1;
+        }
+        if (n >= 0)
+                buf[n] = '\0';
+        return n;
+}
+
+static void hex_of(struct sha256 *s, char ret_hex[65])
+{
+        uint8_t d[32];
+        sha256_end(s, d);
+        for (unsigned i = 0; i < 32; i++)
+                (void) snprintf(ret_hex + 2 * i, 3, "%02x", d[i]);
+}
+
+static int digest_file(int fd, char ret_hex[65])
+{
+        char chunk[CHUNK];
+        struct sha256 s;
+        sha256_init(&s);
+        for (;;) {
+                ssize_t n = read(fd, chunk, sizeof chunk);
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return -1;
+                if (n == 0)
+                        break;
+                sha256_add(&s, chunk, (size_t) n);
+        }
+        hex_of(&s, ret_hex);
+        return 0;
+}
+
+int tree_digest(int dir, const char *name, const struct node *n, bool own, char ret_hex[65])
+{
+        ret_hex[0] = '\0';
+        if (n->kind == NODE_LINK) {
+                char target[WORK_PATH_MAX];
+                ssize_t k = tree_link(dir, name, target, sizeof target);
+                if (k < 0)
+                        return -1;
+                sha256_hex(span_of(target, (size_t) k), ret_hex);
+        } else if (n->kind == NODE_FILE) {
+                AUTO_FD(fd, tree_file(dir, name, own, NULL));
+                if (fd < 0 && (errno == EACCES || errno == EPERM)) {
+                        memcpy(ret_hex, "-", 2);
+                        return 0;
+                }
+                return fd < 0 ? -1 : digest_file(fd, ret_hex);
+        }
+        return 0;
+}
+
+bool tree_same_content(int a, int b)
+{
+        char x[CHUNK / 2], y[CHUNK / 2];
+        for (;;) {
+                ssize_t n = fd_read_all(a, x, sizeof x), m = fd_read_all(b, y, sizeof y);
+                if (n < 0 || n != m || memcmp(x, y, (size_t) n) != 0)
+                        return false;
+                if (n < (ssize_t) sizeof x)
+                        return true;
+        }
+}
+
+/* ---- names ---- */
+
+static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *) a, *(char *const *) b); }
+
+static int add_name(struct names *to, size_t *cap, const char *name)
+{
+        if (to->n == *cap) {
+                size_t more = *cap ? *cap * 2 : 64;
+                char **v = realloc(to->v, more * sizeof *v);
+                if (!v)
+                        return -1;
+                to->v = v;
+                *cap = more;
+        }
+        char *kept = arena_str(&to->mem, name);
+        if (!kept)
+                return -1;
+        to->v[to->n++] = kept;
+        return 0;
+}
+
+int tree_names(int dir, struct names *ret)
+{
+        size_t cap = 0;
+        int own = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *d = own < 0 ? NULL : fdopendir(own);
+        if (!d) {
+                if (own >= 0)
+                        (void) close(own);
+                return -1;
+        }
+        errno = 0;
+        int bad = 0;
+        for (const struct dirent *x; !bad && (x = readdir(d)); errno = 0)
+                if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
+                        bad = ret->n >= WORK_ENTRIES_MAX || add_name(ret, &cap, x->d_name) < 0;
+        bad |= errno != 0;
+        (void) closedir(d);
+        if (bad) {
+                errno = ENOMEM;
+                return -1;
+        }
+        if (ret->n > 1)
+                qsort(ret->v, ret->n, sizeof *ret->v, by_bytes);
+        return 0;
+}
+
+void names_done(struct names *n)
+{
+        free(n->v);
+        arena_done(&n->mem);
+        *n = (struct names){ 0 };
+}
+
+bool names_have(const struct names *n, const char *name)
+{
+        return n->n > 0 && bsearch(&name, n->v, n->n, sizeof *n->v, by_bytes) != NULL;
+}
+
+/* ---- extended attributes ---- */
+
+static bool is_ours(const char *name)
+{
+        return strncmp(name, "user.", 5) == 0 && strncmp(name, "user.overlay.", 13) != 0;
+}
+
+/* All names, NUL-ended each; freed by the caller. NULL with *ret_n 0: none, or the filesystem has none. */
+static char *list_xattrs(int fd, size_t *ret_n)
+{
+        *ret_n = 0;
+        char *list = malloc(XATTR_MAX);
+        ssize_t n = list ? flistxattr(fd, list, XATTR_MAX) : 0;
+        if (n <= 0) {
+                free(list);
+                return NULL;
+        }
+        *ret_n = (size_t) n;
+        return list;
+}
+
+/* Every attribute of ours that `a` has, `b` has with the same value. */
+static bool xattr_within(int a, int b, char *va, char *vb)
+{
+        size_t n;
+        char *list = list_xattrs(a, &n);
+        bool same = true;
+        for (size_t at = 0; same && at < n; at += strlen(list + at) + 1) {
+                if (!is_ours(list + at))
+                        continue;
+                ssize_t k = fgetxattr(a, list + at, va, XATTR_MAX);
+                same = k >= 0 && fgetxattr(b, list + at, vb, XATTR_MAX) == k &&
+                       memcmp(va, vb, (size_t) k) == 0;
+        }
+        free(list);
+        return same;
+}
+
+bool xattr_same(int a, int b)
+{
+        char *va = malloc(XATTR_MAX), *vb = malloc(XATTR_MAX);
+        bool same = va && vb && xattr_within(a, b, va, vb) && xattr_within(b, a, vb, va);
+        free(va);
+        free(vb);
+        return same;
+}
+
+int xattr_copy(int from, int to)
+{
+        size_t n;
+        char *list = list_xattrs(from, &n), *value = malloc(XATTR_MAX);
+        int bad = value ? 0 : -1;
+        for (size_t at = 0; !bad && at < n; at += strlen(list + at) + 1) {
+                ssize_t k = is_ours(list + at) ? fgetxattr(from, list + at, value, XATTR_MAX) : -1;
+                if (k >= 0)
+                        bad = fsetxattr(to, list + at, value, (size_t) k, 0);
+        }
+        free(list);
+        free(value);
+        return bad;
+}
+
+int xattr_mirror(int from, int to)
+{
+        size_t n;
+        char *list = list_xattrs(to, &n), none[1];
+        for (size_t at = 0; at < n; at += strlen(list + at) + 1)
+                if (is_ours(list + at) && fgetxattr(from, list + at, none, 0) < 0)
+                        (void) fremovexattr(to, list + at);
+        free(list);
+        return xattr_copy(from, to);
+}

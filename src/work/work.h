@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* work/work.h - layers of `edit` doors: what a box changed in a tree that it may not touch, kept until a
+ * person looks at it (diff), lets it land (apply), takes that back (undo) or throws it away (discard).
+ *
+ *   STATE/work/RUN/meta         what the layer is, `key=value` ended by NUL each: a path may hold any byte
+ *   STATE/work/RUN/lock         held while a box runs on the layer or a verb works on it
+ *   STATE/work/RUN/door-N/      upper, work (a tree) or file (a single file)
+ *   STATE/work/RUN/base         what lay below each changed entry when the run ended
+ *   STATE/work/RUN/apply-K/     the journal of one apply, and what it replaced
+ *
+ * Everything a box wrote is hostile: it is reached by descriptor, beneath the layer, never through a link,
+ * and nothing but regular files and directories is ever opened. */
+#pragma once
+#include "base/err.h"
+#include "base/span.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+        WORK_DOORS_MAX = 256,       /* edit doors of one layer */
+        WORK_DEPTH_MAX = 256,       /* directories in directories */
+        WORK_PATH_MAX = 4096,       /* bytes of a path below a door, with its NUL */
+        WORK_ENTRIES_MAX = 4000000, /* changed entries of one layer */
+        WORK_RUN_MAX = 64,
+};
+
+/* ---- a run (box) ---- */
+
+struct work_door_ask {
+        const char *host; /* the tree or file behind the door */
+        uint64_t dev, ino;
+        bool is_dir;
+        const char *const *guards; /* `except` paths below the door, relative; NULL-terminated or NULL */
+};
+
+struct work_ask {
+        const char *run, *box, *policy; /* id, name, digest */
+        const char *on;                 /* go on in this run's layer; or NULL */
+        bool keep;                      /* keep the layer although nothing changed */
+        const struct work_door_ask *doors;
+        size_t door_count;
+};
+
+struct work_place {
+        char *path; /* the directory of one door's layer */
+        uint64_t dev, ino;
+};
+
+struct work_counts {
+        char run[WORK_RUN_MAX]; /* the layer's, which with --on is not the box's own */
+        size_t entries, flagged;
+        bool kept; /* the layer is still there */
+};
+
+struct work_run;
+/* Makes (or takes up) the layer and everything that mount points in it need. NULL: nothing is left. */
+struct work_run *work_begin(const struct work_ask *ask, struct err *e);
+/* As many as there were doors, in their order. */
+const struct work_place *work_places(const struct work_run *w);
+/* Is there more in the layer than this? Stops counting when there is. */
+bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_entries);
+/* Seals the layer, or removes it when nothing changed. Frees. */
+int work_end(struct work_run *w, struct work_counts *ret, struct err *e);
+/* The box never ran: what was made for it goes. Frees; NULL is allowed. */
+void work_drop(struct work_run *w);
+
+/* ---- after a run (verbs) ---- */
+
+typedef void work_sink(void *ctx, const void *p, size_t n);
+
+enum work_form { WORK_TEXT = 0, WORK_STAT, WORK_NAMES, WORK_JSON, WORK_PATCH };
+
+struct work_look {
+        const char *run; /* id, or a unique beginning of it; NULL: the newest that is not applied */
+        enum work_form form;
+        bool colour;
+        const char *const *paths; /* only these and what lies below; NULL: all */
+        work_sink *out;
+        void *out_ctx;
+};
+
+/* Everything that a layer changes. *ret_count: how many entries. */
+int work_diff(const struct work_look *l, size_t *ret_count, struct err *e);
+/* One line (or JSON object) for each layer of this user, newest first. */
+int work_list(bool json, work_sink *out, void *ctx, struct err *e);
+
+/* One change that reached the host: for the ledger. Digests are hex SHA-256, "" where there is no content. */
+struct work_effect {
+        const char *run, *host; /* the layer; the door's tree */
+        struct span path;       /* below it */
+        const char *before, *after;
+};
+
+struct work_apply {
+        const char *run;
+        const char *const *paths; /* only these; named paths need no `flagged` */
+        bool flagged;             /* also what is flagged */
+        const char *to;           /* into this directory instead; or NULL */
+        work_sink *out;           /* what was held back, or what is in the way */
+        void *out_ctx;
+        void (*effect)(void *ctx, const struct work_effect *); /* after all is done; or NULL */
+        void *effect_ctx;
+};
+
+struct work_outcome {
+        char run[WORK_RUN_MAX];
+        size_t applied, held; /* entries */
+        size_t conflicts;     /* not 0: nothing was done */
+};
+int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e);
+/* Takes the newest apply of the layer back. Refuses when the host changed what was applied since. */
+int work_undo(const char *run, work_sink *out, void *ctx, struct work_outcome *ret, struct err *e);
+/* Removes the layer and what is kept for undo. ret_run: WORK_RUN_MAX bytes. */
+int work_discard(const char *run, char *ret_run, struct err *e);
+/* A second layer that begins with what the first one holds. */
+int work_fork(const char *run, const char *new_run, char *ret_run, struct err *e);

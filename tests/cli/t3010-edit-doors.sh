@@ -1,0 +1,125 @@
+#!/bin/sh
+# edit doors from inside: everything can be changed, nothing reaches the host, and what an `except` names stays as it is,
+# also when it does not exist and when its parents are moved or removed. As root and as an ordinary user, as uid 1000 and 0.
+# shellcheck disable=SC2016,SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+tree() { find "$1" -printf '%P %y %m %u %s %T@ %l\n' | sort; find "$1" -type f -exec sha256sum {} + | sort; }
+box() { $who "$CORDON" run $inside -q --no-stdin "$@" 2>&1; }
+state() { [ $who = root ] && echo "$CORDON_STATE" || echo "$T/state-user"; }
+[ "$(id -u)" -eq 0 ] || state() { echo "$CORDON_STATE"; }
+layers() { find "$(state)/work" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
+
+cat >tries <<'TRIES'
+echo x >>.git/config
+echo x >.git/config
+rm .git/config
+mv .git/config .git/c2
+echo x >n; mv n .git/config
+ln -f a .git/config
+ln -sf /etc/passwd .git/config
+chmod 777 .git/config
+truncate -s 0 .git/config
+ln .git/config hard
+mv .git g
+rm -rf .git
+mv .git g; mkdir .git; echo x >.git/config
+mkdir x; mv -T x .git
+rmdir .git/hooks
+echo x >.git/hooks/pre-commit
+mkdir .git/hooks/d
+mv .git/hooks .git/h2
+ln -s /tmp .git/hooks/l
+echo x >.claude/settings.json
+rm .claude/settings.json
+mv .claude c
+rm -r .claude
+mv .claude c && ln -s /tmp .claude
+ln -s x .claude/settings.json
+echo x >.vscode/tasks.json
+mv .vscode v; mkdir .vscode
+rm -r src/deep
+mv src s2
+rm -rf src
+echo x >src/deep/c
+echo x >src/deep/new
+touch src/deep/c
+setfattr -n user.x -v y locked
+echo x >locked
+rm -f locked
+unshare -Ur sh -c 'umount .git/config'
+umount .git/config
+mount -o remount,rw .git/config
+cat </dev/null >/proc/self/root@/p/locked
+TRIES
+
+for who in root as_user; do
+        D="$T/$who"
+        mkdir -p "$D/p/.git/refs" "$D/p/src/deep" "$D/p/empty" "$D/other" "$D/w"
+        echo one >"$D/p/a" && echo two >"$D/p/src/b" && echo three >"$D/p/src/deep/c" && echo single >"$D/single"
+        echo '[core]' >"$D/p/.git/config" && ln -s ../outside "$D/p/way-out" && echo outside >"$D/outside" && echo keep >"$D/p/locked"
+        printf '#!/bin/sh\necho ran\n' >"$D/p/tool" && chmod 755 "$D/p/tool" && mkfifo "$D/p/fifo"
+        [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D"
+        tree "$D" >before
+        for inside in "" --root; do
+                as="$who${inside:+ }$inside"
+                out=$(box --edit "$D/p" -- sh -c "cd $D/p && echo x >a && cat a && echo n >new && mkdir d && mv src/b d/b && rm -r src && chmod 700 d && ln new hard && ls && ln -s a link && cat d/b && mkfifo ff")
+                has "$as: a box may change what lies behind an edit door" "$out" two
+                has "$as: and sees what it changed" "$out" hard
+                hasnt "$as: nothing refused it" "$out" "enied"
+                tree "$D" >now
+                ok "$as: nothing of that reached the host" cmp before now
+                has "$as: what leads out of the door leads nowhere" "$(box --edit "$D/p" -- cat "$D/p/way-out")" "No such file"
+                is "$as: a file as a door" "$(box --edit "$D/single" -- sh -c "echo changed >$D/single; cat $D/single")" changed
+                is "$as: and its neighbour is not there" "$(box --edit "$D/single" -- ls "$D")" single
+                is "$as: what was written does not run" "$(box --edit "$D/p" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2" 2>&1 | grep -c '^ran')" 0
+                is "$as: unless a run line names it" "$(box --edit "$D/p" --run "$D/p/" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2")" ran
+                is "$as: the command itself may lie in the door" "$(box --edit "$D/p" -- "$D/p/tool")" ran
+                out=$(box --edit "$D/p" -- sh -c "echo evil >$D/p/tool; cp $D/p/a $D/p/tool; rm $D/p/tool" 2>&1)
+                n=$(layers)
+                box --edit "$D/p" -- true
+                is "$as: a run that changed nothing leaves no layer" "$(layers)" "$n"
+                box --edit "$D/p" -- /no/such/program >/dev/null
+                is "$as: nor does a start that failed" "$(layers)" "$n"
+                has "$as: the state directory is not seen" "$(box --edit "$D/p" -- ls "$(state)" || echo GONE)" GONE
+                has "$as: a door over the state directory is refused or hides it" "$(box --edit "$T" -- sh -c "ls $(state)/work && echo SEEN")" "cordon"
+
+                # --- except ---
+                printf 'use base/system\nedit %s except .git/config .git/hooks .claude/settings.json .vscode src/deep locked\n' "$D/p" >p.policy
+                out=$(box -p p.policy -- sh -c "cd $D/p; cat .git/config src/deep/c locked; echo x >a && cat a; echo y >src/b; cat src/b")
+                has "$as: an except can be read" "$out" '[core]'
+                has "$as: below it too" "$out" three
+                has "$as: beside it all can be changed" "$out" y
+                while read -r try; do
+                        try=$(printf '%s' "$try" | sed "s|@|$D|")
+                        hasnt "$as: an except holds: $try" "$(box -p p.policy -- sh -c "cd $D/p && { $try; } && echo HAPPENED")" HAPPENED
+                done <tries
+                out=$(box -p p.policy -- sh -c "cd $D/p && echo mine >.claude/other && ls .claude && ls -d .vscode")
+                has "$as: beside an except that does not exist there is room" "$out" other
+                printf 'use base/system\nedit %s except way-out\n' "$D/p" >l.policy
+                has "$as: an except that is a link is refused" "$(box -p l.policy -- true)" "symbolic link"
+
+                # --- several, nested ---
+                printf 'use base/system\nedit %s\nedit %s\nwrite %s\n' "$D/p" "$D/other" "$D/w" >m.policy
+                is "$as: several doors" "$(box -p m.policy -- sh -c "echo 1 >$D/p/x; echo 2 >$D/other/y; cat $D/p/x $D/other/y" | tr '\n' ' ')" "1 2 "
+                tree "$D" >now
+                ok "$as: nothing reached the host" cmp before now
+                printf 'use base/system\nedit %s\nwrite %s/src/deep\n' "$D/p" "$D/p" >m.policy
+                box -p m.policy -- sh -c "echo real >$D/p/src/deep/real; echo held >$D/p/src/held"
+                is "$as: a write door inside an edit door writes" "$(cat "$D/p/src/deep/real")" real
+                ok "$as: beside it nothing does" test ! -e "$D/p/src/held"
+                rm "$D/p/src/deep/real" && touch -r "$D/p/src/deep/c" "$D/p/src/deep"
+                find "$D/p/src/deep" -printf '%P %y %m %u %s %l\n' >/dev/null
+                tree "$D" >before
+        done
+        inside=
+        is "$who: the disk limit ends a box that fills its layer" "$($who "$CORDON" run -q --no-stdin --disk 4M --edit "$D/p" --json -- sh -c "i=0; while [ \$i -lt 400 ]; do dd if=/dev/zero of=$D/p/big\$i bs=64K count=8 2>/dev/null; i=\$((i+1)); done; sleep 20" 2>&1 | jq -r .limit)" disk
+        is "$who: so does one file" "$($who "$CORDON" run -q --no-stdin --disk 4M --edit "$D/p" --json -- sh -c "exec dd if=/dev/zero of=$D/p/big bs=1M count=64" 2>&1 | grep '^{' | jq -r .limit)" disk
+        has "$who: the process wall says that it cannot" "$(box --wall process --edit "$D/p" -- true)" "process wall cannot hold an \`edit\` door"
+        tree "$D" >now
+        ok "$who: the host is as it was" cmp before now
+        has "$who: no Unix socket of the host through an edit door" "$(box --edit "$D/p" -- python3 -c 'import socket; socket.socket(socket.AF_UNIX)' 2>&1 || echo REFUSED)" REFUSED
+done
+done_testing

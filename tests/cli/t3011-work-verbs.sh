@@ -1,0 +1,208 @@
+#!/bin/sh
+# diff, apply, undo, discard, fork, --keep and --on: what is shown, what lands, what is held back, and what a hostile tree
+# cannot make the host's side do.
+# shellcheck disable=SC2016,SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+tree() { python3 "$here/helpers/tree.py" "$1"; }
+mine() { [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D"; }
+# edit SCRIPT: a fresh box on $D/p; $run is its layer
+edit() {
+        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c "$1" 3>status 2>err || cat err
+        run=$(jq -r '.work.layer // ""' status)
+}
+cordon() { $who "$CORDON" "$@" 2>&1; }
+fresh() { rm -rf "$D" && mkdir -p "$D/p/src" "$D/outside" && printf 'one\ntwo\nthree\n' >"$D/p/a" && echo b >"$D/p/src/b" && echo secret >"$D/outside/secret" && mine; }
+
+for who in root as_user; do
+        D="$T/$who"
+        # --- diff ---
+        fresh
+        edit 'printf "one\n2\nthree\nfour\n" >a; echo new >n; rm src/b; mkdir e; ln -s a l; printf "\0\1bin" >bin; mv n moved'
+        out=$(cordon diff "$run")
+        has "$who: a changed line goes" "$out" "-two"
+        has "$who: and comes" "$out" "+2"
+        has "$who: with its hunk" "$out" "@@ -1,3 +1,4 @@"
+        has "$who: an added file" "$out" "moved: added (file, 100644)"
+        has "$who: a deleted one" "$out" "src/b: deleted"
+        has "$who: an empty directory" "$out" "e: added (directory, 040755)"
+        has "$who: a link" "$out" "l: added (link"
+        has "$who: a binary file is summed up" "$out" "binary: 0 to 5 bytes"
+        is "$who: the newest is taken without a name" "$(cordon diff)" "$out"
+        is "$who: a beginning of the id is enough" "$(cordon diff "${run%?}")" "$out"
+        is "$who: names only" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a bin e l moved src/b "
+        has "$who: a line for each" "$(cordon diff --stat "$run")" "  a | +2 -1 (changed)"
+        is "$who: JSON says the same" "$(cordon diff --json "$run" | jq -r '[.entries[].path] | join(" ")')" "a bin e l moved src/b"
+        is "$who: only what is named" "$(cordon diff --name-only "$run" src)" "src/b"
+        has "$who: colour when it is asked for" "$(cordon diff --color always "$run")" "$(printf '\033[32m+2')"
+        hasnt "$who: none into a file" "$out" "$(printf '\033')"
+        has "$who: the list has it" "$(cordon diff --list)" "$run"
+        has "$who: in JSON" "$(cordon diff --list --json | jq -r '.[].run')" "$run"
+        has "$who: the run says what it left" "$($who "$CORDON" run --no-stdin --edit "$D/p" -- sh -c "echo x >$D/p/a" 2>&1)" "1 change held back, 0 flagged: cordon diff"
+        cordon discard >/dev/null
+        fresh
+        printf 'some content\n' >"$D/p/old-name" && mine
+        edit 'mv old-name new-name; chmod 755 a'
+        out=$(cordon diff "$run")
+        has "$who: a rename is told once" "$out" "new-name: renamed from old-name"
+        hasnt "$who: and not as a deletion" "$out" "old-name: deleted"
+        has "$who: a mode" "$out" "(100644 to 100755)"
+        # --- hostile text and names ---
+        fresh
+        edit 'printf "a\033]0;title\007b\342\200\256evil\n" >t; : >"$(printf "n\033[2J")"; : >"$(printf "two\nlines")"; : >"$(printf "\377\376")"'
+        out=$(cordon diff --color never "$run"; cordon diff --stat "$run"; cordon diff --name-only "$run"; cordon diff --list)
+        is "$who: no control byte reaches the terminal" "$(printf '%s' "$out" | tr -d '\n\t' | LC_ALL=C tr -d '\040-\176' | wc -c)" 0
+        has "$who: bidi is spelled out" "$out" 'u{202e}'
+        is "$who: JSON keeps the bytes of a name" "$(cordon diff --json "$run" | jq -r '.entries[] | select(.path_hex) | .path_hex')" fffe
+        cordon apply --include-flagged "$run" >/dev/null
+        ok "$who: such names land" test -e "$D/p/$(printf 'two\nlines')"
+        ok "$who: and those that are not UTF-8" test -e "$D/p/$(printf '\377\376')"
+
+        # --- flagged ---
+        fresh
+        mkdir -p "$D/p/.git" && echo '[core]' >"$D/p/.git/config" && mine
+        edit 'mkdir .git/hooks .github .github/workflows .vscode .claude; echo x >.git/hooks/post-checkout; echo "[core] fsmonitor=./evil" >.git/config
+                echo "* filter=x" >.gitattributes; echo x >.bashrc; echo x >.github/workflows/ci.yml; echo x >.vscode/tasks.json; echo x >Makefile; echo x >.env
+                echo "{\"scripts\":{\"postinstall\":\"evil\"}}" >package.json; echo x >.claude/settings.json; ln -s ../outside out; ln -s /etc/passwd abs
+                printf "#!/bin/sh\n" >tool; chmod 755 tool; mkfifo pipe; mkdir .husky; echo x >.husky/pre-push; echo plain >plain; echo x >.mcp.json; mkdir node_modules node_modules/.bin; ln -s ../x node_modules/.bin/git'
+        out=$(cordon diff "$run")
+        missing=$(for f in .git/hooks/post-checkout .git/config .gitattributes .bashrc .github/workflows/ci.yml .vscode/tasks.json Makefile .env package.json .claude/settings.json out abs tool pipe .husky/pre-push .mcp.json node_modules/.bin/git; do
+                printf '%s\n' "$out" | grep -q "^! $f: " || echo "$f"; done)
+        is "$who: what the host executes or trusts is flagged" "$missing" ""
+        is "$who: first of all" "$(printf '%s\n' "$out" | head -n 1)" "Held back until named or --include-flagged:"
+        hasnt "$who: plain text is not" "$out" "! plain"
+        out=$(cordon apply "$run")
+        ok "$who: apply lets the rest land" test -e "$D/p/plain"
+        is "$who: and holds the flagged back" "$(find "$D/p" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')" ".git .github a node_modules plain src "
+        has "$who: saying so" "$out" "held back: .git/hooks/post-checkout: git runs it"
+        is "$who: git's configuration is the host's" "$(cat "$D/p/.git/config")" "[core]"
+        cordon apply "$run" Makefile >/dev/null
+        ok "$who: a named path lands" test -e "$D/p/Makefile"
+        ok "$who: another does not" test ! -e "$D/p/.bashrc"
+        cordon apply --include-flagged "$run" >/dev/null
+        ok "$who: with --include-flagged all do" test -e "$D/p/.git/hooks/post-checkout"
+        ok "$who: but never a fifo" test ! -e "$D/p/pipe"
+        is "$who: a link lands as a link" "$(readlink "$D/p/abs")" /etc/passwd
+
+        # --- conflicts ---
+        fresh
+        edit 'echo box >a; echo box >new; rm src/b; echo ok >fine'
+        touch -d '2001-01-01' "$D/p/src/b"
+        echo host >"$D/p/a" && mine
+        tree "$D" >before
+        out=$(cordon apply "$run")
+        has "$who: what the host changed since is in the way" "$out" "in the way: a: changed since"
+        hasnt "$who: a time alone is not" "$out" "src/b"
+        tree "$D" >now
+        ok "$who: and nothing at all was applied" cmp before now
+        cordon apply "$run" fine >/dev/null
+        is "$who: the rest by name" "$(cat "$D/p/fine")" ok
+        echo host >"$D/p/new" && mine
+        has "$who: a file made since is in the way" "$(cordon apply "$run" new)" "in the way: new: made since"
+        rm "$D/p/a"
+        has "$who: one removed since too" "$(cordon apply "$run" a)" "in the way: a: removed since"
+        fresh
+        mkdir "$D/p/d" && echo x >"$D/p/d/x" && mine
+        edit 'rm -r d'
+        echo later >"$D/p/d/later" && mine
+        has "$who: a file made since in a directory that the box removed" "$(cordon apply "$run")" "in the way: d/later"
+        ok "$who: is still there" test -e "$D/p/d/later"
+        fresh
+        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c 'echo box >a; sleep 1.2' 3>status &
+        sleep 0.6
+        echo host >"$D/p/a"
+        wait
+        run=$(jq -r .work.layer status)
+        has "$who: a change while the box ran is in the way" "$(cordon apply "$run")" "in the way: a: changed while the box ran"
+
+        # --- links on the host's side: planted by the box, or swapped in meanwhile ---
+        fresh
+        edit 'rm -r src; ln -s ../outside src; echo x >x'
+        cordon apply --include-flagged "$run" >/dev/null
+        edit 'rm src; mkdir src; echo pwned >src/secret'
+        rm "$D/p/src" && ln -s ../outside "$D/p/src"
+        cordon apply --include-flagged "$run" >/dev/null
+        is "$who: apply never writes through a link" "$(cat "$D/outside/secret")" secret
+        fresh
+        edit 'echo pwned >src/secret'
+        rm -r "$D/p/src" && ln -s ../outside "$D/p/src"
+        cordon apply --include-flagged "$run" >/dev/null
+        is "$who: nor through one that took a directory's place since" "$(cat "$D/outside/secret")" secret
+        ok "$who: the link is still there" test -L "$D/p/src"
+        fresh
+        edit 'rm a; ln -s ../outside/secret a'
+        cordon diff "$run" >out
+        hasnt "$who: diff does not read through a link" "$(cat out)" "+secret"
+        fresh
+        edit 'echo x >new'
+        mv "$D/p" "$D/p2" && $who mkdir "$D/p"
+        has "$who: another directory in the door's place is refused" "$(cordon apply "$run")" "another directory"
+        rmdir "$D/p" && ln -s p2 "$D/p"
+        cordon apply "$run" >/dev/null
+        ok "$who: the same one behind a link is the same" test -e "$D/p2/new"
+        rm "$D/p" && mv "$D/p2" "$D/p"
+
+        # --- --to, patch, undo ---
+        fresh
+        printf 'one\ntwo\n\tthree' >"$D/p/nonl" && printf '\0\1\2old' >"$D/p/bin" && : >"$D/p/empty" && ln -s a "$D/p/link" && mine
+        cp -a "$D/p" "$D/copy" && cp -a "$D/p" "$D/git"
+        edit 'printf "one\n2\n\tthree\n" >nonl; head -c 100000 /dev/zero | tr "\0" "\001" >bin; printf "\0" >>bin; echo x >empty; ln -sf b link; chmod 755 a; rm src/b; mkdir "sp ace"; echo y >"sp ace/q\"uote"; printf "\0" >newbin; ln -s target newlink; : >newempty; echo z >"$(printf "caf\303\251")"'
+        cordon apply --include-flagged --to "$D/copy" "$run" >/dev/null
+        cordon apply --as-patch "$D/patch" "$run"
+        cordon apply --include-flagged "$run" >/dev/null
+        tree "$D/p" >want
+        tree "$D/copy" >got
+        ok "$who: --to makes the same of a copy" diff want got
+        (cd "$D/git" && git init -q . && git -c core.filemode=true apply --whitespace=nowarn "$D/patch") >gitlog 2>&1
+        rm -rf "$D/git/.git"
+        ok "$who: git takes the patch" test ! -s gitlog
+        tree "$D/git" | sed 's/ 0:0/ X/; s/ 65533:65533/ X/' | grep -v "b'src' " >got
+        sed 's/ 0:0/ X/; s/ 65533:65533/ X/' want | grep -v "b'src' " >w2
+        ok "$who: and makes the same of it" diff w2 got
+        fresh
+        edit 'echo box >a; rm src/b; mkdir d; echo n >d/n'
+        tree "$D/p" >before
+        cordon apply "$run" >/dev/null
+        has "$who: what has been applied is not applied again" "$(cordon apply "$run")" "already"
+        echo later >"$D/p/d/later" && mine
+        has "$who: undo sees later work" "$(cordon undo "$run")" "in the way: d: holds something new"
+        rm "$D/p/d/later" && echo later >"$D/p/a" && mine
+        has "$who: and a later change" "$(cordon undo "$run")" "in the way: a: changed since"
+        echo box >"$D/p/a" && mine
+        cordon undo "$run" >/dev/null
+        tree "$D/p" >now
+        ok "$who: else it restores" diff before now
+        is "$who: and the layer waits again" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a d d/n src/b "
+        cordon discard "$run" >/dev/null
+        has "$who: discard removes it" "$(cordon diff "$run")" "there is no layer"
+
+        # --- keep, on, fork ---
+        fresh
+        $who "$CORDON" run -q --no-stdin --keep --edit "$D/p" --status-fd 3 -- true 3>status
+        run=$(jq -r .work.layer status)
+        $who "$CORDON" run -q --no-stdin --on "$run" --edit "$D/p" --cwd "$D/p" -- sh -c 'echo first >f; rm a'
+        is "$who: a later run goes on in the layer" "$($who "$CORDON" run -q --no-stdin --on "$run" --edit "$D/p" --cwd "$D/p" -- sh -c 'cat f; ls; echo second >>f' | tr '\n' ' ')" "first f src "
+        is "$who: diff shows both" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a f "
+        other=$(cordon fork "$run")
+        $who "$CORDON" run -q --no-stdin --on "$other" --edit "$D/p" --cwd "$D/p" -- sh -c 'echo third >>f; test ! -e a && echo g >g'
+        is "$who: a fork goes its own way" "$(cordon diff --name-only "$other" | tr '\n' ' ')" "a f g "
+        is "$who: and the first stays" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a f "
+        cordon apply "$other" >/dev/null
+        is "$who: either can land" "$(cat "$D/p/f" | tr '\n' ' ')" "first second third "
+        has "$who: then the other is in the way" "$(cordon apply "$run")" "in the way: f: made since"
+        has "$who: an applied layer is not gone on with" "$($who "$CORDON" run --no-stdin --on "$other" --edit "$D/p" -- true 2>&1)" "has been applied"
+
+        # --- a keeper that was killed ---
+        fresh
+        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" -- sh -c 'echo saved >a; sleep 60' &
+        sleep 0.7
+        has "$who: a layer in use is not applied" "$(cordon diff --list)" running
+        pid=$!
+        for k in $(pgrep -P $pid) $pid; do [ "$(cat /proc/$k/comm 2>/dev/null)" = cordon ] && kill -9 "$k"; done 2>/dev/null
+        wait 2>/dev/null
+        sleep 0.3
+        has "$who: what a killed run had changed is found" "$(cordon diff)" "+saved"
+done
+done_testing

@@ -1,0 +1,118 @@
+#!/bin/sh
+# An apply and an undo killed at every one of their steps: the next command leaves the tree as before or as after, never in
+# between. A build with hooks ends itself at a numbered step. Then the same with the power cut: what the disk held at that
+# moment is mounted, without what was still in memory.
+# shellcheck disable=SC2016,SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$here/../.." || exit 1
+if ! { [ -f build-hooks/build.ninja ] || meson setup build-hooks -Dhooks=true -Dprogram_only=true; } >"$T/log" 2>&1 ||
+        ! ninja -C build-hooks >>"$T/log" 2>&1; then
+        fail "the build with hooks builds" "$(tail -n 5 "$T/log")"
+        done_testing
+fi
+cp build-hooks/src/cli/cordon "$T/hooked" && chmod 755 "$T/hooked"
+is "the program that is released has no such hook" "$(grep -c CORDON_WORK_STEP "$CORDON")" 0
+cd "$T" || exit 1
+tree() { python3 "$here/helpers/tree.py" "$1"; }
+# fill DIR: a tree, and below it what a box does to it
+fill() {
+        mkdir -p "$1/gone/deep" "$1/kept" "$1/swap" "$1/mode"
+        echo a >"$1/a" && echo b >"$1/gone/deep/b" && echo c >"$1/swap/c" && echo d >"$1/d" && ln -s a "$1/link" && echo m >"$1/m"
+}
+edits='echo A2 >a; rm -r gone; rm -r swap; echo now a file >swap; rm d; mkdir -p d/in; echo x >d/in/x; ln -sf b link; chmod 600 m; chmod 700 mode; mkdir new; echo n >new/n; ln new/n new/n2; echo o >kept/o; chmod 555 new'
+# round NAME DIR VERB: kills at each step; $T/before and $T/after are the only trees allowed
+round() {
+        step=0 wrong=0 landed=0
+        while :; do
+                step=$((step + 1))
+                CORDON_WORK_STEP=$step $who "$T/hooked" $3 >/dev/null 2>&1
+                code=$?
+                $who "$CORDON" diff --list >/dev/null 2>"$T/err" || { wrong=$((wrong + 1)); cat "$T/err" >>"$T/wrong"; }
+                tree "$2" >"$T/now"
+                if cmp -s "$T/now" "$T/$after"; then
+                        landed=$((landed + 1))
+                        $who "$CORDON" $4 >/dev/null 2>"$T/err" || { wrong=$((wrong + 1)); cat "$T/err" >>"$T/wrong"; }
+                elif ! cmp -s "$T/now" "$T/$before"; then
+                        wrong=$((wrong + 1))
+                        { echo "step $step:"; diff "$T/$before" "$T/now"; } >>"$T/wrong"
+                        break
+                fi
+                [ $code -eq 137 ] && [ $step -lt 2000 ] || break
+        done
+        is "$1: $step steps, each left the tree as before or as after" "$wrong $(cat "$T/wrong" 2>/dev/null)" "0 "
+        ok "$1: the last one landed, and some before it" test "$landed" -gt 1
+        ok "$1: there were many steps" test "$step" -gt 30
+        is "$1: no debris in the tree" "$(find "$2" -name '.cordon*')" ""
+}
+root() { "$@"; }
+# scene DIR: makes $run, $T/before and $T/after
+scene() {
+        $who "$CORDON" run -q --no-stdin --edit "$1" --cwd "$1" --status-fd 3 -- sh -c "$edits" 3>status 2>err || cat err
+        run=$(jq -r .work.layer status)
+        tree "$1" >before
+        $who "$CORDON" apply --include-flagged "$run" 2>/dev/null
+        tree "$1" >after
+        ok "$who: the apply changes something" test "$(diff before after | wc -l)" -gt 10
+}
+for who in root as_user; do
+        D="$T/$who"
+        mkdir -p "$D" && fill "$D"
+        [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D"
+        scene "$D"
+        before=after after=before round "$who: undo" "$D" "undo $run" "apply --include-flagged $run"
+        $who "$CORDON" undo "$run" 2>/dev/null
+        before=before after=after round "$who: apply" "$D" "apply --include-flagged $run" "undo $run"
+done
+
+# The state directory on another filesystem: slots lie in the tree for the time of the apply.
+who=root
+if [ "$(id -u)" -eq 0 ] && mkdir -p "$T/tmpfs" && mount -t tmpfs -o mode=700 none "$T/tmpfs" 2>/dev/null; then
+        CORDON_STATE=$T/tmpfs/state
+        D="$T/elsewhere"
+        mkdir -p "$D" && fill "$D"
+        scene "$D"
+        $who "$CORDON" undo "$run" 2>/dev/null
+        before=before after=after round "another filesystem: apply" "$D" "apply --include-flagged $run" "undo $run"
+        umount "$T/tmpfs"
+        CORDON_STATE=$T/state
+else
+        skip "another filesystem" "needs root, to mount one"
+fi
+
+# Power cut: the image of the disk as it is at the moment of the kill, mounted again.
+if [ "$(id -u)" -eq 0 ] && command -v mkfs.ext4 >/dev/null && truncate -s 24M disk && mkfs.ext4 -q -F disk && mkdir -p m1 m2 &&
+        mount -o loop disk m1 2>/dev/null; then
+        CORDON_STATE=$T/m1/state
+        mkdir m1/p && fill "$T/m1/p"
+        scene "$T/m1/p"
+        $who "$CORDON" undo "$run" 2>/dev/null
+        sync
+        step=0 wrong=0 landed=0 code=137
+        while [ $code -eq 137 ] && [ $step -lt 400 ]; do
+                step=$((step + 1))
+                CORDON_WORK_STEP=$step "$T/hooked" apply --include-flagged "$run" >/dev/null 2>cut.err
+                code=$?
+                cp --sparse=always disk disk2
+                "$CORDON" diff --list >/dev/null 2>&1
+                tree m1/p >now
+                cmp -s now after && "$CORDON" undo "$run" 2>/dev/null
+                sync -f m1
+                # After the cut the door's path must be the one that the journal names.
+                umount m1 && mount -o loop disk2 m1 || { wrong=$((wrong + 1)); break; }
+                "$CORDON" diff --list >/dev/null 2>err || { wrong=$((wrong + 1)); cat err >>wrong.cut; }
+                tree m1/p >now
+                if cmp -s now after; then landed=$((landed + 1)); elif ! cmp -s now before; then
+                        wrong=$((wrong + 1))
+                        { echo "step $step"; diff before now; } >>wrong.cut
+                fi
+                umount m1 && mount -o loop disk m1 || { wrong=$((wrong + 1)); break; }
+        done
+        umount m1
+        [ $code -eq 0 ] || { wrong=$((wrong + 1)); cat cut.err >>wrong.cut; }
+        is "power cut: $step steps, each disk came back as before or as after" "$wrong $(cat wrong.cut 2>/dev/null)" "0 "
+        ok "power cut: some of them landed" test "$landed" -gt 0
+else
+        skip "power cut" "needs root, mkfs.ext4 and loop devices"
+fi
+done_testing

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/unit/test_work_flags.c - names that the host executes or trusts, and names that only look like it. */
+#include "harness.h"
+#include "work/internal.h"
+
+static const struct {
+        const char *path;
+        bool flagged;
+} rows[] = {
+        { ".git/hooks/pre-commit", true },
+        { ".git/hooks", true },
+        { "vendor/x/.git/hooks/update", true },
+        { ".GIT/Hooks/pre-commit", true },
+        { ".git/config", true },
+        { ".git", true },
+        { ".git/modules/x/config", true },
+        { ".git/objects/ab/cdef", false },
+        { ".git/refs/heads/main", false },
+        { ".gitignore", false },
+        { "sub/.gitattributes", true },
+        { ".bashrc", true },
+        { "notes.bashrc.txt", false },
+        { ".github/workflows/a.yml", true },
+        { ".github/ISSUE_TEMPLATE.md", false },
+        { ".vscode/settings.json", true },
+        { "Makefile", true },
+        { "sub/makefile.am", true },
+        { "src/make.c", false },
+        { "CMakeLists.txt", true },
+        { "build.rs", true },
+        { "build.rst", false },
+        { "setup.py", true },
+        { "pyproject.toml", true },
+        { ".npmrc", true },
+        { "node_modules/.bin/tsc", true },
+        { "CLAUDE.md", true },
+        { ".mcp.json", true },
+        { ".codex/config.toml", true },
+        { ".env", true },
+        { ".env.local", true },
+        { "environment.c", false },
+        { "src/main.c", false },
+        { "README.md", false },
+};
+
+static void test_names__are_flagged_as_the_table_says(void)
+{
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                bool got = flags_by_name(rows[i].path) != 0;
+                if (got != rows[i].flagged)
+                        printf("# %s\n", rows[i].path);
+                CHECK(got == rows[i].flagged);
+        }
+}
+
+static void test_links__that_leave_the_tree(void)
+{
+        CHECK(flags_by_link("a", "/etc/passwd") != 0);
+        CHECK(flags_by_link("a", "..") != 0);
+        CHECK(flags_by_link("d/a", "../..") != 0);
+        CHECK(flags_by_link("d/a", "x/../../../y") != 0);
+        CHECK(flags_by_link("d/a", "../b") == 0);
+        CHECK(flags_by_link("a", "./b/c") == 0);
+        CHECK(flags_by_link("a", "b//../c") == 0);
+}
+
+static void test_nodes__new_executables_and_set_id(void)
+{
+        const struct node none = { 0 }, plain = { .kind = NODE_FILE, .mode = 0644 };
+        const struct node run = { .kind = NODE_FILE, .mode = 0755 },
+                          setid = { .kind = NODE_FILE, .mode = 04644 };
+        const struct node fifo = { .kind = NODE_OTHER };
+        CHECK(flags_by_node(&none, &plain) == 0);
+        CHECK(flags_by_node(&none, &run) != 0);
+        CHECK(flags_by_node(&plain, &run) != 0);
+        CHECK(flags_by_node(&run, &run) == 0);
+        CHECK(flags_by_node(&setid, &setid) != 0);
+        CHECK((flags_by_node(&none, &fifo) & FLAG_NEVER) != 0);
+}
+
+static void test_content__install_scripts(void)
+{
+        CHECK(flags_by_content(span_str("{\"scripts\":{\"test\":\"x\"}}")) == 0);
+        CHECK(flags_by_content(span_str("{\"scripts\":{\"postinstall\":\"x\"}}")) != 0);
+        CHECK(flags_by_content(span_str("{\"scripts\":{\"post\\u0069nstall\":\"x\"}}")) != 0);
+        CHECK(flags_wants_content("a/package.json") && !flags_wants_content("a/package.jsonx"));
+}
+
+static void test_words__every_flag_has_some(void)
+{
+        unsigned bit;
+        for (unsigned i = 0; i < flags_count(); i++) {
+                CHECK(flags_row(i) && flags_row(i)[0]);
+                CHECK(flags_words(1u << i, &bit)[0] && bit == 1u << i);
+        }
+}
+
+static const struct test_case cases[] = {
+        CASE(test_names__are_flagged_as_the_table_says), CASE(test_links__that_leave_the_tree),
+        CASE(test_nodes__new_executables_and_set_id),    CASE(test_content__install_scripts),
+        CASE(test_words__every_flag_has_some),
+};
+TEST_MAIN(cases)
