@@ -5,6 +5,8 @@ _cordon_boxes() { # names and run ids of this user's running boxes
         cordon ps --json 2>/dev/null | tr '{' '\n' | sed -n 's/.*"run":"\([^"]*\)","name":"\([^"]*\)".*/\1\n\2/p' | sort -u
 }
 
+_cordon_layers() { cordon diff --list --json 2>/dev/null | tr '{' '\n' | sed -n 's/^"run":"\([^"]*\)".*/\1/p'; }
+
 _cordon_stock() { cordon policy stock 2>/dev/null; }
 
 _cordon_complete_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2"); }
@@ -15,7 +17,7 @@ _cordon_complete_dirs() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY
 _cordon_argument() {
         case $1 in
         --read | --edit | --write | --sock) _cordon_complete_files "$2" ;;
-        --cwd | --work) _cordon_complete_dirs "$2" ;;
+        --cwd | --work | --to) _cordon_complete_dirs "$2" ;;
         -p | --policy)
                 _cordon_complete_files "$2"
                 local stock
@@ -27,6 +29,9 @@ _cordon_argument() {
         --env) mapfile -t COMPREPLY < <(compgen -v -- "$2") ;;
         --wall) _cordon_complete_words "auto process namespace wasm vm" "$2" ;;
         --limit) _cordon_complete_words "time cpu memory procs files disk output egress effects" "$2" ;;
+        --on) _cordon_complete_words "$(_cordon_layers)" "$2" ;;
+        --color) _cordon_complete_words "auto always never" "$2" ;;
+        --as-patch) _cordon_complete_files "$2" ;;
         --expect) _cordon_complete_words "allow deny" "$2" ;;
         --handle)
                 case $2 in
@@ -44,10 +49,10 @@ _cordon_argument() {
 _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         local verb=${COMP_WORDS[1]} i
-        local verbs="run run-script doors check why policy ps stop inspect logs doctor bench breakout bombs claims cost help version"
+        local verbs="run run-script doors check why policy ps stop inspect logs diff apply undo discard fork doctor bench breakout bombs claims cost help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
-        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --root --require-limit --observe --json --status-fd
+        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit --observe --json --status-fd
                 -q --quiet --plan"
         local bombs="cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments
                 pipes sockets fork threads descriptors inodes disk sparse-file
@@ -96,6 +101,14 @@ _cordon() {
                 -n | --rounds) return ;;
                 esac
                 _cordon_argument "$prev" "$cur" || _cordon_complete_words "-n --rounds --probes --json $doors -h --help" "$cur"
+                ;;
+        diff | apply | undo | discard | fork)
+                _cordon_argument "$prev" "$cur" && return
+                case $verb:$cur in
+                diff:-*) _cordon_complete_words "--stat --name-only --json -l --list --color --no-pager -h --help" "$cur" ;;
+                apply:-*) _cordon_complete_words "--include-flagged --to --as-patch -h --help" "$cur" ;;
+                *) _cordon_complete_words "$(_cordon_layers)" "$cur" ;;
+                esac
                 ;;
         bombs)
                 case $cur in

@@ -5,6 +5,10 @@ function __cordon_boxes
     cordon ps --json 2>/dev/null | tr '{' '\n' | sed -n 's/.*"run":"\([^"]*\)","name":"\([^"]*\)".*/\1\n\2/p'
 end
 
+function __cordon_layers
+    cordon diff --list --json 2>/dev/null | tr '{' '\n' | sed -n 's/^"run":"\([^"]*\)".*/\1/p'
+end
+
 function __cordon_verb # is one of these the verb?
     set -l words (commandline -opc)
     test (count $words) -ge 2; and contains -- $words[2] $argv
@@ -27,6 +31,11 @@ complete -c cordon -n __cordon_no_verb -a ps -d 'Boxes that are running'
 complete -c cordon -n __cordon_no_verb -a stop -d 'End boxes'
 complete -c cordon -n __cordon_no_verb -a inspect -d 'One running box as JSON'
 complete -c cordon -n __cordon_no_verb -a logs -d 'Output of a detached box'
+complete -c cordon -n __cordon_no_verb -a diff -d 'What a box changed'
+complete -c cordon -n __cordon_no_verb -a apply -d 'Let it land'
+complete -c cordon -n __cordon_no_verb -a undo -d 'Take an apply back'
+complete -c cordon -n __cordon_no_verb -a discard -d 'Throw it away'
+complete -c cordon -n __cordon_no_verb -a fork -d 'A second layer'
 complete -c cordon -n __cordon_no_verb -a doctor -d 'What this host can enforce'
 complete -c cordon -n __cordon_no_verb -a bench -d 'What a start costs'
 complete -c cordon -n __cordon_no_verb -a breakout -d 'Attack a box of yours from inside'
@@ -44,6 +53,8 @@ complete -c cordon -n $run -l name -x -d 'A name for ps, stop and logs'
 complete -c cordon -n $run -l handle -r -d 'NAME=FILE behind a handle'
 complete -c cordon -n $run -l cwd -x -a '(__fish_complete_directories)' -d 'Start there, as the box sees it'
 complete -c cordon -n $run -l work -x -a '(__fish_complete_directories)' -d 'What {work} means'
+complete -c cordon -n $run -l keep -d 'Keep the layer of edit doors'
+complete -c cordon -n $run -l on -x -a '(__cordon_layers)' -d 'Go on in a layer'
 complete -c cordon -n $run -l root -d 'Uid 0 inside'
 complete -c cordon -n $run -l observe -x -a 'off calls denials all' -d 'What is told of refusals'
 complete -c cordon -n $run -l require-limit -d 'Only where control groups keep the limits'
@@ -59,7 +70,7 @@ complete -c cordon -n $doors -l box -x -d 'Name of the box'
 complete -c cordon -n $doors -l doc -x -d 'One sentence for people'
 complete -c cordon -n $doors -l use -x -a '(cordon policy stock 2>/dev/null) none' -d 'All doors of a policy'
 complete -c cordon -n $doors -l read -r -F -d 'Visible, read-only'
-complete -c cordon -n $doors -l edit -r -F -d 'Writable in a private layer (not built yet)'
+complete -c cordon -n $doors -l edit -r -F -d 'Writable in a private layer'
 complete -c cordon -n $doors -l write -r -F -d 'Writable for real, at once'
 complete -c cordon -n $doors -l run -x -a '(__fish_complete_command) any' -d 'Programs that may start'
 complete -c cordon -n $doors -l env -x -a '(set -xn)' -d 'Pass or set a variable'
@@ -81,10 +92,19 @@ complete -c cordon -n $doors -l egress -x -d 'Bytes sent (not built yet)'
 complete -c cordon -n $doors -l effects -x -d 'Effects (not built yet)'
 complete -c cordon -n $doors -s p -l policy -r -F -a '(cordon policy stock 2>/dev/null)' -d 'Door lines from a file, or a stock policy'
 
-complete -c cordon -n '__cordon_verb doors check why ps doctor bench breakout bombs claims cost' -l json -d 'For programs'
+complete -c cordon -n '__cordon_verb doors check why ps diff doctor bench breakout bombs claims cost' -l json -d 'For programs'
 complete -c cordon -n '__cordon_verb why' -a 'read write run net env sock' -F
 complete -c cordon -n '__cordon_verb policy' -a 'diff json show digest stock' -F
 complete -c cordon -n '__cordon_verb policy' -a '(cordon policy stock 2>/dev/null)'
+complete -c cordon -n '__cordon_verb diff apply undo discard fork' -a '(__cordon_layers)'
+complete -c cordon -n '__cordon_verb diff' -l stat -d 'One line for each entry'
+complete -c cordon -n '__cordon_verb diff' -l name-only -d 'Names only'
+complete -c cordon -n '__cordon_verb diff' -s l -l list -d 'The layers there are'
+complete -c cordon -n '__cordon_verb diff' -l color -x -a 'auto always never' -d 'Colour'
+complete -c cordon -n '__cordon_verb diff' -l no-pager -d 'Never through the pager'
+complete -c cordon -n '__cordon_verb apply' -l include-flagged -d 'Also what the host would execute or trust'
+complete -c cordon -n '__cordon_verb apply' -l to -x -a '(__fish_complete_directories)' -d 'Into this directory'
+complete -c cordon -n '__cordon_verb apply' -l as-patch -r -F -d 'Write a patch instead'
 complete -c cordon -n '__cordon_verb stop inspect logs' -a '(__cordon_boxes)'
 complete -c cordon -n '__cordon_verb stop' -s k -l kill -d 'At once'
 complete -c cordon -n '__cordon_verb stop' -s t -l time -x -d 'How long to wait'
@@ -95,5 +115,5 @@ complete -c cordon -n '__cordon_verb breakout' -l list -d 'The attempts; runs no
 complete -c cordon -n '__cordon_verb breakout' -l root -d 'Attack as uid 0 inside'
 complete -c cordon -n '__cordon_verb breakout' -l only -x -d 'One attempt'
 complete -c cordon -n '__cordon_verb bombs' -a 'cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments pipes sockets fork threads descriptors inodes disk sparse-file output timers signals stopped-self daemon deep-directory huge-argv zip'
-complete -c cordon -n '__cordon_verb help' -a 'run run-script doors check why policy ps stop inspect logs doctor bench breakout bombs claims cost help version'
+complete -c cordon -n '__cordon_verb help' -a 'run run-script doors check why policy ps stop inspect logs diff apply undo discard fork doctor bench breakout bombs claims cost help version'
 complete -c cordon -n 'not __cordon_no_verb' -s h -l help -d 'Tell more'

@@ -180,7 +180,7 @@ CORDON_API int cordon_result_status(const cordon_result *r);
 
 /* ---- layers of edit doors: what a box changed, until a person lets it land ---- */
 
-typedef void cordon_sink(void *ctx, const void *data, size_t len);
+typedef void (*cordon_sink)(void *ctx, const void *data, size_t len);
 /* `run` everywhere: the run's id or a unique beginning of it; NULL: the newest layer that waits. `paths`:
  * NULL, or a NULL-terminated list: only these, as cordon_work_diff() names them or absolute, and what lies
  * below. */
@@ -192,8 +192,8 @@ typedef enum cordon_work_form {
         CORDON_WORK_PATCH /* a patch that `git apply` takes */
 } cordon_work_form;
 CORDON_API int cordon_work_diff(const char *run, cordon_work_form form, int colour, const char *const *paths,
-                                cordon_sink *out, void *ctx, size_t *ret_entries, cordon_error *e);
-CORDON_API int cordon_work_list(int json, cordon_sink *out, void *ctx, cordon_error *e);
+                                cordon_sink out, void *ctx, size_t *ret_entries, cordon_error *e);
+CORDON_API int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e);
 
 /* One change that reached the host. Digests are SHA-256 in hex; "" where there is no content. */
 typedef struct cordon_work_effect {
@@ -207,7 +207,7 @@ typedef struct cordon_work_apply_options {
         const char *const *paths;
         int include_flagged;
         const char *to; /* into this directory instead of the door's own */
-        cordon_sink *out;
+        cordon_sink out;
         void *out_ctx;
         void (*effect)(void *ctx, const cordon_work_effect *effect);
         void *effect_ctx;
@@ -219,7 +219,7 @@ typedef struct cordon_work_outcome {
 } cordon_work_outcome;
 CORDON_API int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret,
                                  cordon_error *e);
-CORDON_API int cordon_work_undo(const char *run, cordon_sink *out, void *ctx, cordon_work_outcome *ret,
+CORDON_API int cordon_work_undo(const char *run, cordon_sink out, void *ctx, cordon_work_outcome *ret,
                                 cordon_error *e);
 CORDON_API int cordon_work_discard(const char *run, char ret_run[64], cordon_error *e);
 CORDON_API int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e);

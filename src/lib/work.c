@@ -9,7 +9,7 @@
 _Static_assert(sizeof(((cordon_work_outcome *) 0)->run) == WORK_RUN_MAX, "a run's id fits");
 
 int cordon_work_diff(const char *run, cordon_work_form form, int colour, const char *const *paths,
-                     cordon_sink *out, void *ctx, size_t *ret_entries, cordon_error *e)
+                     cordon_sink out, void *ctx, size_t *ret_entries, cordon_error *e)
 {
         static const enum work_form forms[] = { [CORDON_WORK_TEXT] = WORK_TEXT,
                                                 [CORDON_WORK_STAT] = WORK_STAT,
@@ -25,7 +25,7 @@ int cordon_work_diff(const char *run, cordon_work_form form, int colour, const c
         return work_diff(&look, ret_entries, to_err(e));
 }
 
-int cordon_work_list(int json, cordon_sink *out, void *ctx, cordon_error *e)
+int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e)
 {
         return work_list(json != 0, out, ctx, to_err(e));
 }
@@ -67,7 +67,7 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
         return r;
 }
 
-int cordon_work_undo(const char *run, cordon_sink *out, void *ctx, cordon_work_outcome *ret, cordon_error *e)
+int cordon_work_undo(const char *run, cordon_sink out, void *ctx, cordon_work_outcome *ret, cordon_error *e)
 {
         struct work_outcome got;
         int r = work_undo(run, out, ctx, &got, to_err(e));

@@ -511,7 +511,7 @@ static void test_view__a_refused_flag_is_told_by_its_name(void)
         flag_refused("read", "/gone", "--read: there is no /gone on this host");
         flag_refused("run", "gone", "--run: there is no program gone on this host");
         flag_refused("sock", "/s.sock", "--sock: the process wall cannot hold a `sock` door");
-        flag_refused("edit", "/d", "--edit: this build of cordon cannot hold a `edit` door yet");
+        flag_refused("net", "example.com:443", "--net: this build of cordon cannot hold a `net` door yet");
 }
 
 static void test_view__a_socket_in_a_read_or_write_door_is_refused(void)
@@ -598,14 +598,74 @@ static void test_view__sockets_can_be_made_only_without_a_directory_of_ones_own(
         }
 }
 
-static void test_view__edit_and_net_doors_are_not_built_yet(void)
+static int pin_flags(const struct plan *p, const char *path)
 {
-        SCENE(edit);
-        CHECK(!scene_plan(&edit, "use none\nedit /d\n"));
-        CHECK_INT(edit.e.code, ERR_HOST);
-        CHECK_INT(strncmp(edit.e.what, "t:2:", 4), 0);
-        CHECK(strstr(edit.e.what, "cannot hold a `edit` door yet") != NULL);
-        CHECK_STR(edit.e.hint, "use `write` to change the files for real, or `read`");
+        const struct plan_step *s = find_step(p, STEP_PIN, path);
+        return s ? (int) s->flags : -1;
+}
+
+static void test_view__an_edit_door_is_a_layer_and_never_a_bind(void)
+{
+        SCENE(s);
+        s.r.as_root = true;
+        MUST_PLAN(s, "use none\nedit /d\n");
+        const struct plan_step *edit = find_step(s.p, STEP_EDIT, "/d");
+        CHECK(edit && edit->flags == (STEP_WRITE | STEP_IS_DIR | STEP_IDMAP));
+        CHECK_INT(bind_flags(s.p, "/d"), -1);
+        CHECK_INT(s.p->edits, 1);
+        CHECK(s.p->writes_host);
+        CHECK(!s.p->sockets);
+        SCENE(two);
+        MUST_PLAN(two, "use none\nedit /d\nedit /e /d/sub\nread /d/sub/deep\n");
+        CHECK_INT(two.p->edits, 2); /* what lies in another's layer is a part of it */
+        CHECK_INT(count_steps(two.p, STEP_EDIT), 2);
+        CHECK(find_step(two.p, STEP_EDIT, "/e")->layer != find_step(two.p, STEP_EDIT, "/d")->layer);
+        SCENE(both);
+        MUST_PLAN(both, "use none\nedit /d\nwrite /d\n");
+        CHECK_INT(both.p->edits, 0);
+        CHECK(bind_flags(both.p, "/d") & STEP_WRITE);
+        SCENE(inner);
+        MUST_PLAN(inner, "use none\nwrite /d\nedit /d/sub\n");
+        CHECK(find_step(inner.p, STEP_EDIT, "/d/sub") != NULL);
+}
+
+static void test_view__what_an_edit_door_excepts_is_held_with_all_that_leads_to_it(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, "use none\nedit /d except sub/deep/gone file\n");
+        CHECK_INT(pin_flags(s.p, "/d/sub"), STEP_WRITE | STEP_IS_DIR);
+        CHECK_INT(pin_flags(s.p, "/d/sub/deep"), STEP_WRITE | STEP_IS_DIR);
+        CHECK_INT(pin_flags(s.p, "/d/sub/deep/gone"), STEP_GUARD);
+        CHECK_INT(pin_flags(s.p, "/d/file"), STEP_GUARD);
+        CHECK_INT(count_steps(s.p, STEP_PIN), 4);
+        SCENE(more);
+        MUST_PLAN(more, "use none\nedit /d except sub\nwrite /d/sub\n");
+        CHECK_INT(count_steps(more.p, STEP_PIN), 0);
+        CHECK(bind_flags(more.p, "/d/sub") & STEP_WRITE);
+        SCENE(run);
+        MUST_PLAN(run, "use none\nedit /d except file\nrun /d/file\n");
+        CHECK_INT(pin_flags(run.p, "/d/file"), STEP_GUARD | STEP_EXEC);
+}
+
+static void test_view__a_program_in_an_edit_door_is_the_layers_own(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, "use none\nedit /d\nrun /d/file\n");
+        CHECK_INT(bind_flags(s.p, "/d/file"), -1); /* a bind would be the host's own file, writable */
+        CHECK(pin_flags(s.p, "/d/file") & STEP_EXEC);
+}
+
+static void test_view__the_process_wall_has_no_edit_doors(void)
+{
+        SCENE(s);
+        s.r.wall = WALL_PROCESS;
+        CHECK(!scene_plan(&s, "use none\nedit /d\n"));
+        CHECK_INT(s.e.code, ERR_HOST);
+        CHECK(strstr(s.e.what, "the process wall cannot hold an `edit` door") != NULL);
+}
+
+static void test_view__net_doors_are_not_built_yet(void)
+{
         SCENE(net);
         CHECK(!scene_plan(&net, "use none\nread /d\nnet example.com:443\n"));
         CHECK_INT(net.e.code, ERR_HOST);
@@ -829,7 +889,11 @@ static const struct test_case cases[] = {
         CASE(test_view__the_refusal_of_a_sock_door_does_not_deny_that_a_file_is_one),
         CASE(test_view__sock_beside_a_directory_door_is_refused),
         CASE(test_view__sockets_can_be_made_only_without_a_directory_of_ones_own),
-        CASE(test_view__edit_and_net_doors_are_not_built_yet),
+        CASE(test_view__net_doors_are_not_built_yet),
+        CASE(test_view__an_edit_door_is_a_layer_and_never_a_bind),
+        CASE(test_view__what_an_edit_door_excepts_is_held_with_all_that_leads_to_it),
+        CASE(test_view__a_program_in_an_edit_door_is_the_layers_own),
+        CASE(test_view__the_process_wall_has_no_edit_doors),
         CASE(test_view__walls_that_are_not_built_are_refused),
         CASE(test_view__the_process_wall_refuses_except_and_sock),
         CASE(test_view__the_process_wall_has_rules),
