@@ -47,14 +47,18 @@ is "twenty boxes at once leave twenty starts" "$("$CORDON" log --json --box many
 is "and twenty ends" "$("$CORDON" log --json --box many --kind end | wc -l)" 20
 ok "the ledger verifies" "$CORDON" verify
 # A writer that was stopped in the middle holds the lock: payloads go on, and the result tells.
-python3 - "$L/head" >/dev/null 2>&1 <<'EOF' &
+python3 - "$L/head" >held 2>&1 <<'EOF' &
 import fcntl, os, struct, sys, time
 fd = os.open(sys.argv[1], os.O_RDWR)
 fcntl.fcntl(fd, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)) # F_OFD_SETLK
-time.sleep(4)
+print("held", flush=True)
+time.sleep(30)
 EOF
 holder=$!
-sleep 0.5
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+        [ "$(cat held)" != held ] || break
+        sleep 0.1
+done
 began=$(date +%s%N)
 result=$("$CORDON" run -q --json -- sh -c 'seq 20000 | tail -n 1' 2>&1 </dev/null)
 took=$((($(date +%s%N) - began) / 1000000))

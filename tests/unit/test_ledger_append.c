@@ -345,7 +345,9 @@ static _Noreturn void writer(int dir, unsigned w, unsigned round, struct shared 
         char run[24], text[24];
         (void) snprintf(run, sizeof run, "w%u-%u", w, round);
         struct ledger *l = ledger_open_at(dir, run, "", &e);
-        for (unsigned i = 1; l; i++) {
+        if (!l)
+                _exit(1);
+        for (unsigned i = 1;; i++) {
                 struct ledger_record r = ledger_record_of(LEDGER_NET, LEDGER_INTENT);
                 (void) snprintf(text, sizeof text, "%u", i);
                 r.target = text;
@@ -355,7 +357,6 @@ static _Noreturn void writer(int dir, unsigned w, unsigned round, struct shared 
                 if (ledger_append(l, &r, ledger_consequential(&r), NULL, &e) == 0)
                         s->released[w] = i; /* the effect leaves */
         }
-        _exit(1);
 }
 
 /* Every effect that left has its intent; every run's intents are 1, 2, 3 ... without a hole. */
