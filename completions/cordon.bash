@@ -33,13 +33,14 @@ _cordon_argument() {
         --color) _cordon_complete_words "auto always never" "$2" ;;
         --as-patch) _cordon_complete_files "$2" ;;
         --expect) _cordon_complete_words "allow deny" "$2" ;;
+        --ledger) _cordon_complete_words "on off" "$2" ;;
         --handle)
                 case $2 in
                 *=*) _cordon_complete_files "${2#*=}" ;;
                 *) COMPREPLY=() ;;
                 esac
                 ;;
-        --box | --doc | --net | --in | --out | --name | --status-fd | --runs | --time | --cpu | --memory | --procs | --files | --disk | --output | --egress | --effects)
+        --box | --doc | --net | --in-from | --in | --out | --name | --status-fd | --runs | --time | --cpu | --memory | --procs | --files | --disk | --output | --egress | --effects)
                 COMPREPLY=()
                 ;;
         *) return 1 ;;
@@ -49,10 +50,10 @@ _cordon_argument() {
 _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         local verb=${COMP_WORDS[1]} i
-        local verbs="run run-script doors check why policy ps stop inspect logs diff apply undo discard fork doctor bench breakout bombs claims cost help version"
+        local verbs="run run-script doors check why policy ps stop inspect logs diff apply undo discard fork doctor bench breakout bombs claims log trace verify react report cost help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
-        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit --observe --json --status-fd
+        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit --require-ledger --ledger --in-from --observe --json --status-fd
                 -q --quiet --plan"
         local bombs="cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments
                 pipes sockets fork threads descriptors inodes disk sparse-file
@@ -149,6 +150,33 @@ _cordon() {
                 -n | --runs) return ;;
                 esac
                 _cordon_complete_words "-n --runs --json -h --help" "$cur"
+                ;;
+        log)
+                case $prev in
+                --kind) _cordon_complete_words "file exec net request credential handle output limit start end view reply key prune gap intent outcome denied human claim" "$cur" ;;
+                --format) _cordon_complete_words "jsonl otlp ocsf prometheus" "$cur" ;;
+                --box | --run | --target | --since | --older | show | field | proof) ;;
+                *)
+                        case $cur in
+                        -*) _cordon_complete_words "-f --follow --box --run --kind --target --since --json --format --older -h --help" "$cur" ;;
+                        *) _cordon_complete_words "show field reached proof export prune checkpoint keys rotate restart" "$cur" ;;
+                        esac
+                        ;;
+                esac
+                ;;
+        trace) _cordon_complete_words "-b --back -f --forward --json -h --help" "$cur" ;;
+        verify)
+                case $prev in
+                --proof | --key | --checkpoint) _cordon_complete_files "$cur" ;;
+                *) _cordon_complete_words "--json --checkpoint --proof --key -h --help" "$cur" ;;
+                esac
+                ;;
+        react) [ "$prev" = --from ] || _cordon_complete_words "--from -h --help" "$cur" ;;
+        report)
+                case $prev in
+                --html) _cordon_complete_files "$cur" ;;
+                *) _cordon_complete_words "--html -h --help" "$cur" ;;
+                esac
                 ;;
         help) _cordon_complete_words "$verbs" "$cur" ;;
         esac

@@ -56,7 +56,8 @@ sha256_blocks *sha256_hardware(void)
         return x86_blocks;
 }
 
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) &&                                                                                \
+        !defined(__clang__) /* whose header has them only when the whole file may use them */
 #include <arm_neon.h>
 #include <sys/auxv.h>
 

@@ -94,6 +94,8 @@ void registry_serve(struct box *b);
 /* Before anything starts; with --require-ledger, -1 where it cannot be recorded. */
 int record_new(struct box *b, struct err *e);
 void record_up(struct box *b);
+/* Writes what waits for the ledger; when to call again, in ms, or -1: nothing waits. */
+int record_tick(struct box *b);
 void record_bytes(struct box *b, int stream, const void *p, size_t n);
 void record_finish(struct box *b);
 void record_free(struct box *b);

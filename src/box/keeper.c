@@ -279,11 +279,13 @@ void box_kill(struct box *b)
 enum { FLUSH_NS = 50000000 };
 enum { SLOT_CONTROL, SLOT_PIDFD, SLOT_OOM, SLOT_REGISTRY, SLOT_PUMPS, SLOT__COUNT = SLOT_PUMPS + 3 };
 
-static int wait_ms(const struct box *b, int asked)
+static int wait_ms(struct box *b, int asked)
 {
         if (b->killed)
                 return FLUSH_NS / 1000000 + 1;
-        int ms = keeper_next_look_ms(b);
+        int ms = keeper_next_look_ms(b), soon = record_tick(b);
+        if (soon >= 0 && (ms < 0 || soon < ms))
+                ms = soon;
         if (ms < 0 || (asked >= 0 && asked < ms))
                 return asked;
         return ms;

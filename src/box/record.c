@@ -270,6 +270,14 @@ void record_up(struct box *b)
         ledger_wake_sealer(b->record->ledger);
 }
 
+int record_tick(struct box *b)
+{
+        if (!b->record || !b->record->ledger)
+                return -1;
+        ledger_tick(b->record->ledger);
+        return ledger_waits(b->record->ledger) ? LEDGER_COMMIT_MS / 2 : -1;
+}
+
 void record_bytes(struct box *b, int stream, const void *p, size_t n)
 {
         struct record *c = b->record;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/log_more.c - the ledger's other verbs: trace, verify, react. */
 #include "base/buf.h"
+#include "base/fd.h"
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,16 +76,16 @@ const struct cli_option verify_options[] = {
 
 static int slurp(const char *path, struct buf *out)
 {
-        FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+        enum { MOST = 64 << 20 };
         char chunk[4096];
-        if (!f)
+        ssize_t n = 0;
+        AUTO_FD(file,
+                strcmp(path, "-") == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC));
+        if (file < 0)
                 return cli_usage("%s: %s", path, strerror(errno)), -1;
-        for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0 && out->n < (64u << 20);)
-                buf_add(out, chunk, n);
-        bool bad = ferror(f) || out->failed;
-        if (f != stdin)
-                (void) fclose(f);
-        return bad ? (cli_usage("%s cannot be read", path), -1) : 0;
+        while (out->n < MOST && (n = read(file, chunk, sizeof chunk)) > 0)
+                buf_add(out, chunk, (size_t) n);
+        return n < 0 || out->failed ? (cli_usage("%s cannot be read", path), -1) : 0;
 }
 
 int verb_verify(int argc, char **argv)

@@ -18,16 +18,19 @@ const struct cli_option report_options[] = {
         { 0 },
 };
 
+/* Half a page is no report: what could not be written whole is removed. */
 static int write_file(const char *path, const char *text)
 {
         FILE *f = fopen(path, "we");
-        if (!f || fputs(text, f) < 0 || fclose(f) != 0) {
-                int sys = errno;
-                if (f)
-                        (void) remove(path); /* half a page is no report */
-                return cli_usage("%s: %s", path, strerror(sys));
-        }
-        return 0;
+        if (!f)
+                return cli_usage("%s: %s", path, strerror(errno));
+        bool bad = fputs(text, f) < 0;
+        bad = fclose(f) != 0 || bad;
+        if (!bad)
+                return 0;
+        int status = cli_usage("%s: %s", path, strerror(errno));
+        (void) remove(path);
+        return status;
 }
 
 int verb_report(int argc, char **argv)

@@ -26,10 +26,12 @@ struct kept { /* one record that waits: front, digits of the clock, back */
         uint64_t clock_seen;
 };
 
+static const char head_magic[8] = { 'c', 'o', 'r', 'd', 'o', 'n', 'H', '1' };
+
 void head_put(uint8_t bytes[HEAD_BYTES], const struct head *h)
 {
         memset(bytes, 0, HEAD_BYTES);
-        memcpy(bytes, "cordonH1", 8);
+        memcpy(bytes, head_magic, sizeof head_magic);
         put_u32(bytes + 8, h->seq);
         put_u64(bytes + 16, h->count);
         put_u64(bytes + 24, h->clock);
@@ -40,7 +42,7 @@ void head_put(uint8_t bytes[HEAD_BYTES], const struct head *h)
 
 int head_get(struct span bytes, struct head *ret)
 {
-        if (bytes.n != HEAD_BYTES || memcmp(bytes.p, "cordonH1", 8) != 0 ||
+        if (bytes.n != HEAD_BYTES || memcmp(bytes.p, head_magic, sizeof head_magic) != 0 ||
             get_u32(bytes.p + 76) != crc32c(0, bytes.p, 76))
                 return -1;
         *ret = (struct head){ .seq = get_u32(bytes.p + 8),
@@ -153,16 +155,17 @@ static int keep(struct ledger *l, const struct ledger_record *r, const char *id,
 
 /* ---- writing, under the lock ---- */
 
-static int find_end(struct ledger *l, struct head *h, struct err *e)
+static int find_end(struct ledger *l, struct head *ret, struct err *e)
 {
         uint8_t bytes[HEAD_BYTES];
         struct stat st;
+        struct head h = { 0 };
         ssize_t n = pread(l->head, bytes, sizeof bytes, 0);
-        bool known = n >= 0 && head_get(span_of(bytes, (size_t) n), h) == 0;
-        if (known && strncmp(h->boot, l->boot, sizeof h->boot) == 0 && segment_open(l, h->seq, e) == 0 &&
-            fstat(l->segment, &st) == 0 && (uint64_t) st.st_size == h->end)
-                return 0;
-        return ledger_recover(l, known ? h : NULL, h, e);
+        bool known = n >= 0 && head_get(span_of(bytes, (size_t) n), &h) == 0;
+        bool fits = known && strncmp(h.boot, l->boot, sizeof h.boot) == 0 && segment_open(l, h.seq, e) == 0 &&
+                    fstat(l->segment, &st) == 0 && (uint64_t) st.st_size == h.end;
+        *ret = h;
+        return fits ? 0 : ledger_recover(l, known ? &h : NULL, ret, e);
 }
 
 static void put_frame(struct buf *out, const char *front, const struct kept *k, uint64_t clock)
@@ -283,6 +286,8 @@ void ledger_tick(struct ledger *l)
         if (l->kept.n > 0 && clock_mono_ns() - l->oldest_ns >= LEDGER_COMMIT_MS * UINT64_C(1000000) / 2)
                 (void) ledger_flush(l, 0, &ignored);
 }
+
+bool ledger_waits(const struct ledger *l) { return l->kept.n > 0; }
 
 /* ---- records ---- */
 

@@ -74,15 +74,22 @@ static bool has_hardware(void)
 }
 
 #elif defined(__aarch64__)
+#if defined(__clang__)
+#define CRC_OF_8 __builtin_arm_crc32cd
+#define CRC_OF_1 __builtin_arm_crc32cb
+#else
+#define CRC_OF_8 __builtin_aarch64_crc32cx
+#define CRC_OF_1 __builtin_aarch64_crc32cb
+#endif
 __attribute__((target("+crc"))) static uint32_t by_hardware(uint32_t crc, const uint8_t *at, size_t n)
 {
         for (; n >= 8; n -= 8, at += 8) {
                 uint64_t word;
                 memcpy(&word, at, sizeof word);
-                crc = __builtin_aarch64_crc32cx(crc, word);
+                crc = CRC_OF_8(crc, word);
         }
         for (; n > 0; n--, at++)
-                crc = __builtin_aarch64_crc32cb(crc, *at);
+                crc = CRC_OF_1(crc, *at);
         return crc;
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NODES_MAX = 400, BOX_W = 250, BOX_H = 44, GAP_X = 70, GAP_Y = 16, MARGIN = 20 };
+enum { NODES_MAX = 400, BOX_W = 230, BOX_H = 44, GAP_X = 60, GAP_Y = 16, MARGIN = 20 };
 
 struct node {
         uint64_t index;
@@ -107,18 +107,34 @@ static void place(struct page *p)
 static int left(const struct node *n) { return MARGIN + (int) n->layer * (BOX_W + GAP_X); }
 static int top(const struct node *n) { return MARGIN + (int) n->row * (BOX_H + GAP_Y); }
 
+/* A start causes all of its run: where an input explains a record already, that line would only hide others.
+ */
+static bool is_told_otherwise(struct page *p, const struct ledger_edge *x)
+{
+        struct ledger_view cause, other;
+        if (ledger_log_view(p->log, x->cause, &cause) < 0 || !span_is(cause.kind, "start"))
+                return false;
+        for (size_t k = 0; k < p->edge_count; k++)
+                if (p->edges[k].effect == x->effect && p->edges[k].cause != x->cause &&
+                    node_of(p, p->edges[k].cause) &&
+                    ledger_log_view(p->log, p->edges[k].cause, &other) == 0 && span_eq(other.run, cause.run))
+                        return true;
+        return false;
+}
+
 static void put_edges(struct page *p)
 {
         for (size_t k = 0; k < p->edge_count; k++) {
                 const struct node *a = node_of(p, p->edges[k].cause), *b = node_of(p, p->edges[k].effect);
-                if (!a || !b)
+                if (!a || !b || is_told_otherwise(p, &p->edges[k]))
                         continue;
                 int x1 = left(a) + BOX_W, y1 = top(a) + BOX_H / 2, x2 = left(b), y2 = top(b) + BOX_H / 2;
+                int bend = b->layer > a->layer + 1 ? BOX_H + 8 : 0; /* below the box that stands between */
                 buf_printf(p->out,
                            "<path class=\"edge %s\" d=\"M%d %dC%d %d %d %d %d %d\" "
                            "marker-end=\"url(#tip)\"><title>%s</title></path>\n",
-                           ledger_link_name(p->edges[k].link), x1, y1, x1 + GAP_X / 2, y1, x2 - GAP_X / 2, y2,
-                           x2, y2, ledger_link_name(p->edges[k].link));
+                           ledger_link_name(p->edges[k].link), x1, y1, x1 + GAP_X / 2, y1 + bend,
+                           x2 - GAP_X / 2, y2 + bend, x2, y2, ledger_link_name(p->edges[k].link));
         }
 }
 
@@ -135,9 +151,12 @@ static void put_node(struct page *p, const struct node *n)
                 p->out,
                 "</title><rect width=\"%d\" height=\"%d\" rx=\"6\"/><text x=\"10\" y=\"18\" class=\"kind\">",
                 BOX_W, BOX_H);
+        put_text(p->out, v.box, 18);
+        buf_puts(p->out, v.box.n ? ": " : "");
         put_text(p->out, v.kind, 24);
-        buf_putc(p->out, ' ');
-        put_text(p->out, v.phase, 24);
+        if (!span_eq(v.kind, v.phase))
+                buf_putc(p->out, ' ');
+        put_text(p->out, span_eq(v.kind, v.phase) ? span_of(NULL, 0) : v.phase, 24);
         buf_puts(p->out, "</text><text x=\"10\" y=\"35\">");
         put_text(p->out, v.target.n ? v.target : v.door.n ? v.door : v.result, 34);
         buf_puts(p->out, "</text></g>\n");

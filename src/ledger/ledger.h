@@ -144,6 +144,8 @@ int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable,
                   struct err *e);
 /* Writes what is kept, if it is old enough and no other writer is in the way. */
 void ledger_tick(struct ledger *l);
+/* Is something kept that is not written yet? */
+bool ledger_waits(const struct ledger *l);
 /* Writes what is kept, waiting for other writers up to wait_ms; 0 or -1. */
 int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e);
 /* The id that the next record will get. */

@@ -44,11 +44,11 @@ ssize_t ledger_unbase64(struct span text, uint8_t *ret, size_t cap)
                 }
                 if (v & ((1u << (8 * pad)) - 1)) /* bits that nothing stands for */
                         return -1;
-                for (size_t j = 0; j < 3 - pad; j++) {
-                        if (n == cap)
-                                return -1;
-                        ret[n++] = (uint8_t) (v >> (16 - 8 * j));
-                }
+                const uint8_t three[3] = { (uint8_t) (v >> 16), (uint8_t) (v >> 8), (uint8_t) v };
+                if (cap - n < 3 - pad)
+                        return -1;
+                memcpy(ret + n, three, 3 - pad);
+                n += 3 - pad;
         }
         return (ssize_t) n;
 }

@@ -82,7 +82,7 @@ static int replace_segment(int dir, uint32_t seq, const struct segment_head *h, 
         return 0;
 }
 
-static int prune_segment(int dir, struct prune *p, struct scan_place *at, struct err *e)
+static int prune_segment(int dir, const struct prune *p, struct scan_place *at, struct err *e)
 {
         AUTO_BUF(frames);
         char name[16], path[32];
@@ -94,14 +94,12 @@ static int prune_segment(int dir, struct prune *p, struct scan_place *at, struct
         if (fd < 0 || pread(fd, bytes, sizeof bytes, 0) != SEGMENT_HEAD ||
             segment_head_get(span_of(bytes, sizeof bytes), &h) < 0)
                 return err_set(e, ERR_IO, EUCLEAN, "the segment %s cannot be read", name);
-        p->out = &frames;
-        p->seq = at->seq;
-        p->touched = false;
-        enum scan_end end = ledger_scan(dir, at, rewrite_one, p);
+        struct prune one = { .kind = p->kind, .before_us = p->before_us, .out = &frames, .seq = at->seq };
+        enum scan_end end = ledger_scan(dir, at, rewrite_one, &one);
         if (end >= SCAN_BAD)
                 return err_set(e, ERR_IO, EUCLEAN, "the segment %s is damaged: nothing of it was pruned",
                                name);
-        return p->touched ? replace_segment(dir, p->seq, &h, &frames, e) : 0;
+        return one.touched ? replace_segment(dir, one.seq, &h, &frames, e) : 0;
 }
 
 /* Before this, what is kept is flushed; behind it, no writer is in the segments that will be written again.

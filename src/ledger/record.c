@@ -7,6 +7,7 @@
 #include "ledger/internal.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { TEXT_MAX = 1024, DEPTH_MAX = 8, RECORD_VERSION = 1 };
@@ -63,8 +64,7 @@ static void put_text(struct buf *out, const char *text)
                 k--;
         sha256_hex(span_of(text, n), hex);
         memcpy(cut, text, k);
-        memcpy(cut + k, "...sha256:", 10);
-        memcpy(cut + k + 10, hex, 64);
+        (void) snprintf(cut + k, sizeof cut - k, "...sha256:%s", hex);
         buf_json(out, span_of(cut, k + 74));
 }
 
@@ -351,11 +351,13 @@ static void set_field(struct ledger_view *v, size_t i, struct span value)
 
 int ledger_view_parse(struct span json, struct ledger_view *ret)
 {
+        if (json.n == 0 || json.n > LEDGER_RECORD_MAX)
+                return -1;
         struct scan s = { json.p, json.p + json.n };
         struct ledger_view v = { .json = json, .bytes = -1, .cost = -1, .count = -1 };
         struct span last = { NULL, 0 }, key, value;
         size_t next = 0;
-        if (json.n == 0 || json.n > LEDGER_RECORD_MAX || !take(&s, '{'))
+        if (!take(&s, '{'))
                 return -1;
         do {
                 if (!pair(&s, &key, &value) || (last.p && compare(last, key) >= 0))
@@ -375,9 +377,11 @@ int ledger_view_parse(struct span json, struct ledger_view *ret)
 
 struct span ledger_member(struct span object, const char *key)
 {
-        struct scan s = { object.p, object.p + object.n };
         struct span k, value;
-        if (object.n && take(&s, '{'))
+        if (object.n == 0)
+                return span_of(NULL, 0);
+        struct scan s = { object.p, object.p + object.n };
+        if (take(&s, '{'))
                 do
                         if (!pair(&s, &k, &value))
                                 break;
@@ -389,9 +393,11 @@ struct span ledger_member(struct span object, const char *key)
 
 struct span ledger_element(struct span array, unsigned n)
 {
-        struct scan s = { array.p, array.p + array.n };
         struct span value;
-        if (array.n && take(&s, '['))
+        if (array.n == 0)
+                return span_of(NULL, 0);
+        struct scan s = { array.p, array.p + array.n };
+        if (take(&s, '['))
                 do
                         if (!skip_string(&s, &value))
                                 break;

@@ -103,22 +103,20 @@ static int begin_at(const struct ledger *l, const struct head *known, struct spa
         return 0;
 }
 
-int ledger_recover(struct ledger *l, const struct head *told, struct head *ret, struct err *e)
+int ledger_recover(struct ledger *l, const struct head *known, struct head *ret, struct err *e)
 {
-        struct head known, h = { 0 };
+        struct head h = { 0 };
         struct stat st;
-        if (told)
-                known = *told;
         int64_t last = ledger_last_segment(l->dir);
         if (last < 0)
                 return in_vain(e);
-        if (last == 0 && (told || ledger_sealed_size(l->dir) > 0))
+        if (last == 0 && (known || ledger_sealed_size(l->dir) > 0))
                 return damaged(e, "its segments are missing");
         *ret = h;
         if (last == 0)
                 return 0;
         h.seq = (uint32_t) last;
-        if (told && known.seq > h.seq)
+        if (known && known->seq > h.seq)
                 return damaged(e, "its last segment is missing");
         if (segment_open(l, h.seq, e) < 0 || fstat(l->segment, &st) < 0)
                 return in_vain(e);
@@ -127,10 +125,10 @@ int ledger_recover(struct ledger *l, const struct head *told, struct head *ret, 
         if (p == MAP_FAILED)
                 return damaged(e, "its last segment is empty");
         struct span all = span_of(p, n);
-        int r = begin_at(l, told ? &known : NULL, all, &h, e);
+        int r = begin_at(l, known, all, &h, e);
         if (r == 0) {
                 (void) walk(all, &h);
-                r = cut(l, told ? &known : NULL, &h, all, e);
+                r = cut(l, known, &h, all, e);
         }
         (void) munmap(p, n);
         *ret = h;

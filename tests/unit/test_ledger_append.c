@@ -291,6 +291,48 @@ static void test_append__many_writers_at_once_lose_nothing(void)
         sweep(dir);
 }
 
+/* As after a loss of power: another boot, and a tail that never reached the disk as it was written. */
+static void test_append__after_another_boot_what_makes_no_sense_is_put_aside_and_told(void)
+{
+        int dir = fresh();
+        uint8_t head[HEAD_BYTES], zeros[300] = { 0 };
+        struct head h;
+        struct err e;
+        fill(dir, 5);
+        off_t n = segment_size(dir);
+        AUTO_FD(head_fd, openat(dir, "head", O_RDWR | O_CLOEXEC));
+        AUTO_FD(segment, openat(dir, "segments/00000001.seg", O_RDWR | O_CLOEXEC));
+        CHECK_INT(pread(head_fd, head, sizeof head, 0), HEAD_BYTES);
+        CHECK_INT(head_get(span_of(head, sizeof head), &h), 0);
+        memset(h.boot, 'x', sizeof h.boot);
+        h.end += 300; /* the head was on the disk before what it tells of */
+        h.count += 2;
+        head_put(head, &h);
+        CHECK_INT(pwrite(head_fd, head, sizeof head, 0), HEAD_BYTES);
+        CHECK_INT(pwrite(segment, zeros, sizeof zeros, n), sizeof zeros);
+        struct ledger *l = ledger_open_at(dir, "after", "", &e);
+        CHECK_INT(add(l, "6", true), 0);
+        ledger_close(l);
+        struct ledger_view v;
+        struct ledger_log *log = ledger_log_open(dir, &e);
+        CHECK_INT(ledger_log_count(log), 7); /* five, the gap, and the new one */
+        CHECK_INT(ledger_log_view(log, 5, &v), 0);
+        CHECK(span_is(v.kind, "gap"));
+        CHECK_INT(v.bytes, 300);
+        CHECK_INT(ledger_log_view(log, 6, &v), 0);
+        CHECK(span_is(v.target, "6"));
+        CHECK_INT(v.clock, 7);
+        ledger_log_free(log);
+        char lost[64];
+        struct stat st;
+        (void) snprintf(lost, sizeof lost, "lost/00000001-%lld", (long long) n);
+        CHECK_INT(fstatat(dir, lost, &st, 0), 0);
+        CHECK_INT(st.st_size, 300);
+        (void) unlinkat(dir, lost, 0);
+        (void) unlinkat(dir, "lost", AT_REMOVEDIR);
+        sweep(dir);
+}
+
 /* ---- 10,000 kills ---- */
 
 struct shared {
@@ -303,7 +345,9 @@ static _Noreturn void writer(int dir, unsigned w, unsigned round, struct shared 
         char run[24], text[24];
         (void) snprintf(run, sizeof run, "w%u-%u", w, round);
         struct ledger *l = ledger_open_at(dir, run, "", &e);
-        for (unsigned i = 1; l; i++) {
+        if (!l)
+                _exit(1);
+        for (unsigned i = 1;; i++) {
                 struct ledger_record r = ledger_record_of(LEDGER_NET, LEDGER_INTENT);
                 (void) snprintf(text, sizeof text, "%u", i);
                 r.target = text;
@@ -313,7 +357,6 @@ static _Noreturn void writer(int dir, unsigned w, unsigned round, struct shared 
                 if (ledger_append(l, &r, ledger_consequential(&r), NULL, &e) == 0)
                         s->released[w] = i; /* the effect leaves */
         }
-        _exit(1);
 }
 
 /* Every effect that left has its intent; every run's intents are 1, 2, 3 ... without a hole. */
@@ -386,6 +429,7 @@ static const struct test_case cases[] = {
         CASE(test_append__a_full_disk_refuses_a_durable_record_and_leaves_no_half),
         CASE(test_append__a_writer_that_stands_still_holds_up_no_other_for_long),
         CASE(test_append__many_writers_at_once_lose_nothing),
+        CASE(test_append__after_another_boot_what_makes_no_sense_is_put_aside_and_told),
         CASE(test_append__ten_thousand_kills_and_no_effect_without_its_intent),
 };
 TEST_MAIN(cases)

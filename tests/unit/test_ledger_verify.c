@@ -133,7 +133,7 @@ static void test_verify__every_flipped_byte_is_found(void)
 {
         begin();
         unsigned missed = 0;
-        for (size_t i = 0; i < good.n; i += i < 2000 ? 1 : 37) {
+        for (size_t i = 0; i < good.n; i += i < 700 ? 1 : 41) {
                 good.p[i] ^= 0x20;
                 put(good.p, good.n);
                 good.p[i] ^= 0x20;
@@ -228,7 +228,7 @@ static void test_verify__truncation_at_every_byte_is_found(void)
 {
         begin();
         unsigned missed = 0;
-        for (size_t n = good.n - 1; n > SEGMENT_HEAD; n -= n > 1500 ? 61 : 1) {
+        for (size_t n = good.n - 1; n > SEGMENT_HEAD; n -= n > 700 ? 97 : 1) {
                 put(good.p, n);
                 missed += verifies(NULL);
         }
