@@ -15,5 +15,8 @@ enum {
         PLAN_MAX_STEPS = 16384,     /* its steps */
         ARGV_MAX = 4096,            /* arguments and variables of a payload */
         DENIALS_MAX = 64,           /* distinct denials kept for the report */
+        NET_PORTS_MAX = 256,        /* different ports that the `net` doors of one box name */
+        NET_LOCALS_MAX = 64,        /* literal loopback addresses and ports of one box */
+        NET_ROWS_MAX = 256,         /* distinct destinations and refusals kept for the result */
         HANDLES_MAX = 32,           /* `in` and `out` handles of one box */
 };

@@ -5,6 +5,7 @@
  * control socket close and ends the box, and the janitor removes the control groups. */
 #pragma once
 #include "base/err.h"
+#include "egress/egress.h"
 #include "limit/limit.h"
 #include "plan/plan.h"
 #include "wall/wall.h"
@@ -20,11 +21,19 @@ enum box_end {
 
 /* One kind of refusal, with how often it happened. */
 struct box_denial {
-        char what[96];   /* "socket(AF_INET, SOCK_STREAM)" */
-        char layer[24];  /* "seccomp" */
-        char permit[96]; /* the line that would permit it, or "" when none can */
+        char what[424];   /* "socket(AF_INET, SOCK_STREAM)", "example.org:443 (no door leads there)" */
+        char layer[24];   /* "seccomp", "egress" */
+        char permit[320]; /* the line that would permit it, or "" when none can */
         char program[64];
         uint32_t count;
+};
+
+/* The broker of a box with `net` doors. */
+enum box_broker {
+        BROKER_NONE = 0, /* no `net` door */
+        BROKER_RUNS,
+        BROKER_DONE,
+        BROKER_DIED /* before the box ended: its doors closed with it */
 };
 
 struct box_result {
@@ -48,6 +57,10 @@ struct box_result {
         struct box_denial denials[DENIALS_MAX];
         unsigned denial_count;
         uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX */
+        enum box_broker broker;
+        const struct egress_row *net; /* each destination and each kind of refusal, in the order they came */
+        unsigned net_count;
+        uint32_t net_lost; /* beyond NET_ROWS_MAX */
 };
 
 /* Where the payload's streams go outside. */

@@ -95,6 +95,24 @@ struct plan_rule {
         bool optional;
 };
 
+/* What a socket of the gateway is for. */
+enum plan_listener {
+        LISTENER_NONE = 0,
+        LISTENER_TCP,     /* connections to one port of every address */
+        LISTENER_DNS_UDP, /* questions */
+        LISTENER_DNS_TCP,
+        LISTENER_WATCH, /* copies of the first packets that no listener takes: to tell of them, not to answer
+                         */
+        LISTENER__COUNT
+};
+
+/* A literal address of the box's own loopback that a `net` door names: what listens there is the broker. */
+struct plan_local {
+        bool v6;
+        uint8_t address[16]; /* network order; the first four for IPv4 */
+        uint16_t port;
+};
+
 struct plan {
         const char *box;
         enum wall_kind wall;
@@ -109,7 +127,11 @@ struct plan {
         const char *cwd;
         uid_t uid, gid; /* inside */
         bool tty;
-        bool net;
+        bool net;        /* a `net` door: one link to the gateway, where the broker listens */
+        uint16_t *ports; /* that the broker listens on, rising, without repeats */
+        size_t port_count;
+        struct plan_local *locals;
+        size_t local_count;
         bool writes_host; /* a `write` door: files outside can grow */
         bool sockets;     /* AF_UNIX sockets: always in the namespace wall */
         struct policy_limits limits;
@@ -117,6 +139,15 @@ struct plan {
         size_t handle_count;
         struct arena mem; /* everything above, and the plan itself */
 };
+
+/* The box's end of its one link, and the gateway's: the range for benchmarks (RFC 2544) and one of ours from
+ * the unique local addresses, so that no host anybody wants to reach has them. Names get 198.18.0.0/16 and
+ * fd53:c0d0::/64, one address each. */
+#define BOX_LINK     "eth0"
+#define BOX_ADDRESS4 "198.19.255.2"
+#define BOX_GATEWAY4 "198.19.255.1"
+#define BOX_ADDRESS6 "fd53:c0d1::2"
+#define BOX_GATEWAY6 "fd53:c0d1::1"
 
 /* The home of every box, and its user's name. */
 #define BOX_HOME "/home/box"

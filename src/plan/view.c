@@ -312,8 +312,10 @@ static void add_loader_rights(struct builder *b)
 static const struct {
         const char *path, *text;
 } net_files[] = {
-        { "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n" },
+        { "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n127.0.0.1 box\n" },
         { "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n" },
+        { "/etc/resolv.conf",
+          "nameserver " BOX_GATEWAY4 "\nnameserver " BOX_GATEWAY6 "\noptions timeout:2 attempts:2\n" },
 };
 
 static void add_etc(struct builder *b)

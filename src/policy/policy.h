@@ -219,6 +219,12 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
 /* What adding that line would let a hostile guest do, one sentence. */
 void policy_line_cost(const struct effect *f, struct buf *out);
 
+/* The canonical form of one host name or address, as doors have it; -1: it is none, or could be read in two
+ * ways. */
+int policy_host_canonical(struct span raw, char ret_host[256], bool *ret_is_address);
+/* Does a door that is open at `now` name this host (canonical), at whatever port? */
+bool policy_names_host(const struct checked_policy *c, const char *host, int64_t now);
+
 /* ---- views ---- */
 /* Every door in words, then the worst that a hostile guest could do with them, in sentences. */
 void policy_doors_text(const struct checked_policy *c, struct buf *out);

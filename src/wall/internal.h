@@ -67,6 +67,7 @@ struct wall_init {
         pid_t net_helper;
         int net_ns;
         int net_error;
+        struct wall_net *net; /* net.c: shared with the helper of a box that has `net` doors */
         struct sock_filter filter[FILTER_MAX];
         unsigned short filter_len;
         struct err error; /* of the payload's side, until exec */
@@ -80,6 +81,8 @@ int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
 int wall_net_begin(struct wall_init *w, struct err *e); /* net.c: in parallel with the mounts */
 int wall_net_join(struct wall_init *w, struct err *e);
+/* gateway.c: the other end of the box's one link, and what listens there. Runs in the helper's process. */
+int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
 int wall_tty_open(struct wall_init *w, struct err *e);                 /* tty.c */
 int wall_landlock_build(struct wall_init *w, int root, struct err *e); /* landlock.c */
 int wall_payload_start(struct wall_init *w, struct err *e);            /* payload.c */

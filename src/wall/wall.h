@@ -43,7 +43,8 @@ enum wall_word {
         WALL_SAYS_TTY,
         WALL_SAYS_UP,
         WALL_SAYS_DENIED,
-        WALL_SAYS_END
+        WALL_SAYS_END,
+        WALL_SAYS_LISTENER /* with a descriptor: a socket of the gateway, for the broker */
 };
 
 /* A call that seccomp refused and that is worth telling. */
@@ -73,6 +74,10 @@ struct wall_message {
                 struct err error;
                 struct wall_denial denial;
                 struct wall_end end;
+                struct {
+                        uint32_t kind; /* enum plan_listener */
+                        uint32_t port;
+                } listener;
         };
 };
 
@@ -116,7 +121,8 @@ int wall_join(const struct wall_child *c, int tasks_fd, struct err *e);
 int wall_release(const struct wall_child *c, struct err *e);
 /* Asks init to pass a signal on to the payload's process group. */
 int wall_signal(const struct wall_child *c, int signal);
-/* Next message; 1, 0 when init is gone, -1 with errno. `ret_fd` is the terminal with WALL_SAYS_TTY. */
+/* Next message; 1, 0 when init is gone, -1 with errno. `ret_fd` is the terminal with WALL_SAYS_TTY,
+ * the socket with WALL_SAYS_LISTENER. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd);
 /* Ends the box at once: SIGKILL to init takes the pid namespace with it. Reaps. */
 void wall_kill(struct wall_child *c);

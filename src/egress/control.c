@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/control.c - the keeper's orders, and what it is told. The keeper is trusted; its absence ends us. */
+#include "base/fd.h"
+#include "egress/internal.h"
+#include "egress/jail.h"
+#include "plan/plan.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+
+static struct checked_policy *parse_policy(struct span text, int64_t now, struct err *e)
+{
+        struct policy *p = policy_new();
+        struct checked_policy *c = NULL;
+        const struct policy_context context = { .now = now };
+        if (!p)
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the policy");
+        else if (policy_add_text(p, "policy", text, e) == 0)
+                c = policy_check(p, &context, e);
+        policy_free(p);
+        return c;
+}
+
+static int read_policy(struct broker *b, int fd, struct err *e)
+{
+        struct stat st;
+        if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > PLAN_MAX_BYTES)
+                return err_set(e, ERR_INTERNAL, errno, "the broker got no policy");
+        size_t n = (size_t) st.st_size;
+        char *text = malloc(n);
+        if (text && pread(fd, text, n, 0) == (ssize_t) n)
+                b->policy = parse_policy(span_of(text, n), b->now_s, e);
+        else
+                (void) err_set(e, ERR_IO, errno, "the broker cannot read the policy");
+        free(text);
+        return b->policy ? 0 : -1;
+}
+
+static int take_policy(struct broker *b, struct err *e)
+{
+        b->doors = policy_doors(b->policy, &b->door_count);
+        b->limits = policy_limits(b->policy);
+        b->uses = calloc(b->door_count + 1, sizeof *b->uses);
+        b->rows = calloc(NET_ROWS_MAX, sizeof *b->rows);
+        b->dirty = calloc(NET_ROWS_MAX, sizeof *b->dirty);
+        if (!b->uses || !b->rows || !b->dirty)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the broker's books");
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                b->has_until |= d->kind == DOOR_NET && d->until != 0;
+                b->has_names |= d->kind == DOOR_NET && !d->net.is_address;
+        }
+        return 0;
+}
+
+static int close_jail(const struct broker *b, struct err *e)
+{
+        uint16_t ports[NET_PORTS_MAX];
+        size_t n = 0;
+        for (size_t i = 0; i < b->door_count && n < NET_PORTS_MAX; i++)
+                if (b->doors[i].kind == DOOR_NET)
+                        ports[n++] = b->doors[i].net.port;
+        return jail_close(ports, n, e);
+}
+
+static int open_sources(struct broker *b, struct err *e)
+{
+        b->epoll = epoll_create1(EPOLL_CLOEXEC);
+        b->control_source = (struct source){ SOURCE_CONTROL, b->control, NULL };
+        b->resolver_source = (struct source){ SOURCE_RESOLVER, b->resolver, NULL };
+        if (fcntl(b->control, F_SETFL, O_NONBLOCK) < 0 || b->epoll < 0 ||
+            broker_watch(b, &b->control_source, EPOLLIN) < 0 ||
+            (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
+                return err_set(e, ERR_HOST, errno, "the broker cannot wait for events");
+        return 0;
+}
+
+/* The order matters: the resolver is forked with files still to be had; after the jail nothing more is. */
+static int start(struct broker *b, const struct egress_order *o, int fd, struct err *e)
+{
+        broker_clock(b);
+        if (jail_identity(o->become, e) < 0 || read_policy(b, fd, e) < 0 || take_policy(b, e) < 0)
+                return -1;
+        if (b->has_names && (b->resolver = resolver_start(e)) < 0)
+                return -1;
+        return open_sources(b, e) < 0 || close_jail(b, e) < 0 ? -1 : 0;
+}
+
+int control_start(struct broker *b, struct err *e)
+{
+        struct egress_order o;
+        AUTO_FD(fd, -1);
+        if (wire_recv(b->control, &o, sizeof o, &fd) != 1 || o.command != EGRESS_POLICY || fd < 0)
+                return err_set(e, ERR_INTERNAL, 0, "the broker was not given a policy");
+        return start(b, &o, fd, e);
+}
+
+/* ---- orders ---- */
+
+static const enum source_kind kinds[] = {
+        [LISTENER_NONE] = SOURCE_NONE,       [LISTENER_TCP] = SOURCE_LISTENER,
+        [LISTENER_DNS_UDP] = SOURCE_DNS_UDP, [LISTENER_DNS_TCP] = SOURCE_DNS_TCP,
+        [LISTENER_WATCH] = SOURCE_WATCH,
+};
+_Static_assert(sizeof kinds / sizeof *kinds == LISTENER__COUNT, "a source for each listener");
+
+static void add_listener(struct broker *b, const struct egress_order *o, int fd)
+{
+        enum source_kind kind = o->kind < LISTENER__COUNT ? kinds[o->kind] : SOURCE_NONE;
+        struct source *s = kind != SOURCE_NONE && fd >= 0 ? calloc(1, sizeof *s) : NULL;
+        bool tcp = kind == SOURCE_LISTENER;
+        bool full = tcp && b->listener_count == NET_PORTS_MAX + NET_LOCALS_MAX;
+        if (s)
+                *s = (struct source){ kind, fd, NULL };
+        if (!s || full || broker_watch(b, s, EPOLLIN) < 0) {
+                free(s);
+                if (fd >= 0)
+                        (void) close(fd); /* whoever connects is refused */
+                return;
+        }
+        if (tcp)
+                b->listeners[b->listener_count++] = s;
+}
+
+/* Never waits: a keeper that is busy hears it later. False: not now. */
+static bool say(struct broker *b, struct egress_message *m)
+{
+        m->limits = b->limits_hit;
+        m->lost = b->rows_lost;
+        if (wire_send(b->control, m, sizeof *m, -1) == 0)
+                return true;
+        if (errno != EAGAIN && errno != ENOBUFS)
+                _exit(0); /* nobody is there any more */
+        return false;
+}
+
+void control_flush(struct broker *b)
+{
+        b->any_dirty = false;
+        b->flush_ns = b->now_ns;
+        for (unsigned i = 0; i < b->row_count; i++) {
+                if (!b->dirty[i])
+                        continue;
+                struct egress_message m = { .word = EGRESS_SAYS_ROW, .row = b->rows[i] };
+                b->dirty[i] = !say(b, &m);
+                b->any_dirty |= b->dirty[i];
+        }
+}
+
+/* The last words are worth waiting for: the keeper asked for them. */
+_Noreturn static void finish(struct broker *b)
+{
+        struct egress_message m = { .word = EGRESS_SAYS_DONE };
+        (void) fcntl(b->control, F_SETFL, 0);
+        control_flush(b);
+        (void) say(b, &m);
+        _exit(0);
+}
+
+void control_serve(struct broker *b)
+{
+        struct egress_order o;
+        int fd = -1;
+        int r = wire_recv(b->control, &o, sizeof o, &fd);
+        if (r < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+        if (r != 1)
+                _exit(0); /* the keeper is gone, and so is the box */
+        if (o.command == EGRESS_LISTENER) {
+                add_listener(b, &o, fd);
+                return;
+        }
+        fd_close(&fd);
+        if (o.command == EGRESS_FINISH)
+                finish(b);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* policy/reach.c - questions about names alone, for the box's name server. */
+#include "policy/internal.h"
+
+int policy_host_canonical(struct span raw, char ret_host[256], bool *ret_is_address)
+{
+        struct host_name h;
+        struct host_why why;
+        if (host_parse(raw, &h, &why) < 0 || h.wildcard || strlen(h.text) > HOST_MAX)
+                return -1;
+        memcpy(ret_host, h.text, strlen(h.text) + 1);
+        *ret_is_address = h.is_address;
+        return 0;
+}
+
+static bool names(const struct net_dest *d, const char *host)
+{
+        if (d->form == NET_PLACE || d->is_address)
+                return false;
+        if (!d->wildcard)
+                return strcmp(d->host, host) == 0;
+        size_t n = strlen(host), k = strlen(d->host);
+        return n > k + 1 && host[n - k - 1] == '.' && strcmp(host + n - k, d->host) == 0;
+}
+
+bool policy_names_host(const struct checked_policy *c, const char *host, int64_t now)
+{
+        for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++) {
+                const struct door *d = &c->live.v[i];
+                if (names(&d->net, host) && (d->until == 0 || now < d->until))
+                        return true;
+        }
+        return false;
+}
