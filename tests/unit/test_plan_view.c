@@ -570,7 +570,7 @@ static void test_view__sockets_can_be_made_only_without_a_directory_of_ones_own(
         }
 }
 
-static void test_view__edit_and_net_doors_are_not_built_yet(void)
+static void test_view__edit_doors_are_not_built_yet(void)
 {
         SCENE(edit);
         CHECK(!scene_plan(&edit, "use none\nedit /d\n"));
@@ -578,12 +578,6 @@ static void test_view__edit_and_net_doors_are_not_built_yet(void)
         CHECK_INT(strncmp(edit.e.what, "t:2:", 4), 0);
         CHECK(strstr(edit.e.what, "cannot hold a `edit` door yet") != NULL);
         CHECK_STR(edit.e.hint, "use `write` to change the files for real, or `read`");
-        SCENE(net);
-        CHECK(!scene_plan(&net, "use none\nread /d\nnet example.com:443\n"));
-        CHECK_INT(net.e.code, ERR_HOST);
-        CHECK_INT(strncmp(net.e.what, "t:3:", 4), 0);
-        CHECK(strstr(net.e.what, "cannot hold a `net` door yet") != NULL);
-        CHECK_STR(net.e.hint, "leave the line out: the box then has no network");
 }
 
 static void test_view__walls_that_are_not_built_are_refused(void)
@@ -798,7 +792,7 @@ static const struct test_case cases[] = {
         CASE(test_view__the_refusal_of_a_sock_door_does_not_deny_that_a_file_is_one),
         CASE(test_view__sock_beside_a_directory_door_is_refused),
         CASE(test_view__sockets_can_be_made_only_without_a_directory_of_ones_own),
-        CASE(test_view__edit_and_net_doors_are_not_built_yet),
+        CASE(test_view__edit_doors_are_not_built_yet),
         CASE(test_view__walls_that_are_not_built_are_refused),
         CASE(test_view__the_process_wall_refuses_except_and_sock),
         CASE(test_view__the_process_wall_has_rules),
