@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -109,6 +110,16 @@ static const enum source_kind kinds[] = {
 };
 _Static_assert(sizeof kinds / sizeof *kinds == LISTENER__COUNT, "a source for each listener");
 
+/* What is accepted has these from its listener. Closing resets: should the broker be killed, nobody takes
+ * what was cut off for whole. Only an end that both sides have said takes that back: flow_end(). */
+static void inherit(int fd)
+{
+        const struct linger reset = { 1, 0 };
+        static const int on = 1;
+        (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+        (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
 static void add_listener(struct broker *b, const struct egress_order *o, int fd)
 {
         enum source_kind kind = o->kind < LISTENER__COUNT ? kinds[o->kind] : SOURCE_NONE;
@@ -123,8 +134,10 @@ static void add_listener(struct broker *b, const struct egress_order *o, int fd)
                         (void) close(fd); /* whoever connects is refused */
                 return;
         }
-        if (tcp)
+        if (tcp) {
+                inherit(fd);
                 b->listeners[b->listener_count++] = s;
+        }
 }
 
 /* Never waits: a keeper that is busy hears it later. False: not now. */

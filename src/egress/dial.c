@@ -48,7 +48,8 @@ static void took(struct flow *f, struct source *s, const struct egress_address *
 {
         static const int on = 1;
         f->server = (struct source){ SOURCE_SERVER, s->fd, f };
-        (void) epoll_ctl(f->b->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+        if (s->kind == SOURCE_TRY && f->dial.open > 0)
+                (void) epoll_ctl(f->b->epoll, EPOLL_CTL_DEL, s->fd, NULL);
         s->fd = -1;
         (void) setsockopt(f->server.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         if (f->row) {

@@ -30,7 +30,6 @@ struct flow *flow_new(struct broker *b, int client)
                 free(f);
                 return NULL;
         }
-        reset_on_close(client, true);
         f->next = b->flows;
         if (b->flows)
                 b->flows->prev = f;

@@ -5,7 +5,6 @@
 #include "base/str.h"
 #include "egress/internal.h"
 
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -59,21 +58,17 @@ static int read_asked(const struct broker *b, int fd, struct asked *q)
 
 static void refuse(struct broker *b, int fd, const struct asked *q, const char *why, const char *permit)
 {
-        const struct linger none = { 1, 0 };
         books_deny(b, q->to, why, permit);
-        (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
-        (void) close(fd);
+        (void) close(fd); /* resets */
 }
 
 static void begin(struct broker *b, int fd, const struct asked *q, const struct door *door)
 {
-        static const int on = 1;
         struct flow *f = flow_new(b, fd);
         if (!f) {
                 refuse(b, fd, q, "no memory for the connection", "");
                 return;
         }
-        (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         (void) snprintf(f->host, sizeof f->host, "%s", q->host);
         (void) snprintf(f->to_host, sizeof f->to_host, "%s", q->host);
         (void) snprintf(f->row_to, sizeof f->row_to, "%s", q->to);
