@@ -25,33 +25,6 @@
 
 #include <sys/types.h>
 
-/* ---- stages and places ---- */
-
-/* Zero reaches nothing: only recorded answers. */
-enum http_stage { HTTP_STAGE_MOCK = 0, HTTP_STAGE_TEST, HTTP_STAGE_LIVE, HTTP_STAGE__COUNT };
-const char *http_stage_name(enum http_stage s);
-int http_stage_find(const char *name, enum http_stage *ret_stage);
-
-/* Lines `place NAME STAGE URL`; URL is http(s)://host[:port]/[path/]. The live URL is the place's identity:
- * it is what tools in the box ask for, in every stage; the broker sends the request to the stage's URL. */
-struct http_places;
-struct http_places *http_places_parse(const char *file, struct span text, struct err *e);
-void http_places_free(struct http_places *p);
-
-struct http_place_url {
-        bool tls;
-        bool is_address;
-        uint16_t port;
-        char host[256]; /* canonical */
-        char path[512]; /* canonical; begins and ends with '/' */
-};
-/* What the box asks for (the live URL, else the stage's own). NULL: no such place, or none for this stage. */
-const struct http_place_url *http_place_asked(const struct http_places *p, const char *place,
-                                              enum http_stage stage);
-/* Where requests go in this stage. NULL: nowhere (mock, or no line). */
-const struct http_place_url *http_place_target(const struct http_places *p, const char *place,
-                                               enum http_stage stage);
-
 /* ---- credentials ---- */
 
 enum http_where { /* where a credential stands in a request */
@@ -71,7 +44,7 @@ struct http_credential {
         const char *before, *after; /* around the secret: "Bearer " and "" */
         struct span secret;
         struct span placeholder; /* same length as the secret */
-        enum http_stage class;   /* live or test; a live one is refused outside the stage live */
+        enum policy_stage class; /* live or test; a live one is refused outside the stage live */
         int64_t expires;         /* unix seconds; 0: does not */
         uint64_t max_uses;       /* requests of this run; 0: no bound */
 };
@@ -105,8 +78,8 @@ struct tls_ops {
 
 struct http_rules_in {
         const struct checked_policy *policy; /* borrowed */
-        const struct http_places *places;    /* borrowed; may be NULL */
-        enum http_stage stage;
+        const struct policy_places *places;  /* borrowed; may be NULL */
+        enum policy_stage stage;
         const struct http_credential *credentials; /* borrowed */
         size_t credential_count;
         struct http_fixtures *fixtures; /* borrowed; may be NULL */
