@@ -65,10 +65,10 @@ struct tls_ops {
         /* The side that faces the server: verifies it against the host's trust store for `name`. */
         struct tls_end *(*client)(void *ctx, const char *name, bool is_address);
         void (*free)(struct tls_end *t);
-        int (*feed)(struct tls_end *t, struct span cipher);          /* from the wire; 0 or -1 */
+        int (*feed)(struct tls_end *t, struct span wire);            /* what came from the wire; 0 or -1 */
         ssize_t (*read)(struct tls_end *t, void *plain, size_t cap); /* 0: nothing now; -1: broken */
-        int (*write)(struct tls_end *t, struct span plain);          /* takes all; 0 or -1 */
-        int (*take)(struct tls_end *t, struct buf *wire);            /* adds what the wire must get */
+        ssize_t (*write)(struct tls_end *t, struct span plain);      /* how much it took; 0: not yet; -1 */
+        size_t (*take)(struct tls_end *t, void *wire, size_t cap);   /* what the wire must get; 0: nothing */
         void (*close)(struct tls_end *t);                            /* says goodbye (close_notify) */
         bool (*ended)(const struct tls_end *t);                      /* the peer said goodbye */
         const char *(*why)(const struct tls_end *t);                 /* of a failure; never NULL */

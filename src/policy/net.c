@@ -12,6 +12,7 @@ static const char *const methods[] = {
         "POST", "PROPFIND", "PROPPATCH", "PUT",  "REPORT", "SEARCH", "UNLOCK", "WEBSOCKET",
 };
 
+bool policy_method_known(const char *method) { return net_method_known(method); }
 bool net_method_unnamed(const char *method) { return !method || strcmp(method, "WEBSOCKET") != 0; }
 
 bool net_method_known(const char *method)

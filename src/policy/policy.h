@@ -224,6 +224,8 @@ void policy_line_cost(const struct effect *f, struct buf *out);
 /* ---- canonical forms, for those who meet names and paths at run time ---- */
 /* A host name or address as doors have it; -1 and why it is refused. No wildcard. */
 int policy_host(struct span raw, char ret_host[256], bool *ret_is_address, const char **ret_why);
+/* Is this a method that doors can name? */
+bool policy_method_known(const char *method);
 /* The path of a URL, without query; `ret_path` holds raw.n + 1 bytes. -1 and why. */
 int policy_url_path(struct span raw, char *ret_path, const char **ret_why);
 
