@@ -51,11 +51,12 @@ static enum body_state size_byte(struct http_body *b, uint8_t c)
 
 static enum body_state trailer_byte(struct http_body *b, uint8_t c)
 {
-        if (c == '\r') {
+        b->trailer += c == '\r' ? 2 : 1;
+        if (c == '\r' && b->trailer <= HTTP_TRAILER_MAX) {
                 b->step = STEP_TRAILER_LF;
                 return BODY_MORE;
         }
-        if (++b->trailer > HTTP_TRAILER_MAX || (c < 0x20 && c != '\t') || c == 0x7f)
+        if (b->trailer > HTTP_TRAILER_MAX || (c < 0x20 && c != '\t') || c == 0x7f)
                 return bad(b, "what follows the last chunk is too long or holds a control byte");
         b->line_empty = false;
         return BODY_MORE;

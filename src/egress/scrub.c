@@ -13,8 +13,9 @@ struct pattern {
         uint8_t *a, *b;
         size_t n;
         unsigned word;
-        bool exact; /* no escapes: a word may itself hold what looks like one */
-        bool lines; /* line ends may stand between */
+        uint8_t escapes; /* ESCAPE_*: more than one reading, because a word may itself hold what looks like
+                            one */
+        bool lines;      /* line ends may stand between */
 };
 
 struct scrub_set {
@@ -23,7 +24,10 @@ struct scrub_set {
         uint8_t starts[8192]; /* a bit for each pair of bytes that may begin a match */
 };
 
-enum { PARTIAL_MIN = 4, ESCAPE_MAX = 8, SPELLINGS = 6 };
+enum { PARTIAL_MIN = 4, ENTITY_MAX = 8 };
+enum { ESCAPE_PERCENT = 1, ESCAPE_BACKSLASH = 2, ESCAPE_ENTITY = 4, ESCAPE_ALL = 7 };
+static const uint8_t raw_escapes[] = { 0, ESCAPE_PERCENT, ESCAPE_BACKSLASH, ESCAPE_ENTITY, ESCAPE_ALL };
+enum { RAW_FORMS = sizeof raw_escapes, SPELLINGS = RAW_FORMS + 4 };
 
 static uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; }
 static uint8_t upper(uint8_t c) { return c >= 'a' && c <= 'z' ? c & 0xdf : c; }
@@ -91,10 +95,10 @@ static unsigned entity_value(const uint8_t *p, size_t n)
 
 static unsigned entity_unit(const uint8_t *p, size_t n, const uint8_t want[2])
 {
-        size_t most = n < ESCAPE_MAX ? n : ESCAPE_MAX;
+        size_t most = n < ENTITY_MAX ? n : ENTITY_MAX;
         const uint8_t *semi = memchr(p, ';', most);
         if (!semi)
-                return n < ESCAPE_MAX ? UNIT_MORE : UNIT_NO;
+                return n < ENTITY_MAX ? UNIT_MORE : UNIT_NO;
         unsigned v = entity_value(p + 1, (size_t) (semi - p) - 1);
         return v && (v == want[0] || v == want[1]) ? (unsigned) (semi - p) + 1 : UNIT_NO;
 }
@@ -103,11 +107,11 @@ static unsigned unit(const struct pattern *t, size_t k, const uint8_t *p, size_t
 {
         const uint8_t want[2] = { t->a[k], t->b[k] };
         unsigned r = UNIT_NO;
-        if (!t->exact && p[0] == '%')
+        if (p[0] == '%' && t->escapes & ESCAPE_PERCENT)
                 r = hex_unit(p, n, 1, 2, want);
-        else if (!t->exact && p[0] == '\\')
+        else if (p[0] == '\\' && t->escapes & ESCAPE_BACKSLASH)
                 r = backslash_unit(p, n, want);
-        else if (!t->exact && p[0] == '&')
+        else if (p[0] == '&' && t->escapes & ESCAPE_ENTITY)
                 r = entity_unit(p, n, want);
         if (r != UNIT_NO)
                 return r;
@@ -238,9 +242,9 @@ static bool grow(struct pattern *t, size_t n)
         return t->a && t->b;
 }
 
-static bool add_raw(struct pattern *t, struct span word, bool exact)
+static bool add_raw(struct pattern *t, struct span word, uint8_t escapes)
 {
-        t->exact = exact;
+        t->escapes = escapes;
         if (!grow(t, word.n))
                 return false;
         for (size_t i = 0; i < word.n; i++) {
@@ -253,6 +257,7 @@ static bool add_raw(struct pattern *t, struct span word, bool exact)
 static bool add_hex(struct pattern *t, struct span word)
 {
         static const char low[] = "0123456789abcdef";
+        t->escapes = ESCAPE_ALL;
         if (!grow(t, 2 * word.n))
                 return false;
         for (size_t i = 0; i < 2 * word.n; i++) {
@@ -268,6 +273,7 @@ static bool add_base64(struct pattern *t, struct span word, unsigned offset)
         static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         size_t first = (8 * offset + 5) / 6, end = (8 * (offset + word.n)) / 6;
         t->lines = true;
+        t->escapes = ESCAPE_ALL;
         if (!grow(t, end - first))
                 return false;
         for (size_t i = first; i < end; i++) {
@@ -310,11 +316,11 @@ static bool add_word(struct scrub_set *set, struct span word, unsigned index)
         for (unsigned i = 0; i < SPELLINGS; i++)
                 t[i].word = index;
         set->n += SPELLINGS;
-        bool ok = add_raw(&t[0], word, true);
-        ok = add_raw(&t[1], word, false) && ok;
-        ok = add_hex(&t[2], word) && ok;
+        bool ok = add_hex(&t[RAW_FORMS], word);
+        for (unsigned i = 0; i < RAW_FORMS; i++)
+                ok = add_raw(&t[i], word, raw_escapes[i]) && ok;
         for (unsigned k = 0; k < 3; k++)
-                ok = add_base64(&t[3 + k], word, k) && ok;
+                ok = add_base64(&t[RAW_FORMS + 1 + k], word, k) && ok;
         for (unsigned i = 0; ok && i < SPELLINGS; i++)
                 mark(set, &t[i]);
         return ok;
