@@ -104,7 +104,7 @@ static void begin_tunnel(struct http_flow *f)
         struct http_exchange *x = &f->x;
         if (!x->websocket || !http_has_token(&f->head, "upgrade", "websocket") ||
             http_field_find(&f->head, "sec-websocket-extensions", NULL)) {
-                flow_broken(f, "the server changed to a protocol that was not asked for");
+                http_broken(f, "the server changed to a protocol that was not asked for");
                 return;
         }
         x->status = 101;
@@ -125,7 +125,7 @@ static bool head_step(struct http_flow *f)
         if (r == HTTP_MORE)
                 return false;
         if (r == HTTP_BAD) {
-                flow_broken(f, f->head.why);
+                http_broken(f, f->head.why);
                 return true;
         }
         f->x.may_retry = false;
@@ -134,9 +134,9 @@ static bool head_step(struct http_flow *f)
         if (f->head.status == 101)
                 begin_tunnel(f);
         else if (f->head.status < 200 && ++f->x.informal > INFORMAL_MAX)
-                flow_broken(f, "the server sends nothing but provisional answers");
+                http_broken(f, "the server sends nothing but provisional answers");
         else if (f->head.status >= 200 && is_compressed(&f->head) && f->r->in.credential_count)
-                flow_broken(f, "the server compressed its answer though it was asked not to: a secret in it "
+                http_broken(f, "the server compressed its answer though it was asked not to: a secret in it "
                                "could not be seen");
         else if (f->head.status >= 200)
                 begin_answer(f);
@@ -166,19 +166,19 @@ static void end_answer(struct http_flow *f)
         if (f->request != REQUEST_SENT)
                 f->link_stale = true;
         put_record(f);
-        flow_event(f, HTTP_ALLOWED, "");
-        flow_end_exchange(f);
+        http_tell(f, HTTP_ALLOWED, "");
+        http_exchange_end(f);
         if (close)
-                flow_finish(f);
+                http_finish(f);
 }
 
 /* The server is gone in the middle: what is held is scrubbed, and the client sees that it is not whole. */
 static void cut_answer(struct http_flow *f, const char *why)
 {
         scrub_down(f, (struct span){ 0 }, true);
-        flow_event(f, HTTP_BROKEN, why);
-        flow_end_exchange(f);
-        flow_finish(f);
+        http_tell(f, HTTP_BROKEN, why);
+        http_exchange_end(f);
+        http_finish(f);
 }
 
 static bool ended_well(const struct http_flow *f)
@@ -223,14 +223,14 @@ static bool tunnel_step(struct http_flow *f)
         scrub_down(f, fifo_all(&f->upstream.in), f->upstream.closed);
         fifo_drop(&f->upstream.in, f->upstream.in.n);
         if (f->upstream.closed) {
-                flow_event(f, HTTP_ALLOWED, "");
-                flow_end_exchange(f);
-                flow_finish(f);
+                http_tell(f, HTTP_ALLOWED, "");
+                http_exchange_end(f);
+                http_finish(f);
         }
         return true;
 }
 
-bool answer_step(struct http_flow *f)
+bool http_answer_step(struct http_flow *f)
 {
         switch (f->answer) {
         case ANSWER_NONE: /* bytes that answer nothing: the two sides no longer agree where they are */
@@ -243,7 +243,7 @@ bool answer_step(struct http_flow *f)
                 if (f->upstream.in.n && head_step(f))
                         return true;
                 if (f->upstream.closed && f->link == LINK_OPEN) {
-                        flow_broken(f, "the server closed the connection without an answer");
+                        http_broken(f, "the server closed the connection without an answer");
                         return true;
                 }
                 return false;
@@ -257,13 +257,13 @@ bool answer_step(struct http_flow *f)
 
 /* ---- recorded answers ---- */
 
-void answer_mock(struct http_flow *f)
+void http_answer_mock(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
         struct fixture_key key = { .method = x->method, .url = fifo_all(&x->asked) };
         const struct fixture *m = x->websocket ? NULL : fixture_find(f->r->in.fixtures, &key);
         if (!m) {
-                flow_refuse(f, 403, "the stage is mock and no recorded answer fits this request", x->close);
+                http_refuse(f, 403, "the stage is mock and no recorded answer fits this request", x->close);
                 return;
         }
         struct fifo *out = &f->client.plain;
@@ -279,8 +279,8 @@ void answer_mock(struct http_flow *f)
         }
         bool close = x->close;
         x->status = m->status;
-        flow_event(f, HTTP_MOCKED, "");
-        flow_end_exchange(f);
+        http_tell(f, HTTP_MOCKED, "");
+        http_exchange_end(f);
         if (close)
-                flow_finish(f);
+                http_finish(f);
 }

@@ -71,7 +71,7 @@ static int side_feed(struct http_side *s, const struct tls_ops *ops, struct span
 
 static const char *request_host(const struct http_flow *f) { return f->peer.host; }
 
-void flow_event(struct http_flow *f, enum http_verdict verdict, const char *why)
+void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why)
 {
         const struct http_exchange *x = &f->x;
         struct http_event e = { .verdict = verdict,
@@ -93,7 +93,7 @@ void flow_event(struct http_flow *f, enum http_verdict verdict, const char *why)
                 f->cb.on_request(f->cb.ctx, &e);
 }
 
-void flow_end_exchange(struct http_flow *f)
+void http_exchange_end(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
         scrub_done(&x->look);
@@ -108,7 +108,7 @@ void flow_end_exchange(struct http_flow *f)
         f->answer = ANSWER_NONE;
 }
 
-void flow_finish(struct http_flow *f)
+void http_finish(struct http_flow *f)
 {
         if (f->done)
                 return;
@@ -131,25 +131,25 @@ static void answer_error(struct http_flow *f, unsigned status, const char *why, 
         http_put_error(status, why, close, f->x.head_only, &f->client.plain);
 }
 
-void flow_refuse(struct http_flow *f, unsigned status, const char *why, bool close)
+void http_refuse(struct http_flow *f, unsigned status, const char *why, bool close)
 {
         bool sent_some =
                 f->answer != ANSWER_NONE; /* part of it is upstream already: that link is of no use */
         answer_error(f, status, why, close || sent_some);
-        flow_event(f, HTTP_DENIED, why);
-        flow_end_exchange(f);
+        http_tell(f, HTTP_DENIED, why);
+        http_exchange_end(f);
         if (close || sent_some)
-                flow_finish(f);
+                http_finish(f);
 }
 
-void flow_broken(struct http_flow *f, const char *why)
+void http_broken(struct http_flow *f, const char *why)
 {
         char text[300];
         (void) snprintf(text, sizeof text, "%s", why); /* it may lie in what is freed below */
         answer_error(f, 502, text, true);
-        flow_event(f, HTTP_BROKEN, text);
-        flow_end_exchange(f);
-        flow_finish(f);
+        http_tell(f, HTTP_BROKEN, text);
+        http_exchange_end(f);
+        http_finish(f);
 }
 
 /* ---- the link upstream ---- */
@@ -171,7 +171,7 @@ static void want_link(struct http_flow *f)
         f->link = LINK_WANTED;
 }
 
-void flow_link_to(struct http_flow *f)
+void http_link_to(struct http_flow *f)
 {
         if (!link_fits(f))
                 want_link(f);
@@ -205,19 +205,29 @@ static bool out_of_memory(const struct http_flow *f)
         return false;
 }
 
+static void upstream_tls_failed(struct http_flow *f)
+{
+        char why[250];
+        (void) snprintf(why, sizeof why, "TLS to the server failed: %s", f->r->in.tls->why(f->upstream.tls));
+        f->link_stale = true;
+        if (f->answer != ANSWER_NONE)
+                http_broken(f, why);
+}
+
 static void run(struct http_flow *f)
 {
-        while (!f->done && (request_step(f) || (!f->done && answer_step(f))))
+        while (!f->done && (http_request_step(f) || (!f->done && http_answer_step(f))))
                 ;
         if (!f->done && f->client.closed && f->request == REQUEST_HEAD)
-                flow_finish(f);
+                http_finish(f);
         const struct tls_ops *ops = f->r->in.tls;
         bool bad = side_pump(&f->client, ops) < 0;
-        bad = (f->link == LINK_OPEN && side_pump(&f->upstream, ops) < 0) || bad;
+        if (!f->done && f->link == LINK_OPEN && side_pump(&f->upstream, ops) < 0)
+                upstream_tls_failed(f);
         if ((bad || out_of_memory(f)) && !f->done) {
-                flow_event(f, HTTP_BROKEN, bad ? "TLS broke" : "no memory");
-                flow_end_exchange(f);
-                flow_finish(f);
+                http_tell(f, HTTP_BROKEN, bad ? "TLS broke" : "no memory");
+                http_exchange_end(f);
+                http_finish(f);
         }
 }
 
@@ -225,9 +235,9 @@ static void client_tls_failed(struct http_flow *f)
 {
         char why[200];
         (void) snprintf(why, sizeof why, "the TLS of the box failed: %s", f->r->in.tls->why(f->client.tls));
-        flow_event(f, HTTP_DENIED, why);
-        flow_end_exchange(f);
-        flow_finish(f);
+        http_tell(f, HTTP_DENIED, why);
+        http_exchange_end(f);
+        http_finish(f);
 }
 
 /* A TLS record of the type handshake, or the first letter of a method. */
@@ -241,8 +251,8 @@ static int first_byte(struct http_flow *f, uint8_t c)
         f->client.tls = ops ? ops->server(f->r->in.tls_ctx, f->peer.host, f->peer.is_address) : NULL;
         if (f->client.tls)
                 return 0;
-        flow_event(f, HTTP_DENIED, "TLS cannot be opened up for this name");
-        flow_finish(f);
+        http_tell(f, HTTP_DENIED, "TLS cannot be opened up for this name");
+        http_finish(f);
         return -1;
 }
 
@@ -257,17 +267,6 @@ void http_flow_from_client(struct http_flow *f, struct span bytes)
                 return;
         }
         run(f);
-}
-
-static void upstream_tls_failed(struct http_flow *f)
-{
-        char why[250];
-        (void) snprintf(why, sizeof why, "TLS to the server failed: %s", f->r->in.tls->why(f->upstream.tls));
-        if (f->answer == ANSWER_NONE) {
-                f->link_stale = true;
-                return;
-        }
-        flow_broken(f, why);
 }
 
 void http_flow_from_upstream(struct http_flow *f, struct span bytes)
@@ -289,7 +288,7 @@ void http_flow_upstream_connected(struct http_flow *f)
         if (f->link_tls) {
                 f->upstream.tls = ops ? ops->client(f->r->in.tls_ctx, f->link_host, f->link_address) : NULL;
                 if (!f->upstream.tls) {
-                        flow_broken(f, "TLS to the server cannot be spoken");
+                        http_broken(f, "TLS to the server cannot be spoken");
                         return;
                 }
         }
@@ -303,7 +302,7 @@ static bool try_again(struct http_flow *f)
                 return false;
         want_link(f);
         f->x.may_retry = false;
-        flow_link_to(f);
+        http_link_to(f);
         return true;
 }
 
@@ -312,7 +311,7 @@ void http_flow_upstream_closed(struct http_flow *f)
         if (f->done)
                 return;
         if (f->link == LINK_CONNECTING || f->link == LINK_WANTED) {
-                flow_broken(f, "the server cannot be reached");
+                http_broken(f, "the server cannot be reached");
                 return;
         }
         f->upstream.closed = true;
@@ -330,11 +329,11 @@ void http_flow_client_closed(struct http_flow *f)
         if (f->request == REQUEST_SENT)
                 return; /* it may have closed one half only and waits for the answer */
         if (f->request == REQUEST_TUNNEL)
-                flow_event(f, HTTP_ALLOWED, "");
+                http_tell(f, HTTP_ALLOWED, "");
         else if (f->request == REQUEST_BODY)
-                flow_event(f, HTTP_BROKEN, "the client broke off its request");
-        flow_end_exchange(f);
-        flow_finish(f);
+                http_tell(f, HTTP_BROKEN, "the client broke off its request");
+        http_exchange_end(f);
+        http_finish(f);
 }
 
 void http_flow_cut(struct http_flow *f, const char *why)
@@ -343,10 +342,10 @@ void http_flow_cut(struct http_flow *f, const char *why)
                 return;
         if (f->request != REQUEST_HEAD) {
                 answer_error(f, 503, why, true);
-                flow_event(f, HTTP_DENIED, why);
+                http_tell(f, HTTP_DENIED, why);
         }
-        flow_end_exchange(f);
-        flow_finish(f);
+        http_exchange_end(f);
+        http_finish(f);
 }
 
 /* ---- bytes ---- */
@@ -389,7 +388,7 @@ void http_flow_free(struct http_flow *f)
 {
         if (!f)
                 return;
-        flow_end_exchange(f);
+        http_exchange_end(f);
         side_done(&f->client, f->r->in.tls);
         side_done(&f->upstream, f->r->in.tls);
         fifo_done(&f->scratch);

@@ -198,9 +198,9 @@ struct http_side {
         bool closed;
 };
 
-enum flow_request { REQUEST_HEAD = 0, REQUEST_BODY, REQUEST_SENT, REQUEST_TUNNEL };
-enum flow_answer { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL };
-enum flow_link { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
+enum http_request_state { REQUEST_HEAD = 0, REQUEST_BODY, REQUEST_SENT, REQUEST_TUNNEL };
+enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL };
+enum http_link_state { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
 
 struct http_exchange { /* one request and its answer; all zero between two */
         char method[40];
@@ -229,9 +229,9 @@ struct http_flow {
         struct http_side client, upstream;
         bool known, tls; /* the client spoke; in TLS */
         bool done;
-        enum flow_request request;
-        enum flow_answer answer;
-        enum flow_link link;
+        enum http_request_state request;
+        enum http_answer_state answer;
+        enum http_link_state link;
         char link_host[256];
         uint16_t link_port;
         bool link_tls, link_address;
@@ -245,15 +245,15 @@ struct http_flow {
 };
 
 /* http_flow.c */
-void flow_event(struct http_flow *f, enum http_verdict verdict, const char *why);
-void flow_refuse(struct http_flow *f, unsigned status, const char *why,
+void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why);
+void http_refuse(struct http_flow *f, unsigned status, const char *why,
                  bool close);                           /* answers, tells, goes on */
-void flow_broken(struct http_flow *f, const char *why); /* 502 if nothing was answered; ends the flow */
-void flow_end_exchange(struct http_flow *f);
-void flow_link_to(struct http_flow *f); /* an upstream for f->to: the open one, or a new one */
-void flow_finish(struct http_flow *f);  /* nothing more from this flow */
+void http_broken(struct http_flow *f, const char *why); /* 502 if nothing was answered; ends the flow */
+void http_exchange_end(struct http_flow *f);
+void http_link_to(struct http_flow *f); /* an upstream for f->to: the open one, or a new one */
+void http_finish(struct http_flow *f);  /* nothing more from this flow */
 /* http_request.c */
-bool request_step(struct http_flow *f);
+bool http_request_step(struct http_flow *f);
 /* http_answer.c */
-bool answer_step(struct http_flow *f);
-void answer_mock(struct http_flow *f);
+bool http_answer_step(struct http_flow *f);
+void http_answer_mock(struct http_flow *f);

@@ -84,7 +84,7 @@ static void send_head(struct http_flow *f)
                 return;
         http_put_request(&s, &x->head);
         f->answer = ANSWER_HEAD;
-        flow_link_to(f);
+        http_link_to(f);
 }
 
 /* Every reason to say no, in order. NULL: none. */
@@ -125,13 +125,13 @@ static bool head_step(struct http_flow *f)
         f->url.path[0] = '\0';
         f->to = (struct http_judgement){ .gap = GAP_NONE };
         if (r == HTTP_BAD) {
-                flow_refuse(f, f->head.answer, f->head.why, true);
+                http_refuse(f, f->head.answer, f->head.why, true);
                 return true;
         }
         const char *why = objection(f, &status);
         size_t bytes = f->head.bytes;
         if (why)
-                flow_refuse(f, status, why, f->head.chunked || f->head.length > 0 || f->head.close);
+                http_refuse(f, status, why, f->head.chunked || f->head.length > 0 || f->head.close);
         else
                 send_head(f);
         fifo_drop(&f->client.in, bytes);
@@ -163,7 +163,7 @@ static bool body_data(struct http_flow *f, struct span data, bool end)
         x->abused = x->look.found & ~fine;
         if (x->abused) {
                 fifo_drop(&f->scratch, f->scratch.n);
-                flow_refuse(f, 403, "a placeholder of a credential stands in a body where it does not belong",
+                http_refuse(f, 403, "a placeholder of a credential stands in a body where it does not belong",
                             true);
                 return false;
         }
@@ -186,7 +186,7 @@ static void body_end(struct http_flow *f)
                 return;
         f->request = REQUEST_SENT;
         if (f->x.mock)
-                answer_mock(f);
+                http_answer_mock(f);
         else if (f->x.chunked)
                 fifo_text(&f->upstream.plain, "0\r\n\r\n");
 }
@@ -198,7 +198,7 @@ static bool body_step(struct http_flow *f)
         enum body_state s = http_body_next(&f->x.request, fifo_all(&f->client.in), &used, &data);
         switch (s) {
         case BODY_BAD:
-                flow_refuse(f, 400, f->x.request.why, true);
+                http_refuse(f, 400, f->x.request.why, true);
                 return true;
         case BODY_MORE:
                 fifo_drop(&f->client.in, used);
@@ -215,7 +215,7 @@ static bool body_step(struct http_flow *f)
         return false;
 }
 
-bool request_step(struct http_flow *f)
+bool http_request_step(struct http_flow *f)
 {
         switch (f->request) {
         case REQUEST_HEAD:
