@@ -124,8 +124,8 @@ int broker_await(struct box *b, struct err *e)
         if (!b->c.plan->net)
                 return 0;
         int n = poll(&p, 1, READY_MS);
-        if (n == 1 && wire_recv(p.fd, &m, sizeof m, NULL) == 1) {
-                if (m.word == EGRESS_SAYS_READY) {
+        if (n == 1 && wire_recv(p.fd, &m, sizeof m, &b->broker.trust) == 1) {
+                if (m.word == EGRESS_SAYS_READY && (b->broker.trust >= 0 || !b->c.plan->trust)) {
                         b->r.broker = BROKER_RUNS;
                         return 0;
                 }
@@ -168,6 +168,7 @@ static void take_row(struct box *b, const struct egress_row *row)
 
 static void reap(struct box *b, enum box_broker end)
 {
+        fd_close(&b->broker.trust);
         fd_close(&b->broker.control);
         if (b->broker.pid > 0) {
                 (void) kill(b->broker.pid, SIGKILL);

@@ -30,6 +30,7 @@ struct pump { /* one direction of one stream */
 struct broker_line { /* to the broker of this box */
         pid_t pid;
         int control;
+        int trust; /* what programs in the box are to trust, or -1 */
         struct egress_row *rows;
         bool told; /* its refusals are in the result */
 };

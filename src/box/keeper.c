@@ -36,6 +36,7 @@ static void fill_start(struct box *b)
         const struct box_config *c = &b->c;
         b->start = (struct wall_start){ .plan = c->plan,
                                         .io = &b->inside,
+                                        .trust_fd = b->broker.trust,
                                         .cgroup_fd = b->group.v2,
                                         .sample_limits = !b->group.holds_memory || !b->group.holds_procs ||
                                                          !b->group.counts_cpu,
@@ -56,17 +57,20 @@ static int start_all(struct box *b, struct err *e)
 {
         if (pump_open(b, e) < 0 || handles_open(b, e) < 0 || keeper_groups_make(b, e) < 0)
                 return -1;
-        if (broker_start(b, e) < 0)
+        /* A box that trusts an authority of its own needs it before its root is built. */
+        if (broker_start(b, e) < 0 || (b->c.plan->trust && broker_await(b, e) < 0))
                 return -1;
         fill_start(b);
         if (b->c.root)
                 pump_own(b, b->start.host_uid, b->start.host_gid);
         if (wall_start(&b->start, &b->child, e) < 0)
                 return -1;
-        if (keeper_groups_enter(b, e) < 0 || broker_await(b, e) < 0 || wall_release(&b->child, e) < 0)
+        if (keeper_groups_enter(b, e) < 0 || (!b->c.plan->trust && broker_await(b, e) < 0) ||
+            wall_release(&b->child, e) < 0)
                 return -1;
         for (int i = 0; i < 3; i++)
                 fd_close(&b->inside.stdio[i]);
+        fd_close(&b->broker.trust);
         return 0;
 }
 
@@ -79,7 +83,7 @@ static struct box *box_new(const struct box_config *c)
         b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1 };
         b->janitor = (struct limit_janitor){ -1, -1 };
         b->tty = b->registry = -1;
-        b->broker = (struct broker_line){ .pid = -1, .control = -1 };
+        b->broker = (struct broker_line){ .pid = -1, .control = -1, .trust = -1 };
         for (unsigned i = 0; i < HANDLES_MAX; i++)
                 b->memfd[i] = -1;
         for (unsigned i = 0; i < 3; i++)

@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "egress/internal.h"
 #include "egress/jail.h"
+#include "egress/requests.h"
 #include "plan/plan.h"
 #include "wire/wire.h"
 
@@ -88,6 +89,8 @@ static int start(struct broker *b, const struct egress_order *o, int fd, struct 
         if (jail_identity(o->become, e) < 0 || read_policy(b, fd, e) < 0 || take_policy(b, e) < 0)
                 return -1;
         if (b->has_names && (b->resolver = resolver_start(e)) < 0)
+                return -1;
+        if (requests_start(b, e) < 0)
                 return -1;
         return open_sources(b, e) < 0 || close_jail(b, e) < 0 ? -1 : 0;
 }

@@ -38,7 +38,8 @@ static enum dns_code look_up(struct broker *b, const struct dns_question *q, str
 {
         char host[256];
         bool is_address;
-        if (q->odd || policy_host_canonical(span_str(q->name), host, &is_address) < 0 || is_address ||
+        const char *why;
+        if (q->odd || policy_host(span_str(q->name), host, &is_address, &why) < 0 || is_address ||
             !policy_names_host(b->policy, host, b->now_s)) {
                 deny_name(b, q);
                 return DNS_NO_NAME;

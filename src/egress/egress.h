@@ -4,6 +4,7 @@
  * the host's side and moves the bytes. Fixed sizes both ways; see wire/wire.h.
  *
  *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
+ *           (READY comes with a file of what programs in the box are to trust, when a door opens TLS up)
  *   keeper: LISTENER (with a socket of the gateway), any time    broker: ROW, when a row of its books changed
  *   keeper: FINISH                                               broker: the last rows, then DONE
  *
@@ -54,9 +55,9 @@ enum egress_reach {
 
 /* One destination, or one kind of refusal, with all that happened so far. Text is inert. */
 struct egress_row {
-        uint32_t index; /* a newer message with the same index replaces the older */
+        uint32_t index;  /* a newer message with the same index replaces the older */
         uint8_t allowed; /* with a `why`: a door leads there, but it came to nothing */
-        uint8_t reach; /* enum egress_reach, of what was reached last */
+        uint8_t reach;   /* enum egress_reach, of what was reached last */
         uint16_t spare;
         uint32_t connections, requests;
         uint64_t sent, received; /* bytes from and to the box */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/flow.c - the life of one connection of the box: accepted, resolved, dialed, relayed, ended. */
 #include "egress/internal.h"
+#include "egress/requests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ void flow_end(struct flow *f, bool reset)
         broker_forget(b, &f->client);
         broker_forget(b, &f->server);
         relay_done(f);
+        requests_done(f);
         *(f->prev ? &f->prev->next : &b->flows) = f->next;
         if (f->next)
                 f->next->prev = f->prev;
@@ -102,6 +104,8 @@ void flow_event(struct flow *f, struct source *s, uint32_t events)
                 return;
         if (s->kind == SOURCE_TRY)
                 dial_event(f, s, events);
+        else if (f->http)
+                requests_event(f, s, events);
         else if (f->state == FLOW_RELAYING)
                 relay_event(f, s, events);
         else if (events & (EPOLLHUP | EPOLLERR))
@@ -157,7 +161,10 @@ void flow_dialed(struct flow *f)
                 flow_end(f, true);
                 return;
         }
-        relay_init(f);
+        if (f->http)
+                requests_connected(f);
+        else
+                relay_init(f);
 }
 
 /* An address that the guard turned away is a refusal, with the line that would permit it; the rest is the
@@ -173,17 +180,23 @@ void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
                 decide_to_text(d->refused, true, f->to_port, to, sizeof to);
                 (void) snprintf(permit, sizeof permit, "net %s", to);
                 books_deny(f->b, f->row_to, text, permit);
-        } else {
+        } else if (!f->http) { /* a request tells of its own failure */
                 books_fail(f->b, f->row_to, why);
         }
-        flow_end(f, true);
+        if (!f->http) {
+                flow_end(f, true);
+                return;
+        }
+        half_open(f, false);
+        requests_lost_server(f);
+        requests_drive(f);
 }
 
 /* ---- time ---- */
 
 static void tick(struct flow *f)
 {
-        if (f->door && decide_closed(f->b, f->door)) {
+        if (f->door && decide_closed(f->b, f->door)) { /* a request in the middle is cut, too */
                 books_deny(f->b, f->row_to, "the door has closed (`until`)", "");
                 flow_end(f, true);
         } else if (f->give_up_ns && f->b->now_ns >= f->give_up_ns) {

@@ -84,6 +84,8 @@ struct dial { /* one connection to the outside being made: RFC 8305 */
 
 enum flow_state { FLOW_RESOLVING = 0, FLOW_DIALING, FLOW_RELAYING, FLOW_OVER };
 struct http_flow;
+struct http_callbacks;
+struct http_rules;
 struct flow {
         struct flow *next, *prev, *next_dead, *next_again;
         struct broker *b;
@@ -102,6 +104,8 @@ struct flow {
         struct dial dial;
         struct half half[2];
         struct http_flow *http; /* requests are judged one by one; NULL: bytes are moved */
+        struct http_callbacks *callbacks;
+        bool client_readable, server_readable, client_gone, driving;
         uint64_t give_up_ns;
         bool again, counted_half_open;
         char row_to[320];
@@ -121,6 +125,8 @@ struct broker {
         size_t door_count;
         struct door_use *uses; /* parallel to doors */
         const struct policy_limits *limits;
+        struct http_rules *rules; /* NULL: no door sees requests */
+        int trust;                /* what the box's programs are to trust, or -1 */
         struct names names;
         struct source *listeners[NET_PORTS_MAX + NET_LOCALS_MAX];
         unsigned listener_count;

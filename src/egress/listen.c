@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "egress/internal.h"
+#include "egress/requests.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static void refuse(struct broker *b, int fd, const struct asked *q, const char *
         (void) close(fd); /* resets */
 }
 
+/* `door` NULL: each request has its own. */
 static void begin(struct broker *b, int fd, const struct asked *q, const struct door *door)
 {
         struct flow *f = flow_new(b, fd);
@@ -79,10 +81,13 @@ static void begin(struct broker *b, int fd, const struct asked *q, const struct 
         f->row = books_row(b, q->to, true, "", "");
         if (f->row) {
                 f->row->connections++;
-                f->row->requests++;
+                f->row->requests += door != NULL;
                 books_touch(b, f->row);
         }
-        flow_connect(f);
+        if (door)
+                flow_connect(f);
+        else if (requests_begin(f) < 0)
+                flow_end(f, true);
 }
 
 static const char *gap_words(const struct decision *d)
@@ -121,8 +126,8 @@ static void decide(struct broker *b, int fd)
         bool open = d.answer == ANSWER_ALLOW && !decide_closed(b, d.door);
         if (b->flow_count >= FLOWS_MAX)
                 refuse(b, fd, &q, "too many connections at once", "");
-        else if (!open && d.answer != ANSWER_ALLOW && d.gap == GAP_URL_PATH)
-                refuse(b, fd, &q, "this door sees requests, which this build cannot", "");
+        else if (requests_cover(b, q.host, q.effect.net.port, open))
+                begin(b, fd, &q, NULL);
         else if (!open)
                 refuse(b, fd, &q, d.answer == ANSWER_ALLOW ? "the door has closed (`until`)" : gap_words(&d),
                        q.permit);

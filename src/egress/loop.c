@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "egress/internal.h"
+#include "egress/requests.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -26,6 +27,7 @@ void broker_clock(struct broker *b)
 {
         b->now_ns = clock_mono_ns();
         b->now_s = clock_wall_s();
+        requests_clock(b);
 }
 
 static void on_control(struct broker *b, struct source *s, uint32_t events)

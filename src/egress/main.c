@@ -19,7 +19,7 @@ static bool has_control(void)
 
 int main(void)
 {
-        static struct broker b = { .control = EGRESS_CONTROL, .epoll = -1, .resolver = -1 };
+        static struct broker b = { .control = EGRESS_CONTROL, .epoll = -1, .resolver = -1, .trust = -1 };
         struct egress_message m = { .word = EGRESS_SAYS_READY };
         if (!has_control()) {
                 (void) fputs("cordon: error: cordon-egress is started by cordon itself, for a box with `net` "
@@ -35,7 +35,9 @@ int main(void)
                 m.word = EGRESS_SAYS_ERROR;
                 m.error = e;
         }
-        if (wire_send(b.control, &m, sizeof m, -1) < 0 || m.word == EGRESS_SAYS_ERROR)
+        if (wire_send(b.control, &m, sizeof m, b.trust) < 0 || m.word == EGRESS_SAYS_ERROR)
                 return 1;
+        if (b.trust >= 0)
+                (void) close(b.trust);
         broker_run(&b);
 }

@@ -128,11 +128,30 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
         return 0;
 }
 
+/* Where each program looks for roots beside the system's file; a variable that the policy sets stays. */
+static void add_trust(const char **v, size_t *n)
+{
+        static const char *const names[][2] = {
+                { "SSL_CERT_FILE", "SSL_CERT_FILE=" BOX_TRUST },
+                { "CURL_CA_BUNDLE", "CURL_CA_BUNDLE=" BOX_TRUST },
+                { "REQUESTS_CA_BUNDLE", "REQUESTS_CA_BUNDLE=" BOX_TRUST },
+                { "NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS=" BOX_TRUST },
+                { "GIT_SSL_CAINFO", "GIT_SSL_CAINFO=" BOX_TRUST },
+                { "PIP_CERT", "PIP_CERT=" BOX_TRUST },
+                { "AWS_CA_BUNDLE", "AWS_CA_BUNDLE=" BOX_TRUST },
+                { "CARGO_HTTP_CAINFO", "CARGO_HTTP_CAINFO=" BOX_TRUST },
+                { "DENO_CERT", "DENO_CERT=" BOX_TRUST },
+        };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (!has_variable(v, *n, names[i][0]))
+                        v[(*n)++] = names[i][1];
+}
+
 /* Only what the policy names, then the five that every program expects. */
 static int build_env(struct builder *b, struct err *e)
 {
         const char **v =
-                arena_alloc(b->a, (b->door_count + count(b->r->passed) + HANDLES_MAX + 8) * sizeof *v);
+                arena_alloc(b->a, (b->door_count + count(b->r->passed) + HANDLES_MAX + 24) * sizeof *v);
         if (!v)
                 return 0; /* told at the end */
         size_t n = 0;
@@ -154,6 +173,8 @@ static int build_env(struct builder *b, struct err *e)
         for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
                 if (!has_variable(v, n, defaults[i][0]))
                         v[n++] = defaults[i][1];
+        if (b->p->trust)
+                add_trust(v, &n);
         if (add_handles(b, v, &n, e) < 0)
                 return -1;
         v[n] = NULL;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 static const char *const step_names[] = {
-        [STEP_NONE] = "none", [STEP_FILE] = "file",       [STEP_LINK] = "link",
-        [STEP_BIND] = "bind", [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device",
-        [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",   [STEP_MASK] = "mask",
+        [STEP_NONE] = "none",       [STEP_FILE] = "file",     [STEP_LINK] = "link", [STEP_BIND] = "bind",
+        [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",
+        [STEP_MASK] = "mask",       [STEP_TRUST] = "trust",
 };
 _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");
 

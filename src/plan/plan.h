@@ -62,6 +62,7 @@ enum step_kind {
         STEP_PROC,    /* a fresh /proc of the box's own processes */
         STEP_DEVPTS,  /* terminals of the box's own */
         STEP_MASK,    /* path: what an `except` hides */
+        STEP_TRUST,   /* BOX_TRUST itself, or a file that it covers if it is there */
         STEP_KIND__COUNT
 };
 
@@ -128,6 +129,7 @@ struct plan {
         uid_t uid, gid; /* inside */
         bool tty;
         bool net;        /* a `net` door: one link to the gateway, where the broker listens */
+        bool trust;      /* a door opens TLS up: the box trusts an authority of its own */
         uint16_t *ports; /* that the broker listens on, rising, without repeats */
         size_t port_count;
         struct plan_local *locals;
@@ -148,6 +150,9 @@ struct plan {
 #define BOX_GATEWAY4 "198.19.255.1"
 #define BOX_ADDRESS6 "fd53:c0d1::2"
 #define BOX_GATEWAY6 "fd53:c0d1::1"
+
+/* What programs in a box trust when a door opens TLS up: the host's roots and the box's own authority. */
+#define BOX_TRUST "/etc/cordon/ca-bundle.pem"
 
 /* The home of every box, and its user's name. */
 #define BOX_HOME "/home/box"

@@ -328,7 +328,20 @@ static void add_etc(struct builder *b)
         (void) build_step(b, STEP_FILE, "/etc/group", arena_printf(b->a, BOX_USER ":x:%u:\n", b->p->gid), 0);
         for (size_t i = 0; b->p->net && i < sizeof net_files / sizeof *net_files; i++)
                 (void) build_step(b, STEP_FILE, net_files[i].path, net_files[i].text, 0);
+        if (b->p->trust)
+                (void) build_step(b, STEP_TRUST, BOX_TRUST, NULL, 0);
         build_rule(b, "/etc", RIGHT_READ, false);
+}
+
+/* Programs that look only where the system keeps its roots (wget, and whatever links GnuTLS) find the box's
+ * there. */
+static void cover_roots(struct builder *b)
+{
+        static const char *const roots[] = { "/etc/ssl/certs/ca-certificates.crt",
+                                             "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+                                             "/etc/ssl/cert.pem" };
+        for (size_t i = 0; b->p->trust && i < sizeof roots / sizeof *roots; i++)
+                (void) build_step(b, STEP_TRUST, roots[i], NULL, 0);
 }
 
 /* random and urandom have been one since Linux 5.6: a link saves a mount. */
@@ -474,6 +487,7 @@ int build_view(struct builder *b, struct err *e)
         qsort(b->p->steps + first, b->p->step_count - first, sizeof *b->p->steps, by_path);
         for (size_t i = 0; i < b->door_count; i++)
                 add_masks(b, &b->doors[i]);
+        cover_roots(b);
         if (hide_state(b, e) < 0)
                 return -1;
         if (b->p->wall == WALL_PROCESS)

@@ -2,17 +2,6 @@
 /* policy/reach.c - questions about names alone, for the box's name server. */
 #include "policy/internal.h"
 
-int policy_host_canonical(struct span raw, char ret_host[256], bool *ret_is_address)
-{
-        struct host_name h;
-        struct host_why why;
-        if (host_parse(raw, &h, &why) < 0 || h.wildcard || strlen(h.text) > HOST_MAX)
-                return -1;
-        memcpy(ret_host, h.text, strlen(h.text) + 1);
-        *ret_is_address = h.is_address;
-        return 0;
-}
-
 static bool names(const struct net_dest *d, const char *host)
 {
         if (d->form == NET_PLACE || d->is_address)

@@ -47,6 +47,7 @@ struct wall_init {
         const struct wall_start *s;
         const struct plan *plan;
         int control;
+        int trust;
         int host_proc; /* the host's /proc, checked to be one */
         int root;      /* the new root */
         int proc;      /* the box's own /proc */

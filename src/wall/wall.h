@@ -99,6 +99,7 @@ struct wall_child {
 struct wall_start {
         const struct plan *plan;
         const struct wall_stdio *io;
+        int trust_fd;         /* the text of BOX_TRUST, or -1 */
         int cgroup_fd;        /* v2 group to be born in, or -1 */
         bool sample_limits;   /* no control group keeps memory, processes or cpu: init samples */
         bool group_procs;     /* a control group counts the processes: the rlimit is only the net below it */

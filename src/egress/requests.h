@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/requests.h - flows under rules that see requests. */
+#pragma once
+#include "egress/http.h"
+#include "egress/internal.h"
+
+int requests_start(struct broker *b, struct err *e); /* before the jail: reads the host's roots */
+bool requests_cover(const struct broker *b, const char *host, uint16_t port, bool raw_door);
+void requests_clock(struct broker *b);
+int requests_begin(struct flow *f);
+void requests_event(struct flow *f, struct source *s, uint32_t events);
+void requests_connected(struct flow *f);
+void requests_lost_server(struct flow *f);
+void requests_drive(struct flow *f);
+void requests_done(struct flow *f);
