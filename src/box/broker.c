@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +98,18 @@ static int send_policy(const struct box *b, struct err *e)
         return 0;
 }
 
+/* The roots that this host trusts, as they are; a broker that opens TLS up adds the box's authority. */
+static int open_roots(void)
+{
+        for (size_t i = 0; egress_roots[i]; i++) {
+                AUTO_FD(fd, open(egress_roots[i], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+                struct stat st;
+                if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= EGRESS_ROOTS_MAX)
+                        return TAKE_FD(fd);
+        }
+        return -1;
+}
+
 int broker_start(struct box *b, struct err *e)
 {
         char path[PATH_MAX];
@@ -114,19 +127,25 @@ int broker_start(struct box *b, struct err *e)
         if (b->broker.pid < 0)
                 return err_set(e, ERR_HOST, errno, "the broker could not be started: %s", strerror(errno));
         b->r.net = b->broker.rows;
+        b->broker.trust = open_roots();
         return send_policy(b, e);
 }
 
 int broker_await(struct box *b, struct err *e)
 {
         struct egress_message m;
+        AUTO_FD(trust, -1);
         struct pollfd p = { .fd = b->broker.control, .events = POLLIN };
         if (!b->c.plan->net)
                 return 0;
         int n = poll(&p, 1, READY_MS);
-        if (n == 1 && wire_recv(p.fd, &m, sizeof m, &b->broker.trust) == 1) {
-                if (m.word == EGRESS_SAYS_READY && (b->broker.trust >= 0 || !b->c.plan->trust)) {
+        if (n == 1 && wire_recv(p.fd, &m, sizeof m, &trust) == 1) {
+                if (m.word == EGRESS_SAYS_READY && (trust >= 0 || !b->c.plan->authority)) {
                         b->r.broker = BROKER_RUNS;
+                        if (trust >= 0) {
+                                fd_close(&b->broker.trust);
+                                b->broker.trust = TAKE_FD(trust);
+                        }
                         return 0;
                 }
                 if (m.word == EGRESS_SAYS_ERROR) {

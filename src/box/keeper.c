@@ -58,14 +58,14 @@ static int start_all(struct box *b, struct err *e)
         if (pump_open(b, e) < 0 || handles_open(b, e) < 0 || keeper_groups_make(b, e) < 0)
                 return -1;
         /* A box that trusts an authority of its own needs it before its root is built. */
-        if (broker_start(b, e) < 0 || (b->c.plan->trust && broker_await(b, e) < 0))
+        if (broker_start(b, e) < 0 || (b->c.plan->authority && broker_await(b, e) < 0))
                 return -1;
         fill_start(b);
         if (b->c.root)
                 pump_own(b, b->start.host_uid, b->start.host_gid);
         if (wall_start(&b->start, &b->child, e) < 0)
                 return -1;
-        if (keeper_groups_enter(b, e) < 0 || (!b->c.plan->trust && broker_await(b, e) < 0) ||
+        if (keeper_groups_enter(b, e) < 0 || (!b->c.plan->authority && broker_await(b, e) < 0) ||
             wall_release(&b->child, e) < 0)
                 return -1;
         for (int i = 0; i < 3; i++)

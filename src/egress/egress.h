@@ -78,6 +78,10 @@ struct egress_message {
         };
 };
 
+/* Where distributions keep the roots that a host trusts; up to NULL. */
+extern const char *const egress_roots[];
+enum { EGRESS_ROOTS_MAX = 2 << 20 }; /* the box's root has room for 4 MB */
+
 /* guard.c: pure. */
 struct egress_address {
         bool v6;

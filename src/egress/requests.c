@@ -18,24 +18,16 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-enum { ROOTS_MAX = 4 << 20, NAMES_IN_CA = 1024, ROUNDS = 64 };
+enum { NAMES_IN_CA = 1024, ROUNDS = 64 };
 
 /* ---- start: before the broker closes its files ---- */
 
-/* Where distributions keep the roots that this host trusts. */
-static const char *const roots[] = {
-        "/etc/ssl/certs/ca-certificates.crt",
-        "/etc/pki/tls/certs/ca-bundle.crt",
-        "/etc/ssl/ca-bundle.pem",
-        "/etc/ssl/cert.pem",
-};
-
 static int read_roots(struct buf *out)
 {
-        for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
-                AUTO_FD(fd, open(roots[i], O_RDONLY | O_CLOEXEC));
+        for (size_t i = 0; egress_roots[i]; i++) {
+                AUTO_FD(fd, open(egress_roots[i], O_RDONLY | O_CLOEXEC));
                 struct stat st;
-                if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > ROOTS_MAX)
+                if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > EGRESS_ROOTS_MAX)
                         continue;
                 char *text = malloc((size_t) st.st_size + 1);
                 ssize_t n = text ? fd_read_all(fd, text, (size_t) st.st_size) : -1;

@@ -263,15 +263,30 @@ static const struct {
         [EFFECT_SOCK] = { "mount", "ENOENT" },
 };
 
+/* With a door, there is a network, and the broker in it refuses. */
+static bool has_net_door(const struct checked_policy *c)
+{
+        size_t n;
+        const struct door *d = policy_doors(c, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_NET)
+                        return true;
+        return false;
+}
+
 /* The process wall has no view of its own: Landlock refuses, and says so. */
 static const char *refusing_layer(const struct checked_policy *c, enum effect_kind k)
 {
+        if (k == EFFECT_NET && has_net_door(c))
+                return "net, egress";
         bool file = k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN;
         return policy_wall(c) == WALL_PROCESS && file ? "landlock" : refusers[k].layer;
 }
 
 static const char *inside_answer(const struct checked_policy *c, enum effect_kind k)
 {
+        if (k == EFFECT_NET && has_net_door(c))
+                return "no such name, ECONNREFUSED, ECONNRESET or 403";
         bool file = k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN;
         return policy_wall(c) == WALL_PROCESS && file ? "EACCES" : refusers[k].answer;
 }

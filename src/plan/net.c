@@ -90,8 +90,8 @@ int build_net(struct builder *b, struct err *e)
         for (size_t i = 0; i < b->door_count; i++)
                 p->net |= b->doors[i].kind == DOOR_NET;
         for (size_t i = 0; i < b->door_count; i++)
-                p->trust |= b->doors[i].kind == DOOR_NET && b->doors[i].net.form == NET_URL &&
-                            b->doors[i].net.tls;
+                p->authority |= b->doors[i].kind == DOOR_NET && b->doors[i].net.form == NET_URL &&
+                                b->doors[i].net.tls;
         if (!p->net)
                 return 0;
         p->ports = arena_alloc(b->a, NET_PORTS_MAX * sizeof *p->ports);

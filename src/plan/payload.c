@@ -129,13 +129,12 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
 }
 
 /* Where each program looks for roots beside the system's file; a variable that the policy sets stays. */
-static void add_trust(const char **v, size_t *n)
+static void add_trust(const struct builder *b, const char **v, size_t *n)
 {
         static const char *const names[][2] = {
                 { "SSL_CERT_FILE", "SSL_CERT_FILE=" BOX_TRUST },
                 { "CURL_CA_BUNDLE", "CURL_CA_BUNDLE=" BOX_TRUST },
                 { "REQUESTS_CA_BUNDLE", "REQUESTS_CA_BUNDLE=" BOX_TRUST },
-                { "NODE_EXTRA_CA_CERTS", "NODE_EXTRA_CA_CERTS=" BOX_TRUST },
                 { "GIT_SSL_CAINFO", "GIT_SSL_CAINFO=" BOX_TRUST },
                 { "PIP_CERT", "PIP_CERT=" BOX_TRUST },
                 { "AWS_CA_BUNDLE", "AWS_CA_BUNDLE=" BOX_TRUST },
@@ -145,6 +144,9 @@ static void add_trust(const char **v, size_t *n)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (!has_variable(v, *n, names[i][0]))
                         v[(*n)++] = names[i][1];
+        /* node has the public roots built in */
+        if (b->p->authority && !has_variable(v, *n, "NODE_EXTRA_CA_CERTS"))
+                v[(*n)++] = "NODE_EXTRA_CA_CERTS=" BOX_TRUST;
 }
 
 /* Only what the policy names, then the five that every program expects. */
@@ -173,8 +175,8 @@ static int build_env(struct builder *b, struct err *e)
         for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
                 if (!has_variable(v, n, defaults[i][0]))
                         v[n++] = defaults[i][1];
-        if (b->p->trust)
-                add_trust(v, &n);
+        if (b->p->net)
+                add_trust(b, v, &n);
         if (add_handles(b, v, &n, e) < 0)
                 return -1;
         v[n] = NULL;

@@ -129,7 +129,7 @@ struct plan {
         uid_t uid, gid; /* inside */
         bool tty;
         bool net;        /* a `net` door: one link to the gateway, where the broker listens */
-        bool trust;      /* a door opens TLS up: the box trusts an authority of its own */
+        bool authority;  /* a door opens TLS up: the box trusts an authority of its own */
         uint16_t *ports; /* that the broker listens on, rising, without repeats */
         size_t port_count;
         struct plan_local *locals;
@@ -151,7 +151,8 @@ struct plan {
 #define BOX_ADDRESS6 "fd53:c0d1::2"
 #define BOX_GATEWAY6 "fd53:c0d1::1"
 
-/* What programs in a box trust when a door opens TLS up: the host's roots and the box's own authority. */
+/* What programs in a box with `net` doors trust: the host's roots and, when a door opens TLS up, the box's
+ * own authority. */
 #define BOX_TRUST "/etc/cordon/ca-bundle.pem"
 
 /* The home of every box, and its user's name. */

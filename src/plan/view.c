@@ -328,7 +328,7 @@ static void add_etc(struct builder *b)
         (void) build_step(b, STEP_FILE, "/etc/group", arena_printf(b->a, BOX_USER ":x:%u:\n", b->p->gid), 0);
         for (size_t i = 0; b->p->net && i < sizeof net_files / sizeof *net_files; i++)
                 (void) build_step(b, STEP_FILE, net_files[i].path, net_files[i].text, 0);
-        if (b->p->trust)
+        if (b->p->net)
                 (void) build_step(b, STEP_TRUST, BOX_TRUST, NULL, 0);
         build_rule(b, "/etc", RIGHT_READ, false);
 }
@@ -340,8 +340,8 @@ static void cover_roots(struct builder *b)
         static const char *const roots[] = { "/etc/ssl/certs/ca-certificates.crt",
                                              "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
                                              "/etc/ssl/cert.pem" };
-        for (size_t i = 0; b->p->trust && i < sizeof roots / sizeof *roots; i++)
-                (void) build_step(b, STEP_TRUST, roots[i], NULL, 0);
+        for (size_t i = 0; b->p->net && i < sizeof roots / sizeof *roots; i++)
+                (void) build_step(b, STEP_TRUST, roots[i], NULL, i == 0 ? 0 : STEP_OPTIONAL);
 }
 
 /* random and urandom have been one since Linux 5.6: a link saves a mount. */

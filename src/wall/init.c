@@ -78,7 +78,7 @@ static int gather_descriptors(struct wall_init *w, struct err *e)
         keep[n++] = w->control = lift(w->control);
         keep[n++] = w->host_proc = lift(w->host_proc);
         w->trust = -1;
-        if (w->plan->trust)
+        if (w->s->trust_fd >= 0)
                 keep[n++] = w->trust = lift(w->s->trust_fd);
         for (int i = 0; i < 3; i++)
                 if ((w->stdio[i] = lift(io->stdio[i])) >= 0)
