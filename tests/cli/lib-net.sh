@@ -21,7 +21,7 @@ if [ -z "${CORDON_LAB:-}" ]; then
         # shellcheck disable=SC2086
         CORDON_LAB=$lab exec unshare $how sh "$0"
 fi
-. "$(dirname "$0")/lib.sh"
+. "${NET_LIB:-$(dirname "$0")}/lib.sh"
 net_needs
 mkdir "$T/lab" && mkfifo "$T/lab/stop"
 printf 'nameserver 11.22.33.53\noptions timeout:1 attempts:1\n' >"$T/resolv.conf"
@@ -33,7 +33,7 @@ mount --bind "$T/hosts" /etc/hosts
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=web.test -addext subjectAltName=DNS:web.test,DNS:six.test \
         -keyout "$T/lab/key.pem" -out "$T/lab/ca.pem" >/dev/null 2>&1
 cat "$T/lab/key.pem" "$T/lab/ca.pem" >"$T/lab/cert.pem"
-python3 "$(dirname "$0")/helpers/net_lab.py" "$T/lab" <"$T/lab/stop" >"$T/lab/log" 2>&1 &
+python3 "${NET_LIB:-$(dirname "$0")}/helpers/net_lab.py" "$T/lab" <"$T/lab/stop" >"$T/lab/log" 2>&1 &
 LAB=$!
 exec 9>"$T/lab/stop"
 # shellcheck disable=SC2154
