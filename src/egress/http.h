@@ -49,6 +49,13 @@ struct http_credential {
         uint64_t max_uses;       /* requests of this run; 0: no bound */
 };
 
+/* The credentials of this run, from the vault's pipe: read to its end, before the broker closes its files and
+ * forks no more. What is given stays valid until http_grants_free(), which wipes it. */
+struct http_grants;
+struct http_grants *http_grants_read(int fd, struct err *e);
+const struct http_credential *http_grants_get(const struct http_grants *x, size_t *ret_count);
+void http_grants_free(struct http_grants *x);
+
 /* ---- fixtures ---- */
 
 /* Recorded exchanges, one JSON object a line (cordon-vault(1) tells the form). */
