@@ -172,6 +172,31 @@ CORDON_API char *cordon_doctor(int json, int *ret_ok);
 /* Removes control groups whose keeper was killed together with its janitor; returns how many. */
 CORDON_API unsigned cordon_sweep(void);
 
+/* ---- the vault: sealed credentials of this user ---- */
+
+typedef struct cordon_credential {
+        const char *name;       /* as in `with NAME` */
+        const char *env;        /* the variable that gets the placeholder in a box, or NULL */
+        const char *header;     /* "Authorization: Bearer {}", which is the default; or one of: */
+        const char *query;      /* a parameter of the URL */
+        const char *basic;      /* the user name; the secret is the password */
+        int body;               /* 1: swapped where the placeholder stands in a body */
+        int test;               /* 1: of a test account; 0: live, and then only for the stage live */
+        uint64_t ttl_s;         /* seconds until it expires; 0: it does not */
+        uint64_t max_uses;      /* requests of one run; 0: no bound */
+        int secret_fd;          /* read to its end, */
+        const char *secret_env; /* or, when not NULL: the variable that holds the secret */
+        const char *protect;    /* of a new vault: "file" (the default), "passphrase" or "keyring" */
+        const char *key_file;   /* with "file"; NULL: a default outside the state directory */
+        int passphrase_fd;      /* -1: the terminal is asked */
+} cordon_credential;
+CORDON_API int cordon_vault_add(const cordon_credential *c, cordon_error *e);
+/* Another secret for the same binding; only name, secret_* and passphrase_fd count. */
+CORDON_API int cordon_vault_rotate(const cordon_credential *c, cordon_error *e);
+CORDON_API int cordon_vault_remove(const char *name, cordon_error *e);
+/* Names and bindings, never secrets: lines, or a JSON list. */
+CORDON_API char *cordon_vault_list(int json, cordon_error *e);
+
 CORDON_API const char *cordon_version(void);
 CORDON_API const char *cordon_error_name(int code);
 CORDON_API void cordon_free(void *p);

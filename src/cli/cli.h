@@ -55,6 +55,7 @@ int verb_doors(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_why(int argc, char **argv);
 int verb_policy(int argc, char **argv);
+int verb_vault(int argc, char **argv);
 int verb_ps(int argc, char **argv);
 int verb_stop(int argc, char **argv);
 int verb_inspect(int argc, char **argv);
@@ -68,4 +69,4 @@ int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
 extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[],
-        breakout_options[], bombs_options[], claims_options[], no_options[];
+        breakout_options[], bombs_options[], claims_options[], vault_options[], no_options[];

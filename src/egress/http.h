@@ -49,6 +49,13 @@ struct http_credential {
         uint64_t max_uses;       /* requests of this run; 0: no bound */
 };
 
+/* The credentials of this run, from the vault's pipe: read to its end, before the broker closes its files and
+ * forks no more. What is given stays valid until http_grants_free(), which wipes it. */
+struct http_grants;
+struct http_grants *http_grants_read(int fd, struct err *e);
+const struct http_credential *http_grants_get(const struct http_grants *x, size_t *ret_count);
+void http_grants_free(struct http_grants *x);
+
 /* ---- fixtures ---- */
 
 /* Recorded exchanges, one JSON object a line (cordon-vault(1) tells the form). */
@@ -96,6 +103,10 @@ void http_rules_clock(struct http_rules *r, int64_t now);
 /* Must connections to this name and port be seen as requests? False: no such door, or host:port doors only.
  */
 bool http_rules_cover(const struct http_rules *r, const char *host, uint16_t port);
+
+/* The hosts whose TLS is opened up, for tls_box_in: of https doors and of places, each once; a wildcard by
+ * the name behind its star. How many there are, of which at most `cap` were put into ret_names (borrowed). */
+size_t http_rules_tls_names(const struct http_rules *r, const char **ret_names, size_t cap);
 
 /* ---- events ---- */
 

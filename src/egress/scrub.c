@@ -181,6 +181,8 @@ static void put(struct scrub *s, struct span from, size_t stars, struct fifo *ou
 static size_t scan(struct scrub *s, struct span in, bool end, struct fifo *out)
 {
         size_t from = 0, i = 0;
+        if (in.n == 0)
+                return 0;
         while (i < in.n) {
                 unsigned word = 0;
                 if (!may_start(s->set, in.p + i, in.n - i)) {
@@ -213,7 +215,8 @@ void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out)
         }
         if (s->held.n == 0) {
                 size_t n = scan(s, in, end, out);
-                fifo_add(&s->held, in.p + n, in.n - n);
+                if (n < in.n)
+                        fifo_add(&s->held, in.p + n, in.n - n);
         } else {
                 fifo_span(&s->held, in);
                 fifo_drop(&s->held, scan(s, fifo_all(&s->held), end, out));
