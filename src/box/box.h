@@ -80,6 +80,7 @@ struct box_config {
         const struct plan *plan;             /* borrowed until box_free() */
         const struct checked_policy *policy; /* borrowed: its digest is taken when somebody asks for it */
         struct box_stdio io;
+        const int *grants; /* a pipe with the credentials that doors name, for the broker; or NULL */
         const struct box_handle *handles;
         unsigned handle_count;
         const char *name;             /* --name, or NULL */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/trust.h"
 #include "box/internal.h"
 #include "host/host.h"
 #include "wire/wire.h"
@@ -92,6 +93,9 @@ static int policy_file(const struct box *b)
 static int send_policy(const struct box *b, struct err *e)
 {
         struct egress_order o = { .command = EGRESS_POLICY, .become = b->c.root ? wall_host_id() : 0 };
+        const struct egress_order grants = { .command = EGRESS_GRANTS };
+        if (b->c.grants && wire_send(b->broker.control, &grants, sizeof grants, *b->c.grants) < 0)
+                return err_set(e, ERR_IO, errno, "the credentials could not be handed to the broker");
         AUTO_FD(policy, policy_file(b));
         if (policy < 0 || wire_send(b->broker.control, &o, sizeof o, policy) < 0)
                 return err_set(e, ERR_IO, errno, "the policy could not be handed to the broker");
@@ -101,8 +105,8 @@ static int send_policy(const struct box *b, struct err *e)
 /* The roots that this host trusts, as they are; a broker that opens TLS up adds the box's authority. */
 static int open_roots(void)
 {
-        for (size_t i = 0; egress_roots[i]; i++) {
-                AUTO_FD(fd, open(egress_roots[i], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+        for (size_t i = 0; i < sizeof trust_files / sizeof *trust_files; i++) {
+                AUTO_FD(fd, open(trust_files[i], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
                 struct stat st;
                 if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= EGRESS_ROOTS_MAX)
                         return TAKE_FD(fd);

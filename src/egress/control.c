@@ -99,7 +99,14 @@ int control_start(struct broker *b, struct err *e)
 {
         struct egress_order o;
         AUTO_FD(fd, -1);
-        if (wire_recv(b->control, &o, sizeof o, &fd) != 1 || o.command != EGRESS_POLICY || fd < 0)
+        int r = wire_recv(b->control, &o, sizeof o, &fd);
+        if (r == 1 && o.command == EGRESS_GRANTS && fd >= 0) {
+                if (requests_take_grants(b, fd, e) < 0)
+                        return -1;
+                fd_close(&fd);
+                r = wire_recv(b->control, &o, sizeof o, &fd);
+        }
+        if (r != 1 || o.command != EGRESS_POLICY || fd < 0)
                 return err_set(e, ERR_INTERNAL, 0, "the broker was not given a policy");
         return start(b, &o, fd, e);
 }

@@ -3,6 +3,7 @@
  * is a program of its own: it holds the listeners of the box's gateway, decides by the policy, connects from
  * the host's side and moves the bytes. Fixed sizes both ways; see wire/wire.h.
  *
+ *   keeper: GRANTS (with the vault's pipe), if a door names a credential
  *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
  *           (READY comes with a file of what programs in the box are to trust, when a door opens TLS up)
  *   keeper: LISTENER (with a socket of the gateway), any time    broker: ROW, when a row of its books changed
@@ -19,7 +20,7 @@
 enum { EGRESS_CONTROL = 3 }; /* the broker's only descriptor at its start */
 #define EGRESS_PROGRAM "cordon-egress"
 
-enum egress_command { EGRESS_NOTHING = 0, EGRESS_POLICY, EGRESS_LISTENER, EGRESS_FINISH };
+enum egress_command { EGRESS_NOTHING = 0, EGRESS_GRANTS, EGRESS_POLICY, EGRESS_LISTENER, EGRESS_FINISH };
 struct egress_order {
         uint32_t command; /* enum egress_command */
         uint32_t kind;    /* LISTENER: enum plan_listener */
@@ -78,8 +79,6 @@ struct egress_message {
         };
 };
 
-/* Where distributions keep the roots that a host trusts; up to NULL. */
-extern const char *const egress_roots[];
 enum { EGRESS_ROOTS_MAX = 2 << 20 }; /* the box's root has room for 4 MB */
 
 /* guard.c: pure. */

@@ -99,11 +99,3 @@ const char *egress_address_text(const struct egress_address *a, char *buf, unsig
 {
         return inet_ntop(a->v6 ? AF_INET6 : AF_INET, a->bytes, buf, cap) ? buf : "?";
 }
-
-const char *const egress_roots[] = {
-        "/etc/ssl/certs/ca-certificates.crt",
-        "/etc/pki/tls/certs/ca-bundle.crt",
-        "/etc/ssl/ca-bundle.pem",
-        "/etc/ssl/cert.pem",
-        NULL,
-};

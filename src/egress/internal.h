@@ -86,6 +86,7 @@ enum flow_state { FLOW_RESOLVING = 0, FLOW_DIALING, FLOW_RELAYING, FLOW_OVER };
 struct http_flow;
 struct http_callbacks;
 struct http_rules;
+struct http_grants;
 struct flow {
         struct flow *next, *prev, *next_dead, *next_again;
         struct broker *b;
@@ -125,8 +126,9 @@ struct broker {
         size_t door_count;
         struct door_use *uses; /* parallel to doors */
         const struct policy_limits *limits;
-        struct http_rules *rules; /* NULL: no door sees requests */
-        int trust;                /* what the box's programs are to trust, or -1 */
+        struct http_grants *grants; /* credentials of this run, or NULL */
+        struct http_rules *rules;   /* NULL: no door sees requests */
+        int trust;                  /* what the box's programs are to trust, or -1 */
         struct names names;
         struct source *listeners[NET_PORTS_MAX + NET_LOCALS_MAX];
         unsigned listener_count;

@@ -4,6 +4,7 @@
 #include "egress/requests.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/trust.h"
 #include "egress/internal.h"
 #include "egress/tls.h"
 
@@ -24,8 +25,8 @@ enum { NAMES_IN_CA = 1024, ROUNDS = 64 };
 
 static int read_roots(struct buf *out)
 {
-        for (size_t i = 0; egress_roots[i]; i++) {
-                AUTO_FD(fd, open(egress_roots[i], O_RDONLY | O_CLOEXEC));
+        for (size_t i = 0; i < sizeof trust_files / sizeof *trust_files; i++) {
+                AUTO_FD(fd, open(trust_files[i], O_RDONLY | O_CLOEXEC));
                 struct stat st;
                 if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > EGRESS_ROOTS_MAX)
                         continue;
@@ -80,6 +81,12 @@ static int start_tls(struct broker *b, struct http_rules_in *in, struct err *e)
         return r;
 }
 
+int requests_take_grants(struct broker *b, int fd, struct err *e)
+{
+        b->grants = http_grants_read(fd, e);
+        return b->grants ? 0 : -1;
+}
+
 int requests_start(struct broker *b, struct err *e)
 {
         bool any = false;
@@ -88,6 +95,8 @@ int requests_start(struct broker *b, struct err *e)
         if (!any)
                 return 0;
         struct http_rules_in in = { .policy = b->policy, .stage = POLICY_STAGE_LIVE };
+        if (b->grants)
+                in.credentials = http_grants_get(b->grants, &in.credential_count);
         if (start_tls(b, &in, e) < 0)
                 return -1;
         b->rules = http_rules_new(&in, e);

@@ -4,6 +4,7 @@
 #include "egress/http.h"
 #include "egress/internal.h"
 
+int requests_take_grants(struct broker *b, int fd, struct err *e); /* before all else: locked memory */
 int requests_start(struct broker *b, struct err *e); /* before the jail: reads the host's roots */
 bool requests_cover(const struct broker *b, const char *host, uint16_t port, bool raw_door);
 void requests_clock(struct broker *b);

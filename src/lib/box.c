@@ -14,6 +14,7 @@ cordon_box *cordon_box_new(cordon_policy *p)
         if (!b)
                 return NULL;
         b->policy = p;
+        b->grants = -1;
         b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
         return b;
 }
@@ -24,6 +25,7 @@ void cordon_box_free(cordon_box *b)
                 return;
         box_free(b->box);
         plan_free(b->plan);
+        lib_grants_done(b);
         free(b->argv);
         free(b);
 }

@@ -16,9 +16,9 @@
 enum { PROCESS_WALL_ABI = 6 };
 
 /* Values of the caller's variables that `env NAME` doors pass on. */
-static const char **passed_variables(const struct door *doors, size_t n)
+static const char **passed_variables(const struct cordon_box *b, const struct door *doors, size_t n)
 {
-        const char **v = calloc(n + 1, sizeof *v);
+        const char **v = calloc(n + b->told_count + 1, sizeof *v);
         size_t k = 0;
         for (size_t i = 0; v && i < n; i++) {
                 if (doors[i].kind != DOOR_ENV || doors[i].value)
@@ -28,6 +28,8 @@ static const char **passed_variables(const struct door *doors, size_t n)
                 if (value && asprintf(&both, "%s=%s", doors[i].name, value) >= 0)
                         v[k++] = both;
         }
+        if (v)
+                lib_placeholders(b, v, &k);
         return v;
 }
 
@@ -106,7 +108,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         if (!l)
                 return NULL;
         look_fill(l, &r);
-        const char **passed = passed_variables(doors, n);
+        const char **passed = passed_variables(b, doors, n);
         r.passed = passed;
         struct plan *p = plan_make(b->policy->checked, &r, e);
         free_variables(passed);
@@ -140,6 +142,7 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
         struct box_config c = { .plan = b->plan,
                                 .policy = b->policy->checked,
                                 .io = b->io,
+                                .grants = b->grants >= 0 ? &b->grants : NULL,
                                 .handles = b->handles,
                                 .handle_count = b->handle_count,
                                 .name = b->name[0] ? b->name : NULL,
@@ -186,6 +189,8 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
         if (cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
                 return -1;
         b->as_root = f.uid == 0 && f.maps_all;
+        if (lib_grants(b, e) < 0)
+                return -1;
         enum wall_kind wall = policy_wall(b->policy->checked);
         if (wall != WALL_AUTO)
                 return start_with(b, wall, &f, e);

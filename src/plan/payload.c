@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plan/payload.c - what the payload starts with: arguments, variables, working directory, handles. */
 #include "base/limits.h"
+#include "base/trust.h"
 #include "plan/internal.h"
 
 #include <ctype.h>
@@ -128,25 +129,19 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
         return 0;
 }
 
-/* Where each program looks for roots beside the system's file; a variable that the policy sets stays. */
-static void add_trust(const struct builder *b, const char **v, size_t *n)
+/* Where each program looks for roots beside the system's file; a variable that the policy sets stays. node
+ * has the public ones built in and reads the file at every start, so only an authority of the box's own is
+ * told to it. */
+static void add_trust(struct builder *b, const char **v, size_t *n)
 {
-        static const char *const names[][2] = {
-                { "SSL_CERT_FILE", "SSL_CERT_FILE=" BOX_TRUST },
-                { "CURL_CA_BUNDLE", "CURL_CA_BUNDLE=" BOX_TRUST },
-                { "REQUESTS_CA_BUNDLE", "REQUESTS_CA_BUNDLE=" BOX_TRUST },
-                { "GIT_SSL_CAINFO", "GIT_SSL_CAINFO=" BOX_TRUST },
-                { "PIP_CERT", "PIP_CERT=" BOX_TRUST },
-                { "AWS_CA_BUNDLE", "AWS_CA_BUNDLE=" BOX_TRUST },
-                { "CARGO_HTTP_CAINFO", "CARGO_HTTP_CAINFO=" BOX_TRUST },
-                { "DENO_CERT", "DENO_CERT=" BOX_TRUST },
-        };
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (!has_variable(v, *n, names[i][0]))
-                        v[(*n)++] = names[i][1];
-        /* node has the public roots built in */
-        if (b->p->authority && !has_variable(v, *n, "NODE_EXTRA_CA_CERTS"))
-                v[(*n)++] = "NODE_EXTRA_CA_CERTS=" BOX_TRUST;
+        for (size_t i = 0; i < sizeof trust_variables / sizeof *trust_variables; i++) {
+                const char *name = trust_variables[i];
+                bool needless = !b->p->authority && strcmp(name, "NODE_EXTRA_CA_CERTS") == 0;
+                if (!needless && !has_variable(v, *n, name))
+                        v[(*n)++] = arena_printf(b->a, "%s=" BOX_TRUST, name);
+                if (b->a->failed)
+                        return;
+        }
 }
 
 /* Only what the policy names, then the five that every program expects. */

@@ -6,6 +6,7 @@
  *   - What the box can write is never executable, unless a `run` line covers that very path.
  *   - Without `run any`, only stock doors (libraries) and listed programs sit on mounts that allow execution.
  * A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails too. */
+#include "base/trust.h"
 #include "plan/internal.h"
 
 #include <stdio.h>
@@ -337,11 +338,8 @@ static void add_etc(struct builder *b)
  * there. */
 static void cover_roots(struct builder *b)
 {
-        static const char *const roots[] = { "/etc/ssl/certs/ca-certificates.crt",
-                                             "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-                                             "/etc/ssl/cert.pem" };
-        for (size_t i = 0; b->p->net && i < sizeof roots / sizeof *roots; i++)
-                (void) build_step(b, STEP_TRUST, roots[i], NULL, i == 0 ? 0 : STEP_OPTIONAL);
+        for (size_t i = 0; b->p->net && i < sizeof trust_files / sizeof *trust_files; i++)
+                (void) build_step(b, STEP_TRUST, trust_files[i], NULL, i == 0 ? 0 : STEP_OPTIONAL);
 }
 
 /* random and urandom have been one since Linux 5.6: a link saves a mount. */

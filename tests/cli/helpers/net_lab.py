@@ -51,11 +51,15 @@ def http(c):
         if len(line) < 2:
             return
         method, path = line[0].decode(), line[1].decode()
-        length, close = 0, False
+        length, close, token = 0, False, b''
         while True:
-            h = f.readline().strip().lower()
+            raw = f.readline().strip()
+            h = raw.lower()
             if not h:
                 break
+            if h.startswith(b'authorization:'):
+                token = raw.split(b':', 1)[1].strip()
+                lines('auth.log').write('%s %s\n' % (path, token.decode('latin1')))
             if h.startswith(b'content-length:'):
                 length = int(h.split(b':')[1])
             close |= h == b'connection: close'
@@ -72,6 +76,9 @@ def http(c):
             data = open(p, 'rb').read() if os.path.isfile(p) else None
             f.write(b'HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n' % (b'200 OK' if data is not None else b'404 No', len(data or b'')))
             f.write(data or b'')
+        elif path.startswith('/echo'):  # a server that sends back what it was sent
+            out = b'you said ' + token + b'\n'
+            f.write(b'HTTP/1.1 200 OK\r\nX-Said: ' + token + b'\r\nContent-Length: %d\r\n\r\n' % len(out) + out)
         else:
             out = ('%s %s %d\n' % (method, path, len(body))).encode()
             f.write(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % len(out) + (b'' if method == 'HEAD' else out))
