@@ -49,6 +49,7 @@ static enum outcome send_rest(struct half *h)
 
 static enum outcome keep_rest(struct half *h, const char *p, size_t n)
 {
+        free(h->rest);
         h->rest = malloc(n);
         if (!h->rest)
                 return PUMP_BROKEN;
