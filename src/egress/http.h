@@ -58,7 +58,7 @@ void http_grants_free(struct http_grants *x);
 
 /* ---- fixtures ---- */
 
-/* Recorded exchanges, one JSON object a line (cordon-vault(1) tells the form). */
+/* Recorded exchanges, one JSON object a line (cordon.places(5) tells the form). */
 struct http_fixtures;
 struct http_fixtures *http_fixtures_parse(const char *file, struct span text, struct err *e);
 void http_fixtures_free(struct http_fixtures *x);

@@ -194,15 +194,16 @@ bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target)
 
 /* ---- driving ---- */
 
+static bool side_failed(const struct http_side *s)
+{
+        return s->in.failed || s->plain.failed || s->wire.failed;
+}
+
 static bool out_of_memory(const struct http_flow *f)
 {
-        const struct fifo *all[] = { &f->client.in,      &f->client.plain,  &f->client.wire, &f->upstream.in,
-                                     &f->upstream.plain, &f->upstream.wire, &f->scratch,     &f->x.head,
-                                     &f->x.look.held,    &f->x.clean.held,  &f->x.swap.held, &f->x.asked };
-        for (size_t i = 0; i < COUNT(all); i++)
-                if (all[i]->failed)
-                        return true;
-        return false;
+        const struct http_exchange *x = &f->x;
+        return side_failed(&f->client) || side_failed(&f->upstream) || f->scratch.failed || x->head.failed ||
+               x->look.held.failed || x->clean.held.failed || x->swap.held.failed || x->asked.failed;
 }
 
 static void upstream_tls_failed(struct http_flow *f)

@@ -37,16 +37,14 @@ static bool equal_fold(struct span a, const char *b)
         return true;
 }
 
+static char folded(uint8_t c) { return c == '_' ? '-' : lower(c); }
+
 bool http_name_is(struct span name, const char *want)
 {
-        if (name.n != strlen(want))
-                return false;
-        for (size_t i = 0; i < name.n; i++) {
-                char a = lower(name.p[i]), b = lower((uint8_t) want[i]);
-                if ((a == '_' ? '-' : a) != (b == '_' ? '-' : b))
-                        return false;
-        }
-        return true;
+        size_t i = 0;
+        while (i < name.n && want[i] && folded(name.p[i]) == folded((uint8_t) want[i]))
+                i++;
+        return i == name.n && !want[i];
 }
 
 const struct http_field *http_field_find(const struct http_head *h, const char *name,

@@ -144,6 +144,12 @@ static void add_name(struct names *x, const char *name)
         x->n++;
 }
 
+static void add_url(struct names *x, const struct policy_place_url *u)
+{
+        if (u && u->tls)
+                add_name(x, u->host);
+}
+
 size_t http_rules_tls_names(const struct http_rules *r, const char **ret_names, size_t cap)
 {
         struct names x = { ret_names, 0, cap };
@@ -156,13 +162,8 @@ size_t http_rules_tls_names(const struct http_rules *r, const char **ret_names, 
                         add_name(&x, d[i].net.host);
                 if (d[i].net.form != NET_PLACE)
                         continue;
-                const struct policy_place_url *urls[] = {
-                        policy_place_asked(r->in.places, d[i].net.host, r->in.stage),
-                        policy_place_target(r->in.places, d[i].net.host, r->in.stage)
-                };
-                for (size_t k = 0; k < COUNT(urls); k++)
-                        if (urls[k] && urls[k]->tls)
-                                add_name(&x, urls[k]->host);
+                add_url(&x, policy_place_asked(r->in.places, d[i].net.host, r->in.stage));
+                add_url(&x, policy_place_target(r->in.places, d[i].net.host, r->in.stage));
         }
         return x.n;
 }

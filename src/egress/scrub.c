@@ -19,9 +19,11 @@ struct pattern {
 };
 
 struct scrub_set {
-        struct pattern *v;
         size_t n;
         uint8_t starts[8192]; /* a bit for each pair of bytes that may begin a match */
+        uint8_t *bytes;       /* of all patterns */
+        size_t bytes_used, bytes_cap;
+        struct pattern v[];
 };
 
 enum { PARTIAL_MIN = 4, ENTITY_MAX = 8 };
@@ -237,48 +239,46 @@ uint64_t scrub_find(const struct scrub_set *set, struct span text)
 
 /* ---- making a set ---- */
 
-static bool grow(struct pattern *t, size_t n)
+/* At most what all spellings of a word take together. */
+static size_t bytes_of(size_t n) { return 2 * (RAW_FORMS * n + 2 * n + 3 * (n * 4 / 3 + 2)); }
+
+static void room(struct scrub_set *set, struct pattern *t, size_t n)
 {
-        t->a = malloc(n ? n : 1);
-        t->b = malloc(n ? n : 1);
+        t->a = set->bytes + set->bytes_used;
+        t->b = t->a + n;
         t->n = n;
-        return t->a && t->b;
+        set->bytes_used += 2 * n;
 }
 
-static bool add_raw(struct pattern *t, struct span word, uint8_t escapes)
+static void add_raw(struct scrub_set *set, struct pattern *t, struct span word, uint8_t escapes)
 {
         t->escapes = escapes;
-        if (!grow(t, word.n))
-                return false;
+        room(set, t, word.n);
         for (size_t i = 0; i < word.n; i++) {
                 t->a[i] = lower(word.p[i]);
                 t->b[i] = upper(word.p[i]);
         }
-        return true;
 }
 
-static bool add_hex(struct pattern *t, struct span word)
+static void add_hex(struct scrub_set *set, struct pattern *t, struct span word)
 {
         static const char low[] = "0123456789abcdef";
         t->escapes = ESCAPE_ALL;
-        if (!grow(t, 2 * word.n))
-                return false;
+        room(set, t, 2 * word.n);
         for (size_t i = 0; i < 2 * word.n; i++) {
                 t->a[i] = (uint8_t) low[i & 1 ? word.p[i / 2] & 15 : word.p[i / 2] >> 4];
                 t->b[i] = upper(t->a[i]);
         }
-        return true;
 }
 
 /* The characters that `offset` unknown bytes before the word and any after it leave untouched. */
-static bool add_base64(struct pattern *t, struct span word, unsigned offset)
+static void add_base64(struct scrub_set *set, struct pattern *t, struct span word, unsigned offset)
 {
         static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         size_t first = (8 * offset + 5) / 6, end = (8 * (offset + word.n)) / 6;
         t->lines = true;
         t->escapes = ESCAPE_ALL;
-        if (!grow(t, end - first))
-                return false;
+        room(set, t, end - first);
         for (size_t i = first; i < end; i++) {
                 unsigned v = 0;
                 for (size_t bit = 6 * i; bit < 6 * i + 6; bit++) {
@@ -289,7 +289,6 @@ static bool add_base64(struct pattern *t, struct span word, unsigned offset)
                 t->a[i - first] = (uint8_t) c;
                 t->b[i - first] = (uint8_t) (c == '+' ? '-' : c == '/' ? '_' : c);
         }
-        return true;
 }
 
 static void mark_pair(struct scrub_set *set, uint8_t a, uint8_t b)
@@ -313,52 +312,51 @@ static void mark(struct scrub_set *set, const struct pattern *t)
         }
 }
 
-static bool add_word(struct scrub_set *set, struct span word, unsigned index)
+static void add_word(struct scrub_set *set, struct span word, unsigned index)
 {
         struct pattern *t = &set->v[set->n];
         for (unsigned i = 0; i < SPELLINGS; i++)
                 t[i].word = index;
         set->n += SPELLINGS;
-        bool ok = add_hex(&t[RAW_FORMS], word);
+        add_hex(set, &t[RAW_FORMS], word);
         for (unsigned i = 0; i < RAW_FORMS; i++)
-                ok = add_raw(&t[i], word, raw_escapes[i]) && ok;
+                add_raw(set, &t[i], word, raw_escapes[i]);
         for (unsigned k = 0; k < 3; k++)
-                ok = add_base64(&t[RAW_FORMS + 1 + k], word, k) && ok;
-        for (unsigned i = 0; ok && i < SPELLINGS; i++)
+                add_base64(set, &t[RAW_FORMS + 1 + k], word, k);
+        for (unsigned i = 0; i < SPELLINGS; i++)
                 mark(set, &t[i]);
-        return ok;
 }
 
 struct scrub_set *scrub_set_new(const struct span *words, size_t count)
 {
-        struct scrub_set *set = calloc(1, sizeof *set);
-        bool ok = set && count <= HTTP_CREDENTIALS_MAX;
-        if (ok && count) {
-                set->v = calloc(count * SPELLINGS, sizeof *set->v);
-                ok = set->v != NULL;
+        size_t bytes = 0;
+        for (size_t i = 0; i < count; i++) {
+                if (words[i].n < HTTP_SECRET_MIN || words[i].n > HTTP_SECRET_MAX)
+                        return NULL;
+                bytes += bytes_of(words[i].n);
         }
-        for (size_t i = 0; ok && i < count; i++)
-                ok = words[i].n >= HTTP_SECRET_MIN && add_word(set, words[i], (unsigned) i);
-        if (ok)
-                return set;
-        scrub_set_free(set);
-        return NULL;
+        if (count > HTTP_CREDENTIALS_MAX)
+                return NULL;
+        struct scrub_set *set = calloc(1, sizeof *set + count * SPELLINGS * sizeof set->v[0]);
+        if (!set)
+                return NULL;
+        set->bytes = calloc(1, bytes + 1);
+        set->bytes_cap = bytes + 1;
+        if (!set->bytes) {
+                free(set);
+                return NULL;
+        }
+        for (size_t i = 0; i < count; i++)
+                add_word(set, words[i], (unsigned) i);
+        return set;
 }
 
 void scrub_set_free(struct scrub_set *set)
 {
         if (!set)
                 return;
-        for (size_t i = 0; i < set->n; i++) {
-                struct pattern *t = &set->v[i];
-                if (t->a)
-                        explicit_bzero(t->a, t->n);
-                if (t->b)
-                        explicit_bzero(t->b, t->n);
-                free(t->a);
-                free(t->b);
-        }
-        free(set->v);
+        explicit_bzero(set->bytes, set->bytes_cap);
+        free(set->bytes);
         explicit_bzero(set->starts, sizeof set->starts);
         free(set);
 }

@@ -189,21 +189,21 @@ static struct tls_end *end_server(void *ctx, const char *name, bool is_address)
         return NULL;
 }
 
-static bool expect_name(SSL *ssl, const char *name, bool is_address)
+static bool expect_name(struct tls_end *t)
 {
-        X509_VERIFY_PARAM *p = SSL_get0_param(ssl);
+        X509_VERIFY_PARAM *p = SSL_get0_param(t->ssl);
         X509_VERIFY_PARAM_set_hostflags(p, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
                                                    X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-        if (is_address)
-                return X509_VERIFY_PARAM_set1_ip_asc(p, name) == 1;
-        return SSL_set_tlsext_host_name(ssl, name) == 1 && SSL_set1_host(ssl, name) == 1;
+        if (t->is_address)
+                return X509_VERIFY_PARAM_set1_ip_asc(p, t->name) == 1;
+        return SSL_set_tlsext_host_name(t->ssl, t->name) == 1 && SSL_set1_host(t->ssl, t->name) == 1;
 }
 
 static struct tls_end *end_client(void *ctx, const char *name, bool is_address)
 {
         struct tls_box *b = ctx;
         struct tls_end *t = end_new(b->client, name, is_address);
-        if (t && expect_name(t->ssl, name, is_address)) {
+        if (t && expect_name(t)) {
                 SSL_set_connect_state(t->ssl);
                 (void) SSL_do_handshake(t->ssl); /* puts the hello out */
                 ERR_clear_error();

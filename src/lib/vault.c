@@ -81,20 +81,26 @@ static int read_protect(const cordon_credential *c, struct vault_request *q, str
         return 0;
 }
 
+static int fill(struct vault_request *q, enum vault_op op, const cordon_credential *c, struct err *e)
+{
+        q->op = op;
+        if ((op == VAULT_ADD ? read_meta(c, &q->meta, e) : read_name(c, &q->meta, e)) < 0)
+                return -1;
+        if (c->secret_env && text(q->from_env, sizeof q->from_env, c->secret_env, "variable", e) < 0)
+                return -1;
+        return read_protect(c, q, e);
+}
+
 static int send(enum vault_op op, const cordon_credential *c, struct err *e)
 {
         struct vault_request *q = calloc(1, sizeof *q);
-        int bad = q ? 0 : err_set(e, ERR_MEMORY, 0, "no memory");
-        if (!bad) {
-                q->op = op;
-                bad = (op == VAULT_ADD ? read_meta(c, &q->meta, e) : read_name(c, &q->meta, e)) < 0 ||
-                      read_protect(c, q, e) < 0 ||
-                      (c->secret_env &&
-                       text(q->from_env, sizeof q->from_env, c->secret_env, "variable", e) < 0);
-        }
-        bad = bad || vault_work(q, c->secret_env ? -1 : c->secret_fd, c->passphrase_fd, e) < 0;
+        if (!q)
+                return err_set(e, ERR_MEMORY, 0, "no memory");
+        int bad = fill(q, op, c, e);
+        if (!bad)
+                bad = vault_work(q, c->secret_env ? -1 : c->secret_fd, c->passphrase_fd, e);
         free(q);
-        return bad ? -1 : 0;
+        return bad;
 }
 
 int cordon_vault_add(const cordon_credential *c, cordon_error *e) { return send(VAULT_ADD, c, to_err(e)); }

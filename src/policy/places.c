@@ -94,8 +94,8 @@ static int read_url(struct policy_places *p, const struct token *t, struct polic
 static int read_place(struct policy_places *p, const struct tokens *t, struct err *e)
 {
         static const char *const words[] = { "place" };
-        enum policy_stage stage;
-        struct policy_place_url url;
+        enum policy_stage stage = POLICY_STAGE_MOCK;
+        struct policy_place_url url = { 0 };
         if (!token_is(&t->v[0], "place")) {
                 (void) fail_at(e, &t->v[0].at, "unknown word \"%s\"", show_text(t->v[0].text).text);
                 hint_nearest(e, t->v[0].text, words, COUNT(words));

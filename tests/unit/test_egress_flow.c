@@ -316,8 +316,8 @@ static void test_swap__a_placeholder_elsewhere_is_refused(void)
                 "GET /key/x HTTP/1.1\r\nHost: api.test\r\nAuthorization: Bearer " PASS_HOLDER "\r\n\r\n",
                 "GET /basic HTTP/1.1\r\nHost: api.test\r\nAuthorization: Bearer " HOLDER "\r\n\r\n",
                 /* base64 of "x:" and the placeholder, and the placeholder in capitals and in %XX */
-                "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nAuthorization: Basic "
-                "eDpnaHBfUExBQ0VIT0xERVJhYWFhYmJiYmNjY2NkZGRkZWVlZQ==\r\n\r\n",
+                ("GET /pub/x HTTP/1.1\r\nHost: api.test\r\nAuthorization: Basic "
+                 "eDpnaHBfUExBQ0VIT0xERVJhYWFhYmJiYmNjY2NkZGRkZWVlZQ==\r\n\r\n"),
                 "GET /pub/x?p=param%2ffake%26value HTTP/1.1\r\nHost: api.test\r\n\r\n",
         };
         for (size_t i = 0; i < COUNT(requests); i++) {
@@ -452,7 +452,7 @@ static void test_scrub__answers_that_break_off_let_nothing_out(void)
          */
         static const char *const answers[] = {
                 "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nyou sent ghp_R3alSecretVal",
-                "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nyou sent " SECRET,
+                ("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nyou sent " SECRET),
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\nghp_R3alSecretVal",
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n11\r\nghp_R3alSecretVal\r\nXX\r\n",
                 "HTTP/1.1 200 OK\r\n\r\nghp_R3alSecretVal",

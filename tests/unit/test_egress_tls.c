@@ -31,6 +31,13 @@ struct end {
         BIO *in, *out;
 };
 
+static void set_sni(SSL *ssl, const char *name)
+{
+        char text[256];
+        (void) snprintf(text, sizeof text, "%s", name);
+        CHECK(SSL_set_tlsext_host_name(ssl, text) == 1);
+}
+
 static struct end end_of(SSL_CTX *ctx, bool server)
 {
         struct end e = { SSL_new(ctx), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()) };
@@ -157,7 +164,7 @@ static void client_hello(struct world *w, const char *sni, const char *verify, c
 {
         w->client = end_of(w->client_ctx, false);
         if (sni)
-                (void) SSL_set_tlsext_host_name(w->client.ssl, sni);
+                set_sni(w->client.ssl, sni);
         if (verify)
                 (void) SSL_set1_host(w->client.ssl, verify);
         if (alpn)
@@ -375,7 +382,7 @@ static size_t real_hello(const char *sni, uint8_t *to, size_t cap)
         SSL_CTX *c = SSL_CTX_new(TLS_client_method());
         struct end e = end_of(c, false);
         if (sni)
-                (void) SSL_set_tlsext_host_name(e.ssl, sni);
+                set_sni(e.ssl, sni);
         (void) SSL_do_handshake(e.ssl);
         int n = BIO_read(e.out, to, (int) cap);
         SSL_free(e.ssl);
