@@ -14,8 +14,9 @@ _cordon_complete_dirs() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY
 # The argument of option $1; fails when it takes none.
 _cordon_argument() {
         case $1 in
-        --read | --edit | --write | --sock) _cordon_complete_files "$2" ;;
+        --read | --edit | --write | --sock | --places | --answers) _cordon_complete_files "$2" ;;
         --cwd | --work) _cordon_complete_dirs "$2" ;;
+        --stage) _cordon_complete_words "live test mock" "$2" ;;
         -p | --policy)
                 _cordon_complete_files "$2"
                 local stock
@@ -47,7 +48,7 @@ _cordon() {
         local verbs="run run-script doors check why policy vault ps stop inspect logs doctor bench breakout bombs claims help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
-        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --root --require-limit --json --status-fd
+        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --stage --places --answers --root --require-limit --json --status-fd
                 -q --quiet --plan"
         local bombs="cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments
                 pipes sockets fork threads descriptors inodes disk sparse-file

@@ -102,7 +102,10 @@ typedef enum cordon_option {
         CORDON_ROOT_INSIDE,    /* "1": uid 0 inside (still nobody outside) */
         CORDON_REQUIRE_GROUPS, /* "1": refuse to start where control groups cannot keep the limits */
         CORDON_QUIET,          /* "1": do not observe refused calls */
-        CORDON_SINGLE_THREAD /* "1": this program has one thread; the box then also dies with it by signal */
+        CORDON_SINGLE_THREAD, /* "1": this program has one thread; the box then also dies with it by signal */
+        CORDON_STAGE,         /* "live" (the default), "test" or "mock": where places lead */
+        CORDON_PLACES,        /* a places file: where @name leads in each stage */
+        CORDON_ANSWERS        /* a file of recorded exchanges, for the stage mock */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,

@@ -80,6 +80,8 @@ struct box_config {
         const struct plan *plan;             /* borrowed until box_free() */
         const struct checked_policy *policy; /* borrowed: its digest is taken when somebody asks for it */
         struct box_stdio io;
+        enum policy_stage stage;
+        struct span places, answers; /* texts for the broker; empty: none */
         const int *grants; /* a pipe with the credentials that doors name, for the broker; or NULL */
         const struct box_handle *handles;
         unsigned handle_count;

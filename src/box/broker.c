@@ -79,25 +79,32 @@ static pid_t spawn(const char *path, int control)
         return pid;
 }
 
-static int policy_file(const struct box *b)
+/* One text, in a file that cannot be changed any more. */
+static int send_text(const struct box *b, struct egress_order o, struct span text)
 {
-        AUTO_BUF(text);
-        policy_canonical_json(b->c.policy, &text);
-        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "policy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-        if (text.failed || fd < 0 || fd_write_all(fd, text.p, text.n) < 0 ||
+        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "broker", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+        if (fd < 0 || fd_write_all(fd, text.p, text.n) < 0 ||
             fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
                 return -1;
-        return TAKE_FD(fd);
+        return wire_send(b->broker.control, &o, sizeof o, fd);
 }
 
-static int send_policy(const struct box *b, struct err *e)
+/* The policy last: it is what the broker waits for. */
+static int send_all(const struct box *b, struct err *e)
 {
-        struct egress_order o = { .command = EGRESS_POLICY, .become = b->c.root ? wall_host_id() : 0 };
         const struct egress_order grants = { .command = EGRESS_GRANTS };
-        if (b->c.grants && wire_send(b->broker.control, &grants, sizeof grants, *b->c.grants) < 0)
-                return err_set(e, ERR_IO, errno, "the credentials could not be handed to the broker");
-        AUTO_FD(policy, policy_file(b));
-        if (policy < 0 || wire_send(b->broker.control, &o, sizeof o, policy) < 0)
+        const struct egress_order policy = { .command = EGRESS_POLICY,
+                                             .kind = b->c.stage,
+                                             .become = b->c.root ? wall_host_id() : 0 };
+        AUTO_BUF(text);
+        policy_canonical_json(b->c.policy, &text);
+        bool bad = text.failed;
+        bad = bad || (b->c.grants && wire_send(b->broker.control, &grants, sizeof grants, *b->c.grants) < 0);
+        bad = bad || (b->c.places.n &&
+                      send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
+        bad = bad || (b->c.answers.n &&
+                      send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
+        if (bad || send_text(b, policy, buf_span(&text)) < 0)
                 return err_set(e, ERR_IO, errno, "the policy could not be handed to the broker");
         return 0;
 }
@@ -132,7 +139,7 @@ int broker_start(struct box *b, struct err *e)
                 return err_set(e, ERR_HOST, errno, "the broker could not be started: %s", strerror(errno));
         b->r.net = b->broker.rows;
         b->broker.trust = open_roots();
-        return send_policy(b, e);
+        return send_all(b, e);
 }
 
 int broker_await(struct box *b, struct err *e)

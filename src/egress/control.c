@@ -28,17 +28,28 @@ static struct checked_policy *parse_policy(struct span text, int64_t now, struct
         return c;
 }
 
-static int read_policy(struct broker *b, int fd, struct err *e)
+static char *read_text(int fd, size_t *ret_len, struct err *e)
 {
         struct stat st;
-        if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > PLAN_MAX_BYTES)
-                return err_set(e, ERR_INTERNAL, errno, "the broker got no policy");
-        size_t n = (size_t) st.st_size;
-        char *text = malloc(n);
-        if (text && pread(fd, text, n, 0) == (ssize_t) n)
+        if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > PLAN_MAX_BYTES) {
+                (void) err_set(e, ERR_INTERNAL, errno, "the broker got an empty file");
+                return NULL;
+        }
+        *ret_len = (size_t) st.st_size;
+        char *text = malloc(*ret_len);
+        if (text && pread(fd, text, *ret_len, 0) == st.st_size)
+                return text;
+        (void) err_set(e, ERR_IO, errno, "the broker cannot read what it was given");
+        free(text);
+        return NULL;
+}
+
+static int read_policy(struct broker *b, int fd, struct err *e)
+{
+        size_t n = 0;
+        char *text = read_text(fd, &n, e);
+        if (text)
                 b->policy = parse_policy(span_of(text, n), b->now_s, e);
-        else
-                (void) err_set(e, ERR_IO, errno, "the broker cannot read the policy");
         free(text);
         return b->policy ? 0 : -1;
 }
@@ -62,11 +73,17 @@ static int take_policy(struct broker *b, struct err *e)
 
 static int close_jail(const struct broker *b, struct err *e)
 {
-        uint16_t ports[NET_PORTS_MAX];
+        uint16_t ports[POLICY_MAX_DOORS];
         size_t n = 0;
-        for (size_t i = 0; i < b->door_count && n < NET_PORTS_MAX; i++)
-                if (b->doors[i].kind == DOOR_NET)
-                        ports[n++] = b->doors[i].net.port;
+        for (size_t i = 0; i < b->door_count && n < POLICY_MAX_DOORS; i++) {
+                const struct net_dest *d = &b->doors[i].net;
+                if (b->doors[i].kind != DOOR_NET)
+                        continue;
+                const struct policy_place_url *u =
+                        d->form == NET_PLACE ? policy_place_target(b->places, d->host, b->stage) : NULL;
+                if (u || d->form != NET_PLACE)
+                        ports[n++] = u ? u->port : d->port;
+        }
         return jail_close(ports, n, e);
 }
 
@@ -86,6 +103,7 @@ static int open_sources(struct broker *b, struct err *e)
 static int start(struct broker *b, const struct egress_order *o, int fd, struct err *e)
 {
         broker_clock(b);
+        b->stage = o->kind < POLICY_STAGE__COUNT ? (enum policy_stage) o->kind : POLICY_STAGE_MOCK;
         if (jail_identity(o->become, e) < 0 || read_policy(b, fd, e) < 0 || take_policy(b, e) < 0)
                 return -1;
         if (b->has_names && (b->resolver = resolver_start(e)) < 0)
@@ -95,16 +113,29 @@ static int start(struct broker *b, const struct egress_order *o, int fd, struct 
         return open_sources(b, e) < 0 || close_jail(b, e) < 0 ? -1 : 0;
 }
 
+static int take_before(struct broker *b, const struct egress_order *o, int fd, struct err *e)
+{
+        if (o->command == EGRESS_GRANTS)
+                return requests_take_grants(b, fd, e);
+        size_t n = 0;
+        char *text = read_text(fd, &n, e);
+        int r = !text                          ? -1
+                : o->command == EGRESS_PLACES  ? requests_take_places(b, span_of(text, n), e)
+                : o->command == EGRESS_ANSWERS ? requests_take_answers(b, span_of(text, n), e)
+                                               : err_set(e, ERR_INTERNAL, 0, "an order nobody knows");
+        free(text);
+        return r;
+}
+
 int control_start(struct broker *b, struct err *e)
 {
         struct egress_order o;
         AUTO_FD(fd, -1);
-        int r = wire_recv(b->control, &o, sizeof o, &fd);
-        if (r == 1 && o.command == EGRESS_GRANTS && fd >= 0) {
-                if (requests_take_grants(b, fd, e) < 0)
+        int r;
+        while ((r = wire_recv(b->control, &o, sizeof o, &fd)) == 1 && fd >= 0 && o.command < EGRESS_POLICY) {
+                if (take_before(b, &o, fd, e) < 0)
                         return -1;
                 fd_close(&fd);
-                r = wire_recv(b->control, &o, sizeof o, &fd);
         }
         if (r != 1 || o.command != EGRESS_POLICY || fd < 0)
                 return err_set(e, ERR_INTERNAL, 0, "the broker was not given a policy");

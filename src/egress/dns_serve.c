@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "egress/dns.h"
 #include "egress/internal.h"
+#include "egress/requests.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static enum dns_code look_up(struct broker *b, const struct dns_question *q, str
         bool is_address;
         const char *why;
         if (q->odd || policy_host(span_str(q->name), host, &is_address, &why) < 0 || is_address ||
-            !policy_names_host(b->policy, host, b->now_s)) {
+            (!policy_names_host(b->policy, host, b->now_s) && !requests_name_host(b, host))) {
                 deny_name(b, q);
                 return DNS_NO_NAME;
         }

@@ -4,6 +4,7 @@
  * the host's side and moves the bytes. Fixed sizes both ways; see wire/wire.h.
  *
  *   keeper: GRANTS (with the vault's pipe), if a door names a credential
+ *   keeper: PLACES, ANSWERS (with sealed files), if there are any
  *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
  *           (READY comes with a file of what programs in the box are to trust, when a door opens TLS up)
  *   keeper: LISTENER (with a socket of the gateway), any time    broker: ROW, when a row of its books changed
@@ -20,10 +21,18 @@
 enum { EGRESS_CONTROL = 3 }; /* the broker's only descriptor at its start */
 #define EGRESS_PROGRAM "cordon-egress"
 
-enum egress_command { EGRESS_NOTHING = 0, EGRESS_GRANTS, EGRESS_POLICY, EGRESS_LISTENER, EGRESS_FINISH };
+enum egress_command {
+        EGRESS_NOTHING = 0,
+        EGRESS_GRANTS,
+        EGRESS_PLACES,
+        EGRESS_ANSWERS,
+        EGRESS_POLICY,
+        EGRESS_LISTENER,
+        EGRESS_FINISH
+};
 struct egress_order {
         uint32_t command; /* enum egress_command */
-        uint32_t kind;    /* LISTENER: enum plan_listener */
+        uint32_t kind;    /* LISTENER: enum plan_listener; POLICY: enum policy_stage */
         uint32_t port;    /* LISTENER */
         uint32_t become; /* POLICY: an id that owns nothing, for a broker that was started by root; 0: stay */
 };

@@ -87,6 +87,7 @@ struct http_flow;
 struct http_callbacks;
 struct http_rules;
 struct http_grants;
+struct http_fixtures;
 struct flow {
         struct flow *next, *prev, *next_dead, *next_again;
         struct broker *b;
@@ -126,6 +127,9 @@ struct broker {
         size_t door_count;
         struct door_use *uses; /* parallel to doors */
         const struct policy_limits *limits;
+        enum policy_stage stage;
+        struct policy_places *places; /* or NULL */
+        struct http_fixtures *answers;
         struct http_grants *grants; /* credentials of this run, or NULL */
         struct http_rules *rules;   /* NULL: no door sees requests */
         int trust;                  /* what the box's programs are to trust, or -1 */

@@ -41,15 +41,6 @@ static int read_roots(struct buf *out)
         return 0; /* none: then no server can be verified, and every such connection says so */
 }
 
-static size_t tls_names(const struct broker *b, const char **names)
-{
-        size_t n = 0;
-        for (size_t i = 0; i < b->door_count && n < NAMES_IN_CA; i++)
-                if (b->doors[i].kind == DOOR_NET && b->doors[i].net.form == NET_URL && b->doors[i].net.tls)
-                        names[n++] = b->doors[i].net.host;
-        return n;
-}
-
 /* The host's roots and the box's own authority, for the programs in the box. */
 static int make_bundle(const struct buf *trusted, struct span ca)
 {
@@ -58,6 +49,62 @@ static int make_bundle(const struct buf *trusted, struct span ca)
             fd_write_all(fd, ca.p, ca.n) < 0)
                 return -1;
         return TAKE_FD(fd);
+}
+
+int requests_take_grants(struct broker *b, int fd, struct err *e)
+{
+        b->grants = http_grants_read(fd, e);
+        return b->grants ? 0 : -1;
+}
+
+int requests_take_places(struct broker *b, struct span text, struct err *e)
+{
+        b->places = policy_places_parse("places", text, e);
+        return b->places ? 0 : -1;
+}
+
+int requests_take_answers(struct broker *b, struct span text, struct err *e)
+{
+        b->answers = http_fixtures_parse("answers", text, e);
+        return b->answers ? 0 : -1;
+}
+
+/* What the box asks for at this door: its own URL, or the place's. NULL: bytes, or nowhere. */
+static const struct policy_place_url *asked_at(const struct broker *b, const struct door *d,
+                                               struct policy_place_url *own)
+{
+        if (d->kind != DOOR_NET || d->net.form == NET_HOST_PORT)
+                return NULL;
+        if (d->net.form == NET_PLACE)
+                return policy_place_asked(b->places, d->net.host, b->stage);
+        *own = (struct policy_place_url){
+                .tls = d->net.tls, .is_address = d->net.is_address, .port = d->net.port, .host = d->net.host
+        };
+        return own;
+}
+
+bool requests_name_host(const struct broker *b, const char *host)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                struct policy_place_url own;
+                const struct policy_place_url *u = asked_at(b, &b->doors[i], &own);
+                if (u && u != &own && !u->is_address && strcmp(u->host, host) == 0 &&
+                    !decide_closed(b, &b->doors[i]))
+                        return true;
+        }
+        return false;
+}
+
+static size_t tls_names(const struct broker *b, const char **names)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < b->door_count && n < NAMES_IN_CA; i++) {
+                struct policy_place_url own;
+                const struct policy_place_url *u = asked_at(b, &b->doors[i], &own);
+                if (u && u->tls)
+                        names[n++] = u->host;
+        }
+        return n;
 }
 
 static int start_tls(struct broker *b, struct http_rules_in *in, struct err *e)
@@ -81,12 +128,6 @@ static int start_tls(struct broker *b, struct http_rules_in *in, struct err *e)
         return r;
 }
 
-int requests_take_grants(struct broker *b, int fd, struct err *e)
-{
-        b->grants = http_grants_read(fd, e);
-        return b->grants ? 0 : -1;
-}
-
 int requests_start(struct broker *b, struct err *e)
 {
         bool any = false;
@@ -94,7 +135,9 @@ int requests_start(struct broker *b, struct err *e)
                 any |= b->doors[i].kind == DOOR_NET && b->doors[i].net.form != NET_HOST_PORT;
         if (!any)
                 return 0;
-        struct http_rules_in in = { .policy = b->policy, .stage = POLICY_STAGE_LIVE };
+        struct http_rules_in in = {
+                .policy = b->policy, .places = b->places, .stage = b->stage, .fixtures = b->answers
+        };
         if (b->grants)
                 in.credentials = http_grants_get(b->grants, &in.credential_count);
         if (start_tls(b, &in, e) < 0)

@@ -54,7 +54,7 @@ int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text,
 }
 
 /* Reads a whole regular file; the caller frees. NULL with e set. */
-static char *slurp(const char *path, size_t *ret_len, struct err *e)
+char *lib_slurp(const char *path, size_t *ret_len, struct err *e)
 {
         AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         struct stat st;
@@ -66,7 +66,7 @@ static char *slurp(const char *path, size_t *ret_len, struct err *e)
         ssize_t n = text ? fd_read_all(fd, text, POLICY_MAX_BYTES + 1) : -1;
         if (n < 0 || n > POLICY_MAX_BYTES) {
                 (void) err_set(e, ERR_POLICY, n < 0 ? errno : EFBIG, "%s: %s", path,
-                               n < 0 ? strerror(errno) : "a policy file has at most 1M");
+                               n < 0 ? strerror(errno) : "such a file has at most 1M");
                 free(text);
                 return NULL;
         }
@@ -77,7 +77,7 @@ static char *slurp(const char *path, size_t *ret_len, struct err *e)
 int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e)
 {
         size_t n = 0;
-        char *text = slurp(path, &n, to_err(e));
+        char *text = lib_slurp(path, &n, to_err(e));
         if (!text)
                 return -1;
         int r = cordon_policy_add_text(p, path, text, n, e);
@@ -131,7 +131,7 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
         else
                 (void) snprintf(path, sizeof path, "%s/.config/cordon/%s.cordon", u->home, name);
         size_t n = 0;
-        char *text = slurp(path, &n, e);
+        char *text = lib_slurp(path, &n, e);
         if (!text)
                 return -1;
         u->text[u->count++] = text;

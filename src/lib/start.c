@@ -97,6 +97,8 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                                   .tty = b->tty,
                                   .root_inside = b->root_inside,
                                   .wall = wall,
+                                  .places = b->places,
+                                  .stage = b->stage,
                                   .as_root = b->as_root };
         char here[4096];
         if (getcwd(here, sizeof here) && here[0] == '/')
@@ -142,6 +144,9 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
         struct box_config c = { .plan = b->plan,
                                 .policy = b->policy->checked,
                                 .io = b->io,
+                                .stage = b->stage,
+                                .places = span_of(b->places_text.p, b->places_text.n),
+                                .answers = span_of(b->answers_text.p, b->answers_text.n),
                                 .grants = b->grants >= 0 ? &b->grants : NULL,
                                 .handles = b->handles,
                                 .handle_count = b->handle_count,
@@ -180,6 +185,25 @@ static bool host_refused(const struct err *e)
         return e->code == ERR_HOST || (e->code == ERR_WALL && refused);
 }
 
+int lib_places(struct cordon_box *b, struct err *e)
+{
+        if (b->places)
+                return 0;
+        if (b->places_file[0]) {
+                b->places_text.p = lib_slurp(b->places_file, &b->places_text.n, e);
+                if (!b->places_text.p)
+                        return -1;
+                b->places =
+                        policy_places_parse(b->places_file, span_of(b->places_text.p, b->places_text.n), e);
+                if (!b->places)
+                        return -1;
+        }
+        if (!b->answers_file[0])
+                return 0;
+        b->answers_text.p = lib_slurp(b->answers_file, &b->answers_text.n, e);
+        return b->answers_text.p ? 0 : -1;
+}
+
 int cordon_box_start(cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
@@ -189,7 +213,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
         if (cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
                 return -1;
         b->as_root = f.uid == 0 && f.maps_all;
-        if (lib_grants(b, e) < 0)
+        if (lib_places(b, e) < 0 || lib_grants(b, e) < 0)
                 return -1;
         enum wall_kind wall = policy_wall(b->policy->checked);
         if (wall != WALL_AUTO)

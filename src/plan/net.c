@@ -15,16 +15,16 @@ static int refuse(const struct door *d, enum err_code code, const char *what, co
         return err_hint(e, "%s", hint);
 }
 
-static int add_port(struct builder *b, const struct door *d, struct err *e)
+static int add_port(struct builder *b, const struct door *d, uint16_t port, struct err *e)
 {
         struct plan *p = b->p;
         for (size_t i = 0; i < p->port_count; i++)
-                if (p->ports[i] == d->net.port)
+                if (p->ports[i] == port)
                         return 0;
         if (p->port_count == NET_PORTS_MAX)
                 return refuse(d, ERR_POLICY, "more different ports than one box can have",
                               "256 is the most; use two boxes", e);
-        p->ports[p->port_count++] = d->net.port;
+        p->ports[p->port_count++] = port;
         return 0;
 }
 
@@ -43,12 +43,12 @@ static bool is_ours(const struct plan_local *l)
         return l->address[0] == 198 && (l->address[1] & 0xfe) == 18;
 }
 
-static int add_local(struct builder *b, const struct door *d, struct err *e)
+static int add_local(struct builder *b, const struct door *d, const struct policy_place_url *u, struct err *e)
 {
         struct plan *p = b->p;
-        struct plan_local l = { .port = d->net.port, .v6 = strchr(d->net.host, ':') != NULL };
-        if (inet_pton(l.v6 ? AF_INET6 : AF_INET, d->net.host, l.address) != 1)
-                return err_set(e, ERR_INTERNAL, 0, "%s is no address", d->net.host);
+        struct plan_local l = { .port = u->port, .v6 = strchr(u->host, ':') != NULL };
+        if (inet_pton(l.v6 ? AF_INET6 : AF_INET, u->host, l.address) != 1)
+                return err_set(e, ERR_INTERNAL, 0, "%s is no address", u->host);
         if (is_ours(&l))
                 return refuse(d, ERR_POLICY, "the address lies in the range that names get in a box",
                               "198.18.0.0/15 and fd53:c0d0::/31 are never a host: name another", e);
@@ -71,15 +71,28 @@ static int by_number(const void *x, const void *y)
         return (*a > *b) - (*a < *b);
 }
 
+static int refuse_place(const struct builder *b, const struct door *d, struct err *e)
+{
+        char at[256];
+        (void) err_set(e, ERR_DOOR, 0, "%s: no places file says where @%s leads in the stage %s",
+                       policy_place(&d->at, at, sizeof at), d->net.host, policy_stage_name(b->r->stage));
+        return err_hint(e, "--places FILE, with a line `place %s live https://host/`", d->net.host);
+}
+
 static int add_door(struct builder *b, const struct door *d, struct err *e)
 {
         if (b->p->wall != WALL_NAMESPACE)
                 return refuse(d, ERR_HOST, "the process wall cannot hold a `net` door",
                               "it needs the namespace wall: `cordon doctor` tells what is missing", e);
-        if (d->net.form == NET_PLACE)
-                return refuse(d, ERR_HOST, "this build of cordon does not know places (@name) yet",
-                              "write the URL itself: https://host/path/**", e);
-        if (add_port(b, d, e) < 0 || (d->net.is_address && add_local(b, d, e) < 0))
+        const struct policy_place_url own = { .tls = d->net.form == NET_URL && d->net.tls,
+                                              .is_address = d->net.is_address,
+                                              .port = d->net.port,
+                                              .host = d->net.host };
+        const struct policy_place_url *u = &own;
+        if (d->net.form == NET_PLACE && !(u = policy_place_asked(b->r->places, d->net.host, b->r->stage)))
+                return refuse_place(b, d, e);
+        b->p->authority |= u->tls;
+        if (add_port(b, d, u->port, e) < 0 || (u->is_address && add_local(b, d, u, e) < 0))
                 return -1;
         return 0;
 }
@@ -89,9 +102,6 @@ int build_net(struct builder *b, struct err *e)
         struct plan *p = b->p;
         for (size_t i = 0; i < b->door_count; i++)
                 p->net |= b->doors[i].kind == DOOR_NET;
-        for (size_t i = 0; i < b->door_count; i++)
-                p->authority |= b->doors[i].kind == DOOR_NET && b->doors[i].net.form == NET_URL &&
-                                b->doors[i].net.tls;
         if (!p->net)
                 return 0;
         p->ports = arena_alloc(b->a, NET_PORTS_MAX * sizeof *p->ports);

@@ -42,13 +42,15 @@ struct plan_request {
         const char *cwd_asked;     /* --cwd, absolute, or NULL */
         const char *term;          /* TERM for a box with a terminal */
         bool tty;
-        bool root_inside;                 /* uid 0 inside: still nobody outside */
-        enum wall_kind wall;              /* resolved: WALL_NAMESPACE or WALL_PROCESS */
-        bool as_root;                     /* the caller is root: doors need id-mapped mounts */
-        const struct plan_seen *seen;     /* parallel to the policy's doors */
-        const struct plan_program *found; /* parallel to the policy's doors (RUN doors only) */
-        struct plan_program entry;        /* what argv[0] names */
-        bool entry_searched;              /* argv[0] is a bare name, looked for in PATH */
+        bool root_inside;                   /* uid 0 inside: still nobody outside */
+        enum wall_kind wall;                /* resolved: WALL_NAMESPACE or WALL_PROCESS */
+        bool as_root;                       /* the caller is root: doors need id-mapped mounts */
+        const struct plan_seen *seen;       /* parallel to the policy's doors */
+        const struct plan_program *found;   /* parallel to the policy's doors (RUN doors only) */
+        struct plan_program entry;          /* what argv[0] names */
+        bool entry_searched;                /* argv[0] is a bare name, looked for in PATH */
+        const struct policy_places *places; /* or NULL */
+        enum policy_stage stage;
         const char *state[2]; /* cordon's own state directory, as named and as resolved: no box sees it */
 };
 
