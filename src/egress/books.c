@@ -20,12 +20,13 @@ struct egress_row *books_row(struct broker *b, const char *to, bool allowed, con
                 if (r->allowed == allowed && strcmp(r->to, to) == 0 && strcmp(r->why, why) == 0)
                         return r;
         }
-        if (b->row_count == NET_ROWS_MAX) {
+        if (b->row_count == NET_ROWS_MAX || (!allowed && b->denied_rows == DENIED_ROWS_MAX)) {
                 b->rows_lost++;
                 return NULL;
         }
         struct egress_row *r = &b->rows[b->row_count];
         *r = (struct egress_row){ .index = b->row_count++, .allowed = allowed };
+        b->denied_rows += !allowed;
         (void) snprintf(r->to, sizeof r->to, "%s", to);
         (void) snprintf(r->why, sizeof r->why, "%s", why);
         (void) snprintf(r->permit, sizeof r->permit, "%s", permit);

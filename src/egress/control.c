@@ -175,6 +175,8 @@ static void add_listener(struct broker *b, const struct egress_order *o, int fd)
                         (void) close(fd); /* whoever connects is refused */
                 return;
         }
+        if (kind == SOURCE_WATCH)
+                b->watchers[b->watchers[0] != NULL] = s;
         if (tcp) {
                 inherit(fd);
                 b->listeners[b->listener_count++] = s;

@@ -136,11 +136,10 @@ void flow_connect(struct flow *f)
                 flow_not_dialed(f, "too many names", REACH_UNKNOWN);
                 return;
         }
-        bool fresh = (f->name->state == NAME_KNOWN || f->name->state == NAME_FAILED) &&
-                     b->now_ns < f->name->good_until_ns;
-        if (fresh)
+        bool fresh = f->name->state != NAME_UNKNOWN && b->now_ns < f->name->good_until_ns;
+        if (fresh && f->name->state != NAME_ASKED)
                 dial_name(f);
-        else if (f->name->state != NAME_ASKED)
+        else if (!fresh)
                 resolver_ask(b, f->name);
 }
 

@@ -15,6 +15,8 @@ enum {
         ADDRESSES_MAX = 16,   /* kept of one name */
         DNS_CLIENTS_MAX = 16, /* questions over TCP at once */
         RELAY_BUFFER = 65536,
+        DENIED_ROWS_MAX = 192, /* so that refusals do not crowd out what was reached */
+        WATCH_BURST = 256,     /* refused packets that are looked at between two ticks */
 };
 
 /* What epoll wakes us for. */
@@ -137,6 +139,9 @@ struct broker {
         struct source *listeners[NET_PORTS_MAX + NET_LOCALS_MAX];
         unsigned listener_count;
         bool paused;
+        struct source *watchers[2];
+        unsigned watched; /* packets since the last tick */
+        bool watch_paused;
         struct flow *flows, *dead, *again;
         unsigned flow_count, half_open, dns_clients;
         uint64_t sent; /* bytes from the box, all doors */
@@ -144,7 +149,7 @@ struct broker {
         uint32_t limits_hit;
         struct egress_row *rows;
         bool *dirty;
-        unsigned row_count;
+        unsigned row_count, denied_rows;
         uint32_t rows_lost;
         bool any_dirty, has_until, has_names;
         struct dns_client *dns_list, *dns_dead;
@@ -224,3 +229,4 @@ void dns_tick(struct broker *b, bool free_dead);
 
 /* watch.c */
 void watch_serve(struct broker *b, struct source *s);
+void watch_pause(struct broker *b, bool pause);

@@ -87,7 +87,7 @@ static int wait_ms(const struct broker *b)
 {
         if (b->again)
                 return 0;
-        if (b->half_open > 0 || b->dns_clients > 0)
+        if (b->half_open > 0 || b->dns_clients > 0 || b->watch_paused)
                 return TICK_MS;
         if (b->any_dirty)
                 return FLUSH_MS;
@@ -124,6 +124,7 @@ _Noreturn void broker_run(struct broker *b)
                         ticked = b->now_ns;
                         flow_tick(b);
                         dns_tick(b, false);
+                        watch_pause(b, false);
                 }
                 if (b->paused && b->half_open < HALF_OPEN_MAX / 2)
                         listen_pause(b, false);

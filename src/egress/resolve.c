@@ -175,6 +175,8 @@ void resolver_ask(struct broker *b, struct name *n)
         struct question q = { .id = place_of(b, n) };
         memcpy(q.name, n->host, sizeof q.name);
         n->state = NAME_ASKED;
+        n->good_until_ns =
+                b->now_ns + (WORKER_SECONDS + 2) * UINT64_C(1000000000); /* then it is asked again */
         if (b->resolver >= 0 && wire_send(b->resolver, &q, sizeof q, -1) == 0)
                 return;
         const struct reply none = { .error = EAI_FAIL };

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 enum { ROUND = 32 };
 
@@ -59,9 +60,26 @@ static void tell(struct broker *b, const struct seen *s)
         }
 }
 
+void watch_pause(struct broker *b, bool pause)
+{
+        b->watched = pause ? b->watched : 0;
+        if (b->watch_paused == pause)
+                return;
+        b->watch_paused = pause;
+        for (unsigned i = 0; i < 2; i++) {
+                struct epoll_event e = { .events = pause ? 0 : EPOLLIN, .data.ptr = b->watchers[i] };
+                if (b->watchers[i])
+                        (void) epoll_ctl(b->epoll, EPOLL_CTL_MOD, b->watchers[i]->fd, &e);
+        }
+}
+
 void watch_serve(struct broker *b, struct source *s)
 {
-        for (unsigned i = 0; i < ROUND; i++) {
+        if (b->watched >= WATCH_BURST) { /* a flood is the kernel's to drop until the next tick */
+                watch_pause(b, true);
+                return;
+        }
+        for (unsigned i = 0; i < ROUND; i++, b->watched++) {
                 uint8_t p[128];
                 struct seen seen;
                 ssize_t n = recv(s->fd, p, sizeof p, MSG_DONTWAIT);

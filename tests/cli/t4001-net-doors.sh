@@ -8,7 +8,7 @@ for who in root as_user; do
         is "$who: the result counts the connection" "$(row web.test:80 allow connections)" 1
         is "$who: and says where it led" "$(row web.test:80 allow reach)" public
         ok "$who: bytes are counted both ways" test "$(row web.test:80 allow sent)" -gt 50 -a "$(row web.test:80 allow received)" -gt 50
-        is "$who: the broker took its leave" "$(json .net.broker)" done
+        is "$who: the broker took its leave" "$(json .net.broker)" "done"
         is "$who: nothing was refused" "$(json '.denials | length')" 0
 
         for family in 4 6; do

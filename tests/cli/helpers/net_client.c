@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cli/helpers/net_client.c HOST PORT HOW - clients that do what libraries do: each prints one line of what came
- * back. Also linked statically, to have a program without a dynamic loader. */
+/* tests/cli/helpers/net_client.c HOST PORT HOW - clients that do what libraries do: each prints one line of
+ * what came back. Also linked statically, to have a program without a dynamic loader. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,7 +22,8 @@ static int talk(int fd)
 {
         char b[256] = "";
         (void) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-        if (send(fd, "ping", 4, MSG_NOSIGNAL) != 4 || recv(fd, b, 4, MSG_WAITALL) != 4 || memcmp(b, "ping", 4) != 0)
+        if (send(fd, "ping", 4, MSG_NOSIGNAL) != 4 || recv(fd, b, 4, MSG_WAITALL) != 4 ||
+            memcmp(b, "ping", 4) != 0)
                 return -1;
         return 0;
 }
@@ -105,8 +106,9 @@ static int half_close(void)
         char b[64] = "", block[5000];
         int fd = socket(where->ai_family, SOCK_STREAM, 0);
         memset(block, 'z', sizeof block);
-        if (connect(fd, where->ai_addr, where->ai_addrlen) < 0 || send(fd, block, sizeof block, 0) != sizeof block ||
-            shutdown(fd, SHUT_WR) < 0 || recv(fd, b, 5, MSG_WAITALL) != 5)
+        if (connect(fd, where->ai_addr, where->ai_addrlen) < 0 ||
+            send(fd, block, sizeof block, 0) != sizeof block || shutdown(fd, SHUT_WR) < 0 ||
+            recv(fd, b, 5, MSG_WAITALL) != 5)
                 return -1;
         return strcmp(b, "5000\n") == 0 && recv(fd, b, 1, 0) == 0 ? 0 : -1;
 }
@@ -126,7 +128,8 @@ static int peer(void)
         struct sockaddr_storage at;
         socklen_t n = sizeof at;
         int fd = socket(where->ai_family, SOCK_STREAM, 0);
-        if (connect(fd, where->ai_addr, where->ai_addrlen) < 0 || getpeername(fd, (struct sockaddr *) &at, &n) < 0)
+        if (connect(fd, where->ai_addr, where->ai_addrlen) < 0 ||
+            getpeername(fd, (struct sockaddr *) &at, &n) < 0)
                 return -1;
         (void) getnameinfo((struct sockaddr *) &at, n, theirs, sizeof theirs, NULL, 0, NI_NUMERICHOST);
         (void) getnameinfo(where->ai_addr, where->ai_addrlen, mine, sizeof mine, NULL, 0, NI_NUMERICHOST);
@@ -196,10 +199,18 @@ static const struct {
         const char *name;
         int (*run)(void);
 } ways[] = {
-        { "blocking", blocking },     { "nonblocking", nonblocking }, { "epoll-first", epoll_first },
-        { "threads", threads },       { "vfork", vforked },           { "half-close", half_close },
-        { "reset", reset },           { "peer", peer },               { "hold", hold },
-        { "flood", flood },           { "drain", drain },             { "many", many },
+        { "blocking", blocking },
+        { "nonblocking", nonblocking },
+        { "epoll-first", epoll_first },
+        { "threads", threads },
+        { "vfork", vforked },
+        { "half-close", half_close },
+        { "reset", reset },
+        { "peer", peer },
+        { "hold", hold },
+        { "flood", flood },
+        { "drain", drain },
+        { "many", many },
 };
 
 int main(int argc, char **argv)
