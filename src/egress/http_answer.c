@@ -216,13 +216,24 @@ static bool body_step(struct http_flow *f)
         return true;
 }
 
+/* A frame's end is the end of what can be waited for: the next may come in an hour. */
+static void tunnel_data(struct http_flow *f, struct span data)
+{
+        for (size_t n; data.n; data = span_of(data.p + n, data.n - n)) {
+                bool ends;
+                n = http_frames_next(&f->x.frames, data, &ends);
+                scrub_down(f, span_of(data.p, n), ends);
+        }
+}
+
 static bool tunnel_step(struct http_flow *f)
 {
         if (f->upstream.in.n == 0 && !f->upstream.closed)
                 return false;
-        scrub_down(f, fifo_all(&f->upstream.in), f->upstream.closed);
+        tunnel_data(f, fifo_all(&f->upstream.in));
         fifo_drop(&f->upstream.in, f->upstream.in.n);
         if (f->upstream.closed) {
+                scrub_down(f, (struct span){ 0 }, true);
                 http_tell(f, HTTP_ALLOWED, "");
                 http_exchange_end(f);
                 http_finish(f);

@@ -85,6 +85,16 @@ void http_body_init(struct http_body *b, enum body_kind kind, uint64_t length);
 /* Takes some of `in`: *ret_used bytes. DATA: *ret_data is part of the body. */
 enum body_state http_body_next(struct http_body *b, struct span in, size_t *ret_used, struct span *ret_data);
 
+/* ---- http_frames.c: where WebSocket frames of a server end ---- */
+struct http_frames {
+        uint8_t head[14]; /* of the frame being read */
+        uint8_t have;
+        uint64_t left; /* of its payload */
+};
+/* How many of these bytes belong to one frame; *ret_ends: its last one is among them. At least 1 when data.n
+ * is. */
+size_t http_frames_next(struct http_frames *w, struct span data, bool *ret_ends);
+
 /* ---- scrub.c: finds secrets in every clothing, across any cut ---- */
 struct scrub_set;
 /* The bytes are copied and wiped at the end. NULL: no memory. */
@@ -214,6 +224,7 @@ struct http_exchange { /* one request and its answer; all zero between two */
         uint64_t sent, received;
         uint64_t abused, scrubbed; /* a bit for each credential */
         struct scrub look, clean;
+        struct http_frames frames;
         struct swap swap;
         struct fifo head;  /* as sent, while it could have to be sent again */
         struct fifo asked; /* the URL, for fixtures */

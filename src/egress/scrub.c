@@ -95,14 +95,23 @@ static unsigned entity_value(const uint8_t *p, size_t n)
         return v;
 }
 
+static bool entity_byte(uint8_t c)
+{
+        uint8_t low = c | 0x20;
+        return c == '#' || (c >= '0' && c <= '9') || (low >= 'a' && low <= 'z');
+}
+
 static unsigned entity_unit(const uint8_t *p, size_t n, const uint8_t want[2])
 {
-        size_t most = n < ENTITY_MAX ? n : ENTITY_MAX;
-        const uint8_t *semi = memchr(p, ';', most);
-        if (!semi)
-                return n < ENTITY_MAX ? UNIT_MORE : UNIT_NO;
-        unsigned v = entity_value(p + 1, (size_t) (semi - p) - 1);
-        return v && (v == want[0] || v == want[1]) ? (unsigned) (semi - p) + 1 : UNIT_NO;
+        size_t i = 1;
+        while (i < n && i < ENTITY_MAX && entity_byte(p[i]))
+                i++;
+        if (i == n && i < ENTITY_MAX)
+                return UNIT_MORE;
+        if (i >= ENTITY_MAX || p[i] != ';')
+                return UNIT_NO;
+        unsigned v = entity_value(p + 1, i - 1);
+        return v && (v == want[0] || v == want[1]) ? (unsigned) i + 1 : UNIT_NO;
 }
 
 static unsigned unit(const struct pattern *t, size_t k, const uint8_t *p, size_t n)
@@ -129,8 +138,10 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
 {
         size_t at = 0;
         for (size_t k = 0; k < t->n; k++) {
-                while (t->lines && k && at < n && (p[at] == '\r' || p[at] == '\n'))
-                        at++;
+                if (t->lines && k) { /* one line end, not an empty line: that ends what base64 is in */
+                        at += at < n && p[at] == '\r';
+                        at += at < n && p[at] == '\n';
+                }
                 unsigned u = at < n ? unit(t, k, p + at, n - at) : UNIT_MORE;
                 if (u == UNIT_MORE)
                         return (struct match){ .partial = k ? k : 1 };

@@ -638,6 +638,51 @@ static void test_flow__websocket_by_name_only(void)
         rig_end(&g);
 }
 
+/* One frame of a server: a byte of type, the length, the payload. */
+static void put_frame(struct buf *b, const char *payload)
+{
+        size_t n = strlen(payload);
+        buf_putc(b, (char) 0x81);
+        if (n < 126) {
+                buf_putc(b, (char) n);
+        } else {
+                buf_putc(b, 126);
+                buf_putc(b, (char) (n >> 8));
+                buf_putc(b, (char) n);
+        }
+        buf_add(b, payload, n);
+}
+
+static void test_flow__websocket_frames_do_not_wait_for_the_next(void)
+{
+        static const char ask[] = "GET /ws HTTP/1.1\r\nHost: api.test\r\nConnection: Upgrade\r\n"
+                                  "Upgrade: websocket\r\nSec-WebSocket-Key: abc\r\n\r\n";
+        static const char yes[] = "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n";
+        char longer[400];
+        memset(longer, 'x', sizeof longer);
+        memcpy(longer + 350, SECRET, sizeof SECRET);
+        const char *const payloads[] = {
+                "ends like a secret: ghp", "", "g", longer, "<" SECRET ">", "%", "last"
+        };
+        for (size_t cut = 0; cut < 9; cut++) {
+                struct rig g;
+                if (!rig_start(&g, &plain))
+                        return;
+                rig_client(&g, span_str(ask), 0);
+                rig_upstream(&g, span_str(yes), 0);
+                for (size_t i = 0; i < COUNT(payloads); i++) {
+                        AUTO_BUF(frame);
+                        put_frame(&frame, payloads[i]);
+                        size_t before = g.to_client.n;
+                        rig_upstream(&g, buf_span(&frame), cut);
+                        CHECK_INT(g.to_client.n - before, frame.n); /* all of it, now */
+                }
+                CHECK(!holds(&g.to_client, "R3alSecret"));
+                CHECK(holds(&g.to_client, "<*****") && holds(&g.to_client, "ghp"));
+                rig_end(&g);
+        }
+}
+
 static void test_flow__it_can_be_cut_and_closed_at_any_time(void)
 {
         static const char up[] = "POST /pub/x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 5\r\n\r\nhello";
@@ -707,6 +752,7 @@ int main(void)
                 CASE(test_answer__early_answers_end_the_connection),
                 CASE(test_flow__expectations_are_met_here),
                 CASE(test_flow__websocket_by_name_only),
+                CASE(test_flow__websocket_frames_do_not_wait_for_the_next),
                 CASE(test_flow__it_can_be_cut_and_closed_at_any_time),
                 CASE(test_flow__memory_is_bounded),
         };

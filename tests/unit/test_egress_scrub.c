@@ -138,6 +138,24 @@ static void test_scrub__base64_broken_into_lines(void)
         scrub_set_free(set);
 }
 
+/* An event of a stream ends in an empty line and must not wait for the next one, whatever it ended with. */
+static void test_scrub__events_do_not_wait_for_the_next(void)
+{
+        struct span word = span_str(secret);
+        struct scrub_set *set = scrub_set_new(&word, 1);
+        for (int c = 0x20; c < 0x7f; c++) {
+                char text[32];
+                struct fifo out = { 0 };
+                struct scrub s = { .set = set };
+                (void) snprintf(text, sizeof text, "data: x%c%s", c, c & 1 ? "\n\n" : "\r\n\r\n");
+                scrub_pass(&s, span_str(text), false, &out);
+                CHECK(span_is(fifo_all(&out), text));
+                scrub_done(&s);
+                fifo_done(&out);
+        }
+        scrub_set_free(set);
+}
+
 static void test_scrub__a_secret_that_is_cut_off_is_not_let_out(void)
 {
         struct span word = span_str(secret);
@@ -244,6 +262,7 @@ int main(void)
         static const struct test_case cases[] = {
                 CASE(test_scrub__every_form_at_every_cut),
                 CASE(test_scrub__base64_broken_into_lines),
+                CASE(test_scrub__events_do_not_wait_for_the_next),
                 CASE(test_scrub__a_secret_that_is_cut_off_is_not_let_out),
                 CASE(test_scrub__other_text_stays_byte_for_byte),
                 CASE(test_scrub__one_secret_that_begins_another),

@@ -113,6 +113,43 @@ static void test_stage__a_place_without_a_line_leads_nowhere(void)
         rig_end(&g);
 }
 
+/* As the broker has it: doors that were places are URLs already. */
+static void test_stage__a_url_that_a_place_stands_for_goes_where_the_stage_says(void)
+{
+        struct rig g;
+        struct rig_in in = { .policy = "use none\nnet http://api.test/** GET\n",
+                             .places = places,
+                             .stage = POLICY_STAGE_TEST };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x?q=1")), 0);
+        CHECK_STR(g.target, "stage.test:8080");
+        CHECK(holds(&g.to_upstream, "GET /mirror/api/v1/x?q=1 HTTP/1.1\r\nHost: stage.test:8080\r\n"));
+        rig_end(&g);
+        in.stage = POLICY_STAGE_LIVE;
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x")), 0);
+        CHECK_STR(g.target, "api.test:80");
+        rig_end(&g);
+        in.stage = POLICY_STAGE_TEST; /* the live server of a place is not to be had in another stage */
+        in.places = "place api live http://api.test/\n";
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x")), 0);
+        CHECK(holds(&g.to_client, "leads nowhere in this stage"));
+        CHECK_INT(g.connects, 0);
+        rig_end(&g);
+        in.places = "place all live http://api.test/\nplace all test http://a.test/\n"
+                    "place v1 live http://api.test/v1/\nplace v1 test http://b.test/\n";
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x")), 0); /* the innermost */
+        CHECK_STR(g.target, "b.test:80");
+        CHECK(holds(&g.to_upstream, "GET /x HTTP/1.1"));
+        rig_end(&g);
+}
+
 static const char fixtures[] =
         "{\"method\":\"GET\",\"url\":\"http://api.test/v1/x?a=1\",\"status\":200,"
         "\"headers\":[[\"Content-Type\",\"text/plain\"],[\"Content-Length\",\"99\"]],\"body\":\"first\"}\n"
@@ -364,6 +401,7 @@ int main(void)
                 CASE(test_stage__a_door_without_its_credential_does_not_load),
                 CASE(test_stage__a_place_leads_where_the_stage_says),
                 CASE(test_stage__a_place_without_a_line_leads_nowhere),
+                CASE(test_stage__a_url_that_a_place_stands_for_goes_where_the_stage_says),
                 CASE(test_mock__answers_come_from_fixtures_alone),
                 CASE(test_mock__without_fixtures_nothing_is_answered),
                 CASE(test_record__what_is_recorded_can_be_mocked_and_holds_no_secret),
