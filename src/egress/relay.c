@@ -49,11 +49,12 @@ static enum outcome send_rest(struct half *h)
 
 static enum outcome keep_rest(struct half *h, const char *p, size_t n)
 {
-        free(h->rest);
-        h->rest = malloc(n);
-        if (!h->rest)
+        char *kept = malloc(n);
+        if (!kept)
                 return PUMP_BROKEN;
-        memcpy(h->rest, p, n);
+        memcpy(kept, p, n);
+        free(h->rest); /* none: it is written out before more is read */
+        h->rest = kept;
         h->held = n;
         h->rest_at = 0;
         return PUMP_IDLE;
