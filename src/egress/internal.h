@@ -68,7 +68,7 @@ struct name *names_find(const struct names *n, const struct egress_address *a);
 /* ---- flows ---- */
 struct half { /* one direction */
         struct source *from, *to;
-        char *rest; /* read, but not taken by `to` yet */
+        struct buf rest; /* read, but not taken by `to` yet */
         size_t held, rest_at;
         int pipe[2];
         bool bulk, ended, shut, is_out; /* is_out: from the box */

@@ -7,8 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 
 enum { PIPE_BYTES = 256 * 1024, ROUNDS = 16 };
@@ -36,25 +34,21 @@ static void spend(struct flow *f, const struct half *h, size_t n)
 static enum outcome send_rest(struct half *h)
 {
         while (h->held > 0) {
-                ssize_t n = send(h->to->fd, h->rest + h->rest_at, h->held, MSG_NOSIGNAL);
+                ssize_t n = send(h->to->fd, h->rest.p + h->rest_at, h->held, MSG_NOSIGNAL);
                 if (n < 0)
                         return of_errno();
                 h->rest_at += (size_t) n;
                 h->held -= (size_t) n;
         }
-        free(h->rest);
-        h->rest = NULL;
         return PUMP_MORE;
 }
 
 static enum outcome keep_rest(struct half *h, const char *p, size_t n)
 {
-        char *kept = malloc(n);
-        if (!kept)
+        h->rest.n = 0;
+        buf_add(&h->rest, p, n);
+        if (h->rest.failed)
                 return PUMP_BROKEN;
-        memcpy(kept, p, n);
-        free(h->rest); /* none: it is written out before more is read */
-        h->rest = kept;
         h->held = n;
         h->rest_at = 0;
         return PUMP_IDLE;
@@ -183,8 +177,7 @@ void relay_event(struct flow *f, struct source *s, uint32_t events)
 void relay_done(struct flow *f)
 {
         for (unsigned i = 0; i < 2; i++) {
-                free(f->half[i].rest);
-                f->half[i].rest = NULL;
+                buf_done(&f->half[i].rest);
                 if (!f->half[i].from)
                         continue;
                 fd_close(&f->half[i].pipe[0]);
