@@ -63,15 +63,21 @@ static struct netlink_address address(bool v6, const char *text, uint8_t bits)
         return a;
 }
 
-/* Loopback and link up, with an address of each family. */
-static int raise_link(const struct gateway *g, int nl, int index, bool gateway)
+/* Loopback and link up, with an address of each family. A host that has IPv6 switched off for new links
+ * leaves the box with IPv4: names still lead everywhere, because the broker connects. */
+static int raise_link(struct gateway *g, int nl, int index, bool gateway)
 {
         const struct netlink_address a4 = address(false, gateway ? BOX_GATEWAY4 : BOX_ADDRESS4, 30);
         const struct netlink_address a6 = address(true, gateway ? BOX_GATEWAY6 : BOX_ADDRESS6, 64);
         if (index < 0 || netlink_up(nl, 1) < 0 || netlink_up(nl, index) < 0)
                 return fail(g, "raising the box's link");
-        if (netlink_address(nl, index, &a4) < 0 || (g->v6 && netlink_address(nl, index, &a6) < 0))
+        if (netlink_address(nl, index, &a4) < 0)
                 return fail(g, "giving the box's link an address");
+        if (g->v6 && netlink_address(nl, index, &a6) < 0) {
+                if (gateway)
+                        return fail(g, "giving the box's link an IPv6 address");
+                g->v6 = false;
+        }
         return 0;
 }
 
@@ -202,7 +208,7 @@ static int raise_box(struct gateway *g)
         return listen_locals(g);
 }
 
-static int raise_gateway(const struct gateway *g)
+static int raise_gateway(struct gateway *g)
 {
         if (setns(g->own_ns, CLONE_NEWNET) < 0)
                 return fail(g, "entering the gateway");
