@@ -113,7 +113,7 @@ static void test_stage__a_place_without_a_line_leads_nowhere(void)
         rig_end(&g);
 }
 
-/* As the broker has it: doors that were places are URLs already. */
+/* A door by URL to a server that a place stands for: the stage holds for it too. */
 static void test_stage__a_url_that_a_place_stands_for_goes_where_the_stage_says(void)
 {
         struct rig g;
