@@ -104,10 +104,6 @@ void http_rules_clock(struct http_rules *r, int64_t now);
  */
 bool http_rules_cover(const struct http_rules *r, const char *host, uint16_t port);
 
-/* The hosts whose TLS is opened up, for tls_box_in: of https doors and of places, each once; a wildcard by
- * the name behind its star. How many there are, of which at most `cap` were put into ret_names (borrowed). */
-size_t http_rules_tls_names(const struct http_rules *r, const char **ret_names, size_t cap);
-
 /* ---- events ---- */
 
 enum http_verdict {

@@ -2,6 +2,7 @@
 /* egress/http_flow.c - a client connection: bytes in and out of both sides, the one link upstream, the end.
  * What a request or an answer means is in http_request.c and http_answer.c. */
 #include "egress/http_internal.h"
+#include "egress/tls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,17 +258,38 @@ static int first_byte(struct http_flow *f, uint8_t c)
         return -1;
 }
 
+/* A hello is read by our own strict reader before OpenSSL sees it: what is none goes no further. True: go on
+ * with *bytes, which is then all that came so far. */
+static bool greet(struct http_flow *f, struct span *bytes)
+{
+        struct tls_hello_info info;
+        fifo_span(&f->hello, *bytes);
+        enum tls_hello r = f->hello.failed ? TLS_HELLO_BAD : tls_hello_read(fifo_all(&f->hello), &info);
+        if (r == TLS_HELLO_MORE)
+                return false;
+        f->greeted = true;
+        *bytes = fifo_all(&f->hello);
+        if (r == TLS_HELLO_OK)
+                return true;
+        http_tell(f, HTTP_DENIED, "this is neither HTTP nor a TLS hello");
+        http_finish(f);
+        return false;
+}
+
 void http_flow_from_client(struct http_flow *f, struct span bytes)
 {
         if (f->done || bytes.n == 0)
                 return;
         if (!f->known && first_byte(f, bytes.p[0]) < 0)
                 return;
-        if (side_feed(&f->client, f->r->in.tls, bytes) < 0) {
-                client_tls_failed(f);
+        if (f->tls && !f->greeted && !greet(f, &bytes))
                 return;
-        }
-        run(f);
+        int bad = side_feed(&f->client, f->r->in.tls, bytes);
+        fifo_done(&f->hello);
+        if (bad)
+                client_tls_failed(f);
+        else
+                run(f);
 }
 
 void http_flow_from_upstream(struct http_flow *f, struct span bytes)
@@ -393,6 +415,7 @@ void http_flow_free(struct http_flow *f)
         side_done(&f->client, f->r->in.tls);
         side_done(&f->upstream, f->r->in.tls);
         fifo_done(&f->scratch);
+        fifo_done(&f->hello);
         explicit_bzero(f, sizeof *f);
         free(f);
 }

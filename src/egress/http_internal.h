@@ -238,7 +238,9 @@ struct http_flow {
         char peer_host[256];
         struct http_peer peer;
         struct http_side client, upstream;
-        bool known, tls; /* the client spoke; in TLS */
+        bool known, tls;   /* the client spoke; in TLS */
+        struct fifo hello; /* its first bytes, until they are a whole hello */
+        bool greeted;
         bool done;
         enum http_request_state request;
         enum http_answer_state answer;

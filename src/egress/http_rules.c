@@ -129,45 +129,6 @@ bool http_rules_cover(const struct http_rules *r, const char *host, uint16_t por
         return false;
 }
 
-struct names {
-        const char **v;
-        size_t n, cap;
-};
-
-static void add_name(struct names *x, const char *name)
-{
-        for (size_t i = 0; i < x->n && i < x->cap; i++)
-                if (strcmp(x->v[i], name) == 0)
-                        return;
-        if (x->n < x->cap)
-                x->v[x->n] = name;
-        x->n++;
-}
-
-static void add_url(struct names *x, const struct policy_place_url *u)
-{
-        if (u && u->tls)
-                add_name(x, u->host);
-}
-
-size_t http_rules_tls_names(const struct http_rules *r, const char **ret_names, size_t cap)
-{
-        struct names x = { ret_names, 0, cap };
-        size_t n;
-        const struct door *d = policy_doors(r->in.policy, &n);
-        for (size_t i = 0; i < n; i++) {
-                if (d[i].kind != DOOR_NET)
-                        continue;
-                if (d[i].net.form == NET_URL && d[i].net.tls)
-                        add_name(&x, d[i].net.host);
-                if (d[i].net.form != NET_PLACE)
-                        continue;
-                add_url(&x, policy_place_asked(r->in.places, d[i].net.host, r->in.stage));
-                add_url(&x, policy_place_target(r->in.places, d[i].net.host, r->in.stage));
-        }
-        return x.n;
-}
-
 bool http_rules_use(struct http_rules *r, const struct http_credential *c, const char **ret_why)
 {
         uint64_t *uses = &r->uses[c - r->in.credentials];

@@ -140,7 +140,7 @@ static int expand(const struct scope *s, struct door *d, const struct door *raw)
         case DOOR_OUT:
                 return copy_named(s, d, raw);
         case DOOR_NET:
-                return copy_net(s, &d->net, &raw->net) < 0 ? -1 : net_resolve_place(s, &d->at, &d->net);
+                return copy_net(s, &d->net, &raw->net);
         case DOOR_NONE:
         case DOOR_KIND__COUNT:
                 break;

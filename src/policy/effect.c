@@ -59,8 +59,6 @@ static int effect_net(const struct effect_in *x)
                 return fail_effect(x, "write `net METHOD URL` or `net HOST:PORT`");
         if (net_dest_parse(x->s->mem, &x->tok[x->n - 1], NET_IN_EFFECT, &x->f->net, x->s->e) < 0)
                 return -1;
-        if (net_resolve_place(x->s, &x->tok[x->n - 1].at, &x->f->net) < 0)
-                return -1;
         bool raw = x->f->net.form == NET_HOST_PORT;
         if (raw != (x->n == 1)) {
                 (void) fail_effect(x, raw ? "host:port has no method" : "the method is missing");

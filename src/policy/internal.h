@@ -159,8 +159,6 @@ int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_
 enum { NET_IN_EFFECT = 1 }; /* one concrete request: no wildcard, no tail */
 int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret,
                    struct err *e);
-/* A place becomes the URL that the context's places have for it; 0 when there is nothing to do. */
-int net_resolve_place(const struct scope *s, const struct source_place *at, struct net_dest *d);
 bool net_method_known(const char *method);
 bool net_method_unnamed(const char *method);               /* does a door that names no method cover it? */
 void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */

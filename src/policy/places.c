@@ -177,24 +177,3 @@ const char *policy_place_name(const struct policy_places *p, size_t index)
 {
         return p && index < p->n ? p->v[index].name : NULL;
 }
-
-int net_resolve_place(const struct scope *s, const struct source_place *at, struct net_dest *d)
-{
-        const struct policy_places *places = s->ctx ? s->ctx->places : NULL;
-        if (d->form != NET_PLACE || !places)
-                return 0;
-        const struct policy_place_url *u = policy_place_asked(places, d->host, s->ctx->stage);
-        if (!u) {
-                (void) fail_at(s->e, at, "the place @%s leads nowhere in the stage %s", d->host,
-                               stage_names[s->ctx->stage]);
-                return err_hint(s->e, "add to the places file: place %s %s https://HOST/", d->host,
-                                s->ctx->stage == POLICY_STAGE_MOCK ? "live" : stage_names[s->ctx->stage]);
-        }
-        d->form = NET_URL;
-        d->tls = u->tls;
-        d->port = u->port;
-        d->is_address = u->is_address;
-        d->path = arena_printf(s->mem, "%s%s", u->path, d->path + 1);
-        d->host = arena_str(s->mem, u->host);
-        return d->path && d->host ? 0 : fail_memory(s->e);
-}

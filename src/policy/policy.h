@@ -165,35 +165,6 @@ struct policy_word_help {
 };
 const struct policy_word_help *policy_words(size_t *ret_count);
 
-/* ---- places (places.c): where @name leads in each stage ---- */
-
-/* Zero reaches nothing: only recorded answers. */
-enum policy_stage { POLICY_STAGE_MOCK = 0, POLICY_STAGE_TEST, POLICY_STAGE_LIVE, POLICY_STAGE__COUNT };
-const char *policy_stage_name(enum policy_stage s);
-int policy_stage_find(const char *name, enum policy_stage *ret_stage);
-
-/* Lines `place NAME STAGE URL`; the URL is http(s)://host[:port]/[path/]. The live URL is the place's
- * identity: tools in the box ask for it in every stage, and the broker sends the request to the stage's URL.
- */
-struct policy_places;
-struct policy_places *policy_places_parse(const char *file, struct span text, struct err *e);
-void policy_places_free(struct policy_places *p);
-
-struct policy_place_url {
-        bool tls, is_address;
-        uint16_t port;
-        const char *host; /* canonical */
-        const char *path; /* canonical; begins and ends with '/' */
-};
-/* What the box asks for: the live URL, else the stage's own. NULL: no such place. */
-const struct policy_place_url *policy_place_asked(const struct policy_places *p, const char *place,
-                                                  enum policy_stage stage);
-/* Where requests go in this stage. NULL: nowhere. */
-const struct policy_place_url *policy_place_target(const struct policy_places *p, const char *place,
-                                                   enum policy_stage stage);
-/* The names, by index, until NULL. */
-const char *policy_place_name(const struct policy_places *p, size_t index);
-
 /* ---- checked ---- */
 struct policy_context {
         const char *work, *home; /* absolute; what {work} and {home} mean. {tmp} is the box's private /tmp */
@@ -202,10 +173,6 @@ struct policy_context {
          */
         int (*load)(void *ctx, const char *name, struct span *ret_text, struct err *e);
         void *load_ctx;
-        /* Where @name leads; every place that a door or an effect names then becomes the URL that the box
-         * asks for. NULL: places stay places, and no plan can be made of them. */
-        const struct policy_places *places;
-        enum policy_stage stage;
         bool default_system; /* with no `use` line at all: `use base/system` (cordon run with no policy file)
                               */
 };
@@ -264,6 +231,35 @@ int policy_host(struct span raw, char ret_host[256], bool *ret_is_address, const
 bool policy_method_known(const char *method);
 /* The path of a URL, without query; `ret_path` holds raw.n + 1 bytes. -1 and why. */
 int policy_url_path(struct span raw, char *ret_path, const char **ret_why);
+
+/* ---- places (places.c): where @name leads in each stage ---- */
+
+/* Zero reaches nothing: only recorded answers. */
+enum policy_stage { POLICY_STAGE_MOCK = 0, POLICY_STAGE_TEST, POLICY_STAGE_LIVE, POLICY_STAGE__COUNT };
+const char *policy_stage_name(enum policy_stage s);
+int policy_stage_find(const char *name, enum policy_stage *ret_stage);
+
+/* Lines `place NAME STAGE URL`; the URL is http(s)://host[:port]/[path/]. The live URL is the place's
+ * identity: tools in the box ask for it in every stage, and the broker sends the request to the stage's URL.
+ */
+struct policy_places;
+struct policy_places *policy_places_parse(const char *file, struct span text, struct err *e);
+void policy_places_free(struct policy_places *p);
+
+struct policy_place_url {
+        bool tls, is_address;
+        uint16_t port;
+        const char *host; /* canonical */
+        const char *path; /* canonical; begins and ends with '/' */
+};
+/* What the box asks for: the live URL, else the stage's own. NULL: no such place. */
+const struct policy_place_url *policy_place_asked(const struct policy_places *p, const char *place,
+                                                  enum policy_stage stage);
+/* Where requests go in this stage. NULL: nowhere. */
+const struct policy_place_url *policy_place_target(const struct policy_places *p, const char *place,
+                                                   enum policy_stage stage);
+/* The names, by index, until NULL. */
+const char *policy_place_name(const struct policy_places *p, size_t index);
 
 /* ---- views ---- */
 /* Every door in words, then the worst that a hostile guest could do with them, in sentences. */

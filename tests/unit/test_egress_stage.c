@@ -113,7 +113,7 @@ static void test_stage__a_place_without_a_line_leads_nowhere(void)
         rig_end(&g);
 }
 
-/* As the broker has it: doors that were places are URLs already. */
+/* A door by URL to a server that a place stands for: the stage holds for it too. */
 static void test_stage__a_url_that_a_place_stands_for_goes_where_the_stage_says(void)
 {
         struct rig g;
@@ -346,30 +346,6 @@ static void test_judge__a_door_closes_when_its_time_is_over(void)
         rig_end(&g);
 }
 
-static void test_rules__names_whose_tls_is_opened_up(void)
-{
-        struct rig g;
-        const char *names[8];
-        struct rig_in in = {
-                .policy = "use none\nnet https://a.test/x GET\nnet https://a.test/y GET\nnet "
-                          "https://*.w.test/**\n"
-                          "net http://plain.test/**\nnet raw.test:443\nnet @api/**\nnet @nowhere/**\n",
-                .places = "place api live https://api.test/\nplace api test https://stage.test/\n",
-                .stage = POLICY_STAGE_TEST
-        };
-        if (!rig_start(&g, &in))
-                return;
-        size_t n = http_rules_tls_names(g.rules, names, COUNT(names));
-        CHECK_INT(n, 4);
-        AUTO_BUF(all);
-        for (size_t i = 0; i < n; i++)
-                buf_printf(&all, "%s ", names[i]);
-        CHECK(holds(&all, "a.test ") && holds(&all, "w.test ") && holds(&all, "api.test ") &&
-              holds(&all, "stage.test "));
-        CHECK_INT(http_rules_tls_names(g.rules, names, 2), 4);
-        rig_end(&g);
-}
-
 static bool never(void *ctx, const struct door *door, const char **ret_why)
 {
         (void) ctx;
@@ -410,7 +386,6 @@ int main(void)
                 CASE(test_judge__the_most_particular_door_is_taken),
                 CASE(test_judge__a_door_closes_when_its_time_is_over),
                 CASE(test_judge__caps_are_asked),
-                CASE(test_rules__names_whose_tls_is_opened_up),
         };
         return test_main(cases, COUNT(cases));
 }

@@ -29,6 +29,7 @@ static const struct http_credential key = { "key",
 struct end {
         SSL *ssl;
         BIO *in, *out;
+        bool hello_sent;
 };
 
 static void set_sni(SSL *ssl, const char *name)
@@ -40,7 +41,7 @@ static void set_sni(SSL *ssl, const char *name)
 
 static struct end end_of(SSL_CTX *ctx, bool server)
 {
-        struct end e = { SSL_new(ctx), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()) };
+        struct end e = { SSL_new(ctx), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()), false };
         (void) BIO_set_mem_eof_return(e.in, -1);
         SSL_set_bio(e.ssl, e.in, e.out);
         if (server)
@@ -136,8 +137,9 @@ static void spin(struct world *w)
                 char bytes[65536];
                 struct span s;
                 int n = BIO_read(w->client.out, bytes, sizeof bytes);
-                if (n > 0)
-                        rig_client(&w->rig, span_of(bytes, (size_t) n), 0);
+                if (n > 0) /* the hello in pieces, the rest as it comes */
+                        rig_client(&w->rig, span_of(bytes, (size_t) n), w->client.hello_sent ? 0 : 50);
+                w->client.hello_sent = w->client.hello_sent || n > 0;
                 drain(&w->rig.to_client, &s);
                 if (s.n)
                         (void) BIO_write(w->client.in, s.p, (int) s.n);
@@ -303,6 +305,24 @@ static void test_tls__plain_text_to_a_tls_door(void)
         world_end(&w);
 }
 
+static void test_tls__what_is_no_hello_goes_no_further(void)
+{
+        static const char *const firsts[] = {
+                "\x16\x03\x01\x02nonsense that is long enough to be read as a record",
+                "\x16GET / HTTP/1.1\r\n", "\x16\x03\x03\xff\xff"
+        };
+        for (size_t i = 0; i < COUNT(firsts); i++) {
+                struct world w;
+                if (!world_start(&w, "world"))
+                        SKIP("no ca-certificates on this host");
+                rig_client(&w.rig, span_str(firsts[i]), i == 0 ? 1 : 0);
+                CHECK(http_flow_done(w.rig.flow));
+                CHECK(strstr(rig_last(&w.rig)->why, "neither HTTP nor a TLS hello"));
+                w.client = end_of(w.client_ctx, false);
+                world_end(&w);
+        }
+}
+
 static void test_tls__without_tls_a_hello_is_refused(void)
 {
         struct rig g;
@@ -441,6 +461,7 @@ int main(void)
                 CASE(test_tls__only_http_1_1_is_offered),
                 CASE(test_tls__host_header_and_hello_must_agree),
                 CASE(test_tls__plain_text_to_a_tls_door),
+                CASE(test_tls__what_is_no_hello_goes_no_further),
                 CASE(test_tls__without_tls_a_hello_is_refused),
                 CASE(test_ca__names_outside_it_do_not_verify),
                 CASE(test_ca__it_is_short_lived_and_bounded),

@@ -68,39 +68,6 @@ static void test_places__bad_lines_say_where(void)
         }
 }
 
-static void test_places__doors_and_effects_become_urls(void)
-{
-        struct err e;
-        struct policy_context ctx = fixed_context;
-        struct policy_places *p = policy_places_parse("places",
-                                                      span_str("place api live https://api.test:8443/base/\n"
-                                                               "place t test https://t.test/\n"),
-                                                      &e);
-        static const char text[] =
-                "use none\nnet @api/v1/** GET with k cap 5M\nexpect allow net GET @api/v1/x\n"
-                "expect deny net GET @api/v2\nexpect allow net GET https://api.test:8443/base/v1/y\n";
-        ctx.places = p;
-        for (ctx.stage = 0; ctx.stage < POLICY_STAGE__COUNT; ctx.stage++) {
-                struct checked_policy *c = load_in("t", span_str(text), &ctx, &e);
-                if (!c)
-                        printf("# %s\n", e.what);
-                CHECK(c != NULL);
-                AUTO_BUF(b);
-                policy_show(c, &b);
-                CHECK(strstr(buf_str(&b), "net https://api.test:8443/base/v1/** GET with k cap 5M\n") !=
-                      NULL);
-                policy_checked_free(c);
-                struct checked_policy *t = load_in("t", span_str("use none\nnet @t/**\n"), &ctx, &e);
-                CHECK_INT(t != NULL, ctx.stage == POLICY_STAGE_TEST);
-                policy_checked_free(t);
-        }
-        ctx.stage = POLICY_STAGE_LIVE;
-        CHECK(load_in("t", span_str("use none\nnet @none/** GET\n"), &ctx, &e) == NULL);
-        CHECK_STR(e.what, "t:2:5: the place @none leads nowhere in the stage live");
-        CHECK_STR(e.hint, "add to the places file: place none live https://HOST/");
-        policy_places_free(p);
-}
-
 static void test_stages__names(void)
 {
         enum policy_stage s = POLICY_STAGE_LIVE;
@@ -124,8 +91,9 @@ static void test_websocket__only_where_it_is_named(void)
 int main(void)
 {
         static const struct test_case cases[] = {
-                CASE(test_places__each_stage_has_its_url),        CASE(test_places__bad_lines_say_where),
-                CASE(test_places__doors_and_effects_become_urls), CASE(test_stages__names),
+                CASE(test_places__each_stage_has_its_url),
+                CASE(test_places__bad_lines_say_where),
+                CASE(test_stages__names),
                 CASE(test_websocket__only_where_it_is_named),
         };
         return test_main(cases, COUNT(cases));
