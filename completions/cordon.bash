@@ -16,7 +16,7 @@ _cordon_complete_dirs() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY
 # The argument of option $1; fails when it takes none.
 _cordon_argument() {
         case $1 in
-        --read | --edit | --write | --sock) _cordon_complete_files "$2" ;;
+ --stage _cordon_complete_words live test mock        --read | --answers --places --edit | --write | --sock) _cordon_complete_files "$2" ;;
         --cwd | --work | --to) _cordon_complete_dirs "$2" ;;
         -p | --policy)
                 _cordon_complete_files "$2"
@@ -54,6 +54,10 @@ _cordon() {
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
         local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit --require-ledger --ledger --in-from --observe --json --status-fd
+        local verbs="run run-script doors check why policy vault ps stop inspect logs doctor bench breakout bombs claims help version"
+        local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
+                --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
+        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --stage --places --answers --root --require-limit --json --status-fd
                 -q --quiet --plan"
         local bombs="cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments
                 pipes sockets fork threads descriptors inodes disk sparse-file
@@ -123,6 +127,26 @@ _cordon() {
                 *--*) _cordon_complete_words "--json $doors -h --help" "$cur" ;;
                 check-*) _cordon_complete_files "$cur" ;;
                 why-*) _cordon_complete_words "read write run net env sock" "$cur"; [ ${#COMPREPLY[@]} -gt 0 ] || _cordon_complete_files "$cur" ;;
+                esac
+                ;;
+        vault)
+                if [ "$COMP_CWORD" -eq 2 ]; then
+                        _cordon_complete_words "add list rm rotate" "$cur"
+                        return
+                fi
+                case $prev in
+                --from-file | --key-file) _cordon_complete_files "$cur" ;;
+                --from-env | --env) mapfile -t COMPREPLY < <(compgen -v -- "$cur") ;;
+                --class) _cordon_complete_words "live test" "$cur" ;;
+                --protect) _cordon_complete_words "file passphrase keyring" "$cur" ;;
+                --from-command | --header | --query | --basic | --ttl | --max-uses | --passphrase-fd) ;;
+                *)
+                        case $cur in
+                        -*) _cordon_complete_words "--from-file --from-command --from-env --env --header --query --basic --body --class --ttl
+                                --max-uses --protect --key-file --passphrase-fd --json -h --help" "$cur" ;;
+                        *) _cordon_complete_words "$(cordon vault list 2>/dev/null | sed '1d; s/ .*//')" "$cur" ;;
+                        esac
+                        ;;
                 esac
                 ;;
         policy)

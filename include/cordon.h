@@ -106,7 +106,10 @@ typedef enum cordon_option {
         CORDON_LEDGER,        /* "on" (the default), "off", or "require": no start that cannot be recorded */
         CORDON_IN_FROM,       /* a run that led to this one */
         CORDON_WORK_KEEP,     /* "1": keep the layer of edit doors although nothing changed */
-        CORDON_WORK_ON        /* go on in the layer of this run */
+        CORDON_WORK_ON,       /* go on in the layer of this run */
+        CORDON_STAGE,         /* "live" (the default), "test" or "mock": where places lead */
+        CORDON_PLACES,        /* a places file: where @name leads in each stage */
+        CORDON_ANSWERS        /* a file of recorded exchanges, for the stage mock */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -298,6 +301,30 @@ CORDON_API char *cordon_log_restart(cordon_error *e);
 /* Attaches what came later to its cause. `token`: the id of the record. Writes the reply's own id. */
 CORDON_API int cordon_react(const char *token, const char *from, const char *text, char ret_id[64],
                             cordon_error *e);
+/* ---- the vault: sealed credentials of this user ---- */
+
+typedef struct cordon_credential {
+        const char *name;       /* as in `with NAME` */
+        const char *env;        /* the variable that gets the placeholder in a box, or NULL */
+        const char *header;     /* "Authorization: Bearer {}", which is the default; or one of: */
+        const char *query;      /* a parameter of the URL */
+        const char *basic;      /* the user name; the secret is the password */
+        int body;               /* 1: swapped where the placeholder stands in a body */
+        int test;               /* 1: of a test account; 0: live, and then only for the stage live */
+        uint64_t ttl_s;         /* seconds until it expires; 0: it does not */
+        uint64_t max_uses;      /* requests of one run; 0: no bound */
+        int secret_fd;          /* read to its end, */
+        const char *secret_env; /* or, when not NULL: the variable that holds the secret */
+        const char *protect;    /* of a new vault: "file" (the default), "passphrase" or "keyring" */
+        const char *key_file;   /* with "file"; NULL: a default outside the state directory */
+        int passphrase_fd;      /* -1: the terminal is asked */
+} cordon_credential;
+CORDON_API int cordon_vault_add(const cordon_credential *c, cordon_error *e);
+/* Another secret for the same binding; only name, secret_* and passphrase_fd count. */
+CORDON_API int cordon_vault_rotate(const cordon_credential *c, cordon_error *e);
+CORDON_API int cordon_vault_remove(const char *name, cordon_error *e);
+/* Names and bindings, never secrets: lines, or a JSON list. */
+CORDON_API char *cordon_vault_list(int json, cordon_error *e);
 
 CORDON_API const char *cordon_version(void);
 CORDON_API const char *cordon_error_name(int code);

@@ -16,5 +16,8 @@ enum {
         ARGV_MAX = 4096,            /* arguments and variables of a payload */
         DENIALS_MAX = 64,           /* distinct denials kept for the report */
         EFFECTS_MAX = 8192,         /* distinct effects kept when all are observed */
+        NET_PORTS_MAX = 256,        /* different ports that the `net` doors of one box name */
+        NET_LOCALS_MAX = 64,        /* literal loopback addresses and ports of one box */
+        NET_ROWS_MAX = 256,         /* distinct destinations and refusals kept for the result */
         HANDLES_MAX = 32,           /* `in` and `out` handles of one box */
 };

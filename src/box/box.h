@@ -5,6 +5,7 @@
  * control socket close and ends the box, and the janitor removes the control groups. */
 #pragma once
 #include "base/err.h"
+#include "egress/egress.h"
 #include "limit/limit.h"
 #include "plan/plan.h"
 #include "wall/wall.h"
@@ -25,15 +26,23 @@ enum box_weight { BOX_PLAIN = 0, BOX_SETTING, BOX_HABIT };
 
 /* One kind of refusal, with how often it happened. Reported, never an input to anything. */
 struct box_denial {
-        char code[8];     /* stable: "call", "read", "write", "run" */
+        char code[8];     /* stable: "call", "read", "write", "run", "net" */
         char what[512];   /* "socket(AF_INET, SOCK_STREAM)", "read /root/.ssh/id_rsa" */
-        char layer[24];   /* "seccomp", "mount" */
+        char layer[24];   /* "seccomp", "mount", "egress" */
         char permit[512]; /* the line that would permit it, or "" when none can */
         char program[64];
         char path[448]; /* what a read, write or run was tried on; a longer one ends in "..." */
         int on_host;    /* it exists outside: 1; -1: not a path */
         enum box_weight weight;
         uint32_t count;
+};
+
+/* The broker of a box with `net` doors. */
+enum box_broker {
+        BROKER_NONE = 0, /* no `net` door */
+        BROKER_RUNS,
+        BROKER_DONE,
+        BROKER_DIED /* before the box ended: its doors closed with it */
 };
 
 struct box_result {
@@ -64,6 +73,10 @@ struct box_result {
         bool has_work;         /* the box had edit doors */
         struct work_counts work;
         struct err work_error; /* the layer could not be sealed; it is still there */
+        enum box_broker broker;
+        const struct egress_row *net; /* each destination and each kind of refusal, in the order they came */
+        unsigned net_count;
+        uint32_t net_lost; /* beyond NET_ROWS_MAX */
 };
 
 /* Where the payload's streams go outside. */
@@ -99,6 +112,9 @@ struct box_config {
         const struct plan *plan;             /* borrowed until box_free() */
         const struct checked_policy *policy; /* borrowed: its digest is taken when somebody asks for it */
         struct box_stdio io;
+        enum policy_stage stage;
+        struct span places, answers; /* texts for the broker; empty: none */
+        const int *grants; /* a pipe with the credentials that doors name, for the broker; or NULL */
         const struct box_handle *handles;
         unsigned handle_count;
         const char *name;             /* --name, or NULL */

@@ -27,8 +27,17 @@ struct pump { /* one direction of one stream */
         char *buffer;
 };
 
+struct broker_line { /* to the broker of this box */
+        pid_t pid;
+        int control;
+        int trust; /* what programs in the box are to trust, or -1 */
+        struct egress_row *rows;
+        bool told; /* its refusals are in the result */
+};
+
 struct box {
         struct box_config c;
+        struct broker_line broker;
         struct wall_child child;
         struct wall_start start;
         struct wall_stdio inside;
@@ -85,6 +94,12 @@ void keeper_limit_fired(struct box *b, enum limit_key k);
 /* denials.c */
 void keeper_note_denial(struct box *b, const struct wall_denial *d);
 void keeper_note_effect(struct box *b, const struct wall_denial *d);
+/* broker.c: nothing happens for a box without `net` doors */
+int broker_start(struct box *b, struct err *e);
+int broker_await(struct box *b, struct err *e); /* until it is ready */
+void broker_give(struct box *b, const struct wall_message *m, int fd);
+void broker_hear(struct box *b);
+void broker_finish(struct box *b); /* takes its last words; nothing of it is left */
 
 /* registry.c */
 void registry_open(struct box *b);

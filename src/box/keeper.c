@@ -38,6 +38,7 @@ static void fill_start(struct box *b)
                 .plan = c->plan,
                 .edits = b->edits,
                 .io = &b->inside,
+                .trust_fd = b->broker.trust,
                 .cgroup_fd = b->group.v2,
                 .sample_limits = !b->group.holds_memory || !b->group.holds_procs || !b->group.counts_cpu,
                 .group_procs = b->group.holds_procs,
@@ -61,15 +62,20 @@ static int start_all(struct box *b, struct err *e)
         if (pump_open(b, e) < 0 || handles_open(b, e) < 0 || keeper_work_begin(b, e) < 0 ||
             keeper_groups_make(b, e) < 0)
                 return -1;
+        /* A box that trusts an authority of its own needs it before its root is built. */
+        if (broker_start(b, e) < 0 || (b->c.plan->authority && broker_await(b, e) < 0))
+                return -1;
         fill_start(b);
         if (b->c.root)
                 pump_own(b, b->start.host_uid, b->start.host_gid);
         if (wall_start(&b->start, &b->child, e) < 0)
                 return -1;
-        if (keeper_groups_enter(b, e) < 0 || wall_release(&b->child, e) < 0)
+        if (keeper_groups_enter(b, e) < 0 || (!b->c.plan->authority && broker_await(b, e) < 0) ||
+            wall_release(&b->child, e) < 0)
                 return -1;
         for (int i = 0; i < 3; i++)
                 fd_close(&b->inside.stdio[i]);
+        fd_close(&b->broker.trust);
         return 0;
 }
 
@@ -82,6 +88,7 @@ static struct box *box_new(const struct box_config *c)
         b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1 };
         b->janitor = (struct limit_janitor){ -1, -1 };
         b->tty = b->registry = -1;
+        b->broker = (struct broker_line){ .pid = -1, .control = -1, .trust = -1 };
         for (unsigned i = 0; i < HANDLES_MAX; i++)
                 b->memfd[i] = -1;
         for (unsigned i = 0; i < 3; i++)
@@ -196,6 +203,9 @@ static void hear(struct box *b)
         case WALL_SAYS_ERROR:
                 note_error(b, &m.error);
                 break;
+        case WALL_SAYS_LISTENER:
+                broker_give(b, &m, fd);
+                break;
         case WALL_SAYS_NOTHING:
                 break;
         }
@@ -244,6 +254,7 @@ static void judge_signal(struct box *b)
 static void finish(struct box *b)
 {
         wall_kill(&b->child);
+        broker_finish(b);
         keeper_groups_end(b);
         judge_silence(b);
         judge_signal(b);
@@ -277,7 +288,15 @@ void box_kill(struct box *b)
 /* ---- the loop ---- */
 
 enum { FLUSH_NS = 50000000 };
-enum { SLOT_CONTROL, SLOT_PIDFD, SLOT_OOM, SLOT_REGISTRY, SLOT_PUMPS, SLOT__COUNT = SLOT_PUMPS + 3 };
+enum {
+        SLOT_CONTROL,
+        SLOT_PIDFD,
+        SLOT_OOM,
+        SLOT_REGISTRY,
+        SLOT_BROKER,
+        SLOT_PUMPS,
+        SLOT__COUNT = SLOT_PUMPS + 3
+};
 
 static int wait_ms(struct box *b, int asked)
 {
@@ -308,6 +327,8 @@ static void serve(struct box *b, const struct pollfd *p)
                 hear(b);
         if (p[SLOT_REGISTRY].revents)
                 registry_serve(b);
+        if (p[SLOT_BROKER].revents)
+                broker_hear(b);
         pump_serve(b, p + SLOT_PUMPS, 3);
         if (p[SLOT_PIDFD].revents)
                 b->init_gone = true;
@@ -324,6 +345,7 @@ static int step(struct box *b, int timeout_ms)
                 [SLOT_PIDFD] = { .fd = b->init_gone ? -1 : b->child.pidfd, .events = POLLIN },
                 [SLOT_OOM] = { .fd = b->group.oom_event, .events = keeper_oom_events(b) },
                 [SLOT_REGISTRY] = { .fd = b->registry, .events = POLLIN },
+                [SLOT_BROKER] = { .fd = b->broker.control, .events = POLLIN },
         };
         (void) pump_poll(b, p + SLOT_PUMPS);
         int n = poll(p, SLOT__COUNT, wait_ms(b, timeout_ms));
@@ -384,6 +406,8 @@ void box_free(struct box *b)
         if (!b)
                 return;
         wall_kill(&b->child);
+        broker_finish(b);
+        free(b->broker.rows);
         keeper_groups_end(b);
         keeper_work_end(b);
         free(b->edits);

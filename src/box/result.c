@@ -83,6 +83,52 @@ static void add_work(const struct box_result *r, struct buf *out)
                    r->work.entries, r->work.flagged, r->work_error.code ? "false" : "true");
 }
 
+static const char *const broker_names[] = {
+        [BROKER_NONE] = "none", [BROKER_RUNS] = "runs", [BROKER_DONE] = "done", [BROKER_DIED] = "died"
+};
+
+static void add_row(const struct egress_row *n, struct buf *out)
+{
+        buf_puts(out, "{\"to\":");
+        buf_json(out, span_str(n->to));
+        buf_printf(
+                out, ",\"verdict\":\"%s\",\"connections\":%u,\"requests\":%u,\"sent\":%llu,\"received\":%llu",
+                !n->allowed ? "deny"
+                : n->why[0] ? "failed"
+                            : "allow",
+                n->connections, n->requests, (unsigned long long) n->sent, (unsigned long long) n->received);
+        if (n->address[0]) {
+                buf_printf(out, ",\"reach\":\"%s\",\"address\":", egress_reach_name(n->reach));
+                buf_json(out, span_str(n->address));
+        }
+        if (n->why[0]) {
+                buf_puts(out, ",\"why\":");
+                buf_json(out, span_str(n->why));
+        }
+        if (!n->allowed) {
+                buf_puts(out, ",\"permit\":");
+                if (n->permit[0])
+                        buf_json(out, span_str(n->permit));
+                else
+                        buf_puts(out, "null");
+        }
+        buf_putc(out, '}');
+}
+
+/* Only for a box with `net` doors. */
+static void add_net(const struct box_result *r, struct buf *out)
+{
+        if (r->broker == BROKER_NONE)
+                return;
+        buf_printf(out, ",\"net\":{\"broker\":\"%s\",\"destinations\":[", broker_names[r->broker]);
+        for (unsigned i = 0; i < r->net_count; i++) {
+                if (i > 0)
+                        buf_putc(out, ',');
+                add_row(&r->net[i], out);
+        }
+        buf_printf(out, "],\"lost\":%u}", r->net_lost);
+}
+
 static void add_layers(const struct box_result *r, struct buf *out)
 {
         buf_puts(out, ",\"layers\":[");
@@ -124,6 +170,7 @@ void box_result_json(const struct box_result *r, struct buf *out)
                    (unsigned long long) r->output_bytes, r->output_truncated ? "true" : "false");
         add_denials(r, out);
         add_effects(r, out);
+        add_net(r, out);
         buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", policy_wall_name(r->wall),
                    r->attested ? "true" : "false");
         add_layers(r, out);

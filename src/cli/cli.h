@@ -62,6 +62,7 @@ int verb_doors(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_why(int argc, char **argv);
 int verb_policy(int argc, char **argv);
+int verb_vault(int argc, char **argv);
 int verb_ps(int argc, char **argv);
 int verb_stop(int argc, char **argv);
 int verb_inspect(int argc, char **argv);
@@ -86,6 +87,6 @@ int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
 extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[],
-        breakout_options[], apply_options[], bombs_options[], claims_options[], cost_options[],
-        diff_options[], log_options[], react_options[], report_options[], trace_options[], verify_options[],
-        no_options[];
+        breakout_options[], apply_options[], bombs_options[], claims_options[], vault_options[],
+        cost_options[], diff_options[], log_options[], react_options[], report_options[], trace_options[],
+        verify_options[], no_options[];

@@ -19,7 +19,7 @@
 struct run {
         cordon_policy *policy;
         cordon_box *box;
-        const char *name, *cwd, *observe;
+        const char *name, *cwd, *observe, *stage, *places, *answers;
         struct cli_handles handles;
         bool tty, no_stdin, root, json, quiet, plan, detach, require, require_ledger, keep;
         const char *ledger, *in_from, *on;
@@ -93,6 +93,26 @@ static int set_cwd(void *ctx, const char *value)
         return 0;
 }
 
+static int set_stage(void *ctx, const char *value)
+{
+        if (strcmp(value, "live") != 0 && strcmp(value, "test") != 0 && strcmp(value, "mock") != 0)
+                return cli_usage("--stage takes live, test or mock"), -1;
+        ((struct run *) ctx)->stage = value;
+        return 0;
+}
+
+static int set_places(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->places = value;
+        return 0;
+}
+
+static int set_answers(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->answers = value;
+        return 0;
+}
+
 static int set_work(void *ctx, const char *value)
 {
         struct run *r = ctx;
@@ -132,6 +152,9 @@ const struct cli_option run_options[] = {
         { "keep", 0, NULL, "keep the layer of edit doors for a later --on, also when nothing changed",
           set_keep },
         { "on", 0, "RUN", "go on in the layer that this run left", set_on },
+        { "stage", 0, "STAGE", "where places lead: live (the default), test or mock", set_stage },
+        { "places", 0, "FILE", "where @name leads in each stage", set_places },
+        { "answers", 0, "FILE", "recorded exchanges, for the stage mock", set_answers },
         { "root", 0, NULL, "uid 0 inside; still nobody outside", set_root },
         { "require-limit", 0, NULL, "do not start where control groups cannot keep the limits", set_require },
         { "require-ledger", 0, NULL, "do not start where the run cannot be recorded", set_require_ledger },
@@ -323,6 +346,9 @@ static int configure(struct run *r, char **command)
                 return cli_error(&no_memory), -1;
         bool bad = (r->name && cordon_box_set(r->box, CORDON_NAME, r->name) < 0);
         bad = bad || (r->cwd && cordon_box_set(r->box, CORDON_CWD, r->cwd) < 0);
+        bad = bad || (r->stage && cordon_box_set(r->box, CORDON_STAGE, r->stage) < 0);
+        bad = bad || (r->places && cordon_box_set(r->box, CORDON_PLACES, r->places) < 0);
+        bad = bad || (r->answers && cordon_box_set(r->box, CORDON_ANSWERS, r->answers) < 0);
         bad = bad || (r->tty && (cordon_box_set(r->box, CORDON_TTY, "1") < 0 ||
                                  cordon_box_set(r->box, CORDON_TERM, term ? term : "xterm") < 0));
         bad = bad || (r->root && cordon_box_set(r->box, CORDON_ROOT_INSIDE, "1") < 0);

@@ -14,6 +14,8 @@ cordon_box *cordon_box_new(cordon_policy *p)
         if (!b)
                 return NULL;
         b->policy = p;
+        b->grants = -1;
+        b->stage = POLICY_STAGE_LIVE;
         b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
         return b;
 }
@@ -24,6 +26,10 @@ void cordon_box_free(cordon_box *b)
                 return;
         box_free(b->box);
         plan_free(b->plan);
+        lib_grants_done(b);
+        policy_places_free(b->places);
+        free(b->places_text.p);
+        free(b->answers_text.p);
         free(b->argv);
         free(b);
 }
@@ -98,6 +104,12 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 return 0;
         case CORDON_OBSERVE:
                 return set_observe(b, value);
+        case CORDON_STAGE:
+                return policy_stage_find(value, &b->stage);
+        case CORDON_PLACES:
+                return set_text(b->places_file, sizeof b->places_file, value);
+        case CORDON_ANSWERS:
+                return set_text(b->answers_file, sizeof b->answers_file, value);
         case CORDON_SINGLE_THREAD:
                 b->single_thread = on;
                 return 0;
@@ -238,7 +250,7 @@ char *cordon_box_result_json(cordon_box *b)
 
 char *cordon_box_plan(cordon_box *b, cordon_error *e)
 {
-        if (cordon_policy_check(b->policy, e) < 0)
+        if (cordon_policy_check(b->policy, e) < 0 || lib_places(b, to_err(e)) < 0)
                 return NULL;
         enum wall_kind wall = policy_wall(b->policy->checked);
         struct plan *p = lib_plan(b, wall == WALL_AUTO ? WALL_NAMESPACE : wall, to_err(e));

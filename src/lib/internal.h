@@ -33,6 +33,16 @@ struct cordon_box {
         struct box_handle handles[HANDLES_MAX];
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
         unsigned handle_count;
+        enum policy_stage stage;
+        char places_file[4096], answers_file[4096];
+        struct lib_text {
+                char *p;
+                size_t n;
+        } places_text, answers_text; /* of those files */
+        struct policy_places *places;
+        struct vault_told *told; /* placeholders of the credentials that doors name */
+        size_t told_count;
+        int grants; /* the pipe with the credentials themselves, for the broker; or -1 */
         struct plan *plan;
         struct box *box;
         bool over;
@@ -58,6 +68,18 @@ void lib_explain_exec(const struct cordon_box *b);
 int lib_set_ledger(struct cordon_box *b, const char *value);
 int lib_set_cause(struct cordon_box *b, const char *run);
 void lib_prepare_ledger(struct cordon_box *b);
+
+/* policy.c: a whole file of at most 1 MB; the caller frees. NULL with e set. */
+char *lib_slurp(const char *path, size_t *ret_len, struct err *e);
+
+/* grants.c: has the vault write what doors name into b->grants. */
+int lib_grants(struct cordon_box *b, struct err *e);
+/* Adds "VARIABLE=placeholder" for each that has a variable; v has room for b->told_count more. */
+void lib_placeholders(const struct cordon_box *b, const char **v, size_t *n);
+void lib_grants_done(struct cordon_box *b);
+
+/* start.c: reads the places file and the recorded exchanges, if there are any. */
+int lib_places(struct cordon_box *b, struct err *e);
 
 /* look.c: what the host has at the paths that doors and programs name. */
 struct look;

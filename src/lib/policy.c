@@ -56,7 +56,7 @@ int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text,
 }
 
 /* Reads a whole regular file; the caller frees. NULL with e set. */
-static char *slurp(const char *path, size_t *ret_len, struct err *e)
+char *lib_slurp(const char *path, size_t *ret_len, struct err *e)
 {
         AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         struct stat st;
@@ -76,7 +76,7 @@ static char *slurp(const char *path, size_t *ret_len, struct err *e)
         ssize_t n = fd_read_all(fd, text, POLICY_MAX_BYTES + 1);
         if (n < 0 || n > POLICY_MAX_BYTES) {
                 (void) err_set(e, ERR_POLICY, n < 0 ? errno : EFBIG, "%s: %s", path,
-                               n < 0 ? strerror(errno) : "a policy file has at most 1M");
+                               n < 0 ? strerror(errno) : "such a file has at most 1M");
                 free(text);
                 return NULL;
         }
@@ -87,7 +87,7 @@ static char *slurp(const char *path, size_t *ret_len, struct err *e)
 int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e)
 {
         size_t n = 0;
-        char *text = slurp(path, &n, to_err(e));
+        char *text = lib_slurp(path, &n, to_err(e));
         if (!text)
                 return -1;
         int r = cordon_policy_add_text(p, path, text, n, e);
@@ -141,7 +141,7 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
         else
                 (void) snprintf(path, sizeof path, "%s/.config/cordon/%s.cordon", u->home, name);
         size_t n = 0;
-        char *text = slurp(path, &n, e);
+        char *text = lib_slurp(path, &n, e);
         if (!text)
                 return -1;
         u->text[u->count++] = text;
@@ -274,15 +274,30 @@ static const struct {
         [EFFECT_SOCK] = { "mount", "ENOENT" },
 };
 
+/* With a door, there is a network, and the broker in it refuses. */
+static bool has_net_door(const struct checked_policy *c)
+{
+        size_t n;
+        const struct door *d = policy_doors(c, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_NET)
+                        return true;
+        return false;
+}
+
 /* The process wall has no view of its own: Landlock refuses, and says so. */
 static const char *refusing_layer(const struct checked_policy *c, enum effect_kind k)
 {
+        if (k == EFFECT_NET && has_net_door(c))
+                return "net, egress";
         bool file = k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN;
         return policy_wall(c) == WALL_PROCESS && file ? "landlock" : refusers[k].layer;
 }
 
 static const char *inside_answer(const struct checked_policy *c, enum effect_kind k)
 {
+        if (k == EFFECT_NET && has_net_door(c))
+                return "no such name, ECONNREFUSED, ECONNRESET or 403";
         bool file = k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN;
         return policy_wall(c) == WALL_PROCESS && file ? "EACCES" : refusers[k].answer;
 }

@@ -72,7 +72,7 @@ static int name_state(const struct door *doors, size_t n, struct state_names *s,
 static const char **passed_variables(const struct cordon_box *b, const struct door *doors, size_t n,
                                      struct err *e)
 {
-        const char **v = calloc(n + 1, sizeof *v);
+        const char **v = calloc(n + b->told_count + 1, sizeof *v);
         size_t k = 0;
         bool whole = v;
         for (size_t i = 0; whole && i < n; i++) {
@@ -85,8 +85,10 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
                 if (value && (whole = asprintf(&both, "%s=%s", doors[i].name, value) >= 0))
                         v[k++] = both;
         }
-        if (whole)
+        if (whole) {
+                lib_placeholders(b, v, &k);
                 return v;
+        }
         free_variables(v);
         (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the variables");
         return NULL;
@@ -103,6 +105,8 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                                   .tty = b->tty,
                                   .root_inside = b->root_inside,
                                   .wall = wall,
+                                  .places = b->places,
+                                  .stage = b->stage,
                                   .as_root = b->as_root };
         char here[4096];
         if (getcwd(here, sizeof here) && here[0] == '/')
@@ -148,6 +152,10 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
         struct box_config c = { .plan = b->plan,
                                 .policy = b->policy->checked,
                                 .io = b->io,
+                                .stage = b->stage,
+                                .places = span_of(b->places_text.p, b->places_text.n),
+                                .answers = span_of(b->answers_text.p, b->answers_text.n),
+                                .grants = b->grants >= 0 ? &b->grants : NULL,
                                 .handles = b->handles,
                                 .handle_count = b->handle_count,
                                 .name = b->name[0] ? b->name : NULL,
@@ -203,6 +211,25 @@ static int explain_namespaces(struct err *e)
         return -1;
 }
 
+int lib_places(struct cordon_box *b, struct err *e)
+{
+        if (b->places)
+                return 0;
+        if (b->places_file[0]) {
+                b->places_text.p = lib_slurp(b->places_file, &b->places_text.n, e);
+                if (!b->places_text.p)
+                        return -1;
+                b->places =
+                        policy_places_parse(b->places_file, span_of(b->places_text.p, b->places_text.n), e);
+                if (!b->places)
+                        return -1;
+        }
+        if (!b->answers_file[0])
+                return 0;
+        b->answers_text.p = lib_slurp(b->answers_file, &b->answers_text.n, e);
+        return b->answers_text.p ? 0 : -1;
+}
+
 int cordon_box_start(cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
@@ -213,6 +240,8 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
                 return -1;
         b->as_root = f.uid == 0 && f.maps_all;
         lib_prepare_ledger(b);
+        if (lib_places(b, e) < 0 || lib_grants(b, e) < 0)
+                return -1;
         enum wall_kind wall = policy_wall(b->policy->checked);
         if (wall != WALL_AUTO)
                 return start_with(b, wall, &f, e) == 0 ? 0 : explain_namespaces(e);

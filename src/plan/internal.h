@@ -36,5 +36,7 @@ bool path_under(const char *path, const char *root);
 
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);
+/* net.c: the ports and literal addresses that the doors name. */
+int build_net(struct builder *b, struct err *e);
 /* payload.c: arguments, variables, working directory, handles. */
 int build_payload(struct builder *b, struct err *e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plan/payload.c - what the payload starts with: arguments, variables, working directory, handles. */
 #include "base/limits.h"
+#include "base/trust.h"
 #include "plan/internal.h"
 
 #include <ctype.h>
@@ -128,11 +129,26 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
         return 0;
 }
 
+/* Where each program looks for roots beside the system's file; a variable that the policy sets stays. node
+ * has the public ones built in and reads the file at every start, so only an authority of the box's own is
+ * told to it. */
+static void add_trust(struct builder *b, const char **v, size_t *n)
+{
+        for (size_t i = 0; i < sizeof trust_variables / sizeof *trust_variables; i++) {
+                const char *name = trust_variables[i];
+                bool needless = !b->p->authority && strcmp(name, "NODE_EXTRA_CA_CERTS") == 0;
+                if (!needless && !has_variable(v, *n, name))
+                        v[(*n)++] = arena_printf(b->a, "%s=" BOX_TRUST, name);
+                if (b->a->failed)
+                        return;
+        }
+}
+
 /* Only what the policy names, then the five that every program expects. */
 static int build_env(struct builder *b, struct err *e)
 {
         const char **v =
-                arena_alloc(b->a, (b->door_count + count(b->r->passed) + HANDLES_MAX + 8) * sizeof *v);
+                arena_alloc(b->a, (b->door_count + count(b->r->passed) + HANDLES_MAX + 24) * sizeof *v);
         if (!v)
                 return 0; /* told at the end */
         size_t n = 0;
@@ -154,6 +170,8 @@ static int build_env(struct builder *b, struct err *e)
         for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
                 if (!has_variable(v, n, defaults[i][0]))
                         v[n++] = defaults[i][1];
+        if (b->p->net)
+                add_trust(b, v, &n);
         if (add_handles(b, v, &n, e) < 0)
                 return -1;
         v[n] = NULL;

@@ -10,7 +10,7 @@
 static const char *const step_names[] = {
         [STEP_NONE] = "none",       [STEP_FILE] = "file",     [STEP_LINK] = "link", [STEP_BIND] = "bind",
         [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",
-        [STEP_MASK] = "mask",       [STEP_EDIT] = "edit",     [STEP_PIN] = "pin",
+        [STEP_MASK] = "mask",       [STEP_EDIT] = "edit",     [STEP_PIN] = "pin",   [STEP_TRUST] = "trust",
 };
 _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");
 
@@ -84,15 +84,6 @@ static bool allocate(struct builder *b)
  * lie about what the box can do. */
 static int refuse_unbuilt(const struct builder *b, struct err *e)
 {
-        for (size_t i = 0; i < b->door_count; i++) {
-                const struct door *d = &b->doors[i];
-                if (d->kind != DOOR_NET)
-                        continue;
-                char at[256];
-                (void) err_set(e, ERR_HOST, 0, "%s: this build of cordon cannot hold a `%s` door yet",
-                               policy_place(&d->at, at, sizeof at), policy_door_word(d->kind));
-                return err_hint(e, "leave the line out: the box then has no network");
-        }
         if (b->r->wall != WALL_NAMESPACE && b->r->wall != WALL_PROCESS) {
                 (void) err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet",
                                policy_wall_name(b->r->wall));
@@ -129,8 +120,8 @@ static int build_all(struct builder *b, struct err *e)
         for (size_t i = 0; i < b->door_count; i++)
                 if (b->doors[i].kind == DOOR_RUN && strcmp(b->doors[i].path, "*") == 0)
                         b->run_any = true;
-        if (refuse_unbuilt(b, e) < 0 || refuse_beyond_process_wall(b, e) < 0 || build_view(b, e) < 0 ||
-            build_payload(b, e) < 0)
+        if (refuse_unbuilt(b, e) < 0 || refuse_beyond_process_wall(b, e) < 0 || build_net(b, e) < 0 ||
+            build_view(b, e) < 0 || build_payload(b, e) < 0)
                 return -1;
         if (p->step_count == b->step_cap || p->rule_count == b->rule_cap)
                 return err_set(e, ERR_INTERNAL, 0, "the plan has more steps than were counted");
@@ -207,6 +198,8 @@ void plan_print(const struct plan *p, struct buf *out)
                 print_rights(p->rules[i].rights, out);
                 buf_putc(out, '\n');
         }
+        for (size_t i = 0; i < p->port_count; i++)
+                buf_printf(out, "port     %u\n", p->ports[i]);
         for (const char **v = p->envp; *v; v++)
                 buf_printf(out, "env      %.*s\n", (int) strcspn(*v, "="), *v);
         buf_printf(out, "cwd      %s\n", str_inert(span_str(p->cwd), text, sizeof text));

@@ -42,13 +42,15 @@ struct plan_request {
         const char *cwd_asked;     /* --cwd, absolute, or NULL */
         const char *term;          /* TERM for a box with a terminal */
         bool tty;
-        bool root_inside;                 /* uid 0 inside: still nobody outside */
-        enum wall_kind wall;              /* resolved: WALL_NAMESPACE or WALL_PROCESS */
-        bool as_root;                     /* the caller is root: doors need id-mapped mounts */
-        const struct plan_seen *seen;     /* parallel to the policy's doors */
-        const struct plan_program *found; /* parallel to the policy's doors (RUN doors only) */
-        struct plan_program entry;        /* what argv[0] names */
-        bool entry_searched;              /* argv[0] is a bare name, looked for in PATH */
+        bool root_inside;                   /* uid 0 inside: still nobody outside */
+        enum wall_kind wall;                /* resolved: WALL_NAMESPACE or WALL_PROCESS */
+        bool as_root;                       /* the caller is root: doors need id-mapped mounts */
+        const struct plan_seen *seen;       /* parallel to the policy's doors */
+        const struct plan_program *found;   /* parallel to the policy's doors (RUN doors only) */
+        struct plan_program entry;          /* what argv[0] names */
+        bool entry_searched;                /* argv[0] is a bare name, looked for in PATH */
+        const struct policy_places *places; /* or NULL */
+        enum policy_stage stage;
         const char *state[2]; /* cordon's own state directory, as named and as resolved: no box sees it */
 };
 
@@ -64,6 +66,7 @@ enum step_kind {
         STEP_MASK,    /* path: what an `except` hides */
         STEP_EDIT,    /* path: where; text: the tree below the private layer (host path); layer: which one */
         STEP_PIN,     /* path: a part of an edit door, mounted over itself with flags of its own */
+        STEP_TRUST,   /* BOX_TRUST itself, or a file that it covers if it is there */
         STEP_KIND__COUNT
 };
 
@@ -99,6 +102,24 @@ struct plan_rule {
         bool optional;
 };
 
+/* What a socket of the gateway is for. */
+enum plan_listener {
+        LISTENER_NONE = 0,
+        LISTENER_TCP,     /* connections to one port of every address */
+        LISTENER_DNS_UDP, /* questions */
+        LISTENER_DNS_TCP,
+        LISTENER_WATCH, /* copies of the first packets that no listener takes: to tell of them, not to answer
+                         */
+        LISTENER__COUNT
+};
+
+/* A literal address of the box's own loopback that a `net` door names: what listens there is the broker. */
+struct plan_local {
+        bool v6;
+        uint8_t address[16]; /* network order; the first four for IPv4 */
+        uint16_t port;
+};
+
 struct plan {
         const char *box;
         enum wall_kind wall;
@@ -113,7 +134,12 @@ struct plan {
         const char *cwd;
         uid_t uid, gid; /* inside */
         bool tty;
-        bool net;
+        bool net;        /* a `net` door: one link to the gateway, where the broker listens */
+        bool authority;  /* a door opens TLS up: the box trusts an authority of its own */
+        uint16_t *ports; /* that the broker listens on, rising, without repeats */
+        size_t port_count;
+        struct plan_local *locals;
+        size_t local_count;
         bool writes_host; /* a `write` or `edit` door: files outside the private ones can grow */
         unsigned edits;   /* how many EDIT steps: each has a layer of its own */
         bool sockets;     /* AF_UNIX sockets: always in the namespace wall */
@@ -122,6 +148,19 @@ struct plan {
         size_t handle_count;
         struct arena mem; /* everything above, and the plan itself */
 };
+
+/* The box's end of its one link, and the gateway's: the range for benchmarks (RFC 2544) and one of ours from
+ * the unique local addresses, so that no host anybody wants to reach has them. Names get 198.18.0.0/16 and
+ * fd53:c0d0::/64, one address each. */
+#define BOX_LINK     "eth0"
+#define BOX_ADDRESS4 "198.19.255.2"
+#define BOX_GATEWAY4 "198.19.255.1"
+#define BOX_ADDRESS6 "fd53:c0d1::2"
+#define BOX_GATEWAY6 "fd53:c0d1::1"
+
+/* What programs in a box with `net` doors trust: the host's roots and, when a door opens TLS up, the box's
+ * own authority. */
+#define BOX_TRUST "/etc/cordon/ca-bundle.pem"
 
 /* The home of every box, and its user's name. */
 #define BOX_HOME "/home/box"

@@ -11,6 +11,7 @@
  */
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/trust.h"
 #include "plan/internal.h"
 
 #include <stdio.h>
@@ -465,8 +466,10 @@ static void add_loader_rights(struct builder *b)
 static const struct {
         const char *path, *text;
 } net_files[] = {
-        { "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n" },
+        { "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n127.0.0.1 box\n" },
         { "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n" },
+        { "/etc/resolv.conf",
+          "nameserver " BOX_GATEWAY4 "\nnameserver " BOX_GATEWAY6 "\noptions timeout:2 attempts:2\n" },
 };
 
 static void add_etc(struct builder *b)
@@ -479,7 +482,17 @@ static void add_etc(struct builder *b)
         (void) build_step(b, STEP_FILE, "/etc/group", arena_printf(b->a, BOX_USER ":x:%u:\n", b->p->gid), 0);
         for (size_t i = 0; b->p->net && i < sizeof net_files / sizeof *net_files; i++)
                 (void) build_step(b, STEP_FILE, net_files[i].path, net_files[i].text, 0);
+        if (b->p->net)
+                (void) build_step(b, STEP_TRUST, BOX_TRUST, NULL, 0);
         build_rule(b, "/etc", RIGHT_READ, false);
+}
+
+/* Programs that look only where the system keeps its roots (wget, and whatever links GnuTLS) find the box's
+ * there. */
+static void cover_roots(struct builder *b)
+{
+        for (size_t i = 0; b->p->net && i < sizeof trust_files / sizeof *trust_files; i++)
+                (void) build_step(b, STEP_TRUST, trust_files[i], NULL, i == 0 ? 0 : STEP_OPTIONAL);
 }
 
 /* random and urandom have been one since Linux 5.6: a link saves a mount. */
@@ -630,6 +643,7 @@ int build_view(struct builder *b, struct err *e)
         for (size_t i = 0; i < b->door_count && b->p->wall == WALL_NAMESPACE; i++)
                 if (add_masks(b, &b->doors[i], e) < 0)
                         return -1;
+        cover_roots(b);
         if (hide_state(b, e) < 0)
                 return -1;
         if (b->p->wall == WALL_PROCESS)

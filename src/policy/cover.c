@@ -222,7 +222,7 @@ static bool cap_covers(uint64_t s, uint64_t d) { return s == 0 || (d != 0 && d <
 static bool net_covers(const struct door *a, const struct door *b, const char *method)
 {
         const struct net_dest *s = &a->net, *d = &b->net;
-        bool listed = !s->methods;
+        bool listed = !s->methods && net_method_unnamed(method);
         for (char **m = s->methods; method && m && *m; m++)
                 listed = listed || strcmp(*m, method) == 0;
         bool credential = !d->credential || (s->credential && strcmp(s->credential, d->credential) == 0);

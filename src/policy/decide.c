@@ -239,7 +239,7 @@ static bool path_covered(const struct net_dest *d, const char *path)
 static bool method_listed(const struct net_dest *d, const char *method)
 {
         if (!d->methods)
-                return true;
+                return net_method_unnamed(method);
         for (char **m = d->methods; method && *m; m++)
                 if (strcmp(*m, method) == 0)
                         return true;
@@ -259,6 +259,18 @@ static enum stage stage_of(const struct net_dest *d, const struct effect *f)
         if (l7 && (f->net.form == NET_HOST_PORT || !path_covered(d, f->net.path)))
                 return STAGE_PATH; /* a raw connection asks for every path at once */
         return l7 && !method_listed(d, f->method) ? STAGE_METHOD : STAGE_COVERED;
+}
+
+bool policy_net_covers(const struct door *d, const struct effect *f)
+{
+        if (d->kind != DOOR_NET || f->kind != EFFECT_NET || stage_of(&d->net, f) != STAGE_COVERED)
+                return false;
+        if (!d->net.wildcard)
+                return strcmp(d->net.host, f->net.host) == 0;
+        for (const char *dot = strchr(f->net.host, '.'); dot; dot = strchr(dot + 1, '.'))
+                if (!f->net.is_address && strcmp(dot + 1, d->net.host) == 0)
+                        return true;
+        return false;
 }
 
 struct net_best {

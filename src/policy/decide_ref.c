@@ -239,7 +239,7 @@ static bool host_fits(const struct net_dest *d, const struct net_dest *f)
 static enum gap net_gap(const struct net_dest *d, const struct effect *f)
 {
         const struct net_dest *n = &f->net;
-        bool listed = d->methods == NULL;
+        bool listed = d->methods == NULL && (!f->method || strcmp(f->method, "WEBSOCKET") != 0);
         if (!host_fits(d, n))
                 return GAP_HOST;
         if (d->form == NET_URL && n->form == NET_URL && d->tls != n->tls)

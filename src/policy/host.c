@@ -246,3 +246,20 @@ int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why
         *ret_host = h;
         return 0;
 }
+
+int policy_host(struct span raw, char ret_host[256], bool *ret_is_address, const char **ret_why)
+{
+        struct host_name h;
+        struct host_why why;
+        if (host_parse(raw, &h, &why) < 0) {
+                *ret_why = why.what;
+                return -1;
+        }
+        if (h.wildcard) {
+                *ret_why = "a wildcard is no host";
+                return -1;
+        }
+        memcpy(ret_host, h.text, strlen(h.text) + 1);
+        *ret_is_address = h.is_address;
+        return 0;
+}

@@ -160,6 +160,7 @@ enum { NET_IN_EFFECT = 1 }; /* one concrete request: no wildcard, no tail */
 int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret,
                    struct err *e);
 bool net_method_known(const char *method);
+bool net_method_unnamed(const char *method);               /* does a door that names no method cover it? */
 void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */
 
 /* ---- tables (names.c) ---- */

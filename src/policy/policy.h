@@ -220,11 +220,53 @@ void policy_effect_done(struct effect *f);
 struct decision policy_decide(const struct checked_policy *c, const struct effect *f); /* compiled */
 struct decision policy_decide_ref(const struct checked_policy *c,
                                   const struct effect *f); /* plain reference */
+/* Does this one net door cover it? policy_decide() names one door; others may bring a credential. */
+bool policy_net_covers(const struct door *d, const struct effect *f);
 const char *policy_gap_name(enum gap g);
 /* The smallest line that would permit the effect ("read /a/b"), into out. */
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out);
 /* What adding that line would let a hostile guest do, one sentence. */
 void policy_line_cost(const struct effect *f, struct buf *out);
+
+/* Does a door that is open at `now` name this host (canonical), at whatever port? */
+bool policy_names_host(const struct checked_policy *c, const char *host, int64_t now);
+
+/* ---- canonical forms, for those who meet names and paths at run time ---- */
+/* A host name or address as doors have it; -1 and why it is refused. No wildcard. */
+int policy_host(struct span raw, char ret_host[256], bool *ret_is_address, const char **ret_why);
+/* Is this a method that doors can name? */
+bool policy_method_known(const char *method);
+/* The path of a URL, without query; `ret_path` holds raw.n + 1 bytes. -1 and why. */
+int policy_url_path(struct span raw, char *ret_path, const char **ret_why);
+
+/* ---- places (places.c): where @name leads in each stage ---- */
+
+/* Zero reaches nothing: only recorded answers. */
+enum policy_stage { POLICY_STAGE_MOCK = 0, POLICY_STAGE_TEST, POLICY_STAGE_LIVE, POLICY_STAGE__COUNT };
+const char *policy_stage_name(enum policy_stage s);
+int policy_stage_find(const char *name, enum policy_stage *ret_stage);
+
+/* Lines `place NAME STAGE URL`; the URL is http(s)://host[:port]/[path/]. The live URL is the place's
+ * identity: tools in the box ask for it in every stage, and the broker sends the request to the stage's URL.
+ */
+struct policy_places;
+struct policy_places *policy_places_parse(const char *file, struct span text, struct err *e);
+void policy_places_free(struct policy_places *p);
+
+struct policy_place_url {
+        bool tls, is_address;
+        uint16_t port;
+        const char *host; /* canonical */
+        const char *path; /* canonical; begins and ends with '/' */
+};
+/* What the box asks for: the live URL, else the stage's own. NULL: no such place. */
+const struct policy_place_url *policy_place_asked(const struct policy_places *p, const char *place,
+                                                  enum policy_stage stage);
+/* Where requests go in this stage. NULL: nowhere. */
+const struct policy_place_url *policy_place_target(const struct policy_places *p, const char *place,
+                                                   enum policy_stage stage);
+/* The names, by index, until NULL. */
+const char *policy_place_name(const struct policy_places *p, size_t index);
 
 /* ---- views ---- */
 /* Every door in words, then the worst that a hostile guest could do with them, in sentences. */

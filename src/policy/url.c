@@ -107,3 +107,15 @@ int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_
         *ret_tail = tail;
         return check_segments(ret_path, why);
 }
+
+int policy_url_path(struct span raw, char *ret_path, const char **ret_why)
+{
+        struct host_why why;
+        bool tail;
+        if (url_path_parse(raw, ret_path, &tail, &why) < 0) {
+                *ret_why = why.what;
+                return -1;
+        }
+        *ret_why = tail ? "* in the path" : NULL;
+        return tail ? -1 : 0;
+}

@@ -8,11 +8,13 @@
 #include "base/fd.h"
 #include "wall/internal.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -80,11 +82,26 @@ static bool root_is_ours(const struct wall_init *w)
                stat(ATTEST_MISSING, &old) < 0;
 }
 
+/* The loopback, one link with the address we gave it, and nothing else. */
+static bool link_is_ours(void)
+{
+        AUTO_FD(s, socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        struct ifreq link = { .ifr_name = BOX_LINK }, third = { .ifr_ifindex = 3 };
+        char text[INET_ADDRSTRLEN];
+        if (s < 0 || ioctl(s, SIOCGIFADDR, &link) < 0)
+                return false;
+        const struct sockaddr_in *at = (const struct sockaddr_in *) (const void *) &link.ifr_addr;
+        return inet_ntop(AF_INET, &at->sin_addr, text, sizeof text) && strcmp(text, BOX_ADDRESS4) == 0 &&
+               ioctl(s, SIOCGIFNAME, &third) < 0 && errno == ENODEV;
+}
+
 /* A fresh network namespace has its loopback down. */
 static bool network_is_gone(const struct wall_init *w)
 {
-        if (w->plan->wall != WALL_NAMESPACE || w->plan->net)
+        if (w->plan->wall != WALL_NAMESPACE)
                 return true;
+        if (w->plan->net)
+                return link_is_ours();
         int ends[2]; /* a pair, because a box may be refused any other socket */
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
                 return false;

@@ -78,6 +78,10 @@ static mode_t mode_of(const struct plan_step *s)
         case STEP_FILE:
         case STEP_DEVICE:
                 return S_IFREG | 0444;
+        case STEP_TRUST: /* ours, and a link to it where no door shows the system's own */
+                return strcmp(s->path, BOX_TRUST) == 0 ? S_IFREG | 0444
+                       : s->flags & STEP_OPTIONAL      ? 0
+                                                       : S_IFLNK | 0777;
         case STEP_BIND:
         case STEP_EDIT:
                 return s->flags & STEP_IS_DIR ? S_IFDIR | 0755 : S_IFREG | 0444;
@@ -102,12 +106,14 @@ static int add_step(struct front_tree *t, const struct plan_step *s)
                 return 0; /* an `except` covers what is there already */
         uint32_t dir = make_parents(t, s->path, &last);
         if (dir == 0)
-                return -1;
+                return s->kind == STEP_TRUST ? 0 : -1; /* then it lies behind something else of the box */
         size_t n = strlen(last);
         if (front_tree_find(t, dir, last, n, true))
                 return 0;
-        bool has_text = s->kind == STEP_FILE || s->kind == STEP_LINK;
-        return add(t, dir, last, n, mode, has_text ? s->text : NULL) ? 0 : -1;
+        const char *text = s->kind == STEP_FILE || s->kind == STEP_LINK ? s->text : NULL;
+        if (s->kind == STEP_TRUST && S_ISLNK(mode))
+                text = BOX_TRUST;
+        return add(t, dir, last, n, mode, text) ? 0 : -1;
 }
 
 /* Places of init's own. An `except` is covered with an empty directory or file of ours, and what is looked

@@ -73,10 +73,13 @@ static int place_descriptors(struct wall_init *w, struct err *e)
 static int gather_descriptors(struct wall_init *w, struct err *e)
 {
         const struct wall_stdio *io = w->s->io;
-        int keep[6 + HANDLES_MAX];
+        int keep[7 + HANDLES_MAX];
         unsigned n = 0;
         keep[n++] = w->control = lift(w->control);
         keep[n++] = w->host_proc = lift(w->host_proc);
+        w->trust = -1;
+        if (w->s->trust_fd >= 0)
+                keep[n++] = w->trust = lift(w->s->trust_fd);
         for (int i = 0; i < 3; i++)
                 if ((w->stdio[i] = lift(io->stdio[i])) >= 0)
                         keep[n++] = w->stdio[i];
@@ -296,6 +299,7 @@ static void let_go_of_stdio(struct wall_init *w)
         else
                 w->tasks = w->proc;
         fd_close(&w->host_proc);
+        fd_close(&w->trust);
         fd_close(&w->root);
         fd_close(&w->landlock);
 }

@@ -57,6 +57,7 @@ struct wall_init {
         const struct wall_start *s;
         const struct plan *plan;
         int control;
+        int trust;
         int host_proc; /* the host's /proc, checked to be one */
         int root;      /* the new root */
         int proc;      /* the box's own /proc */
@@ -79,6 +80,7 @@ struct wall_init {
         pid_t net_helper;
         int net_ns;
         int net_error;
+        struct wall_net *net; /* net.c: shared with the helper of a box that has `net` doors */
         struct sock_filter filter[FILTER_MAX];
         unsigned short filter_len;
         struct wall_shared shared;
@@ -96,6 +98,8 @@ int wall_root_enter(struct wall_init *w, struct err *e);
 int wall_front_open(struct wall_init *w);
 int wall_net_begin(struct wall_init *w, struct err *e); /* net.c: in parallel with the mounts */
 int wall_net_join(struct wall_init *w, struct err *e);
+/* gateway.c: the other end of the box's one link, and what listens there. Runs in the helper's process. */
+int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
 int wall_tty_open(struct wall_init *w, struct err *e);                 /* tty.c */
 int wall_landlock_build(struct wall_init *w, int root, struct err *e); /* landlock.c */
 int wall_payload_start(struct wall_init *w, struct err *e);            /* payload.c */

@@ -367,11 +367,79 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         return 0;
 }
 
+/* The text that came from the broker, on our own filesystem. */
+static int write_trust(struct wall_init *w, const struct plan_step *s, int dir, const char *last,
+                       struct err *e)
+{
+        AUTO_FD(fd,
+                dir < 0 ? -1 : openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
+        char text[4096];
+        ssize_t n = -1;
+        for (off_t at = 0; fd >= 0 && (n = pread(w->trust, text, sizeof text, at)) > 0; at += n)
+                if (fd_write_all(fd, text, (size_t) n) < 0)
+                        return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        return n < 0 ? wall_fail(e, STAGE_ROOT, "making %s", s->path) : 0;
+}
+
+/* A watched root holds no text that large: the file lies on a tmpfs of its own. */
+static int mount_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(own, make_tmpfs("8m", "16", PLAIN | MOUNT_ATTR_NOEXEC));
+        if (own < 0 || write_trust(w, s, own, "trust", e) < 0)
+                return own < 0 ? wall_fail(e, STAGE_ROOT, "making %s", s->path) : -1;
+        AUTO_FD(place, open_place(w, s->path, false));
+        AUTO_FD(tree, mount_clone(own, "trust", 0));
+        if (place < 0 || tree < 0 ||
+            wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
+            mount_move(tree, place) < 0)
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        return 0;
+}
+
+static int make_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        if (w->observer)
+                return mount_trust(w, s, e);
+        const char *last;
+        int dir = open_parent(w, s->path, &last);
+        return write_trust(w, s, dir, last, e);
+}
+
+/* Where no door shows the system's file, programs find ours under its name. */
+static int link_trust(struct wall_init *w, const struct plan_step *s)
+{
+        const char *last;
+        int dir = open_parent(w, s->path, &last);
+        if (dir >= 0 && is_ours(w, dir))
+                (void) !symlinkat(BOX_TRUST, dir, last);
+        return 0;
+}
+
+static int do_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+        struct stat st;
+        if (w->trust < 0)
+                return 0; /* this host has no roots */
+        if (strcmp(s->path, BOX_TRUST) == 0)
+                return make_trust(w, s, e);
+        AUTO_FD(place, wall_open2(w->root, s->path + 1, O_PATH | O_NOFOLLOW, resolve));
+        if (place < 0 && errno == ENOENT && !(s->flags & STEP_OPTIONAL))
+                return link_trust(w, s);
+        if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode))
+                return 0; /* not a file of this box */
+        AUTO_FD(tree, mount_clone(w->root, &BOX_TRUST[1], 0));
+        if (tree < 0 || wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
+            mount_move(tree, place) < 0)
+                return wall_fail(e, STAGE_DOORS, "covering %s", s->path);
+        return 0;
+}
+
 static int (*const doers[])(struct wall_init *, const struct plan_step *, struct err *) = {
         [STEP_FILE] = do_file,       [STEP_LINK] = do_link,     [STEP_BIND] = do_bind,
         [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device, [STEP_PROC] = do_proc,
         [STEP_DEVPTS] = do_devpts,   [STEP_MASK] = do_mask,     [STEP_EDIT] = wall_do_edit,
-        [STEP_PIN] = wall_do_pin,
+        [STEP_PIN] = wall_do_pin,    [STEP_TRUST] = do_trust,
 };
 _Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
 

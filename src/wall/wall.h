@@ -44,7 +44,8 @@ enum wall_word {
         WALL_SAYS_UP,
         WALL_SAYS_DENIED, /* this was refused */
         WALL_SAYS_SAW,    /* this was tried, and nothing here refuses it */
-        WALL_SAYS_END
+        WALL_SAYS_END,
+        WALL_SAYS_LISTENER /* with a descriptor: a socket of the gateway, for the broker */
 };
 
 /* What a refused effect was. A call is told with its arguments, the others with their path. */
@@ -78,6 +79,10 @@ struct wall_message {
                 struct err error;
                 struct wall_denial denial;
                 struct wall_end end;
+                struct {
+                        uint32_t kind; /* enum plan_listener */
+                        uint32_t port;
+                } listener;
         };
 };
 
@@ -107,6 +112,7 @@ struct wall_start {
         const struct plan *plan;
         const struct wall_edit *edits; /* as many as the plan has EDIT steps */
         const struct wall_stdio *io;
+        int trust_fd;         /* the text of BOX_TRUST, or -1 */
         int cgroup_fd;        /* v2 group to be born in, or -1 */
         bool sample_limits;   /* no control group keeps memory, processes or cpu: init samples */
         bool group_procs;     /* a control group counts the processes: the rlimit is only the net below it */
@@ -131,7 +137,8 @@ int wall_join(const struct wall_child *c, int tasks_fd, struct err *e);
 int wall_release(const struct wall_child *c, struct err *e);
 /* Asks init to pass a signal on to the payload's process group. */
 int wall_signal(const struct wall_child *c, int signal);
-/* Next message; 1, 0 when init is gone, -1 with errno. `ret_fd` is the terminal with WALL_SAYS_TTY. */
+/* Next message; 1, 0 when init is gone, -1 with errno. `ret_fd` is the terminal with WALL_SAYS_TTY,
+ * the socket with WALL_SAYS_LISTENER. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd);
 /* Ends the box at once: SIGKILL to init takes the pid namespace with it. Reaps. */
 void wall_kill(struct wall_child *c);

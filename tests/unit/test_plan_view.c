@@ -511,7 +511,6 @@ static void test_view__a_refused_flag_is_told_by_its_name(void)
         flag_refused("read", "/gone", "--read: there is no /gone on this host");
         flag_refused("run", "gone", "--run: there is no program gone on this host");
         flag_refused("sock", "/s.sock", "--sock: the process wall cannot hold a `sock` door");
-        flag_refused("net", "example.com:443", "--net: this build of cordon cannot hold a `net` door yet");
 }
 
 static void test_view__a_socket_in_a_read_or_write_door_is_refused(void)
@@ -662,16 +661,6 @@ static void test_view__the_process_wall_has_no_edit_doors(void)
         CHECK(!scene_plan(&s, "use none\nedit /d\n"));
         CHECK_INT(s.e.code, ERR_HOST);
         CHECK(strstr(s.e.what, "the process wall cannot hold an `edit` door") != NULL);
-}
-
-static void test_view__net_doors_are_not_built_yet(void)
-{
-        SCENE(net);
-        CHECK(!scene_plan(&net, "use none\nread /d\nnet example.com:443\n"));
-        CHECK_INT(net.e.code, ERR_HOST);
-        CHECK_INT(strncmp(net.e.what, "t:3:", 4), 0);
-        CHECK(strstr(net.e.what, "cannot hold a `net` door yet") != NULL);
-        CHECK_STR(net.e.hint, "leave the line out: the box then has no network");
 }
 
 static void test_view__walls_that_are_not_built_are_refused(void)
@@ -889,7 +878,6 @@ static const struct test_case cases[] = {
         CASE(test_view__the_refusal_of_a_sock_door_does_not_deny_that_a_file_is_one),
         CASE(test_view__sock_beside_a_directory_door_is_refused),
         CASE(test_view__sockets_can_be_made_only_without_a_directory_of_ones_own),
-        CASE(test_view__net_doors_are_not_built_yet),
         CASE(test_view__an_edit_door_is_a_layer_and_never_a_bind),
         CASE(test_view__what_an_edit_door_excepts_is_held_with_all_that_leads_to_it),
         CASE(test_view__a_program_in_an_edit_door_is_the_layers_own),

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* base/grant.h - one credential as the vault hands it to the broker of one box: a record of fixed size over a
+ * pipe that both got from the keeper, who never reads it. Both programs are of one build. */
+#pragma once
+#include <stdint.h>
+
+enum { GRANT_SECRET_MIN = 8, GRANT_SECRET_MAX = 4096, GRANT_TEXT = 128, GRANT_NAME = 64, GRANTS_MAX = 64 };
+
+/* Where the secret stands in a request; the numbers are those of enum http_where. */
+enum grant_where {
+        GRANT_NOWHERE = 0,
+        GRANT_HEADER,
+        GRANT_QUERY,
+        GRANT_BASIC,
+        GRANT_BODY,
+        GRANT_WHERE__COUNT
+};
+
+struct grant {
+        uint32_t size;   /* of this record: another build is refused */
+        uint16_t where;  /* enum grant_where */
+        uint16_t live;   /* class: 1 live, 0 test */
+        uint32_t length; /* of secret and placeholder */
+        uint32_t spare;
+        int64_t expires;   /* unix seconds; 0: does not */
+        uint64_t max_uses; /* of one run; 0: no bound */
+        char name[GRANT_NAME];
+        char field[GRANT_TEXT], before[GRANT_TEXT], after[GRANT_TEXT];
+        uint8_t secret[GRANT_SECRET_MAX], placeholder[GRANT_SECRET_MAX];
+};

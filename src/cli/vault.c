@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/vault.c - the verb vault: add, list, rm, rotate. A secret comes from a descriptor or a variable, never
+ * from an argument, and is never printed. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+struct vault {
+        cordon_credential c;
+        bool json;
+        const char *file, *command;
+};
+
+static struct vault *of(void *ctx) { return ctx; }
+
+#define TEXT(name, member)                                                                                   \
+        static int set_##name(void *ctx, const char *value)                                                  \
+        {                                                                                                    \
+                of(ctx)->member = value;                                                                     \
+                return 0;                                                                                    \
+        }
+TEXT(env, c.env)
+TEXT(header, c.header)
+TEXT(query, c.query)
+TEXT(basic, c.basic)
+TEXT(file, file)
+TEXT(command, command)
+TEXT(from_env, c.secret_env)
+TEXT(protect, c.protect)
+TEXT(key_file, c.key_file)
+
+static int set_body(void *ctx, const char *value)
+{
+        (void) value;
+        of(ctx)->c.body = 1;
+        return 0;
+}
+static int set_json(void *ctx, const char *value)
+{
+        (void) value;
+        of(ctx)->json = true;
+        return 0;
+}
+static int set_class(void *ctx, const char *value)
+{
+        if (strcmp(value, "live") != 0 && strcmp(value, "test") != 0)
+                return cli_usage("--class takes live or test"), -1;
+        of(ctx)->c.test = value[0] == 't';
+        return 0;
+}
+static int set_ttl(void *ctx, const char *value)
+{
+        uint64_t ms;
+        if (str_to_ms(span_str(value), &ms) < 0 || ms < 1000)
+                return cli_usage("--ttl takes a time like 12h or 30d"), -1;
+        of(ctx)->c.ttl_s = ms / 1000;
+        return 0;
+}
+static int set_uses(void *ctx, const char *value)
+{
+        if (str_to_u64(span_str(value), &of(ctx)->c.max_uses) < 0 || of(ctx)->c.max_uses == 0 ||
+            of(ctx)->c.max_uses > INT64_MAX)
+                return cli_usage("--max-uses takes a number of requests, 1 or more"), -1;
+        return 0;
+}
+static int set_passphrase_fd(void *ctx, const char *value)
+{
+        uint64_t fd;
+        if (str_to_u64(span_str(value), &fd) < 0 || fd > 1023 || fcntl((int) fd, F_GETFD) < 0)
+                return cli_usage("--passphrase-fd takes the number of an open descriptor"), -1;
+        of(ctx)->c.passphrase_fd = (int) fd;
+        return 0;
+}
+
+const struct cli_option vault_options[] = {
+        { "from-file", 0, "FILE", "add, rotate: the secret is the content of a file", set_file },
+        { "from-command", 0, "COMMAND", "add, rotate: the secret is what a shell command prints",
+          set_command },
+        { "from-env", 0, "VARIABLE", "add, rotate: the secret is in a variable", set_from_env },
+        { "env", 0, "VARIABLE", "add: the variable that holds the placeholder in a box", set_env },
+        { "header", 0, "'NAME: {}'", "add: the header it stands in (default 'Authorization: Bearer {}')",
+          set_header },
+        { "query", 0, "PARAMETER", "add: it stands in a parameter of the URL", set_query },
+        { "basic", 0, "USER", "add: it is the password of this user", set_basic },
+        { "body", 0, NULL, "add: it stands in the body, where the placeholder does", set_body },
+        { "class", 0, "CLASS", "add: live (the default) or test; a live one loads only in the stage live",
+          set_class },
+        { "ttl", 0, "TIME", "add: it expires after this time, as 12h or 30d", set_ttl },
+        { "max-uses", 0, "N", "add: requests of one run that may carry it", set_uses },
+        { "protect", 0, "HOW",
+          "the first add: what protects the vault: file (the default), passphrase or keyring", set_protect },
+        { "key-file", 0, "FILE", "the first add: the key file, outside the state directory", set_key_file },
+        { "passphrase-fd", 0, "FD", "read the vault's passphrase from this descriptor, not from the terminal",
+          set_passphrase_fd },
+        { "json", 0, NULL, "list: for programs", set_json },
+        { 0 },
+};
+
+/* ---- where the secret comes from ---- */
+
+/* What a command prints, when it ends well; wiped from here at once. The reading end of a pipe, or -1. */
+static int from_command(const char *command)
+{
+        char sh[] = "/bin/sh", flag[] = "-c";
+        char *text = strdup(command), *argv[] = { sh, flag, text, NULL };
+        char secret[8192];
+        int out[2] = { -1, -1 }, back[2] = { -1, -1 }, status = -1;
+        pid_t pid = -1;
+        ssize_t n = -1;
+        posix_spawn_file_actions_t a;
+        if (text && pipe2(out, O_CLOEXEC) == 0 && posix_spawn_file_actions_init(&a) == 0) {
+                if (posix_spawn_file_actions_adddup2(&a, out[1], 1) == 0 &&
+                    posix_spawn(&pid, sh, &a, NULL, argv, environ) != 0)
+                        pid = -1;
+                (void) posix_spawn_file_actions_destroy(&a);
+        }
+        fd_close(&out[1]);
+        (void) mlock(secret, sizeof secret);
+        if (pid > 0) {
+                n = fd_read_all(out[0], secret, sizeof secret);
+                fd_close(&out[0]); /* one that prints on and on ends by a signal */
+                while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+                        ;
+        }
+        if (n > 0 && status == 0 && pipe2(back, O_CLOEXEC) == 0 &&
+            fd_write_all(back[1], secret, (size_t) n) < 0)
+                fd_close(&back[0]);
+        explicit_bzero(secret, sizeof secret);
+        (void) munlock(secret, sizeof secret);
+        fd_close(&out[0]);
+        fd_close(&back[1]);
+        free(text);
+        return back[0];
+}
+
+/* Opens what the options name; -1 after it said why. */
+static int open_source(struct vault *v)
+{
+        if ((v->file != NULL) + (v->command != NULL) + (v->c.secret_env != NULL) > 1)
+                return cli_usage("a secret comes from one place: a file, a command or a variable"), -1;
+        v->c.secret_fd = 0;
+        if (v->command && (v->c.secret_fd = from_command(v->command)) < 0)
+                return cli_usage("the command that prints the secret failed"), -1;
+        if (v->file && (v->c.secret_fd = open(v->file, O_RDONLY | O_CLOEXEC)) < 0)
+                return cli_usage("%s: %s", v->file, strerror(errno)), -1;
+        return 0;
+}
+
+/* ---- verbs under the verb ---- */
+
+static int put(struct vault *v, int argc, char **argv, int (*work)(const cordon_credential *, cordon_error *))
+{
+        cordon_error e = { 0 };
+        (void) argv;
+        if (argc != 0)
+                return cli_usage("one credential at a time");
+        if (open_source(v) < 0)
+                return EXIT_CORDON;
+        int bad = work(&v->c, &e);
+        if (v->c.secret_fd > 2)
+                (void) close(v->c.secret_fd);
+        return bad ? cli_error(&e) : 0;
+}
+
+static int vault_add(struct vault *v, int argc, char **argv) { return put(v, argc, argv, cordon_vault_add); }
+static int vault_rotate(struct vault *v, int argc, char **argv)
+{
+        return put(v, argc, argv, cordon_vault_rotate);
+}
+
+static int vault_list(struct vault *v, int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        (void) argv;
+        if (argc != 0)
+                return cli_usage("cordon vault list [--json]");
+        return cli_give(cordon_vault_list(v->json, &e), &e);
+}
+
+static int vault_rm(struct vault *v, int argc, char **argv)
+{
+        int status = 0;
+        for (int i = -1; i < argc; i++) {
+                cordon_error e = { 0 };
+                if (cordon_vault_remove(i < 0 ? v->c.name : argv[i], &e) < 0)
+                        status = cli_error(&e);
+        }
+        return status;
+}
+
+static const struct {
+        const char *name;
+        bool named; /* a NAME comes first */
+        int (*run)(struct vault *v, int argc, char **argv);
+} subs[] = {
+        { "add", true, vault_add },
+        { "list", false, vault_list },
+        { "rm", true, vault_rm },
+        { "rotate", true, vault_rotate },
+};
+
+static int unknown(const char *given)
+{
+        const char *best = subs[0].name;
+        for (size_t i = 1; i < sizeof subs / sizeof *subs; i++)
+                if (str_distance(given, subs[i].name) < str_distance(given, best))
+                        best = subs[i].name;
+        (void) fprintf(stderr,
+                       "cordon: error: `cordon vault` has no `%.60s`\ncordon: hint: did you mean `%s`?\n",
+                       given, best);
+        return EXIT_CORDON;
+}
+
+int verb_vault(int argc, char **argv)
+{
+        struct vault v = { .c = { .passphrase_fd = -1 } };
+        size_t i = 0;
+        if (argc < 2)
+                return cli_usage("cordon vault add | list | rm | rotate");
+        while (i < sizeof subs / sizeof *subs && strcmp(argv[1], subs[i].name) != 0)
+                i++;
+        if (i == sizeof subs / sizeof *subs)
+                return unknown(argv[1]);
+        argc--, argv++;
+        /* The name may stand before the options, behind them or between. */
+        if (subs[i].named && argc > 1 && argv[1][0] != '-') {
+                v.c.name = argv[1];
+                argc--, argv++;
+        }
+        int at = cli_options(argc, argv, cli_verb_find("vault"), &v, NULL);
+        if (at >= 0 && subs[i].named && !v.c.name && at < argc) {
+                v.c.name = argv[at];
+                argc -= at, argv += at;
+                at = cli_options(argc, argv, cli_verb_find("vault"), &v, NULL);
+        }
+        if (at < 0)
+                return EXIT_CORDON;
+        if (subs[i].named && !v.c.name)
+                return cli_usage("which credential? cordon vault %s NAME", subs[i].name);
+        return subs[i].run(&v, argc - at, argv + at);
+}

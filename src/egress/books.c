@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/books.c - what happened, one row for each destination and each kind of refusal, and what is left of
+ * each budget. A budget is taken before a byte moves, so none is ever overdrawn. */
+#include "egress/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void books_touch(struct broker *b, struct egress_row *r)
+{
+        b->dirty[r - b->rows] = true;
+        b->any_dirty = true;
+}
+
+struct egress_row *books_row(struct broker *b, const char *to, bool allowed, const char *why,
+                             const char *permit)
+{
+        for (unsigned i = 0; i < b->row_count; i++) {
+                struct egress_row *r = &b->rows[i];
+                if (r->allowed == allowed && strcmp(r->to, to) == 0 && strcmp(r->why, why) == 0)
+                        return r;
+        }
+        if (b->row_count == NET_ROWS_MAX || (!allowed && b->denied_rows == DENIED_ROWS_MAX)) {
+                b->rows_lost++;
+                return NULL;
+        }
+        struct egress_row *r = &b->rows[b->row_count];
+        *r = (struct egress_row){ .index = b->row_count++, .allowed = allowed };
+        b->denied_rows += !allowed;
+        (void) snprintf(r->to, sizeof r->to, "%s", to);
+        (void) snprintf(r->why, sizeof r->why, "%s", why);
+        (void) snprintf(r->permit, sizeof r->permit, "%s", permit);
+        return r;
+}
+
+void books_deny(struct broker *b, const char *to, const char *why, const char *permit)
+{
+        struct egress_row *r = books_row(b, to, false, why, permit);
+        if (!r)
+                return;
+        r->connections++;
+        books_touch(b, r);
+}
+
+/* A door leads there, but nobody answered. */
+void books_fail(struct broker *b, const char *to, const char *why)
+{
+        struct egress_row *r = books_row(b, to, true, why, "");
+        if (!r)
+                return;
+        r->connections++;
+        books_touch(b, r);
+}
+
+static struct door_use *use_of(const struct broker *b, const struct door *d)
+{
+        return &b->uses[d - b->doors];
+}
+
+/* 61 buckets: the hour before now lies wholly within them, so no hour ever sees more than the cap. */
+static uint64_t last_hour(struct door_use *u, uint64_t minute)
+{
+        uint64_t sum = 0;
+        while (u->minute < minute) {
+                uint64_t gap = minute - u->minute;
+                u->minute = gap > 61 ? minute - 61 : u->minute;
+                u->minute_count[++u->minute % 61] = 0;
+        }
+        for (unsigned i = 0; i < 61; i++)
+                sum += u->minute_count[i];
+        return sum;
+}
+
+int books_enter(struct broker *b, const struct door *d, const char **ret_why)
+{
+        struct door_use *u = use_of(b, d);
+        uint64_t minute = b->now_ns / 60000000000u + 61;
+        if (b->effects >= b->limits->value[LIMIT_EFFECTS]) {
+                b->limits_hit |= 1u << LIMIT_EFFECTS;
+                *ret_why = "the limit `effects` is used up";
+                return -1;
+        }
+        if (d->net.cap_per_hour && last_hour(u, minute) >= d->net.cap_per_hour) {
+                *ret_why = "the door's cap for an hour is used up";
+                return -1;
+        }
+        if (books_room(b, d, true, 1) == 0) {
+                *ret_why = books_why(b, d, true);
+                return -1;
+        }
+        b->effects++;
+        if (d->net.cap_per_hour)
+                u->minute_count[minute % 61]++;
+        return 0;
+}
+
+static uint64_t left(uint64_t most, uint64_t used) { return used < most ? most - used : 0; }
+
+size_t books_room(const struct broker *b, const struct door *d, bool out, size_t want)
+{
+        uint64_t room = want;
+        if (d && d->net.cap_bytes && left(d->net.cap_bytes, use_of(b, d)->bytes) < room)
+                room = left(d->net.cap_bytes, use_of(b, d)->bytes);
+        if (out && left(b->limits->value[LIMIT_EGRESS], b->sent) < room)
+                room = left(b->limits->value[LIMIT_EGRESS], b->sent);
+        return (size_t) room;
+}
+
+void books_spend(struct broker *b, const struct door *d, bool out, size_t n)
+{
+        if (d)
+                use_of(b, d)->bytes += n;
+        if (out)
+                b->sent += n;
+}
+
+const char *books_why(struct broker *b, const struct door *d, bool out)
+{
+        if (out && b->sent >= b->limits->value[LIMIT_EGRESS]) {
+                b->limits_hit |= 1u << LIMIT_EGRESS;
+                return "the limit `egress` is used up";
+        }
+        (void) d;
+        return "the door's cap is used up";
+}

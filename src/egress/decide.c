@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/decide.c - questions to the policy about addresses and doors. */
+#include "egress/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool decide_closed(const struct broker *b, const struct door *d)
+{
+        return d->until != 0 && b->now_s >= d->until;
+}
+
+bool decide_names_address(const struct broker *b, const struct egress_address *a, uint16_t port)
+{
+        char text[INET6_ADDRSTRLEN];
+        (void) egress_address_text(a, text, sizeof text);
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                if (d->kind == DOOR_NET && d->net.is_address && d->net.port == port &&
+                    strcmp(d->net.host, text) == 0 && !decide_closed(b, d))
+                        return true;
+        }
+        return false;
+}
+
+void decide_to_text(const char *host, bool is_address, uint16_t port, char *out, size_t cap)
+{
+        bool brackets = is_address && strchr(host, ':');
+        (void) snprintf(out, cap, "%s%s%s:%u", brackets ? "[" : "", host, brackets ? "]" : "", port);
+}

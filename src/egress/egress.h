@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/egress.h - what the keeper and the broker of one box say to each other. The broker, cordon-egress,
+ * is a program of its own: it holds the listeners of the box's gateway, decides by the policy, connects from
+ * the host's side and moves the bytes. Fixed sizes both ways; see wire/wire.h.
+ *
+ *   keeper: GRANTS (with the vault's pipe), if a door names a credential
+ *   keeper: PLACES, ANSWERS (with sealed files), if there are any
+ *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
+ *           (READY comes with a file of what programs in the box are to trust, when a door opens TLS up)
+ *   keeper: LISTENER (with a socket of the gateway), any time    broker: ROW, when a row of its books changed
+ *   keeper: FINISH                                               broker: the last rows, then DONE
+ *
+ * It ends when its socket closes, and with it every connection of the box. */
+#pragma once
+#include "base/err.h"
+#include "base/limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EGRESS_CONTROL = 3 }; /* the broker's only descriptor at its start */
+#define EGRESS_PROGRAM "cordon-egress"
+
+enum egress_command {
+        EGRESS_NOTHING = 0,
+        EGRESS_GRANTS,
+        EGRESS_PLACES,
+        EGRESS_ANSWERS,
+        EGRESS_POLICY,
+        EGRESS_LISTENER,
+        EGRESS_FINISH
+};
+struct egress_order {
+        uint32_t command; /* enum egress_command */
+        uint32_t kind;    /* LISTENER: enum plan_listener; POLICY: enum policy_stage */
+        uint32_t port;    /* LISTENER */
+        uint32_t become; /* POLICY: an id that owns nothing, for a broker that was started by root; 0: stay */
+};
+
+enum egress_word {
+        EGRESS_SAYS_NOTHING = 0,
+        EGRESS_SAYS_READY,
+        EGRESS_SAYS_ERROR,
+        EGRESS_SAYS_ROW,
+        EGRESS_SAYS_DONE
+};
+
+/* Where an address lies. Only the first may be reached by a name without the policy naming the address. */
+enum egress_reach {
+        REACH_UNKNOWN = 0,
+        REACH_PUBLIC,
+        REACH_LOOPBACK,
+        REACH_PRIVATE,
+        REACH_SHARED, /* carrier-grade NAT */
+        REACH_LINK,
+        REACH_METADATA,
+        REACH_MULTICAST,
+        REACH_BROADCAST,
+        REACH_DOCUMENTATION,
+        REACH_TRANSLATED, /* an IPv4 address in IPv6 clothes: mapped, NAT64, 6to4, Teredo */
+        REACH_RESERVED,
+        REACH_HOST, /* an address of this host itself */
+        REACH__COUNT
+};
+
+/* One destination, or one kind of refusal, with all that happened so far. Text is inert. */
+struct egress_row {
+        uint32_t index;  /* a newer message with the same index replaces the older */
+        uint8_t allowed; /* with a `why`: a door leads there, but it came to nothing */
+        uint8_t reach;   /* enum egress_reach, of what was reached last */
+        uint16_t spare;
+        uint32_t connections, requests;
+        uint64_t sent, received; /* bytes from and to the box */
+        char to[320];            /* "example.org:443", "GET https://example.org/path" */
+        char why[96];            /* refused or failed: one clause */
+        char permit[320];        /* refused: the smallest line that would permit it, or "" */
+        char address[48];        /* reached last */
+};
+
+struct egress_message {
+        uint32_t word;   /* enum egress_word */
+        uint32_t limits; /* ROW, DONE: bit per enum limit_key that said no so far */
+        uint32_t lost;   /* rows beyond NET_ROWS_MAX */
+        uint32_t spare;
+        union {
+                struct err error;
+                struct egress_row row;
+        };
+};
+
+enum { EGRESS_ROOTS_MAX = 2 << 20 }; /* the box's root has room for 4 MB */
+
+/* guard.c: pure. */
+struct egress_address {
+        bool v6;
+        bool own; /* this host has it */
+        uint8_t bytes[16];
+};
+enum egress_reach egress_judge(const struct egress_address *a);
+const char *egress_reach_name(enum egress_reach r);
+/* "192.0.2.1", "2001:db8::1"; returns buf. */
+const char *egress_address_text(const struct egress_address *a, char *buf, unsigned cap);

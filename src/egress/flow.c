@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/flow.c - the life of one connection of the box: accepted, resolved, dialed, relayed, ended. */
+#include "egress/internal.h"
+#include "egress/requests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+enum { GIVE_UP_NS_S = 30 };
+
+/* Every connection is born so that closing it resets it: should the broker be killed, nobody takes what was
+ * cut off for whole. Only an end that both sides have said takes that back. */
+static void reset_on_close(int fd, bool reset)
+{
+        const struct linger how = { reset, 0 };
+        if (fd >= 0)
+                (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &how, sizeof how);
+}
+
+struct flow *flow_new(struct broker *b, int client)
+{
+        struct flow *f = calloc(1, sizeof *f);
+        if (!f)
+                return NULL;
+        f->b = b;
+        f->client = (struct source){ SOURCE_CLIENT, client, f };
+        f->server.fd = -1;
+        if (broker_watch(b, &f->client, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0) {
+                free(f);
+                return NULL;
+        }
+        f->next = b->flows;
+        if (b->flows)
+                b->flows->prev = f;
+        b->flows = f;
+        b->flow_count++;
+        return f;
+}
+
+static void half_open(struct flow *f, bool is)
+{
+        if (f->counted_half_open == is)
+                return;
+        f->counted_half_open = is;
+        f->b->half_open += is ? 1 : -1u;
+        f->give_up_ns = is ? f->b->now_ns + GIVE_UP_NS_S * UINT64_C(1000000000) : 0;
+}
+
+void flow_end(struct flow *f, bool reset)
+{
+        struct broker *b = f->b;
+        if (f->state == FLOW_OVER)
+                return;
+        f->state = FLOW_OVER;
+        if (!reset) {
+                reset_on_close(f->client.fd, false);
+                reset_on_close(f->server.fd, false);
+        }
+        dial_stop(f);
+        half_open(f, false);
+        broker_forget(b, &f->client);
+        broker_forget(b, &f->server);
+        relay_done(f);
+        requests_done(f);
+        *(f->prev ? &f->prev->next : &b->flows) = f->next;
+        if (f->next)
+                f->next->prev = f->prev;
+        b->flow_count--;
+        f->next_dead = b->dead; /* events of this round may still point here */
+        b->dead = f;
+}
+
+void flow_free_dead(struct broker *b)
+{
+        struct flow **at = &b->again;
+        while (*at) { /* none that is over may be visited again */
+                struct flow *f = *at;
+                if (f->state == FLOW_OVER)
+                        *at = f->next_again;
+                else
+                        at = &f->next_again;
+        }
+        while (b->dead) {
+                struct flow *f = b->dead;
+                b->dead = f->next_dead;
+                free(f);
+        }
+}
+
+void flow_again(struct flow *f)
+{
+        if (f->again)
+                return;
+        f->again = true;
+        f->next_again = f->b->again;
+        f->b->again = f;
+}
+
+void flow_event(struct flow *f, struct source *s, uint32_t events)
+{
+        if (f->state == FLOW_OVER)
+                return;
+        if (s->kind == SOURCE_TRY)
+                dial_event(f, s, events);
+        else if (f->http)
+                requests_event(f, s, events);
+        else if (f->state == FLOW_RELAYING)
+                relay_event(f, s, events);
+        else if (events & (EPOLLHUP | EPOLLERR))
+                flow_end(f, true); /* the box gave up before we were through */
+}
+
+/* ---- connecting outside ---- */
+
+static void dial_name(struct flow *f)
+{
+        if (f->name->state == NAME_FAILED || f->name->count == 0)
+                flow_not_dialed(f, "the name does not resolve outside", REACH_UNKNOWN);
+        else
+                dial_start(f, f->name->address, f->name->count);
+}
+
+void flow_connect(struct flow *f)
+{
+        struct broker *b = f->b;
+        half_open(f, true);
+        f->state = FLOW_RESOLVING;
+        if (f->to_is_address) {
+                dial_start(f, &f->literal, 1);
+                return;
+        }
+        f->name = names_get(&b->names, f->to_host);
+        if (!f->name) {
+                flow_not_dialed(f, "too many names", REACH_UNKNOWN);
+                return;
+        }
+        bool fresh = f->name->state != NAME_UNKNOWN && b->now_ns < f->name->good_until_ns;
+        if (fresh && f->name->state != NAME_ASKED)
+                dial_name(f);
+        else if (!fresh)
+                resolver_ask(b, f->name);
+}
+
+void flow_resolved(struct broker *b, struct name *n)
+{
+        for (struct flow *f = b->flows, *next; f; f = next) {
+                next = f->next;
+                if (f->state == FLOW_RESOLVING && f->name == n)
+                        dial_name(f);
+        }
+}
+
+void flow_dialed(struct flow *f)
+{
+        half_open(f, false);
+        reset_on_close(f->server.fd, true);
+        if (broker_watch(f->b, &f->server, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0) {
+                flow_end(f, true);
+                return;
+        }
+        if (f->http)
+                requests_connected(f);
+        else
+                relay_init(f);
+}
+
+/* An address that the guard turned away is a refusal, with the line that would permit it; the rest is the
+ * outside's doing. */
+void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
+{
+        const struct dial *d = &f->dial;
+        (void) reach;
+        if (d->refused[0] && d->count == 0) {
+                char text[96], permit[128], to[96];
+                (void) snprintf(text, sizeof text, "the name leads to a %s address: %.48s",
+                                egress_reach_name(d->refused_reach), d->refused);
+                decide_to_text(d->refused, true, f->to_port, to, sizeof to);
+                (void) snprintf(permit, sizeof permit, "net %s", to);
+                books_deny(f->b, f->row_to, text, permit);
+        } else if (!f->http) { /* a request tells of its own failure */
+                books_fail(f->b, f->row_to, why);
+        }
+        if (!f->http) {
+                flow_end(f, true);
+                return;
+        }
+        half_open(f, false);
+        requests_lost_server(f);
+        requests_drive(f);
+}
+
+/* ---- time ---- */
+
+static void tick(struct flow *f)
+{
+        if (f->door && decide_closed(f->b, f->door)) { /* a request in the middle is cut, too */
+                books_deny(f->b, f->row_to, "the door has closed (`until`)", "");
+                flow_end(f, true);
+        } else if (f->give_up_ns && f->b->now_ns >= f->give_up_ns) {
+                dial_stop(f);
+                flow_not_dialed(f, "nobody answers there in time", REACH_UNKNOWN);
+        } else if (f->state == FLOW_DIALING) {
+                dial_tick(f);
+        }
+}
+
+void flow_tick(struct broker *b)
+{
+        for (struct flow *f = b->flows, *next; f; f = next) {
+                next = f->next;
+                tick(f);
+        }
+}

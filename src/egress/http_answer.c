@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http_answer.c - the way down: an answer is read as strictly as a request, written anew, and no
+ * secret comes through it. */
+#include "egress/http_internal.h"
+
+enum { INFORMAL_MAX = 16 };
+
+static void put_record(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        struct fixture_key key = { .method = x->method, .url = fifo_all(&x->asked) };
+        struct fifo line = { 0 };
+        if (!x->recording || x->record_body.failed)
+                return;
+        fixture_print(&key, x->status, fifo_all(&x->record_fields), fifo_all(&x->record_body), &line);
+        if (!line.failed)
+                f->cb.on_record(f->cb.ctx, fifo_all(&line));
+        fifo_done(&line);
+}
+
+static void put_down(struct http_flow *f, struct span data)
+{
+        struct http_exchange *x = &f->x;
+        if (data.n == 0)
+                return;
+        x->received += data.n;
+        if (x->recording && x->record_body.n + data.n <= HTTP_RECORD_MAX)
+                fifo_span(&x->record_body, data);
+        else
+                x->recording = false;
+        if (x->answer_chunked)
+                fifo_printf(&f->client.plain, "%zx\r\n", data.n);
+        fifo_span(&f->client.plain, data);
+        if (x->answer_chunked)
+                fifo_text(&f->client.plain, "\r\n");
+}
+
+/* ---- the head ---- */
+
+static bool is_compressed(const struct http_head *h)
+{
+        for (const struct http_field *c = NULL; (c = http_field_find(h, "content-encoding", c));)
+                if (c->value.n && !http_name_is(c->value, "identity"))
+                        return true;
+        return false;
+}
+
+static enum body_kind answer_kind(const struct http_exchange *x, const struct http_head *h)
+{
+        if (x->head_only || h->status == 204 || h->status == 304)
+                return BODY_NONE;
+        return h->chunked ? BODY_CHUNKED : h->has_length ? BODY_LENGTH : BODY_UNTIL_CLOSE;
+}
+
+static void put_status(struct http_flow *f)
+{
+        const struct http_head *h = &f->head;
+        struct scrub s = { .set = f->r->secrets };
+        fifo_printf(&f->client.plain, "HTTP/1.1 %u ", h->status);
+        scrub_pass(&s, h->reason, true, &f->client.plain);
+        fifo_text(&f->client.plain, "\r\n");
+        f->x.scrubbed |= s.found;
+        scrub_done(&s);
+}
+
+static void put_framing(struct http_flow *f, enum body_kind kind)
+{
+        struct http_exchange *x = &f->x;
+        const struct http_head *h = &f->head;
+        struct fifo *out = &f->client.plain;
+        bool known = kind == BODY_LENGTH || (kind == BODY_NONE && h->has_length && h->status != 204);
+        x->answer_chunked = !x->http10 && (kind == BODY_CHUNKED || kind == BODY_UNTIL_CLOSE);
+        if (x->answer_chunked || (kind == BODY_NONE && h->chunked && !x->http10))
+                fifo_text(out, "Transfer-Encoding: chunked\r\n");
+        else if (known)
+                fifo_printf(out, "Content-Length: %llu\r\n", (unsigned long long) h->length);
+        if (x->close)
+                fifo_text(out, "Connection: close\r\n");
+        fifo_text(out, "\r\n");
+}
+
+static void begin_answer(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        const struct http_head *h = &f->head;
+        enum body_kind kind = answer_kind(x, h);
+        x->status = h->status;
+        x->answered = true;
+        if (h->close || kind == BODY_UNTIL_CLOSE)
+                f->link_stale = true;
+        put_status(f);
+        http_put_answer_fields(h, f->r, f->to.credential != NULL, false, &f->client.plain, &x->scrubbed);
+        if (x->recording) {
+                uint64_t ignored = 0;
+                http_put_answer_fields(h, f->r, true, false, &x->record_fields, &ignored);
+        }
+        put_framing(f, kind);
+        http_body_init(&x->answer, kind, h->length);
+        f->answer = ANSWER_BODY;
+}
+
+static void begin_tunnel(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        if (!x->websocket || !http_has_token(&f->head, "upgrade", "websocket") ||
+            http_field_find(&f->head, "sec-websocket-extensions", NULL)) {
+                http_broken(f, "the server changed to a protocol that was not asked for");
+                return;
+        }
+        x->status = 101;
+        x->answered = true;
+        put_status(f);
+        http_put_answer_fields(&f->head, f->r, f->to.credential != NULL, true, &f->client.plain,
+                               &x->scrubbed);
+        fifo_text(&f->client.plain, "\r\n");
+        f->link_stale = true;
+        f->request = REQUEST_TUNNEL;
+        f->answer = ANSWER_TUNNEL;
+}
+
+static bool head_step(struct http_flow *f)
+{
+        enum http_read r = http_head_response(fifo_all(&f->upstream.in), &f->head);
+        size_t bytes = f->head.bytes;
+        if (r == HTTP_MORE)
+                return false;
+        if (r == HTTP_BAD) {
+                http_broken(f, f->head.why);
+                return true;
+        }
+        f->x.may_retry = false;
+        f->link_used = true;
+        fifo_done(&f->x.head);
+        if (f->head.status == 101)
+                begin_tunnel(f);
+        else if (f->head.status < 200 && ++f->x.informal > INFORMAL_MAX)
+                http_broken(f, "the server sends nothing but provisional answers");
+        else if (f->head.status >= 200 && is_compressed(&f->head) && f->r->in.credential_count)
+                http_broken(f, "the server compressed its answer though it was asked not to: a secret in it "
+                               "could not be seen");
+        else if (f->head.status >= 200)
+                begin_answer(f);
+        fifo_drop(&f->upstream.in, bytes);
+        return true;
+}
+
+/* ---- the body ---- */
+
+static void scrub_down(struct http_flow *f, struct span data, bool end)
+{
+        struct http_exchange *x = &f->x;
+        scrub_pass(&x->clean, data, end, &f->scratch);
+        x->scrubbed |= x->clean.found;
+        put_down(f, fifo_all(&f->scratch));
+        f->client.plain.failed = f->client.plain.failed || f->scratch.failed;
+        fifo_drop(&f->scratch, f->scratch.n);
+}
+
+static void end_answer(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        bool close = x->close || f->request != REQUEST_SENT; /* a request that was cut short has no end */
+        scrub_down(f, (struct span){ 0 }, true);
+        if (x->answer_chunked)
+                fifo_text(&f->client.plain, "0\r\n\r\n");
+        if (f->request != REQUEST_SENT)
+                f->link_stale = true;
+        put_record(f);
+        http_tell(f, HTTP_ALLOWED, "");
+        http_exchange_end(f);
+        if (close)
+                http_finish(f);
+}
+
+/* The server is gone in the middle: what is held is scrubbed, and the client sees that it is not whole. */
+static void cut_answer(struct http_flow *f, const char *why)
+{
+        scrub_down(f, (struct span){ 0 }, true);
+        http_tell(f, HTTP_BROKEN, why);
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+static bool ended_well(const struct http_flow *f)
+{
+        return !f->upstream.tls || f->r->in.tls->ended(f->upstream.tls);
+}
+
+static bool body_step(struct http_flow *f)
+{
+        size_t used;
+        struct span data;
+        enum body_state s = http_body_next(&f->x.answer, fifo_all(&f->upstream.in), &used, &data);
+        switch (s) {
+        case BODY_BAD:
+                cut_answer(f, f->x.answer.why);
+                return true;
+        case BODY_DATA:
+                scrub_down(f, data, false);
+                fifo_drop(&f->upstream.in, used);
+                return true;
+        case BODY_END:
+                fifo_drop(&f->upstream.in, used);
+                end_answer(f);
+                return true;
+        case BODY_MORE:
+                break;
+        }
+        fifo_drop(&f->upstream.in, used);
+        if (!f->upstream.closed || f->upstream.in.n)
+                return false;
+        if (f->x.answer.kind == BODY_UNTIL_CLOSE && ended_well(f))
+                end_answer(f);
+        else
+                cut_answer(f, "the server broke off its answer");
+        return true;
+}
+
+/* A frame's end is the end of what can be waited for: the next may come in an hour. */
+static void tunnel_data(struct http_flow *f, struct span data)
+{
+        for (size_t n; data.n; data = span_of(data.p + n, data.n - n)) {
+                bool ends;
+                n = http_frames_next(&f->x.frames, data, &ends);
+                scrub_down(f, span_of(data.p, n), ends);
+        }
+}
+
+static bool tunnel_step(struct http_flow *f)
+{
+        if (f->upstream.in.n == 0 && !f->upstream.closed)
+                return false;
+        tunnel_data(f, fifo_all(&f->upstream.in));
+        fifo_drop(&f->upstream.in, f->upstream.in.n);
+        if (f->upstream.closed) {
+                scrub_down(f, (struct span){ 0 }, true);
+                http_tell(f, HTTP_ALLOWED, "");
+                http_exchange_end(f);
+                http_finish(f);
+        }
+        return true;
+}
+
+bool http_answer_step(struct http_flow *f)
+{
+        switch (f->answer) {
+        case ANSWER_NONE: /* bytes that answer nothing: the two sides no longer agree where they are */
+                if (f->upstream.in.n == 0)
+                        return false;
+                f->link_stale = true;
+                fifo_drop(&f->upstream.in, f->upstream.in.n);
+                return true;
+        case ANSWER_HEAD:
+                if (f->upstream.in.n && head_step(f))
+                        return true;
+                if (f->upstream.closed && f->link == LINK_OPEN) {
+                        http_broken(f, "the server closed the connection without an answer");
+                        return true;
+                }
+                return false;
+        case ANSWER_BODY:
+                return body_step(f);
+        case ANSWER_TUNNEL:
+                return tunnel_step(f);
+        }
+        return false;
+}
+
+/* ---- recorded answers ---- */
+
+void http_answer_mock(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        struct fixture_key key = { .method = x->method, .url = fifo_all(&x->asked) };
+        const struct fixture *m = x->websocket ? NULL : fixture_find(f->r->in.fixtures, &key);
+        if (!m) {
+                http_refuse(f, 403, "the stage is mock and no recorded answer fits this request", x->close);
+                return;
+        }
+        struct fifo *out = &f->client.plain;
+        bool empty = m->status == 204 || m->status == 304;
+        fifo_printf(out, "HTTP/1.1 %u %s\r\n", m->status, http_reason(m->status));
+        fifo_span(out, m->headers);
+        if (!empty)
+                fifo_printf(out, "Content-Length: %zu\r\n", m->body.n);
+        fifo_printf(out, "X-Cordon: mock\r\n%s\r\n", x->close ? "Connection: close\r\n" : "");
+        if (!empty && !x->head_only) {
+                fifo_span(out, m->body);
+                x->received = m->body.n;
+        }
+        bool close = x->close;
+        x->status = m->status;
+        http_tell(f, HTTP_MOCKED, "");
+        http_exchange_end(f);
+        if (close)
+                http_finish(f);
+}

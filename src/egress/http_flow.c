@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http_flow.c - a client connection: bytes in and out of both sides, the one link upstream, the end.
+ * What a request or an answer means is in http_request.c and http_answer.c. */
+#include "egress/http_internal.h"
+#include "egress/tls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- sides ---- */
+
+static void side_done(struct http_side *s, const struct tls_ops *ops)
+{
+        if (s->tls)
+                ops->free(s->tls);
+        fifo_done(&s->in);
+        fifo_done(&s->plain);
+        fifo_done(&s->wire);
+        *s = (struct http_side){ 0 };
+}
+
+static void side_take(struct http_side *s, const struct tls_ops *ops)
+{
+        char wire[16384];
+        size_t n;
+        while ((n = ops->take(s->tls, wire, sizeof wire)) > 0)
+                fifo_add(&s->wire, wire, n);
+}
+
+/* Plain bytes become bytes of the wire; -1: TLS is broken. */
+static int side_pump(struct http_side *s, const struct tls_ops *ops)
+{
+        int bad = 0;
+        if (!s->tls) {
+                fifo_span(&s->wire, fifo_all(&s->plain));
+                fifo_drop(&s->plain, s->plain.n);
+                return 0;
+        }
+        while (s->plain.n) {
+                ssize_t n = ops->write(s->tls, fifo_all(&s->plain));
+                if (n <= 0) {
+                        bad = n < 0;
+                        break;
+                }
+                fifo_drop(&s->plain, (size_t) n);
+        }
+        side_take(s, ops);
+        return bad ? -1 : 0;
+}
+
+static int side_feed(struct http_side *s, const struct tls_ops *ops, struct span bytes)
+{
+        char plain[16384];
+        ssize_t n;
+        if (!s->tls) {
+                fifo_span(&s->in, bytes);
+                return 0;
+        }
+        int bad = ops->feed(s->tls, bytes);
+        while (!bad && (n = ops->read(s->tls, plain, sizeof plain)) != 0) {
+                if (n < 0)
+                        bad = -1;
+                else
+                        fifo_add(&s->in, plain, (size_t) n);
+        }
+        explicit_bzero(plain, sizeof plain);
+        side_take(s, ops); /* handshake, alerts */
+        return bad;
+}
+
+/* ---- events and ends ---- */
+
+static const char *request_host(const struct http_flow *f) { return f->peer.host; }
+
+void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why)
+{
+        const struct http_exchange *x = &f->x;
+        struct http_event e = { .verdict = verdict,
+                                .method = x->method,
+                                .host = request_host(f),
+                                .port = f->peer.port,
+                                .tls = f->tls,
+                                .path = f->url.path,
+                                .door = f->to.door,
+                                .credential = f->to.credential ? f->to.credential->name : NULL,
+                                .why = why,
+                                .gap = f->to.gap,
+                                .placeholder_abused = x->abused != 0,
+                                .secret_scrubbed = x->scrubbed != 0,
+                                .status = x->status,
+                                .sent = x->sent,
+                                .received = x->received };
+        if (f->cb.on_request)
+                f->cb.on_request(f->cb.ctx, &e);
+}
+
+void http_exchange_end(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        scrub_done(&x->look);
+        scrub_done(&x->clean);
+        swap_done(&x->swap);
+        fifo_done(&x->head);
+        fifo_done(&x->asked);
+        fifo_done(&x->record_fields);
+        fifo_done(&x->record_body);
+        *x = (struct http_exchange){ 0 };
+        f->request = REQUEST_HEAD;
+        f->answer = ANSWER_NONE;
+}
+
+void http_finish(struct http_flow *f)
+{
+        if (f->done)
+                return;
+        f->done = true;
+        f->link = LINK_NONE;
+        side_done(&f->upstream, f->r->in.tls);
+        (void) side_pump(&f->client, f->r->in.tls);
+        if (f->client.tls) {
+                f->r->in.tls->close(f->client.tls);
+                side_take(&f->client, f->r->in.tls);
+        }
+}
+
+static void answer_error(struct http_flow *f, unsigned status, const char *why, bool close)
+{
+        if (f->x.answered)
+                return; /* a second head in the middle of the first answer would be data of it */
+        f->x.status = status;
+        f->x.answered = true;
+        http_put_error(status, why, close, f->x.head_only, &f->client.plain);
+}
+
+void http_refuse(struct http_flow *f, unsigned status, const char *why, bool close)
+{
+        bool sent_some =
+                f->answer != ANSWER_NONE; /* part of it is upstream already: that link is of no use */
+        answer_error(f, status, why, close || sent_some);
+        http_tell(f, HTTP_DENIED, why);
+        http_exchange_end(f);
+        if (close || sent_some)
+                http_finish(f);
+}
+
+void http_broken(struct http_flow *f, const char *why)
+{
+        char text[300];
+        (void) snprintf(text, sizeof text, "%s", why); /* it may lie in what is freed below */
+        answer_error(f, 502, text, true);
+        http_tell(f, HTTP_BROKEN, text);
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+/* ---- the link upstream ---- */
+
+static bool link_fits(const struct http_flow *f)
+{
+        return f->link == LINK_OPEN && !f->link_stale && !f->upstream.closed && f->link_port == f->to.port &&
+               f->link_tls == f->to.tls && strcmp(f->link_host, f->to.host) == 0;
+}
+
+static void want_link(struct http_flow *f)
+{
+        side_done(&f->upstream, f->r->in.tls);
+        (void) snprintf(f->link_host, sizeof f->link_host, "%s", f->to.host);
+        f->link_port = f->to.port;
+        f->link_tls = f->to.tls;
+        f->link_address = f->to.is_address;
+        f->link_stale = f->link_used = false;
+        f->link = LINK_WANTED;
+}
+
+void http_link_to(struct http_flow *f)
+{
+        if (!link_fits(f))
+                want_link(f);
+        fifo_span(&f->upstream.plain, fifo_all(&f->x.head));
+        f->upstream.plain.failed = f->upstream.plain.failed || f->x.head.failed;
+        if (!f->x.may_retry)
+                fifo_done(&f->x.head);
+}
+
+bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target)
+{
+        if (f->done || f->link != LINK_WANTED)
+                return false;
+        f->link = LINK_CONNECTING;
+        *ret_target = (struct http_target){ .host = f->link_host,
+                                            .is_address = f->link_address,
+                                            .port = f->link_port };
+        return true;
+}
+
+/* ---- driving ---- */
+
+static bool side_failed(const struct http_side *s)
+{
+        return s->in.failed || s->plain.failed || s->wire.failed;
+}
+
+static bool out_of_memory(const struct http_flow *f)
+{
+        const struct http_exchange *x = &f->x;
+        return side_failed(&f->client) || side_failed(&f->upstream) || f->scratch.failed || x->head.failed ||
+               x->look.held.failed || x->clean.held.failed || x->swap.held.failed || x->asked.failed;
+}
+
+static void upstream_tls_failed(struct http_flow *f)
+{
+        char why[250];
+        (void) snprintf(why, sizeof why, "TLS to the server failed: %s", f->r->in.tls->why(f->upstream.tls));
+        f->link_stale = true;
+        if (f->answer != ANSWER_NONE)
+                http_broken(f, why);
+}
+
+static void run(struct http_flow *f)
+{
+        while (!f->done && (http_request_step(f) || (!f->done && http_answer_step(f))))
+                ;
+        if (!f->done && f->client.closed && f->request == REQUEST_HEAD)
+                http_finish(f);
+        const struct tls_ops *ops = f->r->in.tls;
+        bool bad = side_pump(&f->client, ops) < 0;
+        if (!f->done && f->link == LINK_OPEN && side_pump(&f->upstream, ops) < 0)
+                upstream_tls_failed(f);
+        if ((bad || out_of_memory(f)) && !f->done) {
+                http_tell(f, HTTP_BROKEN, bad ? "TLS broke" : "no memory");
+                http_exchange_end(f);
+                http_finish(f);
+        }
+}
+
+static void client_tls_failed(struct http_flow *f)
+{
+        char why[200];
+        (void) snprintf(why, sizeof why, "the TLS of the box failed: %s", f->r->in.tls->why(f->client.tls));
+        http_tell(f, HTTP_DENIED, why);
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+/* A TLS record of the type handshake, or the first letter of a method. */
+static int first_byte(struct http_flow *f, uint8_t c)
+{
+        const struct tls_ops *ops = f->r->in.tls;
+        f->known = true;
+        f->tls = c == 0x16;
+        if (!f->tls)
+                return 0;
+        f->client.tls = ops ? ops->server(f->r->in.tls_ctx, f->peer.host, f->peer.is_address) : NULL;
+        if (f->client.tls)
+                return 0;
+        http_tell(f, HTTP_DENIED, "TLS cannot be opened up for this name");
+        http_finish(f);
+        return -1;
+}
+
+/* A hello is read by our own strict reader before OpenSSL sees it: what is none goes no further. True: go on
+ * with *bytes, which is then all that came so far. */
+static bool greet(struct http_flow *f, struct span *bytes)
+{
+        struct tls_hello_info info;
+        fifo_span(&f->hello, *bytes);
+        enum tls_hello r = f->hello.failed ? TLS_HELLO_BAD : tls_hello_read(fifo_all(&f->hello), &info);
+        if (r == TLS_HELLO_MORE)
+                return false;
+        f->greeted = true;
+        *bytes = fifo_all(&f->hello);
+        if (r == TLS_HELLO_OK)
+                return true;
+        http_tell(f, HTTP_DENIED, "this is neither HTTP nor a TLS hello");
+        http_finish(f);
+        return false;
+}
+
+void http_flow_from_client(struct http_flow *f, struct span bytes)
+{
+        if (f->done || bytes.n == 0)
+                return;
+        if (!f->known && first_byte(f, bytes.p[0]) < 0)
+                return;
+        if (f->tls && !f->greeted && !greet(f, &bytes))
+                return;
+        int bad = side_feed(&f->client, f->r->in.tls, bytes);
+        fifo_done(&f->hello);
+        if (bad)
+                client_tls_failed(f);
+        else
+                run(f);
+}
+
+void http_flow_from_upstream(struct http_flow *f, struct span bytes)
+{
+        if (f->done || f->link != LINK_OPEN || bytes.n == 0)
+                return;
+        int bad = side_feed(&f->upstream, f->r->in.tls, bytes);
+        run(f); /* what came before it broke still counts */
+        if (bad && !f->done)
+                upstream_tls_failed(f);
+}
+
+void http_flow_upstream_connected(struct http_flow *f)
+{
+        const struct tls_ops *ops = f->r->in.tls;
+        if (f->done || f->link != LINK_CONNECTING)
+                return;
+        f->link = LINK_OPEN;
+        if (f->link_tls) {
+                f->upstream.tls = ops ? ops->client(f->r->in.tls_ctx, f->link_host, f->link_address) : NULL;
+                if (!f->upstream.tls) {
+                        http_broken(f, "TLS to the server cannot be spoken");
+                        return;
+                }
+        }
+        run(f);
+}
+
+/* An idle link may close just as the next request goes out: that request may go again, once. */
+static bool try_again(struct http_flow *f)
+{
+        if (f->answer != ANSWER_HEAD || !f->x.may_retry || !f->link_used || f->upstream.in.n)
+                return false;
+        want_link(f);
+        f->x.may_retry = false;
+        http_link_to(f);
+        return true;
+}
+
+void http_flow_upstream_closed(struct http_flow *f)
+{
+        if (f->done)
+                return;
+        if (f->link == LINK_CONNECTING || f->link == LINK_WANTED) {
+                http_broken(f, "the server cannot be reached");
+                return;
+        }
+        f->upstream.closed = true;
+        if (f->link == LINK_OPEN && !try_again(f))
+                run(f);
+        if (!f->done && f->upstream.closed)
+                f->link = LINK_NONE;
+}
+
+void http_flow_client_closed(struct http_flow *f)
+{
+        if (f->done)
+                return;
+        f->client.closed = f->x.close = true;
+        if (f->request == REQUEST_SENT)
+                return; /* it may have closed one half only and waits for the answer */
+        if (f->request == REQUEST_TUNNEL)
+                http_tell(f, HTTP_ALLOWED, "");
+        else if (f->request == REQUEST_BODY)
+                http_tell(f, HTTP_BROKEN, "the client broke off its request");
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+void http_flow_cut(struct http_flow *f, const char *why)
+{
+        if (f->done)
+                return;
+        if (f->request != REQUEST_HEAD) {
+                answer_error(f, 503, why, true);
+                http_tell(f, HTTP_DENIED, why);
+        }
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+/* ---- bytes ---- */
+
+static size_t room(const struct http_side *from, const struct http_side *to)
+{
+        size_t used = from->in.n + to->plain.n + to->wire.n;
+        return used < HTTP_BUFFER ? HTTP_BUFFER - used : 0;
+}
+
+size_t http_flow_client_room(const struct http_flow *f)
+{
+        return f->done ? 0 : room(&f->client, &f->upstream);
+}
+size_t http_flow_upstream_room(const struct http_flow *f)
+{
+        return f->done || f->link != LINK_OPEN ? 0 : room(&f->upstream, &f->client);
+}
+struct span http_flow_to_client(const struct http_flow *f) { return fifo_all(&f->client.wire); }
+struct span http_flow_to_upstream(const struct http_flow *f) { return fifo_all(&f->upstream.wire); }
+void http_flow_client_took(struct http_flow *f, size_t n) { fifo_drop(&f->client.wire, n); }
+void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
+bool http_flow_done(const struct http_flow *f) { return f->done; }
+
+struct http_flow *http_flow_new(struct http_rules *r, const struct http_peer *peer,
+                                const struct http_callbacks *cb)
+{
+        struct http_flow *f = calloc(1, sizeof *f);
+        if (!f)
+                return NULL;
+        f->r = r;
+        f->cb = cb ? *cb : (struct http_callbacks){ 0 };
+        (void) snprintf(f->peer_host, sizeof f->peer_host, "%s", peer->host);
+        f->peer = *peer;
+        f->peer.host = f->peer_host;
+        return f;
+}
+
+void http_flow_free(struct http_flow *f)
+{
+        if (!f)
+                return;
+        http_exchange_end(f);
+        side_done(&f->client, f->r->in.tls);
+        side_done(&f->upstream, f->r->in.tls);
+        fifo_done(&f->scratch);
+        fifo_done(&f->hello);
+        explicit_bzero(f, sizeof *f);
+        free(f);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http_head.c - the strict reader of request and response heads. What two programs could read in two
+ * ways is refused: bare line ends, folded lines, two lengths, a length and a coding, spaces around names.
+ * Never: repairs. Pure. */
+#include "egress/http_internal.h"
+
+#include "base/str.h"
+
+static enum http_read bad(struct http_head *h, unsigned answer, const char *why)
+{
+        h->answer = answer;
+        h->why = why;
+        return HTTP_BAD;
+}
+
+static char lower(uint8_t c) { return (char) (c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
+
+/* token characters of RFC 9110 */
+static bool is_token(struct span s)
+{
+        for (size_t i = 0; i < s.n; i++) {
+                uint8_t c = s.p[i];
+                bool letter = (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z');
+                if (!letter && (c == 0 || !strchr("!#$%&'*+-.^_`|~", c)))
+                        return false;
+        }
+        return s.n > 0;
+}
+
+static bool equal_fold(struct span a, const char *b)
+{
+        if (a.n != strlen(b))
+                return false;
+        for (size_t i = 0; i < a.n; i++)
+                if (lower(a.p[i]) != lower((uint8_t) b[i]))
+                        return false;
+        return true;
+}
+
+static char folded(uint8_t c) { return c == '_' ? '-' : lower(c); }
+
+bool http_name_is(struct span name, const char *want)
+{
+        size_t i = 0;
+        while (i < name.n && want[i] && folded(name.p[i]) == folded((uint8_t) want[i]))
+                i++;
+        return i == name.n && !want[i];
+}
+
+const struct http_field *http_field_find(const struct http_head *h, const char *name,
+                                         const struct http_field *after)
+{
+        for (const struct http_field *f = after ? after + 1 : h->field; f < h->field + h->field_count; f++)
+                if (http_name_is(f->name, name))
+                        return f;
+        return NULL;
+}
+
+static struct span trim(struct span s)
+{
+        while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
+                s = span_of(s.p + 1, s.n - 1);
+        while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
+                s.n--;
+        return s;
+}
+
+/* One element of a comma-separated list; *at moves behind it. */
+static bool next_element(struct span list, size_t *at, struct span *ret)
+{
+        if (*at > list.n)
+                return false;
+        const uint8_t *comma = *at < list.n ? memchr(list.p + *at, ',', list.n - *at) : NULL;
+        size_t end = comma ? (size_t) (comma - list.p) : list.n;
+        *ret = trim(span_of(list.p + *at, end - *at));
+        *at = end + 1;
+        return true;
+}
+
+bool http_has_token(const struct http_head *h, const char *name, const char *token)
+{
+        for (const struct http_field *f = NULL; (f = http_field_find(h, name, f));) {
+                struct span e;
+                for (size_t at = 0; next_element(f->value, &at, &e);)
+                        if (equal_fold(e, token))
+                                return true;
+        }
+        return false;
+}
+
+static const char *const hop_names[] = {
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-authentication-info",
+        "http2-settings",
+        "expect",
+        "content-length",
+};
+
+bool http_is_hop(const struct http_head *h, struct span name)
+{
+        for (size_t i = 0; i < COUNT(hop_names); i++)
+                if (http_name_is(name, hop_names[i]))
+                        return true;
+        char text[64];
+        if (name.n >= sizeof text)
+                return false;
+        memcpy(text, name.p, name.n);
+        text[name.n] = '\0';
+        return http_has_token(h, "connection", text);
+}
+
+/* ---- lines ---- */
+
+/* The line at `at` without its CRLF; false: there is none, or a CR or LF stands alone. */
+static bool line(struct span in, size_t at, struct span *ret)
+{
+        const uint8_t *lf = memchr(in.p + at, '\n', in.n - at);
+        if (!lf || lf == in.p + at || lf[-1] != '\r')
+                return false;
+        *ret = span_of(in.p + at, (size_t) (lf - 1 - (in.p + at)));
+        return ret->n == 0 || !memchr(ret->p, '\r', ret->n);
+}
+
+static bool clean_value(struct span v)
+{
+        for (size_t i = 0; i < v.n; i++)
+                if ((v.p[i] < 0x20 && v.p[i] != '\t') || v.p[i] == 0x7f)
+                        return false;
+        return true;
+}
+
+static enum http_read read_field(struct http_head *h, struct span l)
+{
+        if (l.p[0] == ' ' || l.p[0] == '\t')
+                return bad(h, 400, "a header line is folded");
+        if (h->field_count == HTTP_FIELDS_MAX)
+                return bad(h, 431, "there are too many header lines");
+        const uint8_t *colon = memchr(l.p, ':', l.n);
+        struct span name = span_of(l.p, colon ? (size_t) (colon - l.p) : l.n);
+        if (!colon || !is_token(name))
+                return bad(h, 400, "a header line has no proper name");
+        struct span value = trim(span_of(colon + 1, l.n - name.n - 1));
+        if (!clean_value(value))
+                return bad(h, 400, "a header holds a control byte");
+        h->field[h->field_count++] = (struct http_field){ name, value };
+        return HTTP_WHOLE;
+}
+
+static enum http_read read_fields(struct span in, size_t at, struct http_head *h)
+{
+        for (;;) {
+                struct span l;
+                if (!line(in, at, &l))
+                        return bad(h, 400, "a line does not end in CR LF");
+                at += l.n + 2;
+                if (l.n == 0)
+                        break;
+                if (read_field(h, l) == HTTP_BAD)
+                        return HTTP_BAD;
+        }
+        h->bytes = at;
+        return HTTP_WHOLE;
+}
+
+/* ---- framing ---- */
+
+static enum http_read read_framing(struct http_head *h)
+{
+        const struct http_field *te = http_field_find(h, "transfer-encoding", NULL);
+        const struct http_field *cl = http_field_find(h, "content-length", NULL);
+        if (te && cl)
+                return bad(h, 400, "both a length and a transfer coding");
+        if ((te && http_field_find(h, "transfer-encoding", te)) ||
+            (cl && http_field_find(h, "content-length", cl)))
+                return bad(h, 400, "a length or transfer coding is stated twice");
+        if (te && (h->http10 || !equal_fold(te->value, "chunked")))
+                return bad(h, 501, "a transfer coding other than chunked");
+        if (cl && str_to_u64(cl->value, &h->length) < 0)
+                return bad(h, 400, "the length is not a plain number");
+        h->chunked = te != NULL;
+        h->has_length = cl != NULL;
+        h->close = h->http10 || http_has_token(h, "connection", "close");
+        h->upgrade =
+                http_field_find(h, "upgrade", NULL) != NULL || http_has_token(h, "connection", "upgrade");
+        return HTTP_WHOLE;
+}
+
+static bool version(struct span v, bool *ret_http10)
+{
+        *ret_http10 = span_is(v, "HTTP/1.0");
+        return *ret_http10 || span_is(v, "HTTP/1.1");
+}
+
+/* The first line, when all of the head is here. */
+static enum http_read begin(struct span in, struct http_head *h, struct span *ret_line)
+{
+        h->field_count = 0;
+        h->http10 = h->chunked = h->has_length = h->close = h->upgrade = h->expect_continue = false;
+        h->status = 0;
+        h->length = 0;
+        h->method = h->target = h->reason = (struct span){ 0 };
+        h->why = "";
+        const uint8_t *lf = in.n ? memchr(in.p, '\n', in.n) : NULL;
+        if (lf && (lf == in.p || lf[-1] != '\r'))
+                return bad(h, 400, "a line does not end in CR LF");
+        const uint8_t *end = in.n ? memmem(in.p, in.n, "\r\n\r\n", 4) : NULL;
+        if ((end ? (size_t) (end - in.p) : in.n) > HTTP_HEAD_MAX)
+                return bad(h, 431, "the head is too long");
+        if (!end)
+                return HTTP_MORE;
+        return line(in, 0, ret_line) ? HTTP_WHOLE : bad(h, 400, "a line does not end in CR LF");
+}
+
+enum http_read http_head_request(struct span in, struct http_head *h)
+{
+        struct span l;
+        enum http_read r = begin(in, h, &l);
+        if (r != HTTP_WHOLE)
+                return r;
+        const uint8_t *a = memchr(l.p, ' ', l.n);
+        const uint8_t *b = a ? memchr(a + 1, ' ', l.n - (size_t) (a + 1 - l.p)) : NULL;
+        if (!b)
+                return bad(h, 400, "the request line is not METHOD TARGET VERSION");
+        h->method = span_of(l.p, (size_t) (a - l.p));
+        h->target = span_of(a + 1, (size_t) (b - a - 1));
+        if (!version(span_of(b + 1, l.n - (size_t) (b + 1 - l.p)), &h->http10))
+                return bad(h, 505, "only HTTP/1.1 is spoken here");
+        if (!is_token(h->method) || h->method.n > 32 || h->target.n == 0)
+                return bad(h, 400, "the request line is not METHOD TARGET VERSION");
+        if (read_fields(in, l.n + 2, h) == HTTP_BAD || read_framing(h) == HTTP_BAD)
+                return HTTP_BAD;
+        const struct http_field *host = http_field_find(h, "host", NULL);
+        if (!host || http_field_find(h, "host", host))
+                return bad(h, 400, "there must be one Host header");
+        const struct http_field *expect = http_field_find(h, "expect", NULL);
+        if (expect && (h->http10 || !equal_fold(expect->value, "100-continue")))
+                return bad(h, 417, "an expectation other than 100-continue");
+        h->expect_continue = expect != NULL;
+        return HTTP_WHOLE;
+}
+
+enum http_read http_head_response(struct span in, struct http_head *h)
+{
+        struct span l;
+        enum http_read r = begin(in, h, &l);
+        uint64_t status;
+        if (r != HTTP_WHOLE)
+                return r;
+        if (l.n < 12 || l.p[8] != ' ' || (l.n > 12 && l.p[12] != ' ') ||
+            !version(span_of(l.p, 8), &h->http10) || str_to_u64(span_of(l.p + 9, 3), &status) < 0 ||
+            status < 100 || status > 599)
+                return bad(h, 502, "the status line is not VERSION STATUS REASON");
+        h->status = (unsigned) status;
+        h->reason = l.n > 13 ? span_of(l.p + 13, l.n - 13) : (struct span){ 0 };
+        if (!clean_value(h->reason))
+                return bad(h, 502, "the reason holds a control byte");
+        if (read_fields(in, l.n + 2, h) == HTTP_BAD || read_framing(h) == HTTP_BAD) {
+                h->answer = 502;
+                return HTTP_BAD;
+        }
+        return HTTP_WHOLE;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http_head_out.c - heads as they are sent on, written anew from what was read: nothing that a second
+ * reader could take otherwise survives. */
+#include "egress/http_internal.h"
+
+#include <stdio.h>
+
+static void put_field(const struct http_field *f, struct fifo *out)
+{
+        fifo_span(out, f->name);
+        fifo_text(out, ": ");
+        fifo_span(out, f->value);
+        fifo_text(out, "\r\n");
+}
+
+static void put_host(const struct http_judgement *to, struct fifo *out)
+{
+        bool v6 = to->is_address && strchr(to->host, ':');
+        fifo_printf(out, "Host: %s%s%s", v6 ? "[" : "", to->host, v6 ? "]" : "");
+        if (to->port != (to->tls ? 443 : 80))
+                fifo_printf(out, ":%u", to->port);
+        fifo_text(out, "\r\n");
+}
+
+static bool request_field_passes(const struct http_sent *s, struct span name)
+{
+        if (http_is_hop(s->head, name) || http_name_is(name, "host") || swap_strips(name, s->to->credential))
+                return false;
+        if (s->identity && http_name_is(name, "accept-encoding"))
+                return false;
+        return !http_name_is(name, "sec-websocket-extensions"); /* compressed frames could not be scrubbed */
+}
+
+void http_put_request(const struct http_sent *s, struct fifo *out)
+{
+        const struct http_head *h = s->head;
+        fifo_span(out, h->method);
+        fifo_text(out, " ");
+        fifo_text(out, s->to->path);
+        swap_query(s->url->query, s->to->credential, true, out);
+        fifo_text(out, " HTTP/1.1\r\n");
+        put_host(s->to, out);
+        for (size_t i = 0; i < h->field_count; i++)
+                if (request_field_passes(s, h->field[i].name))
+                        put_field(&h->field[i], out);
+        if (s->identity)
+                fifo_text(out, "Accept-Encoding: identity\r\n");
+        if (s->to->credential)
+                swap_header(s->to->credential, out);
+        if (h->chunked)
+                fifo_text(out, "Transfer-Encoding: chunked\r\n");
+        else if (h->has_length)
+                fifo_printf(out, "Content-Length: %llu\r\n", (unsigned long long) h->length);
+        if (s->websocket)
+                fifo_text(out, "Connection: Upgrade\r\nUpgrade: websocket\r\n");
+        fifo_text(out, "\r\n");
+}
+
+static bool answer_field_passes(const struct http_head *h, struct span name, bool with_credential)
+{
+        /* A session that the credential opened is a credential too. */
+        if (with_credential && (http_name_is(name, "set-cookie") || http_name_is(name, "set-cookie2")))
+                return false;
+        return !http_is_hop(h, name) && !http_name_is(name, "alt-svc"); /* no other way than this one */
+}
+
+static void put_scrubbed(struct span text, const struct http_rules *r, struct fifo *out, uint64_t *found)
+{
+        struct scrub s = { .set = r->secrets };
+        scrub_pass(&s, text, true, out);
+        *found |= s.found;
+        scrub_done(&s);
+}
+
+void http_put_answer_fields(const struct http_head *h, const struct http_rules *r, bool with_credential,
+                            bool websocket, struct fifo *out, uint64_t *found)
+{
+        for (size_t i = 0; i < h->field_count; i++) {
+                const struct http_field *f = &h->field[i];
+                if (!answer_field_passes(h, f->name, with_credential))
+                        continue;
+                put_scrubbed(f->name, r, out, found);
+                fifo_text(out, ": ");
+                put_scrubbed(f->value, r, out, found);
+                fifo_text(out, "\r\n");
+        }
+        if (websocket)
+                fifo_text(out, "Connection: Upgrade\r\nUpgrade: websocket\r\n");
+}
+
+const char *http_reason(unsigned status)
+{
+        static const struct {
+                unsigned status;
+                const char *reason;
+        } reasons[] = { { 400, "Bad Request" },
+                        { 403, "Forbidden" },
+                        { 417, "Expectation Failed" },
+                        { 421, "Misdirected Request" },
+                        { 431, "Request Header Fields Too Large" },
+                        { 501, "Not Implemented" },
+                        { 502, "Bad Gateway" },
+                        { 503, "Service Unavailable" },
+                        { 505, "HTTP Version Not Supported" } };
+        for (size_t i = 0; i < COUNT(reasons); i++)
+                if (reasons[i].status == status)
+                        return reasons[i].reason;
+        return "Answer";
+}
+
+void http_put_error(unsigned status, const char *why, bool close, bool head_only, struct fifo *out)
+{
+        char text[512];
+        int n = snprintf(text, sizeof text, "cordon: %s\n", why);
+        if (n < 0 || (size_t) n >= sizeof text)
+                n = (int) strlen(text);
+        fifo_printf(out,
+                    "HTTP/1.1 %u %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n"
+                    "X-Cordon: refused\r\n%s\r\n",
+                    status, http_reason(status), n, close ? "Connection: close\r\n" : "");
+        if (!head_only)
+                fifo_add(out, text, (size_t) n);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http_internal.h - what the files behind http.h share. Nobody else includes it. */
+#pragma once
+#include "base/arena.h"
+#include "base/limits.h"
+#include "egress/http.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+enum {
+        HTTP_HEAD_MAX = 32 * 1024, /* bytes of a head */
+        HTTP_FIELDS_MAX = 128,     /* header fields of a head */
+        HTTP_PATH_MAX = 4096,
+        HTTP_TRAILER_MAX = 8192,   /* bytes behind the last chunk */
+        HTTP_BUFFER = 64 * 1024,   /* what one side may be ahead of the other */
+        HTTP_RECORD_MAX = 1 << 20, /* body of a recorded answer */
+        HTTP_SECRET_MIN = 8,       /* a shorter secret could not be told from ordinary text */
+        HTTP_SECRET_MAX = 4096,
+        HTTP_CREDENTIALS_MAX = 64,
+};
+
+/* ---- http_fifo.c: bytes in, bytes out; wiped when they move or go ---- */
+struct fifo {
+        uint8_t *p;
+        size_t at, n, cap; /* n bytes from p + at */
+        bool failed;       /* an allocation failed: what is here is not whole */
+};
+void fifo_add(struct fifo *q, const void *p, size_t n);
+void fifo_text(struct fifo *q, const char *s);
+void fifo_span(struct fifo *q, struct span s);
+void fifo_printf(struct fifo *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void fifo_drop(struct fifo *q, size_t n);
+void fifo_done(struct fifo *q);
+static inline struct span fifo_all(const struct fifo *q) { return span_of(q->n ? q->p + q->at : NULL, q->n); }
+
+/* ---- http_head.c ---- */
+enum http_read { HTTP_BAD = 0, HTTP_MORE, HTTP_WHOLE };
+struct http_field {
+        struct span name, value;
+};
+struct http_head { /* spans point into the bytes that were read */
+        struct span method, target;
+        unsigned status;
+        struct span reason;
+        bool http10;
+        struct http_field field[HTTP_FIELDS_MAX];
+        size_t field_count;
+        size_t bytes; /* of the whole head */
+        bool chunked, has_length, close, upgrade, expect_continue;
+        uint64_t length;
+        const char *why; /* one sentence when bad */
+        unsigned answer; /* status that says so */
+};
+enum http_read http_head_request(struct span in, struct http_head *h);
+enum http_read http_head_response(struct span in, struct http_head *h);
+/* Names are compared as careless servers do: any case, _ for -. */
+bool http_name_is(struct span name, const char *want);
+const struct http_field *http_field_find(const struct http_head *h, const char *name,
+                                         const struct http_field *after);
+bool http_has_token(const struct http_head *h, const char *name, const char *token);
+bool http_is_hop(const struct http_head *h, struct span name); /* ends at this hop: never passed on */
+
+/* ---- http_target.c ---- */
+struct http_url {                 /* what a request asks for */
+        char path[HTTP_PATH_MAX]; /* canonical */
+        struct span query;        /* behind the '?', as written; p NULL: no '?' */
+};
+/* Host, authority and target must all mean the peer. 0 or -1 and why. */
+int http_target_read(const struct http_head *h, const struct http_peer *peer, bool tls, struct http_url *ret,
+                     const char **ret_why);
+
+/* ---- http_body.c ---- */
+enum body_kind { BODY_NONE = 0, BODY_LENGTH, BODY_CHUNKED, BODY_UNTIL_CLOSE };
+enum body_state { BODY_BAD = 0, BODY_MORE, BODY_DATA, BODY_END };
+struct http_body {
+        enum body_kind kind;
+        uint64_t left;   /* of the length or of the chunk */
+        uint8_t step;    /* of the chunked form */
+        uint8_t digits;  /* of the chunk's size, so far */
+        bool line_empty; /* the trailer line so far */
+        size_t trailer;  /* its bytes */
+        const char *why;
+};
+void http_body_init(struct http_body *b, enum body_kind kind, uint64_t length);
+/* Takes some of `in`: *ret_used bytes. DATA: *ret_data is part of the body. */
+enum body_state http_body_next(struct http_body *b, struct span in, size_t *ret_used, struct span *ret_data);
+
+/* ---- http_frames.c: where WebSocket frames of a server end ---- */
+struct http_frames {
+        uint8_t head[14]; /* of the frame being read */
+        uint8_t have;
+        uint64_t left; /* of its payload */
+};
+/* How many of these bytes belong to one frame; *ret_ends: its last one is among them. At least 1 when data.n
+ * is. */
+size_t http_frames_next(struct http_frames *w, struct span data, bool *ret_ends);
+
+/* ---- scrub.c: finds secrets in every clothing, across any cut ---- */
+struct scrub_set;
+/* The bytes are copied and wiped at the end. NULL: no memory. */
+struct scrub_set *scrub_set_new(const struct span *words, size_t count);
+void scrub_set_free(struct scrub_set *s);
+struct scrub {
+        const struct scrub_set *set;
+        struct fifo held;
+        bool verbatim;  /* only look: nothing is starred out */
+        uint64_t found; /* a bit for each word */
+};
+/* Adds `in` to `out` with every word starred out; may keep the last bytes until more comes or `end`. */
+void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out);
+void scrub_done(struct scrub *s);
+/* The words that stand in `text`, a bit for each. */
+uint64_t scrub_find(const struct scrub_set *set, struct span text);
+
+/* ---- http_base64.c ---- */
+void http_base64(struct span in, struct fifo *out);
+/* 0 or -1: not base64. */
+int http_base64_read(struct span in, struct buf *out);
+
+/* ---- swap.c ---- */
+struct swap { /* placeholder -> secret in a body, across any cut */
+        struct span from, to;
+        struct fifo held;
+};
+void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out);
+void swap_done(struct swap *s);
+bool swap_is_credential_header(struct span name);
+bool swap_is_credential_query(struct span name);
+/* The query with its '?', or nothing: what the client brought as credentials is out, and ours in where
+ * `inject`. Without a credential all passes. */
+void swap_query(struct span query, const struct http_credential *cred, bool inject, struct fifo *out);
+/* Is this a field that the client must not send through a door with this credential? */
+bool swap_strips(struct span name, const struct http_credential *cred);
+/* The header line of a credential, with its CRLF. */
+void swap_header(const struct http_credential *cred, struct fifo *out);
+/* Which credentials' placeholders stand where they must not: a bit for each. */
+uint64_t swap_misplaced(const struct http_rules *r, const struct http_head *h, const struct http_url *u,
+                        const struct http_credential *bound);
+
+/* ---- http_rules.c ---- */
+struct http_rules {
+        struct http_rules_in in;
+        struct scrub_set *secrets, *placeholders;
+        uint64_t uses[HTTP_CREDENTIALS_MAX];
+        int64_t now;
+};
+
+/* ---- http_judge.c ---- */
+struct http_verdict_in {
+        const struct http_peer *peer;
+        bool tls;
+        const char *method; /* WEBSOCKET for an upgrade */
+        const char *path;
+};
+struct http_judgement {
+        bool allowed;
+        enum gap gap;
+        const struct door *door;
+        const struct http_credential *credential;
+        const char *why;
+        /* Where it goes: */
+        char host[256];
+        bool is_address, tls;
+        uint16_t port;
+        char path[2 * HTTP_PATH_MAX];
+};
+void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret);
+/* Counts one use; false and *ret_why: expired or used up. */
+bool http_rules_use(struct http_rules *r, const struct http_credential *c, const char **ret_why);
+
+/* ---- fixture.c ---- */
+struct fixture_key {
+        const char *method;
+        struct span url; /* https://host/path?query */
+};
+struct fixture {
+        const char *method, *url;
+        unsigned status;
+        struct span headers; /* lines with CRLF */
+        struct span body;
+        bool used;
+};
+struct fixture *fixture_find(struct http_fixtures *x, const struct fixture_key *key);
+/* One line of a fixtures file, with its newline. */
+void fixture_print(const struct fixture_key *key, unsigned status, struct span headers, struct span body,
+                   struct fifo *out);
+
+/* ---- http_head_out.c: heads as they are sent on ---- */
+struct http_sent {
+        const struct http_head *head;
+        const struct http_url *url;
+        const struct http_judgement *to;
+        bool websocket;
+        bool identity; /* ask for no compression: secrets must stay visible to the scrubber */
+};
+void http_put_request(const struct http_sent *s, struct fifo *out);
+/* The fields of an answer that may go on, scrubbed; framing is the caller's. */
+void http_put_answer_fields(const struct http_head *h, const struct http_rules *r, bool with_credential,
+                            bool websocket, struct fifo *out, uint64_t *found);
+/* An answer of our own; one sentence. */
+void http_put_error(unsigned status, const char *why, bool close, bool head_only, struct fifo *out);
+const char *http_reason(unsigned status);
+
+/* ---- http_flow.c, http_request.c, http_answer.c ---- */
+struct http_side {
+        struct tls_end *tls;         /* NULL: plain */
+        struct fifo in, plain, wire; /* read from it; to be sent; as it goes over the wire */
+        bool closed;
+};
+
+enum http_request_state { REQUEST_HEAD = 0, REQUEST_BODY, REQUEST_SENT, REQUEST_TUNNEL };
+enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL };
+enum http_link_state { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
+
+struct http_exchange { /* one request and its answer; all zero between two */
+        char method[40];
+        struct http_body request, answer;
+        bool chunked, websocket, mock, head_only, http10, close;
+        bool answered;       /* the head of an answer has gone to the client */
+        bool answer_chunked; /* the client gets it in chunks */
+        bool may_retry;
+        unsigned informal; /* 1xx answers that came */
+        unsigned status;
+        uint64_t sent, received;
+        uint64_t abused, scrubbed; /* a bit for each credential */
+        struct scrub look, clean;
+        struct http_frames frames;
+        struct swap swap;
+        struct fifo head;  /* as sent, while it could have to be sent again */
+        struct fifo asked; /* the URL, for fixtures */
+        struct fifo record_fields, record_body;
+        bool recording;
+};
+
+struct http_flow {
+        struct http_rules *r;
+        struct http_callbacks cb;
+        char peer_host[256];
+        struct http_peer peer;
+        struct http_side client, upstream;
+        bool known, tls;   /* the client spoke; in TLS */
+        struct fifo hello; /* its first bytes, until they are a whole hello */
+        bool greeted;
+        bool done;
+        enum http_request_state request;
+        enum http_answer_state answer;
+        enum http_link_state link;
+        char link_host[256];
+        uint16_t link_port;
+        bool link_tls, link_address;
+        bool link_stale; /* not for another request */
+        bool link_used;  /* an answer came over it */
+        struct http_exchange x;
+        struct http_head head; /* of the message being read */
+        struct http_url url;
+        struct http_judgement to;
+        struct fifo scratch;
+};
+
+/* http_flow.c */
+void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why);
+void http_refuse(struct http_flow *f, unsigned status, const char *why,
+                 bool close);                           /* answers, tells, goes on */
+void http_broken(struct http_flow *f, const char *why); /* 502 if nothing was answered; ends the flow */
+void http_exchange_end(struct http_flow *f);
+void http_link_to(struct http_flow *f); /* an upstream for f->to: the open one, or a new one */
+void http_finish(struct http_flow *f);  /* nothing more from this flow */
+/* http_request.c */
+bool http_request_step(struct http_flow *f);
+/* http_answer.c */
+bool http_answer_step(struct http_flow *f);
+void http_answer_mock(struct http_flow *f);

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http_judge.c - one request against the policy. policy_decide() is the only decider; here the request
+ * becomes an effect, as a URL and as each place that it lies in, and of the doors that cover it the most
+ * particular one is taken: it brings the credential and, for a place, says where to. Pure. */
+#include "egress/http_internal.h"
+
+#include <stdio.h>
+
+struct candidate { /* the request in one reading */
+        struct effect effect;
+        char path[2 * HTTP_PATH_MAX];
+        const struct policy_place_url *target; /* of a place; NULL: as asked */
+        size_t depth;                          /* of the path that the place itself stands for */
+        bool place;
+};
+
+struct choice {
+        const struct door *door;
+        size_t weight;
+};
+
+static const char *gap_sentence(enum gap g)
+{
+        static const char *const sentences[GAP__COUNT] = {
+                [GAP_METHOD] = "no door covers this method here",
+                [GAP_URL_PATH] = "no door covers this path",
+                [GAP_SCHEME] = "the door is for the other of http and https",
+                [GAP_PORT] = "no door covers this port",
+                [GAP_EXPIRED] = "the door that covered this has expired",
+        };
+        return sentences[g] ? sentences[g] : "no door covers this";
+}
+
+/* Longer paths are more particular, an exact one more than a tail; then one with a credential. */
+static size_t weight(const struct door *d, size_t depth)
+{
+        if (d->net.form == NET_HOST_PORT)
+                return 1;
+        return 8 + 4 * (depth + strlen(d->net.path)) + (d->net.path_tail ? 0 : 2) +
+               (d->net.credential ? 1 : 0);
+}
+
+static void choose(const struct http_rules *r, const struct candidate *c, struct choice *best)
+{
+        size_t n;
+        const struct door *d = policy_doors(r->in.policy, &n);
+        for (size_t i = 0; i < n; i++) {
+                if ((d[i].until && d[i].until <= r->now) || !policy_net_covers(&d[i], &c->effect))
+                        continue;
+                if (weight(&d[i], c->depth) > best->weight)
+                        *best = (struct choice){ &d[i], weight(&d[i], c->depth) };
+        }
+}
+
+static bool lies_in(const struct policy_place_url *u, const struct net_dest *n)
+{
+        return u && u->tls == n->tls && u->port == n->port && strcmp(u->host, n->host) == 0 &&
+               strncmp(u->path, n->path, strlen(u->path)) == 0;
+}
+
+/* The place that a URL lies in, the innermost one: in each stage all of it goes where the stage says. */
+static const char *place_of(const struct http_rules *r, const struct net_dest *n,
+                            const struct policy_place_url **ret)
+{
+        const char *best = NULL, *name;
+        *ret = NULL;
+        for (size_t i = 0; (name = policy_place_name(r->in.places, i)); i++) {
+                const struct policy_place_url *u = policy_place_asked(r->in.places, name, r->in.stage);
+                if (lies_in(u, n) && (!*ret || strlen(u->path) > strlen((*ret)->path))) {
+                        *ret = u;
+                        best = name;
+                }
+        }
+        return best;
+}
+
+static const struct http_credential *credential_of(const struct http_rules *r, const struct door *d)
+{
+        for (size_t i = 0; d->net.credential && i < r->in.credential_count; i++)
+                if (strcmp(r->in.credentials[i].name, d->net.credential) == 0)
+                        return &r->in.credentials[i];
+        return NULL;
+}
+
+static void accept_as(const struct http_rules *r, const struct candidate *c, const struct door *d,
+                      struct http_judgement *j)
+{
+        j->allowed = true;
+        j->door = d;
+        j->credential = credential_of(r, d);
+        j->gap = GAP_NONE;
+        j->why = "";
+        const struct policy_place_url *asked = NULL, *t = c->target;
+        size_t skip = 1;
+        if (!c->place) { /* a URL: perhaps one that a place stands for */
+                const char *name = place_of(r, &c->effect.net, &asked);
+                t = name ? policy_place_target(r->in.places, name, r->in.stage) : NULL;
+                skip = asked ? strlen(asked->path) : 1;
+        }
+        if (t) {
+                (void) snprintf(j->host, sizeof j->host, "%s", t->host);
+                (void) snprintf(j->path, sizeof j->path, "%s%s", t->path, c->path + skip);
+                j->port = t->port;
+                j->tls = t->tls;
+                j->is_address = t->is_address;
+        }
+        if ((c->place || asked) && !t && r->in.stage != POLICY_STAGE_MOCK) {
+                j->allowed = false;
+                j->why = "this place leads nowhere in this stage";
+        }
+        if (d->net.credential && !j->credential && r->in.stage != POLICY_STAGE_MOCK) {
+                j->allowed = false;
+                j->why = "the credential of this door is not loaded";
+        }
+}
+
+static void judge_one(const struct http_rules *r, const struct candidate *c, struct choice *best,
+                      struct http_judgement *j)
+{
+        struct decision d = policy_decide(r->in.policy, &c->effect);
+        struct choice was = *best;
+        if (d.answer == ANSWER_ALLOW)
+                choose(r, c, best);
+        if (best->door && best->weight > was.weight)
+                accept_as(r, c, best->door, j);
+        else if (!best->door && d.answer == ANSWER_ALLOW)
+                j->gap = GAP_EXPIRED; /* it was open when the policy was loaded */
+        else if (!best->door && d.gap != GAP_NO_DOOR && (d.gap != GAP_HOST || j->gap == GAP_NO_DOOR))
+                j->gap = d.gap;
+}
+
+static void judge_place(const struct http_rules *r, const char *name, const struct policy_place_url *u,
+                        const struct candidate *as_url, struct choice *best, struct http_judgement *j)
+{
+        const struct net_dest *n = &as_url->effect.net;
+        size_t base = u ? strlen(u->path) : 0;
+        if (!lies_in(u, n))
+                return;
+        char place[NAME_MAX_BYTES];
+        (void) snprintf(place, sizeof place, "%s", name);
+        struct candidate c = { .effect = as_url->effect, .depth = base, .place = true };
+        (void) snprintf(c.path, sizeof c.path, "/%s", n->path + base);
+        c.effect.net = (struct net_dest){ .form = NET_PLACE, .host = place, .path = c.path };
+        c.target = policy_place_target(r->in.places, name, r->in.stage);
+        judge_one(r, &c, best, j);
+}
+
+void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret)
+{
+        char host[256], method[40];
+        struct candidate c = { 0 };
+        struct choice best = { 0 };
+        (void) snprintf(host, sizeof host, "%s", in->peer->host);
+        (void) snprintf(method, sizeof method, "%s", in->method);
+        (void) snprintf(c.path, sizeof c.path, "%s", in->path);
+        *ret = (struct http_judgement){
+                .gap = GAP_NO_DOOR, .is_address = in->peer->is_address, .tls = in->tls, .port = in->peer->port
+        };
+        (void) snprintf(ret->host, sizeof ret->host, "%s", host);
+        (void) snprintf(ret->path, sizeof ret->path, "%s", in->path);
+        c.effect = (struct effect){ .kind = EFFECT_NET,
+                                    .method = method,
+                                    .net = { .form = NET_URL,
+                                             .tls = in->tls,
+                                             .is_address = in->peer->is_address,
+                                             .port = in->peer->port,
+                                             .host = host,
+                                             .path = c.path } };
+        judge_one(r, &c, &best, ret);
+        const char *name;
+        for (size_t i = 0; (name = policy_place_name(r->in.places, i)); i++) {
+                const struct policy_place_url *asked = policy_place_asked(r->in.places, name, r->in.stage);
+                const struct policy_place_url *target = policy_place_target(r->in.places, name, r->in.stage);
+                judge_place(r, name, asked, &c, &best, ret);
+                if (target != asked)
+                        judge_place(r, name, target, &c, &best, ret);
+        }
+        if (!best.door)
+                ret->why = gap_sentence(ret->gap);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http_request.c - the way up: a request is read, judged, rewritten and sent on. Nothing of it leaves
+ * before it is judged. */
+#include "egress/http_internal.h"
+
+/* ---- the head ---- */
+
+static const struct http_credential nothing = { .name = "", .field = "", .before = "", .after = "" };
+
+/* The URL as the box asked for it, without any credential: how fixtures name it. */
+static void asked_url(struct http_flow *f)
+{
+        bool v6 = f->peer.is_address && strchr(f->peer.host, ':');
+        struct fifo *out = &f->x.asked;
+        fifo_text(out, f->tls ? "https://" : "http://");
+        fifo_printf(out, "%s%s%s", v6 ? "[" : "", f->peer.host, v6 ? "]" : "");
+        if (f->peer.port != (f->tls ? 443 : 80))
+                fifo_printf(out, ":%u", f->peer.port);
+        fifo_text(out, f->url.path);
+        swap_query(f->url.query, f->to.credential ? f->to.credential : &nothing, false, out);
+}
+
+static bool wants_websocket(const struct http_head *h)
+{
+        return span_is(h->method, "GET") && !h->chunked && !h->has_length && !h->http10 &&
+               http_has_token(h, "connection", "upgrade") && http_has_token(h, "upgrade", "websocket") &&
+               !http_field_find(h, "upgrade", http_field_find(h, "upgrade", NULL)) &&
+               http_field_find(h, "sec-websocket-key", NULL);
+}
+
+static bool read_method(struct http_flow *f, const char **ret_why)
+{
+        struct http_exchange *x = &f->x;
+        const struct http_head *h = &f->head;
+        memcpy(x->method, h->method.p, h->method.n);
+        x->method[h->method.n] = '\0';
+        x->head_only = strcmp(x->method, "HEAD") == 0;
+        x->http10 = h->http10;
+        x->close = h->close;
+        *ret_why = "this method is not let through";
+        if (!policy_method_known(x->method) || strcmp(x->method, "WEBSOCKET") == 0)
+                return false;
+        x->websocket = h->upgrade && wants_websocket(h);
+        *ret_why = "an upgrade to another protocol is not let through";
+        return !h->upgrade || x->websocket;
+}
+
+static void setup_bodies(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        const struct http_head *h = &f->head;
+        const struct http_credential *c = f->to.credential;
+        x->chunked = h->chunked;
+        http_body_init(&x->request,
+                       h->chunked      ? BODY_CHUNKED
+                       : h->has_length ? BODY_LENGTH
+                                       : BODY_NONE,
+                       h->length);
+        x->look = (struct scrub){ .set = f->r->placeholders, .verbatim = true };
+        x->clean = (struct scrub){ .set = f->r->secrets };
+        if (c && c->where == HTTP_IN_BODY)
+                x->swap = (struct swap){ .from = c->placeholder, .to = c->secret };
+        x->may_retry =
+                !h->chunked && !h->length && !x->websocket && (strcmp(x->method, "GET") == 0 || x->head_only);
+        x->recording = f->r->in.record && f->cb.on_record && !x->websocket;
+}
+
+/* Judged and found good: it goes on its way. */
+static void send_head(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        struct http_sent s = { .head = &f->head,
+                               .url = &f->url,
+                               .to = &f->to,
+                               .websocket = x->websocket,
+                               .identity = f->r->in.credential_count > 0 || x->recording };
+        setup_bodies(f);
+        asked_url(f);
+        x->mock = f->r->in.stage == POLICY_STAGE_MOCK;
+        f->request = REQUEST_BODY;
+        if (f->head.expect_continue)
+                fifo_text(&f->client.plain, "HTTP/1.1 100 Continue\r\n\r\n");
+        if (x->mock)
+                return;
+        http_put_request(&s, &x->head);
+        f->answer = ANSWER_HEAD;
+        http_link_to(f);
+}
+
+/* Every reason to say no, in order. NULL: none. */
+static const char *objection(struct http_flow *f, unsigned *ret_status)
+{
+        struct http_exchange *x = &f->x;
+        struct http_verdict_in in = { .peer = &f->peer, .tls = f->tls, .path = f->url.path };
+        const char *why = NULL;
+        *ret_status = 501;
+        if (!read_method(f, &why))
+                return why;
+        *ret_status = 421;
+        if (http_target_read(&f->head, &f->peer, f->tls, &f->url, &why) < 0)
+                return why;
+        *ret_status = 403;
+        in.method = x->websocket ? "WEBSOCKET" : x->method;
+        http_judge(f->r, &in, &f->to);
+        if (!f->to.allowed)
+                return f->to.why;
+        x->abused = swap_misplaced(f->r, &f->head, &f->url, f->to.credential);
+        if (x->abused)
+                return "a placeholder of a credential stands where it does not belong";
+        if (f->cb.may && !f->cb.may(f->cb.ctx, f->to.door, &why))
+                return why;
+        if (f->to.credential && !http_rules_use(f->r, f->to.credential, &why))
+                return why;
+        return NULL;
+}
+
+static bool head_step(struct http_flow *f)
+{
+        unsigned status;
+        if (f->client.in.n == 0)
+                return false;
+        enum http_read r = http_head_request(fifo_all(&f->client.in), &f->head);
+        if (r == HTTP_MORE)
+                return false;
+        f->url.path[0] = '\0';
+        f->to = (struct http_judgement){ .gap = GAP_NONE };
+        if (r == HTTP_BAD) {
+                http_refuse(f, f->head.answer, f->head.why, true);
+                return true;
+        }
+        const char *why = objection(f, &status);
+        size_t bytes = f->head.bytes;
+        if (why)
+                http_refuse(f, status, why, f->head.chunked || f->head.length > 0 || f->head.close);
+        else
+                send_head(f);
+        fifo_drop(&f->client.in, bytes);
+        return true;
+}
+
+/* ---- the body ---- */
+
+static void put_up(struct http_flow *f, struct span data)
+{
+        struct http_exchange *x = &f->x;
+        if (data.n == 0 || x->mock)
+                return;
+        if (x->chunked)
+                fifo_printf(&f->upstream.plain, "%zx\r\n", data.n);
+        fifo_span(&f->upstream.plain, data);
+        if (x->chunked)
+                fifo_text(&f->upstream.plain, "\r\n");
+}
+
+/* Placeholders in a body: swapped where the door says so, else the request ends here. */
+static bool body_data(struct http_flow *f, struct span data, bool end)
+{
+        struct http_exchange *x = &f->x;
+        const struct http_credential *c = f->to.credential;
+        uint64_t fine = c && c->where == HTTP_IN_BODY ? UINT64_C(1) << (c - f->r->in.credentials) : 0;
+        x->sent += data.n;
+        scrub_pass(&x->look, data, end, &f->scratch);
+        x->abused = x->look.found & ~fine;
+        if (x->abused) {
+                fifo_drop(&f->scratch, f->scratch.n);
+                http_refuse(f, 403, "a placeholder of a credential stands in a body where it does not belong",
+                            true);
+                return false;
+        }
+        if (x->swap.from.n) {
+                struct fifo swapped = { 0 };
+                swap_pass(&x->swap, fifo_all(&f->scratch), end, &swapped);
+                put_up(f, fifo_all(&swapped));
+                f->upstream.plain.failed = f->upstream.plain.failed || swapped.failed;
+                fifo_done(&swapped);
+        } else {
+                put_up(f, fifo_all(&f->scratch));
+        }
+        fifo_drop(&f->scratch, f->scratch.n);
+        return true;
+}
+
+static void body_end(struct http_flow *f)
+{
+        if (!body_data(f, (struct span){ 0 }, true))
+                return;
+        f->request = REQUEST_SENT;
+        if (f->x.mock)
+                http_answer_mock(f);
+        else if (f->x.chunked)
+                fifo_text(&f->upstream.plain, "0\r\n\r\n");
+}
+
+static bool body_step(struct http_flow *f)
+{
+        size_t used;
+        struct span data;
+        enum body_state s = http_body_next(&f->x.request, fifo_all(&f->client.in), &used, &data);
+        switch (s) {
+        case BODY_BAD:
+                http_refuse(f, 400, f->x.request.why, true);
+                return true;
+        case BODY_MORE:
+                fifo_drop(&f->client.in, used);
+                return false;
+        case BODY_DATA:
+                if (body_data(f, data, false))
+                        fifo_drop(&f->client.in, used);
+                return true;
+        case BODY_END:
+                fifo_drop(&f->client.in, used);
+                body_end(f);
+                return true;
+        }
+        return false;
+}
+
+bool http_request_step(struct http_flow *f)
+{
+        switch (f->request) {
+        case REQUEST_HEAD:
+                return head_step(f);
+        case REQUEST_BODY:
+                return body_step(f);
+        case REQUEST_SENT:
+                return false;
+        case REQUEST_TUNNEL:
+                if (f->client.in.n == 0)
+                        return false;
+                f->x.sent += f->client.in.n;
+                fifo_span(&f->upstream.plain, fifo_all(&f->client.in));
+                fifo_drop(&f->client.in, f->client.in.n);
+                return true;
+        }
+        return false;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http_target.c - what a request asks for. Host, an absolute target and the peer must be one and the
+ * same; the path is in the policy's own canonical form, and that form is what is sent on. Pure. */
+#include "egress/http_internal.h"
+
+#include "base/str.h"
+
+static int no(const char **ret_why, const char *why)
+{
+        *ret_why = why;
+        return -1;
+}
+
+/* host[:port] means the peer. */
+static bool authority_is(struct span a, const struct http_peer *peer, bool tls)
+{
+        char host[256];
+        bool address;
+        const char *why;
+        uint64_t port = tls ? 443 : 80;
+        size_t n = a.n;
+        while (n > 0 && a.p[n - 1] != ':' && a.p[n - 1] != ']')
+                n--;
+        if (n > 0 && a.p[n - 1] == ':') {
+                if (str_to_u64(span_of(a.p + n, a.n - n), &port) < 0)
+                        return false;
+                a.n = n - 1;
+        }
+        return port == peer->port && policy_host(a, host, &address, &why) == 0 &&
+               address == peer->is_address && strcmp(host, peer->host) == 0;
+}
+
+static int check_query(struct span q, const char **ret_why)
+{
+        for (size_t i = 0; i < q.n; i++) {
+                if (q.p[i] <= 0x20 || q.p[i] >= 0x7f || strchr("#\"<>\\`", q.p[i]))
+                        return no(ret_why, "a character that no URL query has");
+                if (q.p[i] == '%' && i + 2 < q.n && q.p[i + 1] == '0' && q.p[i + 2] == '0')
+                        return no(ret_why, "an escaped NUL in the query");
+        }
+        return 0;
+}
+
+/* http://authority/path: the authority must be the peer; the rest is the target. */
+static int strip_absolute(struct span *t, const struct http_peer *peer, bool tls, const char **ret_why)
+{
+        const char *scheme = tls ? "https://" : "http://";
+        if (!span_starts(*t, scheme))
+                return no(ret_why, "the target is neither a path nor a URL of this server");
+        struct span rest = span_of(t->p + strlen(scheme), t->n - strlen(scheme));
+        size_t n = 0;
+        while (n < rest.n && rest.p[n] != '/' && rest.p[n] != '?')
+                n++;
+        if (!authority_is(span_of(rest.p, n), peer, tls))
+                return no(ret_why, "the target names another server than the connection");
+        *t = n < rest.n && rest.p[n] == '/' ? span_of(rest.p + n, rest.n - n) : span_str("/");
+        return n < rest.n && rest.p[n] == '?' ? no(ret_why, "the target has no path") : 0;
+}
+
+int http_target_read(const struct http_head *h, const struct http_peer *peer, bool tls, struct http_url *ret,
+                     const char **ret_why)
+{
+        struct span t = h->target;
+        const struct http_field *host = http_field_find(h, "host", NULL);
+        if (!host || !authority_is(host->value, peer, tls))
+                return no(ret_why, "the Host header names another server than the connection");
+        if (t.p[0] != '/' && strip_absolute(&t, peer, tls, ret_why) < 0)
+                return -1;
+        const uint8_t *mark = memchr(t.p, '?', t.n);
+        ret->query = mark ? span_of(mark + 1, t.n - (size_t) (mark + 1 - t.p)) : (struct span){ 0 };
+        t.n = mark ? (size_t) (mark - t.p) : t.n;
+        if (t.n >= sizeof ret->path)
+                return no(ret_why, "the path is too long");
+        if (policy_url_path(t, ret->path, ret_why) < 0)
+                return -1;
+        return check_query(ret->query, ret_why);
+}

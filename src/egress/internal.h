@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/internal.h - the broker's state, shared by its files. One thread, one epoll, no blocking call. */
+#pragma once
+#include "egress/egress.h"
+#include "policy/policy.h"
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+enum {
+        FLOWS_MAX = 512,      /* connections of one box at once */
+        HALF_OPEN_MAX = 64,   /* of them, those that are still being connected outside */
+        NAMES_MAX = 1024,     /* names that got an address; never used twice within a box's life */
+        ADDRESSES_MAX = 16,   /* kept of one name */
+        DNS_CLIENTS_MAX = 16, /* questions over TCP at once */
+        RELAY_BUFFER = 65536,
+        DENIED_ROWS_MAX = 192, /* so that refusals do not crowd out what was reached */
+        WATCH_BURST = 256,     /* refused packets that are looked at between two ticks */
+};
+
+/* What epoll wakes us for. */
+enum source_kind {
+        SOURCE_NONE = 0,
+        SOURCE_CONTROL,
+        SOURCE_LISTENER,
+        SOURCE_DNS_UDP,
+        SOURCE_DNS_TCP,
+        SOURCE_DNS_CLIENT,
+        SOURCE_WATCH,
+        SOURCE_RESOLVER,
+        SOURCE_CLIENT, /* the box's end of a flow */
+        SOURCE_SERVER, /* the other end */
+        SOURCE_TRY,    /* a connection being made */
+        SOURCE__COUNT
+};
+struct source {
+        enum source_kind kind;
+        int fd; /* -1: none */
+        void *owner;
+};
+
+union endpoint {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+};
+
+/* ---- names.c: names and the addresses that stand for them in the box ---- */
+enum name_state { NAME_UNKNOWN = 0, NAME_ASKED, NAME_KNOWN, NAME_FAILED };
+struct name {
+        char host[256];
+        enum name_state state;
+        uint64_t good_until_ns;
+        struct egress_address address[ADDRESSES_MAX];
+        unsigned count;
+};
+struct names {
+        struct name *at[NAMES_MAX];
+        unsigned count;
+};
+/* The name's place, made if need be; NULL: no room. */
+struct name *names_get(struct names *n, const char *host);
+struct egress_address names_address(const struct names *n, const struct name *name, bool v6);
+/* The name that an address of the box stands for, or NULL. */
+struct name *names_find(const struct names *n, const struct egress_address *a);
+
+/* ---- flows ---- */
+struct half { /* one direction */
+        struct source *from, *to;
+        struct buf rest; /* read, but not taken by `to` yet */
+        size_t held, rest_at;
+        int pipe[2];
+        bool bulk, ended, shut, is_out; /* is_out: from the box */
+};
+
+struct dial { /* one connection to the outside being made: RFC 8305 */
+        struct egress_address list[ADDRESSES_MAX];
+        struct source attempt[ADDRESSES_MAX];
+        unsigned count, next, open;
+        uint64_t next_ns;
+        bool active;
+        char refused[64]; /* an address that the guard turned away */
+        enum egress_reach refused_reach;
+};
+
+enum flow_state { FLOW_RESOLVING = 0, FLOW_DIALING, FLOW_RELAYING, FLOW_OVER };
+struct http_flow;
+struct http_callbacks;
+struct http_rules;
+struct http_grants;
+struct http_fixtures;
+struct flow {
+        struct flow *next, *prev, *next_dead, *next_again;
+        struct broker *b;
+        enum flow_state state;
+        struct source client, server;
+        char host[256]; /* whom the box believes it talks to */
+        bool is_address;
+        uint16_t port;
+        char to_host[256]; /* whom we are to connect to; for a relay the same */
+        bool to_is_address;
+        uint16_t to_port;
+        struct egress_address literal;
+        struct name *name;
+        const struct door *door; /* NULL: each request has its own */
+        struct egress_row *row;
+        struct dial dial;
+        struct half half[2];
+        struct http_flow *http; /* requests are judged one by one; NULL: bytes are moved */
+        struct http_callbacks *callbacks;
+        bool client_readable, server_readable, client_gone, driving;
+        uint64_t give_up_ns;
+        bool again, counted_half_open;
+        char row_to[320];
+};
+
+struct door_use { /* what went through one door */
+        uint64_t bytes;
+        uint32_t minute_count[61];
+        uint64_t minute; /* the newest minute of the ring */
+};
+
+struct broker {
+        int control, epoll, resolver;
+        struct source control_source, resolver_source;
+        struct checked_policy *policy;
+        const struct door *doors;
+        size_t door_count;
+        struct door_use *uses; /* parallel to doors */
+        const struct policy_limits *limits;
+        enum policy_stage stage;
+        struct policy_places *places; /* or NULL */
+        struct http_fixtures *answers;
+        struct http_grants *grants; /* credentials of this run, or NULL */
+        struct http_rules *rules;   /* NULL: no door sees requests */
+        int trust;                  /* what the box's programs are to trust, or -1 */
+        struct names names;
+        struct source *listeners[NET_PORTS_MAX + NET_LOCALS_MAX];
+        unsigned listener_count;
+        bool paused;
+        struct source *watchers[2];
+        unsigned watched; /* packets since the last tick */
+        bool watch_paused;
+        struct flow *flows, *dead, *again;
+        unsigned flow_count, half_open, dns_clients;
+        uint64_t sent; /* bytes from the box, all doors */
+        uint64_t effects;
+        uint32_t limits_hit;
+        struct egress_row *rows;
+        bool *dirty;
+        unsigned row_count, denied_rows;
+        uint32_t rows_lost;
+        bool any_dirty, has_until, has_names;
+        struct dns_client *dns_list, *dns_dead;
+        uint64_t flush_ns;
+        uint64_t now_ns;
+        int64_t now_s;
+        char buffer[RELAY_BUFFER];
+};
+
+/* loop.c */
+int broker_watch(struct broker *b, struct source *s, uint32_t events);
+void broker_forget(struct broker *b, struct source *s); /* out of epoll, closed */
+void broker_clock(struct broker *b);
+_Noreturn void broker_run(struct broker *b);
+
+/* control.c */
+int control_start(struct broker *b, struct err *e);
+void control_serve(struct broker *b);
+void control_flush(struct broker *b);
+
+/* books.c: what happened, and what is left of each budget */
+struct egress_row *books_row(struct broker *b, const char *to, bool allowed, const char *why,
+                             const char *permit);
+void books_touch(struct broker *b, struct egress_row *r);
+void books_deny(struct broker *b, const char *to, const char *why, const char *permit);
+void books_fail(struct broker *b, const char *to, const char *why);
+/* Counts one connection or request through a door; -1 and why when a budget says no. */
+int books_enter(struct broker *b, const struct door *d, const char **ret_why);
+/* How many bytes may still pass, at most `want`. */
+size_t books_room(const struct broker *b, const struct door *d, bool out, size_t want);
+void books_spend(struct broker *b, const struct door *d, bool out, size_t n);
+/* Which budget is empty, in words. */
+const char *books_why(struct broker *b, const struct door *d, bool out);
+
+/* decide.c */
+bool decide_closed(const struct broker *b, const struct door *d); /* its `until` has passed */
+bool decide_names_address(const struct broker *b, const struct egress_address *a, uint16_t port);
+void decide_to_text(const char *host, bool is_address, uint16_t port, char *out, size_t cap);
+
+/* listen.c */
+void listen_serve(struct broker *b, struct source *s);
+void listen_pause(struct broker *b, bool pause); /* leave what comes in the kernel's queue for now */
+
+/* flow.c */
+struct flow *flow_new(struct broker *b, int client);
+void flow_end(struct flow *f, bool reset); /* closes both ends; freed after this round */
+void flow_again(struct flow *f);           /* more to do, but others first */
+void flow_event(struct flow *f, struct source *s, uint32_t events);
+void flow_free_dead(struct broker *b);
+void flow_resolved(struct broker *b, struct name *n);
+void flow_dialed(struct flow *f); /* f->server is connected */
+void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach);
+void flow_connect(struct flow *f); /* to f->to_host:f->to_port */
+void flow_tick(struct broker *b);
+
+/* dial.c */
+void dial_start(struct flow *f, const struct egress_address *list, unsigned n);
+void dial_event(struct flow *f, struct source *s, uint32_t events);
+void dial_tick(struct flow *f);
+void dial_stop(struct flow *f);
+
+/* relay.c */
+void relay_init(struct flow *f);
+void relay_event(struct flow *f, struct source *s, uint32_t events);
+void relay_done(struct flow *f);
+
+/* resolve.c */
+int resolver_start(struct err *e); /* forks; the socket to it, or -1 */
+void resolver_ask(struct broker *b, struct name *n);
+void resolver_serve(struct broker *b);
+
+/* dns_serve.c */
+void dns_serve_udp(struct broker *b, struct source *s);
+void dns_serve_tcp(struct broker *b, struct source *s);
+void dns_serve_client(struct broker *b, struct source *s, uint32_t events);
+void dns_tick(struct broker *b, bool free_dead);
+
+/* watch.c */
+void watch_serve(struct broker *b, struct source *s);
+void watch_pause(struct broker *b, bool pause);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/jail.c - the broker's own walls. It faces the box on one side and any server on the other, so it
+ * keeps nothing that it does not need: after jail_close() it can move bytes between sockets, and connect to
+ * the ports that doors name. */
+#include "egress/jail.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int fail(struct err *e, const char *what)
+{
+        int sys = errno;
+        return err_set(e, ERR_WALL, sys, "the broker cannot %s: %s", what, strerror(sys));
+}
+
+/* ---- who it is ---- */
+
+static void limit(int what, rlim_t most)
+{
+        struct rlimit r;
+        if (getrlimit(what, &r) < 0)
+                return;
+        r.rlim_max = r.rlim_max < most ? r.rlim_max : most;
+        r.rlim_cur = r.rlim_max;
+        (void) setrlimit(what, &r);
+}
+
+static int drop_capabilities(void)
+{
+        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        const struct __user_cap_data_struct none[2] = { { 0 }, { 0 } };
+        return (int) syscall(SYS_capset, &head, none);
+}
+
+int jail_identity(uint32_t become, struct err *e)
+{
+        if (chdir("/") < 0)
+                return fail(e, "leave the directory");
+        if (become && (setgroups(0, NULL) < 0 || setresgid(become, become, become) < 0 ||
+                       setresuid(become, become, become) < 0))
+                return fail(e, "take an id that owns nothing");
+        if (drop_capabilities() < 0)
+                return fail(e, "drop its capabilities");
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                return fail(e, "give up new privileges");
+        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+                return fail(e, "hide its memory");
+        limit(RLIMIT_CORE, 0);
+        limit(RLIMIT_NOFILE, 4096);
+        limit(RLIMIT_MEMLOCK, 0);
+        return 0;
+}
+
+/* ---- Landlock ---- */
+
+enum { NET_CONNECT_TCP = 1 << 1, NET_BIND_TCP = 1 << 0, RULE_NET_PORT = 2, SCOPES = 3 };
+/* Execute, write, remove, make, truncate, ioctl: everything but reading files and directories. */
+#define FS_CHANGES (0xffffULL & ~0xcULL)
+#define FS_ALL     0xffffULL
+
+struct ruleset {
+        uint64_t fs, net, scoped;
+};
+struct port_rule {
+        uint64_t access, port;
+};
+
+static uint64_t fs_known(long abi)
+{
+        return abi >= 5 ? 0xffff : abi >= 3 ? 0x7fff : abi >= 2 ? 0x3fff : 0x1fff;
+}
+
+static int restrict_with(long abi, const struct ruleset *r, const uint16_t *ports, size_t count)
+{
+        size_t size = abi >= 6 ? sizeof *r : abi >= 4 ? 16 : 8;
+        int set = (int) syscall(SYS_landlock_create_ruleset, r, size, 0);
+        if (set < 0)
+                return -1;
+        int bad = 0;
+        for (size_t i = 0; i < count && abi >= 4 && !bad; i++) {
+                const struct port_rule rule = { NET_CONNECT_TCP, ports[i] };
+                bad = syscall(SYS_landlock_add_rule, set, RULE_NET_PORT, &rule, 0) < 0;
+        }
+        bad = bad || syscall(SYS_landlock_restrict_self, set, 0) < 0;
+        (void) close(set);
+        return bad ? -1 : 0;
+}
+
+static long landlock_abi(void)
+{
+        return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+/* A kernel without Landlock is told by the box's own wall, which needs it unless the policy gives it up. */
+int jail_read_only(void)
+{
+        long abi = landlock_abi();
+        const struct ruleset r = { .fs = FS_CHANGES & ~1ULL & fs_known(abi) };
+        return abi < 1 ? 0 : restrict_with(abi, &r, NULL, 0);
+}
+
+static int close_files(const uint16_t *ports, size_t count)
+{
+        long abi = landlock_abi();
+        const struct ruleset r = { .fs = FS_ALL & fs_known(abi),
+                                   .net = NET_CONNECT_TCP | NET_BIND_TCP,
+                                   .scoped = SCOPES };
+        return abi < 1 ? 0 : restrict_with(abi, &r, ports, count);
+}
+
+/* ---- system calls ---- */
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#else
+#define ARCH AUDIT_ARCH_AARCH64
+#endif
+
+/* Moving bytes, waiting, memory, and ending. Not among them: any call that opens, makes or names anything. */
+static const uint32_t allowed[] = {
+        SYS_read,
+        SYS_write,
+        SYS_readv,
+        SYS_writev,
+        SYS_recvfrom,
+        SYS_sendto,
+        SYS_recvmsg,
+        SYS_sendmsg,
+        SYS_accept4,
+        SYS_connect,
+        SYS_getsockopt,
+        SYS_setsockopt,
+        SYS_getsockname,
+        SYS_getpeername,
+        SYS_shutdown,
+        SYS_close,
+        SYS_splice,
+        SYS_pipe2,
+        SYS_fcntl,
+        SYS_epoll_ctl,
+        SYS_epoll_pwait,
+        SYS_ppoll,
+        SYS_clock_gettime,
+        SYS_gettimeofday,
+        SYS_clock_nanosleep,
+        SYS_munmap,
+        SYS_brk,
+        SYS_mremap,
+        SYS_madvise,
+        SYS_futex,
+        SYS_rt_sigaction,
+        SYS_rt_sigprocmask,
+        SYS_rt_sigreturn,
+        SYS_getrandom,
+        SYS_getpid,
+        SYS_gettid,
+        SYS_tgkill,
+        SYS_exit,
+        SYS_exit_group,
+        SYS_restart_syscall,
+#ifdef SYS_epoll_wait
+        SYS_epoll_wait,
+        SYS_poll,
+        SYS_time,
+#endif
+};
+
+enum { FILTER_MAX = 192, ARG_LOW = 16 /* args[0] */, ARG2_LOW = 32, PROT_EXEC_BIT = 4 };
+
+struct filter {
+        struct sock_filter at[FILTER_MAX];
+        unsigned short n;
+};
+
+static void put(struct filter *f, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
+{
+        f->at[f->n++] = (struct sock_filter){ .code = code, .jt = yes, .jf = no, .k = k };
+}
+static void load(struct filter *f, uint32_t at) { put(f, BPF_LD | BPF_W | BPF_ABS, at, 0, 0); }
+static void answer(struct filter *f, uint32_t v) { put(f, BPF_RET | BPF_K, v, 0, 0); }
+static void is(struct filter *f, uint32_t v, uint8_t yes, uint8_t no)
+{
+        put(f, BPF_JMP | BPF_JEQ | BPF_K, v, yes, no);
+}
+
+/* Memory that can be executed: never. */
+static void no_exec(struct filter *f, uint32_t nr)
+{
+        is(f, nr, 0, 4);
+        load(f, ARG2_LOW);
+        put(f, BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC_BIT, 1, 0);
+        answer(f, SECCOMP_RET_ALLOW);
+        answer(f, SECCOMP_RET_KILL_PROCESS);
+}
+
+static void compile(struct filter *f)
+{
+        load(f, 4);
+        is(f, ARCH, 1, 0);
+        answer(f, SECCOMP_RET_KILL_PROCESS);
+        load(f, 0);
+        for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+                is(f, allowed[i], 0, 1);
+                answer(f, SECCOMP_RET_ALLOW);
+        }
+        no_exec(f, SYS_mmap);
+        no_exec(f, SYS_mprotect);
+        is(f, SYS_socket, 0, 4); /* internet only */
+        load(f, ARG_LOW);
+        is(f, AF_INET, 1, 0);
+        is(f, AF_INET6, 0, 1);
+        answer(f, SECCOMP_RET_ALLOW);
+        answer(f, SECCOMP_RET_KILL_PROCESS);
+}
+
+/* Sanitizers make calls of their own; a build with them is for tests and says so by being slow. */
+#if defined(__SANITIZE_ADDRESS__)
+#define FILTER_CALLS 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FILTER_CALLS 0
+#endif
+#endif
+#ifndef FILTER_CALLS
+#define FILTER_CALLS 1
+#endif
+
+int jail_close(const uint16_t *ports, size_t count, struct err *e)
+{
+        struct filter f = { .n = 0 };
+        limit(RLIMIT_NPROC, 0);
+        limit(RLIMIT_FSIZE, 0);
+        if (close_files(ports, count) < 0)
+                return fail(e, "close its files");
+        compile(&f);
+        struct sock_fprog prog = { .len = f.n, .filter = f.at };
+        if (FILTER_CALLS && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)
+                return fail(e, "close its system calls");
+        return 0;
+}

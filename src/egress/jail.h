@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/jail.h - what the broker gives up before it reads a byte of the box. */
+#pragma once
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Ids (when started by root), groups, capabilities, rlimits, not dumpable, no new privileges. */
+int jail_identity(uint32_t become, struct err *e);
+/* For the resolver: files are read, none is changed. 0 or -1. */
+int jail_read_only(void);
+/* For the broker: no file at all, TCP to these ports only (where the kernel can tell), and an allow-list of
+ * system calls; anything else ends it. */
+int jail_close(const uint16_t *ports, size_t count, struct err *e);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/relay.c - moves bytes both ways between the box and the outside. Small messages are copied; a
+ * direction that fills a whole buffer becomes a pipe and is spliced, so that bulk never enters our memory.
+ * What one side does not take stops the other: no direction ever holds more than its one buffer or pipe. */
+#include "base/fd.h"
+#include "egress/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+
+enum { PIPE_BYTES = 256 * 1024, ROUNDS = 16 };
+
+enum outcome { PUMP_IDLE = 0, PUMP_MORE, PUMP_EMPTY /* a budget */, PUMP_BROKEN };
+
+static enum outcome of_errno(void) { return errno == EAGAIN || errno == EINTR ? PUMP_IDLE : PUMP_BROKEN; }
+
+/* Something is waiting that no budget is left for. */
+static bool is_waiting(const struct half *h)
+{
+        char c;
+        return recv(h->from->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+static void spend(struct flow *f, const struct half *h, size_t n)
+{
+        books_spend(f->b, f->door, h->is_out, n);
+        if (!f->row)
+                return;
+        *(h->is_out ? &f->row->sent : &f->row->received) += n;
+        books_touch(f->b, f->row);
+}
+
+static enum outcome send_rest(struct half *h)
+{
+        while (h->held > 0) {
+                ssize_t n = send(h->to->fd, h->rest.p + h->rest_at, h->held, MSG_NOSIGNAL);
+                if (n < 0)
+                        return of_errno();
+                h->rest_at += (size_t) n;
+                h->held -= (size_t) n;
+        }
+        return PUMP_MORE;
+}
+
+static enum outcome keep_rest(struct half *h, const char *p, size_t n)
+{
+        h->rest.n = 0;
+        buf_add(&h->rest, p, n);
+        if (h->rest.failed)
+                return PUMP_BROKEN;
+        h->held = n;
+        h->rest_at = 0;
+        return PUMP_IDLE;
+}
+
+static void become_bulk(struct half *h)
+{
+        if (pipe2(h->pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
+                h->pipe[0] = h->pipe[1] = -1;
+                return; /* copying goes on */
+        }
+        (void) fcntl(h->pipe[1], F_SETPIPE_SZ, PIPE_BYTES);
+        h->bulk = true;
+}
+
+/* One read and what it leads to. */
+static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
+{
+        char *p = f->b->buffer;
+        enum outcome r = h->held ? send_rest(h) : PUMP_MORE;
+        if (r != PUMP_MORE || h->ended)
+                return h->ended && r == PUMP_MORE ? PUMP_IDLE : r;
+        size_t room = books_room(f->b, f->door, h->is_out, sizeof f->b->buffer);
+        if (room == 0 && is_waiting(h))
+                return PUMP_EMPTY;
+        ssize_t n = recv(h->from->fd, p, room ? room : 1, 0);
+        if (n < 0)
+                return of_errno();
+        if (n == 0) {
+                h->ended = true;
+                return PUMP_IDLE;
+        }
+        spend(f, h, (size_t) n);
+        ssize_t k = send(h->to->fd, p, (size_t) n, MSG_NOSIGNAL);
+        if (k < 0 && of_errno() == PUMP_BROKEN)
+                return PUMP_BROKEN;
+        if (k < n)
+                return keep_rest(h, p + (k > 0 ? k : 0), (size_t) (n - (k > 0 ? k : 0)));
+        if ((size_t) n == sizeof f->b->buffer)
+                become_bulk(h);
+        else if (!hup && (size_t) n < room)
+                return PUMP_IDLE; /* edge-triggered: a short read has emptied it */
+        return PUMP_MORE;
+}
+
+static enum outcome splice_once(struct flow *f, struct half *h)
+{
+        bool moved = false;
+        if (!h->ended && h->held < PIPE_BYTES / 2) {
+                size_t room = books_room(f->b, f->door, h->is_out, PIPE_BYTES);
+                if (room == 0 && is_waiting(h))
+                        return PUMP_EMPTY;
+                ssize_t n = splice(h->from->fd, NULL, h->pipe[1], NULL, room ? room : 1,
+                                   SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+                if (n < 0 && of_errno() == PUMP_BROKEN)
+                        return PUMP_BROKEN;
+                h->ended = n == 0;
+                moved = n >= 0;
+                if (n > 0) {
+                        h->held += (size_t) n;
+                        spend(f, h, (size_t) n);
+                }
+        }
+        if (h->held > 0) {
+                ssize_t n =
+                        splice(h->pipe[0], NULL, h->to->fd, NULL, h->held, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+                if (n < 0 && of_errno() == PUMP_BROKEN)
+                        return PUMP_BROKEN;
+                h->held -= n > 0 ? (size_t) n : 0;
+                moved |= n > 0;
+        }
+        return moved && !(h->ended && h->held == 0) ? PUMP_MORE : PUMP_IDLE;
+}
+
+static enum outcome pump(struct flow *f, struct half *h, bool hup)
+{
+        enum outcome r = PUMP_MORE;
+        for (unsigned i = 0; r == PUMP_MORE && i < ROUNDS; i++)
+                r = h->bulk ? splice_once(f, h) : copy_once(f, h, hup);
+        if (r == PUMP_MORE)
+                flow_again(f);
+        if (h->ended && h->held == 0 && !h->shut) {
+                (void) shutdown(h->to->fd, SHUT_WR);
+                h->shut = true;
+        }
+        return r;
+}
+
+static void judge(struct flow *f, const struct half *h, enum outcome r)
+{
+        if (r == PUMP_EMPTY)
+                books_deny(f->b, f->row_to, books_why(f->b, f->door, h->is_out), "");
+        if (r == PUMP_EMPTY || r == PUMP_BROKEN)
+                flow_end(f, true);
+        else if (f->half[0].shut && f->half[1].shut)
+                flow_end(f, false);
+}
+
+static void pump_and_judge(struct flow *f, struct half *h, bool hup)
+{
+        if (f->state == FLOW_RELAYING)
+                judge(f, h, pump(f, h, hup));
+}
+
+void relay_init(struct flow *f)
+{
+        f->half[0] =
+                (struct half){ .from = &f->client, .to = &f->server, .pipe = { -1, -1 }, .is_out = true };
+        f->half[1] = (struct half){ .from = &f->server, .to = &f->client, .pipe = { -1, -1 } };
+        f->state = FLOW_RELAYING;
+        /* What came before we watched is not told again. */
+        pump_and_judge(f, &f->half[0], true);
+        pump_and_judge(f, &f->half[1], true);
+}
+
+void relay_event(struct flow *f, struct source *s, uint32_t events)
+{
+        bool client = s->kind == SOURCE_CLIENT, hup = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+        struct half *reads = &f->half[client ? 0 : 1], *writes = &f->half[client ? 1 : 0];
+        if (events == 0 || (events & EPOLLIN) || hup)
+                pump_and_judge(f, reads, hup || events == 0);
+        if (events == 0 || ((events & EPOLLOUT) && (writes->held || writes->bulk)))
+                pump_and_judge(f, writes, events == 0);
+}
+
+void relay_done(struct flow *f)
+{
+        for (unsigned i = 0; i < 2; i++) {
+                buf_done(&f->half[i].rest);
+                if (!f->half[i].from)
+                        continue;
+                fd_close(&f->half[i].pipe[0]);
+                fd_close(&f->half[i].pipe[1]);
+        }
+}

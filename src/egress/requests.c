@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/requests.c - connections whose requests are judged one by one: moves bytes between the sockets and
+ * http_flow, connects where it wishes, and keeps its books. What is allowed is not decided here. */
+#include "egress/requests.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "base/trust.h"
+#include "egress/internal.h"
+#include "egress/tls.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+enum { NAMES_IN_CA = 1024, ROUNDS = 64 };
+
+/* ---- start: before the broker closes its files ---- */
+
+static int read_roots(struct buf *out)
+{
+        for (size_t i = 0; i < sizeof trust_files / sizeof *trust_files; i++) {
+                AUTO_FD(fd, open(trust_files[i], O_RDONLY | O_CLOEXEC));
+                struct stat st;
+                if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > EGRESS_ROOTS_MAX)
+                        continue;
+                char *text = malloc((size_t) st.st_size + 1);
+                ssize_t n = text ? fd_read_all(fd, text, (size_t) st.st_size) : -1;
+                if (n > 0)
+                        buf_add(out, text, (size_t) n);
+                free(text);
+                if (n > 0)
+                        return 0;
+        }
+        return 0; /* none: then no server can be verified, and every such connection says so */
+}
+
+/* The host's roots and the box's own authority, for the programs in the box. */
+static int make_bundle(const struct buf *trusted, struct span ca)
+{
+        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "trust", MFD_CLOEXEC));
+        if (fd < 0 || fd_write_all(fd, buf_str(trusted), trusted->n) < 0 || fd_write_all(fd, "\n", 1) < 0 ||
+            fd_write_all(fd, ca.p, ca.n) < 0)
+                return -1;
+        return TAKE_FD(fd);
+}
+
+int requests_take_grants(struct broker *b, int fd, struct err *e)
+{
+        b->grants = http_grants_read(fd, e);
+        return b->grants ? 0 : -1;
+}
+
+int requests_take_places(struct broker *b, struct span text, struct err *e)
+{
+        b->places = policy_places_parse("places", text, e);
+        return b->places ? 0 : -1;
+}
+
+int requests_take_answers(struct broker *b, struct span text, struct err *e)
+{
+        b->answers = http_fixtures_parse("answers", text, e);
+        return b->answers ? 0 : -1;
+}
+
+/* What the box asks for at this door: its own URL, or the place's. NULL: bytes, or nowhere. */
+static const struct policy_place_url *asked_at(const struct broker *b, const struct door *d,
+                                               struct policy_place_url *own)
+{
+        if (d->kind != DOOR_NET || d->net.form == NET_HOST_PORT)
+                return NULL;
+        if (d->net.form == NET_PLACE)
+                return policy_place_asked(b->places, d->net.host, b->stage);
+        *own = (struct policy_place_url){
+                .tls = d->net.tls, .is_address = d->net.is_address, .port = d->net.port, .host = d->net.host
+        };
+        return own;
+}
+
+bool requests_name_host(const struct broker *b, const char *host)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                struct policy_place_url own;
+                const struct policy_place_url *u = asked_at(b, &b->doors[i], &own);
+                if (u && u != &own && !u->is_address && strcmp(u->host, host) == 0 &&
+                    !decide_closed(b, &b->doors[i]))
+                        return true;
+        }
+        return false;
+}
+
+static size_t tls_names(const struct broker *b, const char **names)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < b->door_count && n < NAMES_IN_CA; i++) {
+                struct policy_place_url own;
+                const struct policy_place_url *u = asked_at(b, &b->doors[i], &own);
+                if (u && u->tls)
+                        names[n++] = u->host;
+        }
+        return n;
+}
+
+static int start_tls(struct broker *b, struct http_rules_in *in, struct err *e)
+{
+        const char **names = calloc(NAMES_IN_CA, sizeof *names);
+        AUTO_BUF(trusted);
+        size_t n = names ? tls_names(b, names) : 0;
+        int r = 0;
+        if (n > 0) {
+                (void) read_roots(&trusted);
+                const struct tls_box_in box = {
+                        .names = names, .name_count = n, .trust_pem = buf_span(&trusted), .now = b->now_s
+                };
+                struct tls_box *tls = tls_box_new(&box, e);
+                in->tls = tls_box_ops();
+                in->tls_ctx = tls;
+                b->trust = tls ? make_bundle(&trusted, tls_box_ca_pem(tls)) : -1;
+                r = !tls ? -1 : b->trust < 0 ? err_set(e, ERR_IO, errno, "no file for the box's trust") : 0;
+        }
+        free(names);
+        return r;
+}
+
+int requests_start(struct broker *b, struct err *e)
+{
+        bool any = false;
+        for (size_t i = 0; i < b->door_count; i++)
+                any |= b->doors[i].kind == DOOR_NET && b->doors[i].net.form != NET_HOST_PORT;
+        if (!any)
+                return 0;
+        struct http_rules_in in = {
+                .policy = b->policy, .places = b->places, .stage = b->stage, .fixtures = b->answers
+        };
+        if (b->grants)
+                in.credentials = http_grants_get(b->grants, &in.credential_count);
+        if (start_tls(b, &in, e) < 0)
+                return -1;
+        b->rules = http_rules_new(&in, e);
+        return b->rules ? 0 : -1;
+}
+
+bool requests_cover(const struct broker *b, const char *host, uint16_t port, bool raw_door)
+{
+        if (!b->rules || !http_rules_cover(b->rules, host, port))
+                return false;
+        if (!raw_door)
+                return true;
+        /* Both: bytes go through unseen, unless a door there adds a credential, which only requests can get.
+         */
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct net_dest *n = &b->doors[i].net;
+                if (b->doors[i].kind == DOOR_NET && n->credential && n->port == port &&
+                    strcmp(n->host, host) == 0)
+                        return true;
+        }
+        return false;
+}
+
+void requests_clock(struct broker *b)
+{
+        if (b->rules)
+                http_rules_clock(b->rules, b->now_s);
+}
+
+/* ---- what the flow tells ---- */
+
+static void url_of(const struct http_event *e, char *out, size_t cap)
+{
+        bool brackets = strchr(e->host, ':') != NULL, standard = e->port == (e->tls ? 443 : 80);
+        char port[8] = "";
+        if (!standard)
+                (void) snprintf(port, sizeof port, ":%u", e->port);
+        (void) snprintf(out, cap, "%s://%s%s%s%s%s", e->tls ? "https" : "http", brackets ? "[" : "", e->host,
+                        brackets ? "]" : "", port, e->path);
+}
+
+static void on_request(void *ctx, const struct http_event *e)
+{
+        struct flow *f = ctx;
+        char url[288], to[320], permit[320] = "";
+        url_of(e, url, sizeof url);
+        (void) snprintf(to, sizeof to, "%s%s%s", e->method, e->method[0] ? " " : "", url);
+        if (e->secret_scrubbed)
+                books_deny(f->b, to, "the server sent a secret back: it was removed", "");
+        if (e->verdict != HTTP_DENIED) {
+                if (f->row)
+                        f->row->requests++;
+                if (e->verdict == HTTP_BROKEN)
+                        books_fail(f->b, f->row_to, e->why);
+                return;
+        }
+        if (e->gap != GAP_NONE && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
+                (void) snprintf(permit, sizeof permit, "net %s %s", url, e->method);
+        books_deny(f->b, to, e->why, permit);
+}
+
+/* From here on the connection's bytes are this door's. */
+static bool may(void *ctx, const struct door *door, const char **ret_why)
+{
+        struct flow *f = ctx;
+        if (decide_closed(f->b, door)) {
+                *ret_why = "the door has closed (`until`)";
+                return false;
+        }
+        if (books_enter(f->b, door, ret_why) < 0)
+                return false;
+        f->door = door;
+        return true;
+}
+
+/* ---- moving bytes ---- */
+
+static void spend(struct flow *f, bool out, size_t n)
+{
+        books_spend(f->b, f->door, out, n);
+        if (!f->row)
+                return;
+        *(out ? &f->row->sent : &f->row->received) += n;
+        books_touch(f->b, f->row);
+}
+
+/* One read from one side, at most what the flow has room and the budgets have bytes for. */
+static bool take_in(struct flow *f, struct source *s, bool client)
+{
+        bool *readable = client ? &f->client_readable : &f->server_readable;
+        size_t room = client ? http_flow_client_room(f->http) : http_flow_upstream_room(f->http);
+        if (s->fd < 0 || !*readable || room == 0)
+                return false;
+        room = books_room(f->b, f->door, client, room < RELAY_BUFFER ? room : RELAY_BUFFER);
+        if (room == 0) {
+                http_flow_cut(f->http, books_why(f->b, f->door, client));
+                *readable = false;
+                return true;
+        }
+        ssize_t n = recv(s->fd, f->b->buffer, room, 0);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+                *readable = false;
+                return false;
+        }
+        if (n > 0) {
+                spend(f, client, (size_t) n);
+                (client ? http_flow_from_client : http_flow_from_upstream)(f->http,
+                                                                           span_of(f->b->buffer, (size_t) n));
+                return true;
+        }
+        *readable = false;
+        if (client)
+                http_flow_client_closed(f->http);
+        else
+                requests_lost_server(f);
+        return true;
+}
+
+static bool give_out(struct flow *f, struct source *s, bool client)
+{
+        struct span out = client ? http_flow_to_client(f->http) : http_flow_to_upstream(f->http);
+        if (s->fd < 0 || out.n == 0)
+                return false;
+        ssize_t n = send(s->fd, out.p, out.n, MSG_NOSIGNAL);
+        if (n > 0) {
+                (client ? http_flow_client_took : http_flow_upstream_took)(f->http, (size_t) n);
+                return true;
+        }
+        if (errno == EAGAIN || errno == EINTR)
+                return false;
+        if (client)
+                f->client_gone = true;
+        else
+                requests_lost_server(f);
+        return true;
+}
+
+void requests_lost_server(struct flow *f)
+{
+        broker_forget(f->b, &f->server);
+        http_flow_upstream_closed(f->http);
+}
+
+/* Where the flow wishes to be connected; the old server is left. */
+static bool connect_on(struct flow *f)
+{
+        struct http_target t;
+        if (!http_flow_take_connect(f->http, &t))
+                return false;
+        broker_forget(f->b, &f->server);
+        dial_stop(f);
+        (void) snprintf(f->to_host, sizeof f->to_host, "%s", t.host);
+        f->to_is_address = t.is_address;
+        f->to_port = t.port;
+        f->literal = (struct egress_address){ .v6 = strchr(t.host, ':') != NULL };
+        if (t.is_address && inet_pton(f->literal.v6 ? AF_INET6 : AF_INET, t.host, f->literal.bytes) != 1)
+                http_flow_upstream_closed(f->http);
+        else
+                flow_connect(f);
+        return true;
+}
+
+void requests_drive(struct flow *f)
+{
+        if (f->driving)
+                return; /* called from below: the loop there goes on */
+        f->driving = true;
+        bool moved = true;
+        for (unsigned i = 0; moved && i < ROUNDS && f->state != FLOW_OVER && !f->client_gone; i++) {
+                moved = give_out(f, &f->client, true);
+                moved |= give_out(f, &f->server, false);
+                moved |= connect_on(f);
+                moved |= take_in(f, &f->server, false);
+                moved |= take_in(f, &f->client, true);
+        }
+        f->driving = false;
+        if (f->state == FLOW_OVER)
+                return;
+        if (f->client_gone)
+                flow_end(f, true);
+        else if (http_flow_done(f->http) && http_flow_to_client(f->http).n == 0)
+                flow_end(f, false);
+        else if (moved)
+                flow_again(f);
+}
+
+void requests_event(struct flow *f, struct source *s, uint32_t events)
+{
+        bool readable = events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR);
+        if (s->kind == SOURCE_CLIENT)
+                f->client_readable |= readable;
+        else
+                f->server_readable |= readable;
+        requests_drive(f);
+}
+
+void requests_connected(struct flow *f)
+{
+        f->server_readable = true;
+        http_flow_upstream_connected(f->http);
+        requests_drive(f);
+}
+
+int requests_begin(struct flow *f)
+{
+        const struct http_callbacks cb = { .ctx = f, .on_request = on_request, .may = may };
+        const struct http_peer peer = { .host = f->host, .is_address = f->is_address, .port = f->port };
+        f->callbacks = malloc(sizeof *f->callbacks);
+        if (!f->callbacks)
+                return -1;
+        *f->callbacks = cb;
+        f->http = http_flow_new(f->b->rules, &peer, f->callbacks);
+        if (!f->http)
+                return -1;
+        f->state = FLOW_RELAYING;
+        f->client_readable = true;
+        requests_drive(f);
+        return 0;
+}
+
+void requests_done(struct flow *f)
+{
+        http_flow_free(f->http);
+        f->http = NULL;
+        free(f->callbacks);
+        f->callbacks = NULL;
+}

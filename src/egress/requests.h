@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/requests.h - flows under rules that see requests. */
+#pragma once
+#include "egress/http.h"
+#include "egress/internal.h"
+
+int requests_take_grants(struct broker *b, int fd, struct err *e); /* before all else: locked memory */
+int requests_take_places(struct broker *b, struct span text, struct err *e);
+int requests_take_answers(struct broker *b, struct span text, struct err *e);
+bool requests_name_host(const struct broker *b, const char *host); /* of a place that a door names */
+int requests_start(struct broker *b, struct err *e); /* before the jail: reads the host's roots */
+bool requests_cover(const struct broker *b, const char *host, uint16_t port, bool raw_door);
+void requests_clock(struct broker *b);
+int requests_begin(struct flow *f);
+void requests_event(struct flow *f, struct source *s, uint32_t events);
+void requests_connected(struct flow *f);
+void requests_lost_server(struct flow *f);
+void requests_drive(struct flow *f);
+void requests_done(struct flow *f);

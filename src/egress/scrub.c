@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/scrub.c - finds words (secrets, placeholders) in a stream, whatever the cuts, and stars them out
+ * byte for byte, so that lengths stay right. A word is found as it is (any case), in hex, in base64 at each
+ * of the three offsets (both alphabets, broken into lines or not), and each of these with any of its
+ * characters escaped: %XX, \uXXXX, \xXX, \c, &#N;, &amp;. What a server enciphers, reverses or splits is not
+ * found: the answer is then data like any other. Pure. */
+#include "egress/http_internal.h"
+
+#include <stdlib.h>
+
+/* One spelling of one word: at each place one of two bytes. */
+struct pattern {
+        uint8_t *a, *b;
+        size_t n;
+        unsigned word;
+        uint8_t escapes; /* ESCAPE_*: more than one reading, because a word may itself hold what looks like
+                            one */
+        bool lines;      /* line ends may stand between */
+};
+
+struct scrub_set {
+        size_t n;
+        uint8_t starts[8192]; /* a bit for each pair of bytes that may begin a match */
+        uint8_t *bytes;       /* of all patterns */
+        size_t bytes_used, bytes_cap;
+        struct pattern v[];
+};
+
+enum { PARTIAL_MIN = 4, ENTITY_MAX = 8 };
+enum { ESCAPE_PERCENT = 1, ESCAPE_BACKSLASH = 2, ESCAPE_ENTITY = 4, ESCAPE_ALL = 7 };
+static const uint8_t raw_escapes[] = { 0, ESCAPE_PERCENT, ESCAPE_BACKSLASH, ESCAPE_ENTITY, ESCAPE_ALL };
+enum { RAW_FORMS = sizeof raw_escapes, SPELLINGS = RAW_FORMS + 4 };
+
+static uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; }
+static uint8_t upper(uint8_t c) { return c >= 'a' && c <= 'z' ? c & 0xdf : c; }
+
+static int hex(uint8_t c)
+{
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        c |= 0x20;
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* ---- one character, perhaps escaped ---- */
+
+enum { UNIT_NO = 0, UNIT_MORE = 100 }; /* else its length */
+
+static unsigned hex_unit(const uint8_t *p, size_t n, unsigned lead, unsigned digits, const uint8_t want[2])
+{
+        unsigned v = 0;
+        for (unsigned i = 0; i < digits; i++) {
+                if (lead + i >= n)
+                        return UNIT_MORE;
+                int d = hex(p[lead + i]);
+                if (d < 0)
+                        return UNIT_NO;
+                v = v << 4 | (unsigned) d;
+        }
+        return v == want[0] || v == want[1] ? lead + digits : UNIT_NO;
+}
+
+static unsigned backslash_unit(const uint8_t *p, size_t n, const uint8_t want[2])
+{
+        if (n < 2)
+                return UNIT_MORE;
+        if (p[1] == want[0] || p[1] == want[1])
+                return 2;
+        return p[1] == 'u' ? hex_unit(p, n, 2, 4, want) : p[1] == 'x' ? hex_unit(p, n, 2, 2, want) : UNIT_NO;
+}
+
+static unsigned entity_value(const uint8_t *p, size_t n)
+{
+        static const struct {
+                const char *name;
+                uint8_t byte;
+        } names[] = { { "amp", '&' }, { "lt", '<' }, { "gt", '>' }, { "quot", '"' }, { "apos", '\'' } };
+        unsigned v = 0, base = 10;
+        for (size_t i = 0; i < COUNT(names); i++)
+                if (span_is(span_of(p, n), names[i].name))
+                        return names[i].byte;
+        if (n < 2 || p[0] != '#')
+                return 0;
+        size_t i = 1;
+        if ((p[1] | 0x20) == 'x') {
+                base = 16;
+                i = 2;
+        }
+        for (; i < n; i++) {
+                int d = hex(p[i]);
+                if (d < 0 || (unsigned) d >= base)
+                        return 0;
+                v = v * base + (unsigned) d;
+        }
+        return v;
+}
+
+static bool entity_byte(uint8_t c)
+{
+        uint8_t low = c | 0x20;
+        return c == '#' || (c >= '0' && c <= '9') || (low >= 'a' && low <= 'z');
+}
+
+static unsigned entity_unit(const uint8_t *p, size_t n, const uint8_t want[2])
+{
+        size_t i = 1;
+        while (i < n && i < ENTITY_MAX && entity_byte(p[i]))
+                i++;
+        if (i == n && i < ENTITY_MAX)
+                return UNIT_MORE;
+        if (i >= ENTITY_MAX || p[i] != ';')
+                return UNIT_NO;
+        unsigned v = entity_value(p + 1, i - 1);
+        return v && (v == want[0] || v == want[1]) ? (unsigned) i + 1 : UNIT_NO;
+}
+
+static unsigned unit(const struct pattern *t, size_t k, const uint8_t *p, size_t n)
+{
+        const uint8_t want[2] = { t->a[k], t->b[k] };
+        unsigned r = UNIT_NO;
+        if (p[0] == '%' && t->escapes & ESCAPE_PERCENT)
+                r = hex_unit(p, n, 1, 2, want);
+        else if (p[0] == '\\' && t->escapes & ESCAPE_BACKSLASH)
+                r = backslash_unit(p, n, want);
+        else if (p[0] == '&' && t->escapes & ESCAPE_ENTITY)
+                r = entity_unit(p, n, want);
+        if (r != UNIT_NO)
+                return r;
+        return p[0] == want[0] || p[0] == want[1] ? 1 : UNIT_NO;
+}
+
+struct match {
+        size_t full;    /* bytes of a whole match; 0: none */
+        size_t partial; /* characters matched when the bytes ran out */
+};
+
+static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n)
+{
+        size_t at = 0;
+        for (size_t k = 0; k < t->n; k++) {
+                if (t->lines && k) { /* one line end, not an empty line: that ends what base64 is in */
+                        at += at < n && p[at] == '\r';
+                        at += at < n && p[at] == '\n';
+                }
+                unsigned u = at < n ? unit(t, k, p + at, n - at) : UNIT_MORE;
+                if (u == UNIT_MORE)
+                        return (struct match){ .partial = k ? k : 1 };
+                if (u == UNIT_NO)
+                        return (struct match){ 0 };
+                at += u;
+        }
+        return (struct match){ .full = at };
+}
+
+/* ---- the stream ---- */
+
+static bool may_start(const struct scrub_set *set, const uint8_t *p, size_t n)
+{
+        unsigned pair = n > 1 ? (unsigned) p[0] << 8 | p[1] : 0;
+        return n < 2 || set->starts[pair >> 3] >> (pair & 7) & 1;
+}
+
+static struct match best_at(const struct scrub_set *set, const uint8_t *p, size_t n, unsigned *ret_word)
+{
+        struct match best = { 0 };
+        for (size_t i = 0; i < set->n; i++) {
+                struct match m = match_at(&set->v[i], p, n);
+                if (m.full > best.full) {
+                        best.full = m.full;
+                        *ret_word = set->v[i].word;
+                }
+                if (m.partial > best.partial) {
+                        best.partial = m.partial;
+                        if (!best.full)
+                                *ret_word = set->v[i].word;
+                }
+        }
+        return best;
+}
+
+static void put(struct scrub *s, struct span from, size_t stars, struct fifo *out)
+{
+        static const char row[] = "****************************************************************";
+        if (!out)
+                return;
+        if (s->verbatim)
+                from.n += stars, stars = 0;
+        fifo_span(out, from);
+        for (; stars; stars -= stars < sizeof row - 1 ? stars : sizeof row - 1)
+                fifo_add(out, row, stars < sizeof row - 1 ? stars : sizeof row - 1);
+}
+
+/* How much of `in` is decided. */
+static size_t scan(struct scrub *s, struct span in, bool end, struct fifo *out)
+{
+        size_t from = 0, i = 0;
+        if (in.n == 0)
+                return 0;
+        while (i < in.n) {
+                unsigned word = 0;
+                if (!may_start(s->set, in.p + i, in.n - i)) {
+                        i++;
+                        continue;
+                }
+                struct match m = best_at(s->set, in.p + i, in.n - i, &word);
+                if (m.partial && !end)
+                        break; /* a longer match may come: wait */
+                if (!m.full && end && m.partial >= PARTIAL_MIN && !s->verbatim)
+                        m.full = in.n - i; /* cut off in the middle of a word */
+                if (!m.full) {
+                        i++;
+                        continue;
+                }
+                s->found |= UINT64_C(1) << word;
+                put(s, span_of(in.p + from, i - from), m.full, out);
+                from = i += m.full;
+        }
+        put(s, span_of(in.p + from, i - from), 0, out);
+        return i;
+}
+
+void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out)
+{
+        if (!s->set || s->set->n == 0) {
+                if (out)
+                        fifo_span(out, in);
+                return;
+        }
+        if (s->held.n == 0) {
+                size_t n = scan(s, in, end, out);
+                if (n < in.n)
+                        fifo_add(&s->held, in.p + n, in.n - n);
+        } else {
+                fifo_span(&s->held, in);
+                fifo_drop(&s->held, scan(s, fifo_all(&s->held), end, out));
+        }
+        if (s->held.failed && out)
+                out->failed = true; /* what could not be held cannot be judged */
+}
+
+void scrub_done(struct scrub *s) { fifo_done(&s->held); }
+
+uint64_t scrub_find(const struct scrub_set *set, struct span text)
+{
+        struct scrub s = { .set = set, .verbatim = true };
+        if (set && set->n && text.n)
+                (void) scan(&s, text, true, NULL);
+        return s.found;
+}
+
+/* ---- making a set ---- */
+
+/* At most what all spellings of a word take together. */
+static size_t bytes_of(size_t n) { return 2 * (RAW_FORMS * n + 2 * n + 3 * (n * 4 / 3 + 2)); }
+
+static void room(struct scrub_set *set, struct pattern *t, size_t n)
+{
+        t->a = set->bytes + set->bytes_used;
+        t->b = t->a + n;
+        t->n = n;
+        set->bytes_used += 2 * n;
+}
+
+static void add_raw(struct scrub_set *set, struct pattern *t, struct span word, uint8_t escapes)
+{
+        t->escapes = escapes;
+        room(set, t, word.n);
+        for (size_t i = 0; i < word.n; i++) {
+                t->a[i] = lower(word.p[i]);
+                t->b[i] = upper(word.p[i]);
+        }
+}
+
+static void add_hex(struct scrub_set *set, struct pattern *t, struct span word)
+{
+        static const char low[] = "0123456789abcdef";
+        t->escapes = ESCAPE_ALL;
+        room(set, t, 2 * word.n);
+        for (size_t i = 0; i < 2 * word.n; i++) {
+                t->a[i] = (uint8_t) low[i & 1 ? word.p[i / 2] & 15 : word.p[i / 2] >> 4];
+                t->b[i] = upper(t->a[i]);
+        }
+}
+
+/* The characters that `offset` unknown bytes before the word and any after it leave untouched. */
+static void add_base64(struct scrub_set *set, struct pattern *t, struct span word, unsigned offset)
+{
+        static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        size_t first = (8 * offset + 5) / 6, end = (8 * (offset + word.n)) / 6;
+        t->lines = true;
+        t->escapes = ESCAPE_ALL;
+        room(set, t, end - first);
+        for (size_t i = first; i < end; i++) {
+                unsigned v = 0;
+                for (size_t bit = 6 * i; bit < 6 * i + 6; bit++) {
+                        size_t at = bit - 8 * offset;
+                        v = v << 1 | (word.p[at / 8] >> (7 - at % 8) & 1);
+                }
+                char c = digits[v];
+                t->a[i - first] = (uint8_t) c;
+                t->b[i - first] = (uint8_t) (c == '+' ? '-' : c == '/' ? '_' : c);
+        }
+}
+
+static void mark_pair(struct scrub_set *set, uint8_t a, uint8_t b)
+{
+        unsigned pair = (unsigned) a << 8 | b;
+        set->starts[pair >> 3] = (uint8_t) (set->starts[pair >> 3] | 1u << (pair & 7));
+}
+
+static void mark(struct scrub_set *set, const struct pattern *t)
+{
+        static const uint8_t leaders[] = { '%', '\\', '&' };
+        for (unsigned second = 0; second < 256; second++) {
+                bool plain = second == t->a[1] || second == t->b[1] ||
+                             (second && strchr("%\\&\r\n", (int) second));
+                for (size_t i = 0; i < COUNT(leaders); i++)
+                        mark_pair(set, leaders[i], (uint8_t) second);
+                if (plain) {
+                        mark_pair(set, t->a[0], (uint8_t) second);
+                        mark_pair(set, t->b[0], (uint8_t) second);
+                }
+        }
+}
+
+static void add_word(struct scrub_set *set, struct span word, unsigned index)
+{
+        struct pattern *t = &set->v[set->n];
+        for (unsigned i = 0; i < SPELLINGS; i++)
+                t[i].word = index;
+        set->n += SPELLINGS;
+        add_hex(set, &t[RAW_FORMS], word);
+        for (unsigned i = 0; i < RAW_FORMS; i++)
+                add_raw(set, &t[i], word, raw_escapes[i]);
+        for (unsigned k = 0; k < 3; k++)
+                add_base64(set, &t[RAW_FORMS + 1 + k], word, k);
+        for (unsigned i = 0; i < SPELLINGS; i++)
+                mark(set, &t[i]);
+}
+
+struct scrub_set *scrub_set_new(const struct span *words, size_t count)
+{
+        size_t bytes = 0;
+        for (size_t i = 0; i < count; i++) {
+                if (words[i].n < HTTP_SECRET_MIN || words[i].n > HTTP_SECRET_MAX)
+                        return NULL;
+                bytes += bytes_of(words[i].n);
+        }
+        if (count > HTTP_CREDENTIALS_MAX)
+                return NULL;
+        struct scrub_set *set = calloc(1, sizeof *set + count * SPELLINGS * sizeof set->v[0]);
+        if (!set)
+                return NULL;
+        set->bytes = calloc(1, bytes + 1);
+        set->bytes_cap = bytes + 1;
+        if (!set->bytes) {
+                free(set);
+                return NULL;
+        }
+        for (size_t i = 0; i < count; i++)
+                add_word(set, words[i], (unsigned) i);
+        return set;
+}
+
+void scrub_set_free(struct scrub_set *set)
+{
+        if (!set)
+                return;
+        explicit_bzero(set->bytes, set->bytes_cap);
+        free(set->bytes);
+        explicit_bzero(set->starts, sizeof set->starts);
+        free(set);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/tls_internal.h - what the files that speak to OpenSSL share. */
+#pragma once
+#include "egress/tls.h"
+
+#include <openssl/ssl.h>
+
+enum { TLS_DAY = 24 * 60 * 60, TLS_SKEW = 5 * 60, TLS_NAMES_MAX = 1024 };
+
+struct tls_leaf {
+        char *name;
+        X509 *cert;
+};
+
+struct tls_box {
+        EVP_PKEY *ca_key, *leaf_key;
+        X509 *ca;
+        char *ca_pem;
+        size_t ca_pem_len;
+        SSL_CTX *server, *client;
+        struct tls_leaf *leaves; /* minted as they are met */
+        size_t leaf_count, leaf_cap;
+        int64_t now;
+};
+
+/* tls_ca.c */
+int tls_ca_make(struct tls_box *b, const struct tls_box_in *in, struct err *e);
+/* Borrowed; NULL: cannot. */
+X509 *tls_ca_leaf(struct tls_box *b, const char *name, bool is_address);
+/* Sets *e from OpenSSL's queue; returns -1. */
+int tls_fail(struct err *e, const char *what);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* vault/entries.c - the vault's directory: bindings are read, entries removed. Never: opens a secret. */
+#include "base/fd.h"
+#include "store/store.h"
+#include "vault/vault.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { META_MAX = 4096 };
+
+int vault_dir(struct err *e)
+{
+        AUTO_FD(state, store_open(e));
+        return state < 0 ? -1 : store_dir(state, "vault", e);
+}
+
+static int no_such(const char *name, struct err *e)
+{
+        (void) err_set(e, ERR_GONE, 0, "there is no credential %s in the vault", name);
+        return err_hint(e, "`cordon vault list` shows them; `cordon vault add %s` makes it", name);
+}
+
+int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, struct err *e)
+{
+        char file[GRANT_NAME + 3], line[META_MAX];
+        if (!vault_name_ok(name))
+                return err_set(e, ERR_USAGE, 0, "this cannot name a credential: letters, digits, . _ and -");
+        (void) snprintf(file, sizeof file, "c.%s", name);
+        AUTO_FD(fd, openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        if (fd < 0)
+                return errno == ENOENT ? no_such(name, e)
+                                       : err_set(e, ERR_IO, errno, "the credential %s", name);
+        ssize_t n = fd_read_all(fd, line, sizeof line);
+        const char *end = n > 0 ? memchr(line, '\n', (size_t) n) : NULL;
+        struct err why;
+        if (!end || vault_meta_parse(span_of(line, (size_t) (end - line)), ret_meta, &why) < 0 ||
+            strcmp(ret_meta->name, name) != 0)
+                return err_set(e, ERR_IO, 0, "the entry of the credential %s is damaged", name);
+        return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+        return strcmp(((const struct vault_meta *) a)->name, ((const struct vault_meta *) b)->name);
+}
+
+int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, struct err *e)
+{
+        struct vault_meta *v = NULL;
+        size_t n = 0;
+        int dir = vault_dir(e), bad = 0;
+        DIR *d = dir < 0 ? NULL : fdopendir(dup(dir));
+        AUTO_FD(hold, dir);
+        if (!d)
+                return dir < 0 ? -1 : err_set(e, ERR_IO, errno, "the vault cannot be read");
+        for (struct dirent *x; !bad && (x = readdir(d));) {
+                if (strncmp(x->d_name, "c.", 2) != 0 || !vault_name_ok(x->d_name + 2))
+                        continue;
+                struct vault_meta *more = realloc(v, (n + 1) * sizeof *v);
+                if (!more) {
+                        bad = err_set(e, ERR_MEMORY, 0, "no memory");
+                        break;
+                }
+                v = more;
+                bad = vault_meta_load(dir, x->d_name + 2, &v[n], e);
+                n += bad == 0;
+        }
+        (void) closedir(d);
+        if (n)
+                qsort(v, n, sizeof *v, by_name);
+        for (size_t i = 0; !bad && i < n; i++)
+                each(ctx, &v[i]);
+        free(v);
+        return bad;
+}
+
+int vault_remove(const char *name, struct err *e)
+{
+        char file[GRANT_NAME + 3];
+        AUTO_FD(dir, vault_dir(e));
+        if (dir < 0)
+                return -1;
+        if (!vault_name_ok(name))
+                return no_such("of that name", e);
+        (void) snprintf(file, sizeof file, "c.%s", name);
+        if (unlinkat(dir, file, 0) < 0)
+                return errno == ENOENT
+                               ? no_such(name, e)
+                               : err_set(e, ERR_IO, errno, "the credential %s cannot be removed", name);
+        (void) fsync(dir);
+        return 0;
+}

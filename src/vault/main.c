@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* vault/main.c - cordon-vault: seals a credential, or unseals those that one box needs and hands them to its
+ * broker. Started by cordon for one piece of work, with descriptors and a request (vault.h); nothing secret
+ * is in argv, and only where the user keeps the secret in a variable is it in the environment. Not dumpable,
+ * no core, locked in memory where the limits allow, wiped at the end. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "vault/seal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+enum { ENTRY_MAX = 4096 + GRANT_SECRET_MAX + SEAL_NONCE + SEAL_TAG };
+
+struct work {
+        struct vault_request q;
+        uint8_t key[SEAL_KEY];
+        uint8_t secret[GRANT_SECRET_MAX + 2];
+        size_t length;
+        uint8_t random[GRANT_SECRET_MAX];
+        uint8_t entry[ENTRY_MAX];
+        struct grant grant;
+        struct vault_told told;
+};
+
+/* ---- reading the secret ---- */
+
+static int bad_secret(struct err *e)
+{
+        (void) err_set(e, ERR_USAGE, 0, "the secret must be one line of %d to %d visible ASCII characters",
+                       GRANT_SECRET_MIN, GRANT_SECRET_MAX);
+        return err_hint(e, "pipe it in: `pass show token | cordon vault add NAME`");
+}
+
+static int read_secret(struct work *w, struct err *e)
+{
+        ssize_t n;
+        if (w->q.from_env[0]) {
+                char *v = getenv(w->q.from_env);
+                if (!v)
+                        return err_set(e, ERR_USAGE, 0, "the variable %s is not set", w->q.from_env);
+                size_t k = strlen(v);
+                n = k < sizeof w->secret ? (ssize_t) k : -1;
+                if (n > 0)
+                        memcpy(w->secret, v, k);
+                explicit_bzero(v, k);
+        } else if (isatty(0)) {
+                n = ask_passphrase(-1, "the secret (not shown): ", (char *) w->secret, sizeof w->secret, e);
+        } else {
+                n = fd_read_all(0, w->secret, sizeof w->secret);
+        }
+        while (n > 0 && (w->secret[n - 1] == '\n' || w->secret[n - 1] == '\r'))
+                n--;
+        if (n < GRANT_SECRET_MIN || n > GRANT_SECRET_MAX)
+                return bad_secret(e);
+        for (ssize_t i = 0; i < n; i++)
+                if (w->secret[i] <= 0x20 || w->secret[i] >= 0x7f)
+                        return bad_secret(e);
+        w->length = (size_t) n;
+        return 0;
+}
+
+/* ---- entries ---- */
+
+static int write_entry(const struct work *w, size_t n, bool replace, struct err *e)
+{
+        char temp[GRANT_NAME + 8], name[GRANT_NAME + 3];
+        (void) snprintf(name, sizeof name, "c.%s", w->q.meta.name);
+        (void) snprintf(temp, sizeof temp, ".new.%s", w->q.meta.name);
+        AUTO_FD(fd, openat(VAULT_FD_DIR, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (fd >= 0 && fd_write_all(fd, w->entry, n) == 0 && fsync(fd) == 0 &&
+            renameat2(VAULT_FD_DIR, temp, VAULT_FD_DIR, name, replace ? 0 : RENAME_NOREPLACE) == 0 &&
+            fsync(VAULT_FD_DIR) == 0)
+                return 0;
+        int why = errno;
+        (void) unlinkat(VAULT_FD_DIR, temp, 0);
+        if (why != EEXIST)
+                return err_set(e, ERR_IO, why, "the credential %s cannot be stored: %s", w->q.meta.name,
+                               strerror(why));
+        (void) err_set(e, ERR_USAGE, 0, "there is a credential %s already", w->q.meta.name);
+        return err_hint(e, "`cordon vault rotate %s` gives it another secret", w->q.meta.name);
+}
+
+static int seal_entry(struct work *w, bool replace, struct err *e)
+{
+        AUTO_BUF(line);
+        vault_meta_print(&w->q.meta, &line);
+        struct vault_meta check;
+        if (line.failed || line.n + 1 > 4096 || vault_meta_parse(buf_span(&line), &check, e) < 0)
+                return err_set(e, ERR_USAGE, 0, "this binding cannot be stored");
+        memcpy(w->entry, line.p, line.n);
+        w->entry[line.n] = '\n';
+        if (seal_close(w->key, buf_span(&line), span_of(w->secret, w->length), w->entry + line.n + 1) < 0)
+                return err_set(e, ERR_INTERNAL, 0, "sealing failed");
+        return write_entry(w, line.n + 1 + SEAL_NONCE + w->length + SEAL_TAG, replace, e);
+}
+
+static int open_entry(struct work *w, const char *name, struct vault_meta *m, struct err *e)
+{
+        char file[GRANT_NAME + 3];
+        if (vault_meta_load(VAULT_FD_DIR, name, m, e) < 0)
+                return -1;
+        (void) snprintf(file, sizeof file, "c.%s", name);
+        AUTO_FD(fd, openat(VAULT_FD_DIR, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        ssize_t n = fd < 0 ? -1 : fd_read_all(fd, w->entry, sizeof w->entry);
+        const uint8_t *end = n > 0 ? memchr(w->entry, '\n', (size_t) n) : NULL;
+        size_t head = end ? (size_t) (end - w->entry) : 0, box = end ? (size_t) n - head - 1 : 0;
+        if (box < SEAL_NONCE + SEAL_TAG + GRANT_SECRET_MIN ||
+            box > SEAL_NONCE + SEAL_TAG + GRANT_SECRET_MAX ||
+            seal_open(w->key, span_of(w->entry, head), span_of(end + 1, box), w->secret) < 0) {
+                (void) err_set(e, ERR_IO, 0,
+                               "the credential %s does not open: it was changed, or the key is another",
+                               name);
+                return err_hint(e, "cordon vault rm %s, then add it again", name);
+        }
+        w->length = box - SEAL_NONCE - SEAL_TAG;
+        return 0;
+}
+
+/* ---- the work ---- */
+
+static int do_add(struct work *w, struct err *e)
+{
+        w->q.meta.created = clock_wall_s();
+        return read_secret(w, e) < 0 ? -1 : seal_entry(w, false, e);
+}
+
+static int do_rotate(struct work *w, struct err *e)
+{
+        struct vault_meta m;
+        if (open_entry(w, w->q.meta.name, &m, e) < 0 || read_secret(w, e) < 0)
+                return -1;
+        int64_t now = clock_wall_s();
+        if (m.expires) /* it lives on for as long as it did */
+                m.expires = now + (m.expires - m.created);
+        m.created = now;
+        w->q.meta = m;
+        return seal_entry(w, true, e);
+}
+
+static int give_one(struct work *w, const char *name, struct err *e)
+{
+        struct vault_meta m;
+        struct grant *g = &w->grant;
+        if (open_entry(w, name, &m, e) < 0)
+                return -1;
+        if (m.live && !w->q.stage_live) {
+                (void) err_set(e, ERR_DOOR, 0,
+                               "the credential %s is a live one and does not load in this stage", name);
+                return err_hint(e, "add one of class test under this name, or run with --stage live");
+        }
+        if (m.expires && m.expires <= clock_wall_s()) {
+                (void) err_set(e, ERR_DOOR, 0, "the credential %s has expired", name);
+                return err_hint(e, "cordon vault rotate %s", name);
+        }
+        *g = (struct grant){ .size = sizeof *g,
+                             .where = (uint16_t) m.where,
+                             .live = (uint16_t) m.live,
+                             .length = (uint32_t) w->length,
+                             .expires = m.expires,
+                             .max_uses = m.max_uses };
+        memcpy(g->name, m.name, sizeof g->name);
+        memcpy(g->field, m.field, sizeof g->field);
+        memcpy(g->before, m.before, sizeof g->before);
+        memcpy(g->after, m.after, sizeof g->after);
+        memcpy(g->secret, w->secret, w->length);
+        if (seal_random(w->random, w->length) < 0)
+                return err_set(e, ERR_INTERNAL, 0, "no random bytes");
+        shape_placeholder(span_of(w->secret, w->length), w->random, g->placeholder);
+        if (memcmp(g->placeholder, g->secret, w->length) == 0)
+                return err_set(e, ERR_INTERNAL, 0, "the credential %s has no letters or digits to hide",
+                               name);
+        w->told = (struct vault_told){ 0 };
+        memcpy(w->told.name, m.name, sizeof w->told.name);
+        memcpy(w->told.env, m.env, sizeof w->told.env);
+        memcpy(w->told.placeholder, g->placeholder, w->length);
+        if (fd_write_all(VAULT_FD_GRANTS, g, sizeof *g) < 0 ||
+            fd_write_all(VAULT_FD_TOLD, &w->told, sizeof w->told) < 0)
+                return err_set(e, ERR_IO, errno, "the broker did not take the credential %s", name);
+        return 0;
+}
+
+static int do_give(struct work *w, struct err *e)
+{
+        (void) fcntl(VAULT_FD_GRANTS, F_SETPIPE_SZ,
+                     1 << 20); /* so that nobody has to read at the same time */
+        for (uint32_t i = 0; i < w->q.count; i++)
+                if (give_one(w, w->q.names[i], e) < 0)
+                        return -1;
+        return 0;
+}
+
+/* One writer at a time; what a killed one left half-written goes away. */
+static int hold_directory(struct err *e)
+{
+        if (flock(VAULT_FD_DIR, LOCK_EX) < 0)
+                return err_set(e, ERR_IO, errno, "the vault cannot be locked: %s", strerror(errno));
+        int again = openat(VAULT_FD_DIR, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *d = again < 0 ? NULL : fdopendir(again);
+        for (struct dirent *x; d && (x = readdir(d));)
+                if (strncmp(x->d_name, ".new.", 5) == 0 || strcmp(x->d_name, ".key") == 0)
+                        (void) unlinkat(VAULT_FD_DIR, x->d_name, 0);
+        if (d)
+                (void) closedir(d);
+        return 0;
+}
+
+static int work(struct work *w, struct err *e)
+{
+        static int (*const ops[])(struct work *, struct err *) = {
+                [VAULT_ADD] = do_add, [VAULT_ROTATE] = do_rotate, [VAULT_GIVE] = do_give
+        };
+        if (fd_read_all(VAULT_FD_REQUEST, &w->q, sizeof w->q) != sizeof w->q || w->q.size != sizeof w->q ||
+            w->q.op == VAULT_NOTHING || w->q.op >= VAULT_OP__COUNT || w->q.count > GRANTS_MAX ||
+            w->q.protect >= VAULT_PROTECT__COUNT)
+                return err_set(e, ERR_INTERNAL, 0, "this cordon-vault belongs to another cordon");
+        struct vault_key_in in = { .dir = VAULT_FD_DIR,
+                                   .protect = (enum vault_protect) w->q.protect,
+                                   .key_file = w->q.key_file,
+                                   .passphrase = w->q.has_passphrase ? VAULT_FD_PASSPHRASE : -1,
+                                   .make = w->q.op == VAULT_ADD };
+        if (w->q.op != VAULT_GIVE && hold_directory(e) < 0)
+                return -1;
+        return vault_key(&in, w->key, e) < 0 ? -1 : ops[w->q.op](w, e);
+}
+
+static bool was_started_right(void)
+{
+        struct stat st;
+        return fcntl(VAULT_FD_REPORT, F_GETFL) >= 0 && fstat(VAULT_FD_DIR, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+int main(void)
+{
+        struct rlimit none = { 0, 0 };
+        struct err e = { 0 };
+        if (!was_started_right()) {
+                (void) fputs("cordon: error: cordon-vault is started by cordon itself\n"
+                             "cordon: hint: cordon vault add NAME\n",
+                             stderr);
+                return 125;
+        }
+        (void) umask(077);
+        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || setrlimit(RLIMIT_CORE, &none) < 0)
+                return 125;
+        (void) OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
+        struct work *w = mmap(NULL, sizeof *w, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (w == MAP_FAILED)
+                return 125;
+        (void) mlock(w,
+                     sizeof *w); /* a small limit is no reason to refuse: it is not swap that is the threat */
+        (void) madvise(w, sizeof *w, MADV_DONTDUMP);
+        int bad = work(w, &e);
+        explicit_bzero(w, sizeof *w);
+        if (bad && e.code == ERR_NONE)
+                (void) err_set(&e, ERR_INTERNAL, 0, "cordon-vault failed without a reason");
+        (void) fd_write_all(VAULT_FD_REPORT, &e, sizeof e);
+        return bad ? 1 : 0;
+}

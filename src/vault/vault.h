@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* vault/vault.h - sealed credentials in the state directory. What is here links no cryptography: names and
+ * bindings are read in the clear, secrets are only ever touched by the program cordon-vault, which is started
+ * for each piece of work and ends with it.
+ *
+ *   STATE/vault/key     how the vault's key is protected, and the key, wrapped
+ *   STATE/vault/c.NAME  one line of JSON (the binding), a newline, then the sealed secret; the line is
+ *                       authenticated with it, so that a binding cannot be changed without the key */
+#pragma once
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/grant.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define VAULT_PROGRAM "cordon-vault"
+
+struct vault_meta {
+        char name[GRANT_NAME];
+        char env[GRANT_NAME]; /* the variable that gets the placeholder; "": none */
+        char field[GRANT_TEXT], before[GRANT_TEXT], after[GRANT_TEXT];
+        uint32_t where; /* enum grant_where */
+        uint32_t live;
+        int64_t created, expires;
+        uint64_t max_uses;
+};
+
+/* Letters, digits, "._-"; does not begin with a dot. */
+bool vault_name_ok(const char *name);
+/* "Authorization: Bearer {}" into field, before and after. */
+int vault_header_read(const char *text, struct vault_meta *m, struct err *e);
+const char *vault_where_name(enum grant_where w);
+/* One line of JSON, without a newline. */
+void vault_meta_print(const struct vault_meta *m, struct buf *out);
+int vault_meta_parse(struct span line, struct vault_meta *ret_meta, struct err *e);
+
+/* ---- the directory ---- */
+int vault_dir(struct err *e); /* made where it is missing */
+int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, struct err *e);
+int vault_remove(const char *name, struct err *e);
+/* The binding of one entry. */
+int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, struct err *e);
+
+/* ---- work for cordon-vault ---- */
+enum vault_op { VAULT_NOTHING = 0, VAULT_ADD, VAULT_ROTATE, VAULT_GIVE, VAULT_OP__COUNT };
+enum vault_protect {
+        VAULT_PROTECT_DEFAULT = 0,
+        VAULT_BY_FILE,
+        VAULT_BY_PASSPHRASE,
+        VAULT_BY_KEYRING,
+        VAULT_PROTECT__COUNT
+};
+const char *vault_protect_name(enum vault_protect p);
+
+/* Its descriptors at the start: 0 the secret (ADD, ROTATE); the others as named. */
+enum {
+        VAULT_FD_REQUEST = 3,
+        VAULT_FD_DIR,
+        VAULT_FD_REPORT,
+        VAULT_FD_TOLD,
+        VAULT_FD_GRANTS,
+        VAULT_FD_PASSPHRASE
+};
+
+struct vault_request { /* of fixed size; no secret in it */
+        uint32_t size;
+        uint32_t op;
+        uint32_t protect;          /* ADD to an empty vault; else as it is */
+        uint32_t has_passphrase;   /* there is a descriptor for it; else the terminal is asked */
+        struct vault_meta meta;    /* ADD, ROTATE (the name) */
+        char from_env[GRANT_NAME]; /* the secret is in this variable, not in descriptor 0 */
+        char key_file[1024];
+        uint32_t stage_live; /* GIVE: the stage is live */
+        uint32_t count;      /* GIVE */
+        char names[GRANTS_MAX][GRANT_NAME];
+};
+
+/* One placeholder, for the keeper: what the box may see. */
+struct vault_told {
+        char name[GRANT_NAME];
+        char env[GRANT_NAME];
+        char placeholder[GRANT_SECRET_MAX + 1];
+};
+
+/* ADD and ROTATE. `secret` is read to its end (-1 with from_env); `passphrase` may be -1. */
+int vault_work(struct vault_request *q, int secret, int passphrase, struct err *e);
+/* GIVE: secrets go to `grants` (the writing end of the broker's pipe) and are never seen here; the
+ * placeholders come back. 0, or -1 and nothing was given that a broker could use. */
+int vault_give(struct vault_request *q, int grants, int passphrase, struct vault_told *ret_told,
+               struct err *e);
+/* Where a key file goes when none is named. */
+int vault_default_key_file(char *ret_path, size_t cap, struct err *e);

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# tests/cli/helpers/net_lab.py DIR - an internet of the test's own: a namespace "outside" with a name server and servers,
+# one link from the namespace that we are started in. Nothing leaves the machine. Writes DIR/ready when all stands;
+# DIR/dns.log has every name that was asked, DIR/packets every flow that crossed the link (seen from outside).
+# Ends with its standard input.
+import ctypes, os, socket, ssl, struct, subprocess, sys, threading, time
+
+where = sys.argv[1]
+HOST4, SERVER4, DNS4 = '11.22.33.1', '11.22.33.44', '11.22.33.53'
+HOST6, SERVER6 = '2a00:1111::1', '2a00:1111::44'
+ZONE = {
+    'web.test': [SERVER4, SERVER6], 'four.test': [SERVER4], 'six.test': [SERVER6], 'deep.sub.wild.test': [SERVER4],
+    'wild.test': [SERVER4], 'sub.wild.test': [SERVER4], 'eyes.test': ['2a00:1111::99', '11.22.33.99', SERVER4],
+    'loop.test': ['127.0.0.1'], 'loop6.test': ['::1'], 'zero.test': ['0.0.0.0'], 'meta.test': ['169.254.169.254'],
+    'alimeta.test': ['100.100.100.200'], 'link.test': ['fe80::1'], 'priv.test': ['10.0.0.1'], 'priv2.test': ['192.168.1.1'],
+    'cgn.test': ['100.64.0.1'], 'multi.test': ['224.0.0.1'], 'broad.test': ['255.255.255.255'], 'doc.test': ['192.0.2.1'],
+    'nat64.test': ['64:ff9b::7f00:1'], 'sixto4.test': ['2002:7f00:1::1'], 'teredo.test': ['2001::1'], 'ula.test': ['fd00::1'],
+    'mapped.test': ['::ffff:127.0.0.1'], 'own.test': [HOST4], 'own6.test': [HOST6], 'mixed.test': ['127.0.0.1', SERVER4],
+    'dead.test': ['11.22.33.99'], 'closed.test': [SERVER4],
+}
+
+def sh(*a):
+    subprocess.run(a, check=True)
+
+def lines(name):
+    return open(os.path.join(where, name), 'a', buffering=1)
+
+# ---- servers ----
+def serve(address, port, each, ctx=None):
+    s = socket.socket(socket.AF_INET6 if ':' in address else socket.AF_INET)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind((address, port))
+    s.listen(512)
+    def one(c):
+        try:
+            each(ctx.wrap_socket(c, server_side=True) if ctx else c)
+        except OSError:
+            pass
+        finally:
+            c.close()
+    def loop():
+        while True:
+            c, _ = s.accept()
+            threading.Thread(target=one, args=(c,), daemon=True).start()
+    threading.Thread(target=loop, daemon=True).start()
+
+def http(c):
+    f = c.makefile('rwb')
+    while True:
+        line = f.readline().split()
+        if len(line) < 2:
+            return
+        method, path = line[0].decode(), line[1].decode()
+        length, close, token = 0, False, b''
+        while True:
+            raw = f.readline().strip()
+            h = raw.lower()
+            if not h:
+                break
+            if h.startswith(b'authorization:'):
+                token = raw.split(b':', 1)[1].strip()
+                lines('auth.log').write('%s %s\n' % (path, token.decode('latin1')))
+            if h.startswith(b'content-length:'):
+                length = int(h.split(b':')[1])
+            close |= h == b'connection: close'
+        body = f.read(length) if length else b''
+        if path.startswith('/bytes/'):
+            n = int(path.split('/')[2])
+            f.write(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % n)
+            block = b'x' * 65536
+            while n > 0:
+                k = f.write(block[:min(n, len(block))])
+                n -= k
+        elif path.startswith('/git/'):
+            p = os.path.join(where, 'git', os.path.normpath(path.split('?')[0][5:]).lstrip('/'))
+            data = open(p, 'rb').read() if os.path.isfile(p) else None
+            f.write(b'HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n' % (b'200 OK' if data is not None else b'404 No', len(data or b'')))
+            f.write(data or b'')
+        elif path.startswith('/echo'):  # a server that sends back what it was sent
+            out = b'you said ' + token + b'\n'
+            f.write(b'HTTP/1.1 200 OK\r\nX-Said: ' + token + b'\r\nContent-Length: %d\r\n\r\n' % len(out) + out)
+        else:
+            out = ('%s %s %d\n' % (method, path, len(body))).encode()
+            f.write(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % len(out) + (b'' if method == 'HEAD' else out))
+        f.flush()
+        if close:
+            return
+
+def echo(c):
+    while (b := c.recv(65536)):
+        c.sendall(b)
+
+def count(c):  # reads to the end, then answers with how much it was: half-close
+    n = 0
+    while (b := c.recv(65536)):
+        n += len(b)
+    c.sendall(b'%d\n' % n)
+
+def reset(c):
+    c.recv(1)
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+
+def sink(c):  # counts what arrives, also of a connection that is cut
+    n, log = 0, lines('sink.log')
+    try:
+        while (b := c.recv(65536)):
+            n += len(b)
+        log.write('%d end\n' % n)
+    except OSError:
+        log.write('%d reset\n' % n)
+
+def source(c):
+    try:
+        while True:
+            c.sendall(b'y' * 65536)
+    except OSError:
+        pass
+
+def hold(c):
+    lines('hold.log').write('open\n')
+    try:
+        r = c.recv(1)
+        lines('hold.log').write('end\n' if r == b'' else 'byte\n')
+    except OSError:
+        lines('hold.log').write('reset\n')
+
+# ---- names ----
+def dns():
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.bind((DNS4, 53))
+    log = lines('dns.log')
+    while True:
+        q, who = s.recvfrom(4096)
+        name, at = [], 12
+        while q[at]:
+            name.append(q[at + 1:at + 1 + q[at]].decode('latin1'))
+            at += 1 + q[at]
+        at += 1
+        kind = struct.unpack('>H', q[at:at + 2])[0]
+        host = '.'.join(name).lower()
+        log.write(host + '\n')
+        all = [a for a in ZONE.get(host, []) if (':' in a) == (kind == 28)] if kind in (1, 28) else []
+        rr = b''
+        for a in all:
+            raw = socket.inet_pton(socket.AF_INET6 if ':' in a else socket.AF_INET, a)
+            rr += b'\xc0\x0c' + struct.pack('>HHIH', kind, 1, 30, len(raw)) + raw
+        code = 0 if host in ZONE else 3
+        s.sendto(q[:2] + struct.pack('>HHHHH', 0x8180 | code, 1, len(all), 0, 0) + q[12:at + 4] + rr, who)
+
+# ---- what crosses the link ----
+def watch():
+    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    s.bind(('out0', 0))
+    seen, log = set(), lines('packets')
+    while True:
+        p, who = s.recvfrom(256)
+        if who[2] == 4:
+            continue  # our own
+        t = struct.unpack('>H', p[12:14])[0]
+        if t == 0x0800:
+            proto, dst, l4 = p[23], socket.inet_ntop(socket.AF_INET, p[30:34]), 14 + (p[14] & 15) * 4
+        elif t == 0x86dd:
+            proto, dst, l4 = p[20], socket.inet_ntop(socket.AF_INET6, p[38:54]), 54
+        else:
+            continue  # ARP
+        if dst.startswith('ff02'):
+            continue  # neighbours
+        if proto == 58 and len(p) > l4 and p[l4] in (133, 134, 135, 136, 143):
+            continue
+        port = struct.unpack('>H', p[l4 + 2:l4 + 4])[0] if proto in (6, 17) else 0
+        if (proto, dst, port) not in seen:
+            seen.add((proto, dst, port))
+            log.write('%s %s %d\n' % ({6: 'tcp', 17: 'udp'}.get(proto, str(proto)), dst, port))
+
+def outside():
+    for a in (SERVER4 + '/24', DNS4 + '/24'):
+        sh('ip', 'addr', 'add', a, 'dev', 'out0')
+    sh('ip', 'addr', 'add', SERVER6 + '/64', 'dev', 'out0', 'nodad')
+    sh('ip', 'link', 'set', 'lo', 'up')
+    sh('ip', 'link', 'set', 'out0', 'up')
+    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=dns, daemon=True).start()
+    ctx = None
+    cert = os.path.join(where, 'cert.pem')
+    if os.path.exists(cert):
+        ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        ctx.load_cert_chain(cert)
+    for a in (SERVER4, SERVER6):
+        serve(a, 80, http)
+        if ctx:
+            serve(a, 443, http, ctx)
+        for port, each in ((7, echo), (8000, http), (7001, count), (7002, reset), (7003, sink), (7004, source), (7005, hold)):
+            serve(a, port, each)
+
+CLONE_NEWNET = 0x40000000
+down, up = os.pipe(), os.pipe()
+pid = os.fork()
+if pid == 0:
+    ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET)
+    os.write(up[1], b'n')
+    os.read(down[0], 1)
+    outside()
+    os.write(up[1], b'r')
+    sys.stdin.read()
+    os._exit(0)
+os.read(up[0], 1)
+sh('ip', 'link', 'add', 'up0', 'type', 'veth', 'peer', 'name', 'out0', 'netns', str(pid))
+sh('ip', 'addr', 'add', HOST4 + '/24', 'dev', 'up0')
+sh('ip', 'addr', 'add', HOST6 + '/64', 'dev', 'up0', 'nodad')
+sh('ip', 'link', 'set', 'lo', 'up')
+sh('ip', 'link', 'set', 'up0', 'up')
+serve('0.0.0.0', 9, http)  # a service of the host's own, at every address it has
+serve('127.0.0.1', 8080, http)
+os.write(down[1], b'g')
+os.read(up[0], 1)
+time.sleep(0.1)
+open(os.path.join(where, 'ready'), 'w').close()
+sys.stdin.read()
+os.kill(pid, 9)

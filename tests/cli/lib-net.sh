@@ -1,0 +1,60 @@
+# tests/cli/lib-net.sh - sourced by tests of `net` doors: runs the whole test again in namespaces of its own, with an internet
+# of its own (helpers/net_lab.py) and its own resolv.conf, then gives:
+#   lab_names         every name that the host's resolver was asked for so far
+#   lab_packets       every flow that crossed the link to the outside so far
+#   box WHO ARG...    cordon run as WHO (root, as_user) with --json in $T/json; output in $T/out, $T/err; status in $status
+# shellcheck shell=sh
+net_needs() {
+        for program in python3 ip unshare jq curl openssl; do
+                command -v "$program" >/dev/null || { skip "net doors" "$program is not installed"; done_testing; }
+        done
+}
+if [ -z "${CORDON_LAB:-}" ]; then
+        # Not yet inside: lib.sh was not sourced either.
+        if [ "$(id -u)" -eq 0 ]; then how="-n -m" lab=root; else how="-U -r -n -m" lab=user; fi
+        # shellcheck disable=SC2086
+        if ! unshare $how true 2>/dev/null; then
+                echo "ok 1 - net doors # SKIP this host does not let a test make namespaces"
+                echo "1..1"
+                exit 0
+        fi
+        # shellcheck disable=SC2086
+        CORDON_LAB=$lab exec unshare $how sh "$0"
+fi
+. "${NET_LIB:-$(dirname "$0")}/lib.sh"
+net_needs
+mkdir "$T/lab" && mkfifo "$T/lab/stop"
+printf 'nameserver 11.22.33.53\noptions timeout:1 attempts:1\n' >"$T/resolv.conf"
+printf '127.0.0.1 localhost\n' >"$T/hosts"
+printf 'hosts: files dns\n' >"$T/nsswitch.conf"
+mount --bind "$T/resolv.conf" "$(readlink -f /etc/resolv.conf)" || { skip "net doors" "resolv.conf cannot be replaced here"; done_testing; }
+mount --bind "$T/hosts" /etc/hosts
+[ ! -e /etc/nsswitch.conf ] || mount --bind "$T/nsswitch.conf" /etc/nsswitch.conf
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=web.test -addext subjectAltName=DNS:web.test,DNS:six.test \
+        -keyout "$T/lab/key.pem" -out "$T/lab/ca.pem" >/dev/null 2>&1
+cat "$T/lab/key.pem" "$T/lab/ca.pem" >"$T/lab/cert.pem"
+python3 "${NET_LIB:-$(dirname "$0")}/helpers/net_lab.py" "$T/lab" <"$T/lab/stop" >"$T/lab/log" 2>&1 &
+LAB=$!
+exec 9>"$T/lab/stop"
+# shellcheck disable=SC2154
+trap 'code=$?; exec 9>&-; wait $LAB 2>/dev/null; umount -l "$(readlink -f /etc/resolv.conf)" /etc/hosts /etc/nsswitch.conf 2>/dev/null; rm -rf "$T"; exit $code' EXIT
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do
+        [ ! -e "$T/lab/ready" ] || break
+        sleep 0.25
+done
+[ -e "$T/lab/ready" ] || { fail "the test's own internet stands" "$(cat "$T/lab/log")"; done_testing; }
+
+lab_names() { sort -u "$T/lab/dns.log" 2>/dev/null; }
+lab_packets() { sort -u "$T/lab/packets" 2>/dev/null; }
+root() { "$@"; }
+[ "$CORDON_LAB" = root ] || as_user() { "$@"; } # one id is mapped here, and it is the user's
+box() {
+        who=$1
+        shift
+        : >"$T/status" && chmod 666 "$T/status"
+        $who timeout 60 "$CORDON" run --status-fd 5 "$@" 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&-
+        status=$?
+}
+json() { jq -r "$1" <"$T/status" 2>&1; }
+# The row of one destination or refusal: row TO VERDICT FIELD
+row() { jq -r --arg to "$1" --arg v "$2" "[.net.destinations[] | select(.to == \$to and .verdict == \$v)] | if length == 0 then \"none\" else .[0].$3 end" <"$T/status" 2>&1; }

@@ -1,0 +1,98 @@
+# Names, addresses and ports: what a `net` door lets through, what is refused and told, and that nothing else leaves.
+. "$(dirname "$0")/lib-net.sh"
+
+for who in root as_user; do
+        box $who --net web.test:80 -- curl -sS -m 10 http://web.test/hello
+        is "$who: a name that a door names is reached" "$(cat "$T/out")" "GET /hello 0"
+        is "$who: and the command's status is its own" $status 0
+        is "$who: the result counts the connection" "$(row web.test:80 allow connections)" 1
+        is "$who: and says where it led" "$(row web.test:80 allow reach)" public
+        ok "$who: bytes are counted both ways" test "$(row web.test:80 allow sent)" -gt 50 -a "$(row web.test:80 allow received)" -gt 50
+        is "$who: the broker took its leave" "$(json .net.broker)" "done"
+        is "$who: nothing was refused" "$(json '.denials | length')" 0
+
+        for family in 4 6; do
+                box $who --net web.test:80 -- curl "-$family" -sS -m 10 http://web.test/v$family
+                is "$who: over IPv$family in the box" "$(cat "$T/out")" "GET /v$family 0"
+        done
+        box $who --net six.test:80 -- curl -4 -sS -m 10 http://six.test/x
+        is "$who: a box that speaks IPv4 reaches a host that has only IPv6" "$(cat "$T/out")" "GET /x 0"
+        box $who --net four.test:80 -- curl -6 -sS -m 10 http://four.test/x
+        is "$who: and the other way round" "$(cat "$T/out")" "GET /x 0"
+
+        box $who --net '*.wild.test:80' -- sh -c 'curl -sS -m 5 http://deep.sub.wild.test/a; curl -sS -m 5 http://sub.wild.test/b; curl -sS -m 5 http://wild.test/c'
+        is "$who: a wildcard covers one or more labels, and not the name itself" "$(cat "$T/out")" "GET /a 0
+GET /b 0"
+        is "$who: the refused name is told" "$(row 'the name wild.test' deny why)" "no door names it"
+
+        box $who --net 127.0.0.1:8080 -- curl -sS -m 10 http://127.0.0.1:8080/l
+        is "$who: a loopback address that a door names is the host's" "$(cat "$T/out")" "GET /l 0"
+        is "$who: and the result says so" "$(row 127.0.0.1:8080 allow reach)" loopback
+        box $who --net 11.22.33.44:80 -- curl -sS -m 10 http://11.22.33.44/a
+        is "$who: an address that a door names" "$(cat "$T/out")" "GET /a 0"
+        box $who --net '[2a00:1111::44]:80' -- curl -sS -m 10 'http://[2a00:1111::44]/a'
+        is "$who: an IPv6 address that a door names" "$(cat "$T/out")" "GET /a 0"
+
+        # Refused, and told.
+        box $who --net web.test:80 -- curl -sS -m 10 http://11.22.33.44/a
+        is "$who: the right host by its number has no door" "$(cat "$T/out")" ""
+        is "$who: and is told with the line that would permit it" "$(row 11.22.33.44:80 deny permit)" "net 11.22.33.44:80"
+        box $who --net web.test:80 -- curl -sS -m 10 http://web.test:8000/a
+        ok "$who: another port has no door" test $status -ne 0
+        is "$who: and is told, though nothing listens there" "$(row web.test:8000 deny permit)" "net web.test:8000"
+        has "$who: at the end of the run" "$(cat "$T/err")" "to permit: --net web.test:8000"
+        box $who --net web.test:80 -- curl -sS -m 10 http://four.test/
+        is "$who: another name does not exist" $status 6
+        is "$who: and is told" "$(row 'the name four.test' deny permit)" "net four.test:443"
+        box $who --net web.test:80 -- sh -c 'exec 3<>/dev/udp/11.22.33.44/80; echo x >&3; sleep 0.2'
+        box $who --net web.test:80 -- bash -c 'echo x >/dev/udp/11.22.33.44/8000'
+        is "$who: UDP does not leave, and is told" "$(row 'UDP to 11.22.33.44:8000' deny why)" "only TCP leaves a box"
+        box $who --net web.test:80 -- curl -sS -m 10 http://127.0.0.1:9/
+        ok "$who: the loopback in the box is the box's own" test $status -eq 7
+        box $who --net dead.test:80 --net closed.test:7999 -- sh -c 'curl -sS -m 5 http://closed.test:7999/'
+        is "$who: a host that refuses is a failure, not a refusal of ours" "$(row closed.test:7999 failed why)" "nobody answers there"
+        is "$who: so no denial" "$(json '.denials | length')" 0
+        box $who --net nowhere.test:80 -- curl -sS -m 5 http://nowhere.test/
+        is "$who: a name that does not resolve outside is told" "$(row nowhere.test:80 failed why)" "the name does not resolve outside"
+        box $who --net eyes.test:80 -- curl -sS -m 10 http://eyes.test/e
+        is "$who: the first address that answers is taken" "$(cat "$T/out")" "GET /e 0"
+
+        # Where a name must not lead, unless the policy names the number.
+        for name in loop loop6 zero meta alimeta link priv priv2 cgn multi broad doc nat64 sixto4 teredo ula mapped own own6; do
+                box $who --net $name.test:9 -- curl -sS -m 10 http://$name.test:9/
+                is "$who: $name.test reaches nothing" "$(cat "$T/out")" ""
+                has "$who: $name.test is told with its address" "$(row $name.test:9 deny why)" "the name leads to a "
+        done
+        box $who --net loop.test:8080 -- curl -sS -m 10 http://loop.test:8080/
+        is "$who: the line that would permit it is the number's" "$(row loop.test:8080 deny permit)" "net 127.0.0.1:8080"
+        box $who --net loop.test:8080 --net 127.0.0.1:8080 -- curl -sS -m 10 http://loop.test:8080/n
+        is "$who: with that line it is reached" "$(cat "$T/out")" "GET /n 0"
+        box $who --net mixed.test:80 -- curl -sS -m 10 http://mixed.test/m
+        is "$who: of a mixed answer only the public address is used" "$(cat "$T/out")" "GET /m 0"
+        is "$who: and that one is named" "$(row mixed.test:80 allow address)" 11.22.33.44
+done
+
+# Only the names of doors were ever asked for outside.
+hasnt "no refused name was passed on" "$(lab_names)" evil
+box root --net web.test:80 -- sh -c 'for i in 1 2 3; do getent hosts secret-$i.evil.test; getent hosts web.test.evil.test; done; getent hosts web.test'
+ok "the box got its own answer" grep -q web.test "$T/out"
+hasnt "a name is no way out" "$(lab_names)" evil
+before=$(lab_packets | wc -l)
+box root --net web.test:80 -- bash -c 'for p in 1 22 25 53 443 7999; do (echo x >/dev/tcp/11.22.33.44/$p); (echo x >/dev/udp/11.22.33.44/$p); (echo x >/dev/tcp/9.9.9.9/$p); done; true' 2>/dev/null
+is "not one packet left for what no door names" "$(lab_packets | wc -l)" "$before"
+is "the outside saw the servers that doors named, the name server, and nothing else" \
+        "$(lab_packets | grep -v -e '^tcp 11.22.33.44 \(80\|7999\)$' -e '^tcp 2a00:1111::44 80$' -e '^udp 11.22.33.53 53$' -e '^tcp \(11.22.33.99\|2a00:1111::99\) 80$')" ""
+
+# A box without `net` doors has no interface.
+box root -- sh -c 'curl -sS -m 2 http://11.22.33.44/; cat /sys/class/net/*/address 2>/dev/null | wc -l'
+is "without a door there is no network" "$(cat "$T/out")" 0
+is "and no broker" "$(json '.net // "none"')" none
+has "the refused socket is told with the word that opens one" "$(json '.denials[].permit')" "net HOST:PORT"
+# What cannot be held is refused at the start.
+box root --wall process --net web.test:80 -- true
+is "the process wall holds no net door" $status 125
+has "and says so" "$(cat "$T/err")" "the process wall cannot hold a \`net\` door"
+CORDON_LIBEXEC=/nonexistent box root --net web.test:80 -- true
+is "without the broker nothing starts" $status 125
+has "and says which program is missing" "$(cat "$T/err")" "cordon-egress is not installed"
+done_testing

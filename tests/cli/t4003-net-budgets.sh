@@ -1,0 +1,97 @@
+# Budgets, ends and deaths: what cuts a connection, that it is cut at the byte, and that nothing hangs.
+. "$(dirname "$0")/lib-net.sh"
+cc -O1 -o "$T/client" "$(dirname "$0")/helpers/net_client.c" -lpthread && chmod 755 "$T/client" || fail "the helper compiles"
+sink() { tail -n 1 "$T/lab/sink.log" 2>/dev/null; }
+# until COMMAND...: waits up to 5 s for it to hold
+until_so() { for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$@" >/dev/null 2>&1 && return 0; sleep 0.25; done; return 1; }
+
+# A door that closes, at the next full minute; the rest of the test runs meanwhile.
+now=$(date +%s)
+closes=$(((now / 60 + 1) * 60))
+[ $((closes - now)) -ge 4 ] || closes=$((closes + 60))
+timeout 150 "$CORDON" run --status-fd 5 --net "web.test:7005 until $(date -u -d "@$closes" +%Y-%m-%dT%H:%MZ)" --run "$T/client" -- \
+        "$T/client" web.test 7005 hold 5>"$T/closing.status" >"$T/closing" 2>&1 </dev/null 9>&- &
+closing=$!
+
+for who in root as_user; do
+        box $who --net web.test:7003 --limit 'egress 1M' --run "$T/client" -- "$T/client" web.test 7003 flood
+        has "$who: limit egress stops the sender" "$(cat "$T/out")" "stopped "
+        hasnt "$who: it does not send for ever" "$(cat "$T/out")" never
+        has "$who: the limit is named" "$(json '.limits_hit | join(" ")')" egress
+        is "$who: and counted to the byte" "$(row web.test:7003 allow sent)" 1048576
+        ok "$who: no more than that arrives, and it does not look whole" until_so sh -c 'tail -n 1 "$1" | grep -q reset' sh "$T/lab/sink.log"
+        ok "$who: at most the limit arrived" test "$(sink | cut -d' ' -f1)" -le 1048576
+        is "$who: the refusal is told" "$(row web.test:7003 deny why)" "the limit \`egress\` is used up"
+
+        box $who --net 'web.test:7004 cap 3M' --run "$T/client" -- "$T/client" web.test 7004 drain
+        is "$who: a door's cap counts what comes in, to the byte" "$(row web.test:7004 allow received)" 3145728
+        ok "$who: and no more reaches the program" test "$(cat "$T/out")" -le 3145728
+        is "$who: told" "$(row web.test:7004 deny why)" "the door's cap is used up"
+        box $who --net 'web.test:7004 cap 1M' --net web.test:80 --run "$T/client" -- sh -c "$T/client web.test 7004 drain >/dev/null; $T/client web.test 7004 drain >/dev/null; curl -sS http://web.test/x"
+        is "$who: another door has its own" "$(cat "$T/out")" "GET /x 0"
+
+        box $who --net 'web.test:80 cap 3/h' -- sh -c 'for i in 1 2 3 4 5; do curl -s -m 5 http://web.test/$i; done; true'
+        is "$who: a cap for the hour lets so many through" "$(wc -l <"$T/out")" 3
+        ok "$who: and refuses the rest" test "$(row web.test:80 deny connections)" -ge 2
+        box $who --net web.test:80 --limit 'effects 2' -- sh -c 'for i in 1 2 3 4; do curl -s -m 5 http://web.test/$i; done; true'
+        is "$who: limit effects, the same for all doors" "$(wc -l <"$T/out")" 2
+        has "$who: named" "$(json '.limits_hit | join(" ")')" effects
+
+        # The end of the run.
+        : >"$T/lab/hold.log"
+        box $who --net web.test:7005 --limit 'time 2s' --run "$T/client" -- "$T/client" web.test 7005 hold
+        is "$who: the end of a run ends its connections" $status 124
+        ok "$who: also outside" until_so grep -q -e reset -e end "$T/lab/hold.log"
+
+        # A broker that is killed.
+        : >"$T/status" && chmod 666 "$T/status"
+        $who timeout 30 "$CORDON" run --status-fd 5 --net web.test:7005 --net web.test:80 --run "$T/client" -- \
+                sh -c "$T/client web.test 7005 hold; curl -sS -m 5 http://web.test/; echo \$?" 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&- &
+        run=$!
+        until_so grep -q held "$T/out"
+        broker=$(ps -eo pid=,comm=,ppid= | awk '$2 == "cordon-egress" { print $1, $3 }' | while read -r p up; do
+                while [ "$up" -gt 1 ]; do [ "$up" -eq $run ] && { echo "$p"; break; }; up=$(ps -o ppid= -p "$up" | tr -d ' '); done; done)
+        kill -9 $broker
+        wait $run
+        has "$who: when the broker dies, what is open is reset" "$(cat "$T/out")" "Connection reset by peer"
+        has "$who: new connections are refused, and nothing hangs" "$(tail -n 1 "$T/out")" "$(tail -n 1 "$T/out" | grep -E '^(6|7|28|56)$' || echo 'a curl error')"
+        is "$who: the result says so" "$(json .net.broker)" died
+        has "$who: and so does the end of the run" "$(cat "$T/err")" "the broker ended before the box"
+
+        # Many at once.
+        box $who --net web.test:7 --limit 'files 2048' --run "$T/client" -- "$T/client" web.test 7 many
+        is "$who: 512 connections at once, and no more" "$(cat "$T/out")" 512
+        is "$who: the others are told" "$(row web.test:7 deny why)" "too many connections at once"
+done
+
+# The keeper is killed: the broker goes with it, and the box too.
+"$CORDON" run --net web.test:7005 --run "$T/client" -- "$T/client" web.test 7005 hold >"$T/out" 2>&1 </dev/null 9>&- &
+run=$!
+until_so grep -q held "$T/out"
+below() { ps -eo pid=,ppid=,comm= | awk -v up="$1" '$2 == up { print $1 ":" $3 }' | while read -r x; do echo "$x"; below "${x%%:*}"; done; }
+family=$(below $run)
+has "the broker is a child of the keeper" "$family" cordon-egress
+has "and the resolver of the broker" "$family" cordon-resolver
+kill -9 $run
+wait $run 2>/dev/null
+for p in $family; do
+        ok "a killed keeper leaves no process of its own ($p)" until_so sh -c "! kill -0 ${p%:*} 2>/dev/null"
+done
+
+# More doors than listeners.
+i=0
+while [ $i -lt 257 ]; do echo "net web.test:$((1000 + i))"; i=$((i + 1)); done >"$T/many.cordon"
+"$CORDON" run --policy "$T/many.cordon" -- true >"$T/out" 2>"$T/err"
+is "257 ports are refused at the start" $? 125
+has "with a reason" "$(cat "$T/err")" "more different ports"
+sed -i '$d' "$T/many.cordon"
+{ echo "use base/system"; cat "$T/many.cordon"; } >"$T/most.cordon"
+"$CORDON" run --policy "$T/most.cordon" -- true >"$T/out" 2>"$T/err" 9>&-
+is "256 are not" "$? $(cat "$T/err")" "0 "
+
+wait $closing
+is "a door that closes cuts what is open" "$(head -n 2 "$T/closing")" "held
+Connection reset by peer"
+ok "and not before its time" test "$(date +%s)" -ge $closes
+is "told" "$(jq -r '[.net.destinations[] | select(.verdict == "deny")][0].why' <"$T/closing.status")" "the door has closed (\`until\`)"
+done_testing

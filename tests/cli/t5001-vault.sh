@@ -1,0 +1,124 @@
+# Credentials in the vault: in by descriptor, file, command or variable; never out.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib.sh"
+if [ ! -x "$CORDON_LIBEXEC/cordon-vault" ]; then
+        skip "the vault" "cordon-vault is not built here: it needs OpenSSL"
+        done_testing
+fi
+XDG_CONFIG_HOME=$T/config HOME=$T
+export XDG_CONFIG_HOME HOME
+secret=ghp_Q9zzSecretOfTheTestSuite0123456789
+
+printf %s "$secret" | "$CORDON" vault add gh --env GITHUB_TOKEN --ttl 30d >"$T/out" 2>&1
+is "add takes it from standard input" "$? $(cat "$T/out")" "0 "
+printf '%s\n' "$secret" >"$T/file"
+ok "from a file" "$CORDON" vault add by-file --from-file "$T/file" --header 'X-Api-Key: {}' --class test --max-uses 3
+TOKEN=$secret "$CORDON" vault add by-env --from-env TOKEN --query key
+is "from a variable" "$?" 0
+ok "from a command" "$CORDON" vault add --from-command "cat $T/file" by-command --basic robot
+printf %s "$secret" | "$CORDON" vault add --body in-body
+is "for a body" "$?" 0
+rm "$T/file"
+
+out=$("$CORDON" vault list)
+has "list shows a binding" "$out" "header X-Api-Key: {}"
+has "and the class" "$out" "by-file              test"
+has "and how long" "$out" "720h"
+hasnt "but no secret" "$out" "Q9zz"
+if command -v jq >/dev/null; then
+        is "list for programs" "$("$CORDON" vault list --json | jq -r '[.[].name] | join(" ")')" "by-command by-env by-file gh in-body"
+        is "with the binding" "$("$CORDON" vault list --json | jq -r '.[] | select(.name == "by-command") | .where + " " + .field')" "basic robot"
+else
+        skip "list for programs" "jq is not installed"
+fi
+"$CORDON" vault add second <"$T/out" >"$T/none" 2>&1
+is "an empty secret is refused" "$?" 125
+
+# ---- where the secret is not ----
+is "nothing under the state directory holds it" "$(grep -rla Q9zz "$T/state" "$T/config")" ""
+b64=$(printf %s "$secret" | base64 | cut -c 5-25)
+is "nor in base64" "$(grep -rlaF "$b64" "$T/state" "$T/config")" ""
+is "only the owner may read it" "$(find "$T/state/vault" "$T/config/cordon" -perm /077)" ""
+"$CORDON" vault add 2>"$T/err" extra "$secret"
+is "an argument is no way in" "$?" 125
+
+# ---- refusals, with the next thing to type ----
+printf %s "$secret" | "$CORDON" vault add gh 2>"$T/err"
+is "a second one of the same name is refused" "$?" 125
+has "with a hint" "$(cat "$T/err")" "cordon vault rotate gh"
+printf %s short | "$CORDON" vault add tiny 2>"$T/err"
+has "a short secret is refused" "$(cat "$T/err")" "8 to 4096"
+"$CORDON" vault add odd --from-command 'echo something-long; exit 3' 2>"$T/err"
+is "a command that fails gives no secret" "$?" 125
+for args in 'a/b' '.hidden' '--header nonsense x' '--header Host:{} x' '--query a&b x' '--class prod x' '--ttl 5 x' '--max-uses 0 x' \
+        '--env 1X x' '--protect magic x' '--query q --basic u x' '--from-env NOT_SET_ANYWHERE x' '--passphrase-fd 77 x'; do
+        # shellcheck disable=SC2086
+        printf %s "$secret" | "$CORDON" vault add $args >"$T/out" 2>"$T/err"
+        is "vault add $args is refused" "$? $(grep -c 'cordon: error: ' "$T/err") $(grep -c "$secret" "$T/err")" "125 1 0"
+done
+"$CORDON" vault lst 2>"$T/err"
+has "the nearest word is named" "$(cat "$T/err")" 'did you mean `list`?'
+"$CORDON" vault rm nothing 2>"$T/err"
+is "rm of what is not there" "$?" 125
+
+# ---- change and end ----
+printf %s another-secret-for-it | "$CORDON" vault rotate gh
+is "rotate" "$?" 0
+has "keeps the binding" "$("$CORDON" vault list)" "GITHUB_TOKEN"
+sed -i 's/"class":"test"/"class":"live"/' "$T/state/vault/c.by-file"
+printf %s another-secret-for-it | "$CORDON" vault rotate by-file 2>"$T/err"
+is "a binding that somebody changed does not open" "$? $(grep -c 'does not open' "$T/err")" "125 1"
+ok "rm of two" "$CORDON" vault rm by-file by-env
+hasnt "and they are gone" "$("$CORDON" vault list)" "by-"env
+
+# ---- a passphrase ----
+CORDON_STATE=$T/state2
+export CORDON_STATE
+echo 'correct horse' >"$T/pass"
+printf %s "$secret" | "$CORDON" vault add gh --protect passphrase --passphrase-fd 9 9<"$T/pass"
+is "a vault with a passphrase" "$?" 0
+echo 'wrong horse' >"$T/wrong"
+printf %s "$secret" | "$CORDON" vault add two --passphrase-fd 9 9<"$T/wrong" 2>"$T/err"
+is "does not open with another" "$? $(grep -c 'does not open' "$T/err")" "125 1"
+printf %s "$secret" | setsid "$CORDON" vault add two 2>"$T/err"
+has "and says how to give it without a terminal" "$(cat "$T/err")" "--passphrase-fd"
+has "list needs none" "$("$CORDON" vault list)" "gh"
+
+# ---- while it works: cordon-vault can be looked into by nobody, and its death ends the verb ----
+# As an ordinary user: whatever belongs to root in /proc shows that it is not dumpable.
+mkdir -m 700 "$T/user" && [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$T/user"
+mkfifo -m 666 "$T/fifo"
+chmod 666 "$T/fifo"
+as_user "$T/cordon" vault add slow --key-file "$T/user/vault.key" <"$T/fifo" >"$T/out" 2>"$T/err" &
+verb=$!
+exec 8>"$T/fifo"
+child=
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        for p in $verb $(pgrep -P "$verb"); do
+                child=$(pgrep -x -P "$p" cordon-vault) && break 2
+        done
+        sleep 0.1
+done
+sleep 0.2
+is "its core would be empty" "$(awk '/Max core/ { print $5, $6 }' "/proc/$child/limits")" "0 0"
+is "it is not dumpable: its /proc belongs to root" "$(stat -c %u "/proc/$child/environ" "/proc/$verb/environ" | head -n 1)" 0
+ok "what can be dumped belongs to its user" test "$(as_user sh -c 'stat -c %u /proc/self/environ')" != 0 -o "$(id -u)" -ne 0
+is "nothing but its name is in its arguments" "$(tr '\0' ' ' <"/proc/$child/cmdline")" "cordon-vault "
+kill -9 "$child"
+wait "$verb"
+is "killed, it ends the verb at once" "$? $(grep -c 'ended before its work was done' "$T/err")" "125 1"
+exec 8>&-
+is "and no entry is left" "$(find "$T"/state-user/vault "$T"/state2/vault -name 'c.slow' 2>/dev/null)" ""
+printf %s "$secret" | as_user "$T/cordon" vault add slow --key-file "$T/user/vault.key"
+is "the next one works" "$?" 0
+is "and leaves nothing half-written" "$(find "$T"/state-user/vault "$T"/state2/vault -name '.*' -type f 2>/dev/null)" ""
+
+# ---- as an ordinary user ----
+if [ "$(id -u)" -eq 0 ]; then
+        has "an ordinary user has a vault of their own" "$(as_user "$T/cordon" vault list)" "slow"
+        as_user env CORDON_STATE="$T/state" "$T/cordon" vault list >"$T/out" 2>&1
+        is "but not another's" "$?" 125
+fi
+"$CORDON_LIBEXEC/cordon-vault" 2>"$T/err"
+is "by itself cordon-vault does nothing" "$? $(grep -c 'cordon vault add' "$T/err")" "125 1"
+done_testing

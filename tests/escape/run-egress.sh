@@ -1,0 +1,151 @@
+#!/bin/sh
+# tests/escape/run-egress.sh - attacks on the way out: each must reach nothing, and the outside must see nothing of it. The
+# broker itself is looked at from outside: what it could still do if it were taken.
+NET_LIB=$(dirname "$0")/../cli
+. "$NET_LIB/lib-net.sh"
+cat >"$T/attack.py" <<'END'
+import ctypes, errno, fcntl, os, socket, struct, subprocess, sys, threading, time
+def say(name, ok): print("%s %s" % ("held" if ok else "BROKEN", name), flush=True)
+def refused(name, f):
+    try:
+        r = f()
+        say(name, r is None or r is False)
+    except OSError as e:
+        say(name, True)
+def ask(q, to=("198.19.255.1", 53), tcp=False):
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM); s.settimeout(3)
+    s.connect(to)
+    if tcp:
+        s.sendall(struct.pack('>H', len(q)) + q); r = b''
+        while len(r) < 2 or len(r) < 2 + struct.unpack('>H', r[:2])[0]:
+            b = s.recv(4096)
+            if not b: break
+            r += b
+        return r[2:]
+    s.send(q)
+    return s.recv(4096)
+def query(labels, kind=1, flags=0x100):
+    return struct.pack('>HHHHHH', 77, flags, 1, 0, 0, 0) + b''.join(bytes([len(l)]) + l for l in labels) + b'\0' + struct.pack('>HH', kind, 1)
+def code(labels, kind=1, **k):
+    r = ask(query(labels, kind), **k); return r[3] & 15, struct.unpack('>H', r[6:8])[0]
+# ---- names ----
+say("an allowed name has one address", code([b'web', b'test']) == (0, 1))
+say("whatever its case", code([b'WEB', b'tEsT']) == (0, 1))
+say("over TCP too", code([b'web', b'test'], tcp=True) == (0, 1))
+say("a resolver that is wired in gets the same answer", code([b'web', b'test'], to=("8.8.8.8", 53)) == (0, 1))
+say("and knows no more", code([b'four', b'test'], to=("8.8.8.8", 53)) == (3, 0))
+for n, l in {'NUL': [b'four.test\0.web', b'test'], 'NUL first': [b'\0web', b'test'], 'dot in a label': [b'x.web', b'test'], 'suffix': [b'evilweb', b'test'],
+             'prefix': [b'web', b'test', b'evil'], 'below an exact name': [b'a', b'web', b'test'], 'percent': [b'web%00', b'test'], 'at': [b'a@web', b'test'],
+             'bracket': [b'[web', b'test]'], 'space': [b'web ', b'test'], 'tab': [b'web\t', b'test'], 'newline': [b'web\n', b'test'], 'DEL': [b'web\x7f', b'test'],
+             'high byte': [b'w\xc3\xa9b', b'test'], 'star': [b'*', b'test'], 'zone': [b'fe80::1%eth0'], 'number': [b'127', b'0', b'0', b'1'], 'hex': [b'0x7f000001'],
+             'decimal': [b'2130706433'], 'empty': []}.items():
+    say("no such name: " + n, code(l)[1] == 0)
+for i in range(1, 32): say("no such name: control byte %d" % i, code([b'web' + bytes([i]), b'test'])[1] == 0)
+for kind in (2, 5, 6, 12, 15, 16, 33, 64, 65, 252, 255): say("no record of type %d" % kind, code([b'web', b'test'], kind)[1] == 0)
+say("a name as data goes nowhere", all(code([b'%032x' % i, b'exfil', b'test']) == (3, 0) for i in range(50)))
+# ---- numbers ----
+def tcp(a, p, fam=socket.AF_INET, say_hello=True):
+    s = socket.socket(fam, socket.SOCK_STREAM); s.settimeout(4)
+    s.connect((a, p)); s.sendall(b"GET /escape HTTP/1.0\r\n\r\n")
+    return len(s.recv(100)) > 0
+for a in ('11.22.33.44', '11.22.33.1', '198.18.0.77', '198.18.255.255', '198.19.255.1', '169.254.169.254', '10.0.0.1', '1.1.1.1', '240.0.0.1'):
+    refused("by number: " + a, lambda: tcp(a, 80))
+    refused("by number, a service of the host: " + a, lambda: tcp(a, 9))
+for a in ('2a00:1111::44', '2a00:1111::1', 'fd53:c0d0::77', 'fd53:c0d1::1', '::ffff:11.22.33.44', '64:ff9b::b16:212c', 'fd00:ec2::254', '::'):
+    refused("by number: " + a, lambda: tcp(a, 80, socket.AF_INET6))
+for p in (1, 9, 22, 25, 111, 443, 2375, 6379, 8080, 65535):
+    refused("an allowed name at port %d" % p, lambda: tcp('web.test', p))
+refused("DNS over HTTPS has no door", lambda: tcp('1.1.1.1', 443))
+# ---- kinds of sockets ----
+def sock(f, t, p=0): return lambda: socket.socket(f, t, p)
+for n, f in {'raw': sock(2, 3, 1), 'raw 6': sock(10, 3, 58), 'packet': sock(17, 3), 'ping': sock(2, 2, 1), 'vsock': sock(40, 1), 'netlink': sock(16, 3), 'mptcp': sock(2, 1, 262),
+             'sctp': sock(2, 1, 132), 'udplite': sock(2, 2, 136), 'dccp': sock(2, 6, 33), 'alg': sock(38, 5), 'tipc': sock(30, 1), 'bluetooth': sock(31, 3), 'xdp': sock(44, 3), 'smc': sock(43, 1)}.items():
+    refused("no such socket: " + n, f)
+def udp(a, p):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(1); s.connect((a, p)); s.send(b'x' * 100)
+    try: return len(s.recv(10)) > 0
+    except TimeoutError: return False
+for a, p in (('11.22.33.44', 443), ('11.22.33.53', 53000), ('8.8.8.8', 123), ('198.18.0.1', 80)): refused("UDP to %s:%d" % (a, p), lambda: udp(a, p))
+# ---- options and interfaces ----
+def opt(level, name, value, fam=socket.AF_INET):
+    def f():
+        s = socket.socket(fam, socket.SOCK_STREAM); s.settimeout(3)
+        s.setsockopt(level, name, value)
+        s.connect(('198.18.0.77', 80) if fam == socket.AF_INET else ('fd53:c0d0::77', 80)); s.sendall(b'GET /escape HTTP/1.0\r\n\r\n'); return len(s.recv(10)) > 0
+    return f
+refused("source routing", opt(0, 4, b'\x83\x07\x04\x0b\x16\x21\x2c'))
+refused("a routing header", opt(41, 57, bytes([0, 2, 4, 0, 0, 0, 0, 0]) + socket.inet_pton(10, '2a00:1111::44'), socket.AF_INET6))
+refused("another device", opt(1, 25, b'lo\0'))
+refused("transparent", opt(0, 19, struct.pack('i', 1)))
+refused("a mark", opt(1, 36, struct.pack('i', 1)))
+def ioctl(nr, data):
+    def f():
+        fcntl.ioctl(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), nr, data); return True
+    return f
+refused("the namespace of a socket", lambda: fcntl.ioctl(socket.socket(socket.AF_INET, socket.SOCK_STREAM), 0x894C) >= 0)
+refused("a new address", ioctl(0x8916, struct.pack('16sH2s4s8s', b'eth0', 2, b'\0\0', socket.inet_aton('11.22.33.2'), b'\0' * 8)))
+refused("the link down", ioctl(0x8914, struct.pack('16sh14s', b'eth0', 0, b'\0' * 14)))
+refused("a new name for the link", ioctl(0x8923, struct.pack('16s16s', b'eth0', b'evil')))
+# ---- the caller's shape ----
+env = dict(os.environ, http_proxy='http://11.22.33.44:80', https_proxy='http://11.22.33.44:80', ALL_PROXY='http://11.22.33.44:80', no_proxy='')
+say("proxy variables lead nowhere", subprocess.run(['curl', '-sS', '-m', '4', 'http://four.test/escape'], env=env, capture_output=True).returncode != 0)
+say("nor does their absence", subprocess.run(['curl', '-sS', '-m', '4', '--noproxy', '*', 'http://four.test/escape'], env=env, capture_output=True).returncode != 0)
+def relay():
+    l = socket.socket(); l.bind(('127.0.0.1', 3128)); l.listen(); threading.Thread(target=serve, args=(l,), daemon=True).start()
+def serve(l):
+    while True:
+        c, _ = l.accept(); host = c.recv(1000).split()[1].decode().rsplit(':', 1)
+        try: u = socket.create_connection((host[0], int(host[1])), 3); c.sendall(b'HTTP/1.0 200 OK\r\n\r\n')
+        except OSError: c.close(); continue
+        threading.Thread(target=lambda: [u.sendall(b) for b in iter(lambda: c.recv(4096), b'')], daemon=True).start()
+        threading.Thread(target=lambda: [c.sendall(b) for b in iter(lambda: u.recv(4096), b'')], daemon=True).start()
+relay()
+say("a relay of the box's own reaches no more", subprocess.run(['curl', '-sS', '-m', '4', '-p', '-x', 'http://127.0.0.1:3128', 'http://11.22.33.44/escape'], capture_output=True).returncode != 0)
+say("but what a door names", subprocess.run(['curl', '-sS', '-m', '4', '-p', '-x', 'http://127.0.0.1:3128', 'http://web.test/ok'], capture_output=True).stdout == b'GET /ok 0\n')
+# ---- floods ----
+wild = sum(code([b'%d' % i, b'wild', b'test'])[1] for i in range(1100))
+say("names get addresses up to a cap (%d)" % wild, 1000 <= wild <= 1024)
+say("and the first still works", tcp('web.test', 80))
+print("end", flush=True)
+END
+chmod 644 "$T/attack.py"
+for who in root as_user; do
+        : >"$T/lab/dns.log"
+        : >"$T/lab/packets"
+        box $who --net web.test:80 --net '*.wild.test:80' --read "$T/attack.py" -- python3 "$T/attack.py"
+        grep -E '^(held|BROKEN) ' "$T/out" >"$T/lines"
+        while read -r verdict name; do
+                if [ "$verdict" = held ]; then pass "$who: $name"; else fail "$who: $name"; fi
+        done <"$T/lines"
+        is "$who: the attack came to its end" "$(tail -n 1 "$T/out")" end
+        is "$who: no name but those of doors was asked outside" "$(lab_names | grep -v -e '^web\.test$' -e '\.wild\.test$')" ""
+        is "$who: no packet left but to the server of the door and the name server" "$(lab_packets | grep -v -e '^tcp 11.22.33.44 80$' -e '^tcp 2a00:1111::44 80$' -e '^udp 11.22.33.53 53$')" ""
+        ok "$who: the refusals are told" test "$(json '[.net.destinations[] | select(.verdict == "deny")] | length')" -ge 40
+        # As uid 0 inside: no more.
+        box $who --root --net web.test:80 --net '*.wild.test:80' --read "$T/attack.py" -- python3 "$T/attack.py"
+        is "$who: as uid 0 inside, nothing more" "$(grep -c '^BROKEN' "$T/out") $(tail -n 1 "$T/out")" "0 end"
+done
+
+# ---- the broker, from outside ----
+"$CORDON" run --net web.test:80 --net 'https://web.test/x/**' -- sleep 20 >/dev/null 2>&1 </dev/null 9>&- &
+run=$!
+broker=
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        broker=$(ps -eo pid=,ppid=,comm= | awk -v up=$run '$2 == up && $3 == "cordon-egress" { print $1 }')
+        [ -z "$broker" ] || [ "$(awk '$1 == "Seccomp:" { print $2 }' "/proc/$broker/status" 2>/dev/null)" != 2 ] || break
+        sleep 0.25
+done
+field() { awk -v f="$1:" '$1 == f { print $2 }' "/proc/$broker/status" 2>/dev/null; }
+is "the broker has a system-call filter" "$(field Seccomp)" 2
+is "no new privileges" "$(field NoNewPrivs)" 1
+is "no capability" "$(field CapEff)$(field CapPrm)$(field CapInh)" "000000000000000000000000000000000000000000000000"
+[ "$CORDON_LAB" != root ] || ok "and, as root's, an id that owns nothing" test "$(field Uid)" -ge 1900000000
+is "its descriptors are sockets, epoll and the void" "$(for f in "/proc/$broker"/fd/*; do readlink "$f"; done | grep -v -e '^socket:' -e '^anon_inode:\[eventpoll\]$' -e '^/dev/null$' -e '^pipe:')" ""
+is "its directory is /" "$(readlink "/proc/$broker/cwd")" /
+if [ "$CORDON_LAB" = root ]; then
+        as_user sh -c "cat /proc/$broker/maps" >/dev/null 2>&1
+        ok "others cannot read its memory" test $? -ne 0
+fi
+kill $run
+wait $run 2>/dev/null
+done_testing

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/fuzz/fuzz_http_flow.c - a hostile box and a hostile server at once. The bytes are a script: 0xFF
+ * changes sides, 0xFE closes the side that spoke last, 0xFD stands for the secret, 0xFC for the placeholder.
+ * Whatever they do: no secret comes down, no placeholder goes up, and what goes up are whole requests to
+ * paths that a door covers. */
+#include "egress/http_internal.h"
+
+#include <stdlib.h>
+
+#define SECRET "key-REALrealREAL1"
+#define HOLDER "key-FAKEfakeFAKE1"
+
+struct bench {
+        struct http_flow *flow;
+        struct fifo up, down;
+        bool refused;
+};
+
+static void move(struct bench *b)
+{
+        struct http_target t;
+        for (bool more = true; more;) {
+                more = false;
+                struct span c = http_flow_to_client(b->flow), u = http_flow_to_upstream(b->flow);
+                fifo_span(&b->down, c);
+                fifo_span(&b->up, u);
+                http_flow_client_took(b->flow, c.n);
+                http_flow_upstream_took(b->flow, u.n);
+                if (http_flow_take_connect(b->flow, &t)) {
+                        if (strcmp(t.host, "api.test") != 0 || t.port != 80)
+                                abort();
+                        http_flow_upstream_connected(b->flow);
+                        more = true;
+                }
+        }
+}
+
+static void speak(struct bench *b, bool client, const void *p, size_t n)
+{
+        size_t room = client ? http_flow_client_room(b->flow) : http_flow_upstream_room(b->flow);
+        if (n > room || n == 0)
+                return;
+        if (client)
+                http_flow_from_client(b->flow, span_of(p, n));
+        else
+                http_flow_from_upstream(b->flow, span_of(p, n));
+        move(b);
+}
+
+static void play(struct bench *b, struct span script)
+{
+        bool client = true;
+        size_t from = 0;
+        for (size_t i = 0; i <= script.n; i++) {
+                uint8_t c = i < script.n ? script.p[i] : 0xff;
+                if (c < 0xfc)
+                        continue;
+                speak(b, client, script.p + from, i - from);
+                from = i + 1;
+                if (c == 0xfd)
+                        speak(b, client, client ? HOLDER : SECRET, sizeof SECRET - 1);
+                else if (c == 0xfc)
+                        speak(b, client, HOLDER, sizeof HOLDER - 1);
+                else if (c == 0xfe && client)
+                        http_flow_client_closed(b->flow);
+                else if (c == 0xfe)
+                        http_flow_upstream_closed(b->flow);
+                else
+                        client = !client;
+                move(b);
+        }
+}
+
+static struct checked_policy *load(void)
+{
+        static const struct policy_context ctx = { .work = "/w", .home = "/h", .now = 1 };
+        static const char text[] = "use none\nnet http://api.test/a/** GET POST HEAD\nnet "
+                                   "http://api.test/k/** GET POST with key\n"
+                                   "net http://api.test/ws WEBSOCKET\n";
+        struct err e;
+        struct policy *p = policy_new();
+        struct checked_policy *c = NULL;
+        if (policy_add_text(p, "p", span_str(text), &e) == 0)
+                c = policy_check(p, &ctx, &e);
+        policy_free(p);
+        return c;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        static const struct http_credential key = { .name = "key",
+                                                    .where = HTTP_IN_HEADER,
+                                                    .field = "Authorization",
+                                                    .before = "Bearer ",
+                                                    .after = "",
+                                                    .secret = { (const uint8_t *) SECRET, sizeof SECRET - 1 },
+                                                    .placeholder = { (const uint8_t *) HOLDER,
+                                                                     sizeof HOLDER - 1 } };
+        static struct checked_policy *policy;
+        struct err e;
+        if (!policy && !(policy = load()))
+                abort();
+        struct http_rules_in in = {
+                .policy = policy, .stage = POLICY_STAGE_LIVE, .credentials = &key, .credential_count = 1
+        };
+        struct http_rules *r = http_rules_new(&in, &e);
+        struct http_peer peer = { .host = "api.test", .port = 80 };
+        struct bench b = { .flow = http_flow_new(r, &peer, NULL) };
+        play(&b, span_of(data, size));
+        if (b.down.n && memmem(b.down.p + b.down.at, b.down.n, SECRET, sizeof SECRET - 1))
+                abort();
+        static struct http_head h;
+        if (b.up.n && (http_head_request(fifo_all(&b.up), &h) == HTTP_BAD ||
+                       (!span_starts(fifo_all(&b.up), "GET /") && !span_starts(fifo_all(&b.up), "POST /") &&
+                        !span_starts(fifo_all(&b.up), "HEAD /"))))
+                abort();
+        http_flow_free(b.flow);
+        http_rules_free(r);
+        fifo_done(&b.up);
+        fifo_done(&b.down);
+        return 0;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Secrets in a stream: every clothing, every cut; and what is none stays as it is. */
+#include "test_egress_common.h"
+
+static const char secret[] = "ghp_S3cr+t/Value%25&\"9aZ=";
+
+static void to_hex(const char *s, bool up, struct buf *out)
+{
+        for (; *s; s++)
+                buf_printf(out, up ? "%02X" : "%02x", (uint8_t) *s);
+}
+
+static void to_base64(const char *s, const char *before, bool url, struct buf *out)
+{
+        struct fifo f = { 0 };
+        AUTO_BUF(all);
+        buf_printf(&all, "%s%s tail", before, s);
+        http_base64(buf_span(&all), &f);
+        for (size_t i = 0; i < f.n; i++) {
+                char c = (char) f.p[f.at + i];
+                buf_putc(out, (char) (url && c == '+' ? '-' : url && c == '/' ? '_' : c));
+        }
+        fifo_done(&f);
+}
+
+static void escaped(const char *s, const char *form, struct buf *out)
+{
+        for (; *s; s++) {
+                if (strcmp(form, "url") == 0 && strchr("+/%&\"=", *s))
+                        buf_printf(out, "%%%02x", (uint8_t) *s);
+                else if (strcmp(form, "url-all") == 0)
+                        buf_printf(out, "%%%02X", (uint8_t) *s);
+                else if (strcmp(form, "json") == 0 && strchr("/\"", *s))
+                        buf_printf(out, "\\%c", *s);
+                else if (strcmp(form, "json-u") == 0 && strchr("&+\"", *s))
+                        buf_printf(out, "\\u%04x", (uint8_t) *s);
+                else if (strcmp(form, "html") == 0 && *s == '&')
+                        buf_puts(out, "&amp;");
+                else if (strcmp(form, "html") == 0 && *s == '"')
+                        buf_puts(out, "&quot;");
+                else if (strcmp(form, "html") == 0 && *s == '+')
+                        buf_puts(out, "&#43;");
+                else if (strcmp(form, "upper") == 0 && *s >= 'a' && *s <= 'z')
+                        buf_putc(out, (char) (*s - 32));
+                else
+                        buf_putc(out, *s);
+        }
+}
+
+enum { FORMS = 16 };
+static const char *form_name(unsigned i)
+{
+        static const char *const names[FORMS] = { "raw",    "hex",    "HEX",    "b64+0", "b64+1",   "b64+2",
+                                                  "b64u+0", "b64u+1", "b64u+2", "url",   "url-all", "json",
+                                                  "json-u", "html",   "upper",  "basic" };
+        return names[i];
+}
+
+static void spell(unsigned form, struct buf *out)
+{
+        static const char *const before[] = { "", "x", "xy" };
+        if (form == 0)
+                buf_puts(out, secret);
+        else if (form <= 2)
+                to_hex(secret, form == 2, out);
+        else if (form <= 8)
+                to_base64(secret, before[(form - 3) % 3], form > 5, out);
+        else if (form < 15)
+                escaped(secret, form_name(form), out);
+        else
+                to_base64(secret, "user:", false, out);
+}
+
+static void scrub_in_cuts(const struct scrub_set *set, struct span in, size_t first, size_t cut,
+                          struct fifo *out)
+{
+        struct scrub s = { .set = set };
+        scrub_pass(&s, span_of(in.p, first), false, out);
+        for (size_t i = first; i < in.n; i += cut)
+                scrub_pass(&s, span_of(in.p + i, cut < in.n - i ? cut : in.n - i), false, out);
+        scrub_pass(&s, (struct span){ 0 }, true, out);
+        CHECK_INT(s.found, 1);
+        scrub_done(&s);
+}
+
+/* The base64 of what stands around the secret may stay: at most two characters at either end. */
+static bool is_clean(const struct fifo *out, struct span spelled)
+{
+        for (size_t i = 2; i + 8 <= spelled.n - 12; i++)
+                if (spelled.n > 24 && memmem(out->p + out->at, out->n, spelled.p + i, 8))
+                        return false;
+        return true;
+}
+
+static void test_scrub__every_form_at_every_cut(void)
+{
+        struct span word = span_str(secret);
+        struct scrub_set *set = scrub_set_new(&word, 1);
+        CHECK(set != NULL);
+        for (unsigned form = 0; form < FORMS; form++) {
+                AUTO_BUF(text);
+                AUTO_BUF(spelled);
+                spell(form, &spelled);
+                buf_printf(&text, "{\"token\": \"%s\", \"ghp_\": \"ghp_S3c\"}", buf_str(&spelled));
+                for (size_t first = 0; first <= text.n; first++) {
+                        struct fifo out = { 0 };
+                        scrub_in_cuts(set, buf_span(&text), first, text.n, &out);
+                        CHECK_INT(out.n, text.n);
+                        bool ok = is_clean(&out,
+                                           span_of(spelled.p, spelled.n < 26 ? spelled.n + 12 : spelled.n));
+                        if (!ok || !memmem(out.p + out.at, out.n, "\"ghp_S3c\"}", 10))
+                                printf("# %s cut at %zu: %.*s\n", form_name(form), first, (int) out.n,
+                                       (const char *) out.p + out.at);
+                        CHECK(ok);
+                        CHECK(memmem(out.p + out.at, out.n, "\"ghp_S3c\"}", 10) != NULL);
+                        fifo_done(&out);
+                }
+                for (size_t cut = 1; cut < 8; cut++) {
+                        struct fifo out = { 0 };
+                        scrub_in_cuts(set, buf_span(&text), 0, cut, &out);
+                        CHECK(memmem(out.p + out.at, out.n, "******", 6) != NULL);
+                        fifo_done(&out);
+                }
+        }
+        scrub_set_free(set);
+}
+
+static void test_scrub__base64_broken_into_lines(void)
+{
+        struct span word = span_str(secret);
+        struct scrub_set *set = scrub_set_new(&word, 1);
+        AUTO_BUF(flat);
+        AUTO_BUF(text);
+        to_base64(secret, "some more text in front of it, ", false, &flat);
+        for (size_t i = 0; i < flat.n; i++)
+                buf_printf(&text, i % 9 == 8 ? "%c\r\n" : "%c", flat.p[i]);
+        CHECK_INT(scrub_find(set, buf_span(&text)), 1);
+        scrub_set_free(set);
+}
+
+/* An event of a stream ends in an empty line and must not wait for the next one, whatever it ended with. */
+static void test_scrub__events_do_not_wait_for_the_next(void)
+{
+        struct span word = span_str(secret);
+        struct scrub_set *set = scrub_set_new(&word, 1);
+        for (int c = 0x20; c < 0x7f; c++) {
+                char text[32];
+                struct fifo out = { 0 };
+                struct scrub s = { .set = set };
+                (void) snprintf(text, sizeof text, "data: x%c%s", c, c & 1 ? "\n\n" : "\r\n\r\n");
+                scrub_pass(&s, span_str(text), false, &out);
+                CHECK(span_is(fifo_all(&out), text));
+                scrub_done(&s);
+                fifo_done(&out);
+        }
+        scrub_set_free(set);
+}
+
+static void test_scrub__a_secret_that_is_cut_off_is_not_let_out(void)
+{
+        struct span word = span_str(secret);
+        struct scrub_set *set = scrub_set_new(&word, 1);
+        for (size_t n = 4; n < word.n; n++) {
+                struct fifo out = { 0 };
+                struct scrub s = { .set = set };
+                scrub_pass(&s, span_str("x="), false, &out);
+                scrub_pass(&s, span_of(word.p, n), false, &out);
+                scrub_pass(&s, (struct span){ 0 }, true, &out);
+                CHECK_INT(out.n, n + 2);
+                CHECK(memmem(out.p + out.at, out.n, "ghp_", 4) == NULL);
+                scrub_done(&s);
+                fifo_done(&out);
+        }
+        scrub_set_free(set);
+}
+
+static void test_scrub__other_text_stays_byte_for_byte(void)
+{
+        struct span word = span_str(secret);
+        struct scrub_set *set = scrub_set_new(&word, 1);
+        uint8_t noise[65536];
+        uint32_t seed = 7;
+        for (size_t i = 0; i < sizeof noise; i++) {
+                seed = seed * 1664525 + 1013904223;
+                noise[i] = i & 1024 ? (uint8_t) "ghp_S%&\\3c"[(seed >> 24) % 10] : (uint8_t) (seed >> 24);
+        }
+        for (size_t cut = 1; cut < 3000; cut = cut * 3 + 1) {
+                struct fifo out = { 0 };
+                struct scrub s = { .set = set };
+                for (size_t i = 0; i < sizeof noise; i += cut)
+                        scrub_pass(&s, span_of(noise + i, cut < sizeof noise - i ? cut : sizeof noise - i),
+                                   false, &out);
+                scrub_pass(&s, (struct span){ 0 }, true, &out);
+                CHECK_INT(s.found, 0);
+                CHECK(out.n == sizeof noise && memcmp(out.p + out.at, noise, out.n) == 0);
+                scrub_done(&s);
+                fifo_done(&out);
+        }
+        scrub_set_free(set);
+}
+
+static void test_scrub__one_secret_that_begins_another(void)
+{
+        struct span words[] = { span_str("tokentoken"), span_str("tokentoken-and-more-of-it") };
+        struct scrub_set *set = scrub_set_new(words, 2);
+        struct fifo out = { 0 };
+        struct scrub s = { .set = set };
+        scrub_pass(&s, span_str("a tokentoken-and-more-of-it b tokentoken"), false, &out);
+        scrub_pass(&s, span_str("- c"), true, &out);
+        CHECK(span_is(fifo_all(&out), "a ************************* b **********- c"));
+        CHECK_INT(s.found, 3);
+        scrub_done(&s);
+        fifo_done(&out);
+        scrub_set_free(set);
+}
+
+static void test_scrub__short_words_are_refused(void)
+{
+        struct span word = span_str("short");
+        CHECK(scrub_set_new(&word, 1) == NULL);
+}
+
+static void test_swap__a_placeholder_in_a_body_at_every_cut(void)
+{
+        static const char text[] =
+                "{\"key\":\"PH_12345678\",\"also\":\"PH_PH_12345678\",\"not\":\"PH_1234567\"}";
+        static const char want[] =
+                "{\"key\":\"SE_abcdefgh\",\"also\":\"PH_SE_abcdefgh\",\"not\":\"PH_1234567\"}";
+        for (size_t cut = 1; cut < sizeof text; cut++) {
+                struct swap s = { .from = span_str("PH_12345678"), .to = span_str("SE_abcdefgh") };
+                struct fifo out = { 0 };
+                for (size_t i = 0; i < sizeof text - 1; i += cut)
+                        swap_pass(&s,
+                                  span_of(text + i, cut < sizeof text - 1 - i ? cut : sizeof text - 1 - i),
+                                  false, &out);
+                swap_pass(&s, (struct span){ 0 }, true, &out);
+                CHECK(span_is(fifo_all(&out), want));
+                swap_done(&s);
+                fifo_done(&out);
+        }
+}
+
+static void test_base64__both_ways(void)
+{
+        for (size_t n = 0; n < 20; n++) {
+                struct fifo f = { 0 };
+                AUTO_BUF(back);
+                http_base64(span_of("\x00\xff\x10zzzzzzzzzzzzzzzzzzz", n), &f);
+                CHECK_INT(http_base64_read(fifo_all(&f), &back), 0);
+                CHECK(span_eq(buf_span(&back), span_of("\x00\xff\x10zzzzzzzzzzzzzzzzzzz", n)));
+                fifo_done(&f);
+        }
+        static const char *const bad[] = { "a", "ab", "abc", "ab=c", "====", "a===", "ab!=", "abcd=" };
+        for (size_t i = 0; i < COUNT(bad); i++) {
+                AUTO_BUF(back);
+                CHECK_INT(http_base64_read(span_str(bad[i]), &back), -1);
+        }
+}
+
+int main(void)
+{
+        static const struct test_case cases[] = {
+                CASE(test_scrub__every_form_at_every_cut),
+                CASE(test_scrub__base64_broken_into_lines),
+                CASE(test_scrub__events_do_not_wait_for_the_next),
+                CASE(test_scrub__a_secret_that_is_cut_off_is_not_let_out),
+                CASE(test_scrub__other_text_stays_byte_for_byte),
+                CASE(test_scrub__one_secret_that_begins_another),
+                CASE(test_scrub__short_words_are_refused),
+                CASE(test_swap__a_placeholder_in_a_body_at_every_cut),
+                CASE(test_base64__both_ways),
+        };
+        return test_main(cases, COUNT(cases));
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* Stages, places, recorded answers and which door is taken. */
+#include "test_egress_common.h"
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: api.test\r\n\r\n"
+#define SECRET    "sk_R3alSecretValue01"
+#define HOLDER    "sk_PLACEHOLDERaaaabb"
+#define SPAN(s)                                                                                              \
+        {                                                                                                    \
+                (const uint8_t *) (s), sizeof(s) - 1                                                         \
+        }
+
+static const struct http_credential live_key = { "key",        HTTP_IN_HEADER, "X-Key",           "", "",
+                                                 SPAN(SECRET), SPAN(HOLDER),   POLICY_STAGE_LIVE, 0,  0 };
+static const struct http_credential test_key = { "key",        HTTP_IN_HEADER, "X-Key",           "", "",
+                                                 SPAN(SECRET), SPAN(HOLDER),   POLICY_STAGE_TEST, 0,  0 };
+
+static const char policy[] = "use none\nnet @api/v1/** GET POST with key\nnet @api/free GET\n";
+static const char places[] = "# where to\nplace api live http://api.test/\n"
+                             "place api test http://stage.test:8080/mirror/api/\n";
+
+static struct http_rules *rules_of(struct http_rules_in *in, struct err *e)
+{
+        *e = (struct err){ 0 };
+        return http_rules_new(in, e);
+}
+
+static void test_stage__live_credentials_stay_out_of_test_and_mock(void)
+{
+        struct err e;
+        struct checked_policy *c = load(policy);
+        for (enum policy_stage s = 0; s < POLICY_STAGE__COUNT; s++) {
+                struct http_rules_in in = {
+                        .policy = c, .stage = s, .credentials = &live_key, .credential_count = 1
+                };
+                struct http_rules *r = rules_of(&in, &e);
+                CHECK_INT(r != NULL, s == POLICY_STAGE_LIVE);
+                if (!r)
+                        CHECK(strstr(e.what, "does not load in the stage"));
+                http_rules_free(r);
+                in.credentials = &test_key;
+                r = rules_of(&in, &e);
+                CHECK(r != NULL);
+                http_rules_free(r);
+        }
+        policy_checked_free(c);
+}
+
+static void test_stage__a_door_without_its_credential_does_not_load(void)
+{
+        struct err e;
+        struct checked_policy *c = load(policy);
+        struct http_rules_in in = { .policy = c, .stage = POLICY_STAGE_TEST };
+        CHECK(rules_of(&in, &e) == NULL);
+        CHECK_STR(e.hint, "cordon vault add key");
+        in.stage = POLICY_STAGE_MOCK;
+        struct http_rules *r = rules_of(&in, &e);
+        CHECK(r != NULL); /* nothing is sent */
+        http_rules_free(r);
+        struct http_credential bad = test_key;
+        bad.placeholder = bad.secret;
+        in = (struct http_rules_in){
+                .policy = c, .stage = POLICY_STAGE_TEST, .credentials = &bad, .credential_count = 1
+        };
+        CHECK(rules_of(&in, &e) == NULL);
+        policy_checked_free(c);
+}
+
+static void test_stage__a_place_leads_where_the_stage_says(void)
+{
+        struct rig g;
+        struct rig_in in = { .policy = policy,
+                             .places = places,
+                             .credentials = &test_key,
+                             .credential_count = 1,
+                             .stage = POLICY_STAGE_LIVE };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x?q=1")), 0);
+        CHECK_STR(g.target, "api.test:80");
+        CHECK(holds(&g.to_upstream, "GET /v1/x?q=1 HTTP/1.1\r\nHost: api.test\r\n"));
+        CHECK(holds(&g.to_upstream, "X-Key: " SECRET "\r\n"));
+        rig_end(&g);
+        in.stage = POLICY_STAGE_TEST;
+        if (!rig_start(&g, &in))
+                return;
+        CHECK(http_rules_cover(g.rules, "api.test", 80));
+        CHECK(http_rules_cover(g.rules, "stage.test", 8080));
+        CHECK(!http_rules_cover(g.rules, "stage.test", 80));
+        rig_client(&g, span_str(GET("/v1/x?q=1")), 0);
+        CHECK_STR(g.target, "stage.test:8080");
+        CHECK(holds(&g.to_upstream, "GET /mirror/api/v1/x?q=1 HTTP/1.1\r\nHost: stage.test:8080\r\n"));
+        rig_flow(&g, "stage.test", 8080); /* by its own name the same */
+        rig_client(&g, span_str("GET /mirror/api/v1/x HTTP/1.1\r\nHost: stage.test:8080\r\n\r\n"), 0);
+        CHECK(holds(&g.to_upstream, "GET /mirror/api/v1/x HTTP/1.1\r\nHost: stage.test:8080\r\n"));
+        rig_flow(&g, "stage.test", 8080);
+        rig_client(&g, span_str("GET /v1/x HTTP/1.1\r\nHost: stage.test:8080\r\n\r\n"), 0);
+        CHECK(holds(&g.to_client, "403"));
+        rig_end(&g);
+}
+
+static void test_stage__a_place_without_a_line_leads_nowhere(void)
+{
+        struct rig g;
+        struct rig_in in = { .policy = "use none\nnet @api/** GET\n",
+                             .places = "place api live http://api.test/\n",
+                             .stage = POLICY_STAGE_TEST };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/x")), 0);
+        CHECK(holds(&g.to_client, "leads nowhere in this stage"));
+        CHECK_INT(g.connects, 0);
+        rig_end(&g);
+}
+
+/* A door by URL to a server that a place stands for: the stage holds for it too. */
+static void test_stage__a_url_that_a_place_stands_for_goes_where_the_stage_says(void)
+{
+        struct rig g;
+        struct rig_in in = { .policy = "use none\nnet http://api.test/** GET\n",
+                             .places = places,
+                             .stage = POLICY_STAGE_TEST };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x?q=1")), 0);
+        CHECK_STR(g.target, "stage.test:8080");
+        CHECK(holds(&g.to_upstream, "GET /mirror/api/v1/x?q=1 HTTP/1.1\r\nHost: stage.test:8080\r\n"));
+        rig_end(&g);
+        in.stage = POLICY_STAGE_LIVE;
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x")), 0);
+        CHECK_STR(g.target, "api.test:80");
+        rig_end(&g);
+        in.stage = POLICY_STAGE_TEST; /* the live server of a place is not to be had in another stage */
+        in.places = "place api live http://api.test/\n";
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x")), 0);
+        CHECK(holds(&g.to_client, "leads nowhere in this stage"));
+        CHECK_INT(g.connects, 0);
+        rig_end(&g);
+        in.places = "place all live http://api.test/\nplace all test http://a.test/\n"
+                    "place v1 live http://api.test/v1/\nplace v1 test http://b.test/\n";
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x")), 0); /* the innermost */
+        CHECK_STR(g.target, "b.test:80");
+        CHECK(holds(&g.to_upstream, "GET /x HTTP/1.1"));
+        rig_end(&g);
+}
+
+static const char fixtures[] =
+        "{\"method\":\"GET\",\"url\":\"http://api.test/v1/x?a=1\",\"status\":200,"
+        "\"headers\":[[\"Content-Type\",\"text/plain\"],[\"Content-Length\",\"99\"]],\"body\":\"first\"}\n"
+        "{\"method\":\"GET\",\"url\":\"http://api.test/v1/x?a=1\",\"status\":404,\"body_base64\":\"AP8=\"}\n"
+        "\n"
+        "{\"method\":\"POST\",\"url\":\"http://api.test/v1/x\",\"status\":204}\n";
+
+static void test_mock__answers_come_from_fixtures_alone(void)
+{
+        struct rig g;
+        struct rig_in in = {
+                .policy = policy, .places = places, .fixtures = fixtures, .stage = POLICY_STAGE_MOCK
+        };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x?a=1")), 0);
+        CHECK(holds(&g.to_client, "HTTP/1.1 200 "));
+        CHECK(holds(&g.to_client,
+                    "Content-Type: text/plain\r\nContent-Length: 5\r\nX-Cordon: mock\r\n\r\nfirst"));
+        CHECK(!holds(&g.to_client, "99"));
+        CHECK_INT(rig_last(&g)->verdict, HTTP_MOCKED);
+        for (int i = 0; i < 2; i++) { /* the second, and again: the last one stays */
+                rig_client(&g, span_str(GET("/v1/x?a=1&access_token=mine")), 0);
+                CHECK_INT(rig_last(&g)->status, 404);
+                CHECK_INT(rig_last(&g)->received, 2);
+        }
+        rig_client(&g, span_str("POST /v1/x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 3\r\n\r\nabc"), 1);
+        CHECK_INT(rig_last(&g)->status, 204);
+        CHECK_INT(rig_last(&g)->sent, 3);
+        rig_client(&g, span_str(GET("/v1/other")), 0);
+        CHECK_INT(rig_last(&g)->verdict, HTTP_DENIED);
+        CHECK(holds(&g.to_client, "no recorded answer fits"));
+        rig_client(&g, span_str(GET("/forbidden")), 0); /* the policy is the policy */
+        CHECK(holds(&g.to_client, "no door covers this path"));
+        CHECK_INT(g.connects, 0);
+        rig_end(&g);
+}
+
+static void test_mock__without_fixtures_nothing_is_answered(void)
+{
+        struct rig g;
+        struct rig_in in = { .policy = policy, .places = places, .stage = POLICY_STAGE_MOCK };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/free")), 0);
+        CHECK_INT(rig_last(&g)->verdict, HTTP_DENIED);
+        CHECK_INT(g.connects, 0);
+        rig_end(&g);
+}
+
+static void test_record__what_is_recorded_can_be_mocked_and_holds_no_secret(void)
+{
+        struct rig g;
+        struct rig_in in = { .policy = policy,
+                             .places = places,
+                             .credentials = &test_key,
+                             .credential_count = 1,
+                             .stage = POLICY_STAGE_TEST,
+                             .record = true };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g,
+                   span_str("GET /v1/x?api_key=zzzzzzzz&a=1 HTTP/1.1\r\nHost: api.test\r\nX-Key: " HOLDER
+                            "\r\n\r\n"),
+                   0);
+        rig_upstream(&g,
+                     span_str("HTTP/1.1 200 OK\r\nContent-Type: x/y\r\nX-Echo: " SECRET
+                              "\r\nSet-Cookie: a=b\r\n"
+                              "Transfer-Encoding: chunked\r\n\r\n1a\r\n\xff<\"" SECRET ">\r\n\r\n0\r\n\r\n"),
+                     3);
+        CHECK_INT(rig_last(&g)->verdict, HTTP_ALLOWED);
+        CHECK(holds(&g.records, "\"url\":\"http://api.test/v1/x?a=1\""));
+        CHECK(!holds(&g.records, "R3al") && !holds(&g.records, "PLACEHOLDER") && !holds(&g.records, "zzzz") &&
+              !holds(&g.records, "Set-Cookie"));
+        AUTO_BUF(lines);
+        buf_add(&lines, g.records.p, g.records.n);
+        rig_end(&g);
+        struct rig_in again = {
+                .policy = policy, .places = places, .fixtures = buf_str(&lines), .stage = POLICY_STAGE_MOCK
+        };
+        if (!rig_start(&g, &again))
+                return;
+        rig_client(&g, span_str(GET("/v1/x?a=1")), 0);
+        CHECK(holds(&g.to_client, "X-Echo: ********************\r\n"));
+        CHECK(holds(&g.to_client, "\xff<\"********************>\r\n"));
+        rig_end(&g);
+}
+
+static void test_record__what_is_too_long_or_broken_is_left_out(void)
+{
+        struct rig g;
+        static char block[16384];
+        memset(block, 'x', sizeof block);
+        struct rig_in in = { .policy = policy,
+                             .places = places,
+                             .credentials = &test_key,
+                             .credential_count = 1,
+                             .stage = POLICY_STAGE_TEST,
+                             .record = true };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/free")), 0);
+        rig_upstream(&g, span_str("HTTP/1.1 200 OK\r\nContent-Length: 1600000\r\n\r\n"), 0);
+        for (size_t n = 0; n < 1600000; n += sizeof block)
+                rig_upstream(&g, span_of(block, 1600000 - n < sizeof block ? 1600000 - n : sizeof block), 0);
+        CHECK_INT(rig_last(&g)->received, 1600000);
+        rig_client(&g, span_str(GET("/free")), 0);
+        rig_upstream(&g, span_str("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"), 0);
+        http_flow_upstream_closed(g.flow);
+        CHECK_INT(rig_last(&g)->verdict, HTTP_BROKEN);
+        CHECK_INT(g.records.n, 0);
+        rig_end(&g);
+}
+
+static void test_fixtures__bad_lines_are_named(void)
+{
+        static const char *const bad[] = {
+                "x",
+                "[]",
+                "{}",
+                "{\"method\":\"GET\",\"url\":\"u\"}",
+                "{\"method\":\"GET\",\"url\":\"u\",\"status\":101}",
+                "{\"method\":\"GET\",\"url\":\"u\",\"status\":\"200\"}",
+                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"headers\":{}}",
+                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"headers\":[[\"a\"]]}",
+                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"headers\":[[\"a\",\"b\\r\\nc\"]]}",
+                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"headers\":[[\"a:\",\"b\"]]}",
+                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"body\":\"a\",\"body_base64\":\"\"}",
+                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"body_base64\":\"a\"}",
+        };
+        for (size_t i = 0; i < COUNT(bad); i++) {
+                struct err e = { 0 };
+                AUTO_BUF(text);
+                buf_printf(&text, "\n%s\n", bad[i]);
+                struct http_fixtures *x = http_fixtures_parse("f", buf_span(&text), &e);
+                if (x)
+                        printf("# taken: %s\n", bad[i]);
+                CHECK(!x);
+                CHECK(strncmp(e.what, "f:2: ", 5) == 0);
+                http_fixtures_free(x);
+        }
+}
+
+static void test_judge__the_most_particular_door_is_taken(void)
+{
+        static const struct http_credential both[] = {
+                { "a", HTTP_IN_HEADER, "X-A", "", "", SPAN("a-secret-1"), SPAN("a-holder-1"),
+                  POLICY_STAGE_TEST, 0, 0 },
+                { "b", HTTP_IN_HEADER, "X-B", "", "", SPAN("b-secret-1"), SPAN("b-holder-1"),
+                  POLICY_STAGE_TEST, 0, 0 },
+        };
+        static const char doors[] =
+                "use none\nnet api.test:80\nnet http://api.test/** GET with a\n"
+                "net http://api.test/open/** GET\nnet http://api.test/open/b GET with b\n";
+        static const struct {
+                const char *request, *credential;
+        } rows[] = {
+                { GET("/x"), "a" },
+                { GET("/open/x"), "" },
+                { GET("/open/b"), "b" },
+                { GET("/open/b/c"), "" },
+                { "PUT /x HTTP/1.1\r\nHost: api.test\r\n\r\n", "" }, /* by the raw door */
+        };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                struct rig g;
+                struct rig_in in = { .policy = doors,
+                                     .credentials = both,
+                                     .credential_count = 2,
+                                     .stage = POLICY_STAGE_TEST };
+                if (!rig_start(&g, &in))
+                        return;
+                rig_client(&g, span_str(rows[i].request), 0);
+                rig_upstream(&g, span_str("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), 0);
+                CHECK_STR(rig_last(&g)->credential, rows[i].credential);
+                CHECK_INT(rig_last(&g)->verdict, HTTP_ALLOWED);
+                rig_end(&g);
+        }
+}
+
+static void test_judge__a_door_closes_when_its_time_is_over(void)
+{
+        struct rig g;
+        struct rig_in in = { .policy = "use none\nnet http://api.test/** GET until 2027-01-01\n",
+                             .stage = POLICY_STAGE_LIVE };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/x")), 0);
+        CHECK_INT(g.connects, 1);
+        rig_flow(&g, "api.test", 80);
+        http_rules_clock(g.rules, 1900000000);
+        rig_client(&g, span_str(GET("/x")), 0);
+        CHECK_INT(g.connects, 0);
+        CHECK(holds(&g.to_client, "has expired"));
+        rig_end(&g);
+}
+
+static bool never(void *ctx, const struct door *door, const char **ret_why)
+{
+        (void) ctx;
+        *ret_why = door->net.cap_bytes ? "the cap of this door is reached" : "no";
+        return false;
+}
+
+static void test_judge__caps_are_asked(void)
+{
+        struct rig g;
+        struct rig_in in = { .policy = "use none\nnet http://api.test/** GET cap 1M\n",
+                             .stage = POLICY_STAGE_LIVE };
+        if (!rig_start(&g, &in))
+                return;
+        struct http_peer peer = { .host = "api.test", .port = 80 };
+        struct http_callbacks cb = { .ctx = &g, .on_request = rig_event, .may = never };
+        http_flow_free(g.flow);
+        g.flow = http_flow_new(g.rules, &peer, &cb);
+        rig_client(&g, span_str(GET("/x")), 0);
+        CHECK(holds(&g.to_client, "the cap of this door is reached"));
+        CHECK_INT(g.connects, 0);
+        rig_end(&g);
+}
+
+int main(void)
+{
+        static const struct test_case cases[] = {
+                CASE(test_stage__live_credentials_stay_out_of_test_and_mock),
+                CASE(test_stage__a_door_without_its_credential_does_not_load),
+                CASE(test_stage__a_place_leads_where_the_stage_says),
+                CASE(test_stage__a_place_without_a_line_leads_nowhere),
+                CASE(test_stage__a_url_that_a_place_stands_for_goes_where_the_stage_says),
+                CASE(test_mock__answers_come_from_fixtures_alone),
+                CASE(test_mock__without_fixtures_nothing_is_answered),
+                CASE(test_record__what_is_recorded_can_be_mocked_and_holds_no_secret),
+                CASE(test_record__what_is_too_long_or_broken_is_left_out),
+                CASE(test_fixtures__bad_lines_are_named),
+                CASE(test_judge__the_most_particular_door_is_taken),
+                CASE(test_judge__a_door_closes_when_its_time_is_over),
+                CASE(test_judge__caps_are_asked),
+        };
+        return test_main(cases, COUNT(cases));
+}

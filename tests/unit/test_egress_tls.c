@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/* TLS on both sides of a flow: the test is the box's client and the server, each a TLS end of its own. */
+#include "egress/tls_internal.h"
+#include "test_egress_common.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <time.h>
+
+static const char policy[] = "use none\n"
+                             "net https://api.test/** GET POST with key\n"
+                             "net https://*.wild.test/** GET\n"
+                             "net https://192.0.2.7/** GET\n";
+#define SECRET "ghp_R3alSecretValue0123456789abcdef"
+#define HOLDER "ghp_PLACEHOLDERaaaabbbbccccddddeeee"
+static const struct http_credential key = { "key",
+                                            HTTP_IN_HEADER,
+                                            "Authorization",
+                                            "Bearer ",
+                                            "",
+                                            { (const uint8_t *) SECRET, sizeof SECRET - 1 },
+                                            { (const uint8_t *) HOLDER, sizeof HOLDER - 1 },
+                                            POLICY_STAGE_LIVE,
+                                            0,
+                                            0 };
+
+/* One end of TLS as a program of the world has it. */
+struct end {
+        SSL *ssl;
+        BIO *in, *out;
+        bool hello_sent;
+};
+
+static void set_sni(SSL *ssl, const char *name)
+{
+        char text[256];
+        (void) snprintf(text, sizeof text, "%s", name);
+        CHECK(SSL_set_tlsext_host_name(ssl, text) == 1);
+}
+
+static struct end end_of(SSL_CTX *ctx, bool server)
+{
+        struct end e = { SSL_new(ctx), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()), false };
+        (void) BIO_set_mem_eof_return(e.in, -1);
+        SSL_set_bio(e.ssl, e.in, e.out);
+        if (server)
+                SSL_set_accept_state(e.ssl);
+        else
+                SSL_set_connect_state(e.ssl);
+        return e;
+}
+
+struct world {
+        struct tls_box *outside, *box; /* the authority of the world, and the box's own */
+        SSL_CTX *client_ctx;
+        struct rig rig;
+        struct tls_end *server; /* of the world */
+        struct end client;
+        struct buf served, seen; /* plain text that the server and the client got */
+        const struct tls_ops *ops;
+        int failed;
+};
+
+static SSL_CTX *trusting(struct span pem)
+{
+        SSL_CTX *c = SSL_CTX_new(TLS_client_method());
+        BIO *mem = BIO_new_mem_buf(pem.p, (int) pem.n);
+        X509 *ca = PEM_read_bio_X509(mem, NULL, NULL, NULL);
+        (void) X509_STORE_add_cert(SSL_CTX_get_cert_store(c), ca);
+        SSL_CTX_set_verify(c, SSL_VERIFY_PEER, NULL);
+        X509_free(ca);
+        BIO_free(mem);
+        return c;
+}
+
+static struct tls_box *box_for(const char *const *names, size_t n, struct span trust)
+{
+        struct err e = { 0 };
+        struct tls_box_in in = { names, n, trust, time(NULL) };
+        struct tls_box *b = tls_box_new(&in, &e);
+        CHECK(b || e.what[0]);
+        return b;
+}
+
+static bool world_start(struct world *w, const char *trusted)
+{
+        static const char *const world_names[] = { "test", "192.0.2.7" };
+        static const char *const box_names[] = { "api.test", "wild.test", "192.0.2.7" };
+        *w = (struct world){ .ops = tls_box_ops() };
+        struct tls_box *seed = box_for(world_names, 2, (struct span){ 0 });
+        CHECK(seed == NULL); /* an empty trust store is an error */
+        FILE *f = fopen("/etc/ssl/certs/ca-certificates.crt", "rb");
+        static char roots[1 << 20];
+        size_t n = f ? fread(roots, 1, sizeof roots, f) : 0;
+        if (f)
+                (void) fclose(f);
+        if (n == 0)
+                return false;
+        w->outside = box_for(world_names, 2, span_of(roots, n));
+        struct span pem = tls_box_ca_pem(w->outside);
+        w->box = box_for(box_names, 3, strcmp(trusted, "world") == 0 ? pem : span_of(roots, n));
+        CHECK(w->outside && w->box);
+        struct rig_in in = { .policy = policy,
+                             .credentials = &key,
+                             .credential_count = 1,
+                             .stage = POLICY_STAGE_LIVE,
+                             .port = 443,
+                             .tls = w->ops,
+                             .tls_ctx = w->box };
+        w->client_ctx = trusting(tls_box_ca_pem(w->box));
+        return rig_start(&w->rig, &in);
+}
+
+static void world_end(struct world *w)
+{
+        w->ops->free(w->server);
+        SSL_free(w->client.ssl);
+        rig_end(&w->rig);
+        SSL_CTX_free(w->client_ctx);
+        tls_box_free(w->box);
+        tls_box_free(w->outside);
+        buf_done(&w->served);
+        buf_done(&w->seen);
+}
+
+static void drain(struct buf *b, struct span *ret)
+{
+        *ret = buf_span(b);
+        *b = (struct buf){ 0 };
+}
+
+/* Moves bytes between the four ends until nothing moves. */
+static void spin(struct world *w)
+{
+        for (int i = 0; i < 20; i++) {
+                char bytes[65536];
+                struct span s;
+                int n = BIO_read(w->client.out, bytes, sizeof bytes);
+                if (n > 0) /* the hello in pieces, the rest as it comes */
+                        rig_client(&w->rig, span_of(bytes, (size_t) n), w->client.hello_sent ? 0 : 50);
+                w->client.hello_sent = w->client.hello_sent || n > 0;
+                drain(&w->rig.to_client, &s);
+                if (s.n)
+                        (void) BIO_write(w->client.in, s.p, (int) s.n);
+                free((void *) (uintptr_t) s.p);
+                size_t got;
+                if (SSL_read_ex(w->client.ssl, bytes, sizeof bytes, &got) == 1)
+                        buf_add(&w->seen, bytes, got);
+                else if (SSL_get_error(w->client.ssl, 0) == SSL_ERROR_SSL)
+                        w->failed = 1;
+                drain(&w->rig.to_upstream, &s);
+                if (s.n && w->server)
+                        (void) w->ops->feed(w->server, s);
+                free((void *) (uintptr_t) s.p);
+                ssize_t k;
+                while (w->server && (k = w->ops->read(w->server, bytes, sizeof bytes)) > 0)
+                        buf_add(&w->served, bytes, (size_t) k);
+                while (w->server && (k = (ssize_t) w->ops->take(w->server, bytes, sizeof bytes)) > 0)
+                        rig_upstream(&w->rig, span_of(bytes, (size_t) k), 0);
+        }
+        ERR_clear_error();
+}
+
+static void client_hello(struct world *w, const char *sni, const char *verify, const char *alpn)
+{
+        w->client = end_of(w->client_ctx, false);
+        if (sni)
+                set_sni(w->client.ssl, sni);
+        if (verify)
+                (void) SSL_set1_host(w->client.ssl, verify);
+        if (alpn)
+                (void) SSL_set_alpn_protos(w->client.ssl, (const unsigned char *) alpn,
+                                           (unsigned) strlen(alpn));
+        (void) SSL_do_handshake(w->client.ssl);
+        spin(w);
+}
+
+static void say(struct world *w, const char *text)
+{
+        size_t n;
+        CHECK_INT(SSL_write_ex(w->client.ssl, text, strlen(text), &n), 1);
+        spin(w);
+}
+
+static void answer(struct world *w, const char *text)
+{
+        char bytes[65536];
+        size_t n;
+        CHECK(w->ops->write(w->server, span_str(text)) == (ssize_t) strlen(text));
+        while ((n = w->ops->take(w->server, bytes, sizeof bytes)) > 0)
+                rig_upstream(&w->rig, span_of(bytes, n), 0);
+        spin(w);
+}
+
+static const char request[] = "GET /a HTTP/1.1\r\nHost: api.test\r\nAuthorization: Bearer " HOLDER "\r\n\r\n";
+
+static void test_tls__a_secret_goes_up_and_does_not_come_back(void)
+{
+        struct world w;
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        client_hello(&w, "api.test", "api.test", "\x02h2\x08http/1.1");
+        CHECK(SSL_is_init_finished(w.client.ssl));
+        const unsigned char *alpn;
+        unsigned alpn_n;
+        SSL_get0_alpn_selected(w.client.ssl, &alpn, &alpn_n);
+        CHECK(alpn_n == 8 && memcmp(alpn, "http/1.1", 8) == 0);
+        w.server = w.ops->server(w.outside, "api.test", false);
+        for (int i = 0; i < 3; i++) {
+                say(&w, request);
+                CHECK(holds(&w.served, "Authorization: Bearer " SECRET "\r\n"));
+                CHECK(!holds(&w.served, HOLDER));
+                answer(&w, "HTTP/1.1 200 OK\r\nContent-Length: 37\r\n\r\n<" SECRET ">");
+                CHECK(holds(&w.seen, "200 OK") && holds(&w.seen, "<*****"));
+                CHECK(!holds(&w.seen, "R3alSecret"));
+        }
+        CHECK_INT(w.rig.connects, 1);
+        CHECK_INT(w.rig.event_count, 3);
+        CHECK(rig_last(&w.rig)->scrubbed);
+        CHECK_STR(rig_last(&w.rig)->credential, "key");
+        world_end(&w);
+}
+
+static void test_tls__a_server_that_is_not_trusted_gets_nothing(void)
+{
+        struct world w;
+        if (!world_start(&w, "roots"))
+                SKIP("no ca-certificates on this host");
+        client_hello(&w, "api.test", "api.test", NULL);
+        w.server = w.ops->server(w.outside, "api.test", false);
+        say(&w, request);
+        CHECK_INT(w.served.n, 0);
+        CHECK(holds(&w.seen, "502") && holds(&w.seen, "TLS to the server failed"));
+        CHECK_INT(rig_last(&w.rig)->verdict, HTTP_BROKEN);
+        world_end(&w);
+}
+
+static void test_tls__a_server_with_another_name_gets_nothing(void)
+{
+        struct world w;
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        client_hello(&w, "api.test", "api.test", NULL);
+        /* Trusted, but for evil.test: its own check of the name must not be what stops it. */
+        struct tls_leaf odd = { strdup("api.test"), tls_ca_leaf(w.outside, "evil.test", false) };
+        X509_up_ref(odd.cert);
+        w.outside->leaves[w.outside->leaf_count++] = odd;
+        w.server = w.ops->server(w.outside, "api.test", false);
+        say(&w, request);
+        CHECK_INT(w.served.n, 0);
+        CHECK(holds(&w.seen, "502"));
+        world_end(&w);
+}
+
+static void test_tls__the_name_in_the_hello_must_be_the_one_looked_up(void)
+{
+        static const char *const names[] = { "evil.test", "x.api.test", "api.test.evil.test", NULL };
+        for (size_t i = 0; i < COUNT(names); i++) {
+                struct world w;
+                if (!world_start(&w, "world"))
+                        SKIP("no ca-certificates on this host");
+                client_hello(&w, names[i], NULL, NULL);
+                CHECK(!SSL_is_init_finished(w.client.ssl));
+                CHECK(http_flow_done(w.rig.flow));
+                CHECK_INT(w.rig.connects, 0);
+                CHECK_INT(rig_last(&w.rig)->verdict, HTTP_DENIED);
+                CHECK(strstr(rig_last(&w.rig)->why, "hello"));
+                world_end(&w);
+        }
+}
+
+static void test_tls__only_http_1_1_is_offered(void)
+{
+        struct world w;
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        client_hello(&w, "api.test", NULL, "\x02h2");
+        CHECK(!SSL_is_init_finished(w.client.ssl));
+        CHECK(http_flow_done(w.rig.flow));
+        world_end(&w);
+}
+
+static void test_tls__host_header_and_hello_must_agree(void)
+{
+        struct world w;
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        client_hello(&w, "api.test", "api.test", NULL);
+        say(&w, "GET / HTTP/1.1\r\nHost: a.wild.test\r\n\r\n");
+        CHECK(holds(&w.seen, "421"));
+        CHECK_INT(w.rig.connects, 0);
+        world_end(&w);
+}
+
+static void test_tls__plain_text_to_a_tls_door(void)
+{
+        struct world w;
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        rig_client(&w.rig, span_str("GET / HTTP/1.1\r\nHost: api.test:443\r\n\r\n"), 0);
+        CHECK(holds(&w.rig.to_client, "403"));
+        CHECK_INT(rig_last(&w.rig)->gap, GAP_SCHEME);
+        w.client = end_of(w.client_ctx, false);
+        world_end(&w);
+}
+
+static void test_tls__what_is_no_hello_goes_no_further(void)
+{
+        static const char *const firsts[] = {
+                "\x16\x03\x01\x02nonsense that is long enough to be read as a record",
+                "\x16GET / HTTP/1.1\r\n", "\x16\x03\x03\xff\xff"
+        };
+        for (size_t i = 0; i < COUNT(firsts); i++) {
+                struct world w;
+                if (!world_start(&w, "world"))
+                        SKIP("no ca-certificates on this host");
+                rig_client(&w.rig, span_str(firsts[i]), i == 0 ? 1 : 0);
+                CHECK(http_flow_done(w.rig.flow));
+                CHECK(strstr(rig_last(&w.rig)->why, "neither HTTP nor a TLS hello"));
+                w.client = end_of(w.client_ctx, false);
+                world_end(&w);
+        }
+}
+
+static void test_tls__without_tls_a_hello_is_refused(void)
+{
+        struct rig g;
+        struct rig_in in = { .policy = "use none\nnet https://api.test/**\n",
+                             .stage = POLICY_STAGE_LIVE,
+                             .port = 443 };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_of("\x16\x03\x01\x00\x05hello", 10), 0);
+        CHECK(http_flow_done(g.flow));
+        CHECK_INT(g.event_count, 1);
+        CHECK_INT(rig_last(&g)->verdict, HTTP_DENIED);
+        rig_end(&g);
+}
+
+/* ---- the authority ---- */
+
+static bool verifies(struct tls_box *b, X509 *leaf, const char *host)
+{
+        BIO *mem = BIO_new_mem_buf(tls_box_ca_pem(b).p, (int) tls_box_ca_pem(b).n);
+        X509 *ca = PEM_read_bio_X509(mem, NULL, NULL, NULL);
+        X509_STORE *store = X509_STORE_new();
+        X509_STORE_CTX *ctx = X509_STORE_CTX_new();
+        (void) X509_STORE_add_cert(store, ca);
+        (void) X509_STORE_CTX_init(ctx, store, leaf, NULL);
+        if (host)
+                (void) X509_VERIFY_PARAM_set1_host(X509_STORE_CTX_get0_param(ctx), host, 0);
+        int r = X509_verify_cert(ctx);
+        X509_STORE_CTX_free(ctx);
+        X509_STORE_free(store);
+        X509_free(ca);
+        BIO_free(mem);
+        return r == 1;
+}
+
+static void test_ca__names_outside_it_do_not_verify(void)
+{
+        struct world w;
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        CHECK(verifies(w.box, tls_ca_leaf(w.box, "api.test", false), "api.test"));
+        CHECK(verifies(w.box, tls_ca_leaf(w.box, "a.b.wild.test", false), "a.b.wild.test"));
+        CHECK(verifies(w.box, tls_ca_leaf(w.box, "192.0.2.7", true), NULL));
+        CHECK(!verifies(w.box, tls_ca_leaf(w.box, "other.test", false), NULL));
+        CHECK(!verifies(w.box, tls_ca_leaf(w.box, "notapi.test", false), NULL));
+        CHECK(!verifies(w.box, tls_ca_leaf(w.box, "192.0.2.8", true), NULL));
+        CHECK(!verifies(w.box, tls_ca_leaf(w.box, "2001:db8::1", true), NULL));
+        CHECK(tls_ca_leaf(w.box, "a,DNS:evil.test", false) == NULL);
+        CHECK(tls_ca_leaf(w.box, "", false) == NULL);
+        CHECK(tls_ca_leaf(w.box, "api.test", false) == tls_ca_leaf(w.box, "api.test", false));
+        w.client = end_of(w.client_ctx, false);
+        world_end(&w);
+}
+
+static void test_ca__it_is_short_lived_and_bounded(void)
+{
+        struct world w;
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        X509 *ca = w.box->ca;
+        int days, seconds;
+        CHECK(ASN1_TIME_diff(&days, &seconds, X509_get0_notBefore(ca), X509_get0_notAfter(ca)) == 1);
+        CHECK(days == 1 && seconds <= TLS_SKEW);
+        CHECK_INT(X509_get_pathlen(ca), 0);
+        int at = X509_get_ext_by_NID(ca, NID_name_constraints, -1);
+        CHECK(at >= 0 && X509_EXTENSION_get_critical(X509_get_ext(ca, at)));
+        CHECK(holds(&(struct buf){ .p = w.box->ca_pem, .n = w.box->ca_pem_len }, "BEGIN CERTIFICATE"));
+        CHECK(!holds(&(struct buf){ .p = w.box->ca_pem, .n = w.box->ca_pem_len }, "PRIVATE"));
+        w.client = end_of(w.client_ctx, false);
+        world_end(&w);
+}
+
+/* ---- hellos, read without OpenSSL ---- */
+
+static size_t real_hello(const char *sni, uint8_t *to, size_t cap)
+{
+        SSL_CTX *c = SSL_CTX_new(TLS_client_method());
+        struct end e = end_of(c, false);
+        if (sni)
+                set_sni(e.ssl, sni);
+        (void) SSL_do_handshake(e.ssl);
+        int n = BIO_read(e.out, to, (int) cap);
+        SSL_free(e.ssl);
+        SSL_CTX_free(c);
+        ERR_clear_error();
+        return n > 0 ? (size_t) n : 0;
+}
+
+static void test_hello__the_name_in_any_pieces(void)
+{
+        uint8_t hello[2048];
+        struct tls_hello_info i;
+        size_t n = real_hello("API.Test", hello, sizeof hello);
+        CHECK(n > 100);
+        for (size_t k = 0; k < n; k++)
+                CHECK_INT(tls_hello_read(span_of(hello, k), &i), TLS_HELLO_MORE);
+        CHECK_INT(tls_hello_read(span_of(hello, n), &i), TLS_HELLO_OK);
+        CHECK_STR(i.sni, "api.test");
+        CHECK(!i.encrypted);
+        n = real_hello(NULL, hello, sizeof hello);
+        CHECK_INT(tls_hello_read(span_of(hello, n), &i), TLS_HELLO_OK);
+        CHECK_STR(i.sni, "");
+}
+
+static void test_hello__in_two_records_and_with_changed_bytes(void)
+{
+        uint8_t hello[2048], two[2048];
+        struct tls_hello_info i;
+        size_t n = real_hello("api.test", hello, sizeof hello), a = 20;
+        memcpy(two, hello, 3);
+        two[3] = 0, two[4] = (uint8_t) a;
+        memcpy(two + 5, hello + 5, a);
+        memcpy(two + 5 + a, hello, 3);
+        two[8 + a] = (uint8_t) ((n - 5 - a) >> 8), two[9 + a] = (uint8_t) (n - 5 - a);
+        memcpy(two + 10 + a, hello + 5 + a, n - 5 - a);
+        CHECK_INT(tls_hello_read(span_of(two, n + 5), &i), TLS_HELLO_OK);
+        CHECK_STR(i.sni, "api.test");
+        /* A changed name is seen as changed, a changed length never as the old name with other bytes around.
+         */
+        uint8_t *at = memmem(hello, n, "api.test", 8);
+        at[0] = '\0';
+        CHECK_INT(tls_hello_read(span_of(hello, n), &i), TLS_HELLO_BAD);
+        at[0] = 'a';
+        at[-1] = 7;
+        CHECK_INT(tls_hello_read(span_of(hello, n), &i), TLS_HELLO_BAD);
+        CHECK_INT(tls_hello_read(span_str("GET / HTTP/1.1\r\n"), &i), TLS_HELLO_BAD);
+}
+
+int main(void)
+{
+        static const struct test_case cases[] = {
+                CASE(test_tls__a_secret_goes_up_and_does_not_come_back),
+                CASE(test_tls__a_server_that_is_not_trusted_gets_nothing),
+                CASE(test_tls__a_server_with_another_name_gets_nothing),
+                CASE(test_tls__the_name_in_the_hello_must_be_the_one_looked_up),
+                CASE(test_tls__only_http_1_1_is_offered),
+                CASE(test_tls__host_header_and_hello_must_agree),
+                CASE(test_tls__plain_text_to_a_tls_door),
+                CASE(test_tls__what_is_no_hello_goes_no_further),
+                CASE(test_tls__without_tls_a_hello_is_refused),
+                CASE(test_ca__names_outside_it_do_not_verify),
+                CASE(test_ca__it_is_short_lived_and_bounded),
+                CASE(test_hello__the_name_in_any_pieces),
+                CASE(test_hello__in_two_records_and_with_changed_bytes),
+        };
+        return test_main(cases, COUNT(cases));
+}

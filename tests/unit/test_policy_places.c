@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The places file: where @name leads in each stage. */
+#include "test_policy_common.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static void test_places__each_stage_has_its_url(void)
+{
+        struct err e;
+        struct policy_places *p =
+                policy_places_parse("places",
+                                    span_str("# comment\n"
+                                             "place api live https://API.example.com/\n"
+                                             "place @api test http://stage.example.com:8080/v1/\n"
+                                             "\n"
+                                             "place only test https://[2001:db8::1]/\n"),
+                                    &e);
+        CHECK(p != NULL);
+        const struct policy_place_url *u = policy_place_target(p, "api", POLICY_STAGE_LIVE);
+        CHECK(u && u->tls && u->port == 443);
+        CHECK_STR(u->host, "api.example.com");
+        CHECK(policy_place_asked(p, "api", POLICY_STAGE_TEST) == u);
+        u = policy_place_target(p, "api", POLICY_STAGE_TEST);
+        CHECK(u && !u->tls && u->port == 8080);
+        CHECK_STR(u->path, "/v1/");
+        CHECK(policy_place_target(p, "api", POLICY_STAGE_MOCK) == NULL);
+        CHECK(policy_place_asked(p, "api", POLICY_STAGE_MOCK) != NULL);
+        CHECK(policy_place_asked(p, "only", POLICY_STAGE_TEST)->is_address);
+        CHECK(policy_place_asked(p, "only", POLICY_STAGE_LIVE) == NULL);
+        CHECK(policy_place_asked(p, "none", POLICY_STAGE_LIVE) == NULL);
+        CHECK_STR(policy_place_name(p, 1), "only");
+        CHECK(policy_place_name(p, 2) == NULL);
+        CHECK(policy_place_name(NULL, 0) == NULL);
+        policy_places_free(p);
+}
+
+static void test_places__bad_lines_say_where(void)
+{
+        static const struct {
+                const char *line, *what;
+        } rows[] = {
+                { "plaice a live https://a.test/", "p:2:1: unknown word \"plaice\"" },
+                { "place a live", "p:2:1: write `place NAME STAGE URL`" },
+                { "place a live https://a.test/ more", "p:2:1: write `place NAME STAGE URL`" },
+                { "place A live https://a.test/", "p:2:7: \"A\" cannot name a place" },
+                { "place a prod https://a.test/", "p:2:9: \"prod\" is no stage" },
+                { "place a mock https://a.test/",
+                  "p:2:9: the stage mock reaches nothing, so no place leads anywhere in it" },
+                { "place a live a.test:443", "p:2:14: \"a.test:443\" is not where a place can lead" },
+                { "place a live https://*.a.test/",
+                  "p:2:14: \"https://*.a.test/\" is not where a place can lead" },
+                { "place a live https://a.test/**",
+                  "p:2:14: \"https://a.test/**\" is not where a place can lead" },
+                { "place a live https://a.test/x",
+                  "p:2:14: \"https://a.test/x\" is not where a place can lead" },
+                { "place a live https://u@a.test/",
+                  "p:2:14: \"https://u@a.test/\": a URL cannot carry a user name" },
+                { "place one live https://b.test/", "p:2:1: the place one has its live URL already" },
+        };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                struct err e = { 0 };
+                char text[256];
+                (void) snprintf(text, sizeof text, "place one live https://a.test/\n%s\n", rows[i].line);
+                struct policy_places *p = policy_places_parse("p", span_str(text), &e);
+                CHECK(!p);
+                CHECK_STR(e.what, rows[i].what);
+                policy_places_free(p);
+        }
+}
+
+static void test_stages__names(void)
+{
+        enum policy_stage s = POLICY_STAGE_LIVE;
+        CHECK_INT(policy_stage_find("mock", &s), 0);
+        CHECK_INT(s, POLICY_STAGE_MOCK);
+        CHECK_INT(policy_stage_find("LIVE", &s), -1);
+        CHECK_INT(policy_stage_find("", &s), -1);
+        CHECK_STR(policy_stage_name(POLICY_STAGE_TEST), "test");
+}
+
+static void test_websocket__only_where_it_is_named(void)
+{
+        struct checked_policy *c = load("use none\nnet https://a.test/x\nnet https://a.test/ws WEBSOCKET\n");
+        CHECK_ALLOW(c, "net GET https://a.test/x");
+        CHECK_DENY(c, "net WEBSOCKET https://a.test/x", GAP_METHOD);
+        CHECK_ALLOW(c, "net WEBSOCKET https://a.test/ws");
+        CHECK_DENY(c, "net GET https://a.test/ws", GAP_METHOD);
+        policy_checked_free(c);
+}
+
+int main(void)
+{
+        static const struct test_case cases[] = {
+                CASE(test_places__each_stage_has_its_url),
+                CASE(test_places__bad_lines_say_where),
+                CASE(test_stages__names),
+                CASE(test_websocket__only_where_it_is_named),
+        };
+        return test_main(cases, COUNT(cases));
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* The vault: bindings, sealing, placeholders, and the program cordon-vault at work in a state directory of
+ * the test's own. */
+#include "base/fd.h"
+#include "egress/http_internal.h"
+#include "harness.h"
+#include "vault/seal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char state[256];
+
+/* A state directory of its own; cordon-vault stands in the build tree. */
+static void begin(void)
+{
+        char exe[PATH_MAX], libexec[PATH_MAX + 64];
+        (void) snprintf(state, sizeof state, "/tmp/cordon-test-vault.XXXXXX");
+        CHECK(mkdtemp(state) != NULL);
+        ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+        exe[n > 0 ? n : 0] = '\0';
+        (void) snprintf(libexec, sizeof libexec, "%s/../../src/egress", dirname(exe));
+        (void) setenv("CORDON_LIBEXEC", libexec, 1);
+        (void) setenv("CORDON_STATE", state, 1);
+}
+
+static void end(void)
+{
+        char command[300];
+        (void) snprintf(command, sizeof command, "rm -rf %s", state);
+        CHECK_INT(system(command), 0);
+}
+
+static int pipe_of(const char *text)
+{
+        int p[2];
+        CHECK_INT(pipe2(p, O_CLOEXEC), 0);
+        CHECK_INT(fd_write_all(p[1], text, strlen(text)), 0);
+        (void) close(p[1]);
+        return p[0];
+}
+
+static struct vault_request request(enum vault_op op, const char *name)
+{
+        struct vault_request q = {
+                .op = op,
+                .meta = { .where = GRANT_HEADER, .live = 1, .field = "Authorization", .before = "Bearer " }
+        };
+        (void) snprintf(q.meta.name, sizeof q.meta.name, "%s", name);
+        (void) snprintf(q.meta.env, sizeof q.meta.env, "TOKEN");
+        (void) snprintf(q.key_file, sizeof q.key_file, "%.200s/keys/vault.key", state);
+        return q;
+}
+
+static int add(struct vault_request *q, const char *secret, const char *passphrase, struct err *e)
+{
+        AUTO_FD(in, pipe_of(secret));
+        AUTO_FD(pass, passphrase ? pipe_of(passphrase) : -1);
+        *e = (struct err){ 0 };
+        return vault_work(q, in, pass, e);
+}
+
+static int give(const char *name, bool live, const char *passphrase, struct vault_told *told,
+                struct http_grants **ret, struct err *e)
+{
+        struct vault_request q = { .stage_live = live, .count = 1 };
+        int p[2];
+        (void) snprintf(q.names[0], sizeof q.names[0], "%s", name);
+        CHECK_INT(pipe2(p, O_CLOEXEC), 0);
+        AUTO_FD(pass, passphrase ? pipe_of(passphrase) : -1);
+        *e = (struct err){ 0 };
+        *ret = NULL;
+        int r = vault_give(&q, p[1], pass, told, e);
+        (void) close(p[1]);
+        struct err ignored;
+        if (r == 0)
+                *ret = http_grants_read(p[0], &ignored);
+        (void) close(p[0]);
+        return r;
+}
+
+static void test_vault__a_secret_in_and_to_the_broker(void)
+{
+        static const char secret[] = "ghp_abcdefghijKLMNOP0123456789";
+        static struct vault_told told;
+        struct http_grants *g;
+        struct err e;
+        begin();
+        struct vault_request q = request(VAULT_ADD, "gh");
+        q.meta.max_uses = 7;
+        CHECK_INT(add(&q, "ghp_abcdefghijKLMNOP0123456789\n", NULL, &e), 0);
+        if (e.code)
+                printf("# %s\n", e.what);
+        CHECK_INT(give("gh", true, NULL, &told, &g, &e), 0);
+        CHECK(g != NULL);
+        size_t n = 0;
+        const struct http_credential *c = g ? http_grants_get(g, &n) : NULL;
+        CHECK_INT(n, 1);
+        if (c) {
+                CHECK(span_is(c->secret, secret));
+                CHECK(span_is(c->placeholder, told.placeholder));
+                CHECK(!span_eq(c->secret, c->placeholder));
+                CHECK(strncmp(told.placeholder, "ghp_", 4) == 0);
+                CHECK_STR(told.env, "TOKEN");
+                CHECK_STR(c->name, "gh");
+                CHECK_STR(c->before, "Bearer ");
+                CHECK_INT(c->max_uses, 7);
+                CHECK_INT(c->class, POLICY_STAGE_LIVE);
+        }
+        http_grants_free(g);
+        char first[100];
+        (void) snprintf(first, sizeof first, "%s", told.placeholder);
+        CHECK_INT(give("gh", true, NULL, &told, &g, &e), 0);
+        CHECK(strcmp(first, told.placeholder) != 0); /* another run, another placeholder */
+        http_grants_free(g);
+        CHECK_INT(give("none", true, NULL, &told, &g, &e), -1);
+        CHECK_INT(e.code, ERR_GONE);
+        end();
+}
+
+static void test_vault__live_ones_stay_out_of_other_stages_and_old_ones_out_of_all(void)
+{
+        static struct vault_told told;
+        struct http_grants *g;
+        struct err e;
+        begin();
+        struct vault_request live = request(VAULT_ADD, "live"), test = request(VAULT_ADD, "test"),
+                             old = request(VAULT_ADD, "old");
+        test.meta.live = 0;
+        old.meta.live = 0;
+        old.meta.expires = 1000;
+        CHECK_INT(add(&live, "live-secret-1", NULL, &e), 0);
+        CHECK_INT(add(&test, "test-secret-1", NULL, &e), 0);
+        CHECK_INT(add(&old, "old-secret-11", NULL, &e), 0);
+        CHECK_INT(give("live", false, NULL, &told, &g, &e), -1);
+        CHECK(strstr(e.what, "does not load in this stage"));
+        CHECK_INT(give("test", false, NULL, &told, &g, &e), 0);
+        http_grants_free(g);
+        CHECK_INT(give("old", true, NULL, &told, &g, &e), -1);
+        CHECK(strstr(e.what, "has expired"));
+        end();
+}
+
+static void test_vault__what_was_changed_does_not_open(void)
+{
+        static struct vault_told told;
+        struct http_grants *g;
+        struct err e;
+        char a[300], b[300];
+        begin();
+        struct vault_request one = request(VAULT_ADD, "one"), two = request(VAULT_ADD, "two");
+        one.meta.live = 0;
+        CHECK_INT(add(&one, "one-secret-1", NULL, &e), 0);
+        CHECK_INT(add(&two, "two-secret-2", NULL, &e), 0);
+        /* One entry under the name of another. */
+        (void) snprintf(a, sizeof a, "%.200s/vault/c.one", state);
+        (void) snprintf(b, sizeof b, "%.200s/vault/c.two", state);
+        CHECK_INT(rename(a, b), 0);
+        CHECK_INT(give("two", true, NULL, &told, &g, &e), -1);
+        CHECK(strstr(e.what, "damaged"));
+        CHECK_INT(rename(b, a), 0);
+        /* Every byte counts: of the binding in the clear as much as of the sealed part. */
+        int fd = open(a, O_RDWR);
+        char text[2000];
+        ssize_t n = read(fd, text, sizeof text);
+        CHECK(n > 100);
+        for (ssize_t i = 0; i < n; i += 9) {
+                char was = text[i], now = (char) (was == 'a' ? 'b' : was ^ 1);
+                CHECK_INT(pwrite(fd, &now, 1, i), 1);
+                CHECK_INT(give("one", true, NULL, &told, &g, &e), -1);
+                http_grants_free(g);
+                CHECK_INT(pwrite(fd, &was, 1, i), 1);
+        }
+        CHECK_INT(give("one", true, NULL, &told, &g, &e), 0);
+        http_grants_free(g);
+        (void) close(fd);
+        end();
+}
+
+static void test_vault__a_passphrase_protects_it(void)
+{
+        static struct vault_told told;
+        struct http_grants *g;
+        struct err e;
+        begin();
+        struct vault_request q = request(VAULT_ADD, "a");
+        q.protect = VAULT_BY_PASSPHRASE;
+        CHECK_INT(add(&q, "some-secret-1", "short\n", &e), -1);
+        CHECK(strstr(e.what, "8 characters"));
+        CHECK_INT(add(&q, "some-secret-1", "correct horse\n", &e), 0);
+        CHECK_INT(give("a", true, "wrong horse\n", &told, &g, &e), -1);
+        CHECK(strstr(e.what, "does not open"));
+        CHECK_INT(give("a", true, "correct horse\n", &told, &g, &e), 0);
+        http_grants_free(g);
+        struct vault_request other = request(VAULT_ADD, "b");
+        other.protect = VAULT_BY_FILE;
+        CHECK_INT(add(&other, "some-secret-1", "correct horse\n", &e), -1);
+        CHECK(strstr(e.what, "protected by passphrase already"));
+        end();
+}
+
+static void test_vault__the_keyring_protects_it(void)
+{
+        static struct vault_told told;
+        struct http_grants *g;
+        struct err e;
+        begin();
+        struct vault_request q = request(VAULT_ADD, "a");
+        q.protect = VAULT_BY_KEYRING;
+        int r = add(&q, "some-secret-1", NULL, &e);
+        if (r < 0 && e.code == ERR_HOST) {
+                end();
+                SKIP("this kernel or container has no user keyring for us");
+        }
+        CHECK_INT(r, 0);
+        CHECK_INT(give("a", true, NULL, &told, &g, &e), 0);
+        http_grants_free(g);
+        end();
+}
+
+static void test_vault__a_key_file_must_be_private(void)
+{
+        static struct vault_told told;
+        struct http_grants *g;
+        struct err e;
+        begin();
+        struct vault_request q = request(VAULT_ADD, "a");
+        CHECK_INT(add(&q, "some-secret-1", NULL, &e), 0);
+        CHECK_INT(chmod(q.key_file, 0644), 0);
+        CHECK_INT(give("a", true, NULL, &told, &g, &e), -1);
+        CHECK(strstr(e.what, "key file"));
+        CHECK_INT(chmod(q.key_file, 0600), 0);
+        CHECK_INT(give("a", true, NULL, &told, &g, &e), 0);
+        http_grants_free(g);
+        CHECK_INT(unlink(q.key_file), 0);
+        CHECK_INT(give("a", true, NULL, &told, &g, &e), -1);
+        struct vault_request again =
+                request(VAULT_ADD, "b"); /* no new key behind the back of what is sealed */
+        CHECK_INT(add(&again, "some-secret-1", NULL, &e), -1);
+        end();
+}
+
+static void test_vault__secrets_of_a_wrong_form_are_refused(void)
+{
+        static const char *const bad[] = { "",
+                                           "short",
+                                           "has a space in",
+                                           "two\nlines-of-it",
+                                           "tab\there-and-there",
+                                           "caf\xc3\xa9-caf\xc3\xa9" };
+        struct err e;
+        begin();
+        for (size_t i = 0; i < COUNT(bad); i++) {
+                struct vault_request q = request(VAULT_ADD, "a");
+                CHECK_INT(add(&q, bad[i], NULL, &e), -1);
+                CHECK_INT(e.code, ERR_USAGE);
+        }
+        char *big = malloc(GRANT_SECRET_MAX + 2);
+        memset(big, 'x', GRANT_SECRET_MAX + 1);
+        big[GRANT_SECRET_MAX + 1] = '\0';
+        struct vault_request q = request(VAULT_ADD, "a");
+        CHECK_INT(add(&q, big, NULL, &e), -1);
+        big[GRANT_SECRET_MAX] = '\0';
+        CHECK_INT(add(&q, big, NULL, &e), 0);
+        free(big);
+        end();
+}
+
+static void test_vault__rotating_keeps_the_binding(void)
+{
+        static struct vault_told told;
+        struct http_grants *g;
+        struct err e;
+        size_t n;
+        begin();
+        struct vault_request q = request(VAULT_ADD, "a");
+        CHECK_INT(add(&q, "first-secret", NULL, &e), 0);
+        struct vault_request r = request(VAULT_ROTATE, "a");
+        memset(r.meta.field, 0, sizeof r.meta.field);
+        CHECK_INT(add(&r, "second-secret", NULL, &e), 0);
+        CHECK_INT(give("a", true, NULL, &told, &g, &e), 0);
+        CHECK(span_is(http_grants_get(g, &n)->secret, "second-secret"));
+        CHECK_STR(http_grants_get(g, &n)->field, "Authorization");
+        http_grants_free(g);
+        struct vault_request none = request(VAULT_ROTATE, "none");
+        CHECK_INT(add(&none, "second-secret", NULL, &e), -1);
+        end();
+}
+
+static void test_vault__a_broker_that_is_gone_ends_the_giving(void)
+{
+        static struct vault_told told;
+        struct err e;
+        begin();
+        struct vault_request q = request(VAULT_ADD, "a"),
+                             w = { .stage_live = 1, .count = 1, .names = { "a" } };
+        CHECK_INT(add(&q, "first-secret", NULL, &e), 0);
+        int p[2];
+        CHECK_INT(pipe2(p, O_CLOEXEC), 0);
+        (void) close(p[0]);
+        (void) signal(SIGPIPE, SIG_IGN);
+        CHECK_INT(vault_give(&w, p[1], -1, &told, &e), -1);
+        CHECK(e.what[0] != '\0');
+        (void) close(p[1]);
+        end();
+}
+
+static void test_grants__broken_records_are_refused(void)
+{
+        static struct grant g;
+        struct err e;
+        for (int how = 0; how < 6; how++) {
+                int p[2];
+                g = (struct grant){
+                        .size = sizeof g, .where = GRANT_HEADER, .length = 10, .name = "n", .field = "f"
+                };
+                if (how == 1)
+                        g.size--;
+                if (how == 2)
+                        g.length = GRANT_SECRET_MAX + 1;
+                if (how == 3)
+                        g.where = GRANT_WHERE__COUNT;
+                if (how == 4)
+                        memset(g.name, 'n', sizeof g.name);
+                CHECK_INT(pipe2(p, O_CLOEXEC), 0);
+                CHECK_INT(fd_write_all(p[1], &g, how == 5 ? sizeof g - 1 : sizeof g), 0);
+                (void) close(p[1]);
+                struct http_grants *x = http_grants_read(p[0], &e);
+                CHECK_INT(x != NULL, how == 0);
+                http_grants_free(x);
+                (void) close(p[0]);
+        }
+}
+
+/* ---- pure ---- */
+
+static void test_meta__it_comes_back_as_it_was(void)
+{
+        struct vault_meta m = { .name = "gh-read",
+                                .env = "GITHUB_TOKEN",
+                                .live = 1,
+                                .created = 5,
+                                .expires = 6,
+                                .max_uses = 7 },
+                          back;
+        struct err e;
+        CHECK_INT(vault_header_read("X-Key: a{}b", &m, &e), 0);
+        CHECK_STR(m.field, "X-Key");
+        CHECK_STR(m.before, "a");
+        CHECK_STR(m.after, "b");
+        AUTO_BUF(b);
+        vault_meta_print(&m, &b);
+        CHECK_INT(vault_meta_parse(buf_span(&b), &back, &e), 0);
+        CHECK(memcmp(&m, &back, sizeof m) == 0);
+}
+
+static void test_meta__bindings_that_cannot_be_are_refused(void)
+{
+        static const char *const headers[] = {
+                "",        "X-Key",    "X-Key: x",       "X Key: {}",          ": {}",         "X-Key: {}{}",
+                "X-{}: y", "Host: {}", "connection: {}", "Content-Length: {}", "X: {}\r\nY: z"
+        };
+        static const char *const names[] = { "", ".", "..", ".a", "a/b", "a b", "a\n" };
+        struct err e;
+        for (size_t i = 0; i < COUNT(headers); i++) {
+                struct vault_meta m = { 0 };
+                if (vault_header_read(headers[i], &m, &e) == 0)
+                        printf("# taken: %s\n", headers[i]);
+                CHECK_INT(vault_header_read(headers[i], &m, &e), -1);
+        }
+        for (size_t i = 0; i < COUNT(names); i++)
+                CHECK(!vault_name_ok(names[i]));
+}
+
+static void test_shape__like_the_secret_and_not_it(void)
+{
+        static const struct {
+                const char *secret, *kept;
+        } rows[] = { { "ghp_abcdefghijKLMNOP0123456789abcdef", "ghp_" },
+                     { "sk-ant-api03-AAAABBBBCCCCDDDDEEEEFFFFGGGG", "sk-ant-api03-" },
+                     { "xoxb-123456789012-abcdefABCDEF", "xoxb-" },
+                     { "0123456789abcdef0123456789abcdef", "" },
+                     { "hunter2hunter2", "" } };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                struct span s = span_str(rows[i].secret);
+                uint8_t random[100], out[100];
+                for (int round = 0; round < 20; round++) {
+                        CHECK_INT(seal_random(random, sizeof random), 0);
+                        shape_placeholder(s, random, out);
+                        CHECK(memcmp(out, rows[i].kept, strlen(rows[i].kept)) == 0);
+                        size_t same = 0;
+                        for (size_t k = strlen(rows[i].kept); k < s.n; k++) {
+                                same += out[k] == s.p[k];
+                                CHECK(out[k] > 0x20 && out[k] < 0x7f);
+                                if (i == 3)
+                                        CHECK(strchr("0123456789abcdef", out[k]));
+                        }
+                        CHECK(same < s.n / 2);
+                }
+        }
+}
+
+static void test_seal__opens_only_whole(void)
+{
+        uint8_t key[SEAL_KEY], box[100], plain[100];
+        CHECK_INT(seal_random(key, sizeof key), 0);
+        CHECK_INT(seal_close(key, span_str("context"), span_str("the secret"), box), 0);
+        size_t n = SEAL_NONCE + 10 + SEAL_TAG;
+        CHECK_INT(seal_open(key, span_str("context"), span_of(box, n), plain), 0);
+        CHECK(memcmp(plain, "the secret", 10) == 0);
+        CHECK_INT(seal_open(key, span_str("contexT"), span_of(box, n), plain), -1);
+        CHECK_INT(seal_open(key, span_str("context"), span_of(box, n - 1), plain), -1);
+        for (size_t i = 0; i < n; i++) {
+                box[i] ^= 1;
+                CHECK_INT(seal_open(key, span_str("context"), span_of(box, n), plain), -1);
+                box[i] ^= 1;
+        }
+        key[0] ^= 1;
+        CHECK_INT(seal_open(key, span_str("context"), span_of(box, n), plain), -1);
+}
+
+int main(void)
+{
+        static const struct test_case cases[] = {
+                CASE(test_vault__a_secret_in_and_to_the_broker),
+                CASE(test_vault__live_ones_stay_out_of_other_stages_and_old_ones_out_of_all),
+                CASE(test_vault__what_was_changed_does_not_open),
+                CASE(test_vault__a_passphrase_protects_it),
+                CASE(test_vault__the_keyring_protects_it),
+                CASE(test_vault__a_key_file_must_be_private),
+                CASE(test_vault__secrets_of_a_wrong_form_are_refused),
+                CASE(test_vault__rotating_keeps_the_binding),
+                CASE(test_vault__a_broker_that_is_gone_ends_the_giving),
+                CASE(test_grants__broken_records_are_refused),
+                CASE(test_meta__it_comes_back_as_it_was),
+                CASE(test_meta__bindings_that_cannot_be_are_refused),
+                CASE(test_shape__like_the_secret_and_not_it),
+                CASE(test_seal__opens_only_whole),
+        };
+        return test_main(cases, COUNT(cases));
+}
