@@ -359,11 +359,13 @@ int find_renames(const struct layer *l, struct entries *v, struct err *e)
         AUTO_CURSOR(c, l);
         struct candidate *from = calloc(v->n + 1, sizeof *from);
         size_t n = 0;
-        int r = from ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
-        for (size_t i = 0; r == 0 && i < v->n; i++)
+        int r = 0;
+        if (!from)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        for (size_t i = 0; i < v->n; i++)
                 if (v->v[i].what & WHAT_DELETED && may_move(&v->v[i].old))
                         from[n++] = (struct candidate){ .size = v->v[i].old.size, .index = i };
-        if (r == 0 && n > 1)
+        if (n > 1)
                 qsort(from, n, sizeof *from, by_size);
         for (size_t i = 0; r == 0 && n > 0 && i < v->n; i++)
                 if (v->v[i].what & WHAT_ADDED && may_move(&v->v[i].now))

@@ -48,29 +48,31 @@ void layer_free(struct layer *l)
         fd_close(&l->lock);
         fd_close(&l->dir);
         fd_close(&l->store);
-        for (size_t i = 0; l->doors && i < l->door_count; i++) {
-                free(l->doors[i].guards);
-                free(l->doors[i].stubs);
-        }
         free(l->doors);
         arena_done(&l->mem);
         free(l);
 }
 
+/* Lists live in the layer's arena; one that is full moves to twice its size. */
 char **layer_append(struct layer *l, char **list, size_t *count, const char *text)
 {
-        for (size_t i = 0; i < *count; i++)
+        size_t n = *count;
+        for (size_t i = 0; i < n; i++)
                 if (strcmp(list[i], text) == 0)
                         return list;
-        char **v = realloc(list, (*count + 2) * sizeof *v);
-        char *kept = v ? arena_str(&l->mem, text) : NULL;
-        if (!v || !kept) {
-                l->mem.failed = true;
-                return v ? v : list;
+        char *kept = arena_str(&l->mem, text);
+        if (n == 0 || (n & (n + 1)) == 0) { /* 0, 1, 3, 7 ... hold n and their end */
+                char **more = arena_alloc(&l->mem, (2 * n + 2) * sizeof *more);
+                if (more && n > 0)
+                        memcpy(more, list, n * sizeof *more);
+                list = more ? more : list;
         }
-        v[(*count)++] = kept;
-        v[*count] = NULL;
-        return v;
+        if (l->mem.failed || !kept || !list)
+                return list;
+        list[n] = kept;
+        list[n + 1] = NULL;
+        *count = n + 1;
+        return list;
 }
 
 int layer_door_dir(const struct layer *l, size_t door)
