@@ -51,6 +51,8 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **guards
         size_t at = 0;
         for (unsigned i = 0; i < p->edits; i++) {
                 const struct plan_step *s = edit_of(p, i);
+                if (!s)
+                        return err_set(e, ERR_INTERNAL, 0, "the plan counts more edit doors than it has");
                 doors[i] = (struct work_door_ask){ .host = s->text,
                                                    .dev = s->dev,
                                                    .ino = s->ino,

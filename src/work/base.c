@@ -44,7 +44,7 @@ static void base_done(struct base *b)
 
 static bool read_record(char *at, struct record *r)
 {
-        char *word[8];
+        char *word[7] = { 0 };
         for (unsigned i = 0; i < 7; i++) {
                 word[i] = at;
                 at = strchr(at, ' ');
@@ -194,10 +194,15 @@ static int digest_of(struct cursor *c, const struct entry *x, bool now, char ret
 
 int seal(struct layer *l, struct entries *ret, struct err *e)
 {
+        return scan_layer(l, ret, e) < 0 ? -1 : seal_scanned(l, ret, e);
+}
+
+int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
+{
         AUTO_BASE(before);
         AUTO_BUF(out);
         AUTO_CURSOR(c, l);
-        if (scan_layer(l, ret, e) < 0 || read_base(l, &before, e) < 0)
+        if (read_base(l, &before, e) < 0)
                 return -1;
         for (size_t i = 0; i < ret->n; i++) {
                 struct entry *x = &ret->v[i];
@@ -210,6 +215,7 @@ int seal(struct layer *l, struct entries *ret, struct err *e)
                 put_record(&out, known ? known : &r);
         }
         l->state = LAYER_SEALED;
+        l->durable = true;
         if (write_base(l, &out, e) < 0)
                 return -1;
         return layer_write(l, e);
@@ -353,11 +359,13 @@ int find_renames(const struct layer *l, struct entries *v, struct err *e)
         AUTO_CURSOR(c, l);
         struct candidate *from = calloc(v->n + 1, sizeof *from);
         size_t n = 0;
-        int r = from ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
-        for (size_t i = 0; r == 0 && i < v->n; i++)
+        int r = 0;
+        if (!from)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        for (size_t i = 0; i < v->n; i++)
                 if (v->v[i].what & WHAT_DELETED && may_move(&v->v[i].old))
                         from[n++] = (struct candidate){ .size = v->v[i].old.size, .index = i };
-        if (r == 0 && n > 1)
+        if (n > 1)
                 qsort(from, n, sizeof *from, by_size);
         for (size_t i = 0; r == 0 && n > 0 && i < v->n; i++)
                 if (v->v[i].what & WHAT_ADDED && may_move(&v->v[i].now))

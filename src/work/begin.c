@@ -300,6 +300,7 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
         }
         w->l->keep |= ask->keep;
         w->l->state = LAYER_OPEN;
+        w->l->durable = !w->fresh;
         if (w->fresh) {
                 w->l->box = arena_str(&w->l->mem, ask->box);
                 w->l->policy = arena_str(&w->l->mem, ask->policy);
@@ -354,15 +355,15 @@ int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
         AUTO_ENTRIES(found);
         *ret = (struct work_counts){ 0 };
         (void) snprintf(ret->run, sizeof ret->run, "%s", w->l->run);
-        int r = seal(w->l, &found, e);
+        int r = scan_layer(w->l, &found, e);
         ret->kept = true;
-        if (r == 0) {
-                ret->entries = found.n;
-                ret->flagged = found.flagged;
-                if (found.n == 0 && !w->l->keep) {
-                        r = layer_remove(w->l, e);
-                        ret->kept = false;
-                }
+        ret->entries = found.n;
+        ret->flagged = found.flagged;
+        if (r == 0 && found.n == 0 && !w->l->keep) {
+                r = layer_remove(w->l, e);
+                ret->kept = false;
+        } else if (r == 0) {
+                r = seal_scanned(w->l, &found, e);
         }
         run_free(w);
         return r;

@@ -121,6 +121,7 @@ struct copying {
                 char *path;
         } * linked;
         size_t linked_count, linked_cap;
+        struct arena mem; /* their paths */
         int top;
         char path[WORK_PATH_MAX];
 };
@@ -153,7 +154,7 @@ static int copy_linked(struct copying *c, const struct node *n, int to, const ch
                 c->linked_cap = cap;
         }
         c->linked[c->linked_count].ino = n->ino;
-        c->linked[c->linked_count].path = strdup(c->path);
+        c->linked[c->linked_count].path = arena_str(&c->mem, c->path);
         return c->linked[c->linked_count++].path ? 0 : -1;
 }
 
@@ -220,8 +221,7 @@ int copy_tree(int from, const char *from_name, int to, const char *name, bool ma
         c->top = to;
         (void) snprintf(c->path, sizeof c->path, "%s", name);
         int r = copy_any(c, from, from_name, to, name);
-        for (size_t i = 0; i < c->linked_count; i++)
-                free(c->linked[i].path);
+        arena_done(&c->mem);
         free(c->linked);
         free(c);
         return r;

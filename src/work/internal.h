@@ -91,6 +91,8 @@ struct layer {
         int store, dir, lock; /* STATE/work; the layer in it; its lock, held */
         enum layer_state state;
         bool keep;
+        bool durable; /* what is written about it must outlive a power cut: not before there is something to
+                         lose */
         struct timespec start;
         char *box, *policy;
         struct work_door *doors; /* WORK_DOORS_MAX */
@@ -175,6 +177,7 @@ bool path_below(const char *path, const char *root);
 /* ---- base.c ---- */
 
 int seal(struct layer *l, struct entries *ret, struct err *e);
+int seal_scanned(struct layer *l, struct entries *ret, struct err *e);
 /* Scans, and holds the entries against what was sealed. */
 int scan_sealed(const struct layer *l, struct entries *ret, struct err *e);
 /* Forgets what was applied. */

@@ -182,7 +182,7 @@ static bool read_target(struct journal *j, char *at)
 {
         char *door = word(&at), *dev = word(&at), *ino = word(&at), *inside = word(&at);
         size_t i = door ? strtoul(door, NULL, 10) : WORK_DOORS_MAX;
-        if (!inside || i >= WORK_DOORS_MAX)
+        if (!dev || !ino || !inside || i >= WORK_DOORS_MAX)
                 return false;
         struct target *t = &j->targets[i];
         t->used = true;
@@ -197,7 +197,7 @@ static bool read_op(struct op *o, char *at)
 {
         char *kind = word(&at), *moved = word(&at), *door = word(&at), *slot = word(&at), *len = word(&at);
         size_t n = len ? strtoul(len, NULL, 10) : 0;
-        if (!len || strlen(at) <= n || at[n] != ' ')
+        if (!kind || !moved || !door || !slot || !len || strlen(at) <= n || at[n] != ' ')
                 return false;
         at[n] = '\0';
         *o = (struct op){ .kind = kind[0],

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,29 +48,31 @@ void layer_free(struct layer *l)
         fd_close(&l->lock);
         fd_close(&l->dir);
         fd_close(&l->store);
-        for (size_t i = 0; l->doors && i < l->door_count; i++) {
-                free(l->doors[i].guards);
-                free(l->doors[i].stubs);
-        }
         free(l->doors);
         arena_done(&l->mem);
         free(l);
 }
 
+/* Lists live in the layer's arena; one that is full moves to twice its size. */
 char **layer_append(struct layer *l, char **list, size_t *count, const char *text)
 {
-        for (size_t i = 0; i < *count; i++)
+        size_t n = *count;
+        for (size_t i = 0; i < n; i++)
                 if (strcmp(list[i], text) == 0)
                         return list;
-        char **v = realloc(list, (*count + 2) * sizeof *v);
-        char *kept = v ? arena_str(&l->mem, text) : NULL;
-        if (!v || !kept) {
-                l->mem.failed = true;
-                return v ? v : list;
+        char *kept = arena_str(&l->mem, text);
+        if (n == 0 || (n & (n + 1)) == 0) { /* 0, 1, 3, 7 ... hold n and their end */
+                char **more = arena_alloc(&l->mem, (2 * n + 2) * sizeof *more);
+                if (more && n > 0)
+                        memcpy(more, list, n * sizeof *more);
+                list = more ? more : list;
         }
-        v[(*count)++] = kept;
-        v[*count] = NULL;
-        return v;
+        if (l->mem.failed || !kept || !list)
+                return list;
+        list[n] = kept;
+        list[n + 1] = NULL;
+        *count = n + 1;
+        return list;
 }
 
 int layer_door_dir(const struct layer *l, size_t door)
@@ -107,15 +110,15 @@ static void put_door(struct buf *out, const struct work_door *d)
                 put(out, "stub", d->stubs[i]);
 }
 
-static int write_whole(int dir, const char *name, const struct buf *text)
+static int write_whole(int dir, const char *name, const struct buf *text, bool durable)
 {
         char fresh[64];
         (void) snprintf(fresh, sizeof fresh, "%s.new", name);
         AUTO_FD(fd, openat(dir, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-        if (fd < 0 || fd_write_all(fd, text->p, text->n) < 0 || fsync(fd) < 0 ||
+        if (fd < 0 || fd_write_all(fd, text->p, text->n) < 0 || (durable && fsync(fd) < 0) ||
             renameat(dir, fresh, dir, name) < 0)
                 return -1;
-        return fsync(dir);
+        return durable ? fsync(dir) : 0;
 }
 
 int layer_write(struct layer *l, struct err *e)
@@ -133,7 +136,7 @@ int layer_write(struct layer *l, struct err *e)
                 put_door(&out, &l->doors[i]);
         if (out.failed || l->mem.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for a layer");
-        if (write_whole(l->dir, "meta", &out) < 0)
+        if (write_whole(l->dir, "meta", &out, l->durable) < 0)
                 return err_set(e, ERR_IO, errno, "writing about the layer %s: %s", l->run, strerror(errno));
         return 0;
 }
@@ -194,11 +197,9 @@ static int read_meta(struct layer *l, struct err *e)
                 if (!value)
                         return err_set(e, ERR_IO, 0, "what is written about the layer %s makes no sense",
                                        l->run);
-                size_t whole = strlen(at);
                 *value = '\0';
                 take_field(l, at, value + 1);
                 *value = '=';
-                (void) whole;
         }
         return 0;
 }
@@ -259,6 +260,23 @@ int layer_remove(struct layer *l, struct err *e)
 
 static bool starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
+/* A power cut can take what was written about a layer, and leave the layer. */
+static bool holds_something(int dir)
+{
+        AUTO_NAMES(doors);
+        if (tree_names(dir, &doors) < 0)
+                return true;
+        for (size_t i = 0; i < doors.n; i++) {
+                AUTO_NAMES(inside);
+                char upper[NAME_MAX + 8];
+                (void) snprintf(upper, sizeof upper, "%s/upper", doors.v[i]);
+                AUTO_FD(fd, tree_dir(dir, upper));
+                if (fd >= 0 && (tree_names(fd, &inside) < 0 || inside.n > 0))
+                        return true;
+        }
+        return false;
+}
+
 /* Sweeps what a killed start or a killed removal left; true: nothing is there any more. */
 static bool swept(int store, const char *name)
 {
@@ -268,7 +286,7 @@ static bool swept(int store, const char *name)
                 return true;
         }
         AUTO_FD(dir, openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        if (dir < 0 || faccessat(dir, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        if (dir < 0 || faccessat(dir, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || holds_something(dir))
                 return dir < 0;
         struct layer l = { .store = store, .dir = dir, .lock = -1 };
         (void) snprintf(l.run, sizeof l.run, "%s", name);
@@ -358,6 +376,7 @@ struct layer *layer_open(const char *which, struct err *e)
         if (!l)
                 return NULL;
         AUTO_ENTRIES(found);
+        l->durable = true;
         if (journal_recover(l, e) == 0 && (l->state != LAYER_OPEN || seal(l, &found, e) == 0))
                 return l;
         layer_free(l);

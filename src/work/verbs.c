@@ -72,6 +72,7 @@ static bool fill_row(int store, const char *run, struct row *r)
                 r->state = "running";
                 return why.sys == EBUSY;
         }
+        l->durable = true;
         r->start = l->start.tv_sec;
         r->state = "stuck"; /* any other verb tells why */
         if (journal_recover(l, &why) < 0)
@@ -166,7 +167,7 @@ int work_discard(const char *run, char *ret_run, struct err *e)
 
 static int fork_into(const struct layer *from, struct layer *to, struct err *e)
 {
-        to->keep = true;
+        to->keep = to->durable = true;
         to->state = from->state;
         to->start = from->start;
         to->box = from->box ? arena_str(&to->mem, from->box) : NULL;
