@@ -366,6 +366,11 @@ static _Noreturn void writer(int dir, unsigned w, unsigned round, struct shared 
                         _exit(1);
                 if (ledger_append(l, &r, ledger_consequential(&r), NULL, &e) == 0)
                         s->released[w] = i; /* the effect leaves */
+                else if (e.sys == EBUSY)
+                        i--; /* refused, because others held the ledger for long: it stays inside, and is
+                                tried again */
+                else
+                        _exit(1);
         }
 }
 
