@@ -43,6 +43,15 @@ static void put_text(struct buf *out, struct span escaped, size_t most)
         }
 }
 
+/* A name of ours, or nothing: what stands in an attribute is never what a record says. */
+static const char *class_of(const struct ledger_view *v)
+{
+        for (unsigned i = 1; i < LEDGER_PHASE__COUNT; i++)
+                if (span_is(v->phase, ledger_phase_name(i)))
+                        return ledger_phase_name(i);
+        return "";
+}
+
 static struct node *node_of(struct page *p, uint64_t index)
 {
         return p->slot[index] ? &p->nodes[p->slot[index] - 1] : NULL;
@@ -143,9 +152,8 @@ static void put_node(struct page *p, const struct node *n)
         struct ledger_view v;
         if (ledger_log_view(p->log, n->index, &v) < 0)
                 return;
-        buf_printf(p->out, "<g class=\"node %s%.*s\" transform=\"translate(%d %d)\"><title>",
-                   span_is(v.run, p->run) ? "own " : "", (int) v.phase.n,
-                   (const char *) (v.phase.n ? v.phase.p : (const uint8_t *) ""), left(n), top(n));
+        buf_printf(p->out, "<g class=\"node %s%s\" transform=\"translate(%d %d)\"><title>",
+                   span_is(v.run, p->run) ? "own " : "", class_of(&v), left(n), top(n));
         put_text(p->out, v.id, LEDGER_ID_MAX);
         buf_printf(
                 p->out,
@@ -198,8 +206,8 @@ static void put_table(struct page *p)
                 if (ledger_log_view(p->log, p->nodes[i].index, &v) < 0 || !span_is(v.run, p->run))
                         continue;
                 first = first ? first : v.time_us;
-                buf_printf(p->out, "<tr class=\"%.*s\"><td>%.3f</td>", (int) v.phase.n,
-                           (const char *) v.phase.p, (double) (v.time_us - first) / 1e3);
+                buf_printf(p->out, "<tr class=\"%s\"><td>%.3f</td>", class_of(&v),
+                           (double) (v.time_us - first) / 1e3);
                 struct span cells[] = { v.id, v.kind, v.phase, v.door, v.target };
                 for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
                         buf_puts(p->out, "<td>");

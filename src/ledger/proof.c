@@ -138,9 +138,10 @@ int ledger_proof_check(struct span text, const char *keyfile, struct buf *out, b
         bool is_signed = r == 0 && strstr(buf_str(&answer), " good\n") && !strstr(buf_str(&answer), "bad");
         if (r == 0) {
                 *ret_ok = is_signed && is_in;
-                buf_printf(out, "%s: record %llu of %llu in %.*s\n", *ret_ok ? "proved" : "NOT PROVED",
+                char origin[128]; /* a stranger's words */
+                buf_printf(out, "%s: record %llu of %llu in %s\n", *ret_ok ? "proved" : "NOT PROVED",
                            (unsigned long long) p->index, (unsigned long long) p->note.size,
-                           (int) p->note.origin.n, (const char *) p->note.origin.p);
+                           str_inert(p->note.origin, origin, sizeof origin));
                 if (is_in && !is_signed)
                         buf_puts(out, "the checkpoint is not signed by a key that you gave\n");
                 if (!is_in)

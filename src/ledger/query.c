@@ -73,9 +73,12 @@ void ledger_line(const struct ledger_view *v, struct buf *out)
         put_time(out, v->time_us);
         buf_puts(out, "  ");
         put_inert(out, v->id, LEDGER_ID_MAX);
-        buf_printf(out, "  %.*s", (int) v->kind.n, (const char *) v->kind.p);
-        if (!span_eq(v->phase, v->kind))
-                buf_printf(out, " %.*s", (int) v->phase.n, (const char *) v->phase.p);
+        buf_puts(out, "  ");
+        put_inert(out, v->kind, 24);
+        if (!span_eq(v->phase, v->kind)) {
+                buf_putc(out, ' ');
+                put_inert(out, v->phase, 24);
+        }
         put_what(out, v);
 }
 

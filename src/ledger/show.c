@@ -86,8 +86,8 @@ static void put_row(const struct ledger_view *v, const struct run *r, struct buf
         buf_putc(out, '|');
         for (int i = 0; i < WIDTH; i++)
                 buf_putc(out, i == at ? mark_of(v) : i < at ? '-' : ' ');
-        buf_printf(out, "| %9.3f ms  %.*s", (double) (v->time_us - r->begin_us) / 1e3, (int) v->kind.n,
-                   (const char *) v->kind.p);
+        buf_printf(out, "| %9.3f ms  ", (double) (v->time_us - r->begin_us) / 1e3);
+        put_inert(out, v->kind, 24);
         struct span rest[] = { v->door, v->target, v->result };
         for (size_t i = 0; i < 3; i++)
                 if (rest[i].n && !(i == 1 && v->door.n > v->target.n && span_is(v->kind, "handle"))) {

@@ -122,7 +122,7 @@ for who in $whos; do
                 [ -z "$(log --json --box killed 2>/dev/null)" ] || break
                 sleep 0.1
         done
-        kill -9 $keeper $(cat /proc/$keeper/task/$keeper/children 2>/dev/null) 2>/dev/null
+        kill -9 $keeper
         wait $keeper 2>/dev/null
         has "$who: a killed keeper has left its start" "$(log --json --box killed)" '"kind":"start"'
         has "$who: and show says that its end is unknown" "$(log show killed)" "unknown"

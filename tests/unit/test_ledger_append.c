@@ -335,6 +335,16 @@ static void test_append__after_another_boot_what_makes_no_sense_is_put_aside_and
 
 /* ---- 10,000 kills ---- */
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+enum { KILLS = 1000 }; /* a fork takes ten times as long there */
+#else
+enum { KILLS = 10000 };
+#endif
+#else
+enum { KILLS = 10000 };
+#endif
+
 struct shared {
         volatile unsigned released[4]; /* per writer: the last effect that was let out */
 };
@@ -356,6 +366,11 @@ static _Noreturn void writer(int dir, unsigned w, unsigned round, struct shared 
                         _exit(1);
                 if (ledger_append(l, &r, ledger_consequential(&r), NULL, &e) == 0)
                         s->released[w] = i; /* the effect leaves */
+                else if (e.sys == EBUSY)
+                        i--; /* refused, because others held the ledger for long: it stays inside, and is
+                                tried again */
+                else
+                        _exit(1);
         }
 }
 
@@ -400,7 +415,7 @@ static void kill_some(int dir, struct shared *s, unsigned round, unsigned writer
 
 static void test_append__ten_thousand_kills_and_no_effect_without_its_intent(void)
 {
-        enum { KILLS = 10000, WRITERS = 4 };
+        enum { WRITERS = 4 };
         struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         int dir = -1;
         srandom(20261115);
