@@ -39,6 +39,11 @@ struct cordon_box {
 
 static inline struct err *to_err(cordon_error *e) { return (struct err *) (void *) e; }
 
+/* policy.c: what a policy's roots and the clock say now; `use` of own files is not in it. */
+struct policy_context lib_context(const cordon_policy *p);
+/* The buffer's text, the caller's from now on; NULL and *e when there was no memory for it. */
+char *lib_give(struct buf *b, struct err *e);
+
 /* start.c: gathers host facts and makes the plan for one wall. */
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
 
