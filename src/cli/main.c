@@ -21,6 +21,8 @@ static const struct cli_verb verbs[] = {
           "load policies, run their expect lines, show lints", verb_check, json_options, true },
         { "why", "[DOORS] [-p POLICY] [--json] EFFECT...",
           "is this effect allowed, by which door, what would permit it", verb_why, json_options, true },
+        { "new", "[-o FILE] NAME", "write a policy without a door, with comments", verb_new, new_options,
+          false },
         { "policy", "diff A B | json FILE | show FILE | digest FILE | stock [NAME]",
           "compare, convert and print policies", verb_policy, no_options, false },
         { "ps", "[--json]", "your boxes that are running", verb_ps, json_options, false },
