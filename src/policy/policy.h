@@ -245,6 +245,8 @@ const struct door *policy_nearest(const struct checked_policy *c, const struct e
 /* What differs between the effect and the door that came nearest, one clause without a full stop. */
 void policy_difference(const struct checked_policy *c, const struct effect *f, const struct decision *d,
                        struct buf *out);
+/* A token as a line writes it: quoted where it must be. */
+void policy_put_token(struct buf *out, const char *text);
 /* One door as a line, without a newline. */
 void policy_door_line(const struct door *d, struct buf *out);
 

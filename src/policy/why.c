@@ -101,6 +101,7 @@ void policy_line_cost(const struct effect *f, struct buf *out)
         secret_cost(f, out);
 }
 
+void policy_put_token(struct buf *out, const char *text) { show_token(out, text); }
 void policy_door_line(const struct door *d, struct buf *out) { show_door(d, out); }
 
 /* ---- the door that came nearest, when the decision names none ---- */
