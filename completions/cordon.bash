@@ -47,7 +47,7 @@ _cordon() {
         local verbs="run run-script doors check why policy ps stop inspect logs doctor bench breakout bombs claims help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
-        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --root --require-limit --json --status-fd
+        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --root --require-limit --observe --json --status-fd
                 -q --quiet --plan"
         local bombs="cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments
                 pipes sockets fork threads descriptors inodes disk sparse-file

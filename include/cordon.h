@@ -101,7 +101,7 @@ typedef enum cordon_option {
         CORDON_TTY,            /* "1": a terminal of the box's own */
         CORDON_ROOT_INSIDE,    /* "1": uid 0 inside (still nobody outside) */
         CORDON_REQUIRE_GROUPS, /* "1": refuse to start where control groups cannot keep the limits */
-        CORDON_QUIET,          /* "1": do not observe refused calls */
+        CORDON_OBSERVE,        /* what is told of refusals: "off", "calls", "denials" (the default) */
         CORDON_SINGLE_THREAD /* "1": this program has one thread; the box then also dies with it by signal */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
@@ -139,7 +139,8 @@ typedef struct cordon_denial {
         uint32_t count;
         const char *code; /* stable: "call", "read", "write", "run" ... what kind of effect was refused */
         const char *path; /* what it was tried on, as the box named it, absolute; "" for other calls */
-        int on_host;      /* that path exists outside: 1, 0; -1: not a path, or not known */
+        int on_host;      /* that path exists outside: 1; -1: not a path */
+        int minor; /* 1: a setting of the system that programs do without; 2: one that they always look for */
 } cordon_denial;
 typedef struct cordon_result {
         cordon_end end;

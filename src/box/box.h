@@ -18,16 +18,21 @@ enum box_end {
         BOX_LIMIT, /* a limit ended it */
 };
 
-/* One kind of refusal, with how often it happened. */
+/* How much a refusal says. Programs look for settings of the system and do without them; some they look for
+ * in whatever they do. */
+enum box_weight { BOX_PLAIN = 0, BOX_SETTING, BOX_HABIT };
+
+/* One kind of refusal, with how often it happened. Reported, never an input to anything. */
 struct box_denial {
-        char what[96];   /* "socket(AF_INET, SOCK_STREAM)" */
-        char layer[24];  /* "seccomp" */
-        char permit[96]; /* the line that would permit it, or "" when none can */
+        char code[8];     /* stable: "call", "read", "write", "run" */
+        char what[512];   /* "socket(AF_INET, SOCK_STREAM)", "read /root/.ssh/id_rsa" */
+        char layer[24];   /* "seccomp", "mount" */
+        char permit[512]; /* the line that would permit it, or "" when none can */
         char program[64];
+        char path[448]; /* what a read, write or run was tried on; a longer one ends in "..." */
+        int on_host;    /* it exists outside: 1; -1: not a path */
+        enum box_weight weight;
         uint32_t count;
-        char code[8];    /* "call", "read", "write", "run" */
-        char path[1024]; /* what a read, write or run was tried on; a longer one ends in "..." */
-        int on_host;     /* it exists outside: 1, 0; -1: not a path */
 };
 
 struct box_result {
@@ -66,6 +71,12 @@ struct box_handle {
         int fd; /* the caller's, read (in) or written (out) by the keeper only; borrowed */
 };
 
+enum box_observe {
+        BOX_OBSERVE_DENIALS = 0, /* refused calls, hidden paths, refused writes and programs */
+        BOX_OBSERVE_CALLS,       /* refused calls alone, which cost nothing to hear of */
+        BOX_OBSERVE_OFF
+};
+
 struct box_config {
         const struct plan *plan;             /* borrowed until box_free() */
         const struct checked_policy *policy; /* borrowed: its digest is taken when somebody asks for it */
@@ -76,7 +87,7 @@ struct box_config {
         bool require_groups;          /* --require-limit: no rlimit fallback */
         unsigned short rows, columns; /* of the terminal at the start */
         bool single_thread;           /* the calling program has one thread */
-        bool quiet_denials;           /* do not observe refused calls */
+        enum box_observe observe;     /* what is told of refusals; the walls are the same */
         uid_t uid;                    /* the caller */
         gid_t gid;
         bool root; /* the caller can map another id */

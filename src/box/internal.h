@@ -78,6 +78,9 @@ short keeper_oom_events(const struct box *b);
 void keeper_oom_drain(const struct box *b);
 void keeper_limit_fired(struct box *b, enum limit_key k);
 
+/* denials.c */
+void keeper_note_denial(struct box *b, const struct wall_denial *d);
+
 /* registry.c */
 void registry_open(struct box *b);
 void registry_serve(struct box *b);

@@ -41,7 +41,8 @@ static void fill_start(struct box *b)
                                                          !b->group.counts_cpu,
                                         .group_procs = b->group.holds_procs,
                                         .die_with_thread = c->single_thread,
-                                        .tell = !c->quiet_denials,
+                                        .tell = c->observe != BOX_OBSERVE_OFF,
+                                        .watch = c->observe == BOX_OBSERVE_DENIALS,
                                         .rows = c->rows,
                                         .columns = c->columns,
                                         .caller_uid = c->uid,
@@ -109,25 +110,6 @@ struct box *box_start(const struct box_config *c, struct err *e)
 }
 
 /* ---- messages from init ---- */
-
-static void note_denial(struct box *b, const struct wall_denial *d)
-{
-        struct box_denial n = { .layer = "seccomp", .count = 1, .code = "call", .on_host = -1 };
-        const char *permit = wall_denial_words(d, n.what, sizeof n.what);
-        (void) snprintf(n.permit, sizeof n.permit, "%s", permit ? permit : "");
-        (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
-                         sizeof n.program);
-        for (unsigned i = 0; i < b->r.denial_count; i++)
-                if (strcmp(b->r.denials[i].what, n.what) == 0 &&
-                    strcmp(b->r.denials[i].program, n.program) == 0) {
-                        b->r.denials[i].count++;
-                        return;
-                }
-        if (b->r.denial_count < DENIALS_MAX)
-                b->r.denials[b->r.denial_count++] = n;
-        else
-                b->r.denials_lost++;
-}
 
 static void note_up(struct box *b, const struct wall_message *m)
 {
@@ -198,7 +180,7 @@ static void hear(struct box *b)
                 note_up(b, &m);
                 break;
         case WALL_SAYS_DENIED:
-                note_denial(b, &m.denial);
+                keeper_note_denial(b, &m.denial);
                 break;
         case WALL_SAYS_END:
                 note_end(b, &m.end);

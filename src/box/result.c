@@ -44,7 +44,10 @@ static void add_denials(const struct box_result *r, struct buf *out)
                 buf_json(out, span_str(d->what));
                 buf_printf(out, ",\"layer\":\"%s\",\"program\":", d->layer);
                 buf_json(out, span_str(d->program));
-                buf_printf(out, ",\"count\":%u,\"permit\":", d->count);
+                buf_printf(out, ",\"code\":\"%s\",\"path\":", d->code);
+                buf_json(out, span_str(d->path));
+                buf_printf(out, ",\"minor\":%s,\"count\":%u,\"permit\":", d->weight ? "true" : "false",
+                           d->count);
                 if (d->permit[0])
                         buf_json(out, span_str(d->permit));
                 else

@@ -19,7 +19,7 @@
 struct run {
         cordon_policy *policy;
         cordon_box *box;
-        const char *name, *cwd;
+        const char *name, *cwd, *observe;
         struct cli_handles handles;
         bool tty, no_stdin, root, json, quiet, plan, detach, require;
         int status_fd;
@@ -46,6 +46,12 @@ SETTER(quiet)
 SETTER(plan)
 SETTER(detach)
 SETTER(require)
+
+static int set_observe(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->observe = value;
+        return 0;
+}
 
 static int set_name(void *ctx, const char *value)
 {
@@ -104,6 +110,7 @@ const struct cli_option run_options[] = {
         { "require-limit", 0, NULL, "do not start where control groups cannot keep the limits", set_require },
         { "json", 0, NULL, "the result as one JSON object on standard error", set_json },
         { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
+        { "observe", 0, "off|calls|denials", "what is told of refusals (default: denials)", set_observe },
         { "quiet", 'q', NULL, "say nothing at the end", set_quiet },
         { "plan", 0, NULL, "print what would be done, and do nothing", set_plan },
         { 0 },
@@ -168,21 +175,34 @@ static void follow_size(cordon_box *b)
 
 /* ---- what is said at the end ---- */
 
+static void say_denial(const cordon_denial *d)
+{
+        (void) fprintf(stderr, "  %s%s%s", d->what, d->program[0] ? " by " : "", d->program);
+        if (d->count > 1)
+                (void) fprintf(stderr, ", %u times", d->count);
+        (void) fprintf(stderr, ": %s", d->layer);
+        if (d->permit[0])
+                (void) fprintf(stderr, "; to permit: --%s", d->permit);
+        (void) fputc('\n', stderr);
+}
+
+/* Settings of the system that a program went without are told only where the run did not end well. */
 static void say_denials(const cordon_result *r)
 {
-        if (r->denial_count == 0)
-                return;
-        cli_note("refused%s:", r->denial_count == 1 ? "" : " (each once, with how often)");
+        bool well = r->end == CORDON_EXITED && r->code == 0;
+        size_t shown = 0, kept = 0;
         for (size_t i = 0; i < r->denial_count; i++) {
-                const cordon_denial *d = &r->denials[i];
-                (void) fprintf(stderr, "  %s%s%s", d->what, d->program[0] ? " by " : "", d->program);
-                if (d->count > 1)
-                        (void) fprintf(stderr, ", %u times", d->count);
-                (void) fprintf(stderr, ": %s", d->layer);
-                if (d->permit[0])
-                        (void) fprintf(stderr, "; to permit: --%s", d->permit);
-                (void) fputc('\n', stderr);
+                if (r->denials[i].minor > (well ? 0 : 1)) {
+                        kept += r->denials[i].minor == 1;
+                        continue;
+                }
+                if (shown++ == 0)
+                        cli_note("refused:");
+                say_denial(&r->denials[i]);
         }
+        if (shown && kept)
+                (void) fprintf(stderr, "  and %zu setting%s of the system, which --json lists\n", kept,
+                               kept == 1 ? "" : "s");
 }
 
 static void say_end(const struct run *run, const cordon_result *r)
@@ -260,6 +280,11 @@ static int configure(struct run *r, char **command)
         bad = bad || (r->root && cordon_box_set(r->box, CORDON_ROOT_INSIDE, "1") < 0);
         bad = bad || (r->require && cordon_box_set(r->box, CORDON_REQUIRE_GROUPS, "1") < 0);
         bad = bad || cordon_box_set(r->box, CORDON_SINGLE_THREAD, "1") < 0;
+        /* Where nobody will read of hidden paths, nobody needs to look for them. */
+        bool unread = r->quiet && !r->json && r->status_fd < 0;
+        const char *observe = r->observe ? r->observe : unread ? "calls" : "denials";
+        if (cordon_box_set(r->box, CORDON_OBSERVE, observe) < 0)
+                return cli_usage("--observe takes off, calls or denials, not `%s`", observe), -1;
         if (bad)
                 return cli_usage("an option is too long"), -1;
         if (!r->detach) {

@@ -53,6 +53,19 @@ static int set_text(char *to, size_t cap, const char *value)
         return n >= 0 && (size_t) n < cap ? 0 : -1;
 }
 
+static int set_observe(cordon_box *b, const char *value)
+{
+        static const char *const names[] = {
+                [BOX_OBSERVE_DENIALS] = "denials", [BOX_OBSERVE_CALLS] = "calls", [BOX_OBSERVE_OFF] = "off"
+        };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (strcmp(names[i], value) == 0) {
+                        b->observe = (enum box_observe) i;
+                        return 0;
+                }
+        return -1;
+}
+
 int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
 {
         bool on = strcmp(value, "1") == 0;
@@ -72,9 +85,8 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_REQUIRE_GROUPS:
                 b->require_groups = on;
                 return 0;
-        case CORDON_QUIET:
-                b->quiet = on;
-                return 0;
+        case CORDON_OBSERVE:
+                return set_observe(b, value);
         case CORDON_SINGLE_THREAD:
                 b->single_thread = on;
                 return 0;
@@ -181,10 +193,11 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .denial_count = r->denial_count,
                                  .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
         for (unsigned i = 0; i < r->denial_count; i++)
-                b->denials[i] =
-                        (cordon_denial){ r->denials[i].what,   r->denials[i].layer,  r->denials[i].program,
-                                         r->denials[i].permit, r->denials[i].count,  r->denials[i].code,
-                                         r->denials[i].path,   r->denials[i].on_host };
+                b->denials[i] = (cordon_denial){ r->denials[i].what,        r->denials[i].layer,
+                                                 r->denials[i].program,     r->denials[i].permit,
+                                                 r->denials[i].count,       r->denials[i].code,
+                                                 r->denials[i].path,        r->denials[i].on_host,
+                                                 (int) r->denials[i].weight };
         return &b->result;
 }
 

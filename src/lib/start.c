@@ -147,7 +147,7 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .single_thread = b->single_thread,
                                 .rows = b->rows,
                                 .columns = b->columns,
-                                .quiet_denials = b->quiet,
+                                .observe = b->observe,
                                 .uid = f->uid,
                                 .gid = f->gid,
                                 .root = b->as_root };

@@ -3,7 +3,8 @@
  * its first instruction. Every probe's answer differs between "wall up" and "wall down"; one wrong answer
  * ends the start.
  *
- * Only calls that seccomp answers by itself are used: a told call would wait for init, which waits for us. */
+ * Only calls that seccomp answers by itself are used: a told or watched call (mkdir, execve) would wait for
+ * init, which waits for us. */
 #include "base/fd.h"
 #include "wall/internal.h"
 
@@ -72,9 +73,11 @@ static bool root_is_ours(const struct wall_init *w)
                 return true;
         struct statfs fs;
         struct stat old;
-        return statfs("/", &fs) == 0 && fs.f_type == TMPFS_MAGIC && (fs.f_flags & ST_RDONLY) &&
-               mkdir("/.probe", 0700) < 0 && stat("/sys", &old) < 0 &&
-               (wall_left_out(LAYER_PID) || (stat("/proc/sys", &old) < 0 && stat("/proc/1", &old) < 0));
+        long want = w->observer ? 0x65735546 /* FUSE */ : TMPFS_MAGIC;
+        return statfs("/", &fs) == 0 && (long) fs.f_type == want && (fs.f_flags & ST_RDONLY) &&
+               mknod("/.probe", S_IFREG | 0600, 0) < 0 &&
+               (wall_left_out(LAYER_PID) || (stat("/proc/sys", &old) < 0 && stat("/proc/1", &old) < 0)) &&
+               stat(ATTEST_MISSING, &old) < 0;
 }
 
 /* A fresh network namespace has its loopback down. */

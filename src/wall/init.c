@@ -175,6 +175,7 @@ static int compile_filter(struct wall_init *w, struct err *e)
                                    .net = w->plan->net,
                                    .unix_sockets = w->plan->sockets,
                                    .tell = w->s->tell,
+                                   .watch = w->s->tell && w->s->watch,
                                    .memfd_any = w->memfd_sealed,
                                    .own_view = own,
                                    .own_ipc = own };

@@ -55,6 +55,7 @@ struct wall_init {
         const char *parent_path;
         size_t parent_len;
         bool masked;
+        pid_t observer;                 /* serves the root where it is watched; 0: it is a plain tmpfs */
         uint64_t root_dev, scratch_dev; /* our own filesystems: mount points are made only there */
         int landlock;                   /* ruleset to enforce */
         int listener;                   /* seccomp notifications */
@@ -78,6 +79,9 @@ int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attrib
 
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
+/* front.c: the root as a watched one, detached; starts the observer. -1 with `watched` false and no error:
+ * this host has no FUSE for us, and a plain root will do. */
+int wall_front_open(struct wall_init *w);
 int wall_net_begin(struct wall_init *w, struct err *e); /* net.c: in parallel with the mounts */
 int wall_net_join(struct wall_init *w, struct err *e);
 int wall_tty_open(struct wall_init *w, struct err *e);                 /* tty.c */
@@ -102,3 +106,5 @@ int wall_open_door(const struct plan_step *s, struct err *e);
 int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
 /* The file that only Landlock refuses: how the box finds out from inside that Landlock is up. */
 #define LANDLOCK_CANARY "/dev/.landlock"
+/* The last thing that the probe from inside looks for in the root: from then on, the payload does. */
+#define ATTEST_MISSING "/sys"

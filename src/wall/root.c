@@ -6,6 +6,7 @@
  * the new root. */
 #include "base/fd.h"
 #include "base/limits.h"
+#include "wall/front.h"
 #include "wall/internal.h"
 #include "wall/mountapi.h"
 #include "wire/wire.h"
@@ -160,12 +161,21 @@ static uint64_t step_attr(unsigned flags)
 
 /* ---- steps ---- */
 
+/* A watched root was made whole, from the plan. */
+static bool is_made(const struct wall_init *w, int dir)
+{
+        struct stat at;
+        return w->observer && fstat(dir, &at) == 0 && at.st_dev == w->root_dev;
+}
+
 static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         const char *last;
         int dir = open_parent(w, s->path, &last);
         if (dir < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        if (is_made(w, dir))
+                return 0;
         AUTO_FD(fd, openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
         if (fd < 0 || fd_write_all(fd, s->text, strlen(s->text)) < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
@@ -178,6 +188,8 @@ static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e
         int dir = open_parent(w, s->path, &last);
         if (dir < 0 || !is_ours(w, dir))
                 return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
+        if (is_made(w, dir))
+                return 0;
         if (symlinkat(s->text, dir, last) < 0 && errno != EEXIST)
                 return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
         return 0;
@@ -341,9 +353,11 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         }
         bool is_dir = S_ISDIR(st.st_mode);
         w->masked = true;
-        const char *name = is_dir ? ".mask-dir" : ".mask-file";
-        if (is_dir ? (mkdirat(w->root, name, 0555) < 0 && errno != EEXIST)
-                   : (make_node(w->root, name, false) < 0 && errno != EEXIST))
+        const char *name = is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE;
+        if (w->observer)
+                ; /* there already */
+        else if (is_dir ? (mkdirat(w->root, name, 0555) < 0 && errno != EEXIST)
+                        : (make_node(w->root, name, false) < 0 && errno != EEXIST))
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
         AUTO_FD(tree, mount_clone(w->root, name, 0));
         if (tree < 0 || set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
@@ -367,7 +381,9 @@ static int root_begin(struct wall_init *w, struct err *e)
         (void) snprintf(inodes, sizeof inodes, "%zu", 1024 + 32 * w->plan->step_count);
         if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
                 return wall_fail(e, STAGE_ROOT, "making mounts private");
-        w->root = make_tmpfs("4m", inodes, PLAIN);
+        w->root = w->s->watch ? wall_front_open(w) : -1;
+        if (w->root < 0)
+                w->root = make_tmpfs("4m", inodes, PLAIN);
         if (w->root < 0 || note_device(w->root, &w->root_dev) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the new root");
         /* On top of the old root, where it is reached only through its descriptor until pivot_root. */
@@ -386,11 +402,11 @@ int wall_root_build(struct wall_init *w, struct err *e)
                         return -1;
         }
         forget_parent(w);
-        if (w->masked) {
-                (void) unlinkat(w->root, ".mask-dir", AT_REMOVEDIR);
-                (void) unlinkat(w->root, ".mask-file", 0);
+        if (w->masked && !w->observer) {
+                (void) unlinkat(w->root, FRONT_MASK_DIR, AT_REMOVEDIR);
+                (void) unlinkat(w->root, FRONT_MASK_FILE, 0);
         }
-        if (make_node(w->root, &LANDLOCK_CANARY[1], false) < 0 ||
+        if ((!w->observer && make_node(w->root, &LANDLOCK_CANARY[1], false) < 0) ||
             set_attr(w->root, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "closing the new root");
         return 0;

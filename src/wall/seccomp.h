@@ -30,6 +30,8 @@ struct seccomp_ask {
                               are refused, because Landlock does not cover them */
         bool tell;         /* denied calls worth telling go to the supervisor (SECCOMP_RET_USER_NOTIF), which
                               always answers with seccomp_errno(); off: that error at once */
+        bool watch;     /* calls that change or run a path, and are let through, are shown to the supervisor
+                           first, which lets them go on (seccomp_lets_through() says which it may) */
         bool memfd_any; /* the pid namespace already makes memfds non-executable (vm.memfd_noexec=1): only an
                            explicit MFD_EXEC is refused. Off: memfd_create needs MFD_NOEXEC_SEAL */
 };
@@ -98,6 +100,12 @@ const char *seccomp_name(enum seccomp_arch arch, long nr);
 unsigned seccomp_reachable(const struct seccomp_ask *ask);
 /* What this process runs on. */
 enum seccomp_arch seccomp_native(void);
+
+/* Is this one of the calls that `watch` shows, wholly let through by its row? */
+bool seccomp_watched(const struct seccomp_row *row);
+/* Of a call that the supervisor was shown: would the filter without `watch` have let it through? Only then
+ * may it go on. Judged by number and arguments, which nobody can change any more. */
+bool seccomp_lets_through(const struct seccomp_data *d);
 
 /* The three below are for the supervisor and a call it was told of. They never follow a pointer argument. */
 

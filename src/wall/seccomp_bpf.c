@@ -35,6 +35,7 @@ enum go {
         GO_ALLOW,
         GO_TELL,        /* becomes GO_NOTIFY or GO_EPERM */
         GO_TELL_FAMILY, /* becomes GO_NOTIFY or GO_EAFNOSUPPORT */
+        GO_WATCH,       /* becomes GO_NOTIFY or GO_ALLOW */
         GO__COUNT
 };
 
@@ -98,6 +99,8 @@ static uint32_t settle(const struct program *p, uint32_t go)
                 return p->ask->tell ? GO_NOTIFY : GO_EPERM;
         if (go == GO_TELL_FAMILY)
                 return p->ask->tell ? GO_NOTIFY : GO_EAFNOSUPPORT;
+        if (go == GO_WATCH)
+                return p->ask->watch ? GO_NOTIFY : GO_ALLOW;
         return go;
 }
 
@@ -201,7 +204,9 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 #define SETID_BITS 06000u
 #define DEVICE_BIT 0020000u /* set in S_IFCHR and S_IFBLK, clear in S_IFREG, S_IFIFO and S_IFSOCK */
 /* O_CREAT, __O_TMPFILE. Without them libc may leave garbage as the mode. */
-#define MAKES_FILE   (0x40u | 0x400000u)
+#define MAKES_FILE (0x40u | 0x400000u)
+/* O_WRONLY, O_RDWR, O_TRUNC */
+#define CHANGES_FILE (1u | 2u | 0x200u)
 #define NEW_LISTENER 8u
 #define WHITEOUT     4u
 #define MEMFD_HUGE   4u /* MFD_NOEXEC_SEAL does not hold for these */
@@ -332,17 +337,18 @@ static uint32_t rule_ioprio(struct program *p)
         return choose(p, CHOICE(LOW(0), ioprio_process, if_zero(p, LOW(1), GO_ALLOW, GO_EPERM), GO_EPERM));
 }
 
-static uint32_t rule_rename(struct program *p) { return if_bits(p, LOW(4), WHITEOUT, GO_EINVAL, GO_ALLOW); }
+static uint32_t rule_rename(struct program *p) { return if_bits(p, LOW(4), WHITEOUT, GO_EINVAL, GO_WATCH); }
 
-static uint32_t rule_open(struct program *p)
+/* `flags` is the argument before the mode. */
+static uint32_t open_with(struct program *p, unsigned flags)
 {
-        return if_bits(p, LOW(1), MAKES_FILE, if_bits(p, LOW(2), SETID_BITS, GO_TELL, GO_ALLOW), GO_ALLOW);
+        uint32_t makes = if_bits(p, LOW(flags + 1), SETID_BITS, GO_TELL, GO_WATCH);
+        uint32_t takes = if_bits(p, LOW(flags), CHANGES_FILE, GO_WATCH, GO_ALLOW);
+        return if_bits(p, LOW(flags), MAKES_FILE, makes, takes);
 }
 
-static uint32_t rule_openat(struct program *p)
-{
-        return if_bits(p, LOW(2), MAKES_FILE, if_bits(p, LOW(3), SETID_BITS, GO_TELL, GO_ALLOW), GO_ALLOW);
-}
+static uint32_t rule_open(struct program *p) { return open_with(p, 1); }
+static uint32_t rule_openat(struct program *p) { return open_with(p, 2); }
 
 static uint32_t rule_memfd(struct program *p)
 {
@@ -426,7 +432,7 @@ static uint32_t go_of(struct program *p, const struct seccomp_row *row)
         case SECCOMP_ABSENT:
                 return GO_ENOSYS;
         case SECCOMP_ALLOW:
-                return GO_ALLOW;
+                return seccomp_watched(row) ? GO_WATCH : GO_ALLOW;
         case SECCOMP_ALLOW_IF:
                 return go_of_rule(p, row->rule);
         case SECCOMP_REFUSE:
@@ -453,6 +459,22 @@ static uint32_t write_numbers(struct program *p)
                 n = add_range(p, r, n, (struct range){ UINT32_MAX, GO_ENOSYS });
         }
         return load(p, offsetof(struct seccomp_data, nr), ALL_BITS, search(p, r, n));
+}
+
+bool seccomp_lets_through(const struct seccomp_data *d)
+{
+        enum seccomp_arch arch = d->arch == AUDIT_ARCH_AARCH64 ? SECCOMP_AARCH64 : SECCOMP_X86_64;
+        const struct seccomp_row *row = seccomp_row_get(arch, d->nr);
+        if (!row || d->arch != (arch == SECCOMP_AARCH64 ? AUDIT_ARCH_AARCH64 : AUDIT_ARCH_X86_64))
+                return false;
+        if (row->verdict == SECCOMP_ALLOW)
+                return seccomp_watched(row);
+        if (row->verdict != SECCOMP_ALLOW_IF)
+                return false;
+        if (row->rule == RULE_RENAME)
+                return !(d->args[4] & WHITEOUT);
+        unsigned flags = row->rule == RULE_OPEN ? 1 : row->rule == RULE_OPENAT ? 2 : 0;
+        return flags && !(d->args[flags] & MAKES_FILE && d->args[flags + 1] & SETID_BITS);
 }
 
 size_t seccomp_compile(const struct seccomp_ask *ask, struct sock_filter *ret, size_t cap)

@@ -60,6 +60,20 @@ const char *seccomp_name(enum seccomp_arch arch, long nr)
         return row ? row->name : NULL;
 }
 
+/* Calls that change or run what a path names. open, openat and renameat2 have rules, which say it for them;
+ * execveat is how the payload itself is started, when nobody can answer yet. */
+static const bool watched[ROW__COUNT] = {
+        [ROW_execve] = true,   [ROW_mkdir] = true,    [ROW_mkdirat] = true, [ROW_rmdir] = true,
+        [ROW_unlink] = true,   [ROW_unlinkat] = true, [ROW_rename] = true,  [ROW_renameat] = true,
+        [ROW_link] = true,     [ROW_linkat] = true,   [ROW_symlink] = true, [ROW_symlinkat] = true,
+        [ROW_truncate] = true,
+};
+
+bool seccomp_watched(const struct seccomp_row *row)
+{
+        return row->verdict == SECCOMP_ALLOW && watched[row - rows];
+}
+
 static bool lets_through(const struct seccomp_ask *ask, const struct seccomp_row *row)
 {
         if (row->verdict != SECCOMP_ALLOW_IF)

@@ -3,11 +3,14 @@
  * samples. When the payload ends, or the keeper is gone, init ends, and the pid namespace ends with it. */
 #include "base/fd.h"
 #include "wall/internal.h"
+#include "wall/saw.h"
 #include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -26,7 +30,8 @@ enum { SAMPLE_MS = 50, TOLD_MAX = 512 };
 struct watch {
         struct wall_init *w;
         int signals;
-        unsigned told;
+        uint64_t told_of[TOLD_MAX]; /* hashes of the paths that were told */
+        unsigned told, calls;
         bool alone; /* the reaper was killed */
         struct wall_end end;
 };
@@ -42,29 +47,77 @@ static void drop_own_powers(void)
         (void) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-static void name_program(const struct wall_init *w, uint32_t pid, char *buf, size_t cap)
+/* Has this been told before? A path of a loop is told once. */
+static bool is_news(struct watch *t, const char *path, uint32_t kind)
 {
-        char name[32];
-        (void) snprintf(name, sizeof name, "%u/comm", pid);
-        if (w->proc < 0 || fd_get(w->proc, name, buf, cap) < 0)
-                buf[0] = '\0';
+        uint64_t h = 1469598103934665603ull ^ kind; /* FNV-1a */
+        for (; *path; path++)
+                h = (h ^ (unsigned char) *path) * 1099511628211ull;
+        for (unsigned i = 0; i < t->told; i++)
+                if (t->told_of[i] == h)
+                        return false;
+        if (t->told == TOLD_MAX)
+                return false;
+        t->told_of[t->told++] = h;
+        return true;
 }
 
-/* Always answered with an error: nothing is ever let through here, so there is nothing to race. */
+/* Would the mounts refuse it? What is not visible at all, the front tells of. */
+static bool refused_by_mount(const struct wall_denial *d)
+{
+        char path[sizeof d->path];
+        struct statvfs fs;
+        memcpy(path, d->path, sizeof path);
+        AUTO_FD(at, wall_open2(AT_FDCWD, path, O_PATH, RESOLVE_NO_MAGICLINKS));
+        char *slash = strrchr(path, '/');
+        if (at < 0 && errno == ENOENT && slash) {
+                slash[slash == path] = '\0';
+                at = wall_open2(AT_FDCWD, path, O_PATH, RESOLVE_NO_MAGICLINKS);
+        }
+        struct statfs kind;
+        if (at < 0 || fstatfs(at, &kind) < 0 || kind.f_type == PROC_SUPER_MAGIC)
+                return false; /* /dev/fd/1 and the like lead to something of the task's own */
+        return fstatvfs(at, &fs) == 0 && fs.f_flag & ST_RDONLY;
+}
+
+/* A call that goes on whatever we find: only what would be refused is told. Whether a program may run, the
+ * keeper knows. */
+static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
+{
+        struct wall_message m = { .word = WALL_SAYS_DENIED };
+        if (t->w->proc < 0 || !saw_call(t->w->proc, n->pid, &n->data, &m.denial))
+                return;
+        if (m.denial.kind == TRIED_WRITE && !refused_by_mount(&m.denial))
+                return;
+        if (is_news(t, m.denial.path, m.denial.kind))
+                (void) wire_offer(t->w->control, &m, sizeof m);
+}
+
+static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
+{
+        if (t->calls++ >= TOLD_MAX)
+                return;
+        struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
+        saw_program(t->w->proc, n->pid, m.denial.program, sizeof m.denial.program);
+        (void) wire_send(t->w->control, &m, sizeof m, -1);
+}
+
+/* SAFETY: a call goes on only if the filter itself, without being watched, would have let it through; that is
+ * judged by the copy of number and arguments which the kernel made. All else is answered with an error. */
 static void answer_notification(struct watch *t)
 {
-        struct wall_init *w = t->w;
         struct seccomp_notif n = { 0 };
-        if (syscall(SYS_ioctl, w->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
+        if (syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
                 return;
-        if (t->told++ < TOLD_MAX) {
-                struct wall_message m = { .word = WALL_SAYS_DENIED,
-                                          .denial = { .call = n.data, .count = 1 } };
-                name_program(w, n.pid, m.denial.program, sizeof m.denial.program);
-                (void) wire_send(w->control, &m, sizeof m, -1);
+        struct seccomp_notif_resp r = { .id = n.id };
+        if (seccomp_lets_through(&n.data)) {
+                tell_of_path(t, &n);
+                r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else {
+                tell_of_call(t, &n);
+                r.error = -seccomp_errno(&n.data);
         }
-        struct seccomp_notif_resp r = { .id = n.id, .error = -seccomp_errno(&n.data) };
-        (void) syscall(SYS_ioctl, w->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
+        (void) syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
 }
 
 /* False: the keeper is gone. */

@@ -46,11 +46,15 @@ enum wall_word {
         WALL_SAYS_END
 };
 
-/* A call that seccomp refused and that is worth telling. */
+/* What a refused effect was. A call is told with its arguments, the others with their path. */
+enum wall_tried { TRIED_CALL = 0, TRIED_READ, TRIED_WRITE, TRIED_RUN, TRIED__COUNT };
+
+/* Something that the box was refused and that is worth telling. */
 struct wall_denial {
         struct seccomp_data call;
-        uint32_t count; /* always 1 here: the keeper adds up */
+        uint32_t kind; /* enum wall_tried */
         char program[64];
+        char path[448]; /* absolute, as the box named it; one that is longer ends in "..." */
 };
 
 /* What it was, in our own words, and the policy line that would permit it (NULL: none can). */
@@ -99,6 +103,7 @@ struct wall_start {
         bool group_procs;     /* a control group counts the processes: the rlimit is only the net below it */
         bool die_with_thread; /* the caller has one thread: also use the parent-death signal */
         bool tell;            /* report refused calls */
+        bool watch;           /* report paths that were looked for and are hidden, where the host has FUSE */
         unsigned short rows, columns; /* of the terminal, when there is one */
         uid_t caller_uid;
         gid_t caller_gid;

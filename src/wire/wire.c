@@ -37,6 +37,11 @@ int wire_send(int fd, const void *p, size_t n, int pass)
         return k < 0 ? -1 : 0;
 }
 
+int wire_offer(int fd, const void *p, size_t n)
+{
+        return send(fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
 /* Takes the descriptors that came. One is handed on; of more, which fit into the padding of the control
  * buffer or were cut, none is kept open. Returns how many there were. */
 static unsigned take_passed(struct msghdr *m, int *ret_fd)

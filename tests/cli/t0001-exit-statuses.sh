@@ -63,10 +63,10 @@ for who in root as_user; do
 
         json=$($who "$CORDON" run -q --json -- unshare -U true 2>&1 >/dev/null </dev/null | tail -n 1)
         is "$who: a denial is in the object" "$(field "$json" '.denials|length > 0')" true
-        is "$who: the denial names its layer" "$(field "$json" '.denials[0].layer')" seccomp
-        has "$who: the denial names the call" "$(field "$json" '.denials[0].what')" unshare
-        is "$who: the denial names the program" "$(field "$json" '.denials[0].program')" unshare
-        is "$who: a denial counts" "$(field "$json" '.denials[0].count >= 1')" true
+        is "$who: the denial names its layer" "$(field "$json" '[.denials[] | select(.code == "call")][0].layer')" seccomp
+        has "$who: the denial names the call" "$(field "$json" '[.denials[] | select(.code == "call")][0].what')" unshare
+        is "$who: the denial names the program" "$(field "$json" '[.denials[] | select(.code == "call")][0].program')" unshare
+        is "$who: a denial counts" "$(field "$json" '[.denials[] | select(.code == "call")][0].count >= 1')" true
 
         # --- starts that fail ---
         status $who "$CORDON" run --status-fd 3 --read /no/such/door -- true 3>"$T/status" >/dev/null

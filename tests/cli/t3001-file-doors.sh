@@ -187,7 +187,7 @@ for state in .state new real/state link/state; do
         is "nor can a write door change it ($state)" \
                 "$(CORDON_STATE=$T/home/$state "$CORDON" run --write "$T/home" -- sh -c "echo x >$T/home/$state/ledger" 2>/dev/null
                 cat "$T/home/$state/ledger")" secret
-        rm -rf "$T/home/$state"
+        rm -rf "${T:?}/home/$state"
 done
 has "a door into the state directory is refused" \
         "$(CORDON_STATE=$T/home "$CORDON" run --read "$T/home/real" -- true 2>&1)" "would open cordon's own state"

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* box/denials.c - what the box was refused, in words, with the line that would permit it. A report: nothing
+ * here is an input to any wall. Paths come from the payload; the host is asked only whether they exist. */
+#include "base/str.h"
+#include "box/internal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct {
+        const char *word;
+        enum effect_kind effect;
+} tried[] = {
+        [TRIED_CALL] = { "call", EFFECT_NONE },
+        [TRIED_READ] = { "read", EFFECT_READ },
+        [TRIED_WRITE] = { "write", EFFECT_WRITE },
+        [TRIED_RUN] = { "run", EFFECT_RUN },
+};
+_Static_assert(sizeof tried / sizeof *tried == TRIED__COUNT, "a word for each kind");
+
+/* Where programs look for settings of the system, and go on without them. */
+static const char *const minor_roots[] = { "/etc", "/run", "/sys", "/proc", "/var/run" };
+
+/* What the C library and shells look for in every program, whatever it does. */
+static const char *const habits[] = {
+        "/etc/ld.so.preload", "/etc/locale.alias", "/etc/nsswitch.conf", "/etc/localtime",   "/etc/gai.conf",
+        "/etc/host.conf",     "/etc/inputrc",      "/etc/terminfo",      "/etc/bash.bashrc", "/etc/profile",
+        "/etc/selinux",       "/var/run",          "/run/nscd",          "/run/systemd",     "/sys/devices",
+        "/sys/kernel",        "/sys/fs",
+};
+
+static bool any_covers(const char *const *roots, size_t count, const char *path)
+{
+        for (size_t i = 0; i < count; i++) {
+                size_t n = strlen(roots[i]);
+                if (strncmp(path, roots[i], n) == 0 && (path[n] == '/' || path[n] == '\0'))
+                        return true;
+        }
+        return false;
+}
+
+static enum box_weight weight_of(const char *path)
+{
+        if (any_covers(habits, sizeof habits / sizeof *habits, path))
+                return BOX_HABIT;
+        bool setting = any_covers(minor_roots, sizeof minor_roots / sizeof *minor_roots, path);
+        return setting ? BOX_SETTING : BOX_PLAIN;
+}
+
+static bool exists(const char *path)
+{
+        struct stat st;
+        return fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0;
+}
+
+/* What is not there outside either was not refused, but for a new file in a directory that is there: then
+ * the door would be to the directory. Shortens `path` to what a door can name. */
+static bool is_on_host(char *path, enum wall_tried kind)
+{
+        if (exists(path))
+                return true;
+        char *slash = strrchr(path, '/');
+        if (kind != TRIED_WRITE || !slash || slash == path)
+                return false;
+        *slash = '\0';
+        return exists(path);
+}
+
+static void fill_permit(const struct box *b, struct box_denial *n, char *path, enum effect_kind kind)
+{
+        AUTO_BUF(line);
+        struct effect f = { .kind = kind, .path = path };
+        struct decision d = policy_decide(b->c.policy, &f);
+        policy_smallest_line(&f, &d, &line);
+        if (!line.failed)
+                (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(&line));
+}
+
+/* Does a door cover it after all? Every program that is started is told of, and most may. */
+static bool is_allowed(const struct box *b, char *path, enum effect_kind kind)
+{
+        struct effect f = { .kind = kind, .path = path };
+        return policy_decide(b->c.policy, &f).answer == ANSWER_ALLOW;
+}
+
+/* False: nothing was refused. */
+static bool describe_path(const struct box *b, const struct wall_denial *d, struct box_denial *n)
+{
+        char path[sizeof d->path];
+        enum wall_tried kind = (enum wall_tried) d->kind;
+        memcpy(path, d->path, sizeof path);
+        path[sizeof path - 1] = '\0';
+        if (path[0] != '/')
+                return false;
+        (void) snprintf(n->path, sizeof n->path, "%s", path);
+        if (!is_on_host(path, kind))
+                return false;
+        n->on_host = 1;
+        if (is_allowed(b, path, tried[kind].effect))
+                return false;
+        n->weight = weight_of(n->path);
+        char shown[sizeof n->what - 16];
+        (void) str_inert(span_str(n->path), shown, sizeof shown);
+        (void) snprintf(n->what, sizeof n->what, "%s %s", tried[kind].word, shown);
+        if (strcmp(shown, n->path) == 0) /* no line can name what has bytes that must not be shown */
+                fill_permit(b, n, path, tried[kind].effect);
+        (void) snprintf(n->layer, sizeof n->layer, "mount");
+        return true;
+}
+
+static void describe_call(const struct wall_denial *d, struct box_denial *n)
+{
+        const char *permit = wall_denial_words(d, n->what, sizeof n->what);
+        (void) snprintf(n->permit, sizeof n->permit, "%s", permit ? permit : "");
+        (void) snprintf(n->layer, sizeof n->layer, "seccomp");
+}
+
+static bool add_up(struct box_result *r, const struct box_denial *n)
+{
+        for (unsigned i = 0; i < r->denial_count; i++)
+                if (strcmp(r->denials[i].what, n->what) == 0 &&
+                    strcmp(r->denials[i].program, n->program) == 0) {
+                        r->denials[i].count++;
+                        return true;
+                }
+        return false;
+}
+
+void keeper_note_denial(struct box *b, const struct wall_denial *d)
+{
+        struct box_denial n = { .count = 1, .on_host = -1 };
+        if (d->kind >= TRIED__COUNT)
+                return;
+        (void) snprintf(n.code, sizeof n.code, "%s", tried[d->kind].word);
+        (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
+                         sizeof n.program);
+        if (d->kind == TRIED_CALL)
+                describe_call(d, &n);
+        else if (!describe_path(b, d, &n))
+                return;
+        if (add_up(&b->r, &n))
+                return;
+        if (b->r.denial_count < DENIALS_MAX)
+                b->r.denials[b->r.denial_count++] = n;
+        else
+                b->r.denials_lost++;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/front_serve.c - the observer: answers FUSE from the table, and tells of what is not in it.
+ *
+ * It is a copy of init without its descriptors. Names in requests are the payload's bytes; they are compared,
+ * and copied into a message, nothing else. Whatever it is asked that is not in the table of answers below is
+ * refused, so that what FUSE learns to ask in later kernels is refused too. */
+#include "base/fd.h"
+#include "wall/front.h"
+#include "wall/internal.h"
+#include "wall/mountapi.h"
+#include "wall/saw.h"
+#include "wire/wire.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/fuse.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+enum { BUFFER = 16384, TOLD_MAX = 256, FOREVER = 1 << 30, INIT_PID = 1 };
+
+struct request {
+        const struct fuse_in_header *head;
+        const char *body; /* what follows it: `len` bytes and a NUL */
+        size_t len;
+};
+
+struct observer {
+        const struct front *f;
+        int proc;                /* a /proc of the box's processes, of our own */
+        uint64_t told[TOLD_MAX]; /* hashes of what was told already */
+        unsigned told_count;
+        bool awake; /* the probe from inside is over: what is looked for now, the payload looks for */
+};
+
+/* ---- answers ---- */
+
+static void reply(const struct front *f, const struct request *r, int error, const void *p, size_t n)
+{
+        char out[BUFFER];
+        struct fuse_out_header head = { .error = error, .unique = r->head->unique };
+        if (error || n > sizeof out - sizeof head)
+                n = 0;
+        head.len = (uint32_t) (sizeof head + n);
+        memcpy(out, &head, sizeof head);
+        if (n)
+                memcpy(out + sizeof head, p, n);
+        (void) !write(f->fuse, out, head.len); /* ENOENT: who asked was killed in between */
+}
+
+static struct fuse_attr attr_of(const struct front *f, uint32_t i)
+{
+        const struct front_node *n = &f->tree.node[i];
+        uint64_t born = (uint64_t) f->born;
+        return (struct fuse_attr){ .ino = i,
+                                   .size = n->text ? strlen(n->text) : 0,
+                                   .atime = born,
+                                   .mtime = born,
+                                   .ctime = born,
+                                   .mode = n->mode,
+                                   .nlink = S_ISDIR(n->mode) ? 2 : 1,
+                                   .blksize = 4096 };
+}
+
+/* A node number comes from the kernel, which had it from us; looked at all the same. */
+static uint32_t node_of(const struct front *f, const struct request *r)
+{
+        return r->head->nodeid > 0 && r->head->nodeid < f->tree.count ? (uint32_t) r->head->nodeid : 0;
+}
+
+static void say_init(struct observer *o, const struct request *r)
+{
+        struct fuse_init_in in = { 0 };
+        memcpy(&in, r->body, r->len < sizeof in ? r->len : sizeof in);
+        struct fuse_init_out out = { .major = FUSE_KERNEL_VERSION,
+                                     .minor = FUSE_KERNEL_MINOR_VERSION,
+                                     .max_readahead = in.max_readahead,
+                                     .max_background = 16,
+                                     .congestion_threshold = 12,
+                                     .max_write = 4096,
+                                     .time_gran = 1 };
+        reply(o->f, r, in.major < 7 ? -EPROTO : 0, &out, sizeof out);
+}
+
+static uint64_t hash_of(const struct wall_denial *d)
+{
+        uint64_t h = 1469598103934665603ull ^ d->kind; /* FNV-1a: only against telling twice */
+        for (const char *p = d->path; *p; p++)
+                h = (h ^ (unsigned char) *p) * 1099511628211ull;
+        return h;
+}
+
+static bool is_news(struct observer *o, const struct wall_denial *d)
+{
+        uint64_t h = hash_of(d);
+        for (unsigned i = 0; i < o->told_count; i++)
+                if (o->told[i] == h)
+                        return false;
+        if (o->told_count == TOLD_MAX)
+                return false;
+        o->told[o->told_count++] = h;
+        return true;
+}
+
+/* Who asked waits for our answer, so the arguments of its call stand still, as far as they ever do. */
+static void tell_of(struct observer *o, const struct request *r, uint32_t dir)
+{
+        struct wall_message m = { .word = WALL_SAYS_DENIED };
+        char missing[sizeof m.denial.path];
+        if (!front_tree_path(&o->f->tree, dir, r->body, missing, sizeof missing))
+                return;
+        if (!o->awake) {
+                o->awake = strcmp(missing, ATTEST_MISSING) == 0;
+                return;
+        }
+        saw_missing(o->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
+        if (is_news(o, &m.denial))
+                (void) wire_offer(o->f->control, &m, sizeof m);
+}
+
+static void say_lookup(struct observer *o, const struct request *r)
+{
+        const struct front *f = o->f;
+        uint32_t dir = node_of(f, r);
+        bool by_init = r->head->pid == INIT_PID;
+        uint32_t i = front_tree_find(&f->tree, dir, r->body, strlen(r->body), by_init);
+        if (i == 0) {
+                if (dir && !by_init)
+                        tell_of(o, r, dir);
+                reply(f, r, -ENOENT, NULL, 0);
+                return;
+        }
+        uint64_t valid = f->tree.node[i].ours ? 0 : FOREVER;
+        struct fuse_entry_out out = {
+                .nodeid = i, .entry_valid = valid, .attr_valid = FOREVER, .attr = attr_of(f, i)
+        };
+        reply(f, r, 0, &out, sizeof out);
+}
+
+static void say_attr(struct observer *o, const struct request *r)
+{
+        uint32_t i = node_of(o->f, r);
+        struct fuse_attr_out out = { .attr_valid = FOREVER, .attr = attr_of(o->f, i ? i : 1) };
+        reply(o->f, r, i ? 0 : -ESTALE, &out, sizeof out);
+}
+
+static void say_link(struct observer *o, const struct request *r)
+{
+        uint32_t i = node_of(o->f, r);
+        const char *text = i && S_ISLNK(o->f->tree.node[i].mode) ? o->f->tree.node[i].text : NULL;
+        reply(o->f, r, text ? 0 : -EINVAL, text, text ? strlen(text) : 0);
+}
+
+static void say_open(struct observer *o, const struct request *r)
+{
+        struct fuse_open_out out = { .open_flags = FOPEN_KEEP_CACHE | FOPEN_CACHE_DIR };
+        reply(o->f, r, 0, &out, sizeof out);
+}
+
+static struct fuse_read_in range_of(const struct request *r)
+{
+        struct fuse_read_in in = { 0 };
+        memcpy(&in, r->body, r->len < sizeof in ? r->len : sizeof in);
+        if (in.size > BUFFER / 2)
+                in.size = BUFFER / 2;
+        return in;
+}
+
+static void say_read(struct observer *o, const struct request *r)
+{
+        struct fuse_read_in in = range_of(r);
+        uint32_t i = node_of(o->f, r);
+        const char *text = i && S_ISREG(o->f->tree.node[i].mode) ? o->f->tree.node[i].text : NULL;
+        size_t len = text ? strlen(text) : 0;
+        size_t from = in.offset < len ? (size_t) in.offset : len;
+        size_t n = len - from < in.size ? len - from : in.size;
+        reply(o->f, r, 0, text ? text + from : NULL, n);
+}
+
+/* Adds one entry, or nothing when it does not fit. */
+static size_t put_entry(char *out, size_t room, uint64_t ino, uint64_t off, mode_t mode, const char *name,
+                        size_t len)
+{
+        struct fuse_dirent d = { .ino = ino, .off = off, .namelen = (uint32_t) len, .type = IFTODT(mode) };
+        size_t whole = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET + len);
+        if (whole > room)
+                return 0;
+        memset(out, 0, whole);
+        memcpy(out, &d, FUSE_NAME_OFFSET);
+        memcpy(out + FUSE_NAME_OFFSET, name, len);
+        return whole;
+}
+
+static void say_list(struct observer *o, const struct request *r)
+{
+        char out[BUFFER / 2];
+        struct fuse_read_in in = range_of(r);
+        const struct front_tree *t = &o->f->tree;
+        uint32_t dir = node_of(o->f, r);
+        size_t n = 0;
+        uint64_t off = 0;
+        for (; off < 2; off++)
+                if (off >= in.offset)
+                        n += put_entry(out + n, in.size - n, dir, off + 1, S_IFDIR, "..", off ? 2 : 1);
+        for (uint32_t i = dir ? t->node[dir].child : 0; i; i = t->node[i].next) {
+                if (t->node[i].ours || off++ < in.offset)
+                        continue;
+                size_t k = put_entry(out + n, in.size - n, i, off, t->node[i].mode, t->node[i].name,
+                                     t->node[i].name_len);
+                if (k == 0)
+                        break;
+                n += k;
+        }
+        reply(o->f, r, 0, out, n);
+}
+
+static void say_statfs(struct observer *o, const struct request *r)
+{
+        struct fuse_statfs_out out = { .st = { .bsize = 4096, .namelen = 255, .frsize = 4096 } };
+        reply(o->f, r, 0, &out, sizeof out);
+}
+
+static void say_done(struct observer *o, const struct request *r) { reply(o->f, r, 0, NULL, 0); }
+static void say_nothing(struct observer *o, const struct request *r)
+{
+        (void) o;
+        (void) r;
+}
+
+static const struct {
+        uint32_t opcode;
+        void (*say)(struct observer *, const struct request *);
+} answers[] = {
+        { FUSE_INIT, say_init },         { FUSE_LOOKUP, say_lookup },
+        { FUSE_GETATTR, say_attr },      { FUSE_READLINK, say_link },
+        { FUSE_OPEN, say_open },         { FUSE_OPENDIR, say_open },
+        { FUSE_READ, say_read },         { FUSE_READDIR, say_list },
+        { FUSE_STATFS, say_statfs },     { FUSE_RELEASE, say_done },
+        { FUSE_RELEASEDIR, say_done },   { FUSE_DESTROY, say_done },
+        { FUSE_FORGET, say_nothing },    { FUSE_BATCH_FORGET, say_nothing },
+        { FUSE_INTERRUPT, say_nothing },
+};
+
+static void answer(struct observer *o, const struct request *r)
+{
+        for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+                if (answers[i].opcode == r->head->opcode) {
+                        answers[i].say(o, r);
+                        return;
+                }
+        reply(o->f, r, -ENOSYS, NULL, 0);
+}
+
+/* ---- life ---- */
+
+static int own_proc(void)
+{
+        AUTO_FD(fs, mount_fsopen("proc"));
+        if (fs < 0 || mount_fsset(fs, "subset", "pid") < 0 || mount_fscreate(fs) < 0)
+                return -1;
+        return mount_fsmount(fs,
+                             MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
+}
+
+/* One capability over the box's processes, to read the arguments of a call; none over anything else. */
+static void drop_powers(void)
+{
+        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct d[2] = { { 0 } };
+        d[0].effective = d[0].permitted = 1u << CAP_SYS_PTRACE;
+        (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        (void) syscall(SYS_capset, &head, d);
+        (void) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+_Noreturn void front_serve(struct front *f)
+{
+        static struct observer o;
+        static char in[BUFFER + 1];
+        (void) prctl(PR_SET_NAME, "cordon-observer", 0, 0, 0);
+        o.f = f;
+        o.proc = own_proc();
+        drop_powers();
+        for (;;) {
+                ssize_t n = read(f->fuse, in, BUFFER);
+                if (n < 0 && (errno == EINTR || errno == ENOENT || errno == EAGAIN))
+                        continue;
+                if (n < (ssize_t) sizeof(struct fuse_in_header))
+                        _exit(0); /* unmounted */
+                in[n] = '\0';
+                struct request r = { .head = (const void *) in,
+                                     .body = in + sizeof *r.head,
+                                     .len = (size_t) n - sizeof *r.head };
+                answer(&o, &r);
+        }
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/saw.c - reads the path that a call of the payload names. Never: decides, allocates, trusts what it
+ * read. */
+#include "wall/saw.h"
+
+#include "base/fd.h"
+#include "wall/seccomp.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+enum how { READS = 0, WRITES, RUNS, BY_FLAGS /* of open: the argument after the path */ };
+
+/* Calls that name a path: which argument, and which is the directory it is relative to (-1: the working one).
+ * `second` is the path that rename and link take besides. */
+static const struct path_call {
+        const char *name;
+        int8_t path, dir, second, second_dir;
+        enum how how;
+} calls[] = {
+        { "open", 0, -1, -1, -1, BY_FLAGS },
+        { "openat", 1, 0, -1, -1, BY_FLAGS },
+        { "creat", 0, -1, -1, -1, WRITES },
+        { "execve", 0, -1, -1, -1, RUNS },
+        { "execveat", 1, 0, -1, -1, RUNS },
+        { "stat", 0, -1, -1, -1, READS },
+        { "lstat", 0, -1, -1, -1, READS },
+        { "newfstatat", 1, 0, -1, -1, READS },
+        { "statx", 1, 0, -1, -1, READS },
+        { "access", 0, -1, -1, -1, READS },
+        { "faccessat", 1, 0, -1, -1, READS },
+        { "faccessat2", 1, 0, -1, -1, READS },
+        { "readlink", 0, -1, -1, -1, READS },
+        { "readlinkat", 1, 0, -1, -1, READS },
+        { "statfs", 0, -1, -1, -1, READS },
+        { "chdir", 0, -1, -1, -1, READS },
+        { "getxattr", 0, -1, -1, -1, READS },
+        { "lgetxattr", 0, -1, -1, -1, READS },
+        { "listxattr", 0, -1, -1, -1, READS },
+        { "llistxattr", 0, -1, -1, -1, READS },
+        { "inotify_add_watch", 1, -1, -1, -1, READS },
+        { "mkdir", 0, -1, -1, -1, WRITES },
+        { "mkdirat", 1, 0, -1, -1, WRITES },
+        { "rmdir", 0, -1, -1, -1, WRITES },
+        { "unlink", 0, -1, -1, -1, WRITES },
+        { "unlinkat", 1, 0, -1, -1, WRITES },
+        { "rename", 0, -1, 1, -1, WRITES },
+        { "renameat", 1, 0, 3, 2, WRITES },
+        { "renameat2", 1, 0, 3, 2, WRITES },
+        { "link", 1, -1, 0, -1, WRITES },
+        { "linkat", 3, 2, 1, 0, WRITES },
+        { "symlink", 1, -1, -1, -1, WRITES },
+        { "symlinkat", 2, 1, -1, -1, WRITES },
+        { "truncate", 0, -1, -1, -1, WRITES },
+        { "chmod", 0, -1, -1, -1, WRITES },
+        { "fchmodat", 1, 0, -1, -1, WRITES },
+        { "chown", 0, -1, -1, -1, WRITES },
+        { "lchown", 0, -1, -1, -1, WRITES },
+        { "fchownat", 1, 0, -1, -1, WRITES },
+        { "utimensat", 1, 0, -1, -1, WRITES },
+        { "mknod", 0, -1, -1, -1, WRITES },
+        { "mknodat", 1, 0, -1, -1, WRITES },
+        { "setxattr", 0, -1, -1, -1, WRITES },
+};
+
+static const struct path_call *find_call(const struct seccomp_data *d)
+{
+        enum seccomp_arch arch = d->arch == AUDIT_ARCH_AARCH64 ? SECCOMP_AARCH64 : SECCOMP_X86_64;
+        const struct seccomp_row *row = seccomp_row_get(arch, d->nr);
+        for (size_t i = 0; row && i < sizeof calls / sizeof *calls; i++)
+                if (strcmp(calls[i].name, row->name) == 0)
+                        return &calls[i];
+        return NULL;
+}
+
+enum wall_tried saw_kind(const struct seccomp_data *d)
+{
+        const struct path_call *c = find_call(d);
+        if (!c)
+                return TRIED_CALL;
+        if (c->how == BY_FLAGS) {
+                uint64_t flags = d->args[c->path + 1];
+                bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
+                return writes ? TRIED_WRITE : TRIED_READ;
+        }
+        return c->how == RUNS ? TRIED_RUN : c->how == WRITES ? TRIED_WRITE : TRIED_READ;
+}
+
+/* Page by page, because what follows the text may not be mapped. False: not a whole string. */
+static bool read_text(uint32_t task, uint64_t at, char *ret, size_t cap)
+{
+        size_t n = 0;
+        while (n < cap) {
+                size_t left = 4096 - (at + n) % 4096;
+                struct iovec to = { ret + n, left < cap - n ? left : cap - n };
+                struct iovec from = { (void *) (uintptr_t) (at + n), to.iov_len };
+                ssize_t k = process_vm_readv((pid_t) task, &to, 1, &from, 1, 0);
+                if (k <= 0)
+                        return false;
+                if (memchr(ret + n, '\0', (size_t) k))
+                        return true;
+                n += (size_t) k;
+        }
+        return false;
+}
+
+/* Where a relative path of that task begins. */
+static bool read_start(int proc, uint32_t task, int32_t dirfd, char *ret, size_t cap)
+{
+        char name[48];
+        if (dirfd == AT_FDCWD)
+                (void) snprintf(name, sizeof name, "%u/cwd", task);
+        else
+                (void) snprintf(name, sizeof name, "%u/fd/%d", task, dirfd);
+        ssize_t n = readlinkat(proc, name, ret, cap - 1);
+        if (n <= 0 || ret[0] != '/')
+                return false;
+        ret[n] = '\0';
+        return true;
+}
+
+/* "/a" and "b/../c" become "/a/c", as text: links are not followed. */
+static bool join(const char *start, const char *path, char *ret, size_t cap)
+{
+        const char *parts[2] = { path[0] == '/' ? "" : start, path };
+        size_t n = 0;
+        for (int i = 0; i < 2; i++)
+                for (const char *at = parts[i]; *at;) {
+                        at += strspn(at, "/");
+                        size_t k = strcspn(at, "/");
+                        if (k == 2 && at[0] == '.' && at[1] == '.')
+                                while (n > 0 && ret[--n] != '/')
+                                        ;
+                        else if (k > 0 && !(k == 1 && at[0] == '.')) {
+                                if (n + k + 2 > cap)
+                                        return false;
+                                ret[n++] = '/';
+                                memcpy(ret + n, at, k);
+                                n += k;
+                        }
+                        at += k;
+                }
+        if (n == 0)
+                ret[n++] = '/';
+        ret[n] = '\0';
+        return true;
+}
+
+static bool read_path(int proc, uint32_t task, const struct seccomp_data *d, int path, int dir, char *ret,
+                      size_t cap)
+{
+        char text[4096], start[4096] = "";
+        if (path < 0 || !read_text(task, d->args[path], text, sizeof text) || text[0] == '\0')
+                return false;
+        int32_t dirfd = dir < 0 ? AT_FDCWD : (int32_t) d->args[dir];
+        if (text[0] != '/' && !read_start(proc, task, dirfd, start, sizeof start))
+                return false;
+        char whole[8192];
+        if (!join(start, text, whole, sizeof whole))
+                return false;
+        (void) snprintf(ret, cap, "%s", whole);
+        if (strlen(whole) >= cap)
+                memcpy(ret + cap - 4, "...", 4);
+        return true;
+}
+
+void saw_program(int proc, uint32_t task, char *ret, size_t cap)
+{
+        char name[32];
+        (void) snprintf(name, sizeof name, "%u/comm", task);
+        if (proc < 0 || fd_get(proc, name, ret, cap) < 0)
+                ret[0] = '\0';
+}
+
+bool saw_call(int proc, uint32_t task, const struct seccomp_data *d, struct wall_denial *ret)
+{
+        const struct path_call *c = find_call(d);
+        if (!c || !read_path(proc, task, d, c->path, c->dir, ret->path, sizeof ret->path))
+                return false;
+        ret->kind = saw_kind(d);
+        ret->call = *d;
+        saw_program(proc, task, ret->program, sizeof ret->program);
+        return true;
+}
+
+/* "NR 0xARG ... 0xSP 0xPC", or "running". */
+static bool read_call(int proc, uint32_t task, struct seccomp_data *ret)
+{
+        char name[32], text[256];
+        (void) snprintf(name, sizeof name, "%u/syscall", task);
+        if (proc < 0 || fd_get(proc, name, text, sizeof text) <= 0 || text[0] < '0' || text[0] > '9')
+                return false;
+        char *at = text;
+        *ret = (struct seccomp_data){ .arch = seccomp_native() == SECCOMP_AARCH64 ? AUDIT_ARCH_AARCH64
+                                                                                  : AUDIT_ARCH_X86_64 };
+        ret->nr = (int) strtol(at, &at, 10);
+        for (int i = 0; i < 6; i++)
+                ret->args[i] = strtoull(at, &at, 16);
+        return true;
+}
+
+static bool leads_to(const char *path, const char *missing)
+{
+        size_t n = strlen(missing);
+        return strncmp(path, missing, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret)
+{
+        struct seccomp_data d;
+        *ret = (struct wall_denial){ .kind = TRIED_READ };
+        saw_program(proc, task, ret->program, sizeof ret->program);
+        const struct path_call *c = read_call(proc, task, &d) ? find_call(&d) : NULL;
+        if (c) {
+                ret->kind = saw_kind(&d);
+                if (read_path(proc, task, &d, c->path, c->dir, ret->path, sizeof ret->path) &&
+                    (anywhere || leads_to(ret->path, missing)))
+                        return;
+                if (read_path(proc, task, &d, c->second, c->second_dir, ret->path, sizeof ret->path) &&
+                    (anywhere || leads_to(ret->path, missing)))
+                        return;
+        }
+        (void) snprintf(ret->path, sizeof ret->path, "%s", missing);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/saw.h - what a call of the payload was tried on, read from its arguments. For reports alone: the
+ * payload can change what they point to at any moment, so nothing is decided by it. */
+#pragma once
+#include "wall/wall.h"
+
+/* A task that waits in a call found `missing` not to be there. Fills kind, path and program: the path that
+ * its call names, if that leads to `missing` (or `anywhere`: a covered place, whose name we do not know),
+ * else `missing` itself. */
+void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret);
+/* The same for a call that is known. False: it is tried on no path. */
+bool saw_call(int proc, uint32_t task, const struct seccomp_data *call, struct wall_denial *ret);
+/* The name a task goes by; "" when it is gone. */
+void saw_program(int proc, uint32_t task, char *ret, size_t cap);
+/* Reading, writing or running: what a call would do to its path. */
+enum wall_tried saw_kind(const struct seccomp_data *call);

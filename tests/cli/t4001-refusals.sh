@@ -1,0 +1,80 @@
+#!/bin/sh
+# What a box was refused is told exactly: reads, writes, programs and calls, with the line that would permit each.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+# Not below /tmp: there a box has files of its own, and what it looks for is looked for in them.
+H=$(mktemp -d "$BUILD/refusals.XXXXXX") || exit 1
+trap 'rm -rf "$T" "$H"' EXIT
+mkdir -p "$H/host/dir" "$H/open" && echo secret >"$H/host/key" && chmod -R a+rX "$H"
+
+# refused ARGS...: the denials of a run, a line each: code, path, program, layer, permit
+refused() {
+        "$CORDON" run -n --status-fd 3 "$@" 3>"$T/status" >/dev/null 2>&1
+        jq -r '.denials[] | select(.minor | not) | [.code, .path, .program, .layer, .permit] | join(" ")' "$T/status"
+}
+
+observed=$("$CORDON" run -n --status-fd 3 -- cat "$H/host/key" 3>&1 >/dev/null 2>&1 | jq '.denials | length')
+if [ "$observed" = 0 ] && [ ! -w /dev/fuse ]; then
+        skip "hidden paths are told" "this host has no /dev/fuse for us"
+        done_testing
+fi
+
+is "a file that is not shown" "$(refused -- cat "$H/host/key")" "read $H/host/key cat mount read $H/host/key"
+is "stat of it is a read too" "$(refused -- stat "$H/host/key" | head -n 1)" "read $H/host/key stat mount read $H/host/key"
+is "a directory that is not shown" "$(refused -- ls "$H/host/dir")" "read $H/host/dir ls mount read $H/host/dir"
+is "what is not there outside either was not refused" "$(refused -- cat "$H/host/none" "$H/none/at/all")" ""
+is "a relative path is told whole" "$(refused --read "$H/open" --cwd "$H/open" -- cat ../host/key)" \
+        "read $H/host/key cat mount read $H/host/key"
+ln -s ../host/key "$H/open/link"
+is "a link that leads out is told by where it leads" "$(refused --read "$H/open" -- cat "$H/open/link")" \
+        "read $H/host cat mount read $H/host"
+is "a new file in a hidden directory: the door would be to the directory" "$(refused -- touch "$H/host/new")" \
+        "write $H/host/new touch mount edit $H/host"
+is "a file behind a read door is not written" "$(refused --read "$H/open" -- sh -c "echo >$H/open/x" | head -n 1)" \
+        "write $H/open/x sh mount edit $H/open"
+is "nor removed" "$(refused --read "$H/host" -- rm -f "$H/host/key")" "write $H/host/key rm mount edit $H/host/key"
+is "nor renamed" "$(refused --read "$H/host" -- mv "$H/host/key" "$H/host/other" | head -n 1)" \
+        "write $H/host/key mv mount edit $H/host/key"
+is "what may be written is not told" "$(refused --write "$H/open" -- sh -c "echo >$H/open/x; echo >/tmp/y")" ""
+printf 'read /usr /bin? /lib? /lib64? /etc/ld.so.cache?\nrun sh %s\n' '' >"$T/one" && sed 's/run sh.*/run sh id/' "$T/one" >"$T/two"
+has "a program that no line names" "$(refused -p "$T/one" -- sh -c '/usr/bin/id')" "run /usr/bin/id sh"
+is "a program that a line names is not told" "$(refused -p "$T/two" -- sh -c '/usr/bin/id' | grep -c '^run')" 0
+mkdir "$H/open/except" && echo x >"$H/open/except/inner"
+printf 'use base/system\nread %s except except\n' "$H/open" >"$T/except"
+is "what an except hides" "$(refused -p "$T/except" -- cat "$H/open/except/inner")" \
+        "read $H/open/except/inner cat mount read $H/open/except/inner"
+has "a call" "$(refused -- perl -e 'syscall(321, 0, 0, 0)')" "call  perl seccomp"
+is "settings of the system are minor" "$("$CORDON" run -n --status-fd 3 -- cat /etc/shadow 3>&1 >/dev/null 2>&1 |
+        jq -c '.denials[] | select(.path == "/etc/shadow") | .minor')" true
+
+# The block at the end.
+out=$("$CORDON" run -n -- cat "$H/host/key" 2>&1)
+has "the block names path, program, layer and line" "$out" "read $H/host/key by cat: mount; to permit: --read $H/host/key"
+out=$("$CORDON" run -n -- sh -c 'cat /etc/shadow 2>/dev/null; true' 2>&1)
+hasnt "minor ones are silent when the run ended well" "$out" "/etc/shadow"
+out=$("$CORDON" run -n -- cat /etc/shadow 2>&1)
+has "and told when it did not" "$out" "/etc/shadow"
+out=$("$CORDON" run -n -q -- cat "$H/host/key" 2>&1)
+hasnt "-q is silent" "$out" "to permit"
+name=$(printf 'esc\033[31m')
+echo x >"$H/host/$name"
+out=$("$CORDON" run -n -- cat "$H/host/$name" 2>&1 | tail -n 1)
+hasnt "control characters of a path are inert" "$out" "$(printf '\033')"
+
+# Observing is a report: the walls are the same with and without.
+for mode in off calls denials; do
+        is "a hidden file answers ENOENT with --observe $mode" \
+                "$("$CORDON" run -n -q --observe $mode -- cat "$H/host/key" 2>&1)" "cat: $H/host/key: No such file or directory"
+        is "the root has the same names with --observe $mode" "$("$CORDON" run -n -q --observe $mode -- sh -c 'ls -A / /etc /dev; cat /etc/passwd; readlink /bin')" \
+                "$("$CORDON" run -n -q --observe off -- sh -c 'ls -A / /etc /dev; cat /etc/passwd; readlink /bin')"
+        ok "nothing can be made in it with --observe $mode" "$CORDON" run -n -q --observe $mode -- \
+                sh -c '! mkdir /x 2>/dev/null && ! touch /etc/x 2>/dev/null && ! rm /etc/passwd 2>/dev/null && ! ln -s a /b 2>/dev/null'
+done
+is "--observe off tells nothing" "$(refused --observe off -- cat "$H/host/key")" ""
+has "an unknown mode is refused" "$("$CORDON" run --observe some -- true 2>&1)" "--observe takes"
+ok "a box can kill what watches it and hurts only itself" sh -c "\"$CORDON\" run -n -q -- perl -e 'kill 9, -1; exit 0' || true; \"$CORDON\" run -n -q -- true"
+is "a thousand looks at one path are told once" "$(refused -- perl -e "for (1..1000) { -e '$H/host/key' }" | grep -c key)" 1
+is "ten thousand hidden paths do not stop the box" "$("$CORDON" run -n -q --status-fd 3 -- perl -e 'for (1..10000) { -e "/hidden/$_" } print "done"' 3>/dev/null)" "done"
+is "as an ordinary user too" "$(as_user "$CORDON" run -n --status-fd 3 -- cat "$H/host/key" 3>&1 >/dev/null 2>&1 |
+        jq -r '.denials[] | select(.minor | not) | .code + " " + .path')" "read $H/host/key"
+done_testing
