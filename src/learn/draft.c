@@ -51,12 +51,15 @@ static void add_read(struct shape *s, const struct item *it, uint64_t runs)
         const char *path = it->a.path, *group = group_of_path(path);
         if (!it->a.on_host)
                 return;
+        bool directory = look(s->l, path) == LEARN_DIRECTORY;
+        if (directory && !fold_may_open(&s->l->c, path))
+                return; /* looked at on the way to something, or too much to show */
         if (group)
                 use_group(s, group, runs);
         else if (group_is_system(path))
                 add_system(s, path, runs);
         else
-                nodes_add(&s->reads, path, runs, look(s->l, path) == LEARN_DIRECTORY);
+                nodes_add(&s->reads, path, runs, directory);
 }
 
 /* A file is written by way of its directory: programs write beside it and rename. */
@@ -276,7 +279,8 @@ void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_d
         path_lines(&s, d, "run", &s.programs);
         path_lines(&s, d, "read", &s.system);
         path_lines(&s, d, "read", &s.reads);
-        path_lines(&s, d, "edit", &s.edits);
+        if (l->c.edits)
+                path_lines(&s, d, "edit", &s.edits);
         if (l->c.nets)
                 net_lines(l, mask, d);
         expect_lines(&s, d);

@@ -22,7 +22,7 @@ struct cordon_box {
         char cwd[4096];
         char term[64];
         bool as_root; /* the box gets an id of its own outside */
-        bool tty, root_inside, require_groups, single_thread;
+        bool tty, root_inside, cwd_made, require_groups, single_thread;
         enum box_observe observe;
         struct box_stdio io;
         struct box_handle handles[HANDLES_MAX];
