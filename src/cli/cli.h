@@ -54,6 +54,7 @@ int verb_run_script(int argc, char **argv);
 int verb_doors(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_why(int argc, char **argv);
+int verb_advise(int argc, char **argv);
 int verb_learn(int argc, char **argv);
 int verb_tighten(int argc, char **argv);
 int verb_new(int argc, char **argv);
@@ -71,5 +72,5 @@ int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
 extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[], new_options[],
-        learn_options[], tighten_options[], breakout_options[], bombs_options[], claims_options[],
-        no_options[];
+        advise_options[], learn_options[], tighten_options[], breakout_options[], bombs_options[],
+        claims_options[], no_options[];

@@ -25,6 +25,8 @@ static const struct cli_verb verbs[] = {
           "run a command in boxes and propose the least doors it needs", verb_learn, learn_options, false },
         { "tighten", "-p POLICY [-n RUNS] [-o FILE] [--json] -- COMMAND [ARGUMENT...]",
           "close the doors of a policy that a command does not need", verb_tighten, tighten_options, false },
+        { "advise", "[--json] [TASK...]", "the least doors for a stock task, as a policy that runs it",
+          verb_advise, advise_options, false },
         { "new", "[-o FILE] NAME", "write a policy without a door, with comments", verb_new, new_options,
           false },
         { "policy", "diff A B | json FILE | show FILE | digest FILE | stock [NAME]",
