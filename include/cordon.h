@@ -102,7 +102,7 @@ typedef enum cordon_option {
         CORDON_TTY,            /* "1": a terminal of the box's own */
         CORDON_ROOT_INSIDE,    /* "1": uid 0 inside (still nobody outside) */
         CORDON_REQUIRE_GROUPS, /* "1": refuse to start where control groups cannot keep the limits */
-        CORDON_OBSERVE,        /* what is told of refusals: "off", "calls", "denials" (the default) */
+        CORDON_OBSERVE,        /* what is told of refusals: "off", "calls", "denials" (the default), "all" */
         CORDON_SINGLE_THREAD /* "1": this program has one thread; the box then also dies with it by signal */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
@@ -157,6 +157,13 @@ typedef struct cordon_result {
         size_t denial_count;
         const cordon_error *error; /* CORDON_FAILED and CORDON_NOT_STARTED; else NULL */
 } cordon_result;
+/* One thing that the box did and nothing refused, each once: files opened, programs started. */
+typedef struct cordon_effect {
+        const char *code; /* "read", "write", "run" */
+        const char *path, *program;
+} cordon_effect;
+/* With CORDON_OBSERVE "all". 1; 0: there is no such index. Valid until cordon_box_free(). */
+CORDON_API size_t cordon_box_effect(cordon_box *b, size_t index, cordon_effect *ret);
 /* Valid until cordon_box_free(). */
 CORDON_API const cordon_result *cordon_box_result(cordon_box *b);
 CORDON_API char *cordon_box_result_json(cordon_box *b);

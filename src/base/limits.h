@@ -15,5 +15,6 @@ enum {
         PLAN_MAX_STEPS = 16384,     /* its steps */
         ARGV_MAX = 4096,            /* arguments and variables of a payload */
         DENIALS_MAX = 64,           /* distinct denials kept for the report */
+        EFFECTS_MAX = 8192,         /* distinct effects kept when all are observed */
         HANDLES_MAX = 32,           /* `in` and `out` handles of one box */
 };

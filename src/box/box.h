@@ -55,7 +55,10 @@ struct box_result {
         bool output_truncated;
         struct box_denial denials[DENIALS_MAX];
         unsigned denial_count;
-        uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX */
+        uint32_t denials_lost;      /* distinct ones beyond DENIALS_MAX */
+        struct box_effect *effects; /* BOX_OBSERVE_ALL: what was done, each once */
+        unsigned effect_count;
+        uint32_t effects_lost; /* beyond EFFECTS_MAX */
 };
 
 /* Where the payload's streams go outside. */
@@ -71,10 +74,18 @@ struct box_handle {
         int fd; /* the caller's, read (in) or written (out) by the keeper only; borrowed */
 };
 
+/* Something that the box did through a door, or on its own files. With BOX_OBSERVE_ALL. */
+struct box_effect {
+        enum wall_tried kind;
+        char program[64];
+        char *path;
+};
+
 enum box_observe {
         BOX_OBSERVE_DENIALS = 0, /* refused calls, hidden paths, refused writes and programs */
         BOX_OBSERVE_CALLS,       /* refused calls alone, which cost nothing to hear of */
-        BOX_OBSERVE_OFF
+        BOX_OBSERVE_OFF,
+        BOX_OBSERVE_ALL /* also what nothing refused: files opened, programs started. Costs every open() */
 };
 
 struct box_config {
@@ -112,6 +123,9 @@ const struct box_result *box_result_full(struct box *b);
 bool box_is_up(const struct box *b);
 const char *box_run_id(const struct box *b);
 void box_free(struct box *b);
+
+/* "read", "write", "run", "call": the stable word for a kind of effect. */
+const char *box_tried_word(enum wall_tried kind);
 
 /* The result as one JSON object, without a newline. */
 struct buf;

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -25,10 +26,24 @@ static const char *const minor_roots[] = { "/etc", "/run", "/sys", "/proc", "/va
 
 /* What the C library and shells look for in every program, whatever it does. */
 static const char *const habits[] = {
-        "/etc/ld.so.preload", "/etc/locale.alias", "/etc/nsswitch.conf", "/etc/localtime",   "/etc/gai.conf",
-        "/etc/host.conf",     "/etc/inputrc",      "/etc/terminfo",      "/etc/bash.bashrc", "/etc/profile",
-        "/etc/selinux",       "/var/run",          "/run/nscd",          "/run/systemd",     "/sys/devices",
-        "/sys/kernel",        "/sys/fs",
+        "/etc/ld.so.preload",
+        "/etc/locale.alias",
+        "/etc/nsswitch.conf",
+        "/etc/localtime",
+        "/etc/gai.conf",
+        "/etc/host.conf",
+        "/etc/inputrc",
+        "/etc/terminfo",
+        "/etc/bash.bashrc",
+        "/etc/profile",
+        "/etc/selinux",
+        "/var/run",
+        "/proc",
+        "/run/nscd",
+        "/run/systemd",
+        "/sys/devices",
+        "/sys/kernel",
+        "/sys/fs",
 };
 
 static bool any_covers(const char *const *roots, size_t count, const char *path)
@@ -106,7 +121,7 @@ static bool describe_path(const struct box *b, const struct wall_denial *d, stru
         (void) snprintf(n->what, sizeof n->what, "%s %s", tried[kind].word, shown);
         if (strcmp(shown, n->path) == 0) /* no line can name what has bytes that must not be shown */
                 fill_permit(b, n, path, tried[kind].effect);
-        (void) snprintf(n->layer, sizeof n->layer, "mount");
+        (void) snprintf(n->layer, sizeof n->layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
         return true;
 }
 
@@ -128,6 +143,28 @@ static bool add_up(struct box_result *r, const struct box_denial *n)
         return false;
 }
 
+/* With BOX_OBSERVE_ALL: what was done and nothing refused. */
+void keeper_note_effect(struct box *b, const struct wall_denial *d)
+{
+        struct box_result *r = &b->r;
+        if (b->c.observe != BOX_OBSERVE_ALL || d->kind >= TRIED__COUNT)
+                return;
+        if (!r->effects)
+                r->effects = calloc(EFFECTS_MAX, sizeof *r->effects);
+        char *path = r->effect_count < EFFECTS_MAX ? strndup(d->path, sizeof d->path - 1) : NULL;
+        if (!r->effects || !path) {
+                r->effects_lost++;
+                free(path);
+                return;
+        }
+        struct box_effect *e = &r->effects[r->effect_count++];
+        *e = (struct box_effect){ .kind = (enum wall_tried) d->kind, .path = path };
+        (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), e->program,
+                         sizeof e->program);
+}
+
+const char *box_tried_word(enum wall_tried kind) { return kind < TRIED__COUNT ? tried[kind].word : "?"; }
+
 void keeper_note_denial(struct box *b, const struct wall_denial *d)
 {
         struct box_denial n = { .count = 1, .on_host = -1 };
@@ -138,8 +175,11 @@ void keeper_note_denial(struct box *b, const struct wall_denial *d)
                          sizeof n.program);
         if (d->kind == TRIED_CALL)
                 describe_call(d, &n);
-        else if (!describe_path(b, d, &n))
+        else if (!describe_path(b, d, &n)) {
+                if (d->kind == TRIED_RUN)
+                        keeper_note_effect(b, d); /* a program that may start */
                 return;
+        }
         if (add_up(&b->r, &n))
                 return;
         if (b->r.denial_count < DENIALS_MAX)

@@ -80,6 +80,7 @@ void keeper_limit_fired(struct box *b, enum limit_key k);
 
 /* denials.c */
 void keeper_note_denial(struct box *b, const struct wall_denial *d);
+void keeper_note_effect(struct box *b, const struct wall_denial *d);
 
 /* registry.c */
 void registry_open(struct box *b);

@@ -34,21 +34,23 @@ void keeper_log(struct box *b, const void *p, size_t n)
 static void fill_start(struct box *b)
 {
         const struct box_config *c = &b->c;
-        b->start = (struct wall_start){ .plan = c->plan,
-                                        .io = &b->inside,
-                                        .cgroup_fd = b->group.v2,
-                                        .sample_limits = !b->group.holds_memory || !b->group.holds_procs ||
-                                                         !b->group.counts_cpu,
-                                        .group_procs = b->group.holds_procs,
-                                        .die_with_thread = c->single_thread,
-                                        .tell = c->observe != BOX_OBSERVE_OFF,
-                                        .watch = c->observe == BOX_OBSERVE_DENIALS,
-                                        .rows = c->rows,
-                                        .columns = c->columns,
-                                        .caller_uid = c->uid,
-                                        .caller_gid = c->gid,
-                                        .host_uid = c->uid,
-                                        .host_gid = c->gid };
+        b->start = (struct wall_start){
+                .plan = c->plan,
+                .io = &b->inside,
+                .cgroup_fd = b->group.v2,
+                .sample_limits = !b->group.holds_memory || !b->group.holds_procs || !b->group.counts_cpu,
+                .group_procs = b->group.holds_procs,
+                .die_with_thread = c->single_thread,
+                .tell = c->observe != BOX_OBSERVE_OFF,
+                .watch = c->observe == BOX_OBSERVE_DENIALS || c->observe == BOX_OBSERVE_ALL,
+                .watch_all = c->observe == BOX_OBSERVE_ALL,
+                .rows = c->rows,
+                .columns = c->columns,
+                .caller_uid = c->uid,
+                .caller_gid = c->gid,
+                .host_uid = c->uid,
+                .host_gid = c->gid
+        };
         if (c->root)
                 b->start.host_uid = b->start.host_gid = wall_host_id();
 }
@@ -181,6 +183,9 @@ static void hear(struct box *b)
                 break;
         case WALL_SAYS_DENIED:
                 keeper_note_denial(b, &m.denial);
+                break;
+        case WALL_SAYS_SAW:
+                keeper_note_effect(b, &m.denial);
                 break;
         case WALL_SAYS_END:
                 note_end(b, &m.end);
@@ -376,5 +381,8 @@ void box_free(struct box *b)
         handles_close(b);
         fd_close(&b->registry);
         buf_done(&b->log);
+        for (unsigned i = 0; i < b->r.effect_count; i++)
+                free(b->r.effects[i].path);
+        free(b->r.effects);
         free(b);
 }

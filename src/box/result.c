@@ -57,6 +57,23 @@ static void add_denials(const struct box_result *r, struct buf *out)
         buf_printf(out, "],\"denials_lost\":%u", r->denials_lost);
 }
 
+/* Only where all of it was asked for. */
+static void add_effects(const struct box_result *r, struct buf *out)
+{
+        if (!r->effects)
+                return;
+        buf_puts(out, ",\"effects\":[");
+        for (unsigned i = 0; i < r->effect_count; i++) {
+                const struct box_effect *e = &r->effects[i];
+                buf_printf(out, "%s{\"code\":\"%s\",\"path\":", i ? "," : "", box_tried_word(e->kind));
+                buf_json(out, span_str(e->path));
+                buf_puts(out, ",\"program\":");
+                buf_json(out, span_str(e->program));
+                buf_putc(out, '}');
+        }
+        buf_printf(out, "],\"effects_lost\":%u", r->effects_lost);
+}
+
 static void add_layers(const struct box_result *r, struct buf *out)
 {
         buf_puts(out, ",\"layers\":[");
@@ -97,6 +114,7 @@ void box_result_json(const struct box_result *r, struct buf *out)
         buf_printf(out, ",\"output_bytes\":%llu,\"output_truncated\":%s",
                    (unsigned long long) r->output_bytes, r->output_truncated ? "true" : "false");
         add_denials(r, out);
+        add_effects(r, out);
         buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", policy_wall_name(r->wall),
                    r->attested ? "true" : "false");
         add_layers(r, out);

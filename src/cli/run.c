@@ -110,7 +110,7 @@ const struct cli_option run_options[] = {
         { "require-limit", 0, NULL, "do not start where control groups cannot keep the limits", set_require },
         { "json", 0, NULL, "the result as one JSON object on standard error", set_json },
         { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
-        { "observe", 0, "off|calls|denials", "what is told of refusals (default: denials)", set_observe },
+        { "observe", 0, "off|calls|denials|all", "what is told of refusals (default: denials)", set_observe },
         { "quiet", 'q', NULL, "say nothing at the end", set_quiet },
         { "plan", 0, NULL, "print what would be done, and do nothing", set_plan },
         { 0 },
@@ -284,7 +284,7 @@ static int configure(struct run *r, char **command)
         bool unread = r->quiet && !r->json && r->status_fd < 0;
         const char *observe = r->observe ? r->observe : unread ? "calls" : "denials";
         if (cordon_box_set(r->box, CORDON_OBSERVE, observe) < 0)
-                return cli_usage("--observe takes off, calls or denials, not `%s`", observe), -1;
+                return cli_usage("--observe takes off, calls, denials or all, not `%s`", observe), -1;
         if (bad)
                 return cli_usage("an option is too long"), -1;
         if (!r->detach) {

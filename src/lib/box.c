@@ -55,15 +55,26 @@ static int set_text(char *to, size_t cap, const char *value)
 
 static int set_observe(cordon_box *b, const char *value)
 {
-        static const char *const names[] = {
-                [BOX_OBSERVE_DENIALS] = "denials", [BOX_OBSERVE_CALLS] = "calls", [BOX_OBSERVE_OFF] = "off"
-        };
+        static const char *const names[] = { [BOX_OBSERVE_DENIALS] = "denials",
+                                             [BOX_OBSERVE_CALLS] = "calls",
+                                             [BOX_OBSERVE_OFF] = "off",
+                                             [BOX_OBSERVE_ALL] = "all" };
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (strcmp(names[i], value) == 0) {
                         b->observe = (enum box_observe) i;
                         return 0;
                 }
         return -1;
+}
+
+size_t cordon_box_effect(cordon_box *b, size_t index, cordon_effect *ret)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        if (!r || index >= r->effect_count)
+                return 0;
+        const struct box_effect *e = &r->effects[index];
+        *ret = (cordon_effect){ box_tried_word(e->kind), e->path, e->program };
+        return 1;
 }
 
 int cordon_box_set(cordon_box *b, cordon_option option, const char *value)

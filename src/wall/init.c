@@ -176,6 +176,8 @@ static int compile_filter(struct wall_init *w, struct err *e)
                                    .unix_sockets = w->plan->sockets,
                                    .tell = w->s->tell,
                                    .watch = w->s->tell && w->s->watch,
+                                   .watch_reads =
+                                           w->s->watch_all || !own, /* it has no front to tell of them */
                                    .memfd_any = w->memfd_sealed,
                                    .own_view = own,
                                    .own_ipc = own };
@@ -285,6 +287,10 @@ static void let_go_of_stdio(struct wall_init *w)
         for (unsigned i = 0; i < w->s->io->handle_count; i++)
                 fd_close(&w->handles[i]);
         fd_close(&w->tty_slave);
+        if (w->plan->wall == WALL_PROCESS)
+                w->tasks = TAKE_FD(w->host_proc);
+        else
+                w->tasks = w->proc;
         fd_close(&w->host_proc);
         fd_close(&w->root);
         fd_close(&w->landlock);

@@ -50,6 +50,7 @@ struct wall_init {
         int host_proc; /* the host's /proc, checked to be one */
         int root;      /* the new root */
         int proc;      /* the box's own /proc */
+        int tasks;     /* where arguments of the payload's calls are read, for reports */
         int scratch;   /* the private tmpfs, to see whether it is full */
         int parent;    /* root.c: the directory of the last step, and its path */
         const char *parent_path;

@@ -30,8 +30,10 @@ struct seccomp_ask {
                               are refused, because Landlock does not cover them */
         bool tell;         /* denied calls worth telling go to the supervisor (SECCOMP_RET_USER_NOTIF), which
                               always answers with seccomp_errno(); off: that error at once */
-        bool watch;     /* calls that change or run a path, and are let through, are shown to the supervisor
-                           first, which lets them go on (seccomp_lets_through() says which it may) */
+        bool watch;       /* calls that change or run a path, and are let through, are shown to the supervisor
+                             first, which lets them go on (seccomp_lets_through() says which it may) */
+        bool watch_reads; /* with `watch`: opening to read is shown too, but for O_ASYNC, which means nothing
+                             there and by which the probe from inside opens when nobody can answer */
         bool memfd_any; /* the pid namespace already makes memfds non-executable (vm.memfd_noexec=1): only an
                            explicit MFD_EXEC is refused. Off: memfd_create needs MFD_NOEXEC_SEAL */
 };

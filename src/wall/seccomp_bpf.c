@@ -36,6 +36,7 @@ enum go {
         GO_TELL,        /* becomes GO_NOTIFY or GO_EPERM */
         GO_TELL_FAMILY, /* becomes GO_NOTIFY or GO_EAFNOSUPPORT */
         GO_WATCH,       /* becomes GO_NOTIFY or GO_ALLOW */
+        GO_WATCH_READ,  /* the same, with watch_reads */
         GO__COUNT
 };
 
@@ -101,6 +102,8 @@ static uint32_t settle(const struct program *p, uint32_t go)
                 return p->ask->tell ? GO_NOTIFY : GO_EAFNOSUPPORT;
         if (go == GO_WATCH)
                 return p->ask->watch ? GO_NOTIFY : GO_ALLOW;
+        if (go == GO_WATCH_READ)
+                return p->ask->watch && p->ask->watch_reads ? GO_NOTIFY : GO_ALLOW;
         return go;
 }
 
@@ -207,6 +210,7 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 #define MAKES_FILE (0x40u | 0x400000u)
 /* O_WRONLY, O_RDWR, O_TRUNC */
 #define CHANGES_FILE (1u | 2u | 0x200u)
+#define UNWATCHED    0x2000u /* O_ASYNC */
 #define NEW_LISTENER 8u
 #define WHITEOUT     4u
 #define MEMFD_HUGE   4u /* MFD_NOEXEC_SEAL does not hold for these */
@@ -343,7 +347,8 @@ static uint32_t rule_rename(struct program *p) { return if_bits(p, LOW(4), WHITE
 static uint32_t open_with(struct program *p, unsigned flags)
 {
         uint32_t makes = if_bits(p, LOW(flags + 1), SETID_BITS, GO_TELL, GO_WATCH);
-        uint32_t takes = if_bits(p, LOW(flags), CHANGES_FILE, GO_WATCH, GO_ALLOW);
+        uint32_t reads = if_bits(p, LOW(flags), UNWATCHED, GO_ALLOW, GO_WATCH_READ);
+        uint32_t takes = if_bits(p, LOW(flags), CHANGES_FILE, GO_WATCH, reads);
         return if_bits(p, LOW(flags), MAKES_FILE, makes, takes);
 }
 

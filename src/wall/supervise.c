@@ -25,12 +25,12 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
-enum { SAMPLE_MS = 50, TOLD_MAX = 512 };
+enum { SAMPLE_MS = 50, TOLD_MAX = 512, SAW_MAX = 4096 };
 
 struct watch {
         struct wall_init *w;
         int signals;
-        uint64_t told_of[TOLD_MAX]; /* hashes of the paths that were told */
+        uint64_t told_of[2 * SAW_MAX]; /* hashes of the paths that were told; 0: a free place */
         unsigned told, calls;
         bool alone; /* the reaper was killed */
         struct wall_end end;
@@ -53,12 +53,14 @@ static bool is_news(struct watch *t, const char *path, uint32_t kind)
         uint64_t h = 1469598103934665603ull ^ kind; /* FNV-1a */
         for (; *path; path++)
                 h = (h ^ (unsigned char) *path) * 1099511628211ull;
-        for (unsigned i = 0; i < t->told; i++)
-                if (t->told_of[i] == h)
+        uint64_t at = h % (2 * SAW_MAX);
+        for (; t->told_of[at]; at = (at + 1) % (2 * SAW_MAX))
+                if (t->told_of[at] == h)
                         return false;
-        if (t->told == TOLD_MAX)
+        if (t->told == (t->w->s->watch_all ? SAW_MAX : TOLD_MAX))
                 return false;
-        t->told_of[t->told++] = h;
+        t->told_of[at] = h;
+        t->told++;
         return true;
 }
 
@@ -80,16 +82,41 @@ static bool refused_by_mount(const struct wall_denial *d)
         return fstatvfs(at, &fs) == 0 && fs.f_flag & ST_RDONLY;
 }
 
+/* The process wall has no mounts of its own: what no rule of Landlock covers is refused. */
+static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
+{
+        unsigned right = d->kind == TRIED_WRITE ? RIGHT_WRITE | RIGHT_DEVICE : RIGHT_READ | RIGHT_LIST;
+        for (size_t i = 0; i < p->rule_count; i++) {
+                size_t n = strlen(p->rules[i].path);
+                bool under = n == 1 || (strncmp(d->path, p->rules[i].path, n) == 0 &&
+                                        (d->path[n] == '/' || d->path[n] == '\0'));
+                if (under && p->rules[i].rights & right)
+                        return false;
+        }
+        return true;
+}
+
+static bool is_refused(const struct watch *t, const struct wall_denial *d)
+{
+        if (t->w->plan->wall == WALL_PROCESS)
+                return refused_by_rules(t->w->plan, d);
+        return d->kind == TRIED_WRITE && refused_by_mount(d);
+}
+
 /* A call that goes on whatever we find: only what would be refused is told. Whether a program may run, the
  * keeper knows. */
 static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
-        if (t->w->proc < 0 || !saw_call(t->w->proc, n->pid, &n->data, &m.denial))
+        if (t->w->tasks < 0 || !saw_call(t->w->tasks, n->pid, &n->data, &m.denial))
                 return;
-        if (m.denial.kind == TRIED_WRITE && !refused_by_mount(&m.denial))
+        if (m.denial.kind != TRIED_RUN && !is_refused(t, &m.denial))
+                m.word = WALL_SAYS_SAW;
+        if ((m.word == WALL_SAYS_SAW && !t->w->s->watch_all) || !is_news(t, m.denial.path, m.denial.kind))
                 return;
-        if (is_news(t, m.denial.path, m.denial.kind))
+        if (t->w->s->watch_all) /* who asked for all of it waits for it */
+                (void) wire_send(t->w->control, &m, sizeof m, -1);
+        else
                 (void) wire_offer(t->w->control, &m, sizeof m);
 }
 
@@ -98,7 +125,7 @@ static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
         if (t->calls++ >= TOLD_MAX)
                 return;
         struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
-        saw_program(t->w->proc, n->pid, m.denial.program, sizeof m.denial.program);
+        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         (void) wire_send(t->w->control, &m, sizeof m, -1);
 }
 
@@ -234,7 +261,8 @@ static bool step(struct watch *t, bool *ret_over)
 
 int wall_supervise(struct wall_init *w)
 {
-        struct watch t = { .w = w };
+        static struct watch t; /* zero, and too large for a stack that is a guest's */
+        t.w = w;
         sigset_t child;
         (void) sigemptyset(&child);
         (void) sigaddset(&child, SIGCHLD);

@@ -42,7 +42,8 @@ enum wall_word {
         WALL_SAYS_ERROR,
         WALL_SAYS_TTY,
         WALL_SAYS_UP,
-        WALL_SAYS_DENIED,
+        WALL_SAYS_DENIED, /* this was refused */
+        WALL_SAYS_SAW,    /* this was tried, and nothing here refuses it */
         WALL_SAYS_END
 };
 
@@ -103,6 +104,7 @@ struct wall_start {
         bool group_procs;     /* a control group counts the processes: the rlimit is only the net below it */
         bool die_with_thread; /* the caller has one thread: also use the parent-death signal */
         bool tell;            /* report refused calls */
+        bool watch_all;       /* with `watch`: report also what nothing refuses */
         bool watch;           /* report paths that were looked for and are hidden, where the host has FUSE */
         unsigned short rows, columns; /* of the terminal, when there is one */
         uid_t caller_uid;

@@ -77,4 +77,15 @@ is "a thousand looks at one path are told once" "$(refused -- perl -e "for (1..1
 is "ten thousand hidden paths do not stop the box" "$("$CORDON" run -n -q --status-fd 3 -- perl -e 'for (1..10000) { -e "/hidden/$_" } print "done"' 3>/dev/null)" "done"
 is "as an ordinary user too" "$(as_user "$CORDON" run -n --status-fd 3 -- cat "$H/host/key" 3>&1 >/dev/null 2>&1 |
         jq -r '.denials[] | select(.minor | not) | .code + " " + .path')" "read $H/host/key"
+
+# With all observed, what nothing refused is told too, each once.
+"$CORDON" run -n -q --observe all --status-fd 3 --read "$H/open" --write "$H/host" -- \
+        sh -c "cat $H/open/link $H/open/none; cat $H/host/key $H/host/key >$H/host/copy; id" 3>"$T/status" >/dev/null 2>&1
+effects=$(jq -r '.effects[] | [.code, .path, .program] | join(" ")' "$T/status")
+is "a file that was read" "$(printf '%s\n' "$effects" | grep -c "^read $H/host/key cat$")" 1
+is "a file that was written" "$(printf '%s\n' "$effects" | grep -c "^write $H/host/copy sh$")" 1
+is "a program that was started" "$(printf '%s\n' "$effects" | grep -c "^run /usr/bin/id sh$")" 1
+is "nothing of it without all" "$("$CORDON" run -n -q --status-fd 3 -- id 3>&1 >/dev/null 2>&1 | jq 'has("effects")')" false
+is "all, in the process wall" "$("$CORDON" run -n -q --wall process --observe all --status-fd 3 -- id 3>&1 >/dev/null 2>&1 |
+        jq -r '[.effects[] | select(.code == "read")] | length > 0')" true
 done_testing

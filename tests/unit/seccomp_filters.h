@@ -9,7 +9,7 @@
 #include <linux/audit.h>
 #include <stdlib.h>
 
-enum { ASKS = 128 }; /* every combination of the seven flags */
+enum { ASKS = 256 }; /* every combination of the eight flags */
 
 __attribute__((unused)) static const uint32_t audit[SECCOMP_ARCH__COUNT] = { AUDIT_ARCH_X86_64,
                                                                              AUDIT_ARCH_AARCH64 };
@@ -25,7 +25,8 @@ static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
                                      .tell = bits & 8,
                                      .memfd_any = bits & 16,
                                      .own_view = bits & 32,
-                                     .watch = bits & 64 };
+                                     .watch = bits & 64,
+                                     .watch_reads = bits & 128 };
 }
 
 static inline uint32_t fails(int err) { return SECCOMP_RET_ERRNO | (uint32_t) err; }

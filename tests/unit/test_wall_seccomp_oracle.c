@@ -245,7 +245,7 @@ static uint32_t expect(const struct seccomp_ask *ask, const struct seccomp_row *
 }
 
 /* What `watch` shows: calls that change or run what a path names, by the names of their kind. */
-static bool is_shown(const struct seccomp_row *row, const __u64 *args)
+static bool is_shown(const struct seccomp_ask *ask, const struct seccomp_row *row, const __u64 *args)
 {
         static const char *const names[] = { "execve",   "mkdir",   "mkdirat",   "rmdir",     "unlink",
                                              "unlinkat", "rename",  "renameat",  "renameat2", "link",
@@ -257,15 +257,17 @@ static bool is_shown(const struct seccomp_row *row, const __u64 *args)
                 return false;
         uint64_t flags = args[strcmp(row->name, "openat") == 0 ? 2 : 1];
         bool makes = flags & O_CREAT || flags & O_TMPFILE & ~(uint64_t) O_DIRECTORY;
-        return makes || flags & (O_WRONLY | O_RDWR | O_TRUNC);
+        bool read_shown = ask->watch_reads && !(flags & O_ASYNC);
+        return makes || flags & (O_WRONLY | O_RDWR | O_TRUNC) || read_shown;
 }
 
 static uint32_t expect_watched(const struct seccomp_ask *ask, const struct seccomp_row *row,
                                const struct seccomp_data *d)
 {
         uint32_t plain = expect(ask, row, d);
-        return ask->watch && plain == SECCOMP_RET_ALLOW && is_shown(row, d->args) ? SECCOMP_RET_USER_NOTIF
-                                                                                  : plain;
+        return ask->watch && plain == SECCOMP_RET_ALLOW && is_shown(ask, row, d->args)
+                       ? SECCOMP_RET_USER_NOTIF
+                       : plain;
 }
 
 /* The supervisor lets go on exactly what the plain filter lets through: nothing else that it is ever shown.
