@@ -52,7 +52,7 @@ static void add_read(struct shape *s, const struct item *it, uint64_t runs)
         if (!it->a.on_host)
                 return;
         bool directory = look(s->l, path) == LEARN_DIRECTORY;
-        if (directory && !fold_may_open(&s->l->c, path))
+        if (directory && (it->narrowed || !fold_may_open(&s->l->c, path)))
                 return; /* looked at on the way to something, or too much to show */
         if (group)
                 use_group(s, group, runs);

@@ -13,6 +13,7 @@ struct item { /* one access, with the runs that made it */
         struct learn_access a;
         uint64_t runs;
         const char *sensitive; /* never learned, and why; or NULL */
+        bool narrowed;         /* a directory: what lies in it was enough */
 };
 struct learn {
         struct arena mem;
@@ -54,6 +55,22 @@ struct learn_line *line_add(struct learn_draft *d, bool door, const char *fmt, .
         __attribute__((format(printf, 3, 4)));
 /* A path as a line writes it: {work}, {home}, quotes where they must be. */
 void line_path(const struct learn_context *c, const char *path, struct buf *out);
+
+/* ---- tighten.c: does the command still pass? ---- */
+struct trial {
+        struct learn_draft *d;
+        struct learn_runner *r;
+        struct learn_outcome base;
+        bool prints_same; /* two runs printed the same: then every run must */
+        bool exhausted;   /* no runs left */
+        struct err *e;
+        int result; /* -1: nothing can be run any more */
+};
+/* As it is, twice: does it pass, and does it print the same? */
+bool trial_base(struct trial *t);
+bool trial_passes(struct trial *t);
+/* Closes what it can, and proves what is left. */
+void trial_close(struct trial *t, unsigned runs, struct learn_result *ret);
 
 /* ---- net.c ---- */
 void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d);

@@ -6,16 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct trial {
-        struct learn_draft *d;
-        struct learn_runner *r;
-        struct learn_outcome base;
-        bool prints_same; /* two runs printed the same: then every run must */
-        bool exhausted;   /* no runs left */
-        struct err *e;
-        int result; /* -1: nothing can be run any more */
-};
-
 static bool run_once(struct trial *t, struct learn_outcome *ret)
 {
         AUTO_BUF(text);
@@ -36,7 +26,7 @@ static bool run_once(struct trial *t, struct learn_outcome *ret)
 
 /* A policy that does not load any more has lost what one of its `expect allow` lines wants: that is needed
  * too. */
-static bool passes(struct trial *t)
+bool trial_passes(struct trial *t)
 {
         struct learn_outcome o;
         return run_once(t, &o) && o.started && o.status == t->r->want &&
@@ -56,7 +46,7 @@ static bool close_chunks(struct trial *t, size_t size)
                                 chunk[n++] = i;
                 for (size_t k = 0; k < n; k++)
                         t->d->v[chunk[k]].closed = true;
-                if (n > 0 && passes(t)) {
+                if (n > 0 && trial_passes(t)) {
                         any = true;
                         continue;
                 }
@@ -92,8 +82,7 @@ static void reopen(struct learn_draft *d, const bool *was)
                 d->v[i].closed = was[i];
 }
 
-/* As it is, twice: does it pass, and does it print the same? */
-static bool take_base(struct trial *t)
+bool trial_base(struct trial *t)
 {
         struct learn_outcome again = { 0 };
         if (!run_once(t, &t->base) || !t->base.started || t->base.status != t->r->want)
@@ -104,30 +93,38 @@ static bool take_base(struct trial *t)
         return true;
 }
 
+void trial_close(struct trial *t, unsigned runs, struct learn_result *ret)
+{
+        struct learn_draft *d = t->d;
+        bool *was = calloc(d->n + 1, sizeof *was);
+        if (!was) {
+                t->result = err_set(t->e, ERR_MEMORY, 0, "no memory");
+                return;
+        }
+        for (size_t i = 0; i < d->n; i++)
+                was[i] = d->v[i].closed;
+        close_all_that_can(t);
+        ret->complete = !t->exhausted;
+        t->exhausted = false;
+        t->r->budget = (t->r->budget ? t->r->budget : LEARN_BOXES_MAX) + runs; /* the proof is not left out */
+        ret->passed = true;
+        for (unsigned i = 0; i < runs && ret->passed; i++)
+                ret->passed = trial_passes(t);
+        if (!ret->passed && t->result == 0) {
+                reopen(d, was); /* a door is needed now and then: none is closed */
+                ret->complete = false;
+                ret->passed = true;
+        }
+        free(was);
+}
+
 int learn_tighten(struct learn_draft *d, struct learn_runner *r, unsigned runs, struct learn_result *ret,
                   struct err *e)
 {
         struct trial t = { .d = d, .r = r, .e = e };
-        bool *was = calloc(d->n + 1, sizeof *was);
-        if (!was)
-                return err_set(e, ERR_MEMORY, 0, "no memory");
-        for (size_t i = 0; i < d->n; i++)
-                was[i] = d->v[i].closed;
-        ret->passed = take_base(&t);
+        ret->passed = trial_base(&t);
         ret->last = t.base;
-        if (ret->passed) {
-                close_all_that_can(&t);
-                ret->complete = !t.exhausted;
-                t.exhausted = false;
-                r->budget = (r->budget ? r->budget : LEARN_BOXES_MAX) + runs; /* the proof is not left out */
-                for (unsigned i = 0; i < runs && ret->passed; i++)
-                        ret->passed = passes(&t);
-                if (!ret->passed && t.result == 0) {
-                        reopen(d, was); /* a door is needed now and then: none is closed */
-                        ret->complete = false;
-                        ret->passed = true;
-                }
-        }
-        free(was);
+        if (ret->passed)
+                trial_close(&t, runs, ret);
         return t.result;
 }

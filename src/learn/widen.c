@@ -50,18 +50,59 @@ static int widen_run(struct learn *l, struct learn_runner *r, unsigned run, stru
         return 0;
 }
 
+/* A directory that was only looked at on the way to a file need not be shown: where what lies in it suffices,
+ * that is what the draft opens. */
+static bool has_children(const struct learn *l, const struct item *dir)
+{
+        for (size_t i = 0; i < l->n; i++)
+                if (&l->v[i] != dir && l->v[i].a.kind == LEARN_READ && l->v[i].a.on_host &&
+                    !l->v[i].sensitive && fold_inside(dir->a.path, l->v[i].a.path))
+                        return true;
+        return false;
+}
+
+static void narrow(struct learn *l, uint64_t mask, struct trial *t, struct learn_draft *draft)
+{
+        for (size_t i = 0; i < l->n && !t->exhausted; i++) {
+                struct item *it = &l->v[i];
+                struct learn_draft d = { 0 };
+                if (it->a.kind != LEARN_READ || !it->a.on_host || it->sensitive || !l->c.look ||
+                    l->c.look(l->c.look_ctx, it->a.path) != LEARN_DIRECTORY || !has_children(l, it))
+                        continue;
+                it->narrowed = true;
+                learn_draft(l, mask, &d);
+                t->d = &d;
+                if (!d.failed && trial_passes(t)) {
+                        learn_draft_done(draft);
+                        *draft = d;
+                } else {
+                        it->narrowed = false;
+                        learn_draft_done(&d);
+                }
+                t->d = draft;
+        }
+}
+
 int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *ret, struct err *e)
 {
         unsigned runs = l->c.runs < 1 ? 1 : l->c.runs > LEARN_RUNS_MAX ? LEARN_RUNS_MAX : l->c.runs;
+        uint64_t all = runs == LEARN_RUNS_MAX ? UINT64_MAX : (UINT64_C(1) << runs) - 1;
         *ret = (struct learn_result){ 0 };
         for (unsigned i = 0; i < runs; i++)
                 if (widen_run(l, r, i, ret, e) < 0)
                         return -1;
-        learn_draft(l, runs == 64 ? UINT64_MAX : (UINT64_C(1) << runs) - 1, &ret->draft);
+        learn_draft(l, all, &ret->draft);
         if (ret->draft.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
         if (ret->runs_passed == 0)
                 return 0; /* what never passed is not offered, and nothing can be told from closing its doors
                            */
-        return learn_tighten(&ret->draft, r, 1, ret, e);
+        struct trial t = { .d = &ret->draft, .r = r, .e = e };
+        ret->passed = trial_base(&t);
+        ret->last = t.base;
+        if (!ret->passed)
+                return t.result;
+        narrow(l, all, &t, &ret->draft);
+        trial_close(&t, 1, ret);
+        return t.result;
 }

@@ -218,6 +218,17 @@ static void test_learn__a_listed_directory_is_one_door(void)
         told_done(&t);
 }
 
+static void test_learn__a_directory_on_the_way_is_not_opened(void)
+{
+        static const struct need needs[] = { { "read /w/proj/data", OPTIONAL },
+                                             { "read /w/proj/data/a", 0 } };
+        struct told t = teach(needs, COUNTOF(needs), context(1));
+        CHECK(t.r.passed);
+        CHECK_LINE(t, "read {work}/data/a");
+        CHECK_INT(learn_doors(&t.r.draft), 1);
+        told_done(&t);
+}
+
 static void test_learn__never_the_whole_home_or_etc(void)
 {
         static const struct need needs[] = { { "read /home/u/a", 0 }, { "read /home/u/b", 0 },
@@ -543,6 +554,7 @@ static const struct test_case cases[] = {
         CASE(test_learn__what_is_not_needed_is_not_proposed),
         CASE(test_learn__three_files_are_a_directory),
         CASE(test_learn__a_listed_directory_is_one_door),
+        CASE(test_learn__a_directory_on_the_way_is_not_opened),
         CASE(test_learn__never_the_whole_home_or_etc),
         CASE(test_learn__groups_stand_for_libraries),
         CASE(test_learn__the_command_itself_brings_its_group),
