@@ -75,7 +75,7 @@ static void add_edit(struct shape *s, const struct item *it, uint64_t runs)
 static void add_program(struct shape *s, const struct item *it, uint64_t runs)
 {
         const char *group = group_of_program(it->a.path), *bare = group_bare_name(it->a.path);
-        if (!it->a.on_host)
+        if (!it->a.on_host || look(s->l, it->a.path) == LEARN_DIRECTORY)
                 return;
         if (group)
                 use_group(s, group, runs);

@@ -37,8 +37,10 @@ static void one(const struct item *it, const char *why, bool json, struct buf *o
 {
         char path[512], program[128];
         if (!json) {
-                buf_printf(out, "  %s: %s%s%s %s%s%s\n", why, words[it->a.kind], it->a.method[0] ? " " : "",
-                           it->a.method, str_inert(span_str(it->a.path), path, sizeof path),
+                bool call = it->a.kind == LEARN_CALL;
+                buf_printf(out, "  %s: %s%s%s%s%s%s%s\n", why, call ? "" : words[it->a.kind],
+                           it->a.method[0] ? " " : "", it->a.method, call ? "" : " ",
+                           str_inert(span_str(it->a.path), path, sizeof path),
                            it->a.program[0] ? ", by " : "",
                            str_inert(span_str(it->a.program), program, sizeof program));
                 return;

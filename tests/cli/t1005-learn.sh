@@ -86,7 +86,7 @@ input() { rm -f in.db; sqlite3 in.db "create table t(x); insert into t values($1
 stock sqlite3 sqlite3 "read {work}/in.db" sqlite3 -readonly in.db 'select sum(x) from t'
 
 input() { mkdir tree; for k in 0 1 2 3 4; do [ $k -gt $(($1 % 5)) ] || echo $k >"tree/f$1-$k"; done; touch -d @0 tree/* tree; }
-stock tar tar "read {work}/tree" tar -cf - --sort=name --owner=0 --group=0 --mode=u=rwX,go=rX --mtime=@0 tree
+stock tar tar "read {work}/tree" tar -cf - --numeric-owner --sort=name --owner=0 --group=0 --mode=u=rwX,go=rX --mtime=@0 tree
 
 input() { printf '#include <stdio.h>\nint f%s(void) { return printf("x"); }\n' "$1" >in.c; }
 stock gcc gcc "use base/build
