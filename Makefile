@@ -9,7 +9,7 @@ MUSL   := $(shell command -v musl-gcc 2>/dev/null)
 STATIC  = $(if $(MUSL),$(BUILD)-musl,$(BUILD))
 CORDON  = $(STATIC)/src/cli/cordon
 
-.PHONY: all deps demo test bench fuzz check-style install clean quick test-vm
+.PHONY: all deps demo test bench fuzz soak check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -43,6 +43,11 @@ test-vm: deps all
 
 bench: deps all
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh bench/run
+
+# Random boxes for so many minutes; after each round nothing of them may be left.
+MINUTES ?= 10
+soak: deps all
+	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) tools/soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 FUZZ_SECONDS ?= 60
 fuzz: deps

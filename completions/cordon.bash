@@ -44,7 +44,7 @@ _cordon_argument() {
 _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         local verb=${COMP_WORDS[1]} i
-        local verbs="run run-script doors check why policy ps stop inspect logs doctor bench breakout bombs claims help version"
+        local verbs="run run-script doors check why policy ps stop inspect logs doctor bench breakout bombs claims cost help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
         local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --root --require-limit --observe --json --status-fd
@@ -90,6 +90,12 @@ _cordon() {
                 --only) return ;;
                 esac
                 _cordon_argument "$prev" "$cur" || _cordon_complete_words "--json --list --root --only $doors -h --help" "$cur"
+                ;;
+        cost)
+                case $prev in
+                -n | --rounds) return ;;
+                esac
+                _cordon_argument "$prev" "$cur" || _cordon_complete_words "-n --rounds --probes --json $doors -h --help" "$cur"
                 ;;
         bombs)
                 case $cur in

@@ -216,6 +216,20 @@ CORDON_API char *cordon_logs(const char *which, cordon_error *e);
 CORDON_API int cordon_stop(const char *which, int signal, cordon_error *e);
 /* What this host can enforce, per layer, tried now. *ret_ok: 1 when the namespace wall can be raised. */
 CORDON_API char *cordon_doctor(int json, int *ret_ok);
+/* What one layer costs: each is raised alone in processes that are thrown away, by the code of a real start.
+ * A start does all of them at once, so their sum is more than it takes. */
+typedef struct cordon_cost {
+        const char *layer, *what; /* its name, and what was timed */
+        int raised;               /* 0: this host or account cannot raise it; `why` says why */
+        const char *why;
+        double start_us;                    /* median */
+        const char *call_of, *looked_at_of; /* which calls the next two are about; NULL: none */
+        double call_ns, looked_at_ns;       /* added to one such call; median */
+        int64_t bytes;  /* kernel memory charged to a control group that holds it; -1: cannot be told here */
+        unsigned units; /* seccomp: instructions; landlock: rules; mount: steps of the file tree */
+} cordon_cost;
+CORDON_API int cordon_costs(cordon_policy *p, unsigned rounds, void (*each)(void *ctx, const cordon_cost *c),
+                            void *ctx, cordon_error *e);
 /* Removes control groups whose keeper was killed together with its janitor; returns how many. */
 CORDON_API unsigned cordon_sweep(void);
 

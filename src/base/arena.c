@@ -64,10 +64,15 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 
 void arena_join(struct arena *a, struct arena *other)
 {
-        struct arena_block **end = &a->head;
+        struct arena_block **end = &other->head; /* the other is the small one: a flag among thousands */
         while (*end)
                 end = &(*end)->next;
-        *end = other->head;
+        if (a->head) { /* behind the newest block, which goes on serving */
+                *end = a->head->next;
+                a->head->next = other->head;
+        } else {
+                a->head = other->head;
+        }
         other->head = NULL;
         a->failed |= other->failed;
 }

@@ -173,6 +173,13 @@ char *str_inert(struct span s, char *buf, size_t cap)
         return buf;
 }
 
+size_t str_parent(const char *path, size_t n)
+{
+        while (n > 0 && path[--n] != '/')
+                ;
+        return n;
+}
+
 enum { WORD_MAX = 32 };
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -198,4 +205,28 @@ unsigned str_distance(const char *a, const char *b)
                 }
         }
         return d[n][m];
+}
+
+/* Its letters, in order, with the first and the last in place. */
+static bool is_abbreviation(const char *given, const char *word)
+{
+        size_t n = strlen(given);
+        if (n < 2 || given[0] != word[0] || given[n - 1] != word[strlen(word) - 1])
+                return false;
+        for (; *given && *word; word++)
+                given += *given == *word;
+        return !*given;
+}
+
+unsigned str_far(const char *given, const char *word)
+{
+        size_t n = strnlen(given, WORD_MAX + 1);
+        unsigned d = str_distance(given, word);
+        if (d <= 1 && n > 1)
+                return d;
+        if (n > 0 && strncmp(given, word, n) == 0)
+                return 2;
+        if (n > 0 && is_abbreviation(given, word))
+                return 3;
+        return d <= n / 3 + 1 && n > 2 ? 2 * d : STR_TOO_FAR;
 }

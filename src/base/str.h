@@ -23,5 +23,15 @@ char *str_inert(struct span s, char *buf, size_t cap);
 /* Valid UTF-8 with no NUL in it. */
 bool str_is_utf8(struct span s);
 
+/* How many of the first `n` bytes of an absolute path name its parent: 4 ("/a/b") gives 2, and 2 gives 0, the
+ * top. */
+size_t str_parent(const char *path, size_t n);
+
+/* How far `word` is from what a person may have meant by `given`: less is nearer, STR_TOO_FAR is no guess at
+ * all. A slip of one letter, then the beginning of a word, then an abbreviation ("rd" for "read"), then more
+ * slips, but no more than a third of what was given: a far guess would mislead. */
+enum { STR_TOO_FAR = 1000 };
+unsigned str_far(const char *given, const char *word);
+
 /* Edit distance, bounded to words of 32 bytes; used to name the nearest right word. */
 unsigned str_distance(const char *a, const char *b);

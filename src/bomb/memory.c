@@ -56,7 +56,7 @@ int bomb_tmpfs(const char *tag)
         return n < MOST_MIB ? bomb_stopped(errno, n) : bomb_through(n);
 }
 
-/* Memory without a name, a file system or a mapping: only a control group sees it. */
+/* Memory without a name, a file system or a mapping: in no process's account. */
 int bomb_memfd(const char *tag)
 {
         (void) tag;

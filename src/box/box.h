@@ -117,6 +117,8 @@ void box_resize(struct box *b, unsigned rows, unsigned columns);
 /* Ends the box now. box_step() then tells the result. */
 void box_kill(struct box *b);
 const struct box_result *box_result(const struct box *b);
+/* A better hint for the error of a start that failed. */
+void box_explain(struct box *b, const char *hint);
 /* The same with everything that costs time to know: the policy's digest. */
 const struct box_result *box_result_full(struct box *b);
 /* The payload has been started. */

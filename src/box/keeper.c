@@ -362,6 +362,7 @@ void box_resize(struct box *b, unsigned rows, unsigned columns)
 }
 
 const struct box_result *box_result(const struct box *b) { return &b->r; }
+void box_explain(struct box *b, const char *hint) { (void) err_hint(&b->r.error, "%s", hint); }
 
 const struct box_result *box_result_full(struct box *b)
 {

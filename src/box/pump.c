@@ -270,9 +270,12 @@ static void serve_input(struct box *b)
 unsigned pump_poll(struct box *b, struct pollfd *p)
 {
         struct pump *all[] = { &b->in, &b->out[0], &b->out[1] };
+        /* The payload can speak before init has said that it runs. Then its words wait: a callback that kills
+         * the box upon them would otherwise make a start that succeeded look like one that failed. */
+        bool may_speak = b->up || b->init_gone || b->child.control < 0;
         for (unsigned i = 0; i < 3; i++) {
                 /* Input is not touched before the payload runs: a start that fails must not have eaten it. */
-                bool live = all[i]->from >= 0 && (i > 0 || (all[i]->to >= 0 && b->up));
+                bool live = all[i]->from >= 0 && (i > 0 ? may_speak : all[i]->to >= 0 && b->up);
                 p[i] = (struct pollfd){ .fd = -1 };
                 if (all[i]->blocked)
                         p[i] = (struct pollfd){ .fd = all[i]->to, .events = POLLOUT };

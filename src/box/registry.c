@@ -113,7 +113,8 @@ void registry_serve(struct box *b)
                 buf_puts(&out, "{}");
                 break;
         }
-        answer(client, buf_span(&out));
+        if (!out.failed) /* half an answer would be a wrong one */
+                answer(client, buf_span(&out));
 }
 
 /* ---- the asking side ---- */
@@ -202,6 +203,20 @@ int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e
         return each_run(list_one, &l, e) < 0 ? -1 : l.count;
 }
 
+/* A whole run id, as limit_name() makes them (pid, start time and 16 digits; the last two hexadecimal): its
+ * socket is asked and nobody else, so that whoever stops many boxes does not ask all of them about each. */
+static bool is_run_id(const char *which)
+{
+        static const char digits[] = "0123456789", hex[] = "0123456789abcdef";
+        for (int part = 0; part < 2; part++) {
+                size_t n = strspn(which, part == 0 ? digits : hex);
+                if (n == 0 || which[n] != '-')
+                        return false;
+                which += n + 1;
+        }
+        return strlen(which) == 16 && strspn(which, hex) == 16;
+}
+
 struct finding {
         const char *which;
         char run[64];
@@ -231,18 +246,21 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
         struct finding f = { .which = which };
         if (which[0] == '\0' || strlen(which) >= NAME_MAX_BYTES || strchr(which, '"'))
                 return err_set(e, ERR_USAGE, 0, "that is no name or id of a box");
-        if (each_run(find_one, &f, e) < 0)
+        if (is_run_id(which)) {
+                f.matches = 1;
+                (void) snprintf(f.run, sizeof f.run, "%s", which);
+        } else if (each_run(find_one, &f, e) < 0) {
                 return -1;
-        if (f.matches == 0) {
+        }
+        char address[96];
+        (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), f.run);
+        if (f.matches == 1 && ask_socket(address, request, arg, out) == 0)
+                return 0;
+        if (f.matches == 1 && !is_run_id(which))
+                return err_set(e, ERR_GONE, 0, "the box %s did not answer", f.run);
+        if (f.matches <= 1) {
                 (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
                 return err_hint(e, "`cordon ps` lists them");
         }
-        if (f.matches > 1)
-                return err_set(e, ERR_USAGE, 0, "%u boxes answer to %s: give more of the id", f.matches,
-                               which);
-        char address[96];
-        (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), f.run);
-        if (ask_socket(address, request, arg, out) < 0)
-                return err_set(e, ERR_GONE, 0, "the box %s did not answer", f.run);
-        return 0;
+        return err_set(e, ERR_USAGE, 0, "%u boxes answer to %s: give more of the id", f.matches, which);
 }

@@ -130,7 +130,7 @@ static cordon_box *make_box(struct bombs *b, cordon_policy *p, const char *name,
                             cordon_error *e)
 {
         const char *argv[] = { b->self, "__bomb", name, b->tag, NULL };
-        cordon_box *box = cordon_policy_add(p, "limit", limits, e) < 0 ? NULL : cordon_box_new(p);
+        cordon_box *box = cordon_policy_add(p, "limit", limits, e) < 0 ? NULL : cli_box_new(p);
         if (box && (cordon_box_command(box, argv) < 0 || cordon_box_set(box, CORDON_SINGLE_THREAD, "1") < 0 ||
                     cordon_box_set(box, CORDON_NAME, "bombs") < 0)) {
                 cordon_box_free(box);
@@ -213,7 +213,7 @@ static int run_bomb(struct bombs *b, const struct bomb *bomb, cordon_error *e)
         *w = (struct row){ .bomb = bomb, .how = "it did not start" };
         buf_done(&b->word);
         b->word = (struct buf){ 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cli_policy_new();
         cordon_box *box = p ? make_box(b, p, bomb->name, bomb->limits, e) : NULL;
         if (box)
                 cordon_box_on_output(box, hear_bomb, b);
@@ -321,7 +321,7 @@ static int report(const struct bombs *b)
 
 static int start_neighbour(struct bombs *b, cordon_error *e)
 {
-        b->neighbour_policy = cordon_policy_new();
+        b->neighbour_policy = cli_policy_new();
         b->neighbour =
                 b->neighbour_policy ? make_box(b, b->neighbour_policy, "neighbour", "time 5m", e) : NULL;
         if (!b->neighbour)

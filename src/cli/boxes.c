@@ -139,35 +139,112 @@ static bool is_gone(const char *which)
         return state == NULL;
 }
 
-static int stop_one(const char *which, const struct stop *s)
+/* Boxes that run, asked once for all names of the command line. */
+struct known {
+        char run[64], name[72];
+};
+struct known_boxes {
+        struct known *v;
+        size_t n, cap;
+        bool failed;
+};
+
+static void know_box(void *ctx, const char *text)
+{
+        struct known_boxes *k = ctx;
+        struct err ignored;
+        if (k->n == k->cap) {
+                struct known *more = reallocarray(k->v, k->cap ? 2 * k->cap : 64, sizeof *k->v);
+                k->failed = k->failed || !more;
+                if (!more)
+                        return;
+                k->v = more;
+                k->cap = k->cap ? 2 * k->cap : 64;
+        }
+        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
+        struct known *one = &k->v[k->n];
+        if (d) {
+                (void) snprintf(one->run, sizeof one->run, "%s", text_of(json_root(d), "run"));
+                (void) snprintf(one->name, sizeof one->name, "%s", text_of(json_root(d), "name"));
+                k->n++;
+        }
+        json_free(d);
+}
+
+/* The whole id of the one box that this names; else what was given, and the library tells what is wrong. */
+static const char *whole_id(const struct known_boxes *k, const char *given)
+{
+        const char *found = given;
+        size_t matches = 0;
+        for (size_t i = 0; i < k->n; i++)
+                if (given[0] &&
+                    (strncmp(k->v[i].run, given, strlen(given)) == 0 || strcmp(k->v[i].name, given) == 0)) {
+                        found = k->v[i].run;
+                        matches++;
+                }
+        return matches == 1 ? found : given;
+}
+
+/* Waits until all are gone, at most so long; those that are gone become NULL. True: none is left. */
+static bool await_all(const char **which, size_t n, long ticks)
+{
+        struct timespec tick = { 0, 20000000 };
+        for (long waited = 0;; waited++) {
+                size_t left = 0;
+                for (size_t i = 0; i < n; i++) {
+                        if (which[i] && is_gone(which[i]))
+                                which[i] = NULL;
+                        left += which[i] != NULL;
+                }
+                if (left == 0 || waited >= ticks)
+                        return left == 0;
+                (void) nanosleep(&tick, NULL);
+        }
+}
+
+/* All hear of it before the first is waited for. */
+static int stop_all(const char **which, size_t n, const struct stop *s)
 {
         cordon_error e = { 0 };
-        if (cordon_stop(which, s->kill ? SIGKILL : SIGTERM, &e) < 0)
-                return cli_error(&e);
-        struct timespec tick = { 0, 20000000 };
-        for (long waited = 0; waited < s->grace_s * 50 && !s->kill; waited++) {
-                if (is_gone(which))
-                        return 0;
-                (void) nanosleep(&tick, NULL);
-        }
-        (void) cordon_stop(which, SIGKILL, &e);
-        for (int i = 0; i < 250; i++) {
-                if (is_gone(which))
-                        return 0;
-                (void) nanosleep(&tick, NULL);
-        }
-        return cli_usage("the box %s did not end", which);
+        int status = 0;
+        for (size_t i = 0; i < n; i++)
+                if (cordon_stop(which[i], s->kill ? SIGKILL : SIGTERM, &e) < 0) {
+                        status = cli_error(&e);
+                        which[i] = NULL;
+                }
+        if (await_all(which, n, s->kill ? 0 : s->grace_s * 50))
+                return status;
+        for (size_t i = 0; i < n; i++)
+                if (which[i])
+                        (void) cordon_stop(which[i], SIGKILL, &e);
+        (void) await_all(which, n, 250);
+        for (size_t i = 0; i < n; i++)
+                if (which[i])
+                        status = cli_usage("the box %s did not end", which[i]);
+        return status;
 }
 
 int verb_stop(int argc, char **argv)
 {
         struct stop s = { .grace_s = 10 };
-        int status = 0, at = cli_options(argc, argv, cli_verb_find("stop"), &s, NULL);
+        int at = cli_options(argc, argv, cli_verb_find("stop"), &s, NULL);
         if (at < 0)
                 return EXIT_CORDON;
         if (at == argc)
                 return cli_usage("which box? `cordon ps` lists them");
-        for (; at < argc; at++)
-                status |= stop_one(argv[at], &s);
+        cordon_error e = { 0 };
+        struct known_boxes k = { 0 };
+        size_t n = (size_t) (argc - at);
+        const char **which = calloc(n, sizeof *which);
+        int status = EXIT_CORDON;
+        if (!which || cordon_list(know_box, &k, &e) < 0 || k.failed) {
+                status = which && !k.failed ? cli_error(&e) : cli_usage("no memory");
+        } else {
+                for (size_t i = 0; i < n; i++)
+                        which[i] = whole_id(&k, argv[at + (int) i]);
+                status = stop_all(which, n, &s);
+        }
+        free(which);
+        free(k.v);
         return status;
 }

@@ -321,8 +321,8 @@ static int attack(struct breakout *b)
 int verb_breakout(int argc, char **argv)
 {
         static struct breakout b;
-        b.policy = cordon_policy_new();
-        b.box = b.policy ? cordon_box_new(b.policy) : NULL;
+        b.policy = cli_policy_new();
+        b.box = b.policy ? cli_box_new(b.policy) : NULL;
         int at = b.box ? cli_options(argc, argv, cli_verb_find("breakout"), &b, b.policy) : -1;
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)

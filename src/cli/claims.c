@@ -153,7 +153,7 @@ static void ignore_output(void *ctx, int stream, const void *data, size_t len)
 static int look_at_box(struct claims *c, const char *self, cordon_error *e)
 {
         const char *argv[] = { self, "__probe", NULL };
-        cordon_box *box = cordon_box_new(c->policy);
+        cordon_box *box = cli_box_new(c->policy);
         int bad = box ? cordon_box_command(box, argv) : -1;
         if (!bad) {
                 cordon_box_on_output(box, ignore_output, NULL);
@@ -273,7 +273,10 @@ static const char *const always_left[] = {
         "novel escapes: these attempts are the known ways, and their failure says nothing of the unknown",
         "supply chain: the kernel, cordon itself and the programs that a box runs are trusted as they came",
         "locks (flock) on read-only files that boxes share, as program files, are a channel between boxes",
-        "Landlock's rule over /tmp is by path: without the mounts it opens doors of the host below /tmp",
+        "a read door below /tmp is read-only by its mount alone: Landlock's rule for the box's own /tmp "
+        "covers it",
+        "a fifo of the host behind a read door below /tmp can be written: a read-only mount does not stop "
+        "that",
         "out of scope: what an agent does with a network that a door gives it",
         "out of scope: what a model says, wants or was told",
         "out of scope: products of providers, and what happens to data that was sent to them",
@@ -519,7 +522,7 @@ static int claim(struct claims *c, int argc, char **argv)
 int verb_claims(int argc, char **argv)
 {
         static struct claims c;
-        c.policy = cordon_policy_new();
+        c.policy = cli_policy_new();
         int at = c.policy ? cli_options(argc, argv, cli_verb_find("claims"), &c, c.policy) : -1;
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)

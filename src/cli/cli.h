@@ -31,6 +31,9 @@ struct cli_option {
  * after an error was told. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);
 
+/* As cordon_policy_new() and cordon_box_new(), but NULL was told. */
+cordon_policy *cli_policy_new(void);
+cordon_box *cli_box_new(cordon_policy *policy);
 /* A policy file, or a stock policy by its name. */
 int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e);
 /* The first policy error that cli_options() told, or NULL. */
@@ -68,9 +71,10 @@ int verb_bench(int argc, char **argv);
 int verb_breakout(int argc, char **argv);
 int verb_bombs(int argc, char **argv);
 int verb_claims(int argc, char **argv);
+int verb_cost(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
 extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[], new_options[],
         advise_options[], learn_options[], tighten_options[], breakout_options[], bombs_options[],
-        claims_options[], no_options[];
+        claims_options[], cost_options[], no_options[];

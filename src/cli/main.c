@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static const struct cli_verb verbs[] = {
@@ -48,6 +49,9 @@ static const struct cli_verb verbs[] = {
         { "claims", "[DOORS] [-p POLICY] [--json]",
           "what a box here is hardened against, tried now, what it tells of, and what is left", verb_claims,
           claims_options, true },
+        { "cost", "[DOORS] [-p POLICY] [-n ROUNDS] [--probes] [--json]",
+          "what each layer costs here, measured now, against the attempts that only it stops", verb_cost,
+          cost_options, true },
         { "help", "[VERB]", "this text, or a verb's", verb_help, no_options, false },
         { "version", "", "print the version", verb_version, no_options, false },
 };
@@ -86,9 +90,20 @@ static int all_said(int status)
         return status ? status : EXIT_CORDON;
 }
 
+/* Whoever may start it would then open doors as somebody else: there is no mode in which that is meant. */
+static int refuse_borrowed_powers(void)
+{
+        (void) fprintf(stderr,
+                       "cordon: error: this program file has a setuid bit, a setgid bit or capabilities\n"
+                       "cordon: hint: cordon needs none of them: chmod 755 and setcap -r its file\n");
+        return EXIT_CORDON;
+}
+
 int main(int argc, char **argv)
 {
         hold_standard_descriptors();
+        if (getauxval(AT_SECURE))
+                return refuse_borrowed_powers();
         if (argc < 2)
                 return verb_help(0, NULL), EXIT_CORDON;
         const char *name = argv[1];

@@ -10,12 +10,31 @@
 
 const struct cli_option no_options[] = { { 0 } };
 
+/* Without a word it comes from a call that has no room for a reason: those fail for want of memory only. */
 int cli_error(const cordon_error *e)
 {
-        (void) fprintf(stderr, "cordon: error: %s\n", e->what);
+        (void) fprintf(stderr, "cordon: error: %s\n", e->what[0] ? e->what : "there is no memory");
         if (e->hint[0])
                 (void) fprintf(stderr, "cordon: hint: %s\n", e->hint);
         return EXIT_CORDON;
+}
+
+static const cordon_error no_memory = { 0 };
+
+cordon_policy *cli_policy_new(void)
+{
+        cordon_policy *p = cordon_policy_new();
+        if (!p)
+                (void) cli_error(&no_memory);
+        return p;
+}
+
+cordon_box *cli_box_new(cordon_policy *policy)
+{
+        cordon_box *b = cordon_box_new(policy);
+        if (!b)
+                (void) cli_error(&no_memory);
+        return b;
 }
 
 __attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *fmt, va_list ap)
@@ -110,10 +129,10 @@ int cli_unknown_verb(const char *given)
 {
         size_t n;
         const struct cli_verb *v = cli_verbs(&n), *best = NULL;
-        unsigned distance = 4;
+        unsigned least = STR_TOO_FAR;
         for (size_t i = 0; i < n; i++)
-                if (str_distance(given, v[i].name) < distance)
-                        distance = str_distance(given, (best = &v[i])->name);
+                if (str_far(given, v[i].name) < least)
+                        least = str_far(given, (best = &v[i])->name);
         (void) fprintf(stderr, "cordon: error: there is no verb `%.60s`\n", given);
         if (best)
                 (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best->name);
@@ -125,16 +144,16 @@ int cli_unknown_verb(const char *given)
 static int unknown(const struct cli_verb *verb, const char *given, bool words)
 {
         const char *best = NULL, *word, *synopsis, *help;
-        unsigned distance = 4;
+        unsigned least = STR_TOO_FAR;
         for (const struct cli_option *o = verb->options; o->name; o++)
-                if (str_distance(given, o->name) < distance)
-                        distance = str_distance(given, best = o->name);
+                if (str_far(given, o->name) < least)
+                        least = str_far(given, best = o->name);
         for (size_t i = 0; words && cordon_word_help(i, &word, &synopsis, &help); i++)
-                if (str_distance(given, word) < distance)
-                        distance = str_distance(given, best = word);
+                if (str_far(given, word) < least)
+                        least = str_far(given, best = word);
         for (size_t i = 0; words && i < sizeof limit_flags / sizeof *limit_flags; i++)
-                if (str_distance(given, limit_flags[i]) < distance)
-                        distance = str_distance(given, best = limit_flags[i]);
+                if (str_far(given, limit_flags[i]) < least)
+                        least = str_far(given, best = limit_flags[i]);
         (void) fprintf(stderr, "cordon: error: `cordon %s` has no option --%s\n", verb->name, given);
         if (best)
                 (void) fprintf(stderr, "cordon: hint: did you mean --%s?\n", best);

@@ -217,8 +217,8 @@ static void say_end(const struct run *run, const cordon_result *r)
                          "instead of not existing, and stat sees them; `cordon doctor` tells what the "
                          "namespace wall needs");
         if (r->end == CORDON_LIMIT) {
-                cli_note("the limit `%s` ended it%s", r->limit,
-                         r->output_truncated ? "; output was cut there" : "");
+                cli_note("the limit `%s` ended it%s; --%s gives it more", r->limit,
+                         r->output_truncated ? ", and output was cut there" : "", r->limit);
                 if (!r->groups)
                         cli_note("note: no control groups for this account: memory, cpu and processes are "
                                  "kept by rlimits and sampling");
@@ -232,8 +232,11 @@ static void write_status(const struct run *run)
         if (!run->json && run->status_fd < 0)
                 return; /* nobody asked: the policy's digest alone costs as much as a door */
         char *json = cordon_box_result_json(run->box);
-        if (!json)
+        if (!json) {
+                if (run->json || run->status_fd >= 0)
+                        cli_note("there is no memory for the result as JSON");
                 return;
+        }
         if (run->json)
                 (void) fprintf(stderr, "%s\n", json);
         if (run->status_fd >= 0) {
@@ -272,8 +275,10 @@ static int start_failed(const struct run *run, const cordon_error *e)
 static int configure(struct run *r, char **command)
 {
         const char *term = getenv("TERM");
-        bool bad = cordon_box_command(r->box, (const char *const *) command) < 0;
-        bad = bad || (r->name && cordon_box_set(r->box, CORDON_NAME, r->name) < 0);
+        const cordon_error no_memory = { 0 };
+        if (cordon_box_command(r->box, (const char *const *) command) < 0)
+                return cli_error(&no_memory), -1;
+        bool bad = (r->name && cordon_box_set(r->box, CORDON_NAME, r->name) < 0);
         bad = bad || (r->cwd && cordon_box_set(r->box, CORDON_CWD, r->cwd) < 0);
         bad = bad || (r->tty && (cordon_box_set(r->box, CORDON_TTY, "1") < 0 ||
                                  cordon_box_set(r->box, CORDON_TERM, term ? term : "xterm") < 0));
@@ -431,8 +436,8 @@ static int script_policy(struct run *r, char **argv, cordon_error *e)
 static int run_with(int argc, char **argv, struct run *r, const char *verb)
 {
         cordon_error e = { 0 };
-        r->policy = cordon_policy_new();
-        r->box = r->policy ? cordon_box_new(r->policy) : NULL;
+        r->policy = cli_policy_new();
+        r->box = r->policy ? cli_box_new(r->policy) : NULL;
         int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
         int status = EXIT_CORDON;
         if (at < 0 && cli_policy_error())

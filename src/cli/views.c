@@ -27,7 +27,7 @@ int verb_doors(int argc, char **argv)
 {
         struct view_options o = { 0 };
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON;
         int at = p ? cli_options(argc, argv, cli_verb_find("doors"), &o, p) : -1;
         if (at >= 0 && at < argc)
@@ -47,7 +47,11 @@ static int check_one(cordon_policy *p, const char *name, const struct view_optio
                 return cli_error(&e);
         if (!o->json) {
                 char *digest = cordon_policy_view(p, CORDON_VIEW_DIGEST, &e);
-                (void) printf("%s%s: holds, policy %.12s\n", notes, name, digest ? digest : "?");
+                if (!digest) {
+                        cordon_free(notes);
+                        return cli_error(&e);
+                }
+                (void) printf("%s%s: holds, policy %.12s\n", notes, name, digest);
                 cordon_free(digest);
         } else {
                 (void) fputs(notes, stdout);
@@ -60,12 +64,12 @@ int verb_check(int argc, char **argv)
 {
         struct view_options o = { 0 };
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cli_policy_new();
         int at = p ? cli_options(argc, argv, cli_verb_find("check"), &o, p) : -1;
         int status = at < 0 ? EXIT_CORDON : at == argc ? check_one(p, "policy", &o) : 0;
         cordon_policy_free(p);
         for (; at >= 0 && at < argc; at++) {
-                p = cordon_policy_new();
+                p = cli_policy_new();
                 int r = !p || cordon_policy_add_file(p, argv[at], &e) < 0 ? cli_error(&e)
                                                                           : check_one(p, argv[at], &o);
                 cordon_policy_free(p);
@@ -93,7 +97,7 @@ int verb_why(int argc, char **argv)
 {
         struct view_options o = { 0 };
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON, allowed = 0;
         int at = p ? cli_options(argc, argv, cli_verb_find("why"), &o, p) : -1;
         if (at >= 0 && at == argc)
@@ -115,7 +119,7 @@ int verb_why(int argc, char **argv)
 static cordon_policy *load(const char *path)
 {
         cordon_error e = { 0 };
-        cordon_policy *p = cordon_policy_new();
+        cordon_policy *p = cli_policy_new();
         int r = p ? cli_policy_load(p, path, &e) : -1;
         if (r == 0)
                 return p;
@@ -187,13 +191,18 @@ int verb_policy(int argc, char **argv)
                 if (strcmp(argv[1], views[i].name) == 0)
                         return policy_view(argc - 2, argv + 2, views[i].view);
         static const char *const words[] = { "diff", "json", "show", "digest", "stock" };
-        const char *best = words[0];
-        for (size_t i = 1; i < sizeof words / sizeof *words; i++)
-                if (str_distance(argv[1], words[i]) < str_distance(argv[1], best))
-                        best = words[i];
-        (void) fprintf(stderr,
-                       "cordon: error: `cordon policy` has no `%.60s`\ncordon: hint: did you mean `%s`?\n",
-                       argv[1], best);
+        const char *best = NULL;
+        unsigned least = STR_TOO_FAR;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+                if (str_far(argv[1], words[i]) < least)
+                        least = str_far(argv[1], best = words[i]);
+        (void) fprintf(stderr, "cordon: error: `cordon policy` has no `%.60s`\n", argv[1]);
+        if (best)
+                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);
+        else
+                (void) fprintf(stderr,
+                               "cordon: hint: it has diff, json, show, digest and stock; `cordon check` "
+                               "shows lints\n");
         return EXIT_CORDON;
 }
 

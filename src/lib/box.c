@@ -221,7 +221,7 @@ char *cordon_box_result_json(cordon_box *b)
         if (!b->box)
                 return NULL;
         box_result_json(box_result_full(b->box), &out);
-        return out.p;
+        return lib_give(&out, NULL);
 }
 
 char *cordon_box_plan(cordon_box *b, cordon_error *e)
@@ -235,7 +235,7 @@ char *cordon_box_plan(cordon_box *b, cordon_error *e)
         struct buf out = { 0 };
         plan_print(p, &out);
         plan_free(p);
-        return out.p;
+        return lib_give(&out, to_err(e));
 }
 
 int cordon_result_status(const cordon_result *r)

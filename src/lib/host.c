@@ -13,9 +13,7 @@ static char *ask(const char *which, enum box_request request, int arg, cordon_er
                 buf_done(&out);
                 return NULL;
         }
-        if (!out.p)
-                buf_puts(&out, "");
-        return out.p;
+        return lib_give(&out, to_err(e));
 }
 
 int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_error *e)
@@ -69,7 +67,7 @@ char *cordon_doctor(int json, int *ret_ok)
         }
         if (json)
                 buf_puts(&out, "]\n");
-        return out.p;
+        return lib_give(&out, NULL);
 }
 
 unsigned cordon_sweep(void)

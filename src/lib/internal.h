@@ -42,11 +42,15 @@ static inline struct err *to_err(cordon_error *e) { return (struct err *) (void 
 
 /* policy.c: what a policy's roots and the clock say now; `use` of own files is not in it. */
 struct policy_context lib_context(const cordon_policy *p);
-/* The buffer's text, the caller's from now on; NULL and *e when there was no memory for it. */
+/* policy.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
+ * whole. */
 char *lib_give(struct buf *b, struct err *e);
 
 /* start.c: gathers host facts and makes the plan for one wall. */
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
+
+/* explain.c: a hint for a command that could not be started. */
+void lib_explain_exec(const struct cordon_box *b);
 
 /* look.c: what the host has at the paths that doors and programs name. */
 struct look;

@@ -151,7 +151,11 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
         }
         if (argv && argv[0])
                 look_at_entry(l, argv[0], cwd);
-        return l;
+        if (!l->mem.failed)
+                return l;
+        look_free(l); /* a door or a program that was seen and forgotten would be another box */
+        (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
+        return NULL;
 }
 
 void look_fill(const struct look *l, struct plan_request *r)

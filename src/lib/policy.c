@@ -49,8 +49,10 @@ int cordon_policy_add(cordon_policy *p, const char *word, const char *arg, cordo
 int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len, cordon_error *e)
 {
         drop_checked(p);
+        if (policy_add_text(p->lines, name, span_of(text, len), to_err(e)) < 0)
+                return -1; /* taken whole or not at all: also the doors that go without saying stay */
         p->from_file = true;
-        return policy_add_text(p->lines, name, span_of(text, len), to_err(e));
+        return 0;
 }
 
 /* Reads a whole regular file; the caller frees. NULL with e set. */
@@ -60,10 +62,18 @@ static char *slurp(const char *path, size_t *ret_len, struct err *e)
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0) {
                 (void) err_set(e, ERR_POLICY, errno, "%s: %s", path, strerror(errno));
+                if (e->sys == ENOENT)
+                        (void) err_hint(
+                                e, "a policy is a file of door lines; `cordon policy stock` lists those that "
+                                   "come with cordon");
                 return NULL;
         }
         char *text = malloc(POLICY_MAX_BYTES + 1);
-        ssize_t n = text ? fd_read_all(fd, text, POLICY_MAX_BYTES + 1) : -1;
+        if (!text) {
+                (void) err_set(e, ERR_MEMORY, ENOMEM, "%s: no memory for a policy", path);
+                return NULL;
+        }
+        ssize_t n = fd_read_all(fd, text, POLICY_MAX_BYTES + 1);
         if (n < 0 || n > POLICY_MAX_BYTES) {
                 (void) err_set(e, ERR_POLICY, n < 0 ? errno : EFBIG, "%s: %s", path,
                                n < 0 ? strerror(errno) : "a policy file has at most 1M");
@@ -207,12 +217,12 @@ char *lib_give(struct buf *b, struct err *e)
 {
         if (!b->failed && !b->p)
                 buf_puts(b, "");
-        if (b->failed) {
-                (void) err_set(e, ERR_MEMORY, 0, "no memory");
-                return NULL;
-        }
-        char *text = b->p;
-        *b = (struct buf){ 0 };
+        char *text = b->failed ? NULL : b->p;
+        if (text)
+                *b = (struct buf){ 0 };
+        else if (e)
+                (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the answer");
+        buf_done(b);
         return text;
 }
 
@@ -238,6 +248,7 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
                 policy_canonical_json(p->checked, &out);
                 break;
         case CORDON_VIEW_DIGEST:
+                out.failed = !policy_digest(p->checked)[0];
                 buf_printf(&out, "%s\n", policy_digest(p->checked));
                 break;
         case CORDON_VIEW_NOTES:

@@ -15,22 +15,6 @@
 /* Landlock scopes signals and abstract sockets from ABI 6 on; the process wall has nothing else that does. */
 enum { PROCESS_WALL_ABI = 6 };
 
-/* Values of the caller's variables that `env NAME` doors pass on. */
-static const char **passed_variables(const struct door *doors, size_t n)
-{
-        const char **v = calloc(n + 1, sizeof *v);
-        size_t k = 0;
-        for (size_t i = 0; v && i < n; i++) {
-                if (doors[i].kind != DOOR_ENV || doors[i].value)
-                        continue;
-                const char *value = getenv(doors[i].name);
-                char *both = NULL;
-                if (value && asprintf(&both, "%s=%s", doors[i].name, value) >= 0)
-                        v[k++] = both;
-        }
-        return v;
-}
-
 static void free_variables(const char **v)
 {
         for (const char **x = v; x && *x; x++)
@@ -84,6 +68,27 @@ static int name_state(const struct door *doors, size_t n, struct state_names *s,
         return 0;
 }
 
+/* Values of the caller's variables that `env NAME` doors pass on; NULL: no memory. */
+static const char **passed_variables(const struct door *doors, size_t n, struct err *e)
+{
+        const char **v = calloc(n + 1, sizeof *v);
+        size_t k = 0;
+        bool whole = v;
+        for (size_t i = 0; whole && i < n; i++) {
+                if (doors[i].kind != DOOR_ENV || doors[i].value)
+                        continue;
+                const char *value = getenv(doors[i].name);
+                char *both = NULL;
+                if (value && (whole = asprintf(&both, "%s=%s", doors[i].name, value) >= 0))
+                        v[k++] = both;
+        }
+        if (whole)
+                return v;
+        free_variables(v);
+        (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the variables");
+        return NULL;
+}
+
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         size_t n;
@@ -107,9 +112,9 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         if (!l)
                 return NULL;
         look_fill(l, &r);
-        const char **passed = passed_variables(doors, n);
+        const char **passed = passed_variables(doors, n, e);
         r.passed = passed;
-        struct plan *p = plan_make(b->policy->checked, &r, e);
+        struct plan *p = passed ? plan_make(b->policy->checked, &r, e) : NULL;
         free_variables(passed);
         look_free(l);
         return p;
@@ -160,6 +165,8 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
         while (!box_is_up(b->box) && !b->over)
                 b->over = box_step(b->box, -1) == 1;
         const struct box_result *r = box_result(b->box);
+        if (r->end == BOX_NO_EXEC)
+                lib_explain_exec(b);
         if (r->end != BOX_FAILED || r->attested)
                 return 0;
         *e = r->error;
@@ -178,6 +185,16 @@ static bool host_refused(const struct err *e)
         return e->code == ERR_HOST || (e->code == ERR_WALL && refused);
 }
 
+/* For namespaces the kernel says "no space" where it means a number that an administrator set. */
+static int explain_namespaces(struct err *e)
+{
+        if (e->code == ERR_HOST && (e->sys == ENOSPC || e->sys == EUSERS))
+                (void) err_hint(
+                        e, "as many namespaces as user.max_*_namespaces allow are there, or it is 0: `cordon "
+                           "doctor` tells how to mend it; `--wall process` needs none");
+        return -1;
+}
+
 int cordon_box_start(cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
@@ -189,7 +206,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
         b->as_root = f.uid == 0 && f.maps_all;
         enum wall_kind wall = policy_wall(b->policy->checked);
         if (wall != WALL_AUTO)
-                return start_with(b, wall, &f, e);
+                return start_with(b, wall, &f, e) == 0 ? 0 : explain_namespaces(e);
         if (start_with(b, WALL_NAMESPACE, &f, e) == 0)
                 return 0;
         if (!host_refused(e))
@@ -199,5 +216,5 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
                 return 0;
         if (e->code == ERR_HOST) /* neither wall: the stronger one's reason is the one to mend */
                 *e = first;
-        return -1;
+        return explain_namespaces(e);
 }

@@ -4,14 +4,26 @@
 #include "base/arena.h"
 #include "plan/plan.h"
 
+/* names.c: at most as many names as were asked for; half of the table is always free. */
+struct name_slot;
+struct names {
+        struct name_slot *slots;
+        size_t mask;
+};
+int names_init(struct names *t, struct arena *a, size_t most); /* -1: no memory */
+bool names_find(const struct names *t, const char *name, size_t *ret_number);
+void names_add(struct names *t, const char *name, size_t number); /* one that is not in it */
+
 struct builder {
-        struct arena *a;
+        struct arena *a;       /* the plan's */
+        struct arena *scratch; /* gone when the plan is made */
         struct plan *p;
         const struct checked_policy *c;
         const struct plan_request *r;
         const struct door *doors;
         size_t door_count;
         size_t step_cap, rule_cap;
+        struct names rules, binds; /* paths that have a rule, and those that have a bind */
         bool run_any;
 };
 

@@ -33,20 +33,23 @@ struct plan_step *build_step(struct builder *b, enum step_kind kind, const char 
                 return &lost;
         struct plan_step *s = &p->steps[p->step_count++];
         *s = (struct plan_step){ .kind = kind, .flags = flags, .path = path, .text = text };
+        size_t had;
+        if (kind == STEP_BIND && !names_find(&b->binds, path, &had))
+                names_add(&b->binds, path, p->step_count - 1);
         return s;
 }
 
 void build_rule(struct builder *b, const char *path, unsigned rights, bool optional)
 {
         struct plan *p = b->p;
-        for (size_t i = 0; i < p->rule_count; i++)
-                if (strcmp(p->rules[i].path, path) == 0) {
-                        p->rules[i].rights |= rights;
-                        p->rules[i].optional &= optional;
-                        return;
-                }
-        if (p->rule_count < b->rule_cap)
+        size_t i;
+        if (names_find(&b->rules, path, &i)) {
+                p->rules[i].rights |= rights;
+                p->rules[i].optional &= optional;
+        } else if (p->rule_count < b->rule_cap) {
+                names_add(&b->rules, path, p->rule_count);
                 p->rules[p->rule_count++] = (struct plan_rule){ path, rights, optional };
+        }
 }
 
 static bool allocate(struct builder *b)
@@ -64,7 +67,8 @@ static bool allocate(struct builder *b)
                 return false;
         b->p->steps = arena_alloc(b->a, b->step_cap * sizeof *b->p->steps);
         b->p->rules = arena_alloc(b->a, b->rule_cap * sizeof *b->p->rules);
-        return !b->a->failed;
+        return names_init(&b->rules, b->scratch, b->rule_cap) == 0 &&
+               names_init(&b->binds, b->scratch, b->step_cap) == 0 && !b->a->failed;
 }
 
 /* Doors whose mechanism this build does not have stop the start: a door that silently is not there would be a
@@ -127,17 +131,20 @@ static int build_all(struct builder *b, struct err *e)
 
 struct plan *plan_make(const struct checked_policy *c, const struct plan_request *r, struct err *e)
 {
-        struct arena mem = { 0 };
-        struct builder b = { .a = &mem, .c = c, .r = r };
+        struct arena mem = { 0 }, scratch = { 0 };
+        struct builder b = { .a = &mem, .scratch = &scratch, .c = c, .r = r };
+        struct plan *made = NULL;
         b.doors = policy_doors(c, &b.door_count);
         if (!allocate(&b))
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for the plan");
-        else if (build_all(&b, e) == 0) {
-                b.p->mem = mem;
-                return b.p;
-        }
-        arena_done(&mem);
-        return NULL;
+        else if (build_all(&b, e) == 0)
+                made = b.p;
+        arena_done(&scratch);
+        if (made)
+                made->mem = mem;
+        else
+                arena_done(&mem);
+        return made;
 }
 
 void plan_free(struct plan *p)

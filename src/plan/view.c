@@ -5,7 +5,12 @@
  * Two rules of this file matter most:
  *   - What the box can write is never executable, unless a `run` line covers that very path.
  *   - Without `run any`, only stock doors (libraries) and listed programs sit on mounts that allow execution.
- * A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails too. */
+ * A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails too.
+ *
+ * What lies above a path is looked up by name, one ancestor after the other: n doors cost n log n, not n * n.
+ */
+#include "base/limits.h"
+#include "base/str.h"
 #include "plan/internal.h"
 
 #include <stdio.h>
@@ -17,34 +22,42 @@ static bool is_file_door(const struct door *d)
         return d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE;
 }
 
-/* `run DIR/` covers a subtree; the path ends in a slash. */
-static bool run_dir_covers(const struct door *d, const char *path)
+/* The first door of a kind with exactly this path that is on this host, or NULL. */
+static const struct door *door_at(const struct builder *b, enum door_kind kind, struct span path)
 {
-        size_t n = strlen(d->path);
-        return d->kind == DOOR_RUN && n > 1 && d->path[n - 1] == '/' &&
-               (strncmp(path, d->path, n) == 0 ||
-                (strncmp(path, d->path, n - 1) == 0 && path[n - 1] == '\0'));
+        size_t lo, hi;
+        for (policy_doors_at(b->c, kind, path, &lo, &hi); lo < hi; lo++)
+                if (b->r->seen[lo].kind != SEEN_NOTHING)
+                        return &b->doors[lo];
+        return NULL;
 }
 
+static bool has_run(const struct builder *b, struct span path)
+{
+        size_t lo, hi;
+        return policy_doors_at(b->c, DOOR_RUN, path, &lo, &hi);
+}
+
+/* A `run` line of this path, or `run DIR/` of this directory or one above it. */
 static bool run_line_covers(const struct builder *b, const char *path)
 {
-        for (size_t i = 0; i < b->door_count; i++) {
-                const struct door *d = &b->doors[i];
-                if (d->kind == DOOR_RUN && (strcmp(d->path, path) == 0 || run_dir_covers(d, path)))
+        char tree[PATH_MAX_BYTES + 1];
+        size_t len = strlen(path);
+        if (has_run(b, span_of(path, len)))
+                return true;
+        for (size_t n = str_parent(path, len); n > 0; n = str_parent(path, n))
+                if (has_run(b, span_of(path, n + 1)))
                         return true;
-        }
-        return false;
+        int n = snprintf(tree, sizeof tree, "%s/", path);
+        return n > 0 && (size_t) n < sizeof tree && has_run(b, span_of(tree, (size_t) n));
 }
 
 /* Does a line let the box write here? Doors only add: a line that reads takes nothing of that away. */
 static bool is_writable_place(const struct builder *b, const char *path)
 {
-        for (size_t i = 0; i < b->door_count; i++) {
-                enum door_kind k = b->doors[i].kind;
-                if ((k == DOOR_WRITE || k == DOOR_EDIT) && b->r->seen[i].kind != SEEN_NOTHING &&
-                    path_under(path, b->doors[i].path))
+        for (size_t n = strlen(path); n > 0; n = str_parent(path, n))
+                if (door_at(b, DOOR_WRITE, span_of(path, n)) || door_at(b, DOOR_EDIT, span_of(path, n)))
                         return true;
-        }
         return false;
 }
 
@@ -62,21 +75,32 @@ static unsigned door_flags(const struct builder *b, const struct door *d)
         return f;
 }
 
-/* The deepest file door at or above `path`, other than `not`; NULL: nothing makes it visible. */
+/* The deepest file door at or above `path`, but none of the path of `not`; NULL: nothing makes it visible. */
 static const struct door *covering(const struct builder *b, const char *path, const struct door * not )
 {
-        const struct door *best = NULL;
-        for (size_t i = 0; i < b->door_count; i++) {
-                const struct door *d = &b->doors[i];
-                if (d == not || !is_file_door(d) || b->r->seen[i].kind == SEEN_NOTHING ||
-                    !path_under(path, d->path))
+        for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
+                if (not &&span_is(span_of(path, n), not ->path))
                         continue;
-                if (not &&strcmp(d->path, not ->path) == 0)
-                        continue;
-                if (!best || strlen(d->path) > strlen(best->path))
-                        best = d;
+                for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
+                        const struct door *d = door_at(b, k, span_of(path, n));
+                        if (d)
+                                return d;
+                }
         }
-        return best;
+        return NULL;
+}
+
+/* The door whose mount shows `path`: where the box may write, a read door has none of its own. */
+static const struct door *mounted_over(const struct builder *b, const char *path)
+{
+        for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
+                const struct door *d = door_at(b, DOOR_WRITE, span_of(path, n));
+                if (!d)
+                        d = door_at(b, DOOR_EDIT, span_of(path, n));
+                if (d)
+                        return d;
+        }
+        return covering(b, path, NULL);
 }
 
 /* A read door inside another that shows the same thing in the same way needs no mount of its own. */
@@ -86,9 +110,9 @@ static bool is_redundant(const struct builder *b, const struct door *d)
                 return false;
         if (is_writable_place(b, d->path))
                 return true;
-        for (const struct door *same = b->doors; same < d; same++) /* one path, two lines: one mount */
-                if (same->kind == DOOR_READ && strcmp(same->path, d->path) == 0)
-                        return true;
+        size_t lo, hi;
+        if (policy_doors_at(b->c, DOOR_READ, span_str(d->path), &lo, &hi) && &b->doors[lo] < d)
+                return true; /* one path, two lines: one mount */
         if (d->except)
                 return false;
         const struct door *up = covering(b, d->path, d);
@@ -136,17 +160,19 @@ static const char *shown_as_link(struct builder *b, size_t i)
         return end && covering(b, end, d) ? end : NULL;
 }
 
-/* A path below a door that became a link is a path below what the link leads to: /lib64/x is /usr/lib64/x. */
+/* A path below a door that became a link is a path below what the link leads to: /lib64/x is /usr/lib64/x. Of
+ * two such doors the upper one counts. */
 static const char *through_links(struct builder *b, const char *path)
 {
-        for (size_t i = 0; i < b->door_count; i++) {
-                size_t n = strlen(b->doors[i].path ? b->doors[i].path : "");
-                if (n < 2 || !is_file_door(&b->doors[i]) || strncmp(path, b->doors[i].path, n) != 0 ||
-                    path[n] != '/')
+        for (size_t n = 2, len = strlen(path); n < len; n++) {
+                size_t lo, hi;
+                if (path[n] != '/')
                         continue;
-                const char *end = shown_as_link(b, i);
-                if (end)
-                        return arena_printf(b->a, "%s%s", end, path + n);
+                for (policy_doors_at(b->c, DOOR_READ, span_of(path, n), &lo, &hi); lo < hi; lo++) {
+                        const char *end = shown_as_link(b, lo);
+                        if (end)
+                                return arena_printf(b->a, "%s%s", end, path + n);
+                }
         }
         return arena_str(b->a, path);
 }
@@ -157,8 +183,8 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
         (void) policy_place(&d->at, at, sizeof at);
         if (seen->kind == SEEN_NOTHING) {
                 (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s on this host", at, d->path);
-                return err_hint(e, "write `%s %s?` if it may be missing", policy_door_word(d->kind),
-                                as_token(b, d->path));
+                return err_hint(e, "write `%s%s %s?` if it may be missing", d->at.line ? "" : "--",
+                                policy_door_word(d->kind), as_token(b, d->path));
         }
         if (d->kind == DOOR_SOCK) {
                 (void) err_set(e, ERR_DOOR, 0, "%s: %s is not a Unix socket", at, d->path);
@@ -206,38 +232,73 @@ static int add_door(struct builder *b, size_t i, struct err *e)
         return 0;
 }
 
-/* Another line that shows what this one's `except` names: then it is not hidden. */
+static bool hides(const struct door *d, const char *path)
+{
+        for (char **x = d->except; x && *x; x++)
+                if (path_under(path, *x))
+                        return true;
+        return false;
+}
+
+/* Another line that shows what the `except` of `d`, a read door, names: then it is not hidden. */
 static bool shown_otherwise(const struct builder *b, const struct door *d, const char *path)
 {
-        for (size_t i = 0; i < b->door_count; i++) {
-                const struct door *o = &b->doors[i];
-                if (o == d || !is_file_door(o) || b->r->seen[i].kind == SEEN_NOTHING ||
-                    !path_under(path, o->path))
-                        continue;
-                bool hides = false;
-                for (char **x = o->kind == DOOR_READ ? o->except : NULL; x && *x; x++)
-                        hides |= path_under(path, *x);
-                if (!hides)
+        for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
+                struct span at = span_of(path, n);
+                size_t lo, hi;
+                if (door_at(b, DOOR_EDIT, at) || door_at(b, DOOR_WRITE, at))
                         return true;
+                for (policy_doors_at(b->c, DOOR_READ, at, &lo, &hi); lo < hi; lo++)
+                        if (&b->doors[lo] != d && b->r->seen[lo].kind != SEEN_NOTHING &&
+                            !hides(&b->doors[lo], path))
+                                return true;
         }
         return false;
 }
 
-static void add_masks(struct builder *b, const struct door *d)
+/* A door of this host below what is about to be hidden, or NULL. */
+static const struct door *door_below(struct builder *b, const char *path)
 {
-        if (d->kind != DOOR_READ)
-                return;
-        for (char **x = d->except; x && *x; x++)
-                if (!shown_otherwise(b, d, *x))
-                        (void) build_step(b, STEP_MASK, arena_str(b->a, *x), NULL, 0);
+        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_RUN, DOOR_SOCK };
+        const char *tree = arena_printf(b->scratch, "%s/", path);
+        for (size_t k = 0; tree && k < sizeof kinds / sizeof *kinds; k++)
+                for (size_t i = policy_doors_from(b->c, kinds[k], span_str(tree));
+                     i < b->door_count && b->doors[i].kind == kinds[k] &&
+                     strncmp(b->doors[i].path, tree, strlen(tree)) == 0;
+                     i++)
+                        if (b->r->seen[i].kind != SEEN_NOTHING)
+                                return &b->doors[i];
+        return NULL;
+}
+
+/* A mask is one empty thing for all that it hides: nothing can be mounted in it. */
+static int add_mask(struct builder *b, const struct door *d, const char *path, struct err *e)
+{
+        const struct door *inner = door_below(b, path);
+        if (inner) {
+                char at[256];
+                (void) err_set(e, ERR_DOOR, 0, "%s: `except` hides %s, but `%s %s` opens a part of it",
+                               policy_place(&d->at, at, sizeof at), path, policy_door_word(inner->kind),
+                               inner->path);
+                return err_hint(e, "except only what is not opened by another line");
+        }
+        (void) build_step(b, STEP_MASK, arena_str(b->a, path), NULL, 0);
+        return 0;
+}
+
+static int add_masks(struct builder *b, const struct door *d, struct err *e)
+{
+        for (char **x = d->kind == DOOR_READ ? d->except : NULL; x && *x; x++)
+                if (!shown_otherwise(b, d, *x) && !run_line_covers(b, *x) && /* doors only add */
+                    add_mask(b, d, *x, e) < 0)
+                        return -1;
+        return 0;
 }
 
 static bool has_bind(const struct builder *b, const char *path)
 {
-        for (size_t i = 0; i < b->p->step_count; i++)
-                if (b->p->steps[i].kind == STEP_BIND && strcmp(b->p->steps[i].path, path) == 0)
-                        return true;
-        return false;
+        size_t at;
+        return names_find(&b->binds, path, &at);
 }
 
 /* A listed program: its own mount that allows execution, and the name it is called by. Where the box may
@@ -248,7 +309,7 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
         if (!g->path)
                 return;
         const char *real = arena_str(b->a, g->real);
-        const struct door *up = covering(b, g->real, NULL);
+        const struct door *up = mounted_over(b, g->real);
         if (real && !has_bind(b, real) && (!up || !(door_flags(b, up) & STEP_EXEC))) {
                 unsigned f =
                         STEP_EXEC | (is_dir ? STEP_IS_DIR : 0) | (b->r->as_root && !stock ? STEP_IDMAP : 0);
@@ -470,8 +531,9 @@ int build_view(struct builder *b, struct err *e)
                 add_loader_rights(b);
         /* Parents before children, so that a door inside a door is mounted on top of it. */
         qsort(b->p->steps + first, b->p->step_count - first, sizeof *b->p->steps, by_path);
-        for (size_t i = 0; i < b->door_count; i++)
-                add_masks(b, &b->doors[i]);
+        for (size_t i = 0; i < b->door_count && b->p->wall == WALL_NAMESPACE; i++)
+                if (add_masks(b, &b->doors[i], e) < 0)
+                        return -1;
         if (hide_state(b, e) < 0)
                 return -1;
         if (b->p->wall == WALL_PROCESS)

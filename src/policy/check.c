@@ -358,6 +358,20 @@ const struct door *policy_doors(const struct checked_policy *c, size_t *ret_coun
         return c->live.v;
 }
 
+bool policy_doors_at(const struct checked_policy *c, enum door_kind kind, struct span key, size_t *ret_lo,
+                     size_t *ret_hi)
+{
+        return door_set_find(&c->live, kind, key, ret_lo, ret_hi);
+}
+
+size_t policy_doors_from(const struct checked_policy *c, enum door_kind kind, struct span prefix)
+{
+        size_t i = door_set_from(&c->live, kind, prefix);
+        bool hit = i < c->live.start[kind + 1] &&
+                   strncmp(door_key(&c->live.v[i]), (const char *) prefix.p, prefix.n) == 0;
+        return hit ? i : c->live.n;
+}
+
 const struct policy_note *policy_notes(const struct checked_policy *c, size_t *ret_count)
 {
         *ret_count = c->n_notes;

@@ -6,40 +6,19 @@
  *
  * The rules, which both hold:
  *   Union: an effect is allowed when one live door covers it. `except` belongs to its own door.
+ *   A `run` line lets its program be read too, because whoever starts a program can read it.
  *   What every box has (builtin.c) decides for its paths, unless a door lies at or below it.
  *   The door that is named is the deepest for files, else the first in canonical order.
  *   When denied: an expired door that would have covered it is named first (GAP_EXPIRED), then the nearest
  * miss. */
 #include "policy/internal.h"
 
-/* The doors of one kind whose key is exactly `key`: [*ret_lo, *ret_hi). */
-static bool find(const struct door_set *s, enum door_kind kind, struct span key, size_t *ret_lo,
-                 size_t *ret_hi)
-{
-        size_t lo = s->start[kind], hi = s->start[kind + 1], end = hi;
-        while (lo < hi) {
-                size_t mid = lo + (hi - lo) / 2;
-                const char *k = door_key(&s->v[mid]);
-                int c = strncmp(k, (const char *) key.p, key.n);
-                if (c < 0)
-                        lo = mid + 1;
-                else
-                        hi = mid; /* equal, or longer than the key: an equal one stands first */
-        }
-        *ret_lo = lo;
-        while (lo < end && strlen(door_key(&s->v[lo])) == key.n &&
-               memcmp(door_key(&s->v[lo]), key.p, key.n) == 0)
-                lo++;
-        *ret_hi = lo;
-        return *ret_lo < *ret_hi;
-}
-
 /* The first door of a range, or `best` when that stands earlier. */
 static const struct door *first(const struct door_set *s, enum door_kind kind, struct span key,
                                 const struct door *best)
 {
         size_t lo, hi;
-        if (!find(s, kind, key, &lo, &hi))
+        if (!door_set_find(s, kind, key, &lo, &hi))
                 return best;
         return !best || &s->v[lo] < best ? &s->v[lo] : best;
 }
@@ -83,11 +62,10 @@ static struct file_view look(const struct door_set *s, const char *path, size_t 
         for (size_t n = strlen(path); n >= floor && n > 0;) {
                 for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
                         size_t lo, hi;
-                        for (find(s, k, span_of(path, n), &lo, &hi); lo < hi; lo++)
+                        for (door_set_find(s, k, span_of(path, n), &lo, &hi); lo < hi; lo++)
                                 view_door(&v, &s->v[lo], path);
                 }
-                while (n > 0 && path[--n] != '/')
-                        ;
+                n = str_parent(path, n);
         }
         return v;
 }
@@ -127,6 +105,8 @@ static struct decision write_gap(const struct file_view *v)
         return v->no_read ? deny(GAP_EXCEPTED, v->no_read) : deny(GAP_NO_DOOR, NULL);
 }
 
+static const struct door *explicit_run(const struct door_set *s, const char *path);
+
 static struct decision file_live(const struct checked_policy *c, const char *path, bool writing)
 {
         const struct builtin_file *b = builtin_of(c, path);
@@ -135,8 +115,9 @@ static struct decision file_live(const struct checked_policy *c, const char *pat
                 return writing && !b->writable ? deny(GAP_READ_ONLY, NULL) : allow_builtin(b->name);
         if (writing)
                 return v.write ? allow(v.write) : write_gap(&v);
-        if (v.read)
-                return allow(v.read);
+        const struct door *seen = v.read ? v.read : explicit_run(&c->live, path);
+        if (seen)
+                return allow(seen);
         return v.no_read ? deny(GAP_EXCEPTED, v.no_read) : deny(GAP_NO_DOOR, NULL);
 }
 
@@ -147,6 +128,8 @@ static struct decision file_decide(const struct checked_policy *c, const char *p
                 return d;
         struct file_view old = look(&c->closed, path, 1);
         const struct door *was = writing ? old.write : old.read;
+        if (!was && !writing)
+                was = explicit_run(&c->closed, path);
         return was ? deny(GAP_EXPIRED, was) : d;
 }
 
@@ -288,7 +271,7 @@ static void net_key(const struct door_set *s, const struct effect *f, const char
                     struct net_best *best)
 {
         size_t lo, hi;
-        for (find(s, DOOR_NET, span_str(key), &lo, &hi); lo < hi; lo++) {
+        for (door_set_find(s, DOOR_NET, span_str(key), &lo, &hi); lo < hi; lo++) {
                 const struct door *d = &s->v[lo];
                 if (d->net.wildcard != wild)
                         continue;

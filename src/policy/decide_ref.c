@@ -87,6 +87,8 @@ static const struct builtin_file *file_builtin(const struct checked_policy *c, c
         return of_host ? NULL : hit;
 }
 
+static const struct door *program_door(const struct door_set *s, const char *program);
+
 static struct decision ref_file(const struct checked_policy *c, const char *path, bool writing,
                                 bool with_closed)
 {
@@ -99,6 +101,8 @@ static struct decision ref_file(const struct checked_policy *c, const char *path
         const struct door *not_write = file_door(&c->live, path, POWER_NO_WRITE, floor);
         const struct door *expired = file_door(&c->closed, path, writing ? POWER_WRITE : POWER_READ, NULL);
         bool doors_decide = can_read || can_write || not_read || not_write;
+        const struct door *can_start = writing ? NULL : program_door(&c->live, path);
+        const struct door *could_start = writing ? NULL : program_door(&c->closed, path);
 
         if (b && !doors_decide && (b->writable || !writing)) {
                 d.answer = ANSWER_ALLOW;
@@ -106,9 +110,12 @@ static struct decision ref_file(const struct checked_policy *c, const char *path
         } else if (writing ? can_write : can_read) {
                 d.answer = ANSWER_ALLOW;
                 d.door = writing ? can_write : can_read;
-        } else if (with_closed && expired) {
+        } else if (can_start) {
+                d.answer = ANSWER_ALLOW;
+                d.door = can_start;
+        } else if (with_closed && (expired || could_start)) {
                 d.gap = GAP_EXPIRED;
-                d.nearest = expired;
+                d.nearest = expired ? expired : could_start;
         } else if (b && !doors_decide) {
                 d.gap = GAP_READ_ONLY;
         } else if (writing && not_write) {
@@ -169,16 +176,24 @@ static bool names_program(const struct door *d, const char *program)
         return a && b && (d->path[0] != '/' || program_bare) && strcmp(a, b) == 0;
 }
 
+/* The first line that names this program, in one way or another. */
+static const struct door *program_door(const struct door_set *s, const char *program)
+{
+        for (size_t i = 0; i < s->n; i++)
+                if (names_program(&s->v[i], program))
+                        return &s->v[i];
+        return NULL;
+}
+
 static const struct door *ref_run_door(const struct checked_policy *c, const struct door_set *s,
                                        const char *program)
 {
-        const struct door *any = NULL;
-        for (size_t i = 0; i < s->n; i++) {
-                if (names_program(&s->v[i], program))
-                        return &s->v[i];
-                if (!any && s->v[i].kind == DOOR_RUN && strcmp(s->v[i].path, "*") == 0)
+        const struct door *any = NULL, *named = program_door(s, program);
+        for (size_t i = 0; i < s->n && !any; i++)
+                if (s->v[i].kind == DOOR_RUN && strcmp(s->v[i].path, "*") == 0)
                         any = &s->v[i];
-        }
+        if (named)
+                return named;
         if (program[0] != '/')
                 return any;
         if (ref_file(c, program, true, false).answer == ANSWER_ALLOW)

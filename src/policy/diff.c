@@ -38,9 +38,9 @@ static void diff_limits(const struct checked_policy *a, const struct checked_pol
                         continue;
                 c->wider = c->wider || is > was;
                 c->narrower = c->narrower || is < was;
-                buf_printf(out, "%c limit %s %s (was %s)\n", is > was ? '+' : '-',
+                buf_printf(out, "%c limit %s %s, was %s: %s\n", is > was ? '+' : '-',
                            policy_limit_name((enum limit_key) k), limit_print((enum limit_key) k, is, y),
-                           limit_print((enum limit_key) k, was, x));
+                           limit_print((enum limit_key) k, was, x), is > was ? "wider" : "narrower");
         }
 }
 
@@ -61,8 +61,11 @@ static void diff_wall(const struct checked_policy *a, const struct checked_polic
                 unsigned was = wall_rank(a->wall), is = wall_rank(b->wall);
                 c->wider = c->wider || is <= was;
                 c->narrower = c->narrower || is >= was;
-                buf_printf(out, "%c wall %s (was %s)\n", is > was ? '-' : '+', policy_wall_name(b->wall),
-                           policy_wall_name(a->wall));
+                buf_printf(out, "%c wall %s, was %s: %s\n", is > was ? '-' : '+', policy_wall_name(b->wall),
+                           policy_wall_name(a->wall),
+                           is > was   ? "narrower"
+                           : is < was ? "wider"
+                                      : "another wall, neither stronger nor weaker");
         }
         size_t count;
         const struct without_row *rows = without_rows(&count);

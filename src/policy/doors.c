@@ -42,6 +42,7 @@ static void door_text(const struct door *d, struct buf *out)
         const char *words =
                 d->kind == DOOR_ENV ? (d->value ? "set to this" : "the caller's value") : kind_words[d->kind];
         show_door(d, &line);
+        out->failed = out->failed || line.failed;
         buf_printf(out, "  %-44s  %s\n", str_inert(buf_span(&line), inert, sizeof inert), words);
 }
 
@@ -109,6 +110,7 @@ static void name_doors(const struct checked_policy *c, enum door_kind k, bool ow
                         net_print(&d->net, &name);
                 else
                         buf_puts(&name, door_key(d));
+                out->failed = out->failed || name.failed;
                 buf_printf(out, "%s%s", shown > 1 ? ", " : "",
                            str_inert(buf_span(&name), inert, sizeof inert));
         }
@@ -139,15 +141,37 @@ static void sentence(const struct checked_policy *c, enum door_kind k, const cha
         buf_puts(out, ".\n");
 }
 
+/* Whoever may start a program can read it, and with DIR/ all that lies beside it. */
+static void worst_readable_programs(const struct checked_policy *c, struct buf *out)
+{
+        size_t shown = 0;
+        for (size_t i = c->live.start[DOOR_RUN]; i < c->live.start[DOOR_RUN + 1] && shown < 9; i++) {
+                const struct door *d = &c->live.v[i];
+                char inert[256];
+                if (d->from_stock || d->path[0] != '/')
+                        continue;
+                if (++shown > 8)
+                        buf_puts(out, ", ...");
+                else
+                        buf_printf(out, "%s%s",
+                                   shown > 1 ? ", " : "- It can read, to start it, everything in ",
+                                   str_inert(span_str(d->path), inert, sizeof inert));
+        }
+        if (shown)
+                buf_puts(out, ".\n");
+}
+
 static void worst_files(const struct checked_policy *c, struct buf *out)
 {
         size_t own = count_own(c, DOOR_READ) + count_own(c, DOOR_EDIT) + count_own(c, DOOR_WRITE);
         if (count_of(c, DOOR_READ, DOOR_WRITE) == 0)
-                buf_puts(out, "- It can read no file of this host.\n");
+                buf_printf(out, "- It can read no file of this host%s.\n",
+                           count_of(c, DOOR_RUN, DOOR_RUN) ? " but the programs that it may start" : "");
         else if (count_of(c, DOOR_READ, DOOR_WRITE) > own)
                 buf_printf(out, "- It can read program files of this host (the stock doors above)%s.\n",
                            own ? "" : ", and no file of yours");
         sentence(c, DOOR_READ, "It can read everything in", out);
+        worst_readable_programs(c, out);
         sentence(c, DOOR_EDIT, "It can read, and change in a private layer that you review before it lands,",
                  out);
         sentence(c, DOOR_WRITE, "It can read, overwrite and delete, at once and for good, everything in",
@@ -240,7 +264,7 @@ void policy_doors_json(const struct checked_policy *c, struct buf *out)
         AUTO_BUF(w);
         bool first = true;
         worst(c, &w);
-        out->failed = out->failed || w.failed;
+        out->failed = out->failed || w.failed || !policy_digest(c)[0];
         buf_printf(out, "{\"digest\":\"%s\",\"policy\":", policy_digest(c));
         policy_canonical_json(c, out);
         buf_puts(out, ",\"worst\":[");

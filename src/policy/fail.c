@@ -38,10 +38,9 @@ struct shown show_text(const char *s)
 void hint_nearest(struct err *e, const char *wrong, const char *const *words, size_t count)
 {
         const char *best = NULL;
-        /* More than a third wrong is no slip of the finger: a far guess would mislead. */
-        unsigned limit = (unsigned) strnlen(wrong, 33) / 3 + 1, least = limit + 1;
+        unsigned least = STR_TOO_FAR;
         for (size_t i = 0; i < count; i++) {
-                unsigned d = str_distance(wrong, words[i]);
+                unsigned d = str_far(wrong, words[i]);
                 if (d < least) {
                         least = d;
                         best = words[i];

@@ -238,6 +238,11 @@ const char *door_key(const struct door *d);
 int door_set_add(struct door_set *s, const struct door *d, struct err *e);
 /* Sorts, merges doors of equal power, builds the ranges; refuses contradictions. */
 int door_set_seal(struct door_set *s, struct err *e);
+/* The doors of one kind whose key is exactly `key`: [*ret_lo, *ret_hi). Only of a sealed set. */
+bool door_set_find(const struct door_set *s, enum door_kind kind, struct span key, size_t *ret_lo,
+                   size_t *ret_hi);
+/* Where the first door of a kind stands whose key is `key`, begins with it or comes after it. */
+size_t door_set_from(const struct door_set *s, enum door_kind kind, struct span key);
 
 /* ---- effect.c ---- */
 int effect_from_tokens(const struct scope *s, const struct token *tok, size_t n, struct effect *ret_effect);

@@ -83,6 +83,7 @@ static void cap(struct json_out *o, const struct net_dest *n)
         if (n->cap_per_hour) {
                 AUTO_BUF(b);
                 buf_printf(&b, "%llu/h", (unsigned long long) n->cap_per_hour);
+                o->b->failed = o->b->failed || b.failed;
                 (void) str_inert(buf_span(&b), rate, sizeof rate);
                 v[k++] = rate;
         }

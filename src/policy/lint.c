@@ -7,7 +7,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { NOTES_MAX = 200 }; /* nobody reads more, and pairs of doors could make millions */
+enum {
+        NOTES_MAX = 200, /* nobody reads more, and pairs of doors could make millions */
+        PAIRS_MAX = 512
+};
 
 /* ---- what the lints share ---- */
 
@@ -20,6 +23,8 @@ const struct door *lint_next(const struct lint_view *v, enum door_kind kind, con
         return i < s->start[kind + 1] ? &s->v[i] : NULL;
 }
 
+bool lint_full(const struct lint_view *v) { return v->result < 0 || v->c->n_notes >= NOTES_MAX; }
+
 bool lint_is_file(enum door_kind k) { return k == DOOR_READ || k == DOOR_EDIT || k == DOOR_WRITE; }
 
 bool lint_listed(const char *const *list, size_t count, const char *s)
@@ -28,6 +33,12 @@ bool lint_listed(const char *const *list, size_t count, const char *s)
                 if (strcmp(list[i], s) == 0)
                         return true;
         return false;
+}
+
+void lint_whole(struct lint_view *v, const struct buf *b)
+{
+        if (b->failed && v->result == 0)
+                v->result = fail_memory(v->e);
 }
 
 void lint_note(struct lint_view *v, const struct lint_row *row, const struct source_place *at,
@@ -130,20 +141,25 @@ static void lint_implied(struct lint_view *v, const struct lint_row *row)
         size_t n = 0;
         struct door *mine = arena_alloc(&v->c->mem, (v->c->live.n + 1) * sizeof *mine);
         struct err e;
-        if (!mine)
+        if (!mine) {
+                v->result = fail_memory(v->e);
                 return;
+        }
         for (size_t i = 0; i < v->c->live.n; i++)
                 if (!v->c->live.v[i].from_stock)
                         mine[n++] = v->c->live.v[i];
         own.live = (struct door_set){ .v = mine, .n = n };
-        if (n > 512 || door_set_seal(&own.live, &e) < 0) /* pairs are compared: not for thousands of lines */
+        if (door_set_seal(&own.live, &e) < 0)
                 return;
+        /* Lines of one host are compared in pairs: not for thousands of them. */
+        bool skip_net = own.live.start[DOOR_NET + 1] - own.live.start[DOOR_NET] > PAIRS_MAX;
         for (size_t i = 0; i < own.live.n; i++) {
                 const struct door *d = &own.live.v[i];
                 AUTO_BUF(line);
-                if (!cover_door(&own, d, d))
+                if (lint_full(v) || (skip_net && d->kind == DOOR_NET) || !cover_door(&own, d, d))
                         continue;
                 show_door(d, &line);
+                lint_whole(v, &line);
                 lint_note(v, row, &d->at, "`%s` opens nothing that another line does not open",
                           show_text(buf_str(&line)).text);
         }
@@ -196,6 +212,7 @@ static void lint_closed(struct lint_view *v, const struct lint_row *row)
                 const struct door *d = &v->c->closed.v[i];
                 AUTO_BUF(line);
                 show_door(d, &line);
+                lint_whole(v, &line);
                 if (!d->from_stock)
                         lint_note(v, row, &d->at, "this door has closed: `%s`",
                                   show_text(buf_str(&line)).text);

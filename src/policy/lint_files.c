@@ -119,22 +119,38 @@ void lint_write_root(struct lint_view *v, const struct lint_row *row)
         }
 }
 
+static void note_write_and_run(struct lint_view *v, const struct lint_row *row, const struct door *r,
+                               const struct door *d)
+{
+        if (!d->from_stock)
+                lint_note(v, row, &r->at, "the box can write %s and run what it wrote there",
+                          show_text(d->path).text);
+}
+
+/* Doors of kind `k` that let the box write what line `r` runs: above it, at it and, for DIR/, below it. */
+static void writable_and_run(struct lint_view *v, const struct lint_row *row, const struct door *r,
+                             enum door_kind k)
+{
+        const struct door_set *s = &v->c->live;
+        size_t len = strlen(r->path), lo, hi;
+        for (size_t n = 1; n <= len; n++)
+                if (r->path[n] == '/' || r->path[n] == '\0')
+                        for (door_set_find(s, k, span_of(r->path, n), &lo, &hi); lo < hi; lo++)
+                                note_write_and_run(v, row, r, &s->v[lo]);
+        if (!ends_with(r->path, "/"))
+                return;
+        for (lo = door_set_from(s, k, span_of(r->path, len)); lo < s->start[k + 1] && !lint_full(v); lo++) {
+                if (strncmp(r->path, s->v[lo].path, len) != 0)
+                        return;
+                note_write_and_run(v, row, r, &s->v[lo]);
+        }
+}
+
 void lint_write_and_run(struct lint_view *v, const struct lint_row *row)
 {
-        for (const struct door *r = NULL; (r = lint_next(v, DOOR_RUN, r));) {
-                for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE; k++) {
-                        for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
-                                bool meet = r->path[0] == '/' &&
-                                            (path_inside(d->path, r->path) ||
-                                             (ends_with(r->path, "/") &&
-                                              strncmp(r->path, d->path, strlen(r->path)) == 0));
-                                if (meet)
-                                        lint_note(v, row, &r->at,
-                                                  "the box can write %s and run what it wrote there",
-                                                  show_text(d->path).text);
-                        }
-                }
-        }
+        for (const struct door *r = NULL; (r = lint_next(v, DOOR_RUN, r));)
+                for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE && r->path[0] == '/'; k++)
+                        writable_and_run(v, row, r, k);
 }
 
 /* ---- what should not be seen or touched ---- */

@@ -4,9 +4,10 @@
 
 #include <arpa/inet.h>
 
-static const char *dest_text(const struct door *d, struct buf *b)
+static const char *dest_text(struct lint_view *v, const struct door *d, struct buf *b)
 {
         net_print(&d->net, b);
+        lint_whole(v, b);
         return buf_str(b);
 }
 
@@ -126,7 +127,7 @@ void lint_metadata(struct lint_view *v, const struct lint_row *row)
                     (address_range(d) == RANGE_LINK || is_metadata_name(d->net.host) ||
                      (d->net.wildcard && ends_with(d->net.host, ".internal"))))
                         lint_note(v, row, &d->at, "%s is where a cloud machine hands out its own credentials",
-                                  dest_text(d, &b));
+                                  dest_text(v, d, &b));
         }
 }
 
@@ -143,7 +144,7 @@ void lint_local_address(struct lint_view *v, const struct lint_row *row)
                         lint_note(v, row, &d->at,
                                   "%s is this machine or its private network: services there often ask for "
                                   "no password",
-                                  dest_text(d, &b));
+                                  dest_text(v, d, &b));
         }
 }
 
@@ -192,21 +193,22 @@ static bool methods_meet(char *const *a, char *const *b)
         return false;
 }
 
-static bool same_request(const struct net_dest *a, const struct net_dest *b)
+/* All that the canonical order compares before the methods: such doors stand next to each other. */
+static bool same_url(const struct net_dest *a, const struct net_dest *b)
 {
         return a->form == b->form && a->tls == b->tls && a->wildcard == b->wildcard && a->port == b->port &&
                a->path_tail == b->path_tail && strcmp(a->host, b->host) == 0 && a->path && b->path &&
-               strcmp(a->path, b->path) == 0 && methods_meet(a->methods, b->methods);
+               strcmp(a->path, b->path) == 0;
 }
 
 void lint_two_credentials(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
                 for (const struct door *x = d;
-                     (x = lint_next(v, DOOR_NET, x)) && strcmp(x->net.host, d->net.host) == 0;) {
+                     (x = lint_next(v, DOOR_NET, x)) && same_url(&d->net, &x->net);) {
                         if (d->net.credential && x->net.credential &&
                             strcmp(d->net.credential, x->net.credential) != 0 &&
-                            same_request(&d->net, &x->net))
+                            methods_meet(d->net.methods, x->net.methods))
                                 lint_note(v, row, &x->at, "the same request with two credentials, %s and %s",
                                           d->net.credential, x->net.credential);
                 }

@@ -138,3 +138,28 @@ int door_set_seal(struct door_set *s, struct err *e)
                 return fail_at(e, &s->v[s->start[DOOR_IN]].at, "more than %d handles", HANDLES_MAX);
         return 0;
 }
+
+/* Where the first door of a kind stands whose key is `key`, or longer, or comes after it. */
+size_t door_set_from(const struct door_set *s, enum door_kind kind, struct span key)
+{
+        size_t lo = s->start[kind], hi = s->start[kind + 1];
+        while (lo < hi) {
+                size_t mid = lo + (hi - lo) / 2;
+                if (strncmp(door_key(&s->v[mid]), (const char *) key.p, key.n) < 0)
+                        lo = mid + 1;
+                else
+                        hi = mid; /* equal, or longer than the key: an equal one stands first */
+        }
+        return lo;
+}
+
+bool door_set_find(const struct door_set *s, enum door_kind kind, struct span key, size_t *ret_lo,
+                   size_t *ret_hi)
+{
+        size_t lo = door_set_from(s, kind, key), end = s->start[kind + 1];
+        *ret_lo = lo;
+        while (lo < end && span_is(key, door_key(&s->v[lo])))
+                lo++;
+        *ret_hi = lo;
+        return *ret_lo < *ret_hi;
+}

@@ -192,6 +192,13 @@ void policy_checked_free(struct checked_policy *c);
 const char *policy_box(const struct checked_policy *c); /* never NULL: "box" when unnamed */
 const char *policy_doc(const struct checked_policy *c); /* never NULL */
 const struct door *policy_doors(const struct checked_policy *c, size_t *ret_count);
+/* The doors of one kind with exactly this path (or name, or host): policy_doors()[*ret_lo ... *ret_hi - 1].
+ * By binary search, so that whoever asks for each door's neighbours does not compare all pairs. */
+bool policy_doors_at(const struct checked_policy *c, enum door_kind kind, struct span key, size_t *ret_lo,
+                     size_t *ret_hi);
+/* The first door of a kind whose path begins with `prefix` ("/a/": below /a), in policy_doors(); those that
+ * begin with it stand together. The count of doors: none. */
+size_t policy_doors_from(const struct checked_policy *c, enum door_kind kind, struct span prefix);
 const struct policy_limits *policy_limits(const struct checked_policy *c);
 enum wall_kind policy_wall(const struct checked_policy *c);
 unsigned policy_without(const struct checked_policy *c); /* WITHOUT_* */

@@ -4,6 +4,7 @@
 #include "probe/internal.h"
 
 #include <fcntl.h>
+#include <mqueue.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #ifdef __x86_64__
 #include <sys/io.h>
 #endif
+
+enum { QUEUES = 200, CACHESTAT = 451 };
 
 /* The size of files is not among them: where the box writes only private files, their filesystem has a size
  * of its own. */
@@ -178,6 +181,38 @@ static int madvise_share(struct probe_result *r)
         return by_reply(r, madvise(p, 4096, MADV_MERGEABLE), "madvise(MERGEABLE)");
 }
 
+/* Each takes some 80 KiB from the user's budget. */
+static int many_queues(struct probe_result *r)
+{
+        char name[32];
+        struct mq_attr a = { .mq_maxmsg = 10, .mq_msgsize = 8192 };
+        long made = 0, fd = 0;
+        for (; made < QUEUES && fd >= 0; made++) {
+                (void) snprintf(name, sizeof name, "cordon-%ld", made);
+                fd = syscall(SYS_mq_open, name, O_CREAT | O_EXCL | O_RDWR, 0600, &a);
+                r->sys = errno;
+                if (fd >= 0)
+                        (void) close((int) fd);
+        }
+        for (long i = 0; i < made; i++) {
+                (void) snprintf(name, sizeof name, "cordon-%ld", i);
+                (void) syscall(SYS_mq_unlink, name);
+        }
+        return fd >= 0 ? escaped(r, "%d message queues", QUEUES)
+                       : held(r, "message queue %ld: %s", made, errno_name(r->sys));
+}
+
+static int page_cache(struct probe_result *r)
+{
+        struct {
+                uint64_t off, len;
+        } range = { 0, 4096 };
+        uint64_t found[5];
+        AUTO_FD(fd, open(r->world->self[0] ? r->world->self : "/proc/self/exe", O_RDONLY | O_CLOEXEC));
+        return fd < 0 ? refused(r, "open")
+                      : by_reply(r, syscall(CACHESTAT, fd, &range, found, 0), "cachestat");
+}
+
 static int advise_other(struct probe_result *r)
 {
         AUTO_FD(pidfd, (int) syscall(SYS_pidfd_open, getppid(), 0));
@@ -209,6 +244,10 @@ static const struct probe rows[] = {
             "mount,landlock,capabilities", oom_score),
         ROW("memory cannot be locked beyond the limit", "the machine swaps", "rlimit", lock_memory),
         ROW("open files have an end", "the machine's table fills", "rlimit", many_files),
+        ROW("message queues have an end", "kernel memory that no process holds", "landlock,rlimit,seccomp",
+            many_queues),
+        ROW("the page cache does not tell what others read", "the caller's work is observed", "seccomp",
+            page_cache),
 #ifdef __x86_64__
         ROW("no port privilege by iopl", "hardware", "seccomp,capabilities", ports_iopl),
         ROW("no port privilege by ioperm", "hardware", "seccomp,capabilities", ports_ioperm),

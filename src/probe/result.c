@@ -3,11 +3,14 @@
 #include "probe/internal.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -137,6 +140,17 @@ int by_open(struct probe_result *r, const char *path, int flags)
         if (holds_mark(fd)) /* by whatever name: a door that shows the canary grants it */
                 says_canary(r);
         return escaped(r, "%.200s was opened", path);
+}
+
+/* Only the namespace wall stands on a tmpfs that is read-only: of a host's root one of the two is not true,
+ * also when the mounts were left out. */
+bool is_way(const char *path)
+{
+        struct stat root, st;
+        struct statfs fs;
+        return statfs("/", &fs) == 0 && fs.f_type == TMPFS_MAGIC && (fs.f_flags & ST_RDONLY) &&
+               stat("/", &root) == 0 && lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+               st.st_dev == root.st_dev;
 }
 
 /* A program that runs is busy only until it ends: then what counts is the right to write. */

@@ -117,6 +117,10 @@ static int reach_one(struct probe_result *r, const char *path)
 {
         int o = by_open(r, path, O_RDONLY);
         struct stat st;
+        if (o == PROBE_ESCAPED && is_way(path)) {
+                r->effect[0] = '\0';
+                return held(r, "%s is only the way to a door", path);
+        }
         if (o == PROBE_HELD && r->sys != ENOENT && lstat(path, &st) == 0)
                 return PROBE_HELD; /* seen and refused: another probe tells that it is seen */
         return o;
@@ -193,6 +197,10 @@ static int homes_listed(struct probe_result *r)
                 if (e->d_name[0] == '.' || strcmp(e->d_name, "box") == 0)
                         continue;
                 (void) snprintf(r->effect, sizeof r->effect, "read /home/%s", e->d_name);
+                if (is_way(r->effect + 5)) {
+                        r->effect[0] = '\0';
+                        continue;
+                }
                 (void) closedir(d);
                 return escaped(r, "%s is visible", r->effect + 5);
         }

@@ -135,7 +135,7 @@ static int become_root_of_namespace(struct wall_init *w, struct err *e)
 /* Second layers by sysctl of our own namespaces, through the host's /proc before it is gone. Where the kernel
  * or a container refuses them, seccomp stands alone, and the layer is not reported as up. Called while a root
  * caller's init still has root's id: the file that closes executable memfds belongs to it. */
-static int close_knobs(struct wall_init *w, struct err *e)
+int wall_knobs_close(struct wall_init *w, struct err *e)
 {
         (void) e;
         (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1");
@@ -168,7 +168,7 @@ static int build_landlock(struct wall_init *w, struct err *e)
         return wall_landlock_build(w, w->root, e);
 }
 
-static int compile_filter(struct wall_init *w, struct err *e)
+int wall_filter_compile(struct wall_init *w, struct err *e)
 {
         bool own = w->plan->wall == WALL_NAMESPACE;
         struct seccomp_ask ask = { .arch = seccomp_native(),
@@ -208,22 +208,24 @@ struct stage {
  *   landlock, filter before net-join   work to do while the helper is at it */
 static const struct stage namespace_stages[] = {
         { "net-begin", LAYER_NET, wall_net_begin },
-        { "knobs", LAYER_MEMFD, close_knobs },
+        { "knobs", LAYER_MEMFD, wall_knobs_close },
         { "maps", LAYER__COUNT, await_maps },
         { "ids", LAYER_USER, become_root_of_namespace },
         { "name", LAYER_UTS, name_the_box },
         { "root", LAYER_MOUNT, wall_root_build },
         { "landlock", LAYER_LANDLOCK, build_landlock },
-        { "filter", LAYER_SECCOMP, compile_filter },
+        { "filter", LAYER_SECCOMP, wall_filter_compile },
         { "net-join", LAYER_NET, wall_net_join },
         { "enter", LAYER_MOUNT, wall_root_enter },
         { "terminal", LAYER__COUNT, open_terminal },
 };
 
 static const struct stage process_stages[] = {
-        { "maps", LAYER__COUNT, await_maps },        { "reaper", LAYER__COUNT, become_reaper },
-        { "terminal", LAYER__COUNT, open_terminal }, { "landlock", LAYER_LANDLOCK, build_landlock },
-        { "filter", LAYER_SECCOMP, compile_filter },
+        { "maps", LAYER__COUNT, await_maps },
+        { "reaper", LAYER__COUNT, become_reaper },
+        { "terminal", LAYER__COUNT, open_terminal },
+        { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "filter", LAYER_SECCOMP, wall_filter_compile },
 };
 
 static int raise_stages(struct wall_init *w, const struct stage *stages, size_t n, struct err *e)
@@ -281,6 +283,8 @@ static int raise_all(struct wall_init *w, struct err *e)
 /* init must not hold the payload's pipes open, or nobody would ever see their end. */
 static void let_go_of_stdio(struct wall_init *w)
 {
+        if (w->s->sample_limits)
+                wall_shared_begin(w);
         (void) syscall(SYS_close_range, 0, 2 + w->s->io->handle_count, 0);
         for (int i = 0; i < 3; i++)
                 fd_close(&w->stdio[i]);

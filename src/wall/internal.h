@@ -42,6 +42,16 @@ struct wall_order {
         int32_t arg;
 };
 
+/* sample_shared.c: what a look at shared memory keeps until the next one. */
+enum { SHARED_SEEN_MAX = 4096 };
+struct wall_shared {
+        uint64_t next_ns, file_bytes;
+        uint64_t handles[HANDLES_MAX]; /* inode numbers that are the keeper's, not the box's */
+        unsigned handle_count;
+        bool seen_any;
+        uint64_t seen[SHARED_SEEN_MAX]; /* inode numbers counted in this look */
+};
+
 /* State of init; lives in its own copy of the keeper's memory. */
 struct wall_init {
         const struct wall_start *s;
@@ -71,6 +81,7 @@ struct wall_init {
         int net_error;
         struct sock_filter filter[FILTER_MAX];
         unsigned short filter_len;
+        struct wall_shared shared;
         struct err error; /* of the payload's side, until exec */
         bool payload_failed;
         unsigned char stack[PAYLOAD_STACK] __attribute__((aligned(16)));
@@ -91,15 +102,25 @@ int wall_payload_start(struct wall_init *w, struct err *e);            /* payloa
 int wall_privileges_drop(struct err *e);                               /* privileges.c */
 int wall_rlimits(const struct wall_init *w, struct err *e);            /* privileges.c */
 int wall_attest(const struct wall_init *w, struct err *e);             /* attest.c */
+int wall_knobs_close(struct wall_init *w, struct err *e);              /* init.c */
+int wall_filter_compile(struct wall_init *w, struct err *e);           /* init.c */
+int wall_filter_load(struct wall_init *w, struct err *e);              /* payload.c */
 int wall_supervise(struct wall_init *w);                               /* supervise.c */
 void wall_kill_stragglers(void);                    /* every child that is left, until there is none */
 _Noreturn void wall_init_main(struct wall_init *w); /* init.c */
 /* sample.c: adds up what every process of the box uses. */
 struct wall_sample {
         uint64_t cpu_ns, rss, data_max; /* data_max: private memory of the largest process */
+        uint64_t shmem;                 /* the part of rss that is of shared memory */
         uint64_t tasks;
 };
 int wall_sample(int proc, struct wall_sample *ret);
+/* Every entry of a directory of /proc that is a number. */
+int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *name), void *ctx);
+/* sample_shared.c: bytes of memory files and segments, in a process or not. begin: while the handles are
+ * still open, which are memory files of the keeper. */
+void wall_shared_begin(struct wall_init *w);
+uint64_t wall_sample_shared(struct wall_init *w);
 
 /* The thing behind a door, if it still is what it was when it was looked at. root.c */
 int wall_open_door(const struct plan_step *s, struct err *e);

@@ -72,7 +72,7 @@ static void reset_signals(void)
 }
 
 /* The listener appears in init's table too: the two share it until close_range() below. */
-static int load_filter(struct wall_init *w, struct err *e)
+int wall_filter_load(struct wall_init *w, struct err *e)
 {
         if (wall_left_out(LAYER_SECCOMP))
                 return 0;
@@ -90,7 +90,7 @@ static int close_walls(struct wall_init *w, struct err *e)
 {
         if (w->landlock >= 0 && syscall(SYS_landlock_restrict_self, w->landlock, 0) < 0)
                 return wall_fail(e, STAGE_LANDLOCK, "closing the Landlock wall");
-        if (load_filter(w, e) < 0)
+        if (wall_filter_load(w, e) < 0)
                 return -1;
         /* From here on a table of our own, with the granted descriptors and nothing else. */
         if (syscall(SYS_close_range, 3 + w->s->io->handle_count, ~0U, CLOSE_RANGE_UNSHARE) < 0)

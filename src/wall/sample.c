@@ -32,16 +32,20 @@ static uint64_t stat_field(const char *stat, unsigned n)
         return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-static uint64_t statm_field(const char *statm, unsigned n)
+/* "\nKEY:   123 kB" of a status file, in bytes. A name that the payload chose has no newline there: the
+ * kernel writes it as \\n. */
+static uint64_t status_bytes(const char *status, const char *key)
 {
-        for (unsigned i = 1; i < n && statm; i++)
-                statm = strchr(statm + 1, ' ');
-        return statm ? strtoull(statm, NULL, 10) : 0;
+        const char *at = strstr(status, key);
+        return at ? strtoull(at + strlen(key), NULL, 10) * 1024 : 0;
 }
 
-static void add_process(int proc, const char *pid, struct wall_sample *s)
+static void add_process(void *ctx, int proc, const char *pid)
 {
-        char name[64], text[1024];
+        struct wall_sample *s = ctx;
+        char name[64], text[4096];
+        if (strcmp(pid, "1") == 0)
+                return; /* init: us */
         (void) snprintf(name, sizeof name, "%.20s/stat", pid);
         if (fd_get(proc, name, text, sizeof text) < 0)
                 return; /* it ended in between */
@@ -52,19 +56,19 @@ static void add_process(int proc, const char *pid, struct wall_sample *s)
         s->cpu_ns += ticks * (1000000000u / (uint64_t) hz);
         s->rss += stat_field(text, 24) * (uint64_t) sysconf(_SC_PAGESIZE);
         s->tasks += stat_field(text, 20);
-        (void) snprintf(name, sizeof name, "%.20s/statm", pid);
+        (void) snprintf(name, sizeof name, "%.20s/status", pid);
         if (fd_get(proc, name, text, sizeof text) < 0)
                 return;
-        uint64_t data = statm_field(text, 6) * (uint64_t) sysconf(_SC_PAGESIZE);
+        s->shmem += status_bytes(text, "\nRssShmem:");
+        uint64_t data = status_bytes(text, "\nVmData:") + status_bytes(text, "\nVmStk:");
         if (data > s->data_max)
                 s->data_max = data;
 }
 
-int wall_sample(int proc, struct wall_sample *ret)
+int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *name), void *ctx)
 {
         char buf[4096] __attribute__((aligned(8)));
-        *ret = (struct wall_sample){ 0 };
-        AUTO_FD(dir, openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        AUTO_FD(dir, openat(at_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (dir < 0)
                 return -1;
         for (;;) {
@@ -73,9 +77,15 @@ int wall_sample(int proc, struct wall_sample *ret)
                         return (int) n;
                 for (long at = 0; at < n;) {
                         const struct kernel_dirent *d = (const void *) (buf + at);
-                        if (d->name[0] >= '1' && d->name[0] <= '9' && strcmp(d->name, "1") != 0)
-                                add_process(proc, d->name, ret);
+                        if (d->name[0] >= '0' && d->name[0] <= '9')
+                                each(ctx, at_dir, d->name);
                         at += d->len;
                 }
         }
+}
+
+int wall_sample(int proc, struct wall_sample *ret)
+{
+        *ret = (struct wall_sample){ 0 };
+        return wall_each_number(proc, add_process, ret);
 }

@@ -193,12 +193,16 @@ static bool over_budget(struct watch *t)
         uint64_t cpu = s.cpu_ns + cpu_ns(&done);
         if (cpu > t->end.cpu_ns)
                 t->end.cpu_ns = cpu;
-        if (s.rss > t->end.max_rss)
-                t->end.max_rss = s.rss;
+        /* Shared memory counts once, whether it is mapped or not; what several have mapped, as often as that.
+         */
+        uint64_t shared = wall_sample_shared(t->w),
+                 memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0);
+        if (memory > t->end.max_rss)
+                t->end.max_rss = memory;
         t->end.memory_near |= s.data_max > v[LIMIT_MEMORY] / 10 * 9; /* RLIMIT_DATA then says no */
         t->end.procs_full |= s.tasks >= v[LIMIT_PROCS];
         t->end.cpu_over = cpu > v[LIMIT_CPU] * 1000000u;
-        t->end.memory_over = s.rss > v[LIMIT_MEMORY];
+        t->end.memory_over = memory > v[LIMIT_MEMORY];
         return t->end.cpu_over || t->end.memory_over;
 }
 

@@ -130,3 +130,23 @@ void wall_kill(struct wall_child *c);
 
 /* An id outside that owns nothing: unique per run, so that two boxes of root share no uid either. */
 uid_t wall_host_id(void);
+
+/* ---- what a layer costs: cost.c ---- */
+
+/* Of one layer, raised alone in a process of its own by the code of a real start. */
+struct wall_cost {
+        uint64_t start_ns;
+        uint64_t call_ps, looked_at_ps; /* picoseconds added to one call; see the words below */
+        uint32_t units; /* filter instructions, Landlock rules, or steps of the file tree; 0: none */
+};
+/* What is timed; NULL: this layer is not raised by the wall (control groups). */
+const char *wall_cost_words(enum wall_layer l);
+/* Which calls call_ps and looked_at_ps are about; NULL: none. */
+const char *wall_cost_of_calls(enum wall_layer l);
+const char *wall_cost_of_looked_at(enum wall_layer l);
+/* Flags that the process must be cloned with. */
+int wall_cost_flags(enum wall_layer l);
+/* In that process, once: first all that stands in front of the layer, then the layer itself, against the
+ * clock. The process is spent afterwards. `uid` and `gid` are those before the clone. */
+int wall_cost_prepare(enum wall_layer l, const struct plan *plan, uid_t uid, gid_t gid, struct err *e);
+int wall_cost_raise(enum wall_layer l, struct wall_cost *ret, struct err *e);

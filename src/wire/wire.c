@@ -70,9 +70,12 @@ int wire_recv(int fd, void *p, size_t n, int *ret_pass)
         struct iovec io = { .iov_base = p, .iov_len = n };
         struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
         ssize_t k;
+        /* Told once, and in front: that the other side went without reading us. Its own last words come after
+         * it. */
+        unsigned resets = 0;
         do
                 k = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
-        while (k < 0 && errno == EINTR);
+        while (k < 0 && (errno == EINTR || (errno == ECONNRESET && resets++ == 0)));
         if (k < 0)
                 return -1;
         int got;

@@ -156,4 +156,34 @@ has "version prints the version" "$("$CORDON" version)" 'cordon 0'
 is "--version says the same" "$("$CORDON" --version)" "$("$CORDON" version)"
 is "cordon alone gives 125" "$(status "$CORDON")" 125
 is "output that cannot be written is an error" "$("$CORDON" version >/dev/full 2>/dev/null; echo $?)" 125
+has "an abbreviated option is told in full" "$("$CORDON" run --rd . -- true 2>&1)" 'did you mean --read?'
+has "so is the beginning of one" "$("$CORDON" run --wri . -- true 2>&1)" 'did you mean --write?'
+hasnt "what is near nothing gets no guess" "$("$CORDON" run --xyzzy . -- true 2>&1)" 'did you mean'
+has "but where to look" "$("$CORDON" run --xyzzy . -- true 2>&1)" 'cordon help run'
+# --- why a command that is there does not start ---
+mkdir -p "$T/exec/dir" && cd "$T/exec" || exit 1
+echo text >data && printf '#!/no/such/interpreter\n' >lost && printf '\177ELFnonsense' >broken && cp /bin/true prog && chmod 755 lost broken prog dir && chmod 644 data
+why() { "$CORDON" run "$@" 2>&1 >/dev/null </dev/null; }
+has "a file that is not executable is told so" "$(why --read . -- ./data)" 'hint: it is not executable'
+has "a directory is told so" "$(why --read . -- ./dir)" 'hint: it is a directory'
+has "a script whose interpreter is not there names it" "$(why --read . -- ./lost)" 'its interpreter /no/such/interpreter is not on this host'
+printf '#!/usr/bin/env sh\n' >hidden && chmod 755 hidden
+printf 'use none\n' >none
+has "one whose interpreter is not visible names the line" "$(why -p none -- ./hidden)" 'add `run /usr/bin/env`'
+has "a program without its loader is told so" "$(why -p none -- ./prog)" 'not its loader or libraries'
+has "what is no program is told so" "$(why -- ./broken)" 'neither a program for this machine nor a script'
+"$CORDON" run -q --status-fd 3 --read . -- ./data 3>"$T/hinted" 2>/dev/null </dev/null
+has "the JSON result has the same hint" "$(jq -r .error.hint <"$T/hinted")" 'it is not executable'
+has "a missing door of an option is mended by an option" "$(why --read /no/such -- true)" 'write `--read /no/such?`'
+has "a missing policy file tells what one is" "$(why -p nosuch -- true)" 'cordon policy stock'
+has "a limit that ended it names the option" "$(why --time 100ms -- sleep 5)" '--time gives it more'
+no_more='echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
+if as_user unshare -Ur sh -c "$no_more" sh true 2>/dev/null; then
+        told=$(as_user unshare -Ur sh -c "$no_more" sh "$CORDON" run --wall namespace -- true 2>&1)
+        has "a host whose number of namespaces is used up is told so" "$told" 'user.max_*_namespaces'
+        has "and the way around" "$told" '--wall process'
+else
+        skip "a host whose number of namespaces is used up is told so" "no user namespace can be made here"
+        skip "and the way around" "no user namespace can be made here"
+fi
 done_testing

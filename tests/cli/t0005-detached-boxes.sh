@@ -104,6 +104,28 @@ for who in root as_user; do
         $c stop -k "fg$n" >/dev/null 2>&1
         wait
 done
+# Many at once: each keeper is asked who it is once, not once for each name, and all hear of it before one is waited for.
+m=stop-many-$$
+for i in 1 2 3 4 5 6; do "$CORDON" run -d --time 60s --name "$m-$i" -- sh -c 'trap "" TERM; while :; do sleep 1; done' >>"$T/many"; done
+if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
+        strace -e trace=connect -o "$T/asked" "$CORDON" stop -t 0 "$m-1" "$m-2" "$m-3" >out 2>err
+        others=0
+        for i in 4 5 6; do others=$((others + $(grep -c "$(sed -n ${i}p "$T/many")" "$T/asked"))); done
+        is "stop of three asks each of the other three once" $others 3
+else
+        skip "stop of three asks each of the other three once" "strace cannot trace here"
+        "$CORDON" stop -t 0 "$m-1" "$m-2" "$m-3"
+fi
+began=$(date +%s%N)
+"$CORDON" stop -t 2 "$m-4" "$(sed -n 5p "$T/many")" no-such "$(sed -n 6p "$T/many" | cut -c 1-20)" >out 2>err
+is "stop of some, one of which is not there, gives 125" $? 125
+took=$((($(date +%s%N) - began) / 1000000))
+ok "they wait together ($took ms for three that take 2 s each)" test $took -ge 1900 -a $took -lt 5500
+has "and the one is named" "$(cat err)" "no box of yours is called no-such"
+is "the others are gone" "$("$CORDON" ps | grep -c "$m")" 0
+"$CORDON" stop "$(sed -n 5p "$T/many")" >out 2>err
+is "stop of a whole id that is gone gives 125" $? 125
+has "and says so" "$(cat err)" "no box of yours is called $(sed -n 5p "$T/many")"
 "$CORDON" stop >out 2>err
 is "stop of nothing gives 125" $? 125
 "$CORDON" stop no-such-box >out 2>err

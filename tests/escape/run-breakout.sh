@@ -67,6 +67,19 @@ else
         skip "a caller with 200 descriptors" "there is no python3"
 fi
 
+# The program itself lies below places that the attempts list: the way to it is no escape.
+if [ "$(id -u)" -eq 0 ]; then
+        for place in /var/lib /home /root; do
+                below=$(mktemp -d "$place/cordon-test.XXXXXX") || continue
+                cp "$CORDON" "$below/cordon" && chmod 755 "$below" "$below/cordon"
+                is "a program below $place is no escape" "$(cd / && "$below/cordon" breakout --json | jq -r '.[] | select(.outcome == "ESCAPED") | .probe')" ""
+                rm -rf "$below"
+        done
+else
+        skip "a program below /var/lib, /home and /root is no escape" "only root can put it there"
+fi
+is "a door in /var/lib is no escape" "$("$CORDON" breakout --json --read /var/lib/dpkg? | jq -r '.[] | select(.outcome == "ESCAPED") | .probe')" ""
+
 is "nothing to reach for is left behind the door" "$(ls -A "$DOOR")" ""
 ok "a signal ends an attack, and nothing is left" sh -c '
         TMPDIR=$2 "$1" breakout >/dev/null 2>&1 & pid=$!

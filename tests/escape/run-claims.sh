@@ -54,6 +54,10 @@ text=$("$CORDON" claims)
 for part in "HARDENED AGAINST" "MONITORED FOR" RESIDUAL "contained failures" "sandbox failures"; do
         has "the text has: $part" "$text" "$part"
 done
+# Every class that one layer holds alone, in part, is told as such.
+for class in $(sed -n 's/^KNOCKOUT("\([a-z-]*\)", [0-9]*, [0-9]*, [1-9].*/\1/p' src/cli/knockout.inc); do
+        has "single-layer is told of $class" "$text" "single-layer: $class:"
+done
 boast='\b(secure|safe|unbreakable)\b'
 is "the claims do not boast" "$(printf '%s\n' "$text" | grep -Ei "$boast")" ""
 is "the matrix does not boast" "$(grep -Ei "$boast" docs/knockout.md)" ""

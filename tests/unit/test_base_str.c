@@ -134,6 +134,38 @@ static void test_str__distance_counts_slips(void)
         CHECK(str_distance("0123456789012345678901234567890123456789", "read") > 32);
 }
 
+static void test_far__names_the_word_that_was_meant(void)
+{
+        static const char *const words[] = { "read", "run", "write", "edit", "env",  "in",   "out",
+                                             "net",  "tty", "json",  "cwd",  "time", "quiet" };
+        static const struct {
+                const char *given, *want;
+        } rows[] = {
+                { "rd", "read" },    { "reed", "read" },  { "wrt", "write" }, { "writ", "write" },
+                { "raed", "read" },  { "ru", "run" },     { "tiem", "time" }, { "xyz", NULL },
+                { "q", "quiet" },    { "", NULL },        { "josn", "json" }, { "x", NULL },
+                { "network", NULL }, { "wrte", "write" },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                const char *best = NULL;
+                unsigned least = STR_TOO_FAR;
+                for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+                        if (str_far(rows[i].given, words[k]) < least)
+                                least = str_far(rows[i].given, best = words[k]);
+                printf("# %s: %s\n", rows[i].given, best ? best : "none");
+                CHECK_STR(best ? best : "none", rows[i].want ? rows[i].want : "none");
+        }
+}
+
+static void test_parent__climbs_to_the_top(void)
+{
+        CHECK_INT(str_parent("/a/bc", 5), 2);
+        CHECK_INT(str_parent("/a/bc", 2), 0);
+        CHECK_INT(str_parent("/a/bc/", 6), 5);
+        CHECK_INT(str_parent("/", 1), 0);
+        CHECK_INT(str_parent("", 0), 0);
+}
+
 static const struct test_case cases[] = {
         CASE(test_str__numbers_are_plain_digits),
         CASE(test_str__sizes_and_durations_have_exact_units),
@@ -142,5 +174,7 @@ static const struct test_case cases[] = {
         CASE(test_str__inert_never_writes_past_its_buffer),
         CASE(test_str__utf8_refuses_overlong_surrogate_and_nul),
         CASE(test_str__distance_counts_slips),
+        CASE(test_far__names_the_word_that_was_meant),
+        CASE(test_parent__climbs_to_the_top),
 };
 TEST_MAIN(cases)

@@ -65,7 +65,7 @@ static void test_view__parents_come_before_children(void)
         SCENE(s);
         /* Reading doors come first in a policy: here the child does. */
         MUST_PLAN(s, "use none\nwrite /d/sub/deep /d\nread /d/sub /d-e\nrun /d/file /d/sub/\n");
-        CHECK_INT(count_steps(s.p, STEP_BIND), 4);
+        CHECK_INT(count_steps(s.p, STEP_BIND), 5); /* /d, /d/sub to run in, /d/sub/deep, /d/file, /d-e */
         for (size_t i = 0; i < s.p->step_count; i++)
                 for (size_t j = i + 1; j < s.p->step_count; j++)
                         if (s.p->steps[i].kind == STEP_BIND && s.p->steps[j].kind == STEP_BIND)
@@ -394,7 +394,35 @@ static void test_view__except_becomes_a_mask_after_all_binds(void)
         CHECK(masking);
 }
 
+/* The read line has no mount of its own there, so the `run` line needs one. */
+static void test_view__a_run_line_in_a_writable_place_holds_although_a_read_line_is_there_too(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, "use none\nwrite /d\nread /d/sub\nrun /d/sub/\n");
+        CHECK_INT(bind_flags(s.p, "/d/sub"), STEP_EXEC | STEP_WRITE | STEP_IS_DIR);
+        CHECK_INT(bind_flags(s.p, "/d"), RO_DIR | STEP_WRITE);
+}
+
+static void test_view__a_run_line_shows_what_an_except_of_another_line_names(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, "use none\nread /d except file\nrun /d/file\n");
+        CHECK_INT(count_steps(s.p, STEP_MASK), 0);
+        CHECK_INT(bind_flags(s.p, "/d/file"), STEP_EXEC);
+}
+
 /* ---- refusals ---- */
+
+static void test_view__a_door_inside_what_an_except_hides_is_refused(void)
+{
+        SCENE(read);
+        refused(&read, "use none\nread /d except sub\nread /d/sub/deep\n", ERR_DOOR,
+                "t:2:6: `except` hides /d/sub, but `read /d/sub/deep` opens a part of it",
+                "except only what is not opened by another line");
+        SCENE(gone);
+        MUST_PLAN(gone, "use none\nread /d except sub\nread /d/sub/gone?\n");
+        CHECK_INT(count_steps(gone.p, STEP_MASK), 1);
+}
 
 static void test_view__a_missing_door_is_told_with_its_place_and_a_line_to_type(void)
 {
@@ -788,6 +816,9 @@ static const struct test_case cases[] = {
         CASE(test_view__no_path_is_mounted_twice),
         CASE(test_view__the_wider_of_two_doors_over_one_path_lies_on_top),
         CASE(test_view__except_becomes_a_mask_after_all_binds),
+        CASE(test_view__a_run_line_in_a_writable_place_holds_although_a_read_line_is_there_too),
+        CASE(test_view__a_run_line_shows_what_an_except_of_another_line_names),
+        CASE(test_view__a_door_inside_what_an_except_hides_is_refused),
         CASE(test_view__a_missing_door_is_told_with_its_place_and_a_line_to_type),
         CASE(test_view__the_hint_for_a_missing_door_can_be_typed_whatever_its_name),
         CASE(test_view__the_hint_can_be_typed_for_names_that_look_like_patterns),

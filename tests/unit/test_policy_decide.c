@@ -109,6 +109,23 @@ static void test_decide__a_bare_program_name_is_looked_for_in_the_standard_direc
         policy_checked_free(c);
 }
 
+static void test_decide__a_program_that_may_start_can_be_read(void)
+{
+        struct checked_policy *c =
+                load("use none\nread /a except b\nrun git /opt/tool/ /a/b/x\nrun /old until 2020-01-01\n");
+        CHECK_ALLOW(c, "read /usr/bin/git");
+        CHECK_ALLOW(c, "read /opt/tool/data");
+        CHECK_ALLOW(c, "read /a/b/x");
+        CHECK_DENY(c, "read /a/b/y", GAP_EXCEPTED);
+        CHECK_DENY(c, "read /opt/tools", GAP_NO_DOOR);
+        CHECK_DENY(c, "read /old", GAP_EXPIRED);
+        CHECK_DENY(c, "write /opt/tool/data", GAP_NO_DOOR);
+        policy_checked_free(c);
+        c = load("use none\nrun any\n");
+        CHECK_DENY(c, "read /etc/shadow", GAP_NO_DOOR);
+        policy_checked_free(c);
+}
+
 static void test_decide__run_any_never_runs_what_the_box_can_write(void)
 {
         struct checked_policy *c =
@@ -319,6 +336,7 @@ static const struct test_case cases[] = {
         CASE(test_decide__edit_and_write_doors_make_writable),
         CASE(test_decide__every_box_has_a_private_tmp_home_and_dev),
         CASE(test_decide__a_bare_program_name_is_looked_for_in_the_standard_directories),
+        CASE(test_decide__a_program_that_may_start_can_be_read),
         CASE(test_decide__run_any_never_runs_what_the_box_can_write),
         CASE(test_decide__a_program_named_star_is_not_every_program),
         CASE(test_decide__a_wildcard_covers_names_below_and_not_the_name),

@@ -277,7 +277,25 @@ static void test_wire__an_empty_message_leaves_no_descriptor_open(void)
         end(ends);
 }
 
+/* The kernel tells that our own words were not read before it hands out the last words of who did not read
+ * them. */
+static void test_recv__hears_the_last_words_of_one_that_did_not_listen(void)
+{
+        int ends[2];
+        struct message m = { 1, 2 }, last = { 3, 4 }, got = { 0 };
+        if (!pair(ends))
+                return;
+        CHECK_INT(wire_send(ends[0], &m, sizeof m, -1), 0);
+        CHECK_INT(wire_send(ends[1], &last, sizeof last, -1), 0);
+        (void) close(ends[1]);
+        CHECK_INT(wire_recv(ends[0], &got, sizeof got, NULL), 1);
+        CHECK_INT(got.value, 4);
+        CHECK_INT(wire_recv(ends[0], &got, sizeof got, NULL), 0);
+        (void) close(ends[0]);
+}
+
 static const struct test_case cases[] = {
+        CASE(test_recv__hears_the_last_words_of_one_that_did_not_listen),
         CASE(test_wire__both_ends_close_on_exec_and_keep_bounds),
         CASE(test_wire__a_message_without_descriptor_arrives_whole_and_in_order),
         CASE(test_wire__both_directions_carry_messages),

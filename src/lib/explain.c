@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/explain.c - why a command that the host has could not start in its box: the kernel says only "no such
+ * file" or "permission denied". Looks, and decides nothing: the box has ended by then. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "lib/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The first bytes of a regular file, as text; 0: cannot be read. */
+static size_t head_of(const char *path, char *head, size_t cap)
+{
+        struct stat st;
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+                return 0;
+        ssize_t n = read(fd, head, cap - 1);
+        head[n > 0 ? n : 0] = '\0';
+        return n > 0 ? (size_t) n : 0;
+}
+
+/* "#!/usr/bin/python3 -u" -> "/usr/bin/python3" */
+static bool interpreter_of(char *head, const char **ret_name)
+{
+        if (strncmp(head, "#!", 2) != 0)
+                return false;
+        char *name = head + 2 + strspn(head + 2, " \t");
+        name[strcspn(name, " \t\r\n")] = '\0';
+        *ret_name = name;
+        return name[0] != '\0';
+}
+
+static void explain_missing(const char *path, struct buf *out)
+{
+        char head[256], shown[128];
+        const char *name;
+        size_t n = head_of(path, head, sizeof head);
+        if (n > 4 && memcmp(head, "\177ELF", 4) == 0) {
+                buf_puts(out,
+                         "the box sees the program, but not its loader or libraries: `use base/system`, or "
+                         "`use base/loader` and a `read` door to them");
+                return;
+        }
+        if (n == 0 || !interpreter_of(head, &name))
+                return;
+        bool there = access(name, F_OK) == 0;
+        (void) str_inert(span_str(name), shown, sizeof shown);
+        buf_printf(out,
+                   there ? "its interpreter %s is not visible in the box: add `run %s`"
+                         : "its interpreter %s is not on this host: mend its first line",
+                   shown, shown);
+}
+
+static void explain_refused(const char *path, struct buf *out)
+{
+        struct stat st;
+        if (stat(path, &st) < 0)
+                return;
+        if (S_ISDIR(st.st_mode))
+                buf_puts(out, "it is a directory: name the program in it");
+        else if (S_ISREG(st.st_mode) && !(st.st_mode & 0111))
+                buf_puts(out, "it is not executable: `chmod +x` it, or name its interpreter in front of it");
+}
+
+void lib_explain_exec(const struct cordon_box *b)
+{
+        const struct err *e = &box_result(b->box)->error;
+        const char *path = b->argv[0];
+        AUTO_BUF(hint);
+        if (!strchr(path, '/'))
+                return; /* looked for in many places */
+        if (e->sys == ENOENT)
+                explain_missing(path, &hint);
+        else if (e->sys == EACCES)
+                explain_refused(path, &hint);
+        else if (e->sys == ENOEXEC)
+                buf_puts(&hint,
+                         "it is neither a program for this machine nor a script with #! and an interpreter");
+        if (hint.n > 0 && !hint.failed)
+                box_explain(b->box, buf_str(&hint));
+}

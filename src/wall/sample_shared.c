@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/sample_shared.c - memory of a box that is in no process's account: files without a name (memfd) and
+ * SysV segments. Looked for only where no control group counts, and for a tenth of the time at most. Never:
+ * allocates, opens or stats anything but a memory file (a stat of a file behind a door could wait for whoever
+ * serves it).
+ *
+ * What it cannot see: a memory file that is in flight through a socket, or mapped by a page and then closed,
+ * and a shared mapping whose toucher is gone. Only a control group counts these. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "wall/internal.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+
+enum { REST = 10 }; /* times as long as a look took */
+
+static bool is_handle(const struct wall_shared *s, uint64_t ino)
+{
+        for (unsigned i = 0; i < s->handle_count; i++)
+                if (s->handles[i] == ino)
+                        return true;
+        return false;
+}
+
+/* True the first time. When there is no room left, every time: better counted twice than not at all. */
+static bool is_new(struct wall_shared *s, uint64_t ino)
+{
+        for (unsigned i = 0; i < SHARED_SEEN_MAX; i++) {
+                uint64_t *at = &s->seen[(ino * 2654435761u + i) % SHARED_SEEN_MAX];
+                if (*at == ino)
+                        return false;
+                if (*at == 0) {
+                        *at = ino;
+                        s->seen_any = true;
+                        return true;
+                }
+                if (i == 64)
+                        break;
+        }
+        return true;
+}
+
+static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name)
+{
+        static const char prefix[] = "/memfd:";
+        char target[sizeof prefix];
+        struct stat st;
+        if (readlinkat(dir, name, target, sizeof prefix - 1) != (ssize_t) sizeof prefix - 1 ||
+            memcmp(target, prefix, sizeof prefix - 1) != 0 || fstatat(dir, name, &st, 0) < 0)
+                return 0;
+        if (st.st_blocks == 0 || is_handle(s, st.st_ino) || !is_new(s, st.st_ino))
+                return 0;
+        return (uint64_t) st.st_blocks * 512;
+}
+
+struct looking {
+        struct wall_shared *s;
+        uint64_t bytes;
+};
+
+static void look_at_descriptor(void *ctx, int dir, const char *name)
+{
+        struct looking *l = ctx;
+        l->bytes += file_bytes(l->s, dir, name);
+}
+
+static void look_at_process(void *ctx, int proc, const char *pid)
+{
+        char name[32];
+        (void) snprintf(name, sizeof name, "%.20s/fd", pid);
+        AUTO_FD(dir, openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (dir >= 0)
+                (void) wall_each_number(dir, look_at_descriptor, ctx);
+}
+
+static uint64_t segment_bytes(void)
+{
+        struct shm_info info;
+        if (shmctl(0, SHM_INFO, (struct shmid_ds *) (void *) &info) < 0)
+                return 0;
+        return (uint64_t) (info.shm_rss + info.shm_swp) * (uint64_t) sysconf(_SC_PAGESIZE);
+}
+
+void wall_shared_begin(struct wall_init *w)
+{
+        for (unsigned i = 0; i < w->s->io->handle_count; i++) {
+                struct stat st;
+                if (fstat(w->handles[i], &st) == 0)
+                        w->shared.handles[w->shared.handle_count++] = st.st_ino;
+        }
+}
+
+uint64_t wall_sample_shared(struct wall_init *w)
+{
+        struct wall_shared *s = &w->shared;
+        uint64_t now = clock_mono_ns();
+        if (now >= s->next_ns) {
+                struct looking l = { .s = s };
+                if (s->seen_any)
+                        memset(s->seen, 0, sizeof s->seen);
+                s->seen_any = false;
+                (void) wall_each_number(w->proc, look_at_process, &l);
+                s->file_bytes = l.bytes;
+                uint64_t took = clock_mono_ns() - now;
+                s->next_ns = now + took + took * REST;
+        }
+        return s->file_bytes + segment_bytes();
+}

@@ -1,0 +1,54 @@
+#!/bin/sh
+# What a start costs, counted and not timed: system calls and processes, however many files lie under a door; and the memory
+# of an idle box. Times are in bench/. The figures are those that bench/README.md states; whoever makes a start dearer has to say so there.
+# shellcheck disable=SC2317
+. "$(dirname "$0")/lib.sh"
+repo=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$T" || exit 1
+# stated NAME: the figure behind "NAME: at most N" in bench/README.md
+stated() { sed -n "s/^- $1: at most \([0-9]*\).*/\1/p" "$repo/bench/README.md"; }
+if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
+        # calls ARGUMENT...: how many calls of each name, but those that wait or depend on who is first
+        calls() {
+                strace -f -o trace "$CORDON" run -q --wall "namespace without cgroup" "$@" -- /bin/true </dev/null >/dev/null 2>&1 || return 1
+                sed -n 's/^[0-9]* *\([a-z_0-9]*\)(.*/\1/p' trace | grep -v -x -e futex -e poll -e ppoll -e wait4 -e waitid -e restart_syscall \
+                        -e read -e recvmsg -e sched_yield -e clock_nanosleep -e rt_sigreturn | sort | uniq -c >"$1.calls"
+        }
+        mkdir few many
+        echo x >few/1
+        seq -f "$T/many/%g" 1 20000 | xargs touch
+        ok "a box with a door over 1 file starts" calls --read "$T/few"
+        mv -- --read.calls few.calls
+        ok "and with one over 20,000" calls --read "$T/many"
+        mv -- --read.calls many.calls
+        is "no file under the door is touched" "$(grep -c "$T/many/" trace)" 0
+        few=$(awk '{ n += $1 } END { print n }' few.calls) many=$(awk '{ n += $1 } END { print n }' many.calls)
+        # Not to the last one: while it waits, init looks at its processes now and then.
+        ok "a start over 20,000 files makes the system calls of one over a single file ($few, $many)" test $((many - few)) -le 50 -a $((few - many)) -le 50
+        n=$(awk '{ n += $1 } END { print n }' few.calls)
+        ok "it makes no more of them than is stated ($n of $(stated "system calls of a start"))" test "$n" -le "$(stated "system calls of a start")" -a "$n" -gt 50
+        n=$(awk '{ print $1 }' trace | sort -u | wc -l)
+        ok "and no more processes ($n of $(stated "processes of a start"))" test "$n" -le "$(stated "processes of a start")" -a "$n" -ge 3
+        # A door costs the same, however many there are.
+        seq -f "$T/d%g" 1 200 | xargs mkdir
+        seq -f "read $T/d%g" 1 100 >100.policy
+        seq -f "read $T/d%g" 1 200 >200.policy
+        ok "a box with 100 doors starts" calls -p 100.policy
+        mv -- -p.calls 100.calls
+        ok "and with 200" calls -p 200.policy
+        mv -- -p.calls 200.calls
+        one=$(awk '{ n += $1 } END { print n }' 100.calls) two=$(awk '{ n += $1 } END { print n }' 200.calls)
+        ok "the second 100 doors cost what the first did ($one calls, $two calls)" test $((two - one)) -le $((one + one / 10))
+        ok "one door makes no more calls than is stated ($(((two - one) / 100)) of $(stated "system calls of a door"))" test $(((two - one) / 100)) -le "$(stated "system calls of a door")"
+else
+        skip "system calls of a start" "strace cannot trace here"
+fi
+id=$("$CORDON" run -d --time 60s -- sleep 50)
+family() { echo "$1"; for c in $(pgrep -P "$1"); do family "$c"; done; }
+kb=0
+for p in $(family "$("$CORDON" inspect "$id" | jq -r .keeper)"); do
+        [ "$(cat "/proc/$p/comm")" = sleep ] || kb=$((kb + $(awk '$1 == "Pss:" { print $2 }' "/proc/$p/smaps_rollup")))
+done
+ok "an idle box takes no more memory than is stated ($kb of $(stated "kilobytes of an idle box, without its payload"))" test "$kb" -le "$(stated "kilobytes of an idle box, without its payload")" -a "$kb" -gt 100
+"$CORDON" stop -k "$id" >/dev/null
+done_testing

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Resource limits of the payload: none is above the caller's hard limit, none above the policy's.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+# limits COMMAND...: "NAME hard" of each limit of the process that the command starts
+limits() { "$@" prlimit --raw --noheadings -o RESOURCE,HARD 2>&1 </dev/null; }
+# above FILE FILE: names whose hard limit in the second is above the first
+above() { awk 'NR == FNR { was[$1] = $2; next } was[$1] != "unlimited" && ($2 == "unlimited" || $2 + 0 > was[$1] + 0) { print $1, was[$1], $2 }' "$1" "$2"; }
+command -v prlimit >/dev/null || { skip "resource limits" "prlimit is not installed"; done_testing; }
+for who in root as_user; do
+        limits $who >outside
+        ok "$who: limits are read outside ($(wc -l <outside))" test "$(wc -l <outside)" -ge 15
+        for wall in namespace process; do
+                limits $who "$CORDON" run -q --wall $wall -- >inside
+                is "$who, $wall: as many inside" "$(wc -l <inside)" "$(wc -l <outside)"
+                is "$who, $wall: none is raised" "$(above outside inside)" ""
+                limits $who "$CORDON" run -q --wall $wall --files 77 --cpu 30s -- >inside
+                is "$who, $wall: open files are the policy's" "$(awk '$1 == "NOFILE" { print $2 }' inside)" 77
+                is "$who, $wall: cpu seconds are the policy's" "$(awk '$1 == "CPU" { print $2 }' inside)" 31
+        done
+done
+# A caller with little gives no more than it has: every limit that a shell can lower, far below the policy's.
+cat >little <<'END'
+#!/bin/sh
+ulimit -n 60 && ulimit -f 2000 && ulimit -c 0 && ulimit -l 16 && ulimit -t 20 || exit 1
+exec "$@"
+END
+chmod 755 little
+for who in root as_user; do
+        limits $who ./little >outside
+        is "$who: the caller's limits are little" "$(awk '$1 == "NOFILE" { print $2 }' outside)" 60
+        for wall in namespace process; do
+                limits $who ./little "$CORDON" run -q --wall $wall --files 4000 --cpu 1h -- >inside
+                is "$who, $wall: a caller with little gives no more" "$(above outside inside)" ""
+                is "$who, $wall: open files stay the caller's" "$(awk '$1 == "NOFILE" { print $2 }' inside)" 60
+        done
+done
+done_testing

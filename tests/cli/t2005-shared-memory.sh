@@ -1,0 +1,36 @@
+# Memory that is in no process (memory files, SysV segments) counts against the limit where no control group counts; and what
+# is the keeper's, or is there once and seen often, or is not there at all, does not.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+cc -O1 -static -o "$T/shared" "$here/helpers/shared.c" || { fail "the helper compiles"; done_testing; }
+chmod 755 "$T/shared"
+# box MIB HOW: how a run with a limit of 64M ended, without control groups
+box() {
+        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --run "$T/shared" --files 512 -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
+        echo "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")"
+}
+for how in memfd memfds mapped segments forked; do
+        is "96M, $how: the memory limit ends it" "$(box 96 $how)" "124:memory:"
+done
+for how in memfd memfds mapped segments forked; do
+        is "40M, $how: counts once" "$(box 40 $how)" "0:none:held"
+done
+is "a terabyte with a page in it is a page" "$(box 1048576 sparse)" "0:none:held"
+box 40 memfd >/dev/null
+ok "what was held stands in the result" jq -e '.memory_peak >= 40*1024*1024 and .memory_peak < 64*1024*1024' "$T/status"
+
+# A handle is a memory file of the keeper's: larger than the limit, and none of the box's memory.
+head -c 83886080 /dev/zero >"$T/large"
+chmod 644 "$T/large"
+as_user "$CORDON" run -q --wall 'namespace without cgroup' --memory 64M --in 'input max 100M' --handle "input=$T/large" -- sh -c 'sleep 0.3; wc -c <"$CORDON_IN_INPUT"' >"$T/out" 2>"$T/err"
+is "a handle of 80M is not the box's memory" "$?:$(cat "$T/out" "$T/err")" "0:83886080"
+
+# With control groups, the group counts, and nothing is looked for.
+if [ "$(id -u)" -eq 0 ] && "$CORDON" run -q --require-limit -- true 2>/dev/null; then
+        "$CORDON" run -q --status-fd 3 --memory 64M --run "$T/shared" --files 512 -- "$T/shared" memfds 96 3>"$T/status" >/dev/null 2>&1
+        is "with control groups it is the group's" "$(jq -r .limit "$T/status")" memory
+else
+        skip "with control groups it is the group's" "no control group can be made here"
+fi
+done_testing
