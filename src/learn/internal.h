@@ -61,8 +61,8 @@ struct trial {
         struct learn_draft *d;
         struct learn_runner *r;
         struct learn_outcome base;
-        bool prints_same; /* two runs printed the same: then every run must */
-        bool exhausted;   /* no runs left */
+        bool prints_same[2]; /* two runs printed the same: then every run must */
+        bool exhausted;      /* no runs left */
         struct err *e;
         int result; /* -1: nothing can be run any more */
 };

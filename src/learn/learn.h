@@ -86,10 +86,10 @@ size_t learn_doors(const struct learn_draft *d);
 
 /* ---- runs ---- */
 struct learn_outcome {
-        bool started;       /* the policy loaded and a box ran */
-        int status;         /* as a shell would see it */
-        uint8_t digest[32]; /* of what it printed and changed */
-        char why[376];      /* not started: why */
+        bool started;          /* the policy loaded and a box ran */
+        int status;            /* as a shell would see it */
+        uint8_t digest[2][32]; /* of what it printed: standard output, standard error */
+        char why[376];         /* not started: why */
 };
 struct learn_runner {
         /* Runs the command once with this policy; tells what was refused to `l` (NULL: nobody asks). 0, or -1
@@ -113,7 +113,7 @@ struct learn_result {
  * replays. 0 with a result, passed or not; -1 with *e when nothing could be run. */
 int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *ret, struct err *e);
 /* Closes the doors of `d` that the command does not need: it must end as with all of them, and print the same
- * where what it prints is the same each time. */
+ * on standard output and on standard error, where what it prints there is the same each time. */
 int learn_tighten(struct learn_draft *d, struct learn_runner *r, unsigned runs, struct learn_result *ret,
                   struct err *e);
 

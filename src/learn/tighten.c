@@ -29,8 +29,12 @@ static bool run_once(struct trial *t, struct learn_outcome *ret)
 bool trial_passes(struct trial *t)
 {
         struct learn_outcome o;
-        return run_once(t, &o) && o.started && o.status == t->r->want &&
-               (!t->prints_same || memcmp(o.digest, t->base.digest, sizeof o.digest) == 0);
+        if (!run_once(t, &o) || !o.started || o.status != t->r->want)
+                return false;
+        for (size_t i = 0; i < COUNT(o.digest); i++)
+                if (t->prints_same[i] && memcmp(o.digest[i], t->base.digest[i], sizeof o.digest[i]) != 0)
+                        return false;
+        return true;
 }
 
 static bool may_close(const struct learn_line *l) { return l->door && !l->closed && !l->keep; }
@@ -89,7 +93,8 @@ bool trial_base(struct trial *t)
                 return false;
         if (!run_once(t, &again) || !again.started || again.status != t->r->want)
                 return false;
-        t->prints_same = memcmp(again.digest, t->base.digest, sizeof again.digest) == 0;
+        for (size_t i = 0; i < COUNT(again.digest); i++)
+                t->prints_same[i] = memcmp(again.digest[i], t->base.digest[i], sizeof again.digest[i]) == 0;
         return true;
 }
 

@@ -21,8 +21,8 @@ enum { RUNS = 3, SECONDS = 60, TAIL = 2048 };
 struct teacher { /* what one run needs to know */
         const cordon_learning *o;
         struct policy_context at; /* what {work} and {home} mean */
-        struct sha256 printed;
-        char tail[TAIL]; /* the end of what it said on standard error */
+        struct sha256 printed[2]; /* standard output, standard error */
+        char tail[TAIL];          /* the end of what it said on standard error */
         size_t tail_len;
 };
 
@@ -50,9 +50,8 @@ static void keep_tail(struct teacher *t, const char *p, size_t n)
 static void on_output(void *ctx, int stream, const void *data, size_t len)
 {
         struct teacher *t = ctx;
-        if (stream == 1)
-                sha256_add(&t->printed, data, len);
-        else
+        sha256_add(&t->printed[stream == 2], data, len);
+        if (stream == 2)
                 keep_tail(t, data, len);
 }
 
@@ -146,7 +145,8 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
                 not_started(ret, r->error);
         else if (r->end == CORDON_LIMIT)
                 (void) snprintf(ret->why, sizeof ret->why, "the limit `%s` ended it", r->limit);
-        sha256_end(&t->printed, ret->digest);
+        for (size_t i = 0; i < 2; i++)
+                sha256_end(&t->printed[i], ret->digest[i]);
         for (size_t i = 0; l && i < r->denial_count; i++)
                 tell(l, run, &r->denials[i]);
         return 0;
@@ -161,7 +161,8 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
         cordon_box *b = p ? cordon_box_new(p) : NULL;
         int r = -1;
         t->tail_len = 0;
-        sha256_init(&t->printed);
+        for (size_t i = 0; i < 2; i++)
+                sha256_init(&t->printed[i]);
         if (!b || cordon_box_command(b, t->o->argv) < 0)
                 (void) err_set(pe, ERR_MEMORY, 0, "no memory");
         else if (load_draft(p, t, policy, e) < 0) {

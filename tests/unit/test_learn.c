@@ -105,7 +105,7 @@ static int fake_run(void *ctx, const char *policy, struct learn *l, unsigned run
                 if (!call)
                         policy_effect_done(&f);
                 if (ok && !(n->flags & ABSENT)) {
-                        ret->digest[i % 32] ^= n->flags & OPTIONAL ? 0 : 1;
+                        ret->digest[0][i % 32] ^= n->flags & OPTIONAL ? 0 : 1;
                         continue;
                 }
                 tell(l, n, run);
