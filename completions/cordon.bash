@@ -44,7 +44,7 @@ _cordon_argument() {
 _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         local verb=${COMP_WORDS[1]} i
-        local verbs="run run-script doors check why policy ps stop inspect logs doctor bench breakout bombs claims cost help version"
+        local verbs="run run-script doors check why learn tighten advise new policy ps stop inspect logs doctor bench breakout bombs claims cost help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
         local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --root --require-limit --observe --json --status-fd
@@ -110,6 +110,31 @@ _cordon() {
                 check-*) _cordon_complete_files "$cur" ;;
                 why-*) _cordon_complete_words "read write run net env sock" "$cur"; [ ${#COMPREPLY[@]} -gt 0 ] || _cordon_complete_files "$cur" ;;
                 esac
+                ;;
+        learn | tighten)
+                for ((i = 2; i < COMP_CWORD; i++)); do
+                        if [ "${COMP_WORDS[i]}" = -- ]; then
+                                if declare -F _command_offset >/dev/null; then
+                                        _command_offset $((i + 1))
+                                else
+                                        _cordon_complete_files "$cur"
+                                fi
+                                return
+                        fi
+                done
+                case $prev in
+                -o | --output | -i | --input) _cordon_complete_files "$cur"; return ;;
+                -p | --policy) _cordon_argument --policy "$cur"; return ;;
+                -n | --runs | --status | -t | --seconds | --boxes) return ;;
+                esac
+                _cordon_complete_words "-n --runs -o --output -i --input --status -t --seconds --boxes --json -- -h --help $([ "$verb" = learn ] || echo -p --policy)" "$cur"
+                ;;
+        advise) _cordon_complete_words "$(cordon advise 2>/dev/null) --json -h --help" "$cur" ;;
+        new)
+                case $prev in
+                -o | --output) _cordon_complete_files "$cur"; return ;;
+                esac
+                _cordon_complete_words "-o --output -h --help" "$cur"
                 ;;
         policy)
                 if [ "$COMP_CWORD" -eq 2 ]; then

@@ -95,7 +95,7 @@ static const struct learn_task tasks[] = {
           "use    base/git\nread   {work}  except .env\nlimit  time 1m  memory 1G  procs 32\n"
           "expect deny  read {home}/.gitconfig\nexpect deny  read {home}/.git-credentials\n" SECRETS NO_NET
                   NO_WRITE,
-          "git -c safe.directory=* log --oneline", USUAL ", hooks, your git configuration and credentials" },
+          "git log --oneline", USUAL ", hooks, your git configuration and credentials" },
         { "git-clone", "clone a git repository", "git fetch checkout download repository", "git",
           "use    base/git\nedit   {work}/clone\nnet    https://github.com/**  GET POST  cap 500M\n"
           "limit  time 10m  memory 1G  procs 64  disk 2G\nexpect deny  net POST https://collector.example/\n"

@@ -43,7 +43,8 @@ struct learn_context {
         const char *entry;       /* the program it starts, resolved: "/usr/bin/python3.11" */
         unsigned runs;           /* how many are asked for, 1..LEARN_RUNS_MAX */
         int64_t now;             /* unix seconds, for `until` */
-        bool edits, nets;        /* this build holds such doors: they are replayed, not only proposed */
+        bool blind;       /* a miss below {work} is not told: it is opened, then narrowed to what was used */
+        bool edits, nets; /* this build holds such doors: they are replayed, not only proposed */
         /* What is at a path of the host. */
         enum learn_look (*look)(void *ctx, const char *path);
         void *look_ctx;

@@ -38,6 +38,9 @@ static int widen_run(struct learn *l, struct learn_runner *r, unsigned run, stru
                      struct err *e)
 {
         AUTO_BUF(before);
+        struct learn_access work = { .kind = LEARN_READ, .path = l->c.work, .program = "", .on_host = true };
+        if (l->c.blind)
+                (void) learn_add(l, &work, run);
         (void) same_draft(l, run, &before);
         unsigned most = r->budget ? r->budget : LEARN_BOXES_MAX;
         for (unsigned round = 0; round < LEARN_ROUNDS_MAX && r->boxes < most; round++) {

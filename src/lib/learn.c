@@ -22,7 +22,8 @@ struct teacher { /* what one run needs to know */
         const cordon_learning *o;
         struct policy_context at; /* what {work} and {home} mean */
         struct sha256 printed[2]; /* standard output, standard error */
-        char tail[TAIL];          /* the end of what it said on standard error */
+        bool blind;      /* {work} lies where the box has files of its own: misses there are not told */
+        char tail[TAIL]; /* the end of what it said on standard error */
         size_t tail_len;
 };
 
@@ -82,11 +83,38 @@ static bool is_program(const char *path)
                (st.st_mode & 0111);
 }
 
+/* Our own look for the command, before it is the command. */
+static bool is_our_search(const cordon_denial *d)
+{
+        static const char *const dirs[] = { "/usr/local", "/usr/local/sbin", "/usr/local/bin",
+                                            "/usr/sbin",  "/usr/bin",        "/sbin",
+                                            "/bin" };
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
+                if (strcmp(d->program, "cordon-init") == 0 && strcmp(d->path, dirs[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* What was used below a directory that had to be opened whole. */
+static void tell_used(struct learn *l, unsigned run, cordon_box *b, const char *work)
+{
+        cordon_effect f;
+        size_t n = strlen(work);
+        for (size_t i = 0; cordon_box_effect(b, i, &f); i++) {
+                struct learn_access a = {
+                        .kind = LEARN_READ, .path = f.path, .program = f.program, .on_host = true
+                };
+                if (strcmp(f.code, "read") == 0 && strncmp(f.path, work, n) == 0 && f.path[n] == '/' &&
+                    look(NULL, f.path) != LEARN_NOTHING)
+                        (void) learn_add(l, &a, run);
+        }
+}
+
 static void tell(struct learn *l, unsigned run, const cordon_denial *d)
 {
         enum { ALWAYS_LOOKED_FOR = 2 };
         struct learn_access a = { .kind = LEARN_CALL, .path = d->what, .program = d->program };
-        if (d->minor == ALWAYS_LOOKED_FOR || strcmp(d->program, "cordon-init") == 0)
+        if (d->minor == ALWAYS_LOOKED_FOR || is_our_search(d))
                 return;
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
                 if (strcmp(d->code, kinds[i].code) == 0)
@@ -115,7 +143,7 @@ static int load_draft(cordon_policy *p, const struct teacher *t, const char *tex
 
 static void configure(cordon_box *b, struct teacher *t)
 {
-        (void) cordon_box_set(b, CORDON_OBSERVE, "denials");
+        (void) cordon_box_set(b, CORDON_OBSERVE, t->blind ? "all" : "denials");
         (void) cordon_box_set(b, CORDON_CWD_MADE, "1");
         (void) cordon_box_set(b, CORDON_SINGLE_THREAD, "1");
         cordon_box_on_output(b, on_output, t);
@@ -149,6 +177,8 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
                 sha256_end(&t->printed[i], ret->digest[i]);
         for (size_t i = 0; l && i < r->denial_count; i++)
                 tell(l, run, &r->denials[i]);
+        if (l && t->blind)
+                tell_used(l, run, b, t->at.work);
         return 0;
 }
 
@@ -233,6 +263,12 @@ static const char *find_entry(const char *name, char path[PATH_MAX])
         return name;
 }
 
+static bool in_private_place(const char *work)
+{
+        return strncmp(work, "/tmp/", 5) == 0 || strncmp(work, "/var/tmp/", 9) == 0 ||
+               strncmp(work, "/dev/shm/", 9) == 0;
+}
+
 static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
 {
         if (!t->o->argv || !t->o->argv[0])
@@ -240,6 +276,7 @@ static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
         if (cordon_policy_add(p, "use", "none", e) < 0 || cordon_policy_check(p, e) < 0)
                 return -1;
         t->at = lib_context(p);
+        t->blind = in_private_place(t->at.work);
         return 0;
 }
 
@@ -328,6 +365,7 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                                    .entry = find_entry(t->o->argv[0], path),
                                    .runs = t->o->runs ? t->o->runs : RUNS,
                                    .now = clock_wall_s(),
+                                   .blind = t->blind,
                                    .edits = holds(t, "edit {work}\n"),
                                    .look = look };
         struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };

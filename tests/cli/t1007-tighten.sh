@@ -60,6 +60,9 @@ if [ "$(id -u)" -eq 0 ]; then
         is "an ordinary user learns too" "$(status as_user "$c" learn -n 1 -- cat in.txt):$(grep '^read' "$T/out" | sed 's/ *#.*//')" "0:read {work}/in.txt"
 fi
 
+mkdir "$T/w" && echo three >"$T/w/in.txt" && echo four >"$T/w/other.txt" && chmod -R a+rX "$T/w"
+is "below /tmp, too, only what is used is opened" "$(cd "$T/w" && status "$c" learn -n 1 -- cat in.txt):$(grep '^read' "$T/out" | sed 's/ *#.*//')" "0:read {work}/in.txt"
+
 # --- tighten ---
 cat >"$T/wide" <<END
 # my policy
