@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* learn/collect.c - what was seen, each thing once, with the runs that saw it; and what is never learned. */
+#include "base/str.h"
 #include "learn/internal.h"
 #include "policy/policy.h"
 
@@ -76,18 +77,33 @@ static struct item *find(struct learn *l, const struct learn_access *a)
         return NULL;
 }
 
+/* No line can name it: a newline in a file's name must not become a line of a policy. */
+static bool has_odd_bytes(const char *path)
+{
+        for (const char *p = path; *p; p++)
+                if ((unsigned char) *p < 32 || *p == 127)
+                        return true;
+        return !str_is_utf8(span_str(path));
+}
+
 static struct item *append(struct learn *l, const struct learn_access *a)
 {
         if (l->n == l->cap) {
                 size_t cap = l->cap ? 2 * l->cap : 64;
-                struct item *v = cap <= LEARN_ITEMS_MAX ? realloc(l->v, cap * sizeof *v) : NULL;
-                if (!v)
+                if (cap > LEARN_ITEMS_MAX)
                         return NULL;
+                struct item *v = realloc(l->v, cap * sizeof *v);
+                if (!v) {
+                        l->failed = true;
+                        return NULL;
+                }
                 l->v = v;
                 l->cap = cap;
         }
         struct item *it = &l->v[l->n];
-        *it = (struct item){ .a = *a, .sensitive = learn_is_sensitive(a) };
+        *it = (struct item){ .a = *a, .sensitive = learn_is_sensitive(a), .odd = has_odd_bytes(a->path) };
+        if (it->odd && !it->sensitive)
+                it->sensitive = "odd-name";
         it->a.path = arena_str(&l->mem, a->path);
         it->a.method = arena_str(&l->mem, a->method ? a->method : "");
         it->a.program = arena_str(&l->mem, a->program ? a->program : "");

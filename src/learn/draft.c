@@ -168,11 +168,7 @@ static void finish(const struct shape *s, struct learn_draft *d, struct learn_li
                 line->text = text;
         }
         line->keep = total > 1 && line->seen < total;
-        free(line->comment);
-        if (asprintf(&line->comment, "seen %u/%u", line->seen, total) < 0) {
-                line->comment = NULL;
-                d->failed = true;
-        }
+        line_comment(d, line, "seen %u/%u", line->seen, total);
 }
 
 static bool covered_by_edit(const struct shape *s, const char *path)
@@ -191,7 +187,7 @@ static void add_excepts(const struct shape *s, const char *dir, struct buf *out)
         const char *word = " except ";
         for (size_t i = 0; i < s->l->n; i++) {
                 const struct item *it = &s->l->v[i];
-                if (!it->sensitive || it->a.kind != LEARN_READ || !it->a.on_host ||
+                if (!it->sensitive || it->odd || it->a.kind != LEARN_READ || !it->a.on_host ||
                     strcmp(it->a.path, dir) == 0 || !fold_inside(dir, it->a.path))
                         continue;
                 buf_puts(out, word);
@@ -203,6 +199,7 @@ static void add_excepts(const struct shape *s, const char *dir, struct buf *out)
                 buf_printf(&path, "%s/%s", dir, names[i]);
                 AUTO_BUF(token);
                 policy_put_token(&token, names[i]);
+                out->failed = out->failed || path.failed || token.failed;
                 if (look(s->l, buf_str(&path)) == LEARN_NOTHING || strstr(buf_str(out), buf_str(&token)))
                         continue;
                 buf_printf(out, "%s%s", word, names[i]);
@@ -248,18 +245,16 @@ static void expect_lines(const struct shape *s, struct learn_draft *d)
         for (size_t i = 0; i < l->n && n < EXPECTS_MOST; i++) {
                 const struct item *it = &l->v[i];
                 bool file = it->a.kind == LEARN_READ || it->a.kind == LEARN_WRITE || it->a.kind == LEARN_RUN;
-                if (!it->sensitive || !file || in_private_place(it->a.path) || group_is_system(it->a.path))
+                if (!it->sensitive || it->odd || !file || in_private_place(it->a.path) ||
+                    group_is_system(it->a.path))
                         continue;
                 AUTO_BUF(text);
                 line_path(&l->c, it->a.path, &text);
+                d->failed |= text.failed;
                 struct learn_line *line =
                         line_add(d, false, "expect deny %s %s", words[it->a.kind], buf_str(&text));
-                if (line && it->a.program[0]) {
-                        free(line->comment);
-                        if (asprintf(&line->comment, "tried by %s: %s", it->a.program, it->sensitive) < 0)
-                                line->comment = NULL;
-                        d->failed |= !line->comment;
-                }
+                if (line && it->a.program[0])
+                        line_comment(d, line, "tried by %s: %s", it->a.program, it->sensitive);
                 n++;
         }
 }
@@ -284,7 +279,10 @@ void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_d
         if (l->c.nets)
                 net_lines(l, mask, d);
         expect_lines(&s, d);
-        d->failed |= s.reads.failed || s.system.failed || s.edits.failed || s.programs.failed;
+        const struct nodes *const all[] = { &s.programs, &s.reads, &s.system, &s.edits };
+        for (size_t i = 0; i < COUNT(all); i++)
+                d->failed |= all[i]->failed || all[i]->mem.failed;
+        d->failed |= l->failed || l->mem.failed;
         nodes_done(&s.programs);
         nodes_done(&s.reads);
         nodes_done(&s.system);

@@ -13,6 +13,7 @@ struct item { /* one access, with the runs that made it */
         struct learn_access a;
         uint64_t runs;
         const char *sensitive; /* never learned, and why; or NULL */
+        bool odd;              /* its name has bytes that no line can hold */
         bool narrowed;         /* a directory: what lies in it was enough */
 };
 struct learn {
@@ -20,6 +21,7 @@ struct learn {
         struct learn_context c;
         struct item *v;
         size_t n, cap;
+        bool failed; /* no memory for something that was seen: no draft is whole */
 };
 
 /* ---- fold.c: many paths to few ---- */
@@ -52,6 +54,8 @@ const char *group_bare_name(const char *path);  /* "sort" for /usr/bin/sort; NUL
 
 /* ---- lines.c ---- */
 struct learn_line *line_add(struct learn_draft *d, bool door, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+void line_comment(struct learn_draft *d, struct learn_line *l, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 /* A path as a line writes it: {work}, {home}, quotes where they must be. */
 void line_path(const struct learn_context *c, const char *path, struct buf *out);

@@ -29,12 +29,31 @@ static struct learn_line *append(struct learn_draft *d, char *text, bool door)
 
 struct learn_line *line_add(struct learn_draft *d, bool door, const char *fmt, ...)
 {
-        char *text = NULL;
         va_list ap;
         va_start(ap, fmt);
-        int n = vasprintf(&text, fmt, ap);
+        int n = vsnprintf(NULL, 0, fmt, ap);
         va_end(ap);
-        return append(d, n < 0 ? NULL : text, door);
+        char *text = n < 0 ? NULL : malloc((size_t) n + 1);
+        va_start(ap, fmt);
+        if (text)
+                (void) vsnprintf(text, (size_t) n + 1, fmt, ap);
+        va_end(ap);
+        return append(d, text, door);
+}
+
+void line_comment(struct learn_draft *d, struct learn_line *l, const char *fmt, ...)
+{
+        char text[400], *copy;
+        va_list ap;
+        va_start(ap, fmt);
+        (void) vsnprintf(text, sizeof text, fmt, ap);
+        va_end(ap);
+        if (!(copy = strdup(text))) {
+                d->failed = true;
+                return;
+        }
+        free(l->comment);
+        l->comment = copy;
 }
 
 void learn_draft_done(struct learn_draft *d)
@@ -58,6 +77,7 @@ void line_path(const struct learn_context *c, const char *path, struct buf *out)
         if (token.n == 0)
                 buf_puts(&token, path);
         policy_put_token(out, buf_str(&token));
+        out->failed = out->failed || token.failed;
 }
 
 /* ---- printing ---- */
@@ -166,12 +186,8 @@ static void add_doors(struct learn_draft *d, const struct cut *c)
                 }
                 d->failed |= text.failed;
                 struct learn_line *l = line_add(d, true, "%s", buf_str(&text));
-                if (l && i == 1 && c->comment.n > 2) {
-                        char *comment = strndup((const char *) c->comment.p + 2, c->comment.n - 2);
-                        free(l->comment);
-                        l->comment = comment ? comment : strdup("");
-                        d->failed |= !l->comment;
-                }
+                if (l && i == 1 && c->comment.n > 2)
+                        line_comment(d, l, "%.*s", (int) c->comment.n - 2, (const char *) c->comment.p + 2);
         }
 }
 

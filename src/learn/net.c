@@ -74,6 +74,7 @@ void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d)
                 AUTO_BUF(methods);
                 uint64_t runs = 0;
                 methods_of(l, dest, mask, &methods, &runs);
+                d->failed |= methods.failed;
                 struct learn_line *line = line_add(d, true, "net %s%s", dest, buf_str(&methods));
                 if (line)
                         line->seen = bits(runs);

@@ -10,7 +10,7 @@ static const char *const words[] = {
 _Static_assert(COUNT(words) == LEARN_KIND__COUNT, "a word for each kind");
 
 /* A write that would need a door as wide as the home or the root. */
-static bool too_wide(const struct learn *l, const struct item *it)
+static bool too_wide(const struct learn *l, const struct item *it, struct buf *out)
 {
         if (it->a.kind != LEARN_WRITE || it->sensitive)
                 return false;
@@ -19,18 +19,19 @@ static bool too_wide(const struct learn *l, const struct item *it)
         while (dir && strcmp(dir, "/") != 0 &&
                (!l->c.look || l->c.look(l->c.look_ctx, dir) != LEARN_DIRECTORY))
                 dir = fold_parent(&mem, dir);
-        bool wide = !dir || !fold_may_open(&l->c, dir);
+        bool wide = dir && !fold_may_open(&l->c, dir);
+        out->failed = out->failed || mem.failed;
         arena_done(&mem);
         return wide;
 }
 
-static const char *reason(const struct learn *l, const struct item *it)
+static const char *reason(const struct learn *l, const struct item *it, struct buf *out)
 {
         if (it->sensitive)
                 return it->sensitive;
         if (it->a.kind == LEARN_NET && !l->c.nets)
                 return "network";
-        return too_wide(l, it) ? "too-wide" : NULL;
+        return too_wide(l, it, out) ? "too-wide" : NULL;
 }
 
 static void one(const struct item *it, const char *why, bool json, struct buf *out)
@@ -59,11 +60,12 @@ void learn_refused(const struct learn *l, bool json, struct buf *out)
         if (json)
                 buf_putc(&list, '[');
         for (size_t i = 0; i < l->n; i++) {
-                const char *why = reason(l, &l->v[i]);
+                const char *why = reason(l, &l->v[i], &list);
                 if (why)
                         one(&l->v[i], why, json, &list);
         }
         if (json)
                 buf_putc(&list, ']');
         buf_puts(out, buf_str(&list));
+        out->failed = out->failed || list.failed;
 }

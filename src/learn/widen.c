@@ -27,7 +27,8 @@ static bool same_draft(const struct learn *l, unsigned run, struct buf *before)
         learn_draft(l, UINT64_C(1) << run, &d);
         learn_print(&d, true, &now);
         learn_draft_done(&d);
-        bool same = before->n > 0 && span_eq(buf_span(&now), buf_span(before));
+        bool same =
+                before->n > 0 && !now.failed && !before->failed && span_eq(buf_span(&now), buf_span(before));
         before->n = 0;
         buf_add(before, now.p, now.n);
         return same;

@@ -24,6 +24,7 @@ char *cordon_advise(const char *task, int json, cordon_error *e)
                 return NULL;
         }
         policy_of(t, &policy);
+        out.failed = policy.failed;
         if (!json)
                 return lib_give(&policy, to_err(e));
         const char *const fields[][2] = { { "task", t->name },         { "title", t->title },

@@ -53,6 +53,7 @@ static void door_json(const char *name, const struct door *d, struct buf *out)
 {
         AUTO_BUF(line);
         policy_door_line(d, &line);
+        out->failed = out->failed || line.failed;
         buf_printf(out, ",\"%s\":{\"word\":\"%s\",\"line_text\":", name, policy_door_word(d->kind));
         buf_json(out, buf_span(&line));
         buf_puts(out, ",\"file\":");

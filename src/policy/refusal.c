@@ -123,10 +123,11 @@ static struct refusal refuse_run(const struct question *q)
                 return seen.answer == ANSWER_ALLOW ? refuse_visible(&seen) : hidden;
         }
         for (size_t i = 0; i < count; i++) {
-                AUTO_BUF(path);
-                buf_printf(&path, "%s/%s", dirs[i], q->f->path);
-                bool there = !q->facts->look || q->facts->look(buf_str(&path)) != REFUSAL_NOTHING;
-                struct decision seen = there ? sees(q, buf_str(&path)) : (struct decision){ 0 };
+                char path[PATH_MAX_BYTES];
+                (void) stpcpy(stpcpy(stpcpy(path, dirs[i]), "/"),
+                              q->f->path); /* a bare name has at most 255 bytes */
+                bool there = !q->facts->look || q->facts->look(path) != REFUSAL_NOTHING;
+                struct decision seen = there ? sees(q, path) : (struct decision){ 0 };
                 if (seen.answer == ANSWER_ALLOW)
                         return refuse_visible(&seen);
         }

@@ -342,6 +342,41 @@ static void test_learn__an_odd_name_is_quoted(void)
         learn_free(l);
 }
 
+static void test_learn__a_name_cannot_become_a_line(void)
+{
+        static const char *const names[] = { "/w/proj/a\nread /etc",
+                                             "/w/proj/a\"\nread /\n\"",
+                                             "/w/proj/\x7f",
+                                             "/w/proj/\xff\xfe",
+                                             "/w/proj/.ssh/a\nrun any",
+                                             "/w/proj/q\"uo\\te",
+                                             "/w/proj/#x",
+                                             "/w/proj/a?",
+                                             "/w/proj/*" };
+        struct learn_context c = context(1);
+        struct learn *l = learn_new(&c);
+        for (size_t i = 0; i < COUNTOF(names); i++) {
+                struct learn_access a = { .kind = i == 2 ? LEARN_RUN : LEARN_READ,
+                                          .path = names[i],
+                                          .program = "x",
+                                          .on_host = true };
+                (void) learn_add(l, &a, 0);
+        }
+        struct learn_draft d = { 0 };
+        struct buf out = { 0 };
+        learn_draft(l, 1, &d);
+        learn_print(&d, false, &out);
+        struct err e;
+        struct checked_policy *p = load_in("d", span_str(buf_str(&out)), &fixed_context, &e);
+        if (!p)
+                printf("# %s\n# %s\n", e.what, buf_str(&out));
+        CHECK(p && ask(p, "read /etc/x").answer == ANSWER_DENY && ask(p, "run sh").answer == ANSWER_DENY);
+        policy_checked_free(p);
+        buf_done(&out);
+        learn_draft_done(&d);
+        learn_free(l);
+}
+
 static void test_learn__requests_fold_to_host_and_first_segment(void)
 {
         struct learn_context c = context(1);
@@ -563,6 +598,7 @@ static const struct test_case cases[] = {
         CASE(test_learn__a_door_seen_once_closes_by_itself),
         CASE(test_learn__a_command_that_never_passes_is_not_offered),
         CASE(test_learn__an_odd_name_is_quoted),
+        CASE(test_learn__a_name_cannot_become_a_line),
         CASE(test_learn__requests_fold_to_host_and_first_segment),
         CASE(test_learn__hostile_samples_open_nothing),
         CASE(test_learn__what_was_refused_becomes_a_test),
