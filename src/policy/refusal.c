@@ -26,7 +26,9 @@ static const struct refusal no_family = { { "seccomp", "net", "landlock" }, "EAF
 static const struct refusal no_sockets = { { "seccomp" }, "EAFNOSUPPORT", NULL, NULL };
 static const struct refusal no_sockets_nor_file = { { "seccomp", "mount" }, "EAFNOSUPPORT", NULL, NULL };
 static const struct refusal no_socket_here = { { "mount" }, "ENOENT", NULL, NULL };
-static const struct refusal by_broker = { { "egress" }, "ECONNREFUSED", NULL, NULL };
+static const struct refusal no_port = { { "egress" }, "ECONNREFUSED", NULL, NULL };
+static const struct refusal no_name = { { "egress" }, "NXDOMAIN", NULL, NULL };
+static const struct refusal no_request = { { "egress" }, "403", NULL, NULL };
 static const struct refusal not_passed = { { "environment" }, "unset", NULL, NULL };
 static const struct refusal by_landlock = {
         { "landlock" }, "EACCES", "ENOENT", "there is no such file: the process wall hides no names"
@@ -139,6 +141,18 @@ static bool has_net(const struct checked_policy *c)
         return c->live.start[DOOR_NET] < c->live.start[DOOR_NET + 1];
 }
 
+/* With a net door there is a broker: names that no door names do not exist, ports that none names are closed,
+ * and what is wrong about a request is answered as a request. */
+static struct refusal refuse_net(const struct question *q)
+{
+        if (!has_net(q->c))
+                return no_family;
+        if (q->d->gap == GAP_METHOD || q->d->gap == GAP_URL_PATH)
+                return no_request;
+        bool named = q->d->gap == GAP_PORT || q->d->gap == GAP_SCHEME || q->f->net.is_address;
+        return named ? no_port : no_name;
+}
+
 static struct refusal in_namespaces(const struct question *q)
 {
         switch (q->f->kind) {
@@ -149,7 +163,7 @@ static struct refusal in_namespaces(const struct question *q)
         case EFFECT_RUN:
                 return refuse_run(q);
         case EFFECT_NET:
-                return has_net(q->c) ? by_broker : no_family;
+                return refuse_net(q);
         case EFFECT_SOCK:
                 if (!q->facts->shows_directory)
                         return no_socket_here;
