@@ -160,11 +160,11 @@ static void finish(const struct shape *s, struct learn_draft *d, struct learn_li
                 time_t t = (time_t) (s->l->c.now + WEEK_S);
                 struct tm tm;
                 (void) strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&t, &tm));
-                if (asprintf(&text, "%s until %s", line->text, date) < 0) {
+                text = arena_printf(&d->mem, "%s until %s", line->text, date);
+                if (!text) {
                         d->failed = true;
                         return;
                 }
-                free(line->text);
                 line->text = text;
         }
         line->keep = total > 1 && line->seen < total;
@@ -279,12 +279,9 @@ void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_d
         if (l->c.nets)
                 net_lines(l, mask, d);
         expect_lines(&s, d);
-        const struct nodes *const all[] = { &s.programs, &s.reads, &s.system, &s.edits };
-        for (size_t i = 0; i < COUNT(all); i++)
-                d->failed |= all[i]->failed || all[i]->mem.failed;
         d->failed |= l->failed || l->mem.failed;
-        nodes_done(&s.programs);
-        nodes_done(&s.reads);
-        nodes_done(&s.system);
-        nodes_done(&s.edits);
+        d->failed |= nodes_done(&s.programs);
+        d->failed |= nodes_done(&s.reads);
+        d->failed |= nodes_done(&s.system);
+        d->failed |= nodes_done(&s.edits);
 }

@@ -63,11 +63,13 @@ void nodes_add(struct nodes *s, const char *path, uint64_t runs, bool directory)
         s->v[s->n++] = (struct node){ copy, runs, directory };
 }
 
-void nodes_done(struct nodes *s)
+bool nodes_done(struct nodes *s)
 {
+        bool failed = s->failed || s->mem.failed;
         arena_done(&s->mem);
         free(s->v);
         *s = (struct nodes){ 0 };
+        return failed;
 }
 
 static void drop(struct nodes *s, size_t i) { s->v[i] = s->v[--s->n]; }

@@ -37,7 +37,7 @@ struct nodes {
         bool failed;
 };
 void nodes_add(struct nodes *s, const char *path, uint64_t runs, bool directory);
-void nodes_done(struct nodes *s);
+bool nodes_done(struct nodes *s); /* true: there was no memory for all of them */
 /* Three in one directory, or a directory that was listed, become the directory; what lies below another goes.
  */
 void fold_nodes(const struct learn_context *c, struct nodes *s);
@@ -65,8 +65,8 @@ struct trial {
         struct learn_draft *d;
         struct learn_runner *r;
         struct learn_outcome base;
-        bool prints_same[2]; /* two runs printed the same: then every run must */
-        bool exhausted;      /* no runs left */
+        bool prints_same[LEARN_STREAMS]; /* two runs printed the same: then every run must */
+        bool exhausted;                  /* no runs left */
         struct err *e;
         int result; /* -1: nothing can be run any more */
 };

@@ -6,6 +6,7 @@
  * that the whole of it is tested on tables. Walls stay on in every run: what is learned is what a box was
  * refused. */
 #pragma once
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
@@ -14,7 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LEARN_RUNS_MAX = 64, LEARN_ROUNDS_MAX = 40, LEARN_BOXES_MAX = 400, LEARN_ITEMS_MAX = 20000 };
+enum {
+        LEARN_RUNS_MAX = 64,
+        LEARN_ROUNDS_MAX = 40,
+        LEARN_BOXES_MAX = 400,
+        LEARN_ITEMS_MAX = 20000,
+        LEARN_STREAMS = 2
+};
 
 enum learn_kind {
         LEARN_NONE = 0,
@@ -63,14 +70,15 @@ bool learn_add(struct learn *l, const struct learn_access *a, unsigned run);
 
 /* ---- a draft: lines that can be closed one by one ---- */
 struct learn_line {
-        char *text;    /* without newline and comment: `read {work}/in.csv` */
-        char *comment; /* behind it; "" */
-        bool door;     /* may be closed; else it stands as it is */
-        bool closed;   /* tried without, and not needed */
-        bool keep;     /* a door that is not to be tried without */
-        unsigned seen; /* in how many runs */
+        const char *text;    /* without newline and comment: `read {work}/in.csv` */
+        const char *comment; /* behind it; "" */
+        bool door;           /* may be closed; else it stands as it is */
+        bool closed;         /* tried without, and not needed */
+        bool keep;           /* a door that is not to be tried without */
+        unsigned seen;       /* in how many runs */
 };
 struct learn_draft {
+        struct arena mem; /* the texts */
         struct learn_line *v;
         size_t n, cap;
         bool failed; /* no memory */
@@ -87,10 +95,10 @@ size_t learn_doors(const struct learn_draft *d);
 
 /* ---- runs ---- */
 struct learn_outcome {
-        bool started;          /* the policy loaded and a box ran */
-        int status;            /* as a shell would see it */
-        uint8_t digest[2][32]; /* of what it printed: standard output, standard error */
-        char why[376];         /* not started: why */
+        bool started;                      /* the policy loaded and a box ran */
+        int status;                        /* as a shell would see it */
+        uint8_t digest[LEARN_STREAMS][32]; /* of what it printed: standard output, standard error */
+        char why[376];                     /* not started: why */
 };
 struct learn_runner {
         /* Runs the command once with this policy; tells what was refused to `l` (NULL: nobody asks). 0, or -1

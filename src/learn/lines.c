@@ -7,61 +7,59 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct learn_line *append(struct learn_draft *d, char *text, bool door)
+__attribute__((format(printf, 2, 0))) static char *text_in(struct arena *mem, const char *fmt, va_list ap)
 {
-        if (d->n == d->cap && text) {
-                size_t cap = d->cap ? 2 * d->cap : 32;
-                struct learn_line *v = realloc(d->v, cap * sizeof *v);
-                if (v) {
-                        d->v = v;
-                        d->cap = cap;
-                }
-        }
-        char *comment = text && d->n < d->cap ? strdup("") : NULL;
-        if (!comment) {
-                free(text);
-                d->failed = true;
-                return NULL;
-        }
-        d->v[d->n] = (struct learn_line){ .text = text, .comment = comment, .door = door };
-        return &d->v[d->n++];
+        va_list again;
+        va_copy(again, ap);
+        int n = vsnprintf(NULL, 0, fmt, again);
+        va_end(again);
+        char *text = n < 0 ? NULL : arena_alloc(mem, (size_t) n + 1);
+        if (text)
+                (void) vsnprintf(text, (size_t) n + 1, fmt, ap);
+        return text;
+}
+
+static bool make_room(struct learn_draft *d)
+{
+        if (d->n < d->cap)
+                return true;
+        size_t cap = d->cap ? 2 * d->cap : 32;
+        struct learn_line *v = realloc(d->v, cap * sizeof *v);
+        if (!v)
+                return false;
+        d->v = v;
+        d->cap = cap;
+        return true;
 }
 
 struct learn_line *line_add(struct learn_draft *d, bool door, const char *fmt, ...)
 {
         va_list ap;
         va_start(ap, fmt);
-        int n = vsnprintf(NULL, 0, fmt, ap);
+        char *text = text_in(&d->mem, fmt, ap);
         va_end(ap);
-        char *text = n < 0 ? NULL : malloc((size_t) n + 1);
-        va_start(ap, fmt);
-        if (text)
-                (void) vsnprintf(text, (size_t) n + 1, fmt, ap);
-        va_end(ap);
-        return append(d, text, door);
+        if (!text || !make_room(d)) {
+                d->failed = true;
+                return NULL;
+        }
+        d->v[d->n] = (struct learn_line){ .text = text, .comment = "", .door = door };
+        return &d->v[d->n++];
 }
 
 void line_comment(struct learn_draft *d, struct learn_line *l, const char *fmt, ...)
 {
-        char text[400], *copy;
         va_list ap;
         va_start(ap, fmt);
-        (void) vsnprintf(text, sizeof text, fmt, ap);
+        char *text = text_in(&d->mem, fmt, ap);
         va_end(ap);
-        if (!(copy = strdup(text))) {
-                d->failed = true;
-                return;
-        }
-        free(l->comment);
-        l->comment = copy;
+        if (text)
+                l->comment = text;
+        d->failed |= !text;
 }
 
 void learn_draft_done(struct learn_draft *d)
 {
-        for (size_t i = 0; i < d->n; i++) {
-                free(d->v[i].text);
-                free(d->v[i].comment);
-        }
+        arena_done(&d->mem);
         free(d->v);
         *d = (struct learn_draft){ 0 };
 }

@@ -31,7 +31,7 @@ bool trial_passes(struct trial *t)
         struct learn_outcome o;
         if (!run_once(t, &o) || !o.started || o.status != t->r->want)
                 return false;
-        for (size_t i = 0; i < COUNT(o.digest); i++)
+        for (size_t i = 0; i < LEARN_STREAMS; i++)
                 if (t->prints_same[i] && memcmp(o.digest[i], t->base.digest[i], sizeof o.digest[i]) != 0)
                         return false;
         return true;
@@ -93,7 +93,7 @@ bool trial_base(struct trial *t)
                 return false;
         if (!run_once(t, &again) || !again.started || again.status != t->r->want)
                 return false;
-        for (size_t i = 0; i < COUNT(again.digest); i++)
+        for (size_t i = 0; i < LEARN_STREAMS; i++)
                 t->prints_same[i] = memcmp(again.digest[i], t->base.digest[i], sizeof again.digest[i]) == 0;
         return true;
 }

@@ -193,6 +193,8 @@ static void methods_text(const struct net_dest *n, struct buf *out)
 
 static void net_difference(const struct effect *f, const struct decision *d, struct buf *out)
 {
+        if (!d->nearest)
+                return;
         const struct net_dest *n = &d->nearest->net;
         if (d->gap == GAP_PORT)
                 buf_printf(out, "the door has port %u, not %u", n->port, f->net.port);
@@ -246,7 +248,8 @@ void policy_difference(const struct checked_policy *c, const struct effect *f, c
                 net_difference(f, d, out);
                 break;
         case GAP_EXPIRED:
-                buf_printf(out, "the door closed on %s", date_print(near->until, date));
+                if (near)
+                        buf_printf(out, "the door closed on %s", date_print(near->until, date));
                 break;
         }
 }
