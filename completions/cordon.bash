@@ -16,7 +16,8 @@ _cordon_complete_dirs() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY
 # The argument of option $1; fails when it takes none.
 _cordon_argument() {
         case $1 in
- --stage _cordon_complete_words live test mock        --read | --answers --places --edit | --write | --sock) _cordon_complete_files "$2" ;;
+        --read | --edit | --write | --sock | --places | --answers) _cordon_complete_files "$2" ;;
+        --stage) _cordon_complete_words "live test mock" "$2" ;;
         --cwd | --work | --to) _cordon_complete_dirs "$2" ;;
         -p | --policy)
                 _cordon_complete_files "$2"
@@ -50,14 +51,12 @@ _cordon_argument() {
 _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         local verb=${COMP_WORDS[1]} i
-        local verbs="run run-script doors check why policy ps stop inspect logs diff apply undo discard fork doctor bench breakout bombs claims log trace verify react report cost help version"
+        local verbs="run run-script doors check why learn tighten advise new policy vault ps stop inspect logs diff apply
+                undo discard fork doctor bench breakout bombs claims cost log trace verify react report help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
-        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit --require-ledger --ledger --in-from --observe --json --status-fd
-        local verbs="run run-script doors check why policy vault ps stop inspect logs doctor bench breakout bombs claims help version"
-        local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
-                --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
-        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --stage --places --answers --root --require-limit --json --status-fd
+        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit
+                --require-ledger --ledger --in-from --observe --json --status-fd --stage --places --answers
                 -q --quiet --plan"
         local bombs="cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments
                 pipes sockets fork threads descriptors inodes disk sparse-file
@@ -148,6 +147,31 @@ _cordon() {
                         esac
                         ;;
                 esac
+                ;;
+        learn | tighten)
+                for ((i = 2; i < COMP_CWORD; i++)); do
+                        if [ "${COMP_WORDS[i]}" = -- ]; then
+                                if declare -F _command_offset >/dev/null; then
+                                        _command_offset $((i + 1))
+                                else
+                                        _cordon_complete_files "$cur"
+                                fi
+                                return
+                        fi
+                done
+                case $prev in
+                -o | --output | -i | --input) _cordon_complete_files "$cur"; return ;;
+                -p | --policy) _cordon_argument --policy "$cur"; return ;;
+                -n | --runs | --status | -t | --seconds | --boxes) return ;;
+                esac
+                _cordon_complete_words "-n --runs -o --output -i --input --status -t --seconds --boxes --json -- -h --help $([ "$verb" = learn ] || echo -p --policy)" "$cur"
+                ;;
+        advise) _cordon_complete_words "$(cordon advise 2>/dev/null) --json -h --help" "$cur" ;;
+        new)
+                case $prev in
+                -o | --output) _cordon_complete_files "$cur"; return ;;
+                esac
+                _cordon_complete_words "-o --output -h --help" "$cur"
                 ;;
         policy)
                 if [ "$COMP_CWORD" -eq 2 ]; then

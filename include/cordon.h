@@ -97,6 +97,7 @@ CORDON_API int cordon_box_command(cordon_box *b, const char *const *argv);
 typedef enum cordon_option {
         CORDON_NAME,           /* a name for `cordon ps` */
         CORDON_CWD,            /* directory to start in, as the box sees it */
+        CORDON_CWD_MADE,       /* "1": an empty directory stands where no door shows the caller's */
         CORDON_TERM,           /* TERM inside; only with a terminal */
         CORDON_TTY,            /* "1": a terminal of the box's own */
         CORDON_ROOT_INSIDE,    /* "1": uid 0 inside (still nobody outside) */
@@ -226,6 +227,40 @@ CORDON_API int cordon_work_undo(const char *run, cordon_sink out, void *ctx, cor
                                 cordon_error *e);
 CORDON_API int cordon_work_discard(const char *run, char ret_run[64], cordon_error *e);
 CORDON_API int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e);
+/* ---- learning the least doors ---- */
+
+typedef struct cordon_learning {
+        const char *const *argv; /* the command, NULL-terminated */
+        unsigned runs;           /* how often it is learned, or the proof repeated; 0: 3 */
+        unsigned seconds;        /* each run at most; 0: 60 */
+        unsigned boxes;          /* at most so many runs in all; 0: 400 */
+        int status;              /* the exit status that counts as passed */
+        int input;               /* -1, or a file that is its input, from the beginning each time */
+        const char *name;        /* of the policy text, for messages */
+        const char *policy;      /* cordon_tighten(): its text */
+        size_t policy_len;
+} cordon_learning;
+typedef struct cordon_learned {
+        int passed;   /* the command passed under `policy`, replayed */
+        int complete; /* every door of it was tried without */
+        unsigned runs, runs_passed, boxes;
+        unsigned doors, doors_before; /* before: of what was learned, or of the policy that was given */
+        char *policy;                 /* door lines */
+        char *closed;                 /* cordon_tighten(): the lines that are not needed, one each; "" */
+        char *refused;                /* what was tried and is never learned, one a line; "" */
+        char *refused_json;
+        char *last; /* why the last run did not pass, with the end of what it said; "" */
+} cordon_learned;
+/* Runs the command in boxes, walls up, with the doors it has shown to need so far, until it passes and
+ * nothing new is refused. Keys, tokens, agents, the kernel and the system's own files are never learned. */
+CORDON_API int cordon_learn(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
+/* Closes the doors of a policy that the command does not need. */
+CORDON_API int cordon_tighten(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
+CORDON_API void cordon_learned_done(cordon_learned *l);
+/* The policy for a task in words ("resize an image"), or NULL and the nearest in *e; names by index until
+ * NULL. */
+CORDON_API char *cordon_advise(const char *task, int json, cordon_error *e);
+CORDON_API const char *cordon_advise_name(size_t index);
 
 /* ---- running boxes of this user, and this host ---- */
 

@@ -61,6 +61,10 @@ int verb_run_script(int argc, char **argv);
 int verb_doors(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_why(int argc, char **argv);
+int verb_advise(int argc, char **argv);
+int verb_learn(int argc, char **argv);
+int verb_tighten(int argc, char **argv);
+int verb_new(int argc, char **argv);
 int verb_policy(int argc, char **argv);
 int verb_vault(int argc, char **argv);
 int verb_ps(int argc, char **argv);
@@ -86,7 +90,7 @@ int verb_report(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
-extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[],
-        breakout_options[], apply_options[], bombs_options[], claims_options[], vault_options[],
-        cost_options[], diff_options[], log_options[], react_options[], report_options[], trace_options[],
-        verify_options[], no_options[];
+extern const struct cli_option run_options[], json_options[], stop_options[], bench_options[], new_options[],
+        advise_options[], learn_options[], tighten_options[], breakout_options[], apply_options[],
+        bombs_options[], claims_options[], vault_options[], cost_options[], diff_options[], log_options[],
+        react_options[], report_options[], trace_options[], verify_options[], no_options[];

@@ -91,6 +91,9 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 return set_text(b->name, sizeof b->name, value);
         case CORDON_CWD:
                 return value[0] == '/' ? set_text(b->cwd, sizeof b->cwd, value) : -1;
+        case CORDON_CWD_MADE:
+                b->cwd_made = on;
+                return 0;
         case CORDON_TERM:
                 return set_text(b->term, sizeof b->term, value);
         case CORDON_TTY:

@@ -22,7 +22,7 @@ struct cordon_box {
         char cwd[4096];
         char term[64];
         bool as_root; /* the box gets an id of its own outside */
-        bool tty, root_inside, require_groups, single_thread, work_keep;
+        bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep;
         char work_on[WORK_RUN_MAX];
         enum box_observe observe;
         enum box_ledger ledger;
@@ -55,6 +55,8 @@ struct cordon_box {
 
 static inline struct err *to_err(cordon_error *e) { return (struct err *) (void *) e; }
 
+/* policy.c: what a policy's roots and the clock say now; `use` of own files is not in it. */
+struct policy_context lib_context(const cordon_policy *p);
 /* policy.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
  * whole. */
 char *lib_give(struct buf *b, struct err *e);

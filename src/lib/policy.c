@@ -149,15 +149,11 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
         return 0;
 }
 
-static struct policy_context context(const cordon_policy *p, struct used_texts *u)
+struct policy_context lib_context(const cordon_policy *p)
 {
-        u->home = p->home;
-        return (struct policy_context){ .work = p->work,
-                                        .home = p->home,
-                                        .now = clock_wall_s(),
-                                        .load = load_used,
-                                        .load_ctx = u,
-                                        .default_system = !p->from_file };
+        return (struct policy_context){
+                .work = p->work, .home = p->home, .now = clock_wall_s(), .default_system = !p->from_file
+        };
 }
 
 int cordon_policy_check(cordon_policy *p, cordon_error *e)
@@ -167,7 +163,10 @@ int cordon_policy_check(cordon_policy *p, cordon_error *e)
         if (find_roots(p, to_err(e)) < 0)
                 return -1;
         struct used_texts u = { .count = 0 };
-        struct policy_context c = context(p, &u);
+        struct policy_context c = lib_context(p);
+        u.home = p->home;
+        c.load = load_used;
+        c.load_ctx = &u;
         p->checked = policy_check(p->lines, &c, to_err(e));
         for (unsigned i = 0; i < u.count; i++)
                 free(u.text[i]);
@@ -259,123 +258,6 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
                 notes_text(p->checked, &out, true);
                 break;
         }
-        return lib_give(&out, to_err(e));
-}
-
-/* What refuses an effect that no door covers, and what a program inside sees of it. */
-static const struct {
-        const char *layer, *answer;
-} refusers[EFFECT_KIND__COUNT] = {
-        [EFFECT_READ] = { "mount, landlock", "ENOENT" },
-        [EFFECT_WRITE] = { "mount, landlock", "ENOENT or EROFS" },
-        [EFFECT_RUN] = { "mount, landlock", "ENOENT or EACCES" },
-        [EFFECT_NET] = { "net, seccomp, landlock", "EAFNOSUPPORT" },
-        [EFFECT_ENV] = { "environment", "unset" },
-        [EFFECT_SOCK] = { "mount", "ENOENT" },
-};
-
-/* With a door, there is a network, and the broker in it refuses. */
-static bool has_net_door(const struct checked_policy *c)
-{
-        size_t n;
-        const struct door *d = policy_doors(c, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET)
-                        return true;
-        return false;
-}
-
-/* The process wall has no view of its own: Landlock refuses, and says so. */
-static const char *refusing_layer(const struct checked_policy *c, enum effect_kind k)
-{
-        if (k == EFFECT_NET && has_net_door(c))
-                return "net, egress";
-        bool file = k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN;
-        return policy_wall(c) == WALL_PROCESS && file ? "landlock" : refusers[k].layer;
-}
-
-static const char *inside_answer(const struct checked_policy *c, enum effect_kind k)
-{
-        if (k == EFFECT_NET && has_net_door(c))
-                return "no such name, ECONNREFUSED, ECONNRESET or 403";
-        bool file = k == EFFECT_READ || k == EFFECT_WRITE || k == EFFECT_RUN;
-        return policy_wall(c) == WALL_PROCESS && file ? "EACCES" : refusers[k].answer;
-}
-
-struct asked { /* one question of `why` */
-        const struct checked_policy *c;
-        const char *text;
-};
-
-static void why_json(const struct asked *q, const struct effect *f, const struct decision *d, struct buf *out)
-{
-        bool ok = d->answer == ANSWER_ALLOW;
-        buf_puts(out, "{\"effect\":");
-        buf_json(out, span_str(q->text));
-        buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", ok ? "allow" : "deny",
-                   ok ? "covered" : policy_gap_name(d->gap));
-        const struct door *near = ok ? d->door : d->nearest;
-        if (near) {
-                buf_printf(out, ",\"%s\":{\"word\":\"%s\",\"file\":", ok ? "door" : "nearest",
-                           policy_door_word(near->kind));
-                buf_json(out, span_str(near->at.file));
-                buf_printf(out, ",\"line\":%u}", near->at.line);
-        }
-        if (!ok) {
-                AUTO_BUF(line);
-                AUTO_BUF(cost);
-                policy_smallest_line(f, d, &line);
-                policy_line_cost(f, &cost);
-                out->failed = out->failed || line.failed || cost.failed;
-                buf_printf(out, ",\"layer\":\"%s\",\"errno\":\"%s\",\"next_steps\":[",
-                           refusing_layer(q->c, f->kind), inside_answer(q->c, f->kind));
-                buf_json(out, buf_span(&line));
-                buf_puts(out, "],\"adds\":");
-                buf_json(out, buf_span(&cost));
-        }
-        buf_puts(out, "}\n");
-}
-
-static void why_text(const struct asked *q, const struct effect *f, const struct decision *d, struct buf *out)
-{
-        if (d->answer == ANSWER_ALLOW) {
-                buf_printf(out, "allow  %s\n", q->text);
-                if (d->door)
-                        buf_printf(out, "door   %s:%u: %s\n", d->door->at.file, d->door->at.line,
-                                   policy_door_word(d->door->kind));
-                else if (d->built_in)
-                        buf_printf(out, "door   none needed: %s\n", d->built_in);
-                return;
-        }
-        AUTO_BUF(line);
-        AUTO_BUF(cost);
-        policy_smallest_line(f, d, &line);
-        policy_line_cost(f, &cost);
-        out->failed = out->failed || line.failed || cost.failed;
-        buf_printf(out, "deny   %s\nwhy    %s\n", q->text, policy_gap_name(d->gap));
-        if (d->nearest)
-                buf_printf(out, "near   %s:%u: %s\n", d->nearest->at.file, d->nearest->at.line,
-                           policy_door_word(d->nearest->kind));
-        buf_printf(out, "layer  %s (a program inside sees %s)\n", refusing_layer(q->c, f->kind),
-                   inside_answer(q->c, f->kind));
-        buf_printf(out, "permit %s\nadds   %s\n", buf_str(&line), buf_str(&cost));
-}
-
-char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed, cordon_error *e)
-{
-        if (cordon_policy_check(p, e) < 0)
-                return NULL;
-        struct used_texts u = { .count = 0 };
-        struct policy_context c = context(p, &u);
-        struct effect f = { 0 };
-        if (policy_effect_parse(effect, &c, &f, to_err(e)) < 0)
-                return NULL;
-        struct decision d = policy_decide(p->checked, &f);
-        *ret_allowed = d.answer == ANSWER_ALLOW;
-        AUTO_BUF(out);
-        struct asked q = { p->checked, effect };
-        (json ? why_json : why_text)(&q, &f, &d, &out);
-        policy_effect_done(&f);
         return lib_give(&out, to_err(e));
 }
 

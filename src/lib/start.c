@@ -101,6 +101,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         struct plan_request r = { .argv = (const char *const *) b->argv,
                                   .cwd = b->policy->work,
                                   .cwd_asked = b->cwd[0] ? b->cwd : NULL,
+                                  .cwd_made = b->cwd_made,
                                   .term = b->term,
                                   .tty = b->tty,
                                   .root_inside = b->root_inside,

@@ -81,7 +81,10 @@ static void build_cwd(struct builder *b)
                 b->p->cwd = arena_str(b->a, b->r->cwd_asked);
         else if (b->r->cwd && (is_visible(b, b->r->cwd) || leads_to_door(b, b->r->cwd)))
                 b->p->cwd = arena_str(b->a, b->r->cwd);
-        else
+        else if (b->r->cwd && b->r->cwd_made && b->p->wall == WALL_NAMESPACE) {
+                b->p->cwd = arena_str(b->a, b->r->cwd);
+                (void) build_step(b, STEP_FILE, arena_printf(b->a, "%s/.cordon", b->r->cwd), "", 0);
+        } else
                 b->p->cwd = fallback;
 }
 

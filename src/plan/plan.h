@@ -40,6 +40,7 @@ struct plan_request {
         const char *const *passed; /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
         const char *cwd;           /* the caller's, absolute */
         const char *cwd_asked;     /* --cwd, absolute, or NULL */
+        bool cwd_made;             /* an empty directory stands where no door shows the caller's */
         const char *term;          /* TERM for a box with a terminal */
         bool tty;
         bool root_inside;                   /* uid 0 inside: still nobody outside */

@@ -4,16 +4,16 @@
 #include "policy/internal.h"
 
 static const struct builtin_file files[] = {
-        { "/tmp", true, true, "the private /tmp" },
-        { "/var/tmp", true, true, "the private /var/tmp" },
-        { "/dev/shm", true, true, "the private /dev/shm" },
-        { "/home/box", true, true, "the private home" },
-        { "/dev/null", false, true, "the box's own /dev" },
-        { "/dev/zero", false, true, "the box's own /dev" },
-        { "/dev/full", false, true, "the box's own /dev" },
-        { "/dev/random", false, false, "the box's own /dev" },
-        { "/dev/urandom", false, false, "the box's own /dev" },
-        { "/proc/self", true, false, "the box's own /proc" },
+        { "/tmp", true, true, false, "the private /tmp" },
+        { "/var/tmp", true, true, false, "the private /var/tmp" },
+        { "/dev/shm", true, true, false, "the private /dev/shm" },
+        { "/home/box", true, true, false, "the private home" },
+        { "/dev/null", false, true, true, "the box's own /dev" },
+        { "/dev/zero", false, true, true, "the box's own /dev" },
+        { "/dev/full", false, true, true, "the box's own /dev" },
+        { "/dev/random", false, false, false, "the box's own /dev" },
+        { "/dev/urandom", false, false, true, "the box's own /dev" },
+        { "/proc/self", true, false, false, "the box's own /proc" },
 };
 
 static const char *const vars[] = { "HOME", "LANG", "PATH", "TERM", "USER" };

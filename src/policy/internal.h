@@ -186,6 +186,7 @@ const struct without_row *without_rows(size_t *ret_count);
 struct builtin_file {
         const char *path;
         bool tree, writable;
+        bool process; /* also behind the process wall, which has no view of its own */
         const char *name;
 };
 const struct builtin_file *builtin_files(size_t *ret_count);
@@ -251,6 +252,9 @@ void effect_print(const struct effect *f, struct buf *out);
 /* ---- show.c ---- */
 void show_token(struct buf *out, const char *text);    /* quoted where it must be */
 void show_door(const struct door *d, struct buf *out); /* one door line, no newline */
+
+/* ---- secret.c ---- */
+bool secret_is_store(const char *path); /* keys, tokens, passwords, history: what W122 tells */
 
 /* ---- cover.c: is what a door grants granted by a set of doors? ---- */
 bool cover_door(const struct checked_policy *c, const struct door *d, const struct door *skip);

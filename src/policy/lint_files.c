@@ -166,44 +166,11 @@ void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
                                                   show_text(d->path).text);
 }
 
-static const char *const secret_parts[] = {
-        ".ssh",
-        ".aws",
-        ".azure",
-        ".gnupg",
-        ".kube",
-        ".docker",
-        ".config/gcloud",
-        ".config/gh",
-        ".config/op",
-        ".password-store",
-        ".mozilla",
-        ".config/google-chrome",
-        ".config/chromium",
-        ".local/share/keyrings",
-        ".terraform.d",
-        ".vault-token",
-};
-static const char *const secret_names[] = {
-        ".netrc",     ".pgpass",   ".my.cnf",       ".git-credentials", ".pypirc",     ".npmrc",
-        ".env",       ".htpasswd", "credentials",   "shadow",           "gshadow",     "id_rsa",
-        "id_ed25519", "id_ecdsa",  ".bash_history", ".zsh_history",     "krb5.keytab",
-};
-
-static bool is_secret_store(const char *path)
-{
-        for (size_t i = 0; i < COUNT(secret_parts); i++)
-                if (has_part(path, secret_parts[i]))
-                        return true;
-        return lint_listed(secret_names, COUNT(secret_names), base_name(path)) || ends_with(path, ".pem") ||
-               ends_with(path, ".key");
-}
-
 void lint_secret_store(struct lint_view *v, const struct lint_row *row)
 {
         for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        if (is_secret_store(d->path))
+                        if (secret_is_store(d->path))
                                 lint_note(v, row, &d->at,
                                           "%s holds secrets: give them to a net door by `with NAME`",
                                           show_text(d->path).text);
@@ -230,7 +197,7 @@ bool lint_is_private(const struct lint_view *v, const struct door *d)
         bool in_home = (v->home[0] && path_inside(v->home, d->path)) || path_inside("/home", d->path) ||
                        path_inside("/root", d->path);
         bool over_home = v->home[0] && path_inside(d->path, v->home);
-        return is_secret_store(d->path) || over_home || (in_home && !in_work);
+        return secret_is_store(d->path) || over_home || (in_home && !in_work);
 }
 
 void lint_hides_private(struct lint_view *v, const struct lint_row *row)

@@ -267,6 +267,36 @@ const struct policy_place_url *policy_place_target(const struct policy_places *p
                                                    enum policy_stage stage);
 /* The names, by index, until NULL. */
 const char *policy_place_name(const struct policy_places *p, size_t index);
+/* What is known to lie at a path by its name alone: "keys", "tokens", "passwords", "history", "agent" (who
+ * talks to it acts as somebody else), "host", "kernel"; NULL: nothing. Never learned. */
+const char *policy_secret_kind(const char *path);
+
+/* What refuses a denied effect, in the box that this policy makes. */
+struct refusal {
+        const char *layers[3]; /* the one that answers first, then the ones behind it; NULL-ended if fewer */
+        const char *answer;    /* what a program inside sees: an errno's name, "empty" or "unset" */
+        const char *instead;   /* another errno it may see, or NULL: then `instead_when` says when */
+        const char *instead_when;
+};
+enum refusal_look { REFUSAL_NOTHING = 0, REFUSAL_FILE, REFUSAL_DIRECTORY };
+struct refusal_facts {
+        enum wall_kind wall;  /* the wall that is raised; WALL_AUTO counts as the namespace wall */
+        bool shows_directory; /* a door of the policy's own is a directory: no Unix sockets then */
+        /* What is at a path of this host. NULL: not asked; then every door is taken to be there. */
+        enum refusal_look (*look)(const char *path);
+};
+struct refusal policy_refusal(const struct checked_policy *c, const struct effect *f,
+                              const struct decision *d, const struct refusal_facts *facts);
+/* The door that came nearest: the decision's, or one that resembles. NULL: none. */
+const struct door *policy_nearest(const struct checked_policy *c, const struct effect *f,
+                                  const struct decision *d);
+/* What differs between the effect and the door that came nearest, one clause without a full stop. */
+void policy_difference(const struct checked_policy *c, const struct effect *f, const struct decision *d,
+                       struct buf *out);
+/* A token as a line writes it: quoted where it must be. */
+void policy_put_token(struct buf *out, const char *text);
+/* One door as a line, without a newline. */
+void policy_door_line(const struct door *d, struct buf *out);
 
 /* ---- views ---- */
 /* Every door in words, then the worst that a hostile guest could do with them, in sentences. */

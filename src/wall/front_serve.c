@@ -153,6 +153,33 @@ static void say_link(struct observer *o, const struct request *r)
         reply(o->f, r, text ? 0 : -EINVAL, text, text ? strlen(text) : 0);
 }
 
+/* A directory of the box's own shows only what leads to doors: who lists it misses the rest. The ones on top
+ * are in every box, and are listed by everybody. */
+static void tell_of_list(struct observer *o, const struct request *r)
+{
+        const struct front_tree *t = &o->f->tree;
+        struct wall_message m = { .word = WALL_SAYS_DENIED };
+        uint32_t dir = node_of(o->f, r), up = dir ? t->node[dir].parent : 0;
+        char name[256];
+        if (!o->awake || up <= 1 || r->head->pid == INIT_PID || t->node[dir].name_len >= sizeof name)
+                return;
+        memcpy(name, t->node[dir].name, t->node[dir].name_len);
+        name[t->node[dir].name_len] = '\0';
+        m.denial.kind = TRIED_READ;
+        if (!front_tree_path(t, up, name, m.denial.path, sizeof m.denial.path))
+                return;
+        saw_program(o->proc, r->head->pid, m.denial.program, sizeof m.denial.program);
+        if (is_news(o, &m.denial))
+                (void) wire_offer(o->f->control, &m, sizeof m);
+}
+
+static void say_open_dir(struct observer *o, const struct request *r)
+{
+        struct fuse_open_out out = { .open_flags = FOPEN_KEEP_CACHE | FOPEN_CACHE_DIR };
+        tell_of_list(o, r);
+        reply(o->f, r, 0, &out, sizeof out);
+}
+
 static void say_open(struct observer *o, const struct request *r)
 {
         struct fuse_open_out out = { .open_flags = FOPEN_KEEP_CACHE | FOPEN_CACHE_DIR };
@@ -235,7 +262,7 @@ static const struct {
 } answers[] = {
         { FUSE_INIT, say_init },         { FUSE_LOOKUP, say_lookup },
         { FUSE_GETATTR, say_attr },      { FUSE_READLINK, say_link },
-        { FUSE_OPEN, say_open },         { FUSE_OPENDIR, say_open },
+        { FUSE_OPEN, say_open },         { FUSE_OPENDIR, say_open_dir },
         { FUSE_READ, say_read },         { FUSE_READDIR, say_list },
         { FUSE_STATFS, say_statfs },     { FUSE_RELEASE, say_done },
         { FUSE_RELEASEDIR, say_done },   { FUSE_DESTROY, say_done },

@@ -96,6 +96,14 @@ is "why --json: a stable code" "$(jq -r .code <out)" no-door
 ok "why --json: next steps" jq -e '.next_steps|length > 0' out
 "$c" why --json read /usr/bin/env >out
 is "why --json: allow" "$(jq -r .answer <out)" allow
+# one table of secrets: what the attack suite looks for, `why` knows as well
+sed -n '/Below every home/,/^static int reach_one/p' "$CORDON_SOURCE/src/probe/secrets.c" | grep -oE '"[^"]+"' | tr -d '"' | grep -v /tmp/ >places
+ok "the attack suite knows 80 places" test "$(wc -l <places)" -ge 80
+while read -r place; do
+        case $place in /*) ;; *) place=/home/somebody/$place ;; esac
+        "$c" why --json read "$place" | grep -q '"sensitive":"' || echo "$place"
+done <places >unknown
+is "every place that the attack suite looks at is known as sensitive" "$(cat unknown)" ""
 # why and run agree
 for path in /usr/bin/env /etc/shadow /tmp /root /home/somebody /proc/self/status /dev/null /var/log; do
         "$c" why read "$path" >/dev/null 2>&1

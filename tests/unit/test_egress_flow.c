@@ -149,14 +149,14 @@ static void test_flow__an_idle_link_that_closes_is_made_again(void)
         rig_end(&g);
 }
 
-struct refusal {
+struct refused {
         const char *request, *status, *why;
         enum gap gap;
 };
 
 static void test_flow__requests_that_no_door_covers(void)
 {
-        static const struct refusal rows[] = {
+        static const struct refused rows[] = {
                 { GET("/"), "403", "no door covers this path", GAP_URL_PATH },
                 { GET("/one/"), "403", "no door covers this path", GAP_URL_PATH },
                 { GET("/one/two"), "403", "no door covers this path", GAP_URL_PATH },

@@ -6,6 +6,7 @@
 #include "cordon.h"
 #include "fault_alloc.h"
 #include "harness.h"
+#include "learn/learn.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -407,10 +408,71 @@ static void test_box__is_walled_or_does_not_start(void)
         remove_place();
 }
 
+/* ---- learning ---- */
+
+static enum learn_look look_nowhere(void *ctx, const char *path)
+{
+        (void) ctx;
+        return strcmp(path, "/w/proj") == 0 ? LEARN_DIRECTORY : LEARN_NOTHING;
+}
+
+static void learn_scenario(struct told *t)
+{
+        static const struct learn_access seen[] = {
+                { LEARN_READ, "/w/proj/a", NULL, "x", true },
+                { LEARN_READ, "/w/proj/b", NULL, "x", true },
+                { LEARN_READ, "/w/proj/c", NULL, "x", true },
+                { LEARN_READ, "/w/proj/.env", NULL, "x", true },
+                { LEARN_READ, "/usr/share/perl/x", NULL, "", true },
+                { LEARN_RUN, "/usr/bin/sort", NULL, "", true },
+                { LEARN_WRITE, "/w/proj/d", NULL, "x", true },
+                { LEARN_READ, "/etc/a b", NULL, "x", true },
+                { LEARN_NET, "https://a.example/v/x", "GET", "x", true },
+        };
+        const struct learn_context c = { .work = "/w/proj",
+                                         .home = "/home/u",
+                                         .name = "x",
+                                         .command = "x",
+                                         .entry = "/usr/bin/python3",
+                                         .runs = 1,
+                                         .nets = true,
+                                         .look = look_nowhere };
+        struct learn *l = learn_new(&c);
+        struct learn_draft d = { 0 };
+        struct buf out = { 0 };
+        if (l) {
+                for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+                        (void) learn_add(l, &seen[i], 0);
+                learn_draft(l, 1, &d);
+                learn_print(&d, false, &out);
+                learn_refused(l, true, &out);
+        }
+        if (!l || d.failed || out.failed)
+                no_memory(t);
+        else
+                tell(t, out.p, out.n);
+        buf_done(&out);
+        learn_draft_done(&d);
+        learn_free(l);
+}
+
+static void test_learn__a_draft_is_whole_or_not_there(void)
+{
+        (void) every_allocation("learn", learn_scenario);
+}
+
+static void advise_scenario(struct told *t)
+{
+        (void) tell_own(t, cordon_advise("resize an image", 1, &t->error));
+}
+
+static void test_advise__is_whole_or_not_there(void) { (void) every_allocation("advise", advise_scenario); }
+
 static const struct test_case cases[] = {
-        CASE(test_json__is_whole_or_not_there),      CASE(test_policy__is_taken_whole_or_not_at_all),
-        CASE(test_views__are_whole_or_not_there),    CASE(test_why__is_whole_or_not_there),
-        CASE(test_diff__is_whole_or_not_there),      CASE(test_json_form__is_the_same_policy_or_none),
+        CASE(test_learn__a_draft_is_whole_or_not_there), CASE(test_advise__is_whole_or_not_there),
+        CASE(test_json__is_whole_or_not_there),          CASE(test_policy__is_taken_whole_or_not_at_all),
+        CASE(test_views__are_whole_or_not_there),        CASE(test_why__is_whole_or_not_there),
+        CASE(test_diff__is_whole_or_not_there),          CASE(test_json_form__is_the_same_policy_or_none),
         CASE(test_box__is_walled_or_does_not_start),
 };
 TEST_MAIN(cases)

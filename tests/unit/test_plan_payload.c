@@ -223,6 +223,25 @@ static void test_payload__no_variable_stands_twice(void)
 
 /* ---- the working directory ---- */
 
+static void test_payload__an_empty_directory_can_stand_for_a_hidden_one(void)
+{
+        SCENE(s);
+        s.r.cwd = "/w/proj";
+        s.r.cwd_made = true;
+        MUST_PLAN(s, "use none\n");
+        CHECK_STR(s.p->cwd, "/w/proj");
+        size_t n = 0;
+        for (size_t i = 0; i < s.p->step_count; i++)
+                n += s.p->steps[i].kind == STEP_FILE && strcmp(s.p->steps[i].path, "/w/proj/.cordon") == 0;
+        CHECK_INT(n, 1);
+        SCENE(shown); /* a door shows it already */
+        shown.r.cwd = "/w/proj";
+        shown.r.cwd_made = true;
+        MUST_PLAN(shown, "use none\nread /w/proj\n");
+        for (size_t i = 0; i < shown.p->step_count; i++)
+                CHECK(strcmp(shown.p->steps[i].path, "/w/proj/.cordon") != 0);
+}
+
 static void cwd_is(const char *cwd, const char *asked, enum wall_kind wall, const char *want)
 {
         SCENE(s);
@@ -341,6 +360,7 @@ static void test_print__each_step_has_a_name_of_its_own(void)
 }
 
 static const struct test_case cases[] = {
+        CASE(test_payload__an_empty_directory_can_stand_for_a_hidden_one),
         CASE(test_payload__arguments_are_copied_as_they_are),
         CASE(test_payload__an_empty_command_is_refused),
         CASE(test_payload__more_arguments_than_the_cap_are_refused),

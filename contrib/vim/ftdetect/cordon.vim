@@ -1,0 +1,2 @@
+" SPDX-License-Identifier: MIT
+autocmd BufNewFile,BufRead *.cordon,*.policy setfiletype cordon

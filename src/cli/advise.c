@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/advise.c - `cordon advise TASK`: the least doors for a stock task, as a policy that runs it. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct advise_options {
+        bool json;
+};
+
+static int take_json(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct advise_options *) ctx)->json = true;
+        return 0;
+}
+
+const struct cli_option advise_options[] = {
+        { "json", 0, NULL, "for programs", take_json },
+        { 0 },
+};
+
+int verb_advise(int argc, char **argv)
+{
+        struct advise_options o = { 0 };
+        char words[400] = "";
+        cordon_error e = { 0 };
+        int at = cli_options(argc, argv, cli_verb_find("advise"), &o, NULL);
+        const char *name;
+        if (at < 0)
+                return EXIT_CORDON;
+        for (size_t i = 0; at == argc && (name = cordon_advise_name(i)); i++)
+                (void) puts(name);
+        if (at == argc)
+                return 0;
+        for (size_t n = 0; at < argc; at++) {
+                int k = snprintf(words + n, sizeof words - n, "%s%s", n ? " " : "", argv[at]);
+                if (k < 0 || n + (size_t) k >= sizeof words)
+                        return cli_usage("a task in a few words");
+                n += (size_t) k;
+        }
+        return cli_give(cordon_advise(words, o.json, &e), &e);
+}

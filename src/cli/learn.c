@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/learn.c - `cordon learn` and `cordon tighten`: the policy on standard output, everything else on
+ * standard error. */
+#include "base/buf.h"
+#include "base/fd.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { POLICY_BYTES = 1 << 20 };
+
+struct teach {
+        cordon_learning l;
+        const char *output, *policy;
+        bool json;
+};
+
+static int number(const char *value, unsigned most, unsigned *ret)
+{
+        char *end;
+        errno = 0;
+        unsigned long n = strtoul(value, &end, 10);
+        if (errno || end == value || *end || value[0] == '-' || n > most)
+                return cli_usage("%s is no number up to %u", value, most), -1;
+        *ret = (unsigned) n;
+        return 0;
+}
+
+static int take_runs(void *ctx, const char *value)
+{
+        struct teach *t = ctx;
+        if (number(value, 64, &t->l.runs) < 0)
+                return -1;
+        return t->l.runs > 0 ? 0 : (cli_usage("-n takes a number from 1 to 64"), -1);
+}
+
+static int take_seconds(void *ctx, const char *value)
+{
+        return number(value, 86400, &((struct teach *) ctx)->l.seconds);
+}
+static int take_boxes(void *ctx, const char *value)
+{
+        return number(value, 100000, &((struct teach *) ctx)->l.boxes);
+}
+
+static int take_status(void *ctx, const char *value)
+{
+        unsigned n = 0;
+        int r = number(value, 255, &n);
+        ((struct teach *) ctx)->l.status = (int) n;
+        return r;
+}
+
+static int take_output(void *ctx, const char *value)
+{
+        ((struct teach *) ctx)->output = value;
+        return 0;
+}
+
+static int take_policy(void *ctx, const char *value)
+{
+        ((struct teach *) ctx)->policy = value;
+        return 0;
+}
+
+static int take_json(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct teach *) ctx)->json = true;
+        return 0;
+}
+
+static int take_input(void *ctx, const char *value)
+{
+        struct teach *t = ctx;
+        t->l.input = open(value, O_RDONLY | O_CLOEXEC);
+        if (t->l.input < 0 || lseek(t->l.input, 0, SEEK_SET) < 0)
+                return cli_usage("--input %s: %s", value, strerror(errno)), -1;
+        return 0;
+}
+
+#define SHARED                                                                                               \
+        { "output", 'o', "FILE", "write the policy there, when it passes; never over another file",          \
+          take_output },                                                                                     \
+                { "input", 'i', "FILE", "what the command reads on standard input (default: nothing)",       \
+                  take_input },                                                                              \
+                { "status", 0, "N", "the exit status that counts as passed (default: 0)", take_status },     \
+                { "seconds", 't', "N", "each run at most (default: 60)", take_seconds },                     \
+                { "boxes", 0, "N", "at most so many runs in all (default: 400)", take_boxes },               \
+                { "json", 0, NULL, "for programs", take_json },                                              \
+        {                                                                                                    \
+                0                                                                                            \
+        }
+
+const struct cli_option learn_options[] = {
+        { "runs", 'n', "RUNS", "learn it so often (default: 3)", take_runs }, SHARED
+};
+const struct cli_option tighten_options[] = {
+        { "policy", 'p', "POLICY", "the policy whose doors are tried", take_policy },
+        { "runs", 'n', "RUNS", "prove the result so often (default: 3)", take_runs },
+        SHARED,
+};
+
+/* ---- results ---- */
+
+static int save(const char *path, const char *text)
+{
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (fd < 0)
+                return cli_usage("%s: %s", path, errno == EEXIST ? "is there already" : strerror(errno));
+        size_t n = strlen(text);
+        int bad = fd_write_all(fd, text, n) < 0;
+        bad |= close(fd) < 0;
+        if (bad)
+                (void) unlink(path);
+        return bad ? cli_usage("%s could not be written", path) : 0;
+}
+
+static void print_json(const cordon_learned *r)
+{
+        AUTO_BUF(out);
+        buf_printf(&out,
+                   "{\"passed\":%s,\"complete\":%s,\"runs\":%u,\"runs_passed\":%u,\"boxes\":%u,\"doors\":%u,"
+                   "\"doors_before\":%u,\"policy\":",
+                   r->passed ? "true" : "false", r->complete ? "true" : "false", r->runs, r->runs_passed,
+                   r->boxes, r->doors, r->doors_before);
+        buf_json(&out, span_str(r->policy));
+        buf_puts(&out, ",\"closed\":");
+        buf_json(&out, span_str(r->closed));
+        buf_printf(&out, ",\"refused\":%s,\"last\":", r->refused_json);
+        buf_json(&out, span_str(r->passed ? "" : r->last));
+        buf_puts(&out, "}\n");
+        (void) fputs(buf_str(&out), stdout);
+}
+
+static void say_refused(const cordon_learned *r)
+{
+        if (r->refused[0])
+                (void) fprintf(stderr, "cordon: tried, and never learned:\n%s", r->refused);
+}
+
+static int give(const struct teach *t, const cordon_learned *r)
+{
+        if (t->json)
+                print_json(r);
+        if (!r->passed) {
+                if (!t->json)
+                        (void) fprintf(stderr, "cordon: no policy is offered: the command did not pass: %s",
+                                       r->last);
+                return 1;
+        }
+        if (t->output)
+                return save(t->output, r->policy);
+        if (!t->json)
+                (void) fputs(r->policy, stdout);
+        return 0;
+}
+
+static int prepare(struct teach *t, int argc, char **argv, const char *verb)
+{
+        int at = cli_options(argc, argv, cli_verb_find(verb), t, NULL);
+        if (at >= 0 && at == argc)
+                return cli_usage("there is no command; for example: cordon %s -- ls", verb), -1;
+        if (at >= 0)
+                t->l.argv = (const char *const *) argv + at;
+        return at < 0 ? -1 : 0;
+}
+
+int verb_learn(int argc, char **argv)
+{
+        struct teach t = { .l = { .input = -1 } };
+        cordon_learned r;
+        cordon_error e = { 0 };
+        if (prepare(&t, argc, argv, "learn") < 0)
+                return EXIT_CORDON;
+        if (cordon_learn(&t.l, &r, &e) < 0)
+                return cli_error(&e);
+        int status = give(&t, &r);
+        if (!t.json) {
+                say_refused(&r);
+                cli_note("%u boxes, %u of %u runs passed; %u doors seen, %u needed%s", r.boxes, r.runs_passed,
+                         r.runs, r.doors_before, r.doors,
+                         !r.passed    ? ""
+                         : r.complete ? ", replayed"
+                                      : ", replayed; not every door was tried without");
+        }
+        cordon_learned_done(&r);
+        return status;
+}
+
+static char *read_policy(const char *path, size_t *ret_len)
+{
+        const char *stock = cordon_stock_text(path);
+        char *text = malloc(POLICY_BYTES + 1);
+        int fd = stock ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        ssize_t n = -1;
+        if (text && stock)
+                n = snprintf(text, POLICY_BYTES, "%s", stock);
+        else if (text && fd >= 0)
+                n = fd_read_all(fd, text, POLICY_BYTES + 1);
+        if (fd >= 0)
+                (void) close(fd);
+        if (n < 0 || n > POLICY_BYTES) {
+                (void) cli_usage("%s: %s", path, n < 0 ? strerror(errno) : "a policy file has at most 1M");
+                free(text);
+                return NULL;
+        }
+        *ret_len = (size_t) n;
+        return text;
+}
+
+static int tighten(struct teach *t)
+{
+        cordon_learned r;
+        cordon_error e = { 0 };
+        if (cordon_tighten(&t->l, &r, &e) < 0)
+                return cli_error(&e);
+        int status = give(t, &r);
+        if (!t->json && r.passed) {
+                for (char *line = r.closed, *end; *line; line = end + 1) {
+                        end = strchr(line, '\n');
+                        (void) fprintf(stderr, "cordon: not needed: %.*s\n", (int) (end - line), line);
+                }
+                cli_note("%u boxes; %u doors, %u needed%s", r.boxes, r.doors_before, r.doors,
+                         r.complete ? "" : "; not every door was tried without");
+        }
+        cordon_learned_done(&r);
+        return status;
+}
+
+int verb_tighten(int argc, char **argv)
+{
+        struct teach t = { .l = { .input = -1 } };
+        if (prepare(&t, argc, argv, "tighten") < 0)
+                return EXIT_CORDON;
+        if (!t.policy)
+                return cli_usage("which policy? For example: cordon tighten -p task.cordon -- COMMAND");
+        char *text = read_policy(t.policy, &t.l.policy_len);
+        if (!text)
+                return EXIT_CORDON;
+        t.l.policy = text;
+        t.l.name = t.policy;
+        int status = tighten(&t);
+        free(text);
+        return status;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/new.c - `cordon new NAME`: a policy with no door at all, and comments that tell how to open one. Never
+ * overwrites. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct new_options {
+        const char *output;
+};
+
+static int take_output(void *ctx, const char *value)
+{
+        ((struct new_options *) ctx)->output = value;
+        return 0;
+}
+
+const struct cli_option new_options[] = {
+        { "output", 'o', "FILE", "write there (default: NAME.cordon); - is standard output", take_output },
+        { 0 },
+};
+
+/* One name, twice. Every door of it is closed: what a box with this policy sees is what every box has. */
+static const char text[] =
+        "# %s: what one box may touch. One line opens one door; what no line opens stays shut.\n"
+        "#   cordon check %s.cordon              does it load, do its tests hold, what would a reviewer say\n"
+        "#   cordon doors -p %s.cordon           every door in words, and the worst a guest could do\n"
+        "#   cordon run -p %s.cordon -- COMMAND  run it; `cordon learn -- COMMAND` proposes the doors\n"
+        "box    %s\n"
+        "doc    \"Say in one sentence what this box is for.\"\n"
+        "\n"
+        "# Program files. `none`: not even the loader, so that only a static program starts. Usual instead:\n"
+        "#   use base/system    all program files of this host, read-only\n"
+        "#   use base/python3   or base/node, base/git, base/build: see `cordon policy stock`\n"
+        "use    none\n"
+        "\n"
+        "# Files: {work} is the directory the caller is in, {home} the caller's home, {tmp} the box's own.\n"
+        "#   read  {work}/input\n"
+        "#   edit  {work}/build       changes wait in a private layer until a person applies them\n"
+        "#   write {work}/out         changes are real, at once\n"
+        "# Programs, variables, the network:\n"
+        "#   run   python3\n"
+        "#   env   CI=1\n"
+        "#   net   https://api.example.com/v1/**  GET\n"
+        "\n"
+        "# Every limit has a finite default; these are smaller.\n"
+        "limit  time 1m  memory 512M  procs 32\n"
+        "\n"
+        "# The policy's own tests: it does not load when one does not hold.\n"
+        "expect deny read {home}/.ssh/id_ed25519\n"
+        "expect deny write {work}/anything\n"
+        "expect deny net GET https://example.com/\n";
+
+static bool is_name(const char *s)
+{
+        size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+        return n > 0 && n <= 60 && !s[n];
+}
+
+static int write_policy(const char *path, const char *name)
+{
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (fd < 0 && errno == EEXIST) {
+                cordon_error e = { 0 };
+                (void) snprintf(e.what, sizeof e.what, "%.300s is there already", path);
+                (void) snprintf(e.hint, sizeof e.hint, "nothing was written; take another name, or -o FILE");
+                return cli_error(&e);
+        }
+        if (fd < 0)
+                return cli_usage("%s: %s", path, strerror(errno));
+        int bad = dprintf(fd, text, name, name, name, name, name) < 0;
+        bad |= close(fd) < 0;
+        if (bad) {
+                (void) unlink(path);
+                return cli_usage("%s could not be written", path);
+        }
+        cli_note("%s: a policy without a door; next: cordon check %s", path, path);
+        return 0;
+}
+
+int verb_new(int argc, char **argv)
+{
+        struct new_options o = { 0 };
+        char path[80];
+        int at = cli_options(argc, argv, cli_verb_find("new"), &o, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+        if (at + 1 != argc)
+                return cli_usage("one name: cordon new NAME");
+        if (!is_name(argv[at]))
+                return cli_usage("a name has letters, digits, `_` and `-`, at most 60");
+        if (o.output && strcmp(o.output, "-") == 0)
+                return printf(text, argv[at], argv[at], argv[at], argv[at], argv[at]) < 0 ? EXIT_CORDON : 0;
+        (void) snprintf(path, sizeof path, "%s.cordon", argv[at]);
+        return write_policy(o.output ? o.output : path, argv[at]);
+}

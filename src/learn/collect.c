@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* learn/collect.c - what was seen, each thing once, with the runs that saw it; and what is never learned. */
+#include "base/str.h"
+#include "learn/internal.h"
+#include "policy/policy.h"
+
+#include <stdlib.h>
+
+struct learn *learn_new(const struct learn_context *c)
+{
+        struct learn *l = calloc(1, sizeof *l);
+        if (!l)
+                return NULL;
+        l->c = *c;
+        l->c.work = arena_str(&l->mem, c->work);
+        l->c.home = arena_str(&l->mem, c->home);
+        l->c.name = arena_str(&l->mem, c->name);
+        l->c.command = arena_str(&l->mem, c->command);
+        l->c.entry = arena_str(&l->mem, c->entry);
+        if (!l->mem.failed)
+                return l;
+        learn_free(l);
+        return NULL;
+}
+
+void learn_free(struct learn *l)
+{
+        if (!l)
+                return;
+        arena_done(&l->mem);
+        free(l->v);
+        free(l);
+}
+
+/* What a box may never change, whoever asks: the host's programs, its configuration, the kernel's files. */
+static bool is_system_place(const char *path)
+{
+        static const char *const trees[] = { "/usr", "/bin",  "/sbin", "/lib",     "/lib64",
+                                             "/etc", "/boot", "/opt",  "/var/lib", "/run" };
+        for (size_t i = 0; i < COUNT(trees); i++)
+                if (fold_inside(trees[i], path))
+                        return true;
+        return strcmp(path, "/") == 0;
+}
+
+const char *learn_is_sensitive(const struct learn_access *a)
+{
+        switch (a->kind) {
+        case LEARN_READ:
+        case LEARN_RUN:
+                return policy_secret_kind(a->path);
+        case LEARN_WRITE:
+                if (policy_secret_kind(a->path))
+                        return policy_secret_kind(a->path);
+                return is_system_place(a->path) ? "system" : NULL;
+        case LEARN_NET:
+                return net_sensitive(a->path);
+        case LEARN_CALL:
+                if (strncmp(a->path, "socket(AF_INET", strlen("socket(AF_INET")) == 0)
+                        return "network";
+                return "call"; /* tracing, mounts, modules, keys: no door opens them */
+        case LEARN_NONE:
+        case LEARN_KIND__COUNT:
+                break;
+        }
+        return "unknown";
+}
+
+static struct item *find(struct learn *l, const struct learn_access *a)
+{
+        for (size_t i = 0; i < l->n; i++) {
+                const struct learn_access *b = &l->v[i].a;
+                if (b->kind == a->kind && strcmp(b->path, a->path) == 0 &&
+                    strcmp(b->method, a->method ? a->method : "") == 0)
+                        return &l->v[i];
+        }
+        return NULL;
+}
+
+/* No line can name it: a newline in a file's name must not become a line of a policy. */
+static bool has_odd_bytes(const char *path)
+{
+        for (const char *p = path; *p; p++)
+                if ((unsigned char) *p < 32 || *p == 127)
+                        return true;
+        return !str_is_utf8(span_str(path));
+}
+
+static struct item *append(struct learn *l, const struct learn_access *a)
+{
+        if (l->n == l->cap) {
+                size_t cap = l->cap ? 2 * l->cap : 64;
+                if (cap > LEARN_ITEMS_MAX)
+                        return NULL;
+                struct item *v = realloc(l->v, cap * sizeof *v);
+                if (!v) {
+                        l->failed = true;
+                        return NULL;
+                }
+                l->v = v;
+                l->cap = cap;
+        }
+        struct item *it = &l->v[l->n];
+        *it = (struct item){ .a = *a, .sensitive = learn_is_sensitive(a), .odd = has_odd_bytes(a->path) };
+        if (it->odd && !it->sensitive)
+                it->sensitive = "odd-name";
+        it->a.path = arena_str(&l->mem, a->path);
+        it->a.method = arena_str(&l->mem, a->method ? a->method : "");
+        it->a.program = arena_str(&l->mem, a->program ? a->program : "");
+        if (l->mem.failed)
+                return NULL;
+        l->n++;
+        return it;
+}
+
+bool learn_add(struct learn *l, const struct learn_access *a, unsigned run)
+{
+        if (run >= LEARN_RUNS_MAX || !a->path || (a->kind <= LEARN_RUN && a->path[0] != '/'))
+                return false;
+        struct item *it = find(l, a);
+        if (!it)
+                it = append(l, a);
+        if (!it || it->runs & (UINT64_C(1) << run))
+                return false;
+        it->runs |= UINT64_C(1) << run;
+        it->a.on_host |= a->on_host;
+        return !it->sensitive && (it->a.on_host || a->kind == LEARN_WRITE || a->kind == LEARN_NET);
+}

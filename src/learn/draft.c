@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* learn/draft.c - what was seen, as the lines of a policy. */
+#include "learn/internal.h"
+#include "policy/policy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+        PROGRAMS_MOST = 24, /* more programs, or more system places, and the stock policy says it better */
+        SYSTEM_MOST = 6,
+        EXPECTS_MOST = 40,
+        WEEK_S = 7 * 24 * 3600
+};
+
+static const char *const groups[] = { "base/system", "base/build", "base/git", "base/node", "base/python3" };
+enum { SYSTEM, BUILD };
+
+struct shape { /* what the lines are made of */
+        const struct learn *l;
+        uint64_t mask;
+        uint64_t group[COUNT(groups)]; /* the runs that need it; 0: nobody */
+        struct nodes programs, reads, system, edits;
+};
+
+static void use_group(struct shape *s, const char *name, uint64_t runs)
+{
+        for (size_t i = 0; i < COUNT(groups); i++)
+                if (strcmp(groups[i], name) == 0)
+                        s->group[i] |= runs;
+}
+
+static enum learn_look look(const struct learn *l, const char *path)
+{
+        return l->c.look ? l->c.look(l->c.look_ctx, path) : LEARN_FILE;
+}
+
+/* /usr/share/perl of /usr/share/perl/5.36/strict.pm. */
+static void add_system(struct shape *s, const char *path, uint64_t runs)
+{
+        const char *end = path;
+        for (int i = 0; i < 3 && end; i++)
+                end = strchr(end + 1, '/');
+        char *dir = end ? arena_copy(&s->system.mem, span_of(path, (size_t) (end - path))) : NULL;
+        nodes_add(&s->system, dir ? dir : path, runs, dir || look(s->l, path) == LEARN_DIRECTORY);
+}
+
+static void add_read(struct shape *s, const struct item *it, uint64_t runs)
+{
+        const char *path = it->a.path, *group = group_of_path(path);
+        if (!it->a.on_host)
+                return;
+        bool directory = look(s->l, path) == LEARN_DIRECTORY;
+        if (directory && (it->narrowed || !fold_may_open(&s->l->c, path)))
+                return; /* looked at on the way to something, or too much to show */
+        if (group)
+                use_group(s, group, runs);
+        else if (group_is_system(path))
+                add_system(s, path, runs);
+        else
+                nodes_add(&s->reads, path, runs, directory);
+}
+
+/* A file is written by way of its directory: programs write beside it and rename. */
+static void add_edit(struct shape *s, const struct item *it, uint64_t runs)
+{
+        char *dir = arena_str(&s->edits.mem, it->a.path);
+        while (dir && strcmp(dir, "/") != 0 && look(s->l, dir) != LEARN_DIRECTORY)
+                dir = fold_parent(&s->edits.mem, dir);
+        if (dir && fold_may_open(&s->l->c, dir))
+                nodes_add(&s->edits, dir, runs, true);
+}
+
+static void add_program(struct shape *s, const struct item *it, uint64_t runs)
+{
+        const char *group = group_of_program(it->a.path), *bare = group_bare_name(it->a.path);
+        if (!it->a.on_host || look(s->l, it->a.path) == LEARN_DIRECTORY)
+                return;
+        if (group)
+                use_group(s, group, runs);
+        else
+                nodes_add(&s->programs, bare ? bare : it->a.path, runs, false);
+}
+
+/* An edit door cannot hide what lies in it: one over a place that was refused is not opened. */
+static void drop_showing_edits(struct shape *s)
+{
+        for (size_t i = 0; i < s->edits.n;) {
+                bool shows = false;
+                for (size_t k = 0; k < s->l->n; k++)
+                        shows |= s->l->v[k].sensitive && s->l->v[k].a.kind == LEARN_READ &&
+                                 fold_inside(s->edits.v[i].path, s->l->v[k].a.path);
+                if (shows)
+                        s->edits.v[i] = s->edits.v[--s->edits.n];
+                else
+                        i++;
+        }
+}
+
+static uint64_t all_runs(const struct nodes *s)
+{
+        uint64_t m = 0;
+        for (size_t i = 0; i < s->n; i++)
+                m |= s->v[i].runs;
+        return m;
+}
+
+/* With all program files open, single ones need no line. */
+static void drop_system(struct shape *s)
+{
+        s->system.n = 0;
+        for (size_t i = 0; i < s->programs.n;)
+                if (s->programs.v[i].path[0] != '/' || group_is_system(s->programs.v[i].path))
+                        s->programs.v[i] = s->programs.v[--s->programs.n];
+                else
+                        i++;
+        for (size_t i = 0; i < COUNT(groups); i++)
+                if (i != SYSTEM && (i != BUILD || s->group[SYSTEM]))
+                        s->group[i] = 0;
+}
+
+static void gather(struct shape *s)
+{
+        const struct learn *l = s->l;
+        for (size_t i = 0; i < l->n; i++) {
+                const struct item *it = &l->v[i];
+                uint64_t runs = it->runs & s->mask;
+                if (!runs || it->sensitive)
+                        continue;
+                if (it->a.kind == LEARN_READ)
+                        add_read(s, it, runs);
+                else if (it->a.kind == LEARN_WRITE)
+                        add_edit(s, it, runs);
+                else if (it->a.kind == LEARN_RUN)
+                        add_program(s, it, runs);
+        }
+        if (l->c.entry && group_of_program(l->c.entry))
+                use_group(s, group_of_program(l->c.entry), s->mask);
+        fold_nodes(&l->c, &s->reads);
+        fold_nodes(&l->c, &s->system);
+        fold_nodes(&l->c, &s->edits);
+        drop_showing_edits(s);
+        if (s->programs.n > PROGRAMS_MOST || s->system.n > SYSTEM_MOST)
+                s->group[SYSTEM] |= all_runs(&s->programs) | all_runs(&s->system);
+        if (s->group[SYSTEM] || s->group[BUILD])
+                drop_system(s);
+}
+
+/* ---- lines ---- */
+
+static void finish(const struct shape *s, struct learn_draft *d, struct learn_line *line, uint64_t runs)
+{
+        unsigned total = bits(s->mask);
+        char *text = NULL, date[16];
+        if (!line)
+                return;
+        line->seen = bits(runs);
+        if (total > 1 && line->seen == 1 && strncmp(line->text, "use ", 4) != 0) {
+                time_t t = (time_t) (s->l->c.now + WEEK_S);
+                struct tm tm;
+                (void) strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&t, &tm));
+                text = arena_printf(&d->mem, "%s until %s", line->text, date);
+                if (!text) {
+                        d->failed = true;
+                        return;
+                }
+                line->text = text;
+        }
+        line->keep = total > 1 && line->seen < total;
+        line_comment(d, line, "seen %u/%u", line->seen, total);
+}
+
+static bool covered_by_edit(const struct shape *s, const char *path)
+{
+        for (size_t i = 0; i < s->edits.n; i++)
+                if (fold_inside(s->edits.v[i].path, path))
+                        return true;
+        return false;
+}
+
+/* What a directory must not show although it is opened: what was refused, and what usually holds tokens. */
+static void add_excepts(const struct shape *s, const char *dir, struct buf *out)
+{
+        static const char *const names[] = { ".env", ".npmrc", ".netrc", ".pypirc", ".git-credentials",
+                                             ".ssh", ".aws" };
+        const char *word = " except ";
+        for (size_t i = 0; i < s->l->n; i++) {
+                const struct item *it = &s->l->v[i];
+                if (!it->sensitive || it->odd || it->a.kind != LEARN_READ || !it->a.on_host ||
+                    strcmp(it->a.path, dir) == 0 || !fold_inside(dir, it->a.path))
+                        continue;
+                buf_puts(out, word);
+                policy_put_token(out, it->a.path + strlen(dir) + 1);
+                word = " ";
+        }
+        for (size_t i = 0; i < COUNT(names); i++) {
+                AUTO_BUF(path);
+                buf_printf(&path, "%s/%s", dir, names[i]);
+                AUTO_BUF(token);
+                policy_put_token(&token, names[i]);
+                out->failed = out->failed || path.failed || token.failed;
+                if (look(s->l, buf_str(&path)) == LEARN_NOTHING || strstr(buf_str(out), buf_str(&token)))
+                        continue;
+                buf_printf(out, "%s%s", word, names[i]);
+                word = " ";
+        }
+}
+
+static void path_lines(const struct shape *s, struct learn_draft *d, const char *word, const struct nodes *v)
+{
+        bool reading = strcmp(word, "read") == 0;
+        for (size_t i = 0; i < v->n; i++) {
+                AUTO_BUF(text);
+                if (reading && s->l->c.edits && covered_by_edit(s, v->v[i].path))
+                        continue;
+                buf_printf(&text, "%s ", word);
+                line_path(&s->l->c, v->v[i].path, &text);
+                if (reading && v->v[i].directory && !group_is_system(v->v[i].path))
+                        add_excepts(s, v->v[i].path, &text);
+                d->failed |= text.failed;
+                finish(s, d, line_add(d, true, "%s", buf_str(&text)), v->v[i].runs);
+        }
+}
+
+static bool in_private_place(const char *path)
+{
+        static const char *const trees[] = { "/tmp", "/var/tmp", "/dev", "/proc", "/home/box" };
+        for (size_t i = 0; i < COUNT(trees); i++)
+                if (fold_inside(trees[i], path))
+                        return true;
+        return false;
+}
+
+static void expect_lines(const struct shape *s, struct learn_draft *d)
+{
+        static const char *const words[] = {
+                [LEARN_READ] = "read", [LEARN_WRITE] = "write", [LEARN_RUN] = "run"
+        };
+        const struct learn *l = s->l;
+        size_t n = 0;
+        (void) line_add(d, false, "expect deny read {home}/.ssh/id_ed25519");
+        if (!l->c.nets)
+                (void) line_add(d, false, "expect deny net GET https://example.com/");
+        for (size_t i = 0; i < l->n && n < EXPECTS_MOST; i++) {
+                const struct item *it = &l->v[i];
+                bool file = it->a.kind == LEARN_READ || it->a.kind == LEARN_WRITE || it->a.kind == LEARN_RUN;
+                if (!it->sensitive || it->odd || !file || in_private_place(it->a.path) ||
+                    group_is_system(it->a.path))
+                        continue;
+                AUTO_BUF(text);
+                line_path(&l->c, it->a.path, &text);
+                d->failed |= text.failed;
+                struct learn_line *line =
+                        line_add(d, false, "expect deny %s %s", words[it->a.kind], buf_str(&text));
+                if (line && it->a.program[0])
+                        line_comment(d, line, "tried by %s: %s", it->a.program, it->sensitive);
+                n++;
+        }
+}
+
+void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_draft)
+{
+        struct shape s = { .l = l, .mask = mask };
+        struct learn_draft *d = ret_draft;
+        gather(&s);
+        (void) line_add(d, false, "# Learned from %u %s of: %s", bits(mask), bits(mask) == 1 ? "run" : "runs",
+                        l->c.command);
+        (void) line_add(d, false, "box %s", l->c.name);
+        (void) line_add(d, false, "doc \"Learned from %s: say here what it is for.\"", l->c.name);
+        for (size_t i = 0; i < COUNT(groups); i++)
+                if (s.group[i])
+                        finish(&s, d, line_add(d, true, "use %s", groups[i]), s.group[i]);
+        path_lines(&s, d, "run", &s.programs);
+        path_lines(&s, d, "read", &s.system);
+        path_lines(&s, d, "read", &s.reads);
+        if (l->c.edits)
+                path_lines(&s, d, "edit", &s.edits);
+        if (l->c.nets)
+                net_lines(l, mask, d);
+        expect_lines(&s, d);
+        d->failed |= l->failed || l->mem.failed;
+        d->failed |= nodes_done(&s.programs);
+        d->failed |= nodes_done(&s.reads);
+        d->failed |= nodes_done(&s.system);
+        d->failed |= nodes_done(&s.edits);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* learn/internal.h - what the files of this folder share. Nobody else includes it. */
+#pragma once
+#include "base/arena.h"
+#include "base/limits.h"
+#include "learn/learn.h"
+
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+struct item { /* one access, with the runs that made it */
+        struct learn_access a;
+        uint64_t runs;
+        const char *sensitive; /* never learned, and why; or NULL */
+        bool odd;              /* its name has bytes that no line can hold */
+        bool narrowed;         /* a directory: what lies in it was enough */
+};
+struct learn {
+        struct arena mem;
+        struct learn_context c;
+        struct item *v;
+        size_t n, cap;
+        bool failed; /* no memory for something that was seen: no draft is whole */
+};
+
+/* ---- fold.c: many paths to few ---- */
+struct node {
+        char *path;
+        uint64_t runs;
+        bool directory;
+};
+struct nodes {
+        struct arena mem;
+        struct node *v;
+        size_t n, cap;
+        bool failed;
+};
+void nodes_add(struct nodes *s, const char *path, uint64_t runs, bool directory);
+bool nodes_done(struct nodes *s); /* true: there was no memory for all of them */
+/* Three in one directory, or a directory that was listed, become the directory; what lies below another goes.
+ */
+void fold_nodes(const struct learn_context *c, struct nodes *s);
+bool fold_inside(const char *dir, const char *path); /* equal or below */
+char *fold_parent(struct arena *mem, const char *path);
+/* May a door stand for all of this directory? */
+bool fold_may_open(const struct learn_context *c, const char *dir);
+
+/* ---- groups.c: which stock policy a path belongs to ---- */
+const char *group_of_path(const char *path);
+const char *group_of_program(const char *path); /* by its name: python3.11 */
+bool group_is_system(const char *path);         /* a program file of the host */
+const char *group_bare_name(const char *path);  /* "sort" for /usr/bin/sort; NULL: not where programs are */
+
+/* ---- lines.c ---- */
+struct learn_line *line_add(struct learn_draft *d, bool door, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+void line_comment(struct learn_draft *d, struct learn_line *l, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+/* A path as a line writes it: {work}, {home}, quotes where they must be. */
+void line_path(const struct learn_context *c, const char *path, struct buf *out);
+
+/* ---- tighten.c: does the command still pass? ---- */
+struct trial {
+        struct learn_draft *d;
+        struct learn_runner *r;
+        struct learn_outcome base;
+        bool prints_same[LEARN_STREAMS]; /* two runs printed the same: then every run must */
+        bool exhausted;                  /* no runs left */
+        struct err *e;
+        int result; /* -1: nothing can be run any more */
+};
+/* As it is, twice: does it pass, and does it print the same? */
+bool trial_base(struct trial *t);
+bool trial_passes(struct trial *t);
+/* Closes what it can, and proves what is left. */
+void trial_close(struct trial *t, unsigned runs, struct learn_result *ret);
+
+/* ---- net.c ---- */
+void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d);
+const char *net_sensitive(const char *dest);
+
+static inline unsigned bits(uint64_t m) { return (unsigned) __builtin_popcountll(m); }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* learn/learn.h - from what a box was refused to the least doors that let a command pass, and from a policy
+ * to the doors of it that a command needs.
+ *
+ * Pure: no system call, clock or log. What runs a command in a box is a function that the caller gives, so
+ * that the whole of it is tested on tables. Walls stay on in every run: what is learned is what a box was
+ * refused. */
+#pragma once
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/span.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+        LEARN_RUNS_MAX = 64,
+        LEARN_ROUNDS_MAX = 40,
+        LEARN_BOXES_MAX = 400,
+        LEARN_ITEMS_MAX = 20000,
+        LEARN_STREAMS = 2
+};
+
+enum learn_kind {
+        LEARN_NONE = 0,
+        LEARN_READ,
+        LEARN_WRITE,
+        LEARN_RUN,
+        LEARN_NET,
+        LEARN_CALL,
+        LEARN_KIND__COUNT
+};
+enum learn_look { LEARN_NOTHING = 0, LEARN_FILE, LEARN_DIRECTORY };
+
+/* One thing a program in a box tried and was refused. */
+struct learn_access {
+        enum learn_kind kind;
+        const char *path; /* READ WRITE RUN: absolute; NET: "https://host/path" or "host:port"; CALL: words */
+        const char *method;  /* NET, or NULL */
+        const char *program; /* who tried, or "" */
+        bool on_host;        /* READ WRITE RUN: it exists outside */
+};
+
+struct learn_context {
+        const char *work, *home; /* absolute */
+        const char *name;        /* of the box: letters, digits, `-`, `_` */
+        const char *command;     /* the command line, for the head of the text */
+        const char *entry;       /* the program it starts, resolved: "/usr/bin/python3.11" */
+        unsigned runs;           /* how many are asked for, 1..LEARN_RUNS_MAX */
+        int64_t now;             /* unix seconds, for `until` */
+        bool blind;       /* a miss below {work} is not told: it is opened, then narrowed to what was used */
+        bool edits, nets; /* this build holds such doors: they are replayed, not only proposed */
+        /* What is at a path of the host. */
+        enum learn_look (*look)(void *ctx, const char *path);
+        void *look_ctx;
+};
+
+/* ---- never learned ---- */
+/* Why an access is never learned: "keys", "tokens", "agent", "metadata", "system" ...; NULL: it may be. */
+const char *learn_is_sensitive(const struct learn_access *a);
+
+/* ---- what was seen ---- */
+struct learn;
+struct learn *learn_new(const struct learn_context *c);
+void learn_free(struct learn *l);
+/* Copies it. True when this run had not seen it yet and it may change the draft. */
+bool learn_add(struct learn *l, const struct learn_access *a, unsigned run);
+
+/* ---- a draft: lines that can be closed one by one ---- */
+struct learn_line {
+        const char *text;    /* without newline and comment: `read {work}/in.csv` */
+        const char *comment; /* behind it; "" */
+        bool door;           /* may be closed; else it stands as it is */
+        bool closed;         /* tried without, and not needed */
+        bool keep;           /* a door that is not to be tried without */
+        unsigned seen;       /* in how many runs */
+};
+struct learn_draft {
+        struct arena mem; /* the texts */
+        struct learn_line *v;
+        size_t n, cap;
+        bool failed; /* no memory */
+};
+void learn_draft_done(struct learn_draft *d);
+/* The lines from what the runs of `mask` saw (bit i: run i). */
+void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_draft);
+/* A policy's text cut into lines with one door each; what is no door stands as it is. -1: it is JSON. */
+int learn_split(struct span text, struct learn_draft *ret_draft, struct err *e);
+/* The policy text. With `bare`, no comments and no closed lines: what is run. */
+void learn_print(const struct learn_draft *d, bool bare, struct buf *out);
+/* Doors that are open. */
+size_t learn_doors(const struct learn_draft *d);
+
+/* ---- runs ---- */
+struct learn_outcome {
+        bool started;                      /* the policy loaded and a box ran */
+        int status;                        /* as a shell would see it */
+        uint8_t digest[LEARN_STREAMS][32]; /* of what it printed: standard output, standard error */
+        char why[376];                     /* not started: why */
+};
+struct learn_runner {
+        /* Runs the command once with this policy; tells what was refused to `l` (NULL: nobody asks). 0, or -1
+         * with *e when nothing can be run at all. */
+        int (*run)(void *ctx, const char *policy, struct learn *l, unsigned run, struct learn_outcome *ret,
+                   struct err *e);
+        void *ctx;
+        int want;        /* the status that counts as passed */
+        unsigned boxes;  /* counted here */
+        unsigned budget; /* at most so many; 0: LEARN_BOXES_MAX */
+};
+
+struct learn_result {
+        struct learn_draft draft;
+        bool passed;   /* the draft was replayed and the command passed under it */
+        bool complete; /* the budget sufficed: no door is left that was not tried */
+        unsigned runs_passed, rounds;
+        struct learn_outcome last;
+};
+/* Widens run by run until the command passes and nothing new is refused, folds, closes what is not needed,
+ * replays. 0 with a result, passed or not; -1 with *e when nothing could be run. */
+int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *ret, struct err *e);
+/* Closes the doors of `d` that the command does not need: it must end as with all of them, and print the same
+ * on standard output and on standard error, where what it prints there is the same each time. */
+int learn_tighten(struct learn_draft *d, struct learn_runner *r, unsigned runs, struct learn_result *ret,
+                  struct err *e);
+
+/* ---- what was refused for good ---- */
+/* One a line: kind, what, who; "" when nothing. */
+void learn_refused(const struct learn *l, bool json, struct buf *out);
+
+/* ---- advice for stock tasks ---- */
+struct learn_task {
+        const char *name;     /* "resize-image" */
+        const char *title;    /* "resize an image" */
+        const char *words;    /* other words people use, separated by spaces */
+        const char *tool;     /* the program it needs, or "" */
+        const char *doors;    /* the policy, line by line */
+        const char *command;  /* what runs the task under it */
+        const char *stripped; /* what a usual run has and this one has not */
+};
+const struct learn_task *learn_tasks(size_t *ret_count);
+/* The task that fits the words best; NULL: none does. */
+const struct learn_task *learn_task_find(const char *words);

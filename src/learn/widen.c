@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* learn/widen.c - a command is run in a box with the doors it has shown to need so far, until nothing new is
+ * refused. Each run starts from nothing, so that it can be said in how many runs a door was seen. */
+#include "learn/internal.h"
+
+static int run_round(struct learn *l, struct learn_runner *r, unsigned run, struct learn_result *ret,
+                     struct err *e)
+{
+        AUTO_BUF(text);
+        struct learn_draft d = { 0 };
+        learn_draft(l, UINT64_C(1) << run, &d);
+        learn_print(&d, true, &text);
+        bool bad = d.failed || text.failed;
+        learn_draft_done(&d);
+        if (bad)
+                return err_set(e, ERR_MEMORY, 0, "no memory");
+        ret->last = (struct learn_outcome){ 0 };
+        r->boxes++;
+        ret->rounds++;
+        return r->run(r->ctx, buf_str(&text), l, run, &ret->last, e);
+}
+
+static bool same_draft(const struct learn *l, unsigned run, struct buf *before)
+{
+        AUTO_BUF(now);
+        struct learn_draft d = { 0 };
+        learn_draft(l, UINT64_C(1) << run, &d);
+        learn_print(&d, true, &now);
+        learn_draft_done(&d);
+        bool same =
+                before->n > 0 && !now.failed && !before->failed && span_eq(buf_span(&now), buf_span(before));
+        before->n = 0;
+        buf_add(before, now.p, now.n);
+        return same;
+}
+
+/* Until a round adds no line. */
+static int widen_run(struct learn *l, struct learn_runner *r, unsigned run, struct learn_result *ret,
+                     struct err *e)
+{
+        AUTO_BUF(before);
+        struct learn_access work = { .kind = LEARN_READ, .path = l->c.work, .program = "", .on_host = true };
+        if (l->c.blind)
+                (void) learn_add(l, &work, run);
+        (void) same_draft(l, run, &before);
+        unsigned most = r->budget ? r->budget : LEARN_BOXES_MAX;
+        for (unsigned round = 0; round < LEARN_ROUNDS_MAX && r->boxes < most; round++) {
+                if (run_round(l, r, run, ret, e) < 0)
+                        return -1;
+                if (!ret->last.started || same_draft(l, run, &before))
+                        break;
+        }
+        ret->runs_passed += ret->last.started && ret->last.status == r->want;
+        return 0;
+}
+
+/* A directory that was only looked at on the way to a file need not be shown: where what lies in it suffices,
+ * that is what the draft opens. */
+static bool has_children(const struct learn *l, const struct item *dir)
+{
+        for (size_t i = 0; i < l->n; i++)
+                if (&l->v[i] != dir && l->v[i].a.kind == LEARN_READ && l->v[i].a.on_host &&
+                    !l->v[i].sensitive && fold_inside(dir->a.path, l->v[i].a.path))
+                        return true;
+        return false;
+}
+
+static void narrow(struct learn *l, uint64_t mask, struct trial *t, struct learn_draft *draft)
+{
+        for (size_t i = 0; i < l->n && !t->exhausted; i++) {
+                struct item *it = &l->v[i];
+                struct learn_draft d = { 0 };
+                if (it->a.kind != LEARN_READ || !it->a.on_host || it->sensitive || !l->c.look ||
+                    l->c.look(l->c.look_ctx, it->a.path) != LEARN_DIRECTORY || !has_children(l, it))
+                        continue;
+                it->narrowed = true;
+                learn_draft(l, mask, &d);
+                t->d = &d;
+                if (!d.failed && trial_passes(t)) {
+                        learn_draft_done(draft);
+                        *draft = d;
+                } else {
+                        it->narrowed = false;
+                        learn_draft_done(&d);
+                }
+                t->d = draft;
+        }
+}
+
+int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *ret, struct err *e)
+{
+        unsigned runs = l->c.runs < 1 ? 1 : l->c.runs > LEARN_RUNS_MAX ? LEARN_RUNS_MAX : l->c.runs;
+        uint64_t all = runs == LEARN_RUNS_MAX ? UINT64_MAX : (UINT64_C(1) << runs) - 1;
+        *ret = (struct learn_result){ 0 };
+        for (unsigned i = 0; i < runs; i++)
+                if (widen_run(l, r, i, ret, e) < 0)
+                        return -1;
+        learn_draft(l, all, &ret->draft);
+        if (ret->draft.failed)
+                return err_set(e, ERR_MEMORY, 0, "no memory");
+        if (ret->runs_passed == 0)
+                return 0; /* what never passed is not offered, and nothing can be told from closing its doors
+                           */
+        struct trial t = { .d = &ret->draft, .r = r, .e = e };
+        ret->passed = trial_base(&t);
+        ret->last = t.base;
+        if (!ret->passed)
+                return t.result;
+        narrow(l, all, &t, &ret->draft);
+        trial_close(&t, 1, ret);
+        return t.result;
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/learn.c - cordon_learn(), cordon_tighten(): real boxes around the pure learner. Nothing of what a
+ * command does here reaches the host: there are no `write` doors, and layers of `edit` doors are thrown away.
+ */
+#include "learn/learn.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "lib/internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RUNS = 3, SECONDS = 60, TAIL = 2048 };
+
+struct teacher { /* what one run needs to know */
+        const cordon_learning *o;
+        struct policy_context at; /* what {work} and {home} mean */
+        struct sha256 printed[2]; /* standard output, standard error */
+        bool blind;      /* {work} lies where the box has files of its own: misses there are not told */
+        char tail[TAIL]; /* the end of what it said on standard error */
+        size_t tail_len;
+};
+
+static enum learn_look look(void *ctx, const char *path)
+{
+        struct stat st;
+        (void) ctx;
+        if (stat(path, &st) < 0)
+                return LEARN_NOTHING;
+        return S_ISDIR(st.st_mode) ? LEARN_DIRECTORY : LEARN_FILE;
+}
+
+static void keep_tail(struct teacher *t, const char *p, size_t n)
+{
+        if (n > sizeof t->tail) {
+                p += n - sizeof t->tail;
+                n = sizeof t->tail;
+        }
+        size_t over = t->tail_len + n > sizeof t->tail ? t->tail_len + n - sizeof t->tail : 0;
+        memmove(t->tail, t->tail + over, t->tail_len - over);
+        memcpy(t->tail + t->tail_len - over, p, n);
+        t->tail_len += n - over;
+}
+
+static void on_output(void *ctx, int stream, const void *data, size_t len)
+{
+        struct teacher *t = ctx;
+        sha256_add(&t->printed[stream == 2], data, len);
+        if (stream == 2)
+                keep_tail(t, data, len);
+}
+
+/* ---- what was refused ---- */
+
+static const struct {
+        const char *code;
+        enum learn_kind kind;
+} kinds[] = { { "read", LEARN_READ }, { "write", LEARN_WRITE }, { "run", LEARN_RUN }, { "net", LEARN_NET } };
+
+static bool in_program_directory(const char *path)
+{
+        static const char *const dirs[] = { "/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/",
+                                            "/usr/bin/",        "/sbin/",          "/bin/" };
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+                size_t n = strlen(dirs[i]);
+                if (strncmp(path, dirs[i], n) == 0 && path[n] && !strchr(path + n, '/'))
+                        return true;
+        }
+        return false;
+}
+
+/* A shell looks for a program before it starts it: what was refused then is the look. */
+static bool is_program(const char *path)
+{
+        struct stat st;
+        return in_program_directory(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+               (st.st_mode & 0111);
+}
+
+/* Our own look for the command, before it is the command. */
+static bool is_our_search(const cordon_denial *d)
+{
+        static const char *const dirs[] = { "/usr/local", "/usr/local/sbin", "/usr/local/bin",
+                                            "/usr/sbin",  "/usr/bin",        "/sbin",
+                                            "/bin" };
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
+                if (strcmp(d->program, "cordon-init") == 0 && strcmp(d->path, dirs[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* What was used below a directory that had to be opened whole. */
+static void tell_used(struct learn *l, unsigned run, cordon_box *b, const char *work)
+{
+        cordon_effect f;
+        size_t n = strlen(work);
+        for (size_t i = 0; cordon_box_effect(b, i, &f); i++) {
+                struct learn_access a = {
+                        .kind = LEARN_READ, .path = f.path, .program = f.program, .on_host = true
+                };
+                if (strcmp(f.code, "read") == 0 && strncmp(f.path, work, n) == 0 && f.path[n] == '/' &&
+                    look(NULL, f.path) != LEARN_NOTHING)
+                        (void) learn_add(l, &a, run);
+        }
+}
+
+static void tell(struct learn *l, unsigned run, const cordon_denial *d)
+{
+        enum { ALWAYS_LOOKED_FOR = 2 };
+        struct learn_access a = { .kind = LEARN_CALL, .path = d->what, .program = d->program };
+        if (d->minor == ALWAYS_LOOKED_FOR || is_our_search(d))
+                return;
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+                if (strcmp(d->code, kinds[i].code) == 0)
+                        a = (struct learn_access){ .kind = kinds[i].kind,
+                                                   .path = d->path,
+                                                   .program = d->program,
+                                                   .on_host = d->on_host == 1 };
+        if (a.kind == LEARN_READ && is_program(a.path))
+                a.kind = LEARN_RUN;
+        (void) learn_add(l, &a, run);
+}
+
+/* ---- one run ---- */
+
+static int load_draft(cordon_policy *p, const struct teacher *t, const char *text, cordon_error *e)
+{
+        char limit[32];
+        (void) snprintf(limit, sizeof limit, "time %us", t->o->seconds ? t->o->seconds : SECONDS);
+        return cordon_policy_roots(p, t->at.work, t->at.home, e) < 0 ||
+                               cordon_policy_add_text(p, t->o->name ? t->o->name : "draft", text,
+                                                      strlen(text), e) < 0 ||
+                               cordon_policy_add(p, "limit", limit, e) < 0
+                       ? -1
+                       : cordon_policy_check(p, e);
+}
+
+static void configure(cordon_box *b, struct teacher *t)
+{
+        (void) cordon_box_set(b, CORDON_OBSERVE, t->blind ? "all" : "denials");
+        (void) cordon_box_set(b, CORDON_CWD_MADE, "1");
+        (void) cordon_box_set(b, CORDON_SINGLE_THREAD, "1");
+        cordon_box_on_output(b, on_output, t);
+        if (t->o->input >= 0 && lseek(t->o->input, 0, SEEK_SET) == 0)
+                cordon_box_stdio(b, 0, t->o->input);
+}
+
+static void not_started(struct learn_outcome *ret, const cordon_error *e)
+{
+        (void) snprintf(ret->why, sizeof ret->why, "%s", e->what);
+}
+
+/* -1: this host holds no box at all, so that another draft would not help. */
+static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned run, struct learn_outcome *ret,
+                   cordon_error *e)
+{
+        if (cordon_box_start(b, e) < 0) {
+                not_started(ret, e);
+                return e->code == ERR_HOST || e->code == ERR_WALL || e->code == ERR_MEMORY ? -1 : 0;
+        }
+        while (cordon_box_wait(b, -1) == 0)
+                ;
+        const cordon_result *r = cordon_box_result(b);
+        ret->started = r->end != CORDON_FAILED;
+        ret->status = cordon_result_status(r);
+        if (r->error)
+                not_started(ret, r->error);
+        else if (r->end == CORDON_LIMIT)
+                (void) snprintf(ret->why, sizeof ret->why, "the limit `%s` ended it", r->limit);
+        for (size_t i = 0; i < 2; i++)
+                sha256_end(&t->printed[i], ret->digest[i]);
+        for (size_t i = 0; l && i < r->denial_count; i++)
+                tell(l, run, &r->denials[i]);
+        if (l && t->blind)
+                tell_used(l, run, b, t->at.work);
+        return 0;
+}
+
+static int run_command(void *ctx, const char *policy, struct learn *l, unsigned run,
+                       struct learn_outcome *ret, struct err *pe)
+{
+        struct teacher *t = ctx;
+        cordon_error *e = (cordon_error *) (void *) pe;
+        cordon_policy *p = cordon_policy_new();
+        cordon_box *b = p ? cordon_box_new(p) : NULL;
+        int r = -1;
+        t->tail_len = 0;
+        for (size_t i = 0; i < 2; i++)
+                sha256_init(&t->printed[i]);
+        if (!b || cordon_box_command(b, t->o->argv) < 0)
+                (void) err_set(pe, ERR_MEMORY, 0, "no memory");
+        else if (load_draft(p, t, policy, e) < 0) {
+                not_started(ret, e);
+                r = 0;
+        } else {
+                configure(b, t);
+                r = run_box(b, t, l, run, ret, e);
+        }
+        cordon_box_free(b);
+        cordon_policy_free(p);
+        return r;
+}
+
+/* ---- what the learner is told of this host ---- */
+
+/* Can this build hold such a door? Asked of the planner, which knows. */
+static bool holds(const struct teacher *t, const char *line)
+{
+        static const char *const argv[] = { "true", NULL };
+        cordon_error e = { 0 };
+        cordon_policy *p = cordon_policy_new();
+        cordon_box *b = p ? cordon_box_new(p) : NULL;
+        char *plan = NULL;
+        if (b && cordon_policy_roots(p, t->at.work, t->at.home, &e) == 0 &&
+            cordon_policy_add_text(p, "held", line, strlen(line), &e) == 0 &&
+            cordon_box_command(b, argv) == 0)
+                plan = cordon_box_plan(b, &e);
+        bool ok = plan != NULL;
+        cordon_free(plan);
+        cordon_box_free(b);
+        cordon_policy_free(p);
+        return ok;
+}
+
+static void name_box(const char *program, char out[40])
+{
+        const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+        size_t n = 0;
+        for (; *name && n < 39; name++)
+                if ((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+                    (*name >= '0' && *name <= '9') || *name == '-' || *name == '_')
+                        out[n++] = *name;
+        out[n] = '\0';
+        if (n == 0)
+                (void) snprintf(out, 40, "box");
+}
+
+static void command_line(const char *const *argv, struct buf *out)
+{
+        char inert[256];
+        for (size_t i = 0; argv[i] && out->n < 400; i++)
+                buf_printf(out, "%s%s", i ? " " : "", str_inert(span_str(argv[i]), inert, sizeof inert));
+}
+
+/* The program that a bare name stands for in a box. */
+static const char *find_entry(const char *name, char path[PATH_MAX])
+{
+        char try[PATH_MAX];
+        if (strchr(name, '/'))
+                return realpath(name, path) ? path : name;
+        static const char *const dirs[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin" };
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+                (void) snprintf(try, sizeof try, "%s/%.200s", dirs[i], name);
+                if (access(try, X_OK) == 0 && realpath(try, path))
+                        return path;
+        }
+        return name;
+}
+
+static bool in_private_place(const char *work)
+{
+        return strncmp(work, "/tmp/", 5) == 0 || strncmp(work, "/var/tmp/", 9) == 0 ||
+               strncmp(work, "/dev/shm/", 9) == 0;
+}
+
+static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
+{
+        if (!t->o->argv || !t->o->argv[0])
+                return err_set(to_err(e), ERR_USAGE, 0, "there is no command to run");
+        if (cordon_policy_add(p, "use", "none", e) < 0 || cordon_policy_check(p, e) < 0)
+                return -1;
+        t->at = lib_context(p);
+        t->blind = in_private_place(t->at.work);
+        return 0;
+}
+
+/* ---- the results ---- */
+
+static char *text_of(struct buf *b)
+{
+        cordon_error e;
+        return lib_give(b, to_err(&e));
+}
+
+static void say_last(const struct teacher *t, const struct learn_outcome *last, cordon_learned *ret)
+{
+        AUTO_BUF(out);
+        char inert[TAIL + 1];
+        size_t n = 0;
+        for (size_t i = 0; i < t->tail_len; i++)
+                if (t->tail[i] == '\n' || ((unsigned char) t->tail[i] >= 32 && t->tail[i] != 127))
+                        inert[n++] = t->tail[i];
+        if (last->why[0])
+                buf_printf(&out, "%s\n", last->why);
+        else
+                buf_printf(&out, "it ended with status %d\n", last->status);
+        buf_add(&out, inert, n);
+        ret->last = text_of(&out);
+}
+
+static void fill(cordon_learned *ret, const struct learn_result *r, const struct learn_runner *runner)
+{
+        AUTO_BUF(text);
+        AUTO_BUF(closed);
+        learn_print(&r->draft, false, &text);
+        for (size_t i = 0; i < r->draft.n; i++)
+                if (r->draft.v[i].closed)
+                        buf_printf(&closed, "%s\n", r->draft.v[i].text);
+        ret->passed = r->passed;
+        ret->complete = r->complete;
+        ret->runs_passed = r->runs_passed;
+        ret->boxes = runner->boxes;
+        ret->doors = (unsigned) learn_doors(&r->draft);
+        ret->policy = text_of(&text);
+        ret->closed = text_of(&closed);
+}
+
+void cordon_learned_done(cordon_learned *l)
+{
+        free(l->policy);
+        free(l->closed);
+        free(l->refused);
+        free(l->refused_json);
+        free(l->last);
+        *l = (cordon_learned){ 0 };
+}
+
+static int finish(cordon_learned *ret, cordon_error *e)
+{
+        if (ret->policy && ret->closed && ret->last && ret->refused && ret->refused_json)
+                return 0;
+        cordon_learned_done(ret);
+        return err_set(to_err(e), ERR_MEMORY, 0, "no memory");
+}
+
+static void fill_refused(cordon_learned *ret, const struct learn *l)
+{
+        AUTO_BUF(text);
+        AUTO_BUF(json);
+        if (l) {
+                learn_refused(l, false, &text);
+                learn_refused(l, true, &json);
+        } else
+                buf_puts(&json, "[]");
+        ret->refused = text_of(&text);
+        ret->refused_json = text_of(&json);
+}
+
+static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
+{
+        char name[40], path[PATH_MAX];
+        AUTO_BUF(command);
+        name_box(t->o->argv[0], name);
+        command_line(t->o->argv, &command);
+        struct learn_context c = { .work = t->at.work,
+                                   .home = t->at.home,
+                                   .name = name,
+                                   .command = buf_str(&command),
+                                   .entry = find_entry(t->o->argv[0], path),
+                                   .runs = t->o->runs ? t->o->runs : RUNS,
+                                   .now = clock_wall_s(),
+                                   .blind = t->blind,
+                                   .edits = holds(t, "edit {work}\n"),
+                                   .look = look };
+        struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
+        struct learn_result result = { 0 };
+        struct learn *l = learn_new(&c);
+        if (!l)
+                return err_set(to_err(e), ERR_MEMORY, 0, "no memory");
+        int bad = learn_widen(l, &r, &result, to_err(e));
+        if (bad == 0) {
+                ret->runs = c.runs;
+                fill(ret, &result, &r);
+                ret->doors_before = ret->doors;
+                for (size_t i = 0; i < result.draft.n; i++)
+                        ret->doors_before += result.draft.v[i].closed;
+                fill_refused(ret, l);
+                say_last(t, &result.last, ret);
+        }
+        learn_draft_done(&result.draft);
+        learn_free(l);
+        return bad < 0 ? -1 : finish(ret, e);
+}
+
+static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
+{
+        struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
+        struct learn_result result = { 0 };
+        if (learn_split(span_of(t->o->policy, t->o->policy_len), &result.draft, to_err(e)) < 0) {
+                learn_draft_done(&result.draft);
+                return -1;
+        }
+        ret->doors_before = (unsigned) learn_doors(&result.draft);
+        ret->runs = t->o->runs ? t->o->runs : RUNS;
+        int bad = learn_tighten(&result.draft, &r, ret->runs, &result, to_err(e));
+        if (bad == 0) {
+                fill(ret, &result, &r);
+                fill_refused(ret, NULL);
+                say_last(t, &result.last, ret);
+        }
+        learn_draft_done(&result.draft);
+        return bad < 0 ? -1 : finish(ret, e);
+}
+
+static int teach(const cordon_learning *o, cordon_learned *ret, cordon_error *e,
+                 int (*with)(struct teacher *, cordon_learned *, cordon_error *))
+{
+        struct teacher t = { .o = o };
+        cordon_policy *p = cordon_policy_new();
+        *ret = (cordon_learned){ 0 };
+        int r = p ? place_teacher(&t, p, e) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");
+        if (r == 0)
+                r = with(&t, ret, e);
+        cordon_policy_free(p);
+        return r;
+}
+
+int cordon_learn(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
+{
+        return teach(o, ret, e, learn_with);
+}
+
+int cordon_tighten(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
+{
+        return teach(o, ret, e, tighten_with);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/why.c - cordon_policy_why(): one decision in words and in JSON. Field names are stable; new ones are
+ * only added. */
+#include "lib/internal.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+struct asked { /* one question, and all that is known about its answer */
+        const struct checked_policy *c;
+        const char *text;
+        struct effect f;
+        struct decision d;
+        const struct door *near;
+        struct refusal refusal;
+        struct buf line, cost, difference;
+};
+
+static enum refusal_look look(const char *path)
+{
+        struct stat st;
+        if (stat(path, &st) < 0)
+                return REFUSAL_NOTHING;
+        return S_ISDIR(st.st_mode) ? REFUSAL_DIRECTORY : REFUSAL_FILE;
+}
+
+static bool shows_directory(const struct checked_policy *c)
+{
+        size_t n;
+        const struct door *d = policy_doors(c, &n);
+        for (size_t i = 0; i < n; i++)
+                if ((d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || d[i].kind == DOOR_WRITE) &&
+                    !d[i].from_stock && look(d[i].path) == REFUSAL_DIRECTORY)
+                        return true;
+        return false;
+}
+
+static void find_reasons(struct asked *q)
+{
+        struct refusal_facts facts = { .wall = policy_wall(q->c),
+                                       .shows_directory = shows_directory(q->c),
+                                       .look = look };
+        q->near = policy_nearest(q->c, &q->f, &q->d);
+        q->refusal = policy_refusal(q->c, &q->f, &q->d, &facts);
+        policy_smallest_line(&q->f, &q->d, &q->line);
+        policy_line_cost(&q->f, &q->cost);
+        policy_difference(q->c, &q->f, &q->d, &q->difference);
+}
+
+/* ---- for programs ---- */
+
+static void door_json(const char *name, const struct door *d, struct buf *out)
+{
+        AUTO_BUF(line);
+        policy_door_line(d, &line);
+        out->failed = out->failed || line.failed;
+        buf_printf(out, ",\"%s\":{\"word\":\"%s\",\"line_text\":", name, policy_door_word(d->kind));
+        buf_json(out, buf_span(&line));
+        buf_puts(out, ",\"file\":");
+        buf_json(out, span_str(d->at.file));
+        buf_printf(out, ",\"line\":%u}", d->at.line);
+}
+
+static void refusal_json(const struct asked *q, struct buf *out)
+{
+        const struct refusal *r = &q->refusal;
+        buf_printf(out, ",\"layer\":\"%s\",\"layers\":[", r->layers[0] ? r->layers[0] : "none");
+        for (size_t i = 0; i < 3 && r->layers[i]; i++)
+                buf_printf(out, "%s\"%s\"", i ? "," : "", r->layers[i]);
+        buf_printf(out, "],\"errno\":\"%s\"", r->answer);
+        if (r->instead) {
+                buf_printf(out, ",\"or\":{\"errno\":\"%s\",\"when\":", r->instead);
+                buf_json(out, span_str(r->instead_when));
+                buf_putc(out, '}');
+        }
+}
+
+static void deny_json(const struct asked *q, struct buf *out)
+{
+        bool file = q->f.kind == EFFECT_READ || q->f.kind == EFFECT_WRITE || q->f.kind == EFFECT_SOCK;
+        const char *secret = file ? policy_secret_kind(q->f.path) : NULL;
+        if (q->near)
+                door_json("nearest", q->near, out);
+        buf_puts(out, ",\"differs\":");
+        buf_json(out, buf_span(&q->difference));
+        refusal_json(q, out);
+        if (secret)
+                buf_printf(out, ",\"sensitive\":\"%s\"", secret);
+        buf_puts(out, ",\"next_steps\":[");
+        if (q->line.n > 0)
+                buf_json(out, buf_span(&q->line));
+        buf_puts(out, "],\"adds\":");
+        buf_json(out, buf_span(&q->cost));
+}
+
+static void why_json(const struct asked *q, struct buf *out)
+{
+        bool ok = q->d.answer == ANSWER_ALLOW;
+        buf_puts(out, "{\"effect\":");
+        buf_json(out, span_str(q->text));
+        buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", ok ? "allow" : "deny",
+                   ok ? "covered" : policy_gap_name(q->d.gap));
+        if (!ok)
+                deny_json(q, out);
+        else if (q->d.door)
+                door_json("door", q->d.door, out);
+        else if (q->d.built_in) {
+                buf_puts(out, ",\"built_in\":");
+                buf_json(out, span_str(q->d.built_in));
+        }
+        buf_puts(out, "}\n");
+}
+
+/* ---- for people ---- */
+
+static void door_text(const char *label, const struct door *d, struct buf *out)
+{
+        char at[256];
+        buf_printf(out, "%s %s: ", label, policy_place(&d->at, at, sizeof at));
+        policy_door_line(d, out);
+        buf_putc(out, '\n');
+}
+
+static void refusal_text(const struct refusal *r, struct buf *out)
+{
+        buf_printf(out, "layer  %s", r->layers[0] ? r->layers[0] : "none");
+        for (size_t i = 1; i < 3 && r->layers[i]; i++)
+                buf_printf(out, "%s%s", i == 1 ? ", and behind it " : ", ", r->layers[i]);
+        if (strcmp(r->answer, "empty") == 0)
+                buf_puts(out, " (a program inside sees an empty place of the box's own)\n");
+        else if (r->instead)
+                buf_printf(out, " (a program inside sees %s; or %s, where %s)\n", r->answer, r->instead,
+                           r->instead_when);
+        else
+                buf_printf(out, " (a program inside sees %s)\n", r->answer);
+}
+
+static void why_text(const struct asked *q, struct buf *out)
+{
+        if (q->d.answer == ANSWER_ALLOW) {
+                buf_printf(out, "allow  %s\n", q->text);
+                if (q->d.door)
+                        door_text("door  ", q->d.door, out);
+                else if (q->d.built_in)
+                        buf_printf(out, "door   none needed: %s\n", q->d.built_in);
+                return;
+        }
+        buf_printf(out, "deny   %s\nwhy    %s: %s\n", q->text, policy_gap_name(q->d.gap),
+                   buf_str(&q->difference));
+        if (q->near)
+                door_text("near  ", q->near, out);
+        refusal_text(&q->refusal, out);
+        if (q->line.n > 0)
+                buf_printf(out, "permit %s\nadds   %s\n", buf_str(&q->line), buf_str(&q->cost));
+        else
+                buf_puts(out, "permit no line can\n");
+}
+
+char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed, cordon_error *e)
+{
+        if (cordon_policy_check(p, e) < 0)
+                return NULL;
+        struct policy_context c = lib_context(p);
+        struct asked q = { .c = p->checked, .text = effect };
+        if (policy_effect_parse(effect, &c, &q.f, to_err(e)) < 0)
+                return NULL;
+        q.d = policy_decide(q.c, &q.f);
+        *ret_allowed = q.d.answer == ANSWER_ALLOW;
+        if (!*ret_allowed)
+                find_reasons(&q);
+        AUTO_BUF(out);
+        (json ? why_json : why_text)(&q, &out);
+        out.failed = out.failed || q.line.failed || q.cost.failed || q.difference.failed;
+        policy_effect_done(&q.f);
+        buf_done(&q.line);
+        buf_done(&q.cost);
+        buf_done(&q.difference);
+        return lib_give(&out, to_err(e));
+}

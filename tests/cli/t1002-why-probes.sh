@@ -1,0 +1,194 @@
+#!/bin/sh
+# What `cordon why` says of an effect is what a program in that box sees: the same decision, the same errno, and the layer
+# it names is the one that answers. The layer is tried with a build that can leave layers out (never the released
+# one): with all the layers that why names left out the effect succeeds; with only the ones behind the first left
+# out the answer is the same; with any single one of several left out it is still refused.
+. "$(dirname "$0")/lib.sh"
+D=$(mktemp -d /srv/cordon-why.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-why.XXXXXX") || exit 1
+B=$(mktemp -d "${D%/*}/cordon-why-bin.XXXXXX") || exit 1 # the helper: what leads to it is seen
+OWN=/tmp/cordon-why-own.$$
+trap 'code=$?; [ -z "${LISTENER:-}" ] || kill "$LISTENER"; rm -rf "$T" "$D" "$B" "$OWN"; exit $code' EXIT
+chmod 777 "$D" && chmod 755 "$B"
+if ! cc -static -O1 -o "$B/effect" "$(dirname "$0")/helpers/effect.c" 2>"$T/log"; then
+        fail "the helper builds" "$(cat "$T/log")"
+        done_testing
+fi
+E=$B/effect
+mkdir "$D/d" "$D/d/sub" "$D/w"
+for f in canary one d/canary d/f d/sub/canary d/sub/s w/canary w/f; do echo x >"$D/$f"; done
+cp "$E" "$D/d/prog" && cp "$E" "$D/w/prog" && echo x >"$T/open"
+chmod -R a+rwX "$D" && chmod a+r "$T/open"
+"$E" listen "$D/sock" >"$T/port" &
+LISTENER=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "$T/port" ] && break; sleep 0.1; done
+PORT=$(cat "$T/port")
+ln "$D/sock" "$D/d/sock"
+
+cat >"$T/except" <<END
+use base/system
+read $D/d except sub f prog
+END
+echo "read $D/d" >"$T/norun"
+printf 'read %s/d\nrun %s/d/prog\n' "$D" "$D" >"$T/runs"
+printf 'use none\nread %s/one\n' "$D" >"$T/one"
+printf 'use base/system\nread %s/d until 2001-01-01\n' "$D" >"$T/old"
+
+HOOKED=
+if [ -n "${CORDON_SOURCE:-}" ] && cd "$CORDON_SOURCE" &&
+        { [ -f build-hooks/build.ninja ] || meson setup build-hooks -Dhooks=true -Dprogram_only=true; } >"$T/log" 2>&1 &&
+        ninja -C build-hooks >>"$T/log" 2>&1; then
+        cp build-hooks/src/cli/cordon "$T/hooked" && chmod 755 "$T/hooked" && HOOKED=$T/hooked
+fi
+ok "the build that can leave layers out builds" test -n "$HOOKED"
+cd "$T" || exit 1
+WHY_SECRET=x
+export WHY_SECRET
+
+field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$T/why"; }
+box() { # PROGRAM OPTIONS WORD WHAT: what the helper saw
+        rm -f "$D/d/new" "$D/new" "$D/w/own" "$OWN" # what a try without walls left outside
+        # shellcheck disable=SC2086
+        "$1" run -q $2 -- "$E" "$3" "$4" </dev/null 2>"$T/err" | head -n 1
+}
+out() { CORDON_KNOCKOUT=$1 box "$HOOKED" "$opts" "$try" "$what"; }
+
+# probe OPTIONS WORD WHAT [TRY]: one question. WORD in capitals: the host's own modes refuse it too, so leaving our layers out
+# does not open it.
+RIGHT=0 ASKED=0
+probe() {
+        opts=$1 word=$(echo "$2" | tr 'A-Z' 'a-z') what=$3 try=${4:-$(echo "$2" | tr 'A-Z' 'a-z')}
+        wrong=
+        ASKED=$((ASKED + 1))
+        # shellcheck disable=SC2086
+        "$CORDON" why --json $opts "$word" "$what" >"$T/why" 2>&1
+        said=$(field answer)
+        saw=$(box "$CORDON" "$opts" "$try" "$what")
+        if [ "$said" = allow ]; then
+                [ "$saw" = OK ] || wrong="allowed, but the box saw ${saw:-nothing: $(cat "$T/err")}"
+        else
+                errno=$(sed -n 's/.*"layers":\[[^]]*\],"errno":"\([^"]*\)".*/\1/p' "$T/why")
+                other=$(sed -n 's/.*"or":{"errno":"\([^"]*\)".*/\1/p' "$T/why")
+                if [ "$saw" != "$errno" ] && { [ -z "$other" ] || [ "$saw" != "$other" ]; }; then
+                        wrong="said $errno, the box saw ${saw:-nothing: $(cat "$T/err")}"
+                fi
+                [ -n "$wrong" ] || [ -z "$HOOKED" ] || try_layers "$2"
+        fi
+        if [ -z "$wrong" ]; then
+                RIGHT=$((RIGHT + 1))
+                pass "why is right about: ${opts:-no doors}: $word ${what#"$D"/} ($said${errno:+, $errno})"
+        else
+                fail "why is right about: ${opts:-no doors}: $word $what" "$wrong" "$(cat "$T/why")"
+        fi
+        errno=
+}
+try_layers() {
+        layers=$(sed -n 's/.*"layers":\[\([^]]*\)\].*/\1/p' "$T/why" | tr -d '"')
+        [ "$layers" != environment ] || return
+        first=${layers%%,*} rest=
+        case $layers in *,*) rest=${layers#*,} ;; esac
+        got=$(out "$layers")
+        case $1 in [A-Z]*) [ "$got" != "$saw" ] || [ "$saw" = EACCES ] || wrong="without $layers the answer is the same" ;;
+        *) [ "$got" = OK ] || wrong="without $layers it is ${got:-nothing: $(cat "$T/err")}, not OK" ;; esac
+        [ -n "$rest" ] || return
+        got=$(out "$rest")
+        [ "$got" = "$saw" ] || wrong="without $rest it is $got, not $saw: $first does not answer first"
+        for layer in $(echo "$layers" | tr ',' ' '); do
+                got=$(out "$layer")
+                [ "$got" != OK ] || wrong="without $layer alone it succeeds"
+        done
+}
+
+# --- no doors at all ---
+probe "" read "$D/d/f"
+probe "" read "$D/d"
+probe "" read "$D/d/sub/s"
+probe "" read "$D"
+probe "" read "$D/d/sub"
+probe "" write "$D/d/f"
+probe "" write "$D/d/new"
+probe "" run "$D/d/prog"
+probe "" sock "$D/sock"
+probe "" net "127.0.0.1:$PORT"
+probe "" env WHY_SECRET
+probe "" env HOME
+probe "" read /usr/bin/env
+probe "" WRITE /usr/new
+probe "" WRITE /usr/bin/env
+probe "" WRITE /new-at-the-top
+probe "" WRITE /etc/new
+probe "" WRITE /etc/passwd
+probe "" READ /etc/shadow
+probe "" READ /dev/kmsg
+probe "" run sh
+probe "" write /tmp/new
+probe "" write /home/box/new
+probe "" write /dev/null
+probe "" read /proc/self/status
+probe "" WRITE /proc/self/comm
+probe "" run "$OWN" own
+probe "" RUN /home/box/own own
+# --- a read door ---
+probe "--read $D/d" read "$D/d/f"
+probe "--read $D/d" read "$D/d"
+probe "--read $D/d" read "$D"
+probe "--read $D/d" read "$D/w/f"
+probe "--read $D/d" write "$D/d/f"
+probe "--read $D/d" write "$D/d/new"
+probe "--read $D/d" write "$D/new"
+probe "--read $D/d" write "$D/w/f"
+probe "--read $D/d" run "$D/d/prog"
+probe "--read $D/d" sock "$D/sock"
+probe "--read $D/d" sock "$D/d/sock"
+probe "--read $D/d" net "127.0.0.1:$PORT"
+# --- a read door with except ---
+probe "-p $T/except" read "$D/d/canary"
+probe "-p $T/except" read "$D/d/sub"
+probe "-p $T/except" read "$D/d/sub/s"
+probe "-p $T/except" read "$D/d/f"
+probe "-p $T/except" write "$D/d/f"
+probe "-p $T/except" write "$D/d/sub/s"
+probe "-p $T/except" run "$D/d/prog"
+# --- a write door ---
+probe "--write $D/w" write "$D/w/f"
+probe "--write $D/w" read "$D/w/f"
+probe "--write $D/w" write "$D/d/f"
+probe "--write $D/w" run "$D/w/prog"
+probe "--write $D/w" run "$D/w/own" own
+# --- no `run any` ---
+probe "-p $T/norun" read "$D/d/f"
+probe "-p $T/norun" run "$D/d/prog"
+probe "-p $T/norun" run sh
+probe "-p $T/norun" run /usr/bin/env
+probe "-p $T/norun" read /usr/bin/env
+probe "-p $T/runs" run "$D/d/prog"
+probe "-p $T/runs" run "$OWN" own
+for libc in /usr/lib/*-linux-gnu/libc.so.6; do
+        probe "-p $T/norun" run "$libc"
+        probe "-p $T/one" read "$libc"
+        break
+done
+# --- single files; a door that has closed ---
+probe "-p $T/one" read "$D/one"
+probe "-p $T/one" write "$D/one"
+probe "-p $T/one" sock "$D/sock"
+probe "-p $T/old" read "$D/d/f"
+probe "-p $T/old" write "$D/d/f"
+probe "-p $T/old" run "$D/d/prog"
+# --- the process wall, and a layer given up ---
+probe "--wall process" read "$D/d/f"
+probe "--wall process" read "$D/d"
+probe "--wall process" write "$D/d/f"
+probe "--wall process" write "$D/d/new"
+probe "--wall process" run "$D/d/prog"
+probe "--wall process" sock "$D/sock"
+probe "--wall process" net "127.0.0.1:$PORT"
+probe "--wall process" env WHY_SECRET
+probe "--wall process" read "$T/open"
+probe "--wall process" read /etc/passwd
+probe "--wall process" write /dev/null
+probe "--wall process --read $D/d" read "$D/d/f"
+probe "--wall process --read $D/d" write "$D/d/f"
+probe "--wall process --write $D/w" write "$D/w/f"
+is "why names the right answer and layer in $ASKED of $ASKED probes" "$RIGHT" "$ASKED"
+ok "there are 60 probes or more" test "$ASKED" -ge 60
+done_testing

@@ -1,0 +1,42 @@
+#!/bin/sh
+# cordon new: a policy without a door.
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+mkdir work && cd work || exit 1
+c=$CORDON
+status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
+is "new writes a policy" "$(status "$c" new my-task)" 0
+ok "it is there" test -s my-task.cordon
+is "it loads without a lint" "$("$c" check my-task.cordon | sed 's/, policy .*//')" "my-task.cordon: holds"
+is "its box has the name" "$(sed -n 's/^box *//p' my-task.cordon)" my-task
+is "it opens no door at all" "$("$c" policy json my-task.cordon | jq -c .doors)" "[]"
+for effect in "read /usr/bin/env" "read $T/work/x" "write $T/work/x" "run sh" "net GET https://example.com/" "env SECRET" "sock /run/x"; do
+        # shellcheck disable=SC2086
+        is "it denies $effect" "$(cd / && status "$c" why -p "$T/work/my-task.cordon" $effect)" 1
+done
+is "a dynamic program does not start behind it" "$(status "$c" run -q -p my-task.cordon -- /bin/true)" 127
+cp my-task.cordon before
+is "a second time is refused" "$(status "$c" new my-task)" 125
+has "and said" "$(cat "$T/err")" "is there already"
+ok "and the file is untouched" cmp before my-task.cordon
+ln -s "$T/elsewhere" link.cordon
+is "a symbolic link is not followed" "$(status "$c" new link):$(test -e "$T/elsewhere" && echo written)" "125:"
+is "-o names the file" "$(status "$c" new -o other.policy task2):$(sed -n 's/^box *//p' other.policy)" 0:task2
+is "-o - prints it" "$("$c" new -o - task3 | sed -n 's/^box *//p')" task3
+for name in "" "a b" "../x" "a/b" "a.b"; do
+        is "the name \"$name\" is refused" "$(status "$c" new "$name")" 125
+done
+is "no name is refused" "$(status "$c" new)" 125
+is "two names are refused" "$(status "$c" new a b)" 125
+is "nothing else was written" "$(ls)" "$(printf 'before\nlink.cordon\nmy-task.cordon\nother.policy')"
+if [ "$(id -u)" -ne 0 ] || command -v setpriv >/dev/null; then
+        mkdir -m 755 "$T/closed"
+        is "a directory that is closed gives 125" "$(cd "$T/closed" && status as_user "$c" new x)" 125
+else
+        skip "a directory that is closed" "no setpriv"
+fi
+# every commented-out line is a line of the language
+sed -n 's/^#   \(use\|read\|edit\|write\|run\|env\|net\) /\1 /p' my-task.cordon | sed 's/   *\(all program\|or base\|changes\).*//' >lines
+ok "the comments show lines" test "$(wc -l <lines)" -ge 8
+is "and each of them is right" "$(status "$c" check lines)" 0
+done_testing

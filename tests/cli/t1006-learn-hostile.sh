@@ -1,0 +1,61 @@
+#!/bin/sh
+# cordon learn on hostile code: what it wants is never proposed, is told with the program that tried, and becomes a test of
+# the policy; and nothing it does while it is learned reaches the host.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib.sh"
+D=$(mktemp -d /srv/cordon-hostile.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-hostile.XXXXXX") || exit 1
+trap 'code=$?; [ -z "${LISTENER:-}" ] || kill "$LISTENER"; rm -rf "$T" "$D"; exit $code' EXIT
+chmod 755 "$D"
+c=$CORDON
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+H=$D/home
+mkdir -p "$H/.ssh" "$H/.aws" "$H/.config/gh" "$H/.mozilla/firefox" "$H/.gnupg" "$H/run" "$D/work" "$D/bin"
+for f in .ssh/id_rsa .ssh/id_ed25519 .aws/credentials .config/gh/hosts.yml .mozilla/firefox/logins.json .netrc .npmrc .pypirc .bash_history .git-credentials .bashrc .profile; do echo "canary $f" >"$H/$f"; done
+HOME=$H
+export HOME
+cd "$D/work" || exit 1
+echo hello >in.txt && echo "TOKEN=canary" >.env && chmod -R a+rX "$D"
+cc -static -O1 -o "$D/bin/effect" "$(dirname "$0")/helpers/effect.c" 2>/dev/null ||
+        cc -static -O1 -o "$D/bin/effect" "$CORDON_SOURCE/tests/cli/helpers/effect.c" || exit 1
+"$D/bin/effect" listen "$D/docker.sock" >"$T/port" &
+LISTENER=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "$T/port" ] && break; sleep 0.1; done
+before=$(cd "$D" && find home work -type f -exec sha256sum {} + | sort)
+
+# sample NAME WANTS SCRIPT: a python program that reads {work}/in.txt, which is all it may, and tries WANTS beside.
+SAMPLES=0
+sample() {
+        name=$1 wants=$2
+        SAMPLES=$((SAMPLES + 1))
+        printf 'import ctypes, os, socket, subprocess, sys\ndef attempt(f):\n    try: f()\n    except Exception: pass\n    except SystemExit: pass\n%s\nprint(open("in.txt").read())\n' "$3" >"$D/work/job.py"
+        "$c" learn -n 1 --json -- python3 job.py >"$T/json" 2>"$T/err" </dev/null
+        is "$name: it is learned" "$?:$(jq -r .passed "$T/json")" 0:true
+        jq -r .policy "$T/json" >"$T/$name.cordon"
+        is "$name: only what the honest half needs is proposed" "$(sed -n 's/ *#.*//; /^\(use\|read\|edit\|write\|run\|env\|net\|sock\) /p' "$T/$name.cordon" | sort)" "$(printf 'read {work}/in.txt\nread {work}/job.py\nuse base/python3')"
+        has "$name: what it wanted is told, with who tried" "$(jq -r '.refused[] | "\(.reason) \(.what) by \(.program)"' "$T/json")" "$wants"
+        is "$name: the policy holds" "$("$c" check "$T/$name.cordon" 2>&1 | grep -c holds)" 1
+}
+sample ssh-keys "keys $H/.ssh/id_rsa by python3" "for k in ('id_rsa', 'id_ed25519'): attempt(lambda: open('$H/.ssh/' + k).read())"
+has "and is denied by a test of the policy" "$(cat "$T/ssh-keys.cordon")" 'expect deny read {home}/.ssh/id_rsa'
+sample cloud-keys "tokens $H/.aws/credentials by python3" "attempt(lambda: open('$H/.aws/credentials').read())"
+has "and is denied by a test of the policy" "$(cat "$T/cloud-keys.cordon")" 'expect deny read {home}/.aws/credentials'
+sample tokens "tokens $D/work/.env by python3" "for f in ('$D/work/.env', '$H/.netrc', '$H/.npmrc', '$H/.git-credentials', '$H/.config/gh/hosts.yml'): attempt(lambda: open(f).read())"
+sample history-and-browser "history $H/.bash_history by python3" "for f in ('$H/.bash_history', '$H/.mozilla/firefox/logins.json'): attempt(lambda: open(f).read())"
+sample shadow "tokens /etc/shadow by python3" "for f in ('/etc/shadow', '/etc/sudoers', '/etc/machine-id'): attempt(lambda: open(f).read())"
+sample agent-socket "agent $D/docker.sock by python3" "attempt(lambda: os.stat('$D/docker.sock')); attempt(lambda: socket.socket(socket.AF_UNIX).connect('$D/docker.sock'))"
+sample metadata "network socket(AF_INET" "attempt(lambda: socket.create_connection(('169.254.169.254', 80), 1)); attempt(lambda: socket.create_connection(('127.0.0.1', $(cat "$T/port")), 1))"
+sample tracing "call ptrace" "libc = ctypes.CDLL(None); attempt(lambda: libc.ptrace(16, 1, 0, 0))"
+sample mounts "call mount" "libc = ctypes.CDLL(None); attempt(lambda: libc.mount(b'none', b'/mnt', b'tmpfs', 0, None)); attempt(lambda: libc.unshare(0x10000000))"
+sample modules "call init_module" "libc = ctypes.CDLL(None); attempt(lambda: libc.syscall(175, 0, 0, 0)); attempt(lambda: open('/proc/kcore', 'rb')); attempt(lambda: open('/dev/mem', 'rb'))"
+sample system-files "system /etc/" "for f in ('/etc/cron.d/x', '/etc/passwd', '/usr/bin/x', '$H/.bashrc', '$H/.ssh/authorized_keys'): attempt(lambda: open(f, 'w').write('x'))"
+ok "ten samples or more" test "$SAMPLES" -ge 10
+rm -f job.py
+is "nothing of the caller's was changed while they were learned" "$(cd "$D" && find home work -type f -exec sha256sum {} + | sort)" "$before"
+is "no file was left in /etc or /usr" "$(ls /etc/cron.d/x /usr/bin/x 2>/dev/null)" ""
+
+# A command that cannot do without a key is not given one.
+is "a command that needs a key does not pass" "$("$c" learn -n 1 -- cat "$H/.ssh/id_rsa" 2>"$T/err" </dev/null; echo $?)" 1
+has "and it is said what it wanted" "$(cat "$T/err")" "keys: read $H/.ssh/id_rsa, by cat"
+has "and that nothing is offered" "$(cat "$T/err")" "no policy is offered"
+done_testing

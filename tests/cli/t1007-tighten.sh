@@ -1,0 +1,103 @@
+#!/bin/sh
+# The options of learn, and cordon tighten: doors that a command does not need are closed, and the run still passes.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib.sh"
+D=$(mktemp -d /srv/cordon-tighten.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-tighten.XXXXXX") || exit 1
+trap 'code=$?; rm -rf "$T" "$D"; exit $code' EXIT
+chmod 755 "$D"
+c=$CORDON
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+HOME=$D/home
+export PATH HOME
+mkdir -p "$D/home" "$D/work/a" "$D/work/b" && cd "$D/work" || exit 1
+echo one >in.txt && echo two >other.txt && echo x >a/x && chmod -R a+rX "$D"
+status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
+
+# --- learn ---
+is "learn prints the policy" "$(status "$c" learn -n 1 -- cat in.txt)" 0
+has "it has the door" "$(cat "$T/out")" "read {work}/in.txt"
+hasnt "and nothing the command printed" "$(cat "$T/out")" one
+is "the policy runs the command" "$(cat "$T/out" >"$T/p" && "$c" run -q -p "$T/p" -- cat in.txt)" one
+is "another file stays hidden" "$(status "$c" run -q -p "$T/p" -- cat other.txt)" 1
+is "-o writes it" "$(status "$c" learn -n 1 -o "$T/new" -- cat in.txt):$(cat "$T/out")" "0:"
+ok "there" cmp "$T/new" "$T/p"
+is "-o does not overwrite" "$(status "$c" learn -n 1 -o "$T/new" -- cat in.txt)" 125
+is "a command that fails gives 1" "$(status "$c" learn -n 1 -- false)" 1
+is "and no policy" "$(cat "$T/out")" ""
+is "--status says what passing is" "$(status "$c" learn -n 1 --status 1 -- grep nothing in.txt)" 0
+has "and that is learned" "$(cat "$T/out")" "read {work}/in.txt"
+is "--input is its input each time" "$(status "$c" learn -n 2 -i in.txt -- grep one)" 0
+is "which is no door" "$(grep -c '^read' "$T/out")" 0
+is "without input it has none" "$(status "$c" learn -n 1 -- grep one)" 1
+is "--json is one object" "$(status "$c" learn -n 1 --json -- cat in.txt):$(jq -c '[.passed, .complete, .doors, .runs]' "$T/out")" "0:[true,true,1,1]"
+is "--json of a failure too" "$(status "$c" learn -n 1 --json -- cat nothing):$(jq -c '.passed' "$T/out")" "1:false"
+has "with what it said" "$(jq -r .last "$T/out")" "nothing"
+is "a program that is not there" "$(status "$c" learn -n 1 -- nosuchprogram)" 1
+is "no command gives 125" "$(status "$c" learn -n 1)" 125
+for n in 0 65 x -1 ''; do is "-n $n gives 125" "$(status "$c" learn -n "$n" -- true)" 125; done
+is "a run that does not end is ended" "$(status "$c" learn -n 1 -t 1 -- sleep 30)" 1
+has "and it is said" "$(cat "$T/err")" 'the limit `time`'
+is "a door seen in one of the runs closes by itself" "$(status "$c" learn -n 2 -- sh -c 'cat in.txt; read -r x </proc/sys/kernel/random/uuid; :'):$(grep -c until "$T/out")" "0:0"
+cat >flaky.sh <<'END'
+# now and then it reads one more file
+cat a/x >/dev/null
+[ $(($(date +%s%N) / 100000 % 6)) -ne 0 ] || cat b/y >/dev/null
+END
+echo y >b/y
+chmod a+r flaky.sh b/y
+found=
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+        "$c" learn -n 2 -- sh flaky.sh >"$T/out" 2>"$T/err" </dev/null || continue
+        grep -q '^read {work}/b/y until 20' "$T/out" && grep -q 'seen 1/2' "$T/out" && found=yes && break
+done
+is "a door seen in one run of two gets until" "$found" yes
+rm flaky.sh b/y
+is "a door without which it complains is kept" "$(status "$c" learn -n 1 -- sh -c 'cat a/x >/dev/null; true'):$(grep -c '^run cat\|^read {work}/a/x' "$T/out")" "0:2"
+is "a directory that is listed is a door" "$(status "$c" learn -n 1 -- ls a):$(grep '^read' "$T/out" | sed 's/ *#.*//')" "0:read {work}/a"
+is "and one that is only on the way is not" "$(status "$c" learn -n 1 -- cat a/x):$(grep '^read' "$T/out" | sed 's/ *#.*//')" "0:read {work}/a/x"
+is "the directory one is in, when it is listed" "$(status "$c" learn -n 1 -- ls):$(grep '^read' "$T/out" | sed 's/ *#.*//')" "0:read {work}"
+if [ "$(id -u)" -eq 0 ]; then
+        is "an ordinary user learns too" "$(status as_user "$c" learn -n 1 -- cat in.txt):$(grep '^read' "$T/out" | sed 's/ *#.*//')" "0:read {work}/in.txt"
+fi
+
+mkdir "$T/w" && echo three >"$T/w/in.txt" && echo four >"$T/w/other.txt" && chmod -R a+rX "$T/w"
+is "below /tmp, too, only what is used is opened" "$(cd "$T/w" && status "$c" learn -n 1 -- cat in.txt):$(grep '^read' "$T/out" | sed 's/ *#.*//')" "0:read {work}/in.txt"
+
+# --- tighten ---
+cat >"$T/wide" <<END
+# my policy
+box    wide
+use    base/system
+read   {work}/in.txt {work}/a {work}/b   # three
+read   {work}/other.txt
+env    LANG=C FOO=bar
+limit  time 10s
+expect deny read {home}/.ssh/id_rsa
+END
+is "tighten closes what is not used" "$(status "$c" tighten -p "$T/wide" -n 2 -- cat in.txt)" 0
+is "and leaves the rest as it was" "$(cat "$T/out")" "# my policy
+box    wide
+read {work}/in.txt                       # three
+limit  time 10s
+expect deny read {home}/.ssh/id_rsa"
+has "and tells what it closed" "$(cat "$T/err")" "not needed: read {work}/other.txt"
+cp "$T/out" "$T/tight"
+is "the run still passes" "$("$c" run -q -p "$T/tight" -- cat in.txt)" one
+is "it is narrower" "$("$c" policy diff "$T/wide" "$T/tight" | tail -n 1)" narrower
+is "tightening again changes nothing" "$(status "$c" tighten -p "$T/tight" -n 1 -- cat in.txt):$(cmp "$T/out" "$T/tight" && echo same)" "0:same"
+is "doors equal those used" "$("$c" tighten -p "$T/wide" -n 1 --json -- cat in.txt 2>/dev/null </dev/null | jq -c '[.doors_before, .doors, .passed, .complete]')" "[7,1,true,true]"
+printf 'use base/system\nread {work}/in.txt {work}/other.txt\nexpect allow read {work}/other.txt\n' >"$T/expects"
+is "a door that the policy expects stays" "$("$c" tighten -p "$T/expects" -n 1 -- cat in.txt 2>/dev/null </dev/null | grep -c '^read')" 2
+printf 'use base/system\nread {work}/in.txt {work}/other.txt\n' >"$T/two"
+is "what changes the output stays" "$("$c" tighten -p "$T/two" -n 1 -- sh -c 'cat in.txt other.txt 2>/dev/null; true' 2>/dev/null </dev/null | grep -c '^read')" 2
+is "a command that does not pass closes nothing" "$(status "$c" tighten -p "$T/wide" -- cat nothing):$(cat "$T/out")" "1:"
+is "a stock policy can be tried" "$("$c" tighten -p base/python3 -n 1 --json -- true </dev/null 2>/dev/null | jq -c '[.passed, .doors]')" "[true,0]"
+is "JSON has no lines to close" "$("$c" policy json "$T/wide" >"$T/wide.json"; status "$c" tighten -p "$T/wide.json" -- true)" 125
+has "and it is said" "$(cat "$T/err")" "policy show"
+is "no policy gives 125" "$(status "$c" tighten -- true)" 125
+is "a policy that is not there gives 125" "$(status "$c" tighten -p "$T/none" -- true)" 125
+is "a policy that does not load closes nothing" "$(echo 'raed /x' >"$T/bad"; status "$c" tighten -p "$T/bad" -- true)" 1
+has "and it is said" "$(cat "$T/err")" raed
+is "--boxes bounds the runs" "$("$c" tighten -p "$T/wide" -n 1 --boxes 4 --json -- cat in.txt </dev/null 2>/dev/null | jq -c '[.passed, .complete, .boxes <= 5]')" "[true,false,true]"
+is "nothing is left behind" "$(ls)" "$(printf 'a\nb\nin.txt\nother.txt')"
+done_testing
