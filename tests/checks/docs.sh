@@ -119,7 +119,7 @@ fi
 # ---- documents ----
 for f in README.md ARCHITECTURE.md SPECIFICATION.md NEWS.md SECURITY.md; do ok "$f is there" test -s "$f"; done
 ok "ARCHITECTURE.md has at most 300 lines" test "$(wc -l <ARCHITECTURE.md)" -le 300
-ok "README.md has at most 160 lines" test "$(wc -l <README.md)" -le 160
+ok "README.md has at most 200 lines" test "$(wc -l <README.md)" -le 200
 is "every file that ARCHITECTURE.md names is there" "$(grep -oE '`(src|include|tests|tools|man|completions|docs|bench|examples)/[A-Za-z0-9_./-]+`' ARCHITECTURE.md | tr -d '\140' | sort -u | while read -r f; do [ -e "$f" ] || echo "$f"; done)" ""
 is "every function that ARCHITECTURE.md names is there" "$(grep -oE '`[a-z0-9_]+\(\)`' ARCHITECTURE.md | tr -d '\140()' | sort -u | while read -r f; do grep -rqw "$f" src include || echo "$f"; done)" ""
 is "every folder of src stands in ARCHITECTURE.md" "$(for d in src/*/; do grep -q "\`$(basename "$d")\`" ARCHITECTURE.md || echo "$d"; done)" ""
