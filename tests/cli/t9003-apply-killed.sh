@@ -5,6 +5,9 @@
 # shellcheck disable=SC2016,SC2317
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
+# Filesystems of this test go with it, also when it is stopped.
+trap 'code=$?; umount "$T/m1" "$T/tmpfs" 2>/dev/null; rm -rf "$T"; exit $code' EXIT
+trap 'exit 130' INT TERM
 cd "$here/../.." || exit 1
 if ! { [ -f build-hooks/build.ninja ] || meson setup build-hooks -Dhooks=true -Dprogram_only=true; } >"$T/log" 2>&1 ||
         ! ninja -C build-hooks >>"$T/log" 2>&1; then
