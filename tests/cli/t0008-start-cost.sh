@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a start costs, counted and not timed: system calls and processes, however many files lie under a door; and the memory
-# of an idle box. Times are in bench/. The figures are those that bench/README.md states; whoever makes a start dearer has to say so there.
+# of an idle box. The sealer of the ledger, which serves many runs, is left out. Times are in bench/. The figures are those that bench/README.md states; whoever makes a start dearer has to say so there.
 # shellcheck disable=SC2317
 . "$(dirname "$0")/lib.sh"
 repo=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,7 +10,7 @@ stated() { sed -n "s/^- $1: at most \([0-9]*\).*/\1/p" "$repo/bench/README.md"; 
 if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
         # calls ARGUMENT...: how many calls of each name, but those that wait or depend on who is first
         calls() {
-                strace -f -o trace "$CORDON" run -q --wall "namespace without cgroup" "$@" -- /bin/true </dev/null >/dev/null 2>&1 || return 1
+                strace -f -o trace "$CORDON" run -q --ledger off --wall "namespace without cgroup" "$@" -- /bin/true </dev/null >/dev/null 2>&1 || return 1
                 sed -n 's/^[0-9]* *\([a-z_0-9]*\)(.*/\1/p' trace | grep -v -x -e futex -e poll -e ppoll -e wait4 -e waitid -e restart_syscall \
                         -e read -e recvmsg -e sched_yield -e clock_nanosleep -e rt_sigreturn | sort | uniq -c >"$1.calls"
         }
