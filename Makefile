@@ -22,7 +22,7 @@ $(BUILD)-musl/build.ninja:
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null && command -v ninja >/dev/null || $(MAKE) deps
-	@meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
+	@meson setup $(BUILD) --prefix=$(PREFIX) $(SETUP) >/dev/null
 
 deps:
 	@sh tools/deps

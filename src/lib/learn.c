@@ -157,6 +157,23 @@ static void not_started(struct learn_outcome *ret, const cordon_error *e)
 }
 
 /* -1: this host holds no box at all, so that another draft would not help. */
+static void hash_change(void *ctx, const void *data, size_t len)
+{
+        sha256_add(&((struct teacher *) ctx)->printed[0], data, len);
+}
+
+/* What it changed behind edit doors counts as what it printed does, and then goes. */
+static void take_layer(struct teacher *t, const cordon_result *r)
+{
+        char dropped[64];
+        size_t entries;
+        cordon_error none;
+        if (!r->work[0])
+                return;
+        (void) cordon_work_diff(r->work, CORDON_WORK_TEXT, 0, NULL, hash_change, t, &entries, &none);
+        (void) cordon_work_discard(r->work, dropped, &none);
+}
+
 static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned run, struct learn_outcome *ret,
                    cordon_error *e)
 {
@@ -173,6 +190,7 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
                 not_started(ret, r->error);
         else if (r->end == CORDON_LIMIT)
                 (void) snprintf(ret->why, sizeof ret->why, "the limit `%s` ended it", r->limit);
+        take_layer(t, r);
         for (size_t i = 0; i < 2; i++)
                 sha256_end(&t->printed[i], ret->digest[i]);
         for (size_t i = 0; l && i < r->denial_count; i++)

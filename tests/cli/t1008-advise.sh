@@ -56,12 +56,12 @@ while read -r task; do
                 skip "$task: it runs" "$tool is not installed"
                 continue
         fi
-        if grep -q '^edit' "$T/$task.cordon" && ! edit_holds; then
+        if grep -q '^edit' "$T/$task.cordon" && ! edit_holds </dev/null; then
                 skip "$task: it runs" "this build holds no edit door yet"
                 continue
         fi
         if grep -q '^net' "$T/$task.cordon"; then
-                skip "$task: it runs" "$(net_holds && echo "its host is not on this machine" || echo "this build holds no net door yet")"
+                skip "$task: it runs" "$(net_holds </dev/null && echo "its host is not on this machine" || echo "this build holds no net door yet")"
                 continue
         fi
         got=$(eval "\"\$c\" run -q -p \"\$T/\$task.cordon\" -- $command" 2>"$T/err" </dev/null | tr -d '\000')
