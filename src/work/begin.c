@@ -308,7 +308,9 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
         struct statfs fs;
         if (fstatfs(w->l->dir, &fs) == 0)
                 w->free_at_start = (uint64_t) fs.f_bfree;
-        (void) clock_gettime(CLOCK_REALTIME_COARSE, &w->l->start); /* the clock that file times are of */
+        /* Not the coarse clock: times of files may run ahead of that one, and a file written just before
+         * would then look changed. */
+        (void) clock_gettime(CLOCK_REALTIME, &w->l->start);
         return 0;
 }
 
