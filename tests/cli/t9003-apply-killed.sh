@@ -96,7 +96,10 @@ if [ "$(id -u)" -eq 0 ] && command -v mkfs.ext4 >/dev/null && truncate -s 24M di
                 step=$((step + 1))
                 CORDON_WORK_STEP=$step "$T/hooked" apply --include-flagged "$run" >/dev/null 2>cut.err
                 code=$?
-                cp --sparse=always disk disk2
+                # One moment of the disk: a copy during which the kernel wrote is none. A new file each time: a loop device
+                # may still hold blocks of the old one.
+                rm -f disk2
+                until cp --sparse=always disk disk2 && cmp -s disk disk2; do :; done
                 "$CORDON" diff --list >/dev/null 2>&1
                 tree m1/p >now
                 cmp -s now after && "$CORDON" undo "$run" 2>/dev/null
@@ -107,7 +110,7 @@ if [ "$(id -u)" -eq 0 ] && command -v mkfs.ext4 >/dev/null && truncate -s 24M di
                 tree m1/p >now
                 if cmp -s now after; then landed=$((landed + 1)); elif ! cmp -s now before; then
                         wrong=$((wrong + 1))
-                        { echo "step $step"; diff before now; } >>wrong.cut
+                        { echo "step $step"; diff before now; dmesg 2>/dev/null | grep EXT4-fs.error | tail -n 2; } >>wrong.cut 2>&1
                 fi
                 umount m1 && mount -o loop disk m1 || { wrong=$((wrong + 1)); break; }
         done
