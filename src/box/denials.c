@@ -151,14 +151,18 @@ void keeper_note_effect(struct box *b, const struct wall_denial *d)
                 return;
         if (!r->effects)
                 r->effects = calloc(EFFECTS_MAX, sizeof *r->effects);
-        char *path = r->effect_count < EFFECTS_MAX ? strndup(d->path, sizeof d->path - 1) : NULL;
-        if (!r->effects || !path) {
+        if (!r->effects || r->effect_count == EFFECTS_MAX) {
                 r->effects_lost++;
-                free(path);
                 return;
         }
-        struct box_effect *e = &r->effects[r->effect_count++];
-        *e = (struct box_effect){ .kind = (enum wall_tried) d->kind, .path = path };
+        struct box_effect *e = &r->effects[r->effect_count];
+        e->path = strndup(d->path, sizeof d->path - 1);
+        if (!e->path) {
+                r->effects_lost++;
+                return;
+        }
+        r->effect_count++;
+        e->kind = (enum wall_tried) d->kind;
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), e->program,
                          sizeof e->program);
 }

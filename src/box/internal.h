@@ -46,6 +46,7 @@ struct box {
         struct pump in, out[2];
         int tty; /* our end of the box's terminal, or -1 */
         int registry;
+        int held; /* the line of watched calls, so that it outlives init; or -1 */
         int memfd[HANDLES_MAX];
         uint64_t began_ns, deadline_ns, next_look_ns;
         bool up, init_gone, killed;

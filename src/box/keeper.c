@@ -87,7 +87,7 @@ static struct box *box_new(const struct box_config *c)
         b->c = *c;
         b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1 };
         b->janitor = (struct limit_janitor){ -1, -1 };
-        b->tty = b->registry = -1;
+        b->tty = b->registry = b->held = -1;
         b->broker = (struct broker_line){ .pid = -1, .control = -1, .trust = -1 };
         for (unsigned i = 0; i < HANDLES_MAX; i++)
                 b->memfd[i] = -1;
@@ -189,6 +189,7 @@ static void hear(struct box *b)
                         pump_use_tty(b, TAKE_FD(fd));
                 break;
         case WALL_SAYS_UP:
+                b->held = TAKE_FD(fd);
                 note_up(b, &m);
                 break;
         case WALL_SAYS_DENIED:
@@ -254,6 +255,7 @@ static void judge_signal(struct box *b)
 static void finish(struct box *b)
 {
         wall_kill(&b->child);
+        fd_close(&b->held);
         broker_finish(b);
         keeper_groups_end(b);
         judge_silence(b);
@@ -406,6 +408,7 @@ void box_free(struct box *b)
         if (!b)
                 return;
         wall_kill(&b->child);
+        fd_close(&b->held);
         broker_finish(b);
         free(b->broker.rows);
         keeper_groups_end(b);

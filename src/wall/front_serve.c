@@ -41,7 +41,7 @@ static void reply(const struct front *f, const struct request *r, int error, con
 {
         char out[BUFFER];
         struct fuse_out_header head = { .error = error, .unique = r->head->unique };
-        if (error || n > sizeof out - sizeof head)
+        if (error || !p || n > sizeof out - sizeof head)
                 n = 0;
         head.len = (uint32_t) (sizeof head + n);
         memcpy(out, &head, sizeof head);

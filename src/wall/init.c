@@ -339,7 +339,9 @@ _Noreturn void wall_init_main(struct wall_init *w)
         }
         m = (struct wall_message){ .word = WALL_SAYS_UP, .layers = w->layers };
         let_go_of_stdio(w);
-        if (wire_send(w->control, &m, sizeof m, -1) < 0)
+        /* The keeper holds the line of watched calls too: when init is killed, a call that waits then goes on
+         * waiting until its task is killed, instead of coming back with an error that no program expects. */
+        if (wire_send(w->control, &m, sizeof m, w->listener) < 0)
                 _exit(1);
         _exit(wall_supervise(w) < 0);
 }

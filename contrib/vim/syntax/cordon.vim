@@ -13,7 +13,7 @@ syntax keyword cordonEffect read write run net env sock contained
 syntax keyword cordonKeyword any as cap except max until with without
 syntax match cordonLimit "\%(^\s*limit\s.*\)\@<=\<\%(time\|cpu\|memory\|procs\|files\|disk\|output\|egress\|effects\)\>"
 syntax match cordonWall "\%(^\s*wall\s\+\)\@<=\%(auto\|process\|namespace\|wasm\|vm\)\>"
-syntax match cordonMethod "\<\%(COPY\|DELETE\|GET\|HEAD\|LOCK\|MKCOL\|MOVE\|OPTIONS\|PATCH\|POST\|PROPFIND\|PROPPATCH\|PUT\|REPORT\|SEARCH\|UNLOCK\)\>"
+syntax match cordonMethod "\<\%(COPY\|DELETE\|GET\|HEAD\|LOCK\|MKCOL\|MOVE\|OPTIONS\|PATCH\|POST\|PROPFIND\|PROPPATCH\|PUT\|REPORT\|SEARCH\|UNLOCK\|WEBSOCKET\)\>"
 syntax match cordonRoot "{\%(work\|home\|tmp\)}"
 syntax match cordonPlace "@[a-z0-9-]\+"
 syntax match cordonNumber "\<[0-9]\+\%(ms\|[smhdKMGT]\|/h\)\?\>"
