@@ -143,8 +143,8 @@ for who in root user; do
         keeper=$!
         sleep 0.2
         init=$(child $keeper cordon-init)
-        payload=$(cat "/proc/$init/task/$init/children")
-        [ -z "$payload" ] || kill -9 "${payload% }"
+        payload=$(child "$init" sleep)
+        [ -z "$payload" ] || kill -9 "$payload"
         wait $keeper
         is "$who: a payload killed from outside gives 137" $? 137
         is "$who: and its signal is told" "$(jq .signal <json)" 9

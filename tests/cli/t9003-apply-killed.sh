@@ -87,6 +87,8 @@ fi
 if [ "$(id -u)" -eq 0 ] && command -v mkfs.ext4 >/dev/null && truncate -s 24M disk && mkfs.ext4 -q -F disk && mkdir -p m1 m2 &&
         mount -o loop disk m1 2>/dev/null; then
         CORDON_STATE=$T/m1/state
+        CORDON_LEDGER=off # its sealer would keep the filesystem busy
+        export CORDON_LEDGER
         mkdir m1/p && fill "$T/m1/p"
         scene "$T/m1/p"
         $who "$CORDON" undo "$run" 2>/dev/null
