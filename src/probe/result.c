@@ -144,13 +144,16 @@ int by_open(struct probe_result *r, const char *path, int flags)
 
 /* Only the namespace wall stands on a tmpfs that is read-only: of a host's root one of the two is not true,
  * also when the mounts were left out. */
+enum { FUSE_MAGIC = 0x65735546 };
+
 bool is_way(const char *path)
 {
         struct stat root, st;
         struct statfs fs;
-        return statfs("/", &fs) == 0 && fs.f_type == TMPFS_MAGIC && (fs.f_flags & ST_RDONLY) &&
-               stat("/", &root) == 0 && lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
-               st.st_dev == root.st_dev;
+        /* The box's own root: a tmpfs, or the front that an observer serves. */
+        return statfs("/", &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == FUSE_MAGIC) &&
+               (fs.f_flags & ST_RDONLY) && stat("/", &root) == 0 && lstat(path, &st) == 0 &&
+               S_ISDIR(st.st_mode) && st.st_dev == root.st_dev;
 }
 
 /* A program that runs is busy only until it ends: then what counts is the right to write. */
