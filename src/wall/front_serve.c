@@ -116,6 +116,8 @@ static void tell_of(struct observer *o, const struct request *r, uint32_t dir)
                 return;
         }
         saw_missing(o->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
+        if (strcmp(m.denial.program, OWN_NAME) == 0)
+                return; /* our own search for the command; who takes that name keeps his misses to himself */
         if (is_news(o, &m.denial))
                 (void) wire_offer(o->f->control, &m, sizeof m);
 }

@@ -147,3 +147,5 @@ int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
 #define LANDLOCK_CANARY "/dev/.landlock"
 /* The last thing that the probe from inside looks for in the root: from then on, the payload does. */
 #define ATTEST_MISSING "/sys"
+/* What init and, until exec, the payload's process go by. */
+#define OWN_NAME "cordon-init"

@@ -32,6 +32,7 @@ memmove
 memset
 qsort
 realloc
+sha256_hardware
 reallocarray
 snprintf
 stpcpy

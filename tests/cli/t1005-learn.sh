@@ -115,7 +115,7 @@ else
 fi
 
 input() { printf 'all: out.txt\nout.txt: in.txt\n\tsort in.txt >out.txt\n\tcat out.txt\n' >Makefile; lines 20 "$1" >in.txt; }
-stock make make "run sh sort cat
+stock make make "run /bin/sh sort cat
 edit {work}" make -s
 
 input() { printf '#include <stdio.h>\nint main(void) { return 0 * %s; }\n' "$1" >main.c; printf 'main: main.c\n\tcc -o main main.c\n' >Makefile; }
