@@ -50,7 +50,8 @@ for who in root user; do
                 is "$who, $wall: a payload that ignores TERM goes on" $? 7
         done
         # --- stop and continue ---
-        start "$prefix" -- sh -c 'echo ready; i=0; while [ $i -lt 600 ]; do i=$((i + 1)); echo $i; sleep 0.02; done'
+        # One process: a shell that waits for a child of vfork() is in state D, stopped or not.
+        start "$prefix" -- perl -e '$| = 1; print "ready\n"; for (1 .. 600) { print "$_\n"; select(undef, undef, undef, 0.02) }'
         until_says ready
         kill -TSTP $keeper
         sleep 0.3
