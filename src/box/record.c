@@ -313,18 +313,48 @@ static void add_stream(struct box *b, int stream)
                 note_input(b->record, id);
 }
 
+/* What kind of effect a refusal was of, by its stable word. */
+static enum ledger_kind kind_of(const struct box_denial *d)
+{
+        if (strcmp(d->code, "read") == 0 || strcmp(d->code, "write") == 0)
+                return LEDGER_FILE;
+        bool net = strcmp(d->layer, "egress") == 0 || strncmp(d->what, "socket", 6) == 0;
+        return net ? LEDGER_NET : LEDGER_EXEC;
+}
+
 static void add_denials(struct box *b)
 {
         for (unsigned i = 0; b->record && i < b->r.denial_count; i++) {
                 const struct box_denial *d = &b->r.denials[i];
-                bool net = strncmp(d->what, "socket", 6) == 0 || strncmp(d->what, "connect", 7) == 0;
-                struct ledger_record r = record_of(b, net ? LEDGER_NET : LEDGER_EXEC, LEDGER_DENIED);
+                struct ledger_record r = record_of(b, kind_of(d), LEDGER_DENIED);
                 r.target = d->what;
                 r.result = "denied";
                 r.count = d->count;
                 ledger_more_text(&r, "layer", d->layer);
                 ledger_more_text(&r, "permit", d->permit);
                 ledger_more_text(&r, "program", d->program);
+                caused_by_inputs(b->record, &r);
+                add(b, &r, NULL);
+        }
+}
+
+/* Each destination that a net door led to, with what went there and came back. Refusals are denials above. */
+static void add_destinations(struct box *b)
+{
+        for (unsigned i = 0; b->record && i < b->r.net_count; i++) {
+                const struct egress_row *n = &b->r.net[i];
+                if (!n->allowed)
+                        continue;
+                struct ledger_record r =
+                        record_of(b, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
+                r.target = n->to;
+                r.result = n->why[0] ? n->why : "done";
+                r.reach = n->reach == REACH_LOOPBACK ? LEDGER_REACH_SELF : LEDGER_REACH_NAMED;
+                r.bytes = (int64_t) (n->sent + n->received);
+                r.count = n->requests ? n->requests : n->connections;
+                ledger_more_text(&r, "address", n->address);
+                ledger_more_number(&r, "sent", (int64_t) n->sent);
+                ledger_more_number(&r, "received", (int64_t) n->received);
                 caused_by_inputs(b->record, &r);
                 add(b, &r, NULL);
         }
@@ -377,6 +407,7 @@ void record_finish(struct box *b)
         add_stream(b, 2);
         if (b->r.end == BOX_EXITED && b->r.code == 0)
                 add_handles(b, true);
+        add_destinations(b);
         add_denials(b);
         add_limits(b);
         add_end(b);

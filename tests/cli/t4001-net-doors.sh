@@ -95,4 +95,8 @@ has "and says so" "$(cat "$T/err")" "the process wall cannot hold a \`net\` door
 CORDON_LIBEXEC=/nonexistent box root --net web.test:80 -- true
 is "without the broker nothing starts" $status 125
 has "and says which program is missing" "$(cat "$T/err")" "cordon-egress is not installed"
+# What crossed stands in the ledger, also what was permitted.
+"$CORDON" log --json >"$T/ledger" 2>"$T/err"
+has "each destination is a record" "$(jq -r 'select((.kind == "net" or .kind == "request") and .phase == "outcome") | .target' "$T/ledger")" web.test
+has "and each refusal of the broker" "$(jq -r 'select(.kind == "net" and .phase == "denied") | .layer // .more.layer' "$T/ledger")" egress
 done_testing
