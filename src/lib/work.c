@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/work.c - cordon_work_*: layers of edit doors, for faces. */
 #include "work/work.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "ledger/ledger.h"
 #include "lib/internal.h"
 #include "limit/limit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 _Static_assert(sizeof(((cordon_work_outcome *) 0)->run) == WORK_RUN_MAX, "a run's id fits");
 
@@ -33,13 +39,66 @@ int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e)
 struct effects {
         void (*each)(void *ctx, const cordon_work_effect *effect);
         void *ctx;
+        struct ledger *ledger; /* NULL: not yet, or it cannot be had */
+        bool tried;
 };
+
+enum { FLUSH_MS = 1000 };
+
+/* An apply may come again after an undo: chance makes its records' ids others. */
+static void open_ledger(struct effects *f, const char *run)
+{
+        char source[8];
+        uint32_t chance = 0;
+        struct err none;
+        const char *asked = getenv("CORDON_LEDGER");
+        f->tried = true;
+        if (asked && strcmp(asked, "off") == 0)
+                return;
+        if (getrandom(&chance, sizeof chance, 0) < 0)
+                return;
+        (void) snprintf(source, sizeof source, "a%06x", chance & 0xffffff);
+        f->ledger = ledger_open(run, source, &none);
+}
+
+/* What reached the host, with its content before and after; caused by the run's end. */
+static void record_effect(struct effects *f, const struct work_effect *x)
+{
+        char path[PATH_MAX_BYTES], target[PATH_MAX_BYTES], end[LEDGER_ID_MAX];
+        struct err none;
+        if (!f->tried)
+                open_ledger(f, x->run);
+        if (!f->ledger)
+                return;
+        (void) snprintf(target, sizeof target, "%s/%s", x->host, str_inert(x->path, path, sizeof path));
+        (void) snprintf(end, sizeof end, "%s.end", x->run);
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
+        r.writes = true;
+        r.target = target;
+        r.result = "applied";
+        r.digest = x->after[0] ? x->after : NULL;
+        r.parents[r.parent_count++] = end;
+        ledger_more_text(&r, "before", x->before);
+        (void) ledger_append(f->ledger, &r, false, NULL, &none);
+}
+
+static void close_ledger(struct effects *f)
+{
+        struct err none;
+        if (!f->ledger)
+                return;
+        (void) ledger_flush(f->ledger, FLUSH_MS, &none);
+        ledger_wake_sealer(f->ledger);
+        ledger_close(f->ledger);
+}
 
 static void pass_effect(void *ctx, const struct work_effect *x)
 {
-        const struct effects *f = ctx;
+        struct effects *f = ctx;
         const cordon_work_effect shown = { x->run, x->host, x->path.p, x->path.n, x->before, x->after };
-        f->each(f->ctx, &shown);
+        record_effect(f, x);
+        if (f->each)
+                f->each(f->ctx, &shown);
 }
 
 static void tell(const struct work_outcome *from, cordon_work_outcome *to)
@@ -52,17 +111,18 @@ static void tell(const struct work_outcome *from, cordon_work_outcome *to)
 
 int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret, cordon_error *e)
 {
-        struct effects effects = { o->effect, o->effect_ctx };
+        struct effects effects = { .each = o->effect, .ctx = o->effect_ctx };
         const struct work_apply a = { .run = o->run,
                                       .paths = o->paths,
                                       .flagged = o->include_flagged != 0,
                                       .to = o->to,
                                       .out = o->out,
                                       .out_ctx = o->out_ctx,
-                                      .effect = o->effect ? pass_effect : NULL,
+                                      .effect = pass_effect,
                                       .effect_ctx = &effects };
         struct work_outcome got;
         int r = work_apply(&a, &got, to_err(e));
+        close_ledger(&effects);
         tell(&got, ret);
         return r;
 }

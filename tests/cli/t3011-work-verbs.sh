@@ -205,4 +205,13 @@ for who in root as_user; do
         sleep 0.3
         has "$who: what a killed run had changed is found" "$(cordon diff)" "+saved"
 done
+
+# What reached the host is a record, with its content before and after, caused by the run.
+mkdir "$T/recorded" && echo old >"$T/recorded/file"
+"$CORDON" run -q --no-stdin --edit "$T/recorded" -- sh -c "echo new >$T/recorded/file"
+"$CORDON" apply >/dev/null 2>&1
+"$CORDON" log --json 2>/dev/null | jq -c 'select(.kind == "file" and (.target | endswith("recorded/file")))' >"$T/records"
+is "an applied change is in the ledger" "$(jq -r '.digest + " " + .more.before' "$T/records")" \
+        "$(echo new | sha256sum | cut -d ' ' -f 1) $(echo old | sha256sum | cut -d ' ' -f 1)"
+has "with the run's end as its cause" "$(jq -r '.parents[0]' "$T/records")" .end
 done_testing
