@@ -96,7 +96,7 @@ struct box_handle {
 struct box_effect {
         enum wall_tried kind;
         char program[64];
-        char *path;
+        char path[448];
 };
 
 enum box_observe {

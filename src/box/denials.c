@@ -155,14 +155,9 @@ void keeper_note_effect(struct box *b, const struct wall_denial *d)
                 r->effects_lost++;
                 return;
         }
-        struct box_effect *e = &r->effects[r->effect_count];
-        e->path = strndup(d->path, sizeof d->path - 1);
-        if (!e->path) {
-                r->effects_lost++;
-                return;
-        }
-        r->effect_count++;
+        struct box_effect *e = &r->effects[r->effect_count++];
         e->kind = (enum wall_tried) d->kind;
+        (void) snprintf(e->path, sizeof e->path, "%.*s", (int) sizeof d->path - 1, d->path);
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), e->program,
                          sizeof e->program);
 }

@@ -419,8 +419,6 @@ void box_free(struct box *b)
         record_free(b);
         fd_close(&b->registry);
         buf_done(&b->log);
-        for (unsigned i = 0; i < b->r.effect_count; i++)
-                free(b->r.effects[i].path);
         free(b->r.effects);
         free(b);
 }
