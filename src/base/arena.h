@@ -3,6 +3,8 @@
 #pragma once
 #include "base/span.h"
 
+#include <stdarg.h>
+
 struct arena_block;
 struct arena {
         struct arena_block *head;
@@ -14,6 +16,7 @@ void *arena_alloc(struct arena *a, size_t n);
 char *arena_copy(struct arena *a, struct span s);
 char *arena_str(struct arena *a, const char *s);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Takes the other's blocks. */
 void arena_join(struct arena *a, struct arena *other);
 void arena_done(struct arena *a);

@@ -230,3 +230,10 @@ unsigned str_far(const char *given, const char *word)
                 return 3;
         return d <= n / 3 + 1 && n > 2 ? 2 * d : STR_TOO_FAR;
 }
+
+bool path_under(const char *path, const char *root)
+{
+        size_t n = strlen(root);
+        return strncmp(path, root, n) == 0 &&
+               (path[n] == '\0' || path[n] == '/' || (n == 1 && root[0] == '/'));
+}

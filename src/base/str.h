@@ -35,3 +35,5 @@ unsigned str_far(const char *given, const char *word);
 
 /* Edit distance, bounded to words of 32 bytes; used to name the nearest right word. */
 unsigned str_distance(const char *a, const char *b);
+/* Is `path` equal to `root` or below it? Both absolute and clean; everything is below "/". */
+bool path_under(const char *path, const char *root);

@@ -48,11 +48,9 @@ static const char *const habits[] = {
 
 static bool any_covers(const char *const *roots, size_t count, const char *path)
 {
-        for (size_t i = 0; i < count; i++) {
-                size_t n = strlen(roots[i]);
-                if (strncmp(path, roots[i], n) == 0 && (path[n] == '/' || path[n] == '\0'))
+        for (size_t i = 0; i < count; i++)
+                if (path_under(path, roots[i]))
                         return true;
-        }
         return false;
 }
 

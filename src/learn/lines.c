@@ -7,18 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-__attribute__((format(printf, 2, 0))) static char *text_in(struct arena *mem, const char *fmt, va_list ap)
-{
-        va_list again;
-        va_copy(again, ap);
-        int n = vsnprintf(NULL, 0, fmt, again);
-        va_end(again);
-        char *text = n < 0 ? NULL : arena_alloc(mem, (size_t) n + 1);
-        if (text)
-                (void) vsnprintf(text, (size_t) n + 1, fmt, ap);
-        return text;
-}
-
 static bool make_room(struct learn_draft *d)
 {
         if (d->n < d->cap)
@@ -36,7 +24,7 @@ struct learn_line *line_add(struct learn_draft *d, bool door, const char *fmt, .
 {
         va_list ap;
         va_start(ap, fmt);
-        char *text = text_in(&d->mem, fmt, ap);
+        char *text = arena_vprintf(&d->mem, fmt, ap);
         va_end(ap);
         if (!text || !make_room(d)) {
                 d->failed = true;
@@ -50,7 +38,7 @@ void line_comment(struct learn_draft *d, struct learn_line *l, const char *fmt, 
 {
         va_list ap;
         va_start(ap, fmt);
-        char *text = text_in(&d->mem, fmt, ap);
+        char *text = arena_vprintf(&d->mem, fmt, ap);
         va_end(ap);
         if (text)
                 l->comment = text;

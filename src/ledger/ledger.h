@@ -291,3 +291,5 @@ int ledger_dir_open(bool make, struct err *e);
 int ledger_place(char *ret, size_t cap, struct err *e);
 /* The whole file, or what was there when it was opened; 0 with an empty buffer when it does not exist. */
 int ledger_slurp(int dir, const char *name, struct buf *out);
+/* The newest checkpoint; it points into `text`. 1, 0: there is none, -1 with errno. */
+int ledger_note_last(int dir, struct buf *text, struct ledger_note *ret);

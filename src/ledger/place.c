@@ -72,6 +72,18 @@ int ledger_slurp(int dir, const char *name, struct buf *out)
         return out->failed ? -1 : 0;
 }
 
+int ledger_note_last(int dir, struct buf *text, struct ledger_note *ret)
+{
+        struct ledger_note n;
+        struct span rest;
+        int found = 0;
+        if (ledger_slurp(dir, "checkpoints", text) < 0)
+                return -1;
+        for (rest = buf_span(text); ledger_note_next(rest, &n, &rest) == 1; found = 1)
+                *ret = n;
+        return found;
+}
+
 uint64_t ledger_sealed_size(int dir)
 {
         AUTO_FD(fd, openat(dir, "checkpoints", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));

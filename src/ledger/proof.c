@@ -10,18 +10,6 @@
 
 static const char first_line[] = "c2sp.org/tlog-proof@v1";
 
-static int last_note(int dir, struct buf *text, struct ledger_note *ret)
-{
-        struct ledger_note n;
-        struct span rest;
-        int found = 0;
-        if (ledger_slurp(dir, "checkpoints", text) < 0)
-                return -1;
-        for (rest = buf_span(text); ledger_note_next(rest, &n, &rest) == 1; found = 1)
-                *ret = n;
-        return found;
-}
-
 static int find_record(const struct ledger_log *l, const char *id, struct ledger_view *ret,
                        uint64_t *ret_index, struct err *e)
 {
@@ -41,7 +29,7 @@ static int put_proof(int dir, const struct ledger_view *v, uint64_t index, struc
         struct tiles t;
         struct ledger_proof p;
         uint8_t leaf[LEDGER_HASH];
-        if (last_note(dir, &text, &n) != 1 || index >= n.size)
+        if (ledger_note_last(dir, &text, &n) != 1 || index >= n.size)
                 return err_set(e, ERR_IO, 0, "the record is not sealed yet");
         if (tiles_open(dir, false, &t, e) < 0)
                 return -1;

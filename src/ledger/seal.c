@@ -44,25 +44,13 @@ static int each_leaf(void *ctx, const struct scan_place *at, const struct frame 
         return 0;
 }
 
-/* The last checkpoint that our own key has signed: what follows must continue it. */
-static int last_checkpoint(int dir, struct ledger_note *ret, struct buf *text)
-{
-        struct ledger_note n;
-        struct span rest;
-        int found = 0;
-        if (ledger_slurp(dir, "checkpoints", text) < 0)
-                return -1;
-        for (rest = buf_span(text); ledger_note_next(rest, &n, &rest) == 1; found = 1)
-                *ret = n;
-        return found;
-}
-
 static int resume(struct sealer *s)
 {
         AUTO_BUF(text);
         struct ledger_note n;
         uint8_t root[LEDGER_HASH];
-        int found = last_checkpoint(s->dir, &n, &text);
+        /* What follows must continue the last checkpoint. */
+        int found = ledger_note_last(s->dir, &text, &n);
         if (found < 0)
                 return err_set(s->e, ERR_IO, errno, "the ledger's checkpoints cannot be read");
         s->tree = (struct ledger_tree){ 0 };

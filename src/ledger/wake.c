@@ -3,6 +3,7 @@
  * beside writing. The sealer is nobody's child, holds none of the caller's descriptors, terminal or
  * variables, and ends by itself. */
 #include "base/fd.h"
+#include "base/fork.h"
 #include "host/host.h"
 #include "ledger/append.h"
 #include "store/store.h"
@@ -24,10 +25,6 @@ static bool is_running(const struct ledger *l)
         AUTO_FD(fd, openat(l->dir, "sealer", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
         return fd < 0 || fcntl(fd, F_OFD_GETLK, &f) < 0 || f.l_type != F_UNLCK;
 }
-
-/* A copy of this process that tells nobody of its end: no SIGCHLD, unseen by a caller's wait(-1). Not
- * vfork(): nested, and under sanitizers, it can come back in the caller as if that were the child. */
-static pid_t quiet_fork(void) { return (pid_t) syscall(SYS_clone, 0, NULL, NULL, NULL, NULL); }
 
 static _Noreturn void become_sealer(const char *path, char *const argv[])
 {
@@ -56,6 +53,8 @@ void ledger_wake_sealer(const struct ledger *l)
         (void) snprintf(place + strlen(place), 8, "/ledger");
         char *const argv[] = { name, verb, place, NULL };
         int status;
+        /* Not vfork(): nested, and under sanitizers, it can come back in the caller as if that were the
+         * child. */
         pid_t pid = quiet_fork();
         if (pid == 0) { /* twice, so that the caller has no child that it does not know */
                 if (quiet_fork() == 0)

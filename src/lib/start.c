@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/start.c - policy + host facts -> plan -> box, and which wall. */
 #include "base/fd.h"
+#include "base/str.h"
 #include "host/host.h"
 #include "lib/internal.h"
 #include "store/store.h"
@@ -30,8 +31,7 @@ struct state_names {
 
 static bool covers(const struct door *d, const char *path)
 {
-        size_t n = d->path && !d->from_stock ? strlen(d->path) : 0;
-        return n > 0 && (n == 1 || (strncmp(path, d->path, n) == 0 && (path[n] == '/' || path[n] == '\0')));
+        return d->path && !d->from_stock && path_under(path, d->path);
 }
 
 static bool has_own_doors(const struct door *doors, size_t n)

@@ -4,6 +4,7 @@
  * program that may have threads. It holds the group's directories, one end of a line and the keeper's pidfd,
  * and nothing else of the caller's. */
 #include "base/fd.h"
+#include "base/fork.h"
 #include "limit/internal.h"
 
 #include <errno.h>
@@ -78,10 +79,6 @@ static _Noreturn void janitor(const struct host_cgroups *h, const char *name, in
         }
         _exit(0);
 }
-
-/* A fork that tells nobody: no exit signal, so neither SIGCHLD nor a caller's wait(-1) sees the janitor; no
- * fork handlers, whose locks other threads might hold. */
-static pid_t quiet_fork(void) { return (pid_t) syscall(SYS_clone, 0, NULL, NULL, NULL, NULL); }
 
 int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret,
                         struct err *e)

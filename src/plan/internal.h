@@ -2,6 +2,7 @@
 /* plan/internal.h - the builder that plan.c, view.c and payload.c share. */
 #pragma once
 #include "base/arena.h"
+#include "base/str.h"
 #include "plan/plan.h"
 
 /* names.c: at most as many names as were asked for; half of the table is always free. */
@@ -30,9 +31,6 @@ struct builder {
 struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text,
                              unsigned flags);
 void build_rule(struct builder *b, const char *path, unsigned rights, bool optional);
-
-/* Is `path` equal to `root` or below it? Both absolute and clean. */
-bool path_under(const char *path, const char *root);
 
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);

@@ -16,14 +16,6 @@ _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a na
 
 const char *plan_step_name(enum step_kind k) { return (unsigned) k < STEP_KIND__COUNT ? step_names[k] : "?"; }
 
-bool path_under(const char *path, const char *root)
-{
-        size_t n = strlen(root);
-        if (n == 1)
-                return true;
-        return strncmp(path, root, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
 struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text,
                              unsigned flags)
 {

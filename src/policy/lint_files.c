@@ -4,16 +4,6 @@
 
 static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
-/* Is `part` ("a/b") found in `path` as whole components? */
-static bool has_part(const char *path, const char *part)
-{
-        size_t n = strlen(part);
-        for (const char *p = path; (p = strchr(p, '/')); p++)
-                if (strncmp(p + 1, part, n) == 0 && (p[1 + n] == '\0' || p[1 + n] == '/'))
-                        return true;
-        return false;
-}
-
 static bool ends_with(const char *s, const char *tail)
 {
         size_t n = strlen(tail), k = strlen(s);
@@ -87,7 +77,7 @@ static const char *const system_dirs[] = {
 static bool runs_later(const char *path)
 {
         for (size_t i = 0; i < COUNT(later_parts); i++)
-                if (has_part(path, later_parts[i]))
+                if (path_has_part(path, later_parts[i]))
                         return true;
         for (size_t i = 0; i < COUNT(system_dirs); i++)
                 if (path_inside(system_dirs[i], path))

@@ -3,11 +3,7 @@
  * links lead, is found out by descriptor when a box starts; nothing here looks at a file system. */
 #include "policy/internal.h"
 
-bool path_inside(const char *dir, const char *path)
-{
-        size_t n = strlen(dir);
-        return strncmp(dir, path, n) == 0 && (path[n] == '\0' || path[n] == '/' || (n == 1 && dir[0] == '/'));
-}
+bool path_inside(const char *dir, const char *path) { return path_under(path, dir); }
 
 int path_token(const struct token *t, struct arena *mem, char **ret_raw, bool *ret_optional, struct err *e)
 {
@@ -215,4 +211,13 @@ char *path_roots_in_text(const struct scope *s, const struct source_place *at, c
         if (!copy)
                 (void) fail_memory(s->e);
         return copy;
+}
+
+bool path_has_part(const char *path, const char *part)
+{
+        size_t n = strlen(part);
+        for (const char *p = path; (p = strchr(p, '/')); p++)
+                if (strncmp(p + 1, part, n) == 0 && (p[1 + n] == '\0' || p[1 + n] == '/'))
+                        return true;
+        return false;
 }

@@ -151,22 +151,13 @@ static const struct {
         { "kernel", kernel, COUNT(kernel), false },
 };
 
-static bool has_part(const char *path, const char *part)
-{
-        size_t n = strlen(part);
-        for (const char *p = path; (p = strchr(p, '/')); p++)
-                if (strncmp(p + 1, part, n) == 0 && (p[1 + n] == '\0' || p[1 + n] == '/'))
-                        return true;
-        return false;
-}
-
 static bool fits(const struct row *r, const char *path)
 {
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
         size_t n = strlen(r->text), k = strlen(name);
         switch (r->how) {
         case PART:
-                return has_part(path, r->text);
+                return path_has_part(path, r->text);
         case NAME:
                 return strcmp(name, r->text) == 0;
         case SUFFIX: /* certificates that everybody has are no keys */

@@ -29,9 +29,8 @@ struct request {
 
 struct observer {
         const struct front *f;
-        int proc;                /* a /proc of the box's processes, of our own */
-        uint64_t told[TOLD_MAX]; /* hashes of what was told already */
-        unsigned told_count;
+        int proc; /* a /proc of the box's processes, of our own */
+        struct saw_told told;
         bool awake; /* the probe from inside is over: what is looked for now, the payload looks for */
 };
 
@@ -84,26 +83,6 @@ static void say_init(struct observer *o, const struct request *r)
         reply(o->f, r, in.major < 7 ? -EPROTO : 0, &out, sizeof out);
 }
 
-static uint64_t hash_of(const struct wall_denial *d)
-{
-        uint64_t h = 1469598103934665603ull ^ d->kind; /* FNV-1a: only against telling twice */
-        for (const char *p = d->path; *p; p++)
-                h = (h ^ (unsigned char) *p) * 1099511628211ull;
-        return h;
-}
-
-static bool is_news(struct observer *o, const struct wall_denial *d)
-{
-        uint64_t h = hash_of(d);
-        for (unsigned i = 0; i < o->told_count; i++)
-                if (o->told[i] == h)
-                        return false;
-        if (o->told_count == TOLD_MAX)
-                return false;
-        o->told[o->told_count++] = h;
-        return true;
-}
-
 /* Who asked waits for our answer, so the arguments of its call stand still, as far as they ever do. */
 static void tell_of(struct observer *o, const struct request *r, uint32_t dir)
 {
@@ -118,7 +97,7 @@ static void tell_of(struct observer *o, const struct request *r, uint32_t dir)
         saw_missing(o->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
         if (strcmp(m.denial.program, OWN_NAME) == 0)
                 return; /* our own search for the command; who takes that name keeps his misses to himself */
-        if (is_news(o, &m.denial))
+        if (saw_news(&o->told, TOLD_MAX, &m.denial))
                 (void) wire_offer(o->f->control, &m, sizeof m);
 }
 
@@ -171,7 +150,7 @@ static void tell_of_list(struct observer *o, const struct request *r)
         if (!front_tree_path(t, up, name, m.denial.path, sizeof m.denial.path))
                 return;
         saw_program(o->proc, r->head->pid, m.denial.program, sizeof m.denial.program);
-        if (is_news(o, &m.denial))
+        if (saw_news(&o->told, TOLD_MAX, &m.denial))
                 (void) wire_offer(o->f->control, &m, sizeof m);
 }
 

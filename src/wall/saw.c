@@ -4,6 +4,7 @@
 #include "wall/saw.h"
 
 #include "base/fd.h"
+#include "base/str.h"
 #include "wall/seccomp.h"
 
 #include <fcntl.h>
@@ -204,12 +205,6 @@ static bool read_call(int proc, uint32_t task, struct seccomp_data *ret)
         return true;
 }
 
-static bool leads_to(const char *path, const char *missing)
-{
-        size_t n = strlen(missing);
-        return strncmp(path, missing, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
 void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret)
 {
         struct seccomp_data d;
@@ -219,11 +214,27 @@ void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, st
         if (c) {
                 ret->kind = saw_kind(&d);
                 if (read_path(proc, task, &d, c->path, c->dir, ret->path, sizeof ret->path) &&
-                    (anywhere || leads_to(ret->path, missing)))
+                    (anywhere || path_under(ret->path, missing)))
                         return;
                 if (read_path(proc, task, &d, c->second, c->second_dir, ret->path, sizeof ret->path) &&
-                    (anywhere || leads_to(ret->path, missing)))
+                    (anywhere || path_under(ret->path, missing)))
                         return;
         }
         (void) snprintf(ret->path, sizeof ret->path, "%s", missing);
+}
+
+bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d)
+{
+        uint64_t h = 1469598103934665603ull ^ d->kind; /* FNV-1a */
+        for (const char *p = d->path; *p; p++)
+                h = (h ^ (unsigned char) *p) * 1099511628211ull;
+        uint64_t at = h % (2 * SAW_MAX);
+        for (; t->of[at]; at = (at + 1) % (2 * SAW_MAX))
+                if (t->of[at] == h)
+                        return false;
+        if (t->count == most)
+                return false;
+        t->of[at] = h;
+        t->count++;
+        return true;
 }

@@ -14,3 +14,12 @@ bool saw_call(int proc, uint32_t task, const struct seccomp_data *call, struct w
 void saw_program(int proc, uint32_t task, char *ret, size_t cap);
 /* Reading, writing or running: what a call would do to its path. */
 enum wall_tried saw_kind(const struct seccomp_data *call);
+
+/* What was told already: a path of a loop is told once. Zero is empty. */
+enum { SAW_MAX = 4096 };
+struct saw_told {
+        uint64_t of[2 * SAW_MAX]; /* hashes; 0: a free place */
+        unsigned count;
+};
+/* Is it new, and is there room below `most` (at most SAW_MAX)? Then it counts as told. */
+bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d);

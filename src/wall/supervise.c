@@ -2,6 +2,7 @@
 /* wall/supervise.c - init after the payload has started: reaps, passes signals on, tells of refused calls,
  * samples. When the payload ends, or the keeper is gone, init ends, and the pid namespace ends with it. */
 #include "base/fd.h"
+#include "base/str.h"
 #include "wall/internal.h"
 #include "wall/saw.h"
 #include "wire/wire.h"
@@ -25,13 +26,13 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
-enum { SAMPLE_MS = 50, TOLD_MAX = 512, SAW_MAX = 4096 };
+enum { SAMPLE_MS = 50, TOLD_MAX = 512 };
 
 struct watch {
         struct wall_init *w;
         int signals;
-        uint64_t told_of[2 * SAW_MAX]; /* hashes of the paths that were told; 0: a free place */
-        unsigned told, calls;
+        struct saw_told told; /* paths */
+        unsigned calls;
         bool alone; /* the reaper was killed */
         struct wall_end end;
 };
@@ -45,23 +46,6 @@ static void drop_own_powers(void)
         (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         (void) syscall(SYS_capset, &head, d);
         (void) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
-
-/* Has this been told before? A path of a loop is told once. */
-static bool is_news(struct watch *t, const char *path, uint32_t kind)
-{
-        uint64_t h = 1469598103934665603ull ^ kind; /* FNV-1a */
-        for (; *path; path++)
-                h = (h ^ (unsigned char) *path) * 1099511628211ull;
-        uint64_t at = h % (2 * SAW_MAX);
-        for (; t->told_of[at]; at = (at + 1) % (2 * SAW_MAX))
-                if (t->told_of[at] == h)
-                        return false;
-        if (t->told == (t->w->s->watch_all ? SAW_MAX : TOLD_MAX))
-                return false;
-        t->told_of[at] = h;
-        t->told++;
-        return true;
 }
 
 /* Would the mounts refuse it? What is not visible at all, the front tells of. */
@@ -86,13 +70,9 @@ static bool refused_by_mount(const struct wall_denial *d)
 static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
 {
         unsigned right = d->kind == TRIED_WRITE ? RIGHT_WRITE | RIGHT_DEVICE : RIGHT_READ | RIGHT_LIST;
-        for (size_t i = 0; i < p->rule_count; i++) {
-                size_t n = strlen(p->rules[i].path);
-                bool under = n == 1 || (strncmp(d->path, p->rules[i].path, n) == 0 &&
-                                        (d->path[n] == '/' || d->path[n] == '\0'));
-                if (under && p->rules[i].rights & right)
+        for (size_t i = 0; i < p->rule_count; i++)
+                if (p->rules[i].rights & right && path_under(d->path, p->rules[i].path))
                         return false;
-        }
         return true;
 }
 
@@ -112,7 +92,8 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
                 return;
         if (m.denial.kind != TRIED_RUN && !is_refused(t, &m.denial))
                 m.word = WALL_SAYS_SAW;
-        if ((m.word == WALL_SAYS_SAW && !t->w->s->watch_all) || !is_news(t, m.denial.path, m.denial.kind))
+        if ((m.word == WALL_SAYS_SAW && !t->w->s->watch_all) ||
+            !saw_news(&t->told, t->w->s->watch_all ? SAW_MAX : TOLD_MAX, &m.denial))
                 return;
         if (t->w->s->watch_all) /* who asked for all of it waits for it */
                 (void) wire_send(t->w->control, &m, sizeof m, -1);

@@ -204,6 +204,8 @@ unsigned flags_count(void);
 const char *flags_row(unsigned i);
 
 /* ---- show.c, patch.c, lines.c ---- */
+/* PREFIX and PATH as git writes names: in quotes, with octal escapes, where one line could not hold them. */
+void put_git_path(struct buf *out, const char *prefix, const char *path);
 
 struct shower {
         const struct layer *l;

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "a/NAME", in quotes with octal escapes where git would. */
-static void put_path(struct buf *out, const char *prefix, const char *path)
+void put_git_path(struct buf *out, const char *prefix, const char *path)
 {
         bool plain = true;
         for (const char *p = path; *p; p++)
@@ -99,13 +98,13 @@ static void put_names(struct buf *out, const char *path, bool old, bool now)
         const char *end = strchr(path, ' ') ? "\t\n" : "\n";
         buf_puts(out, "--- ");
         if (old)
-                put_path(out, "a/", path);
+                put_git_path(out, "a/", path);
         else
                 buf_puts(out, "/dev/null");
         buf_puts(out, old ? end : "\n");
         buf_puts(out, "+++ ");
         if (now)
-                put_path(out, "b/", path);
+                put_git_path(out, "b/", path);
         else
                 buf_puts(out, "/dev/null");
         buf_puts(out, now ? end : "\n");
@@ -127,9 +126,9 @@ static void put_file(struct buf *out, const char *path, const struct node *old, 
         if (same && git_mode(old) == git_mode(now))
                 return;
         buf_puts(out, "diff --git ");
-        put_path(out, "a/", path);
+        put_git_path(out, "a/", path);
         buf_putc(out, ' ');
-        put_path(out, "b/", path);
+        put_git_path(out, "b/", path);
         buf_putc(out, '\n');
         if (!was)
                 buf_printf(out, "new file mode %06o\n", git_mode(now));
@@ -222,7 +221,7 @@ int show_patch(struct shower *s, struct err *e)
                 if (!what)
                         continue;
                 buf_puts(&s->out, "# not in this patch: ");
-                put_path(&s->out, "", x->path);
+                put_git_path(&s->out, "", x->path);
                 buf_printf(&s->out, ": %s\n", what);
         }
         for (size_t i = 0; i < s->v->n; i++) {

@@ -317,28 +317,6 @@ int show_diffs(struct shower *s, struct err *e)
 
 /* ---- --name-only, --stat ---- */
 
-/* As git writes names: in quotes, with escapes, where one line could not hold them as they are. */
-static void put_quoted(struct buf *out, const char *name)
-{
-        bool plain = true;
-        for (const char *p = name; *p; p++)
-                plain &= (unsigned char) *p >= ' ' && (unsigned char) *p < 0x7f && *p != '"' && *p != '\\';
-        if (plain) {
-                buf_puts(out, name);
-                return;
-        }
-        buf_putc(out, '"');
-        for (const char *p = name; *p; p++) {
-                if (*p == '"' || *p == '\\')
-                        buf_printf(out, "\\%c", *p);
-                else if ((unsigned char) *p < ' ' || (unsigned char) *p >= 0x7f)
-                        buf_printf(out, "\\%03o", (unsigned char) *p);
-                else
-                        buf_putc(out, *p);
-        }
-        buf_putc(out, '"');
-}
-
 int show_names(struct shower *s, struct err *e)
 {
         (void) e;
@@ -351,7 +329,7 @@ int show_names(struct shower *s, struct err *e)
                         buf_printf(&name, "%s%s", host_of(s, x), s->l->doors[x->door].is_dir ? "/" : "");
                 if (!s->many || s->l->doors[x->door].is_dir)
                         buf_puts(&name, x->path);
-                put_quoted(&s->out, buf_str(&name));
+                put_git_path(&s->out, "", buf_str(&name));
                 buf_putc(&s->out, '\n');
                 flush_some(s);
         }
