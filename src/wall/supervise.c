@@ -25,6 +25,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 
 enum { SAMPLE_MS = 50, TOLD_MAX = 512 };
 
@@ -33,7 +34,8 @@ struct watch {
         int signals;
         struct saw_told told; /* paths */
         unsigned calls;
-        bool alone; /* the reaper was killed */
+        uint64_t sample_at; /* when to look again, in ms */
+        bool alone;         /* the reaper was killed */
         struct wall_end end;
 };
 
@@ -224,6 +226,18 @@ void wall_kill_stragglers(void)
         }
 }
 
+/* A sample reads files of every process: once in SAMPLE_MS, however often something else wakes us. */
+static bool sample_is_due(struct watch *t)
+{
+        struct timespec now;
+        (void) clock_gettime(CLOCK_MONOTONIC, &now);
+        uint64_t ms = (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+        if (ms < t->sample_at)
+                return false;
+        t->sample_at = ms + SAMPLE_MS;
+        return true;
+}
+
 static bool step(struct watch *t, bool *ret_over)
 {
         struct wall_init *w = t->w;
@@ -239,7 +253,7 @@ static bool step(struct watch *t, bool *ret_over)
                 answer_notification(t);
         else if (p[2].revents)
                 fd_close(&w->listener); /* no filtered task is left */
-        if ((p[1].revents && reap(t)) || (w->s->sample_limits && over_budget(t)))
+        if ((p[1].revents && reap(t)) || (w->s->sample_limits && sample_is_due(t) && over_budget(t)))
                 *ret_over = true;
         return true;
 }
@@ -257,6 +271,7 @@ int wall_supervise(struct wall_init *w)
         if (t.signals < 0)
                 return -1;
         drop_own_powers();
+        (void) sample_is_due(&t); /* from now */
         bool over = reap(&t);
         while (!over)
                 if (!step(&t, &over))
