@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bench/lap.c - times commands side by side: every round runs each command once, so that what disturbs the
  * machine disturbs all of them alike. A round begins when the machine is quiet, and is thrown away and run
- * again when the machine is busy at its end (both within a budget of seconds).
+ * again when the machine is busy at its end (both within a budget of seconds). Its order is shuffled, and one
+ * run before it is not counted: who comes first after a pause pays for cold caches and sleeping cores.
  * Called by bench/run: lap [-n ROUNDS] [-p PAUSE_US] [-g GATE_SECONDS] [-o TSV] < rows
  * A row is one line of tab-separated words: who, label of the row it is compared with, label, command...
  *   who   self; user: ids 65533, dropped before timing; v1: root, cgroup v2 hidden (crun refuses hybrid
@@ -215,15 +216,31 @@ static void warm_up(struct lap *l)
                 }
 }
 
+/* The same orders in every bench: rand() is never seeded. */
+static void shuffle(unsigned *order, unsigned n)
+{
+        for (unsigned i = 0; i < n; i++)
+                order[i] = i;
+        for (unsigned i = n; i > 1; i--) {
+                unsigned other = (unsigned) rand() % i, kept = order[i - 1];
+                order[i - 1] = order[other];
+                order[other] = kept;
+        }
+}
+
 static void run_round(struct lap *l, long round)
 {
+        unsigned order[ROWS_MAX];
+        shuffle(order, l->count);
+        if (!*l->rows[order[0]].reason)
+                (void) measure(l, order[0]);
         for (unsigned i = 0; i < l->count; i++) {
-                struct row *r = &l->rows[i];
+                struct row *r = &l->rows[order[i]];
                 if (*r->reason)
                         continue;
                 if (l->pause_us)
                         (void) usleep((useconds_t) l->pause_us);
-                struct answer a = measure(l, i);
+                struct answer a = measure(l, order[i]);
                 r->ns[round] = a.ns;
                 if (a.status)
                         set_reason(l, r, a);

@@ -10,11 +10,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* newer than musl's headers */
+#endif
+
 enum {
+        PAGE = 4096,
         SMALLEST_BITS = 5,
         LARGEST_BITS = 15,
         CLASSES = LARGEST_BITS - SMALLEST_BITS + 1,
-        ARENA_BYTES = 512 * 1024
+        ARENA_BYTES = 512 * 1024,
+        FIRST_BYTES = 128 * 1024 /* what a run without many doors uses */
 };
 
 /* Sixteen bytes in front of every piece, so that what follows is aligned for anything. */
@@ -27,7 +33,7 @@ struct head {
 };
 _Static_assert(sizeof(struct head) == 16, "keeps pieces aligned");
 
-static _Alignas(16) unsigned char arena[ARENA_BYTES];
+static _Alignas(PAGE) unsigned char arena[ARENA_BYTES];
 static size_t used;
 static struct head *free_list[CLASSES];
 
@@ -41,7 +47,7 @@ static unsigned class_of(size_t room)
 
 static struct head *map_piece(size_t room)
 {
-        size_t bytes = (room + sizeof(struct head) + 4095) & ~(size_t) 4095;
+        size_t bytes = (room + sizeof(struct head) + PAGE - 1) & ~(size_t) (PAGE - 1);
         struct head *h = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (h == MAP_FAILED)
                 return NULL;
@@ -51,6 +57,10 @@ static struct head *map_piece(size_t room)
 
 static struct head *carve(unsigned class)
 {
+        /* One call instead of a page fault for each of them. A kernel that has no such call (before 5.14), or
+         * larger pages, refuses it, and the faults come one by one. */
+        if (used == 0)
+                (void) madvise(arena, FIRST_BYTES, MADV_POPULATE_WRITE);
         size_t room = (size_t) 1 << (class + SMALLEST_BITS);
         if (ARENA_BYTES - used < room + sizeof(struct head))
                 return map_piece(room); /* given back by munmap, like any large piece */
