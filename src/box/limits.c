@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* On v2 a box is born in its group, so the group comes first; on v1 the group is made while init mounts. */
+/* Before init: where there is a v2 it is born in its group, also on hosts that keep limits by v1. */
 int keeper_groups_make(struct box *b, struct err *e)
 {
         limit_group_init(&b->group);

@@ -35,6 +35,7 @@ static const struct {
         { "cgroup namespace", host_look_cgroup_ns, true },
         { "time namespace", host_look_time, false },
         { "overlay", host_look_overlay, false },
+        { "fuse", host_look_fuse, false },
         { "idmapped mounts", host_look_idmap, false },
         { "no_new_privs", host_look_nnp, true },
         { "seccomp filter", host_look_seccomp, true },

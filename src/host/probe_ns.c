@@ -284,6 +284,48 @@ void host_look_overlay(struct host_finding *f)
                 host_mend(f, "sudo modprobe overlay");
 }
 
+/* As the observer of a box does, up to the first request. */
+static int try_fuse(struct host_outcome *o, unsigned long arg)
+{
+        (void) arg;
+        char options[64];
+        int sys = try_userns(o, 0);
+        if (sys)
+                return sys;
+        AUTO_FD(fuse, open("/dev/fuse", O_RDWR | O_CLOEXEC)); /* in the namespace: the kernel compares */
+        if (fuse < 0)
+                return failed(o, STEP_CHILD);
+        (void) snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse);
+        if (mount("fuse", "/tmp", "fuse", MS_NOSUID | MS_NODEV, options) < 0)
+                return failed(o, STEP_ATTR);
+        return 0;
+}
+
+/* Root's box opens it with an id that owns nothing. */
+static bool fuse_is_for_all(void)
+{
+        struct stat s;
+        return geteuid() != 0 || stat("/dev/fuse", &s) < 0 || (s.st_mode & 0006) == 0006;
+}
+
+void host_look_fuse(struct host_finding *f)
+{
+        char why[96];
+        struct host_outcome o = host_try(try_fuse, 0);
+        bool closed = !fuse_is_for_all();
+        if (o.sys == 0 && !closed) {
+                host_say(f, HOST_YES,
+                         "mounted in a user namespace: a hidden path that was asked for is told");
+                return;
+        }
+        host_say(f, HOST_WEAK, "hidden paths stay hidden, but are not told: %s",
+                 closed ? "/dev/fuse is for root alone" : host_why(&o, why));
+        if (closed || o.sys == EACCES)
+                host_mend(f, "sudo chmod 666 /dev/fuse");
+        else if (o.sys == ENOENT || o.sys == ENODEV || o.sys == ENXIO)
+                host_mend(f, "sudo modprobe fuse");
+}
+
 /* A child that only stands for its user namespace. */
 static int userns_fd(struct host_outcome *o)
 {

@@ -52,6 +52,12 @@ int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...)
         return -1;
 }
 
+int wall_fail_namespace(struct err *e, enum wall_step step, const char *what)
+{
+        (void) wall_fail(e, step, "%s", what);
+        return err_hint(e, "`cordon doctor` tells what this host lacks; `--wall process` needs no namespace");
+}
+
 /* Moves one descriptor to where nothing is in its way. */
 static int lift(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 4 + HANDLES_MAX); }
 
@@ -268,7 +274,7 @@ static int hide_groups(struct wall_init *w, struct err *e)
         if (w->plan->wall != WALL_NAMESPACE || wall_left_out(LAYER_CGROUP_NS))
                 return 0;
         if (unshare(CLONE_NEWCGROUP) < 0)
-                return wall_fail(e, STAGE_LIMITS, "hiding the control groups");
+                return wall_fail_namespace(e, STAGE_LIMITS, "hiding the control groups");
         w->layers |= 1u << LAYER_CGROUP_NS;
         return 0;
 }

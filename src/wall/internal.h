@@ -91,6 +91,9 @@ struct wall_init {
 
 int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* The same, where a namespace cannot be had. */
+int wall_fail_namespace(struct err *e, enum wall_step step, const char *what);
+
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
 /* front.c: the root as a watched one, detached; starts the observer. -1 with `watched` false and no error:

@@ -100,7 +100,7 @@ int wall_net_join(struct wall_init *w, struct err *e)
                 return -1;
         errno = w->net_error;
         if (w->net_ns < 0 || setns(w->net_ns, CLONE_NEWNET) < 0)
-                return wall_fail(e, STAGE_NET, "entering the network namespace");
+                return wall_fail_namespace(e, STAGE_NET, "entering the network namespace");
         fd_close(&w->net_ns);
         w->layers |= 1u << LAYER_NET;
         return 0;
