@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { STREAMS = 3, HARDWARE_FROM = 1 << 20, INPUTS_MAX = 6, END_WAIT_MS = 1000 };
+enum { STREAMS = 3, HARDWARE_FROM = 1 << 20, INPUTS_MAX = 6, END_WAIT_MS = 1000, SETTLE_MS = 50 };
 
 struct record {
         struct ledger *ledger;
@@ -278,6 +278,13 @@ int record_tick(struct box *b)
         return ledger_waits(b->record->ledger) ? LEDGER_COMMIT_MS / 2 : -1;
 }
 
+void record_settle(struct box *b)
+{
+        struct err ignored;
+        if (b->record && b->record->ledger)
+                (void) ledger_flush(b->record->ledger, SETTLE_MS, &ignored);
+}
+
 void record_bytes(struct box *b, int stream, const void *p, size_t n)
 {
         struct record *c = b->record;
@@ -313,6 +320,16 @@ static void add_stream(struct box *b, int stream)
                 note_input(b->record, id);
 }
 
+/* What servers answered came in too: the newest answer stands on those before it. */
+static void note_replies(struct box *b)
+{
+        char id[LEDGER_ID_MAX];
+        if (!b->record || b->broker.after == 0)
+                return;
+        ledger_effect_id(b->r.run, 'a', b->broker.after, id);
+        note_input(b->record, id);
+}
+
 /* What kind of effect a refusal was of, by its stable word. */
 static enum ledger_kind kind_of(const struct box_denial *d)
 {
@@ -343,15 +360,16 @@ static void add_destinations(struct box *b)
 {
         for (unsigned i = 0; b->record && i < b->r.net_count; i++) {
                 const struct egress_row *n = &b->r.net[i];
-                if (!n->allowed)
-                        continue;
+                uint32_t count = n->requests ? n->requests : n->connections;
+                if (!n->allowed || (n->told > 0 && n->told >= count))
+                        continue; /* those with consequences have records of their own */
                 struct ledger_record r =
                         record_of(b, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
                 r.target = n->to;
                 r.result = n->why[0] ? n->why : "done";
                 r.reach = n->reach == REACH_LOOPBACK ? LEDGER_REACH_SELF : LEDGER_REACH_NAMED;
-                r.bytes = (int64_t) (n->sent + n->received);
-                r.count = n->requests ? n->requests : n->connections;
+                r.bytes = (int64_t) (n->sent + n->received - n->told_bytes);
+                r.count = count - n->told;
                 ledger_more_text(&r, "address", n->address);
                 ledger_more_number(&r, "sent", (int64_t) n->sent);
                 ledger_more_number(&r, "received", (int64_t) n->received);
@@ -403,6 +421,7 @@ void record_finish(struct box *b)
         if (!b->up && b->record && !b->record->ledger)
                 record_up(b); /* a program that could not be started is told too */
         add_stream(b, 0);
+        note_replies(b);
         add_stream(b, 1);
         add_stream(b, 2);
         if (b->r.end == BOX_EXITED && b->r.code == 0)
