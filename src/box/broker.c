@@ -254,7 +254,7 @@ void broker_record(struct box *b)
         struct pollfd p = { .fd = b->broker.ledger, .events = POLLIN };
         record_settle(b);
         if (poll(&p, 1, 0) == 1 && (p.revents & POLLIN))
-                b->broker.writer = ledger_writer_start(b->r.run, b->broker.ledger, &e);
+                b->broker.writer = ledger_writer_start(b->r.run, b->r.name, b->broker.ledger, &e);
         if (b->broker.writer < 0 && (p.revents & POLLIN)) {
                 struct ledger_answer no = { .number = 0 };
                 (void) snprintf(no.why, sizeof no.why, "%.190s", e.what);

@@ -326,7 +326,7 @@ static void note_replies(struct box *b)
         char id[LEDGER_ID_MAX];
         if (!b->record || b->broker.after == 0)
                 return;
-        ledger_effect_id(b->r.run, 'a', b->broker.after, id);
+        ledger_effect_id(b->r.run, 'r', b->broker.after, id);
         note_input(b->record, id);
 }
 

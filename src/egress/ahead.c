@@ -21,7 +21,7 @@ struct ahead { /* one effect */
         struct ahead *next;
         struct flow *f; /* NULL: gone; its outcome is in q */
         bool open;      /* the intent is durable; else asked for */
-        uint64_t asked_ns, sent, received;
+        uint64_t asked_ns;
         struct ledger_ask q;
 };
 struct ahead_unsent { /* what the line did not take yet, in order */
@@ -152,7 +152,7 @@ static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **re
                 return HTTP_STAYS;
         }
         b->ahead_number++;
-        *a = (struct ahead){ b->aheads, f, false, b->now_ns, f->sent, f->received, *q };
+        *a = (struct ahead){ b->aheads, f, false, b->now_ns, *q };
         b->aheads = a;
         b->aheads_waiting++;
         f->ahead = a;
@@ -205,6 +205,9 @@ void ahead_over(struct flow *f, const char *result, const struct http_event *e)
 {
         struct ahead *a = f->ahead;
         struct broker *b = f->b;
+        uint64_t sent = f->sent - f->sent_told, received = f->received - f->received_told;
+        f->sent_told = f->sent;
+        f->received_told = f->received;
         if (!a)
                 return;
         f->ahead = NULL;
@@ -212,13 +215,13 @@ void ahead_over(struct flow *f, const char *result, const struct http_event *e)
         (void) snprintf(a->q.result, sizeof a->q.result, "%s%s", a->open ? "" : "kept inside: ", result);
         if (!a->open)
                 return; /* the answer to its intent is still to come */
-        a->q.sent = f->sent - a->sent;
-        a->q.received = f->received - a->received;
+        a->q.sent = sent;
+        a->q.received = received;
         a->q.status = e ? e->status : 0;
         if (f->row) {
                 (void) snprintf(a->q.address, sizeof a->q.address, "%s", f->row->address);
                 f->row->told++;
-                f->row->told_bytes += a->q.sent + a->q.received;
+                f->row->told_bytes += sent + received;
                 books_touch(b, f->row);
         }
         send_outcome(b, a);

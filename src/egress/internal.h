@@ -110,6 +110,7 @@ struct flow {
         struct egress_row *row;
         struct ahead *ahead;     /* its intent in the ledger, or NULL */
         uint64_t sent, received; /* bytes, so far */
+        uint64_t sent_told, received_told; /* of them, those of effects that are over */
         struct dial dial;
         struct half half[2];
         struct http_flow *http; /* requests are judged one by one; NULL: bytes are moved */

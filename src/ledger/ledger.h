@@ -115,6 +115,7 @@ struct ledger_view {
         struct span id, run, box, kind, phase, door, policy, target, reach, stage, result, digest;
         struct span trace, parents, more; /* JSON values */
         int64_t v, time_us, mono_us, clock, bytes, cost, count;
+        bool unknown; /* ledger_log_view(): an intent that no outcome names */
 };
 /* 0, or -1: these bytes are no canonical record. */
 int ledger_view_parse(struct span json, struct ledger_view *ret);
@@ -171,7 +172,7 @@ void ledger_read_origin(int fd, char ret_id[LEDGER_ID_MAX]);
  *
  * A run's broker has no files: before an effect with consequences leaves, it asks `cordon-ledger write`, a
  * process of its own, so that a slow disk holds up nobody but who waits for it. Messages of fixed size, see
- * wire/wire.h. The effect RUN.7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome RUN.a7. */
+ * wire/wire.h. Effect 7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome (the reply) RUN.r7. */
 enum { LEDGER_LINE = 3 }; /* the writer's end, at its start */
 struct ledger_ask {
         uint32_t number; /* from 1 on, only upward */
@@ -191,7 +192,7 @@ struct ledger_answer {
 };
 void ledger_effect_id(const char *run, char what, uint32_t number, char ret_id[LEDGER_ID_MAX]);
 /* Starts the writer on one end of a line; its process, or -1. */
-pid_t ledger_writer_start(const char *run, int line, struct err *e);
+pid_t ledger_writer_start(const char *run, const char *box, int line, struct err *e);
 
 /* ---- the tree (tree.c), RFC 6962: pure ---- */
 

@@ -31,14 +31,15 @@ static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *how, in
         return bad;
 }
 
-pid_t ledger_writer_start(const char *run, int line, struct err *e)
+pid_t ledger_writer_start(const char *run, const char *box, int line, struct err *e)
 {
-        char path[PATH_MAX], place[PATH_MAX], name[] = "cordon-ledger", verb[] = "write", of[LEDGER_ID_MAX];
+        char path[PATH_MAX], place[PATH_MAX], name[] = "cordon-ledger", verb[] = "write", of[LEDGER_ID_MAX], in[80];
         if (host_program("cordon-ledger", path, sizeof path, e) < 0 ||
             ledger_place(place, sizeof place, e) < 0)
                 return -1;
         (void) snprintf(of, sizeof of, "%s", run);
-        char *const argv[] = { name, verb, place, of, NULL }, *const empty[] = { NULL };
+        (void) snprintf(in, sizeof in, "%s", box);
+        char *const argv[] = { name, verb, place, of, in, NULL }, *const empty[] = { NULL };
         posix_spawn_file_actions_t files;
         posix_spawnattr_t how;
         pid_t pid = -1;

@@ -2,7 +2,7 @@
 /* ledger/main.c - cordon-ledger, the sealer: the one program that holds the ledger's key and links libcrypto.
  * Started by keepers in the background and by `cordon verify` and `cordon log`; no verb of a user.
  *
- *   write DIR RUN     intents of a run's broker, over descriptor 3 (writer.c)
+ *   write DIR RUN BOX intents of a run's broker, over descriptor 3 (writer.c)
  *   seal DIR          tiles and checkpoints until nobody has written for two seconds
  *   seal-once DIR     one checkpoint over all that is there
  *   rotate DIR        a new key
@@ -69,10 +69,10 @@ static int in_dir(const char *place, int (*work)(int dir, struct err *e), struct
         return jail_close(dir, true, e) < 0 ? -1 : work(dir, e);
 }
 
-static int write_for(const char *place, const char *run, struct err *e)
+static int write_for(const char *place, const char *run, const char *box, struct err *e)
 {
         int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        return jail_close(dir, false, e) < 0 ? -1 : writer_run(dir, run);
+        return jail_close(dir, false, e) < 0 ? -1 : writer_run(dir, run, box);
 }
 
 static int do_verb(int argc, char **argv, struct err *e)
@@ -86,10 +86,10 @@ static int do_verb(int argc, char **argv, struct err *e)
                         return in_dir(argv[2], verbs[i].work, e);
         if (argc == 3 && strcmp(argv[1], "check") == 0)
                 return check(argv[2], e);
-        if (argc == 4 && strcmp(argv[1], "write") == 0)
-                return write_for(argv[2], argv[3], e);
+        if (argc == 5 && strcmp(argv[1], "write") == 0)
+                return write_for(argv[2], argv[3], argv[4], e);
         return err_set(e, ERR_USAGE, 0,
-                       "usage: cordon-ledger seal|seal-once|rotate DIR, write DIR RUN, or check KEYS");
+                       "usage: cordon-ledger seal|seal-once|rotate DIR, write DIR RUN BOX, or check KEYS");
 }
 
 int main(int argc, char **argv)

@@ -18,7 +18,8 @@ bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v)
 {
         char target[2048];
         if ((f->box && !span_is(v->box, f->box)) || (f->run && !begins(v->run, f->run)) ||
-            (f->kind && !span_is(v->kind, f->kind) && !span_is(v->phase, f->kind)) ||
+            (f->kind && !span_is(v->kind, f->kind) && !span_is(v->phase, f->kind) &&
+             !(v->unknown && strcmp(f->kind, "unknown") == 0)) ||
             v->time_us < f->since_us)
                 return false;
         return !f->target || contains(span_str(ledger_plain(v->target, target, sizeof target)), f->target);
@@ -66,6 +67,8 @@ static void put_what(struct buf *out, const struct ledger_view *v)
                 put_inert(out, v->reach, 16);
                 buf_putc(out, ']');
         }
+        if (v->unknown)
+                buf_puts(out, " [outcome unknown]");
 }
 
 void ledger_line(const struct ledger_view *v, struct buf *out)
@@ -145,9 +148,7 @@ static void reached_add(struct reached *r, size_t *n, const struct ledger_view *
 static bool counts(const struct ledger_view *v)
 {
         bool reaches = v->reach.n && !span_is(v->reach, "self");
-        bool outcome = span_is(v->phase, "outcome") && ledger_element(v->parents, 0).n &&
-                       span_is(v->kind, "request");
-        return reaches && !span_is(v->phase, "denied") && !outcome;
+        return reaches && !span_is(v->phase, "denied") && !answers_intent(v);
 }
 
 static void reached_print(const struct reached *r, bool json, struct buf *out)

@@ -20,7 +20,7 @@ enum { BATCH = 64, OPEN_MAX_EFFECTS = 4096, LAST_WAIT_MS = 2000 };
 
 struct writer {
         int dir, line;
-        const char *run;
+        const char *run, *box;
         struct ledger *l; /* NULL: not now */
         uint32_t last;    /* the greatest number that was asked for */
         uint32_t open[OPEN_MAX_EFFECTS + BATCH];
@@ -66,6 +66,7 @@ static int add(struct writer *w, struct ledger_record *r, char what, uint32_t nu
         char name[16];
         (void) snprintf(name, sizeof name, "%c%u", what, number);
         r->name = name;
+        r->box = w->box;
         return ledger_append(w->l, r, false, NULL, e);
 }
 
@@ -81,7 +82,6 @@ static int add_intent(struct writer *w, const struct ledger_ask *q, struct err *
                 struct ledger_record c = ledger_record_of(LEDGER_CREDENTIAL, LEDGER_CREDENTIALED);
                 c.target = q->credential;
                 c.door = q->door;
-                c.reach = r.reach;
                 c.stage = r.stage;
                 c.result = "put into a request";
                 c.parents[c.parent_count++] = start;
@@ -91,7 +91,7 @@ static int add_intent(struct writer *w, const struct ledger_ask *q, struct err *
                 r.parents[r.parent_count++] = used;
         }
         if (q->after > 0 && q->after <= w->last) {
-                ledger_effect_id(w->run, 'a', q->after, before);
+                ledger_effect_id(w->run, 'r', q->after, before);
                 r.parents[r.parent_count++] = before;
         }
         return add(w, &r, 'q', q->number, e);
@@ -141,7 +141,7 @@ static void add_outcome(struct writer *w, struct ledger_ask *q)
                 ledger_more_number(&r, "status", q->status);
         if (q->address[0])
                 ledger_more_text(&r, "address", q->address);
-        (void) add(w, &r, 'a', q->number, &ignored);
+        (void) add(w, &r, 'r', q->number, &ignored);
         q->number = 0; /* told */
 }
 
@@ -234,11 +234,11 @@ static int serve(struct writer *w)
         return r;
 }
 
-int writer_run(int dir, const char *run)
+int writer_run(int dir, const char *run, const char *box)
 {
         static struct writer w;
         struct err ignored;
-        w = (struct writer){ .dir = dir, .line = LEDGER_LINE, .run = run };
+        w = (struct writer){ .dir = dir, .line = LEDGER_LINE, .run = run, .box = box };
         while (serve(&w) == 0)
                 ;
         if (w.l)
