@@ -217,6 +217,31 @@ static void add_doors(struct box *b)
         }
 }
 
+/* A door on a file that another run made: that run's effect is a cause of this one's. Directories have no
+ * origin: what is read below one is not seen. */
+static void add_origins(struct box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        for (size_t i = 0; b->record && i < n; i++) {
+                char origin[LEDGER_ID_MAX], id[LEDGER_ID_MAX];
+                bool file = d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || d[i].kind == DOOR_WRITE;
+                if (!file || !d[i].path)
+                        continue;
+                ledger_path_origin(d[i].path, origin);
+                if (!origin[0])
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
+                r.door = policy_door_word(d[i].kind);
+                r.target = d[i].path;
+                r.result = "made by another run";
+                r.parents[r.parent_count++] = origin;
+                add(b, &r, id);
+                if (b->record)
+                        note_input(b->record, id);
+        }
+}
+
 static int begin(struct box *b, bool durable, struct err *e)
 {
         look_at_streams(b);
@@ -264,6 +289,7 @@ void record_up(struct box *b)
         }
         add_handles(b, false);
         add_doors(b);
+        add_origins(b);
         if (!b->record)
                 return;
         (void) ledger_flush(b->record->ledger, 0, &e); /* busy: it goes with the next */
@@ -302,7 +328,7 @@ static void add_stream(struct box *b, int stream)
 {
         static const char *const doors[] = { "stdin", "stdout", "stderr" };
         struct record *c = b->record;
-        char digest[72], id[LEDGER_ID_MAX] = "";
+        char digest[72], id[LEDGER_ID_MAX] = "", origin[LEDGER_ID_MAX] = "";
         if (!c || c->stream[stream].bytes == 0)
                 return;
         struct ledger_record r = record_of(b, stream ? LEDGER_OUTPUT : LEDGER_HANDLE, LEDGER_OUTCOME);
@@ -313,6 +339,10 @@ static void add_stream(struct box *b, int stream)
         ledger_more_text(&r, "pipe", c->pipe[stream]);
         if (stream > 0)
                 caused_by_inputs(c, &r);
+        else
+                ledger_read_origin(b->c.io.in, origin);
+        if (origin[0])
+                r.parents[r.parent_count++] = origin;
         if (stream == 1 && b->r.output_truncated)
                 r.result = "cut at its limit";
         add(b, &r, id);

@@ -167,6 +167,7 @@ void ledger_wake_sealer(const struct ledger *l);
 void ledger_stamp_origin(int fd, const char *id);
 /* The effect that made this file, or "". */
 void ledger_read_origin(int fd, char ret_id[LEDGER_ID_MAX]);
+void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX]); /* "" for a link */
 
 /* ---- write-ahead for the world (line.c, writer.c) ----
  *
