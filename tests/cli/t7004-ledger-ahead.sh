@@ -162,6 +162,37 @@ mv "$T/libexec/cordon-ledger" "$T/libexec/away"
 unwritable "no writer" "the program cordon-ledger is not installed"
 mv "$T/libexec/away" "$T/libexec/cordon-ledger"
 
+# ---- the flush to the disk is what is waited for ----
+flushed() { # INJECTION: what happens to the writer's flushes from now on; the box asks twice more
+        : >"$T/seen"
+        "$CORDON" run -q --name flush --net "$POST" -- sh -c '
+                curl -s -m 20 -o /dev/null -d x http://127.0.0.1:8090/starts
+                sleep 1.5
+                curl -s -m 20 -w "%{http_code} %{time_starttransfer}\n" -d x http://127.0.0.1:8090/second
+                sleep 1.5
+                curl -s -m 20 -w "%{http_code}\n" -d x http://127.0.0.1:8090/third' >"$T/out" 2>/dev/null </dev/null 9>&- &
+        keeper=$!
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+                [ -z "$(writers write)" ] || break
+                sleep 0.1
+        done
+        sleep 0.3
+        strace -p "$(writers write | head -n 1)" -o "$T/calls" -e trace=fdatasync -e "inject=fdatasync:$1" 2>/dev/null 9>&- &
+        wait $keeper
+}
+if command -v strace >/dev/null && [ "$CORDON_LAB" = root ] && strace -o /dev/null true 2>/dev/null; then
+        flushed delay_enter=700000:when=1
+        is "a disk that is slow to flush: all goes" "$(tr '\n' ' ' <"$T/seen")" "POST /starts POST /second POST /third "
+        ok "but not before the flush" test "$(sed -n 's/^200 0*\([0-9]*\)\.\([0-9]\).*/\1\2/p' "$T/out")" -ge 7
+        flushed error=EIO:syscall=getpid:when=1
+        is "a flush that failed: nothing leaves, and the next flush is not believed either" "$(tr '\n' ' ' <"$T/seen")" "POST /starts "
+        has "with the reason" "$(cat "$T/out")" "Input/output error"
+        is "and the ledger says that it was kept inside" "$(log --json --box flush | jq -r 'select(.id | endswith(".r2")) | .result' | tail -n 1)" \
+                "kept inside: its intent is not known to be durable"
+else
+        skip "the flush to the disk is what is waited for" "strace is missing, or may not look"
+fi
+
 # ---- an apply ----
 mkdir "$T/tree" && echo old >"$T/tree/file" && chmod 755 "$T/tree"
 "$CORDON" run -q --no-stdin --edit "$T/tree" -- sh -c "echo new >$T/tree/file"
