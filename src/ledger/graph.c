@@ -136,12 +136,33 @@ static void join_pipe(struct ledger_graph *g, int64_t other, uint64_t index, con
                 add_edge(g, (int64_t) index, (uint64_t) other, LINK_PIPE);
 }
 
+/* Content that could be told apart: an empty file is like any other. */
+static bool has_content(const struct ledger_view *v)
+{
+        static const char nothing[] = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        return v->digest.n > 0 && !span_is(v->digest, nothing) && (v->bytes > 0 || span_is(v->kind, "file"));
+}
+
+/* The file itself told who made it, and it is still that: others with the same content are no cause. */
+static bool origin_told(const struct ledger_graph *g, const struct ledger_view *v)
+{
+        struct ledger_view o;
+        struct span parent;
+        for (unsigned n = 0; (parent = ledger_element(v->parents, n)).n > 0; n++) {
+                int64_t at = map_get(&g->ids, parent);
+                if (at >= 0 && ledger_log_view(g->log, (uint64_t) at, &o) == 0 && is_output(&o) &&
+                    span_eq(o.digest, v->digest))
+                        return true;
+        }
+        return false;
+}
+
 static void join(struct ledger_graph *g, struct joins *j, uint64_t i, const struct ledger_view *v)
 {
         struct ledger_view o;
         struct span pipe = ledger_member(v->more, "pipe");
-        bool bytes = v->digest.n > 0 && v->bytes > 0;
-        if (is_input(v) && bytes) {
+        bool bytes = has_content(v);
+        if (is_input(v) && bytes && !origin_told(g, v)) {
                 int64_t from = map_get(&j->bytes, v->digest);
                 if (from >= 0 && ledger_log_view(g->log, (uint64_t) from, &o) == 0 && !span_eq(o.run, v->run))
                         add_edge(g, from, i, LINK_BYTES);
