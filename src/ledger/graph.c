@@ -9,6 +9,7 @@
  * An edge goes from the cause to the effect. Causes are looked for in any run, however long ago. */
 #include "ledger/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct slot {
@@ -230,6 +231,13 @@ const struct ledger_edge *ledger_graph_edges(const struct ledger_graph *g, size_
         return g->edges;
 }
 
+static bool map_has_run(const struct ledger_graph *g, struct span run)
+{
+        char start[LEDGER_ID_MAX];
+        (void) snprintf(start, sizeof start, "%.*s.start", (int) (run.n < 48 ? run.n : 48), (const char *) run.p);
+        return map_get(&g->ids, span_str(start)) >= 0;
+}
+
 int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct err *e)
 {
         int64_t exact = map_get(&g->ids, span_str(id)), found = -1;
@@ -250,6 +258,10 @@ int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct e
         else
                 (void) err_set(e, ERR_USAGE, 0, "%u records begin with %.60s: give more of the id", matches,
                                id);
-        (void) err_hint(e, "`cordon log` lists them");
+        const char *dot = strchr(id, '.');
+        if (matches == 0 && dot && map_has_run(g, span_of(id, (size_t) (dot - id))))
+                (void) err_hint(e, "`cordon log --run %.*s` lists what that run left", (int) (dot - id), id);
+        else
+                (void) err_hint(e, "`cordon log` lists them");
         return -1;
 }

@@ -269,7 +269,8 @@ void ledger_line(const struct ledger_view *v, struct buf *out);
 void ledger_field(const struct ledger_log *l, const char *target, bool json, struct buf *out);
 /* Whom effects reached, by reach and target. */
 void ledger_reached(const struct ledger_log *l, bool json, struct buf *out);
-/* The one run that `which` names, by id, unique beginning of it, or box name (the newest). */
+/* The one run that `which` names, by id, unique beginning of it, or box name (the newest); "" is the newest
+ * of all. */
 int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX],
                     struct err *e);
 /* A run as a picture: its doors, effects and denials on a time line. */
