@@ -110,7 +110,7 @@ _cordon() {
                 _cordon_argument "$prev" "$cur" && return
                 case $verb:$cur in
                 diff:-*) _cordon_complete_words "--stat --name-only --json -l --list --color --no-pager -h --help" "$cur" ;;
-                apply:-*) _cordon_complete_words "--include-flagged --to --as-patch -h --help" "$cur" ;;
+                apply:-*) _cordon_complete_words "--include-flagged --to --ledger --as-patch -h --help" "$cur" ;;
                 *) _cordon_complete_words "$(_cordon_layers)" "$cur" ;;
                 esac
                 ;;

@@ -129,6 +129,7 @@ complete -c cordon -n '__cordon_verb diff' -l color -x -a 'auto always never' -d
 complete -c cordon -n '__cordon_verb diff' -l no-pager -d 'Never through the pager'
 complete -c cordon -n '__cordon_verb apply' -l include-flagged -d 'Also what the host would execute or trust'
 complete -c cordon -n '__cordon_verb apply' -l to -x -a '(__fish_complete_directories)' -d 'Into this directory'
+complete -c cordon -n '__cordon_verb apply' -l ledger -x -a 'on off' -d 'Record it'
 complete -c cordon -n '__cordon_verb apply' -l as-patch -r -F -d 'Write a patch instead'
 complete -c cordon -n '__cordon_verb vault' -a 'add list rm rotate'
 complete -c cordon -n '__cordon_verb vault' -l from-file -r -F -d 'The secret is in a file'

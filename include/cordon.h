@@ -215,6 +215,7 @@ typedef struct cordon_work_apply_options {
         void *out_ctx;
         void (*effect)(void *ctx, const cordon_work_effect *effect);
         void *effect_ctx;
+        int no_ledger; /* without a record; else an apply that cannot be recorded is refused */
 } cordon_work_apply_options;
 typedef struct cordon_work_outcome {
         char run[64];

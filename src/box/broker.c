@@ -9,6 +9,7 @@
 #include "base/trust.h"
 #include "box/internal.h"
 #include "host/host.h"
+#include "ledger/ledger.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { READY_MS = 10000, LAST_WORDS_MS = 1000, STACK_BYTES = 32768 };
+enum { READY_MS = 10000, LAST_WORDS_MS = 1000, WRITER_MS = 3000, STACK_BYTES = 32768 };
 
 /* ---- start ---- */
 
@@ -89,8 +90,23 @@ static int send_text(const struct box *b, struct egress_order o, struct span tex
         return wire_send(b->broker.control, &o, sizeof o, fd);
 }
 
+/* A run that is recorded: the broker gets a line, on which it asks before effects with consequences. Who
+ * answers is started when it asks for the first time: most runs never do. */
+static int send_line(struct box *b)
+{
+        const struct egress_order o = { .command = EGRESS_LEDGER };
+        int ends[2];
+        if (b->c.ledger == BOX_LEDGER_OFF)
+                return 0;
+        if (wire_pair(ends) < 0)
+                return -1;
+        AUTO_FD(its, ends[1]);
+        b->broker.ledger = ends[0];
+        return wire_send(b->broker.control, &o, sizeof o, its);
+}
+
 /* The policy last: it is what the broker waits for. */
-static int send_all(const struct box *b, struct err *e)
+static int send_all(struct box *b, struct err *e)
 {
         const struct egress_order grants = { .command = EGRESS_GRANTS };
         const struct egress_order policy = { .command = EGRESS_POLICY,
@@ -104,6 +120,7 @@ static int send_all(const struct box *b, struct err *e)
                       send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
         bad = bad || (b->c.answers.n &&
                       send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
+        bad = bad || send_line(b) < 0;
         if (bad || send_text(b, policy, buf_span(&text)) < 0)
                 return err_set(e, ERR_IO, errno, "the policy could not be handed to the broker");
         return 0;
@@ -222,10 +239,44 @@ void broker_hear(struct box *b)
         }
         b->r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_EFFECTS);
         b->r.net_lost = m.lost;
+        b->broker.after = m.after > b->broker.after ? m.after : b->broker.after;
         if (m.word == EGRESS_SAYS_ROW)
                 take_row(b, &m.row);
         else if (m.word == EGRESS_SAYS_DONE)
                 reap(b, BROKER_DONE);
+}
+
+/* Its start is in the file before its effects are. A writer that cannot be had closes the broker's doors with
+ * consequences; it is told why. */
+void broker_record(struct box *b)
+{
+        struct err e;
+        struct pollfd p = { .fd = b->broker.ledger, .events = POLLIN };
+        record_settle(b);
+        if (poll(&p, 1, 0) == 1 && (p.revents & POLLIN))
+                b->broker.writer = ledger_writer_start(b->r.run, b->r.name, b->broker.ledger, &e);
+        if (b->broker.writer < 0 && (p.revents & POLLIN)) {
+                struct ledger_answer no = { .number = 0 };
+                (void) snprintf(no.why, sizeof no.why, "%.190s", e.what);
+                (void) wire_send(b->broker.ledger, &no, sizeof no, -1);
+        }
+        fd_close(&b->broker.ledger);
+}
+
+/* The broker is gone, and with it its line: the writer writes what came over it, and ends. One whose disk does
+ * not answer is left to it. */
+static void end_writer(struct box *b)
+{
+        uint64_t until = clock_mono_ns() + WRITER_MS * UINT64_C(1000000);
+        const struct timespec pause = { 0, 500000 };
+        fd_close(&b->broker.ledger);
+        while (b->broker.writer > 0) {
+                pid_t r = waitpid(b->broker.writer, NULL, WNOHANG);
+                if (r == b->broker.writer || (r < 0 && errno != EINTR) || clock_mono_ns() > until)
+                        b->broker.writer = -1;
+                else
+                        (void) nanosleep(&pause, NULL);
+        }
 }
 
 /* ---- end ---- */
@@ -270,6 +321,7 @@ void broker_finish(struct box *b)
         }
         bool was = b->broker.pid > 0 || b->r.broker != BROKER_NONE;
         reap(b, BROKER_DIED);
+        end_writer(b);
         if (!was || b->broker.told)
                 return;
         b->broker.told = true;

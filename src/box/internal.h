@@ -30,6 +30,9 @@ struct pump { /* one direction of one stream */
 struct broker_line { /* to the broker of this box */
         pid_t pid;
         int control;
+        int ledger;      /* the writer's end of the broker's line, until somebody asks; or -1 */
+        pid_t writer;    /* of the ledger, for this run; or -1 */
+        uint32_t after;  /* the newest effect that had its outcome in the ledger */
         int trust; /* what programs in the box are to trust, or -1 */
         struct egress_row *rows;
         bool told; /* its refusals are in the result */
@@ -100,6 +103,7 @@ int broker_start(struct box *b, struct err *e);
 int broker_await(struct box *b, struct err *e); /* until it is ready */
 void broker_give(struct box *b, const struct wall_message *m, int fd);
 void broker_hear(struct box *b);
+void broker_record(struct box *b); /* its first effect with consequences: the ledger's writer is started */
 void broker_finish(struct box *b); /* takes its last words; nothing of it is left */
 
 /* registry.c */
@@ -112,6 +116,8 @@ int record_new(struct box *b, struct err *e);
 void record_up(struct box *b);
 /* Writes what waits for the ledger; when to call again, in ms, or -1: nothing waits. */
 int record_tick(struct box *b);
+/* All that was recorded so far is in the file, if that can be had at once. */
+void record_settle(struct box *b);
 void record_bytes(struct box *b, int stream, const void *p, size_t n);
 void record_finish(struct box *b);
 void record_free(struct box *b);

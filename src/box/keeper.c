@@ -88,7 +88,7 @@ static struct box *box_new(const struct box_config *c)
         b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1 };
         b->janitor = (struct limit_janitor){ -1, -1 };
         b->tty = b->registry = b->held = -1;
-        b->broker = (struct broker_line){ .pid = -1, .control = -1, .trust = -1 };
+        b->broker = (struct broker_line){ .pid = -1, .control = -1, .ledger = -1, .writer = -1, .trust = -1 };
         for (unsigned i = 0; i < HANDLES_MAX; i++)
                 b->memfd[i] = -1;
         for (unsigned i = 0; i < 3; i++)
@@ -296,6 +296,7 @@ enum {
         SLOT_OOM,
         SLOT_REGISTRY,
         SLOT_BROKER,
+        SLOT_LEDGER,
         SLOT_PUMPS,
         SLOT__COUNT = SLOT_PUMPS + 3
 };
@@ -329,6 +330,8 @@ static void serve(struct box *b, const struct pollfd *p)
                 hear(b);
         if (p[SLOT_REGISTRY].revents)
                 registry_serve(b);
+        if (p[SLOT_LEDGER].revents)
+                broker_record(b);
         if (p[SLOT_BROKER].revents)
                 broker_hear(b);
         pump_serve(b, p + SLOT_PUMPS, 3);
@@ -348,6 +351,7 @@ static int step(struct box *b, int timeout_ms)
                 [SLOT_OOM] = { .fd = b->group.oom_event, .events = keeper_oom_events(b) },
                 [SLOT_REGISTRY] = { .fd = b->registry, .events = POLLIN },
                 [SLOT_BROKER] = { .fd = b->broker.control, .events = POLLIN },
+                [SLOT_LEDGER] = { .fd = b->broker.ledger, .events = POLLIN },
         };
         (void) pump_poll(b, p + SLOT_PUMPS);
         int n = poll(p, SLOT__COUNT, wait_ms(b, timeout_ms));

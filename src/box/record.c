@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { STREAMS = 3, HARDWARE_FROM = 1 << 20, INPUTS_MAX = 6, END_WAIT_MS = 1000 };
+enum { STREAMS = 3, HARDWARE_FROM = 1 << 20, INPUTS_MAX = 6, END_WAIT_MS = 1000, SETTLE_MS = 50 };
 
 struct record {
         struct ledger *ledger;
@@ -217,6 +217,31 @@ static void add_doors(struct box *b)
         }
 }
 
+/* A door on a file that another run made: that run's effect is a cause of this one's. Directories have no
+ * origin: what is read below one is not seen. */
+static void add_origins(struct box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        for (size_t i = 0; b->record && i < n; i++) {
+                char origin[LEDGER_ID_MAX], id[LEDGER_ID_MAX];
+                bool file = d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || d[i].kind == DOOR_WRITE;
+                if (!file || !d[i].path)
+                        continue;
+                ledger_path_origin(d[i].path, origin);
+                if (!origin[0])
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
+                r.door = policy_door_word(d[i].kind);
+                r.target = d[i].path;
+                r.result = "made by another run";
+                r.parents[r.parent_count++] = origin;
+                add(b, &r, id);
+                if (b->record)
+                        note_input(b->record, id);
+        }
+}
+
 static int begin(struct box *b, bool durable, struct err *e)
 {
         look_at_streams(b);
@@ -264,6 +289,7 @@ void record_up(struct box *b)
         }
         add_handles(b, false);
         add_doors(b);
+        add_origins(b);
         if (!b->record)
                 return;
         (void) ledger_flush(b->record->ledger, 0, &e); /* busy: it goes with the next */
@@ -276,6 +302,13 @@ int record_tick(struct box *b)
                 return -1;
         ledger_tick(b->record->ledger);
         return ledger_waits(b->record->ledger) ? LEDGER_COMMIT_MS / 2 : -1;
+}
+
+void record_settle(struct box *b)
+{
+        struct err ignored;
+        if (b->record && b->record->ledger)
+                (void) ledger_flush(b->record->ledger, SETTLE_MS, &ignored);
 }
 
 void record_bytes(struct box *b, int stream, const void *p, size_t n)
@@ -295,7 +328,7 @@ static void add_stream(struct box *b, int stream)
 {
         static const char *const doors[] = { "stdin", "stdout", "stderr" };
         struct record *c = b->record;
-        char digest[72], id[LEDGER_ID_MAX] = "";
+        char digest[72], id[LEDGER_ID_MAX] = "", origin[LEDGER_ID_MAX] = "";
         if (!c || c->stream[stream].bytes == 0)
                 return;
         struct ledger_record r = record_of(b, stream ? LEDGER_OUTPUT : LEDGER_HANDLE, LEDGER_OUTCOME);
@@ -306,11 +339,25 @@ static void add_stream(struct box *b, int stream)
         ledger_more_text(&r, "pipe", c->pipe[stream]);
         if (stream > 0)
                 caused_by_inputs(c, &r);
+        else
+                ledger_read_origin(b->c.io.in, origin);
+        if (origin[0])
+                r.parents[r.parent_count++] = origin;
         if (stream == 1 && b->r.output_truncated)
                 r.result = "cut at its limit";
         add(b, &r, id);
         if (stream == 0 && b->record)
                 note_input(b->record, id);
+}
+
+/* What servers answered came in too: the newest answer stands on those before it. */
+static void note_replies(struct box *b)
+{
+        char id[LEDGER_ID_MAX];
+        if (!b->record || b->broker.after == 0)
+                return;
+        ledger_effect_id(b->r.run, 'r', b->broker.after, id);
+        note_input(b->record, id);
 }
 
 /* What kind of effect a refusal was of, by its stable word. */
@@ -343,15 +390,16 @@ static void add_destinations(struct box *b)
 {
         for (unsigned i = 0; b->record && i < b->r.net_count; i++) {
                 const struct egress_row *n = &b->r.net[i];
-                if (!n->allowed)
-                        continue;
+                uint32_t count = n->requests ? n->requests : n->connections;
+                if (!n->allowed || (n->told > 0 && n->told >= count))
+                        continue; /* those with consequences have records of their own */
                 struct ledger_record r =
                         record_of(b, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
                 r.target = n->to;
                 r.result = n->why[0] ? n->why : "done";
                 r.reach = n->reach == REACH_LOOPBACK ? LEDGER_REACH_SELF : LEDGER_REACH_NAMED;
-                r.bytes = (int64_t) (n->sent + n->received);
-                r.count = n->requests ? n->requests : n->connections;
+                r.bytes = (int64_t) (n->sent + n->received - n->told_bytes);
+                r.count = count - n->told;
                 ledger_more_text(&r, "address", n->address);
                 ledger_more_number(&r, "sent", (int64_t) n->sent);
                 ledger_more_number(&r, "received", (int64_t) n->received);
@@ -403,6 +451,7 @@ void record_finish(struct box *b)
         if (!b->up && b->record && !b->record->ledger)
                 record_up(b); /* a program that could not be started is told too */
         add_stream(b, 0);
+        note_replies(b);
         add_stream(b, 1);
         add_stream(b, 2);
         if (b->r.end == BOX_EXITED && b->r.code == 0)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 struct apply {
-        bool flagged;
+        bool flagged, no_ledger;
         const char *to, *patch;
 };
 
@@ -25,6 +25,15 @@ static int set_to(void *ctx, const char *value)
         return 0;
 }
 
+static int set_ledger(void *ctx, const char *value)
+{
+        bool on = strcmp(value, "on") == 0;
+        if (!on && strcmp(value, "off") != 0)
+                return cli_usage("--ledger takes on or off"), -1;
+        ((struct apply *) ctx)->no_ledger = !on;
+        return 0;
+}
+
 static int set_patch(void *ctx, const char *value)
 {
         ((struct apply *) ctx)->patch = value;
@@ -34,6 +43,7 @@ static int set_patch(void *ctx, const char *value)
 const struct cli_option apply_options[] = {
         { "include-flagged", 0, NULL, "also what the host would execute or trust", set_flagged },
         { "to", 0, "DIR", "into this directory; the layer stays", set_to },
+        { "ledger", 0, "on|off", "record it; what cannot be recorded is not applied (default: on)", set_ledger },
         { "as-patch", 0, "FILE", "write a patch for `git apply` instead (- is standard output)", set_patch },
         { 0 },
 };
@@ -94,6 +104,7 @@ int verb_apply(int argc, char **argv)
                 return write_patch(o.run, o.paths, a.patch);
         o.include_flagged = a.flagged;
         o.to = a.to;
+        o.no_ledger = a.no_ledger;
         return cordon_work_apply(&o, &r, &e) < 0 ? cli_error(&e) : tell_apply(&r, &a);
 }
 

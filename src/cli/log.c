@@ -15,7 +15,12 @@ struct log {
         const char *format;
         int64_t before_us;
         bool json, follow;
+        size_t last; /* only so many; 0: all */
+        char **ring; /* of them */
+        size_t seen;
 };
+
+enum { LAST_MAX = 1000000 };
 
 static int set_json(void *ctx, const char *value)
 {
@@ -75,6 +80,17 @@ static int set_older(void *ctx, const char *value)
         return take_time(value, &((struct log *) ctx)->before_us);
 }
 
+static int set_last(void *ctx, const char *value)
+{
+        struct log *l = ctx;
+        char *end;
+        unsigned long n = strtoul(value, &end, 10);
+        if (*end || end == value || n == 0 || n > LAST_MAX)
+                return cli_usage("--last takes a number from 1 to %d", LAST_MAX), -1;
+        l->last = n;
+        return 0;
+}
+
 const struct cli_option log_options[] = {
         { "follow", 'f', NULL, "go on with what is written from now on", set_follow },
         { "box", 0, "NAME", "of boxes with this name", set_box },
@@ -82,6 +98,7 @@ const struct cli_option log_options[] = {
         { "kind", 0, "KIND", "file, exec, net, request ..., or a phase: denied, intent ...", set_kind },
         { "target", 0, "TEXT", "with this in the target", set_target },
         { "since", 0, "TIME", "not older: 90s, 2h, 7d, or a date", set_since },
+        { "last", 'n', "N", "only the newest N", set_last },
         { "json", 0, NULL, "the records themselves, one a line", set_json },
         { "format", 0, "FORMAT", "export: jsonl, otlp, ocsf or prometheus", set_format },
         { "older", 0, "TIME", "prune: what is older", set_older },
@@ -90,7 +107,29 @@ const struct cli_option log_options[] = {
 
 static void print_record(void *ctx, const char *json, const char *line)
 {
-        (void) puts(((const struct log *) ctx)->json ? json : line);
+        struct log *l = ctx;
+        const char *text = l->json ? json : line;
+        size_t at = l->seen++;
+        if (!l->ring) {
+                (void) puts(text);
+                return;
+        }
+        char **slot = &l->ring[at % l->last];
+        free(*slot);
+        *slot = strdup(text);
+}
+
+/* What was kept, oldest first; from here on all is printed at once. */
+static void print_last(struct log *l)
+{
+        for (size_t i = l->seen > l->last ? l->seen - l->last : 0; l->ring && i < l->seen; i++) {
+                char *text = l->ring[i % l->last];
+                if (text)
+                        (void) puts(text);
+                free(text);
+        }
+        free(l->ring);
+        l->ring = NULL;
 }
 
 static int list(struct log *l)
@@ -98,9 +137,13 @@ static int list(struct log *l)
         cordon_error e = { 0 };
         uint64_t cursor = 0;
         struct timespec tick = { 0, 200000000 };
+        l->ring = l->last ? calloc(l->last, sizeof *l->ring) : NULL;
+        if (l->last && !l->ring)
+                return cli_usage("no memory for --last %zu", l->last);
         for (;;) {
                 if (cordon_log_each(&l->filter, &cursor, print_record, l, &e) < 0)
                         return cli_error(&e);
+                print_last(l);
                 if (!l->follow)
                         return 0;
                 if (fflush(stdout) != 0)
@@ -121,8 +164,16 @@ static int do_show(struct log *l, const char *arg)
 {
         if (!l->json)
                 return view(CORDON_LOG_SHOW, arg);
+        if (!arg[0])
+                return cli_usage("which run? `cordon log --kind start` lists them");
         l->filter.run = arg;
-        return list(l);
+        int r = list(l);
+        if (r == 0 && l->seen == 0) { /* no run that begins so: a box's name */
+                l->filter.run = NULL;
+                l->filter.box = arg;
+                r = list(l);
+        }
+        return r == 0 && l->seen == 0 ? view(CORDON_LOG_SHOW, arg) : r; /* it tells what is wrong */
 }
 
 static int do_field(struct log *l, const char *arg)
@@ -201,10 +252,10 @@ static int do_restart(struct log *l, const char *arg)
 }
 
 static const struct {
-        const char *name, *arg; /* arg: what it needs, for the message; NULL: nothing */
+        const char *name, *arg; /* arg: what it needs, for the message; "": one, or none; NULL: nothing */
         int (*run)(struct log *l, const char *arg);
 } questions[] = {
-        { "show", "a run", do_show },          { "field", "a target", do_field },
+        { "show", "", do_show },          { "field", "a target", do_field },
         { "reached", NULL, do_reached },       { "proof", "an id", do_proof },
         { "export", NULL, do_export },         { "prune", NULL, do_prune },
         { "checkpoint", NULL, do_checkpoint }, { "keys", NULL, do_keys },
@@ -224,10 +275,13 @@ static int ask(struct log *l, int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("log"), l, NULL); /* options may follow the question */
         if (at < 0)
                 return EXIT_CORDON;
-        if (argc - at != (questions[i].arg ? 1 : 0))
+        bool may_miss = questions[i].arg && !questions[i].arg[0];
+        if (may_miss && argc - at > 1)
+                return cli_usage("`cordon log %s` takes one argument", argv[0]);
+        if (!may_miss && argc - at != (questions[i].arg ? 1 : 0))
                 return questions[i].arg ? cli_usage("`cordon log %s` needs %s", argv[0], questions[i].arg)
                                         : cli_usage("`cordon log %s` takes no argument", argv[0]);
-        return questions[i].run(l, argv[at]);
+        return questions[i].run(l, at < argc ? argv[at] : "");
 }
 
 int verb_log(int argc, char **argv)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/control.c - the keeper's orders, and what it is told. The keeper is trusted; its absence ends us. */
 #include "base/fd.h"
+#include "egress/ahead.h"
 #include "egress/internal.h"
 #include "egress/jail.h"
 #include "egress/requests.h"
@@ -94,7 +95,7 @@ static int open_sources(struct broker *b, struct err *e)
         b->resolver_source = (struct source){ SOURCE_RESOLVER, b->resolver, NULL };
         if (fcntl(b->control, F_SETFL, O_NONBLOCK) < 0 || b->epoll < 0 ||
             broker_watch(b, &b->control_source, EPOLLIN) < 0 ||
-            (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
+            ahead_start(b) < 0 || (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
                 return err_set(e, ERR_HOST, errno, "the broker cannot wait for events");
         return 0;
 }
@@ -117,6 +118,10 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
 {
         if (o->command == EGRESS_GRANTS)
                 return requests_take_grants(b, fd, e);
+        if (o->command == EGRESS_LEDGER) {
+                ahead_take_line(b, fd);
+                return b->ledger < 0 ? err_set(e, ERR_IO, errno, "the broker cannot keep its line to the ledger") : 0;
+        }
         size_t n = 0;
         char *text = read_text(fd, &n, e);
         int r = !text                          ? -1
@@ -188,6 +193,7 @@ static bool say(struct broker *b, struct egress_message *m)
 {
         m->limits = b->limits_hit;
         m->lost = b->rows_lost;
+        m->after = b->ahead_after;
         if (wire_send(b->control, m, sizeof *m, -1) == 0)
                 return true;
         if (errno != EAGAIN && errno != ENOBUFS)
@@ -213,6 +219,9 @@ _Noreturn static void finish(struct broker *b)
 {
         struct egress_message m = { .word = EGRESS_SAYS_DONE };
         (void) fcntl(b->control, F_SETFL, 0);
+        if (b->ledger_source.fd >= 0)
+                (void) fcntl(b->ledger_source.fd, F_SETFL, 0);
+        ahead_last_words(b);
         control_flush(b);
         (void) say(b, &m);
         _exit(0);
@@ -225,8 +234,10 @@ void control_serve(struct broker *b)
         int r = wire_recv(b->control, &o, sizeof o, &fd);
         if (r < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
-        if (r != 1)
+        if (r != 1) {
+                ahead_last_words(b);
                 _exit(0); /* the keeper is gone, and so is the box */
+        }
         if (o.command == EGRESS_LISTENER) {
                 add_listener(b, &o, fd);
                 return;

@@ -5,6 +5,7 @@
  *
  *   keeper: GRANTS (with the vault's pipe), if a door names a credential
  *   keeper: PLACES, ANSWERS (with sealed files), if there are any
+ *   keeper: LEDGER (with a line to the ledger's writer), if the run is recorded
  *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
  *           (READY comes with a file of what programs in the box are to trust, when a door opens TLS up)
  *   keeper: LISTENER (with a socket of the gateway), any time    broker: ROW, when a row of its books changed
@@ -26,6 +27,7 @@ enum egress_command {
         EGRESS_GRANTS,
         EGRESS_PLACES,
         EGRESS_ANSWERS,
+        EGRESS_LEDGER,
         EGRESS_POLICY,
         EGRESS_LISTENER,
         EGRESS_FINISH
@@ -71,6 +73,8 @@ struct egress_row {
         uint16_t spare;
         uint32_t connections, requests;
         uint64_t sent, received; /* bytes from and to the box */
+        uint64_t told_bytes;     /* of them, those of effects that have records of their own */
+        uint32_t told, spare2;   /* such effects */
         char to[320];            /* "example.org:443", "GET https://example.org/path" */
         char why[96];            /* refused or failed: one clause */
         char permit[320];        /* refused: the smallest line that would permit it, or "" */
@@ -81,7 +85,7 @@ struct egress_message {
         uint32_t word;   /* enum egress_word */
         uint32_t limits; /* ROW, DONE: bit per enum limit_key that said no so far */
         uint32_t lost;   /* rows beyond NET_ROWS_MAX */
-        uint32_t spare;
+        uint32_t after; /* the newest effect that had its outcome in the ledger */
         union {
                 struct err error;
                 struct egress_row row;

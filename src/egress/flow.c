@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/flow.c - the life of one connection of the box: accepted, resolved, dialed, relayed, ended. */
+#include "egress/ahead.h"
 #include "egress/internal.h"
 #include "egress/requests.h"
 
@@ -54,6 +55,7 @@ void flow_end(struct flow *f, bool reset)
         if (f->state == FLOW_OVER)
                 return;
         f->state = FLOW_OVER;
+        ahead_over(f, reset ? "cut off" : "done", NULL);
         if (!reset) {
                 reset_on_close(f->client.fd, false);
                 reset_on_close(f->server.fd, false);
@@ -183,6 +185,7 @@ void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
                 books_fail(f->b, f->row_to, why);
         }
         if (!f->http) {
+                ahead_over(f, d->refused[0] && d->count == 0 ? "refused: its name leads elsewhere" : why, NULL);
                 flow_end(f, true);
                 return;
         }

@@ -124,11 +124,15 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         const char *credential;  /* name of the one that was put in, or NULL */
         const char *why;         /* one sentence when not allowed, else "" */
         enum gap gap;            /* of the policy's decision, when it was that */
+        const char *to_host; /* whom it goes to, where a place leads elsewhere */
+        bool to_is_address, websocket;
         bool placeholder_abused; /* a placeholder stood where it does not belong */
         bool secret_scrubbed;    /* the server sent a secret back; it was starred out */
         unsigned status;         /* answered to the box; 0: none */
         uint64_t sent, received; /* body bytes each way */
 };
+
+enum http_leave { HTTP_STAYS = 0, HTTP_WAITS, HTTP_LEAVES };
 
 struct http_callbacks {
         void *ctx;
@@ -137,9 +141,15 @@ struct http_callbacks {
         /* May this request go on (rate and byte caps, effects)? NULL: yes. False denies it with `*ret_why`.
          */
         bool (*may)(void *ctx, const struct door *door, const char **ret_why);
+        /* It is judged and goes out next: may it? WAITS: http_flow_leave() tells. STAYS: with `*ret_why`.
+         * NULL: yes. */
+        enum http_leave (*leave)(void *ctx, const struct http_event *event, const char **ret_why);
         /* One line of a fixtures file, with its newline, secrets removed. May be NULL. */
         void (*on_record)(void *ctx, struct span line);
 };
+
+/* Does a secret of this box stand in it, in any clothing? */
+bool http_rules_hold_secret(const struct http_rules *r, const char *text);
 
 /* ---- flows ---- */
 
@@ -172,6 +182,8 @@ void http_flow_upstream_took(struct http_flow *f, size_t n);
 void http_flow_client_closed(struct http_flow *f);
 void http_flow_upstream_closed(struct http_flow *f);
 
+/* The answer for a request that waits to leave; any other time it means nothing. */
+void http_flow_leave(struct http_flow *f, bool leaves, const char *why);
 /* True once for each connection that is wanted. */
 bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target);
 void http_flow_upstream_connected(struct http_flow *f);

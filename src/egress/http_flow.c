@@ -72,24 +72,32 @@ static int side_feed(struct http_side *s, const struct tls_ops *ops, struct span
 
 static const char *request_host(const struct http_flow *f) { return f->peer.host; }
 
-void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why)
+static struct http_event event_of(const struct http_flow *f, enum http_verdict verdict, const char *why)
 {
         const struct http_exchange *x = &f->x;
-        struct http_event e = { .verdict = verdict,
-                                .method = x->method,
-                                .host = request_host(f),
-                                .port = f->peer.port,
-                                .tls = f->tls,
-                                .path = f->url.path,
-                                .door = f->to.door,
-                                .credential = f->to.credential ? f->to.credential->name : NULL,
-                                .why = why,
-                                .gap = f->to.gap,
-                                .placeholder_abused = x->abused != 0,
-                                .secret_scrubbed = x->scrubbed != 0,
-                                .status = x->status,
-                                .sent = x->sent,
-                                .received = x->received };
+        return (struct http_event){ .verdict = verdict,
+                                    .method = x->method,
+                                    .host = request_host(f),
+                                    .port = f->peer.port,
+                                    .tls = f->tls,
+                                    .path = f->url.path,
+                                    .door = f->to.door,
+                                    .credential = f->to.credential ? f->to.credential->name : NULL,
+                                    .why = why,
+                                    .gap = f->to.gap,
+                                    .to_host = f->to.host,
+                                    .to_is_address = f->to.is_address,
+                                    .websocket = x->websocket,
+                                    .placeholder_abused = x->abused != 0,
+                                    .secret_scrubbed = x->scrubbed != 0,
+                                    .status = x->status,
+                                    .sent = x->sent,
+                                    .received = x->received };
+}
+
+void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why)
+{
+        struct http_event e = event_of(f, verdict, why);
         if (f->cb.on_request)
                 f->cb.on_request(f->cb.ctx, &e);
 }
@@ -151,6 +159,29 @@ void http_broken(struct http_flow *f, const char *why)
         http_tell(f, HTTP_BROKEN, text);
         http_exchange_end(f);
         http_finish(f);
+}
+
+/* ---- leaving ---- */
+
+static void let_go(struct http_flow *f, bool leaves, const char *why)
+{
+        if (!leaves) {
+                http_refuse(f, 503, why, true);
+                return;
+        }
+        f->request = REQUEST_BODY;
+        f->answer = ANSWER_HEAD;
+        http_link_to(f);
+}
+
+void http_leave(struct http_flow *f)
+{
+        const char *why = "";
+        struct http_event e = event_of(f, HTTP_ALLOWED, "");
+        enum http_leave answer = f->cb.leave ? f->cb.leave(f->cb.ctx, &e, &why) : HTTP_LEAVES;
+        f->request = REQUEST_HELD;
+        if (answer != HTTP_WAITS)
+                let_go(f, answer == HTTP_LEAVES, why);
 }
 
 /* ---- the link upstream ---- */
@@ -318,6 +349,23 @@ void http_flow_upstream_connected(struct http_flow *f)
         run(f);
 }
 
+static void broken_off(struct http_flow *f)
+{
+        http_tell(f, HTTP_BROKEN, "the client broke off its request");
+        http_exchange_end(f);
+        http_finish(f);
+}
+
+void http_flow_leave(struct http_flow *f, bool leaves, const char *why)
+{
+        if (f->done || f->request != REQUEST_HELD)
+                return;
+        let_go(f, leaves, why);
+        run(f);
+        if (!f->done && f->client.closed && f->request == REQUEST_BODY)
+                broken_off(f);
+}
+
 /* An idle link may close just as the next request goes out: that request may go again, once. */
 static bool try_again(struct http_flow *f)
 {
@@ -349,12 +397,14 @@ void http_flow_client_closed(struct http_flow *f)
         if (f->done)
                 return;
         f->client.closed = f->x.close = true;
-        if (f->request == REQUEST_SENT)
+        if (f->request == REQUEST_SENT || f->request == REQUEST_HELD)
                 return; /* it may have closed one half only and waits for the answer */
+        if (f->request == REQUEST_BODY) {
+                broken_off(f);
+                return;
+        }
         if (f->request == REQUEST_TUNNEL)
                 http_tell(f, HTTP_ALLOWED, "");
-        else if (f->request == REQUEST_BODY)
-                http_tell(f, HTTP_BROKEN, "the client broke off its request");
         http_exchange_end(f);
         http_finish(f);
 }

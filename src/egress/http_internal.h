@@ -208,7 +208,8 @@ struct http_side {
         bool closed;
 };
 
-enum http_request_state { REQUEST_HEAD = 0, REQUEST_BODY, REQUEST_SENT, REQUEST_TUNNEL };
+/* HELD: judged, and nothing of it has left. */
+enum http_request_state { REQUEST_HEAD = 0, REQUEST_HELD, REQUEST_BODY, REQUEST_SENT, REQUEST_TUNNEL };
 enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL };
 enum http_link_state { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
 
@@ -263,6 +264,7 @@ void http_refuse(struct http_flow *f, unsigned status, const char *why,
                  bool close);                           /* answers, tells, goes on */
 void http_broken(struct http_flow *f, const char *why); /* 502 if nothing was answered; ends the flow */
 void http_exchange_end(struct http_flow *f);
+void http_leave(struct http_flow *f);   /* its head is made: it goes, waits or stays */
 void http_link_to(struct http_flow *f); /* an upstream for f->to: the open one, or a new one */
 void http_finish(struct http_flow *f);  /* nothing more from this flow */
 /* http_request.c */

@@ -83,8 +83,7 @@ static void send_head(struct http_flow *f)
         if (x->mock)
                 return;
         http_put_request(&s, &x->head);
-        f->answer = ANSWER_HEAD;
-        http_link_to(f);
+        http_leave(f);
 }
 
 /* Every reason to say no, in order. NULL: none. */
@@ -222,6 +221,7 @@ bool http_request_step(struct http_flow *f)
                 return head_step(f);
         case REQUEST_BODY:
                 return body_step(f);
+        case REQUEST_HELD:
         case REQUEST_SENT:
                 return false;
         case REQUEST_TUNNEL:

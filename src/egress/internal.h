@@ -29,6 +29,7 @@ enum source_kind {
         SOURCE_DNS_CLIENT,
         SOURCE_WATCH,
         SOURCE_RESOLVER,
+        SOURCE_LEDGER,
         SOURCE_CLIENT, /* the box's end of a flow */
         SOURCE_SERVER, /* the other end */
         SOURCE_TRY,    /* a connection being made */
@@ -90,6 +91,8 @@ struct http_callbacks;
 struct http_rules;
 struct http_grants;
 struct http_fixtures;
+struct ahead;
+struct ahead_unsent;
 struct flow {
         struct flow *next, *prev, *next_dead, *next_again;
         struct broker *b;
@@ -105,6 +108,9 @@ struct flow {
         struct name *name;
         const struct door *door; /* NULL: each request has its own */
         struct egress_row *row;
+        struct ahead *ahead;     /* its intent in the ledger, or NULL */
+        uint64_t sent, received; /* bytes, so far */
+        uint64_t sent_told, received_told; /* of them, those of effects that are over */
         struct dial dial;
         struct half half[2];
         struct http_flow *http; /* requests are judged one by one; NULL: bytes are moved */
@@ -122,8 +128,14 @@ struct door_use { /* what went through one door */
 };
 
 struct broker {
-        int control, epoll, resolver;
-        struct source control_source, resolver_source;
+        int control, epoll, resolver, ledger;
+        struct source control_source, resolver_source, ledger_source;
+        bool ledger_on; /* effects with consequences wait for their intents: ahead.c */
+        char ledger_why[200]; /* why none may leave any more; "": they may */
+        struct ahead *aheads;
+        struct ahead_unsent *unsent, *unsent_end;
+        uint32_t ahead_number, ahead_after; /* given last; the newest that had its outcome */
+        unsigned aheads_waiting;
         struct checked_policy *policy;
         const struct door *doors;
         size_t door_count;

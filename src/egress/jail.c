@@ -3,14 +3,12 @@
  * keeps nothing that it does not need: after jail_close() it can move bytes between sockets, and connect to
  * the ports that doors name. */
 #include "egress/jail.h"
+#include "base/calls.h"
 
 #include <errno.h>
 #include <grp.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -123,12 +121,6 @@ static int close_files(const uint16_t *ports, size_t count)
 
 /* ---- system calls ---- */
 
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#else
-#define ARCH AUDIT_ARCH_AARCH64
-#endif
-
 /* Moving bytes, waiting, memory, and ending. Not among them: any call that opens, makes or names anything. */
 static const uint32_t allowed[] = {
         SYS_read,
@@ -178,76 +170,16 @@ static const uint32_t allowed[] = {
 #endif
 };
 
-enum { FILTER_MAX = 192, ARG_LOW = 16 /* args[0] */, ARG2_LOW = 32, PROT_EXEC_BIT = 4 };
-
-struct filter {
-        struct sock_filter at[FILTER_MAX];
-        unsigned short n;
-};
-
-static void put(struct filter *f, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
-{
-        f->at[f->n++] = (struct sock_filter){ .code = code, .jt = yes, .jf = no, .k = k };
-}
-static void load(struct filter *f, uint32_t at) { put(f, BPF_LD | BPF_W | BPF_ABS, at, 0, 0); }
-static void answer(struct filter *f, uint32_t v) { put(f, BPF_RET | BPF_K, v, 0, 0); }
-static void is(struct filter *f, uint32_t v, uint8_t yes, uint8_t no)
-{
-        put(f, BPF_JMP | BPF_JEQ | BPF_K, v, yes, no);
-}
-
-/* Memory that can be executed: never. */
-static void no_exec(struct filter *f, uint32_t nr)
-{
-        is(f, nr, 0, 4);
-        load(f, ARG2_LOW);
-        put(f, BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC_BIT, 1, 0);
-        answer(f, SECCOMP_RET_ALLOW);
-        answer(f, SECCOMP_RET_KILL_PROCESS);
-}
-
-static void compile(struct filter *f)
-{
-        load(f, 4);
-        is(f, ARCH, 1, 0);
-        answer(f, SECCOMP_RET_KILL_PROCESS);
-        load(f, 0);
-        for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
-                is(f, allowed[i], 0, 1);
-                answer(f, SECCOMP_RET_ALLOW);
-        }
-        no_exec(f, SYS_mmap);
-        no_exec(f, SYS_mprotect);
-        is(f, SYS_socket, 0, 4); /* internet only */
-        load(f, ARG_LOW);
-        is(f, AF_INET, 1, 0);
-        is(f, AF_INET6, 0, 1);
-        answer(f, SECCOMP_RET_ALLOW);
-        answer(f, SECCOMP_RET_KILL_PROCESS);
-}
-
-/* Sanitizers make calls of their own; a build with them is for tests and says so by being slow. */
-#if defined(__SANITIZE_ADDRESS__)
-#define FILTER_CALLS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FILTER_CALLS 0
-#endif
-#endif
-#ifndef FILTER_CALLS
-#define FILTER_CALLS 1
-#endif
-
 int jail_close(const uint16_t *ports, size_t count, struct err *e)
 {
-        struct filter f = { .n = 0 };
+        struct calls f;
         limit(RLIMIT_NPROC, 0);
         limit(RLIMIT_FSIZE, 0);
         if (close_files(ports, count) < 0)
                 return fail(e, "close its files");
-        compile(&f);
-        struct sock_fprog prog = { .len = f.n, .filter = f.at };
-        if (FILTER_CALLS && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)
-                return fail(e, "close its system calls");
-        return 0;
+        calls_begin(&f);
+        calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
+        calls_allow_memory(&f);
+        calls_allow_first(&f, SYS_socket, AF_INET, AF_INET6); /* internet only */
+        return calls_close(&f) < 0 ? fail(e, "close its system calls") : 0;
 }

@@ -3,6 +3,7 @@
  * address says which name is meant; the policy says whether. */
 #include "base/fd.h"
 #include "base/str.h"
+#include "egress/ahead.h"
 #include "egress/internal.h"
 #include "egress/requests.h"
 
@@ -85,7 +86,7 @@ static void begin(struct broker *b, int fd, const struct asked *q, const struct 
                 books_touch(b, f->row);
         }
         if (door)
-                flow_connect(f);
+                ahead_connect(f);
         else if (requests_begin(f) < 0)
                 flow_end(f, true);
 }

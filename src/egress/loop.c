@@ -2,6 +2,7 @@
 /* egress/loop.c - one epoll, one thread; every source has a row in the table. */
 #include "base/clock.h"
 #include "base/fd.h"
+#include "egress/ahead.h"
 #include "egress/internal.h"
 #include "egress/requests.h"
 
@@ -62,6 +63,11 @@ static void on_resolver(struct broker *b, struct source *s, uint32_t events)
         if (s->fd >= 0)
                 resolver_serve(b);
 }
+static void on_ledger(struct broker *b, struct source *s, uint32_t events)
+{
+        if (s->fd >= 0)
+                ahead_serve(b, events);
+}
 static void on_flow(struct broker *b, struct source *s, uint32_t events)
 {
         (void) b;
@@ -77,6 +83,7 @@ static void (*const handlers[])(struct broker *, struct source *, uint32_t) = {
         [SOURCE_DNS_CLIENT] = dns_serve_client,
         [SOURCE_WATCH] = on_watch,
         [SOURCE_RESOLVER] = on_resolver,
+        [SOURCE_LEDGER] = on_ledger,
         [SOURCE_CLIENT] = on_flow,
         [SOURCE_SERVER] = on_flow,
         [SOURCE_TRY] = on_flow,
@@ -87,7 +94,7 @@ static int wait_ms(const struct broker *b)
 {
         if (b->again)
                 return 0;
-        if (b->half_open > 0 || b->dns_clients > 0 || b->watch_paused)
+        if (b->half_open > 0 || b->dns_clients > 0 || b->watch_paused || b->aheads_waiting > 0)
                 return TICK_MS;
         if (b->any_dirty)
                 return FLUSH_MS;
@@ -123,6 +130,7 @@ _Noreturn void broker_run(struct broker *b)
                 if (b->now_ns - ticked >= TICK_MS * UINT64_C(1000000)) {
                         ticked = b->now_ns;
                         flow_tick(b);
+                        ahead_tick(b);
                         dns_tick(b, false);
                         watch_pause(b, false);
                 }

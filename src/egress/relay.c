@@ -25,6 +25,7 @@ static bool is_waiting(const struct half *h)
 static void spend(struct flow *f, const struct half *h, size_t n)
 {
         books_spend(f->b, f->door, h->is_out, n);
+        *(h->is_out ? &f->sent : &f->received) += n;
         if (!f->row)
                 return;
         *(h->is_out ? &f->row->sent : &f->row->received) += n;

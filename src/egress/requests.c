@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "base/trust.h"
+#include "egress/ahead.h"
 #include "egress/internal.h"
 #include "egress/tls.h"
 
@@ -181,12 +182,31 @@ static void url_of(const struct http_event *e, char *out, size_t cap)
                         brackets ? "]" : "", port, e->path);
 }
 
+void requests_target(const struct http_event *e, char *out, size_t cap)
+{
+        char url[288];
+        url_of(e, url, sizeof url);
+        (void) snprintf(out, cap, "%s%s%s", e->method, e->method[0] ? " " : "", url);
+}
+
+static void tell_ledger(struct flow *f, const struct http_event *e)
+{
+        char result[128];
+        if (e->verdict == HTTP_ALLOWED)
+                (void) snprintf(result, sizeof result, "answered %u", e->status);
+        else
+                (void) snprintf(result, sizeof result, "%s: %s", e->verdict == HTTP_BROKEN ? "broken" : "cut off",
+                                e->why);
+        ahead_over(f, result, e);
+}
+
 static void on_request(void *ctx, const struct http_event *e)
 {
         struct flow *f = ctx;
         char url[288], to[320], permit[320] = "";
+        tell_ledger(f, e);
         url_of(e, url, sizeof url);
-        (void) snprintf(to, sizeof to, "%s%s%s", e->method, e->method[0] ? " " : "", url);
+        requests_target(e, to, sizeof to);
         if (e->secret_scrubbed)
                 books_deny(f->b, to, "the server sent a secret back: it was removed", "");
         if (e->verdict != HTTP_DENIED) {
@@ -215,11 +235,17 @@ static bool may(void *ctx, const struct door *door, const char **ret_why)
         return true;
 }
 
+static enum http_leave leave(void *ctx, const struct http_event *e, const char **ret_why)
+{
+        return ahead_request(ctx, e, ret_why);
+}
+
 /* ---- moving bytes ---- */
 
 static void spend(struct flow *f, bool out, size_t n)
 {
         books_spend(f->b, f->door, out, n);
+        *(out ? &f->sent : &f->received) += n;
         if (!f->row)
                 return;
         *(out ? &f->row->sent : &f->row->received) += n;
@@ -343,9 +369,15 @@ void requests_connected(struct flow *f)
         requests_drive(f);
 }
 
+void requests_leave(struct flow *f, bool leaves, const char *why)
+{
+        http_flow_leave(f->http, leaves, why);
+        requests_drive(f);
+}
+
 int requests_begin(struct flow *f)
 {
-        const struct http_callbacks cb = { .ctx = f, .on_request = on_request, .may = may };
+        const struct http_callbacks cb = { .ctx = f, .on_request = on_request, .may = may, .leave = leave };
         const struct http_peer peer = { .host = f->host, .is_address = f->is_address, .port = f->port };
         f->callbacks = malloc(sizeof *f->callbacks);
         if (!f->callbacks)

@@ -16,4 +16,7 @@ void requests_event(struct flow *f, struct source *s, uint32_t events);
 void requests_connected(struct flow *f);
 void requests_lost_server(struct flow *f);
 void requests_drive(struct flow *f);
+void requests_leave(struct flow *f, bool leaves, const char *why); /* the request that waited for it */
 void requests_done(struct flow *f);
+/* "POST https://host/path": how a request is written down. */
+void requests_target(const struct http_event *e, char *out, size_t cap);

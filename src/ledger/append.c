@@ -246,7 +246,11 @@ static int append_locked(struct ledger *l, struct err *e)
         AUTO_BUF(out);
         if (find_end(l, &h, e) < 0 || (l->lost > 0 && tell_loss(l, e) < 0))
                 return -1;
-        if ((h.seq == 0 || h.end + l->kept.n > SEGMENT_MAX) && segment_make(l, &h, e) < 0)
+        bool full = h.seq > 0 && h.end + l->kept.n > SEGMENT_MAX;
+        /* What was durable in the new segment stands on all that is in the old one. */
+        if (full && fdatasync(l->segment) < 0)
+                return cannot(e, "flushing a segment to the disk");
+        if ((h.seq == 0 || full) && segment_make(l, &h, e) < 0)
                 return -1;
         return put_frames(l, &out, &h, e) < 0 || write_frames(l, &out, &h, e) < 0 || write_head(l, &h, e) < 0
                        ? -1
@@ -327,15 +331,23 @@ static int keep(struct ledger *l, const struct ledger_record *r, const char *id,
         return err_set(e, ERR_MEMORY, 0, "no memory for a record");
 }
 
+size_t ledger_mark(const struct ledger *l) { return l->kept.n; }
+bool ledger_unsure(const struct ledger *l) { return l->unsure; }
+
 /* The records before it in this process go with it: on the disk as in time, a cause stands before its effect.
- */
-static int make_durable(struct ledger *l, size_t before, struct err *e)
+ * A flush that failed is not asked again: the kernel may have thrown away what it could not write, and would
+ * say yes. */
+int ledger_commit(struct ledger *l, size_t mark, struct err *e)
 {
-        if (ledger_flush(l, DURABLE_WAIT_MS, e) < 0) {
-                l->kept.n = before; /* it did not happen: the effect stays inside */
-                return -1;
+        if (l->unsure || ledger_flush(l, DURABLE_WAIT_MS, e) < 0) {
+                l->kept.n = mark < l->kept.n ? mark : l->kept.n; /* it did not happen: the effect stays inside */
+                return l->unsure ? err_set(e, ERR_IO, EIO, "the ledger cannot be written: a flush to its disk failed")
+                                 : -1;
         }
-        return fdatasync(l->segment) == 0 ? 0 : cannot(e, "flushing it to the disk");
+        if (l->segment < 0 || fdatasync(l->segment) == 0)
+                return 0;
+        l->unsure = true;
+        return cannot(e, "flushing it to the disk");
 }
 
 int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable, char ret_id[LEDGER_ID_MAX],
@@ -350,7 +362,7 @@ int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable,
                 ledger_next_id(l, id);
         if (keep(l, r, id, e) < 0)
                 return -1;
-        if (durable && make_durable(l, before, e) < 0)
+        if (durable && ledger_commit(l, before, e) < 0)
                 return -1;
         l->next += r->name == NULL;
         if (l->next == HARDWARE_FROM)

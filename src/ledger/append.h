@@ -21,6 +21,7 @@ struct ledger {
         unsigned next;
         struct buf kept;
         uint64_t oldest_ns;
+        bool unsure;  /* a flush to the disk failed: nothing of ours is durable any more */
         int64_t lost; /* bytes that a recovery cut, not told yet */
 };
 

@@ -9,6 +9,7 @@
  * An edge goes from the cause to the effect. Causes are looked for in any run, however long ago. */
 #include "ledger/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct slot {
@@ -136,12 +137,33 @@ static void join_pipe(struct ledger_graph *g, int64_t other, uint64_t index, con
                 add_edge(g, (int64_t) index, (uint64_t) other, LINK_PIPE);
 }
 
+/* Content that could be told apart: an empty file is like any other. */
+static bool has_content(const struct ledger_view *v)
+{
+        static const char nothing[] = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        return v->digest.n > 0 && !span_is(v->digest, nothing) && (v->bytes > 0 || span_is(v->kind, "file"));
+}
+
+/* The file itself told who made it, and it is still that: others with the same content are no cause. */
+static bool origin_told(const struct ledger_graph *g, const struct ledger_view *v)
+{
+        struct ledger_view o;
+        struct span parent;
+        for (unsigned n = 0; (parent = ledger_element(v->parents, n)).n > 0; n++) {
+                int64_t at = map_get(&g->ids, parent);
+                if (at >= 0 && ledger_log_view(g->log, (uint64_t) at, &o) == 0 && is_output(&o) &&
+                    span_eq(o.digest, v->digest))
+                        return true;
+        }
+        return false;
+}
+
 static void join(struct ledger_graph *g, struct joins *j, uint64_t i, const struct ledger_view *v)
 {
         struct ledger_view o;
         struct span pipe = ledger_member(v->more, "pipe");
-        bool bytes = v->digest.n > 0 && v->bytes > 0;
-        if (is_input(v) && bytes) {
+        bool bytes = has_content(v);
+        if (is_input(v) && bytes && !origin_told(g, v)) {
                 int64_t from = map_get(&j->bytes, v->digest);
                 if (from >= 0 && ledger_log_view(g->log, (uint64_t) from, &o) == 0 && !span_eq(o.run, v->run))
                         add_edge(g, from, i, LINK_BYTES);
@@ -209,6 +231,13 @@ const struct ledger_edge *ledger_graph_edges(const struct ledger_graph *g, size_
         return g->edges;
 }
 
+static bool map_has_run(const struct ledger_graph *g, struct span run)
+{
+        char start[LEDGER_ID_MAX];
+        (void) snprintf(start, sizeof start, "%.*s.start", (int) (run.n < 48 ? run.n : 48), (const char *) run.p);
+        return map_get(&g->ids, span_str(start)) >= 0;
+}
+
 int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct err *e)
 {
         int64_t exact = map_get(&g->ids, span_str(id)), found = -1;
@@ -229,6 +258,10 @@ int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct e
         else
                 (void) err_set(e, ERR_USAGE, 0, "%u records begin with %.60s: give more of the id", matches,
                                id);
-        (void) err_hint(e, "`cordon log` lists them");
+        const char *dot = strchr(id, '.');
+        if (matches == 0 && dot && map_has_run(g, span_of(id, (size_t) (dot - id))))
+                (void) err_hint(e, "`cordon log --run %.*s` lists what that run left", (int) (dot - id), id);
+        else
+                (void) err_hint(e, "`cordon log` lists them");
         return -1;
 }

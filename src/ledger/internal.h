@@ -81,6 +81,14 @@ typedef int scan_each(void *ctx, const struct scan_place *at, const struct frame
  * there where it ended. */
 enum scan_end ledger_scan(int dir, struct scan_place *from, scan_each *each, void *ctx);
 
+/* answered.c: which intents have an outcome; made when it is asked for the first time. */
+struct answered;
+struct answered *answered_new(void);
+void answered_free(struct answered *a);
+bool answered_has(struct answered *a, const struct span *records, uint64_t count, struct span intent);
+/* Does an outcome name its intent among its parents? Then the intent counts, not the outcome. */
+bool answers_intent(const struct ledger_view *v);
+
 /* tiles.c */
 struct tiles {
         int dir; /* STATE/ledger/tiles */

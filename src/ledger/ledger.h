@@ -115,6 +115,7 @@ struct ledger_view {
         struct span id, run, box, kind, phase, door, policy, target, reach, stage, result, digest;
         struct span trace, parents, more; /* JSON values */
         int64_t v, time_us, mono_us, clock, bytes, cost, count;
+        bool unknown; /* ledger_log_view(): an intent that no outcome names */
 };
 /* 0, or -1: these bytes are no canonical record. */
 int ledger_view_parse(struct span json, struct ledger_view *ret);
@@ -142,6 +143,11 @@ struct ledger *ledger_open_at(int dir, const char *run, const char *source, stru
 enum { LEDGER_COMMIT_MS = 10 };
 int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable, char ret_id[LEDGER_ID_MAX],
                   struct err *e);
+/* Several at once: what was kept since ledger_mark() is on the disk when ledger_commit() returns 0; -1: it is
+ * forgotten, and no effect of it may be let out. ledger_unsure(): it may yet be found in the ledger. */
+size_t ledger_mark(const struct ledger *l);
+int ledger_commit(struct ledger *l, size_t mark, struct err *e);
+bool ledger_unsure(const struct ledger *l);
 /* Writes what is kept, if it is old enough and no other writer is in the way. */
 void ledger_tick(struct ledger *l);
 /* Is something kept that is not written yet? */
@@ -161,6 +167,33 @@ void ledger_wake_sealer(const struct ledger *l);
 void ledger_stamp_origin(int fd, const char *id);
 /* The effect that made this file, or "". */
 void ledger_read_origin(int fd, char ret_id[LEDGER_ID_MAX]);
+void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX]); /* "" for a link */
+
+/* ---- write-ahead for the world (line.c, writer.c) ----
+ *
+ * A run's broker has no files: before an effect with consequences leaves, it asks `cordon-ledger write`, a
+ * process of its own, so that a slow disk holds up nobody but who waits for it. Messages of fixed size, see
+ * wire/wire.h. Effect 7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome (the reply) RUN.r7. */
+enum { LEDGER_LINE = 3 }; /* the writer's end, at its start */
+struct ledger_ask {
+        uint32_t number; /* from 1 on, only upward */
+        uint32_t after;  /* intent: the newest effect of this run that had its outcome; 0: none */
+        uint8_t outcome; /* 0: an intent, whose effect waits for the answer */
+        uint8_t kind, reach, stage;
+        uint8_t writes;
+        uint8_t spare[3];
+        uint32_t status; /* outcome: what the server answered; 0: nothing */
+        uint64_t sent, received;
+        char target[320], door[320], credential[64], result[128], address[48];
+};
+struct ledger_answer {
+        uint32_t number; /* 0: every effect that waits or will */
+        uint32_t leave;  /* 0: it stays inside */
+        char why[200];
+};
+void ledger_effect_id(const char *run, char what, uint32_t number, char ret_id[LEDGER_ID_MAX]);
+/* Starts the writer on one end of a line; its process, or -1. */
+pid_t ledger_writer_start(const char *run, const char *box, int line, struct err *e);
 
 /* ---- the tree (tree.c), RFC 6962: pure ---- */
 
@@ -236,7 +269,8 @@ void ledger_line(const struct ledger_view *v, struct buf *out);
 void ledger_field(const struct ledger_log *l, const char *target, bool json, struct buf *out);
 /* Whom effects reached, by reach and target. */
 void ledger_reached(const struct ledger_log *l, bool json, struct buf *out);
-/* The one run that `which` names, by id, unique beginning of it, or box name (the newest). */
+/* The one run that `which` names, by id, unique beginning of it, or box name (the newest); "" is the newest
+ * of all. */
 int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX],
                     struct err *e);
 /* A run as a picture: its doors, effects and denials on a time line. */

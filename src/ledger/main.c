@@ -2,6 +2,7 @@
 /* ledger/main.c - cordon-ledger, the sealer: the one program that holds the ledger's key and links libcrypto.
  * Started by keepers in the background and by `cordon verify` and `cordon log`; no verb of a user.
  *
+ *   write DIR RUN BOX intents of a run's broker, over descriptor 3 (writer.c)
  *   seal DIR          tiles and checkpoints until nobody has written for two seconds
  *   seal-once DIR     one checkpoint over all that is there
  *   rotate DIR        a new key
@@ -10,9 +11,11 @@
 #include "ledger/seal.h"
 
 #include <fcntl.h>
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int read_all(int fd, struct buf *out)
@@ -49,6 +52,8 @@ static int check(const char *file, struct err *e)
         int r, fd = open(file, O_RDONLY | O_CLOEXEC);
         if (fd < 0 || read_all(fd, &keys) < 0 || read_all(0, &notes) < 0)
                 return err_set(e, ERR_IO, 0, "the keys or the notes cannot be read");
+        if (jail_close(-1, false, e) < 0)
+                return -1;
         struct span rest = buf_span(&notes);
         while ((r = ledger_note_next(rest, &n, &rest)) == 1)
                 (void) printf("%llu %s\n", (unsigned long long) n.size, judge(buf_span(&keys), &n));
@@ -60,24 +65,44 @@ static int check(const char *file, struct err *e)
 static int in_dir(const char *place, int (*work)(int dir, struct err *e), struct err *e)
 {
         int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        return dir < 0 ? err_set(e, ERR_IO, 0, "there is no ledger at %s", place) : work(dir, e);
+        if (dir < 0)
+                return err_set(e, ERR_IO, 0, "there is no ledger at %s", place);
+        return jail_close(dir, true, e) < 0 ? -1 : work(dir, e);
+}
+
+static int write_for(const char *place, const char *run, const char *box, struct err *e)
+{
+        /* What the caller's program left open is nothing to us. */
+        (void) syscall(SYS_close_range, LEDGER_LINE + 1U, ~0U, 0U);
+        int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return jail_close(dir, false, e) < 0 ? -1 : writer_run(dir, run, box);
+}
+
+static int do_verb(int argc, char **argv, struct err *e)
+{
+        static const struct {
+                const char *name;
+                int (*work)(int dir, struct err *e);
+        } verbs[] = { { "seal", seal_run }, { "seal-once", seal_once }, { "rotate", seal_rotate } };
+        for (size_t i = 0; argc == 3 && i < sizeof verbs / sizeof *verbs; i++)
+                if (strcmp(argv[1], verbs[i].name) == 0)
+                        return in_dir(argv[2], verbs[i].work, e);
+        if (argc == 3 && strcmp(argv[1], "check") == 0)
+                return check(argv[2], e);
+        if (argc == 5 && strcmp(argv[1], "write") == 0)
+                return write_for(argv[2], argv[3], argv[4], e);
+        return err_set(e, ERR_USAGE, 0,
+                       "usage: cordon-ledger seal|seal-once|rotate DIR, write DIR RUN BOX, or check KEYS");
 }
 
 int main(int argc, char **argv)
 {
         struct err e = { 0 };
-        int r = -1;
         (void) umask(077);
         ledger_use_hardware();
-        (void) err_set(&e, ERR_USAGE, 0, "usage: cordon-ledger seal|seal-once|rotate DIR, or check KEYS");
-        if (argc == 3 && strcmp(argv[1], "seal") == 0)
-                r = seal_run(argv[2], &e);
-        else if (argc == 3 && strcmp(argv[1], "seal-once") == 0)
-                r = in_dir(argv[2], seal_once, &e);
-        else if (argc == 3 && strcmp(argv[1], "rotate") == 0)
-                r = in_dir(argv[2], seal_rotate, &e);
-        else if (argc == 3 && strcmp(argv[1], "check") == 0)
-                r = check(argv[2], &e);
+        /* No file of settings, which the jail would refuse: what is used of libcrypto has none. */
+        (void) OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
+        int r = do_verb(argc, argv, &e);
         if (r < 0)
                 (void) fprintf(stderr, "cordon-ledger: error: %s\n", e.what);
         return r < 0;

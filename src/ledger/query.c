@@ -18,7 +18,8 @@ bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v)
 {
         char target[2048];
         if ((f->box && !span_is(v->box, f->box)) || (f->run && !begins(v->run, f->run)) ||
-            (f->kind && !span_is(v->kind, f->kind) && !span_is(v->phase, f->kind)) ||
+            (f->kind && !span_is(v->kind, f->kind) && !span_is(v->phase, f->kind) &&
+             !(v->unknown && strcmp(f->kind, "unknown") == 0)) ||
             v->time_us < f->since_us)
                 return false;
         return !f->target || contains(span_str(ledger_plain(v->target, target, sizeof target)), f->target);
@@ -66,6 +67,8 @@ static void put_what(struct buf *out, const struct ledger_view *v)
                 put_inert(out, v->reach, 16);
                 buf_putc(out, ']');
         }
+        if (v->unknown)
+                buf_puts(out, " [outcome unknown]");
 }
 
 void ledger_line(const struct ledger_view *v, struct buf *out)
@@ -145,9 +148,7 @@ static void reached_add(struct reached *r, size_t *n, const struct ledger_view *
 static bool counts(const struct ledger_view *v)
 {
         bool reaches = v->reach.n && !span_is(v->reach, "self");
-        bool outcome = span_is(v->phase, "outcome") && ledger_element(v->parents, 0).n &&
-                       span_is(v->kind, "request");
-        return reaches && !span_is(v->phase, "denied") && !outcome;
+        return reaches && !span_is(v->phase, "denied") && !answers_intent(v);
 }
 
 static void reached_print(const struct reached *r, bool json, struct buf *out)
@@ -189,16 +190,47 @@ void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
 
 /* ---- runs ---- */
 
+/* The name of a box that comes nearest to a mistyped one; "": none does. */
+static void nearest_box(const struct ledger_log *l, const char *which, char ret[80])
+{
+        unsigned best = STR_TOO_FAR;
+        char name[80];
+        struct ledger_view v;
+        ret[0] = '\0';
+        for (uint64_t i = ledger_log_count(l); i-- > 0;) {
+                if (ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") || v.box.n >= sizeof name)
+                        continue;
+                unsigned d = str_far(which, ledger_plain(v.box, name, sizeof name));
+                if (d < best) {
+                        best = d;
+                        (void) snprintf(ret, 80, "%s", name);
+                }
+        }
+}
+
+static int no_run(const struct ledger_log *l, const char *which, struct err *e)
+{
+        char near[80], shown[80];
+        nearest_box(l, which, near);
+        if (which[0] == '\0')
+                (void) err_set(e, ERR_GONE, 0, "the ledger has no run yet");
+        else
+                (void) err_set(e, ERR_GONE, 0, "the ledger has no run %.60s", which);
+        if (near[0] && which[0])
+                return err_hint(e, "did you mean %s?", str_inert(span_str(near), shown, sizeof shown));
+        return err_hint(e, "`cordon log --kind start` lists the runs");
+}
+
 int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX], struct err *e)
 {
         size_t n = strlen(which);
         unsigned matches = 0;
         ret_run[0] = '\0';
-        for (uint64_t i = ledger_log_count(l); n > 0 && i-- > 0;) {
+        for (uint64_t i = ledger_log_count(l); i-- > 0;) {
                 struct ledger_view v;
                 if (ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") || v.run.n >= LEDGER_ID_MAX)
                         continue;
-                bool exact = span_is(v.run, which), named = span_is(v.box, which);
+                bool exact = span_is(v.run, which), named = n == 0 || span_is(v.box, which);
                 if (!exact && !named && !begins(v.run, which))
                         continue;
                 if (matches++ == 0 || exact)
@@ -209,9 +241,7 @@ int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[
         if (matches == 1)
                 return 0;
         if (matches == 0)
-                (void) err_set(e, ERR_GONE, 0, "the ledger has no run %.60s", which);
-        else
-                (void) err_set(e, ERR_USAGE, 0, "%u runs begin with %.60s: give more of the id", matches,
-                               which);
+                return no_run(l, which, e);
+        (void) err_set(e, ERR_USAGE, 0, "%u runs begin with %.60s: give more of the id", matches, which);
         return err_hint(e, "`cordon log --kind start` lists the runs");
 }

@@ -84,6 +84,7 @@ struct ledger_log {
         size_t map_count;
         struct span *at; /* by index; NULL bytes: pruned, or no record that we know */
         uint64_t count;
+        struct answered *answered;
 };
 
 static int log_add(struct ledger_log *l, struct span payload)
@@ -117,9 +118,11 @@ struct ledger_log *ledger_log_open(int dir, struct err *e)
 {
         struct ledger_log *l = calloc(1, sizeof *l);
         int64_t last = ledger_last_segment(dir);
+        if (l)
+                l->answered = answered_new();
         if (l && last > 0)
                 l->maps = calloc((size_t) last, sizeof *l->maps);
-        if (!l || last < 0 || (last > 0 && !l->maps)) {
+        if (!l || !l->answered || last < 0 || (last > 0 && !l->maps)) {
                 ledger_log_free(l);
                 (void) err_set(e, ERR_IO, errno, "the ledger cannot be read: %s", strerror(errno));
                 return NULL;
@@ -144,6 +147,7 @@ void ledger_log_free(struct ledger_log *l)
                 return;
         for (size_t i = 0; i < l->map_count; i++)
                 unmap(l->maps[i]);
+        answered_free(l->answered);
         free(l->maps);
         free(l->at);
         free(l);
@@ -153,5 +157,8 @@ uint64_t ledger_log_count(const struct ledger_log *l) { return l->count; }
 
 int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret)
 {
-        return index < l->count && l->at[index].p ? ledger_view_parse(l->at[index], ret) : -1;
+        if (index >= l->count || !l->at[index].p || ledger_view_parse(l->at[index], ret) < 0)
+                return -1;
+        ret->unknown = span_is(ret->phase, "intent") && !answered_has(l->answered, l->at, l->count, ret->id);
+        return 0;
 }

@@ -120,7 +120,7 @@ static int append_note(int dir, struct span note, struct err *e)
 static void tell_witness(int dir, struct span note)
 {
         struct err ignored;
-        AUTO_FD(up, openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        AUTO_FD(up, openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
         AUTO_FD(witness, up < 0 ? -1 : store_dir(up, "witness", &ignored));
         AUTO_FD(fd, witness < 0 ? -1
                                 : openat(witness, "new",
@@ -260,12 +260,9 @@ static bool wait_for_more(int watch, int dir)
         return true;
 }
 
-int seal_run(const char *place, struct err *e)
+int seal_run(int dir, struct err *e)
 {
         struct sealer s;
-        AUTO_FD(dir, open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (dir < 0)
-                return err_set(e, ERR_IO, errno, "there is no ledger at %s", place);
         AUTO_FD(turn, take_turn(dir));
         if (turn < 0)
                 return 0; /* another one is at work */

@@ -22,6 +22,13 @@ int key_check_note(const struct key *k, const struct ledger_note *n);
 void key_vkey(const struct key *k, struct buf *out);
 
 /* seal.c */
-int seal_run(const char *place, struct err *e);
+int seal_run(int dir, struct err *e);
 int seal_once(int dir, struct err *e);
 int seal_rotate(int dir, struct err *e);
+
+/* writer.c: serves LEDGER_LINE until its other end closes. `dir` -1: there is no ledger, and nobody may leave. */
+int writer_run(int dir, const char *run, const char *box);
+
+/* jail.c: from here on this process has the ledger, and the witness beside it where `seals`, and nothing else. `dir` -1: no
+ * file at all. */
+int jail_close(int dir, bool seals, struct err *e);

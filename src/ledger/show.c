@@ -98,6 +98,8 @@ static void put_row(const struct ledger_view *v, const struct run *r, struct buf
                 buf_printf(out, ", %lld bytes", (long long) v->bytes);
         if (v->count > 1)
                 buf_printf(out, ", %lld times", (long long) v->count);
+        if (v->unknown)
+                buf_puts(out, " [outcome unknown]");
         buf_putc(out, '\n');
 }
 

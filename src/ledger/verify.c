@@ -207,7 +207,7 @@ static void check_meaning(struct verify *v, const struct ledger_view *r)
                 v->runs_open--;
         } else if (span_is(r->kind, "prune")) {
                 v->pruned_told += r->count > 0 ? (uint64_t) r->count : 0;
-        } else if (span_is(r->kind, "gap")) {
+        } else if (span_is(r->kind, "gap") && r->bytes > 0) { /* without: a ledger was put aside */
                 v->gaps++;
         }
 }
@@ -330,20 +330,26 @@ static void report_json(const struct verify *v, struct buf *out)
 
 static void report_text(const struct verify *v, struct buf *out)
 {
-        buf_printf(out, "%llu records, %llu of them under %zu checkpoints\n",
-                   (unsigned long long) v->tree.size, (unsigned long long) v->sealed, v->point_count);
-        if (v->intents_open)
-                buf_printf(out, "%llu intents have no outcome: whether those effects happened is unknown\n",
-                           (unsigned long long) v->intents_open);
-        if (v->runs_open)
-                buf_printf(out, "%llu runs have no end: they are running, or their keeper was killed\n",
-                           (unsigned long long) v->runs_open);
-        if (v->pruned)
-                buf_printf(out, "%llu payloads were pruned; their hashes are there\n",
-                           (unsigned long long) v->pruned);
-        if (v->gaps)
-                buf_printf(out, "%llu times bytes that were not flushed yet were lost in a crash\n",
-                           (unsigned long long) v->gaps);
+        const struct {
+                uint64_t n;
+                const char *one, *many;
+        } counts[] = {
+                { v->intents_open, "intent has no outcome: whether that effect happened is unknown",
+                  "intents have no outcome: whether those effects happened is unknown" },
+                { v->runs_open, "run has no end: it is running, or its keeper was killed",
+                  "runs have no end: they are running, or their keeper was killed" },
+                { v->pruned, "payload was pruned; its hash is there",
+                  "payloads were pruned; their hashes are there" },
+                { v->gaps, "time bytes that were not flushed yet were lost in a crash",
+                  "times bytes that were not flushed yet were lost in a crash" },
+        };
+        buf_printf(out, "%llu record%s, %llu of them under %zu checkpoint%s\n",
+                   (unsigned long long) v->tree.size, v->tree.size == 1 ? "" : "s",
+                   (unsigned long long) v->sealed, v->point_count, v->point_count == 1 ? "" : "s");
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+                if (counts[i].n)
+                        buf_printf(out, "%llu %s\n", (unsigned long long) counts[i].n,
+                                   counts[i].n == 1 ? counts[i].one : counts[i].many);
         char shown[600];
         for (const char *at = buf_str(&v->findings); *at;) {
                 size_t n = strcspn(at, "\n");

@@ -71,13 +71,22 @@ static const char origin_name[] = "user.cordon.origin";
 
 void ledger_stamp_origin(int fd, const char *id) { (void) fsetxattr(fd, origin_name, id, strlen(id), 0); }
 
-void ledger_read_origin(int fd, char ret_id[LEDGER_ID_MAX])
+static void take_origin(ssize_t n, char ret_id[LEDGER_ID_MAX])
 {
-        ssize_t n = fgetxattr(fd, origin_name, ret_id, LEDGER_ID_MAX - 1);
         ret_id[n > 0 ? n : 0] = '\0';
         /* Anybody who may write the file may write this: only what looks like an id is taken for one. */
         if (strspn(ret_id, "abcdefghijklmnopqrstuvwxyz0123456789-.") != strlen(ret_id))
                 ret_id[0] = '\0';
+}
+
+void ledger_read_origin(int fd, char ret_id[LEDGER_ID_MAX])
+{
+        take_origin(fgetxattr(fd, origin_name, ret_id, LEDGER_ID_MAX - 1), ret_id);
+}
+
+void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX])
+{
+        take_origin(lgetxattr(path, origin_name, ret_id, LEDGER_ID_MAX - 1), ret_id);
 }
 
 /* ---- trace contexts ---- */

@@ -119,6 +119,12 @@ int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
         return 0;
 }
 
+static int no_seal(const char *what, struct err *e)
+{
+        (void) err_set(e, ERR_GONE, 0, "there is no %s yet", what);
+        return err_hint(e, "the sealer makes it within a second of a run; is cordon-ledger installed?");
+}
+
 static int newest_checkpoint(int dir, struct buf *out, struct err *e)
 {
         AUTO_BUF(text);
@@ -128,7 +134,7 @@ static int newest_checkpoint(int dir, struct buf *out, struct err *e)
         for (struct span rest = buf_span(&text); ledger_note_next(rest, &n, &rest) == 1;)
                 last = n;
         if (last.whole.n == 0)
-                return err_set(e, ERR_GONE, 0, "there is no checkpoint yet");
+                return no_seal("checkpoint", e);
         buf_add(out, last.whole.p, last.whole.n);
         return 0;
 }
@@ -150,9 +156,9 @@ static int answer(cordon_log_view view, const struct ledger_log *l, int dir, con
         case CORDON_LOG_CHECKPOINT:
                 return newest_checkpoint(dir, out, e);
         case CORDON_LOG_KEYS:
-                return ledger_slurp(dir, "key.pub", out) < 0
-                               ? err_set(e, ERR_IO, errno, "key.pub cannot be read")
-                               : 0;
+                if (ledger_slurp(dir, "key.pub", out) < 0)
+                        return err_set(e, ERR_IO, errno, "key.pub cannot be read");
+                return out->n ? 0 : no_seal("key", e);
         case CORDON_LOG_HTML:
                 return ledger_html(l, arg, out, e);
         }
@@ -243,7 +249,8 @@ int cordon_log_export(const char *format, const cordon_log_filter *f,
 
 int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, cordon_error *pe)
 {
-        struct ledger *l = open_as("prune", to_err(pe));
+        AUTO_FD(there, ledger_dir_open(false, to_err(pe))); /* none: nothing to prune, and none is made for it */
+        struct ledger *l = there < 0 ? NULL : open_as("prune", to_err(pe));
         if (!l)
                 return -1;
         int r = ledger_prune(l, kind, before_us, ret_count, to_err(pe));

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/work.c - cordon_work_*: layers of edit doors, for faces. */
 #include "work/work.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "ledger/ledger.h"
 #include "lib/internal.h"
 #include "limit/limit.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 
 _Static_assert(sizeof(((cordon_work_outcome *) 0)->run) == WORK_RUN_MAX, "a run's id fits");
 
@@ -39,47 +45,103 @@ int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e)
 struct effects {
         void (*each)(void *ctx, const cordon_work_effect *effect);
         void *ctx;
-        struct ledger *ledger; /* NULL: not yet, or it cannot be had */
-        bool tried;
+        struct ledger *ledger; /* NULL: not yet, or not wanted */
+        bool off;
+        char intent[LEDGER_ID_MAX];
 };
 
-enum { FLUSH_MS = 1000 };
+enum { FLUSH_MS = 1000, CHANCE = 6 };
+
+static bool is_off(void)
+{
+        const char *asked = getenv("CORDON_LEDGER");
+        return asked && strcmp(asked, "off") == 0;
+}
 
 /* An apply may come again after an undo: chance makes its records' ids others. */
-static void open_ledger(struct effects *f, const char *run)
+static int open_ledger(struct effects *f, const char *run, char chance[CHANCE + 1], struct err *e)
 {
         char source[8];
-        uint32_t chance = 0;
-        struct err none;
-        const char *asked = getenv("CORDON_LEDGER");
-        f->tried = true;
-        if (asked && strcmp(asked, "off") == 0)
+        uint32_t number = 0;
+        if (getrandom(&number, sizeof number, 0) < 0)
+                return err_set(e, ERR_IO, errno, "no random number for the ledger");
+        (void) snprintf(chance, CHANCE + 1, "%06x", number & 0xffffff);
+        (void) snprintf(source, sizeof source, "a%s", chance);
+        f->ledger = ledger_open(run, source, e);
+        return f->ledger ? 0 : -1;
+}
+
+static void name_target(const struct work_effect *x, char target[PATH_MAX_BYTES])
+{
+        char path[PATH_MAX_BYTES];
+        (void) snprintf(target, PATH_MAX_BYTES, "%s%s%s", x->host, x->path.n ? "/" : "",
+                        str_inert(x->path, path, sizeof path));
+}
+
+/* The host's files are changed only after the intent is on the disk. */
+static int record_intent(void *ctx, const struct work_effect *first, size_t count, struct err *e)
+{
+        struct effects *f = ctx;
+        char target[PATH_MAX_BYTES], end[LEDGER_ID_MAX], chance[CHANCE + 1], name[CHANCE + 2];
+        if (f->off)
+                return 0;
+        name_target(first, target);
+        (void) snprintf(end, sizeof end, "%s.end", first->run);
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_INTENT);
+        r.name = name;
+        r.writes = true;
+        r.target = target;
+        r.count = (int64_t) count;
+        r.parents[r.parent_count++] = end;
+        if (open_ledger(f, first->run, chance, e) == 0) {
+                (void) snprintf(name, sizeof name, "q%s", chance);
+                if (ledger_append(f->ledger, &r, true, f->intent, e) == 0)
+                        return 0;
+        }
+        return err_hint(e, "nothing was applied; --ledger off applies without a record");
+}
+
+/* Later readers of the file find the effect that made it. Never: follows a link, opens what is no file. */
+static void stamp(const struct work_effect *x, const char *id)
+{
+        char path[PATH_MAX_BYTES];
+        struct open_how how = { .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+                                .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+        struct stat st;
+        if (x->path.n >= sizeof path)
                 return;
-        if (getrandom(&chance, sizeof chance, 0) < 0)
-                return;
-        (void) snprintf(source, sizeof source, "a%06x", chance & 0xffffff);
-        f->ledger = ledger_open(run, source, &none);
+        memcpy(path, x->path.p, x->path.n);
+        path[x->path.n] = '\0';
+        AUTO_FD(top, open(x->host, O_PATH | O_CLOEXEC));
+        AUTO_FD(fd, top < 0        ? -1
+                    : x->path.n == 0 ? open(x->host, (int) how.flags)
+                                   : (int) syscall(SYS_openat2, top, path, &how, sizeof how));
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+                ledger_stamp_origin(fd, id);
 }
 
 /* What reached the host, with its content before and after; caused by the run's end. */
 static void record_effect(struct effects *f, const struct work_effect *x)
 {
-        char path[PATH_MAX_BYTES], target[PATH_MAX_BYTES], end[LEDGER_ID_MAX];
+        char target[PATH_MAX_BYTES], end[LEDGER_ID_MAX], id[LEDGER_ID_MAX], after[80], before[80];
         struct err none;
-        if (!f->tried)
-                open_ledger(f, x->run);
         if (!f->ledger)
                 return;
-        (void) snprintf(target, sizeof target, "%s/%s", x->host, str_inert(x->path, path, sizeof path));
+        name_target(x, target);
         (void) snprintf(end, sizeof end, "%s.end", x->run);
+        (void) snprintf(after, sizeof after, "sha256:%.64s", x->after);
+        (void) snprintf(before, sizeof before, "sha256:%.64s", x->before);
         struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
         r.writes = true;
         r.target = target;
         r.result = "applied";
-        r.digest = x->after[0] ? x->after : NULL;
+        r.digest = strlen(x->after) == 64 ? after : NULL;
         r.parents[r.parent_count++] = end;
-        ledger_more_text(&r, "before", x->before);
-        (void) ledger_append(f->ledger, &r, false, NULL, &none);
+        r.parents[r.parent_count++] = f->intent;
+        if (x->before[0])
+                ledger_more_text(&r, "before", before);
+        if (ledger_append(f->ledger, &r, false, id, &none) == 0 && r.digest)
+                stamp(x, id);
 }
 
 static void close_ledger(struct effects *f)
@@ -111,13 +173,14 @@ static void tell(const struct work_outcome *from, cordon_work_outcome *to)
 
 int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret, cordon_error *e)
 {
-        struct effects effects = { .each = o->effect, .ctx = o->effect_ctx };
+        struct effects effects = { .each = o->effect, .ctx = o->effect_ctx, .off = o->no_ledger || is_off() };
         const struct work_apply a = { .run = o->run,
                                       .paths = o->paths,
                                       .flagged = o->include_flagged != 0,
                                       .to = o->to,
                                       .out = o->out,
                                       .out_ctx = o->out_ctx,
+                                      .before = record_intent,
                                       .effect = pass_effect,
                                       .effect_ctx = &effects };
         struct work_outcome got;
@@ -127,10 +190,31 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
         return r;
 }
 
+/* A person took it back: told, but not held up by a ledger that cannot be written. */
+static void record_undo(const struct work_outcome *got)
+{
+        struct effects f = { .off = is_off() };
+        char chance[CHANCE + 1], end[LEDGER_ID_MAX];
+        struct err none;
+        if (f.off || open_ledger(&f, got->run, chance, &none) < 0)
+                return;
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_HUMAN);
+        (void) snprintf(end, sizeof end, "%.48s.end", got->run);
+        r.writes = true;
+        r.target = got->run;
+        r.result = "taken back";
+        r.count = (int64_t) got->applied;
+        r.parents[r.parent_count++] = end;
+        (void) ledger_append(f.ledger, &r, false, NULL, &none);
+        close_ledger(&f);
+}
+
 int cordon_work_undo(const char *run, cordon_sink out, void *ctx, cordon_work_outcome *ret, cordon_error *e)
 {
         struct work_outcome got;
         int r = work_undo(run, out, ctx, &got, to_err(e));
+        if (r == 0 && got.applied > 0 && got.conflicts == 0)
+                record_undo(&got);
         tell(&got, ret);
         return r;
 }

@@ -299,19 +299,30 @@ static int run_journal(struct journal *j, struct err *e)
         return -1;
 }
 
+static struct work_effect effect_of(const struct journal *j, const struct op *o)
+{
+        return (struct work_effect){ .run = j->l->run,
+                                     .host = j->targets[o->door].path,
+                                     .path = span_str(o->path),
+                                     .before = o->entry->base && o->entry->base[0] != '-' ? o->entry->base
+                                                                                          : "",
+                                     .after = o->digest ? o->digest : "" };
+}
+
 static void tell_effects(const struct work_apply *a, const struct journal *j)
 {
         for (size_t i = 0; a->effect && i < j->n; i++) {
-                const struct op *o = &j->ops[i];
-                const struct work_effect x = { .run = j->l->run,
-                                               .host = j->targets[o->door].path,
-                                               .path = span_str(o->path),
-                                               .before = o->entry->base && o->entry->base[0] != '-'
-                                                                 ? o->entry->base
-                                                                 : "",
-                                               .after = o->digest ? o->digest : "" };
+                const struct work_effect x = effect_of(j, &j->ops[i]);
                 a->effect(a->effect_ctx, &x);
         }
+}
+
+static int tell_intent(const struct work_apply *a, const struct journal *j, struct err *e)
+{
+        if (!a->before || j->n == 0)
+                return 0;
+        const struct work_effect first = effect_of(j, &j->ops[0]);
+        return a->before(a->effect_ctx, &first, j->n, e);
 }
 
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
@@ -332,7 +343,7 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
                         r = (j->targets[i].lock = lock_target(&j->targets[i], e)) < 0 ? -1 : 0;
         if (r == 0 && (ret->conflicts = count_conflicts(a, j, v)) > 0)
                 ret->applied = 0;
-        if (r < 0 || ret->conflicts > 0 || make_ops(a, j, v, up, e) < 0) {
+        if (r < 0 || ret->conflicts > 0 || make_ops(a, j, v, up, e) < 0 || tell_intent(a, j, e) < 0) {
                 (void) journal_remove(j, &none);
                 return ret->conflicts > 0 ? 0 : -1;
         }

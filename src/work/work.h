@@ -100,6 +100,9 @@ struct work_apply {
         const char *to;           /* into this directory instead; or NULL */
         work_sink *out;           /* what was held back, or what is in the way */
         void *out_ctx;
+        /* Nothing was changed yet, `count` changes are next, of which this is the first; -1 with *e stops it.
+         * Or NULL. */
+        int (*before)(void *ctx, const struct work_effect *first, size_t count, struct err *e);
         void (*effect)(void *ctx, const struct work_effect *); /* after all is done; or NULL */
         void *effect_ctx;
 };

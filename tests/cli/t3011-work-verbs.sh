@@ -210,8 +210,9 @@ done
 mkdir "$T/recorded" && echo old >"$T/recorded/file"
 "$CORDON" run -q --no-stdin --edit "$T/recorded" -- sh -c "echo new >$T/recorded/file"
 "$CORDON" apply >/dev/null 2>&1
-"$CORDON" log --json 2>/dev/null | jq -c 'select(.kind == "file" and (.target | endswith("recorded/file")))' >"$T/records"
+"$CORDON" log --json 2>/dev/null | jq -c 'select(.kind == "file" and .phase == "outcome" and (.target | endswith("recorded/file")))' >"$T/records"
 is "an applied change is in the ledger" "$(jq -r '.digest + " " + .more.before' "$T/records")" \
-        "$(echo new | sha256sum | cut -d ' ' -f 1) $(echo old | sha256sum | cut -d ' ' -f 1)"
+        "sha256:$(echo new | sha256sum | cut -d ' ' -f 1) sha256:$(echo old | sha256sum | cut -d ' ' -f 1)"
 has "with the run's end as its cause" "$(jq -r '.parents[0]' "$T/records")" .end
+has "and the intent that came before it" "$(jq -r '.parents[1]' "$T/records")" .q
 done_testing

@@ -16,7 +16,7 @@ for who in $whos; do
         # ---- a fully permitted run yields a complete list ----
         echo input >in.txt && chmod 644 in.txt
         $who "$CORDON" run --name full --in doc --out res --handle doc=in.txt --handle res=/dev/null --write /tmp -- \
-                sh -c 'cat $CORDON_HANDLE_doc >/dev/null; echo out; echo err >&2' >/dev/null 2>err.txt </dev/null
+                sh -c 'cat "$CORDON_IN_DOC" >/dev/null; echo out; echo err >&2' >/dev/null 2>err.txt </dev/null
         run=$(log --json --box full --kind start | tail -n 1 | field run)
         ok "$who: the run is in the ledger" test -n "$run"
         records=$(log --json --run "$run")
@@ -62,7 +62,7 @@ for who in $whos; do
                 "$(log --json --box writer --kind output | tail -n 1 | field id)"
         # a file that an out handle made says where it is from, and an in handle reads it
         mkdir -p h && chmod 777 h
-        $who "$CORDON" run -q --name maker --out res --handle "res=$T/h/made-$who" -- sh -c 'echo made >$CORDON_HANDLE_res; exec 3>&-' </dev/null >/dev/null 2>&1
+        $who "$CORDON" run -q --name maker --out res --handle "res=$T/h/made-$who" -- sh -c 'echo made >"$CORDON_OUT_RES"; exec 3>&-' </dev/null >/dev/null 2>&1
         made=$(log --json --box maker --kind handle | tail -n 1 | field id)
         if [ "$(python3 -c "import os; print(os.getxattr('$T/h/made-$who', 'user.cordon.origin').decode())" 2>/dev/null)" = "$made" ]; then
                 pass "$who: a file that an out handle made has its origin"

@@ -7,6 +7,8 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 static char place[64];
 static int dir;
@@ -286,10 +288,86 @@ static void test_graph__trace_walks_back_and_forward(void)
         sweep();
 }
 
+/* The wall clock of this test, which stands before the C library's: days pass by adding them. */
+static time_t days;
+int clock_gettime(clockid_t c, struct timespec *ret)
+{
+        long r = syscall(SYS_clock_gettime, c, ret);
+        if (c == CLOCK_REALTIME)
+                ret->tv_sec += days * 86400;
+        return (int) r;
+}
+
+/* One record of a machine that was started `boots` times. */
+static void write_at(unsigned boots, const char *run, const char *name, enum ledger_phase phase, const char *parent)
+{
+        struct err e;
+        struct ledger *l = ledger_open_at(dir, run, "", &e);
+        CHECK(l != NULL);
+        (void) snprintf(l->boot, sizeof l->boot, "%08u-0000-4000-8000-000000000000", boots);
+        struct ledger_record r = ledger_record_of(LEDGER_REQUEST, phase);
+        r.name = name;
+        r.target = "POST https://builds.example/job";
+        if (parent)
+                r.parents[r.parent_count++] = parent;
+        CHECK_INT(ledger_append(l, &r, true, NULL, &e), 0);
+        ledger_close(l);
+}
+
+static void test_graph__an_answer_after_days_and_restarts_finds_its_cause(void)
+{
+        struct err e;
+        struct ledger_view v;
+        AUTO_BUF(out);
+        fresh();
+        days = 0;
+        write_at(1, "a", "q1", LEDGER_INTENT, NULL);
+        days = 3;
+        write_at(2, "b", "1", LEDGER_OUTCOME, NULL);
+        days = 7;
+        write_at(3, "reply", "1", LEDGER_OUTCOME, "a.q1");
+        days = 0;
+        struct ledger_log *l = ledger_log_open(dir, &e);
+        CHECK_INT(ledger_log_count(l), 3);
+        CHECK_INT(ledger_log_view(l, 0, &v), 0);
+        int64_t asked = v.time_us;
+        CHECK(!v.unknown);
+        CHECK_INT(ledger_log_view(l, 2, &v), 0);
+        CHECK_INT((v.time_us - asked) / 86400000000, 7);
+        CHECK_INT(ledger_trace(l, "a.q1", LEDGER_FORWARD, false, &out, &e), 0);
+        CHECK(strstr(buf_str(&out), "reply.1") != NULL);
+        CHECK(strstr(buf_str(&out), "b.1") == NULL);
+        ledger_log_free(l);
+        sweep();
+}
+
+static void test_graph__an_intent_without_outcome_is_unknown(void)
+{
+        struct err e;
+        struct ledger_view v;
+        AUTO_BUF(out);
+        const struct ledger_filter f = { .kind = "unknown" };
+        fresh();
+        write_at(1, "a", "q1", LEDGER_INTENT, NULL);
+        write_at(1, "a", "q2", LEDGER_INTENT, NULL);
+        write_at(1, "a", "r2", LEDGER_OUTCOME, "a.q2");
+        struct ledger_log *l = ledger_log_open(dir, &e);
+        CHECK_INT(ledger_log_view(l, 0, &v), 0);
+        CHECK(v.unknown && ledger_matches(&f, &v));
+        ledger_line(&v, &out);
+        CHECK(strstr(buf_str(&out), "[outcome unknown]") != NULL);
+        CHECK_INT(ledger_log_view(l, 1, &v), 0);
+        CHECK(!v.unknown && !ledger_matches(&f, &v));
+        ledger_log_free(l);
+        sweep();
+}
+
 static const struct test_case cases[] = {
         CASE(test_graph__equals_the_scripted_one_for_twenty_workflows),
         CASE(test_graph__clocks_only_rise_along_causes),
         CASE(test_graph__a_clock_from_elsewhere_is_passed_on),
         CASE(test_graph__trace_walks_back_and_forward),
+        CASE(test_graph__an_answer_after_days_and_restarts_finds_its_cause),
+        CASE(test_graph__an_intent_without_outcome_is_unknown),
 };
 TEST_MAIN(cases)

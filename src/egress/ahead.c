@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/ahead.c - see ahead.h. An effect is asked for (its flow waits), then open (it may be under way),
+ * then over. A line that broke closes every door with consequences, with the reason; the others go on. */
+#include "egress/ahead.h"
+#include "base/fd.h"
+#include "egress/requests.h"
+#include "ledger/ledger.h"
+#include "wire/wire.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+enum { PATIENCE_S = 30 };
+
+struct ahead { /* one effect */
+        struct ahead *next;
+        struct flow *f; /* NULL: gone; its outcome is in q */
+        bool open;      /* the intent is durable; else asked for */
+        uint64_t asked_ns;
+        struct ledger_ask q;
+};
+struct ahead_unsent { /* what the line did not take yet, in order */
+        struct ahead_unsent *next;
+        struct ledger_ask q;
+};
+
+/* ---- the line ---- */
+
+void ahead_take_line(struct broker *b, int fd) { b->ledger = fcntl(fd, F_DUPFD_CLOEXEC, 3); }
+
+int ahead_start(struct broker *b)
+{
+        b->ledger_source = (struct source){ SOURCE_LEDGER, b->ledger, NULL };
+        if (b->ledger < 0)
+                return 0;
+        b->ledger_on = true;
+        return fcntl(b->ledger, F_SETFL, O_NONBLOCK) < 0 ||
+                               broker_watch(b, &b->ledger_source, EPOLLIN | EPOLLOUT | EPOLLET) < 0
+                       ? -1
+                       : 0;
+}
+
+static void broke(struct broker *b, const char *why)
+{
+        broker_forget(b, &b->ledger_source);
+        if (!b->ledger_why[0])
+                (void) snprintf(b->ledger_why, sizeof b->ledger_why, "%s", why);
+}
+
+/* In order: an outcome never overtakes its intent. */
+static void flush_line(struct broker *b)
+{
+        struct ahead_unsent *u;
+        while ((u = b->unsent)) {
+                if (b->ledger_source.fd >= 0 && wire_send(b->ledger_source.fd, &u->q, sizeof u->q, -1) < 0) {
+                        if (errno == EAGAIN || errno == ENOBUFS)
+                                return;
+                        broke(b, "the ledger's writer ended");
+                }
+                b->unsent = u->next;
+                free(u);
+        }
+        b->unsent_end = NULL;
+}
+
+static int send_ask(struct broker *b, const struct ledger_ask *q)
+{
+        struct ahead_unsent *u = malloc(sizeof *u);
+        if (!u)
+                return -1;
+        *u = (struct ahead_unsent){ NULL, *q };
+        *(b->unsent ? &b->unsent_end->next : &b->unsent) = u;
+        b->unsent_end = u;
+        flush_line(b);
+        return 0;
+}
+
+/* ---- asking ---- */
+
+static enum ledger_reach reach_of(const char *host, bool is_address, const struct egress_address *literal)
+{
+        size_t n = strlen(host), k = strlen("localhost");
+        if (!is_address) {
+                bool local = n >= k && strcmp(host + n - k, "localhost") == 0 && (n == k || host[n - k - 1] == '.');
+                return local ? LEDGER_REACH_SELF : LEDGER_REACH_NAMED;
+        }
+        switch (egress_judge(literal)) {
+        case REACH_LOOPBACK:
+        case REACH_HOST:
+                return LEDGER_REACH_SELF;
+        case REACH_PRIVATE:
+        case REACH_SHARED:
+        case REACH_LINK:
+                return LEDGER_REACH_TENANT;
+        case REACH_UNKNOWN:
+        case REACH_PUBLIC:
+        case REACH_METADATA:
+        case REACH_MULTICAST:
+        case REACH_BROADCAST:
+        case REACH_DOCUMENTATION:
+        case REACH_TRANSLATED:
+        case REACH_RESERVED:
+        case REACH__COUNT:
+                break;
+        }
+        return LEDGER_REACH_NAMED;
+}
+
+static const uint8_t stages[] = { [POLICY_STAGE_MOCK] = LEDGER_MOCK,
+                                  [POLICY_STAGE_TEST] = LEDGER_TEST,
+                                  [POLICY_STAGE_LIVE] = LEDGER_LIVE };
+_Static_assert(sizeof stages == POLICY_STAGE__COUNT, "a word for each stage");
+
+static bool is_consequential(const struct ledger_ask *q)
+{
+        struct ledger_record r = ledger_record_of((enum ledger_kind) q->kind, LEDGER_INTENT);
+        r.reach = (enum ledger_reach) q->reach;
+        r.stage = (enum ledger_stage) q->stage;
+        r.writes = q->writes;
+        r.phase = q->credential[0] ? LEDGER_CREDENTIALED : LEDGER_INTENT;
+        return ledger_consequential(&r);
+}
+
+static void name_door(const struct broker *b, const struct door *d, struct ledger_ask *q)
+{
+        AUTO_BUF(line);
+        if (d)
+                policy_door_line(d, &line);
+        (void) snprintf(q->door, sizeof q->door, "%s", buf_str(&line));
+        q->stage = stages[b->stage];
+}
+
+static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **ret_why)
+{
+        struct broker *b = f->b;
+        if (!b->ledger_on || !is_consequential(q))
+                return HTTP_LEAVES;
+        *ret_why = b->ledger_why;
+        if (b->ledger_why[0])
+                return HTTP_STAYS;
+        struct ahead *a = malloc(sizeof *a);
+        q->number = b->ahead_number + 1;
+        q->after = b->ahead_after;
+        if (!a || send_ask(b, q) < 0) {
+                free(a);
+                *ret_why = "no memory for its record";
+                return HTTP_STAYS;
+        }
+        b->ahead_number++;
+        *a = (struct ahead){ b->aheads, f, false, b->now_ns, *q };
+        b->aheads = a;
+        b->aheads_waiting++;
+        f->ahead = a;
+        return HTTP_WAITS;
+}
+
+static bool only_asks(const char *method)
+{
+        return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0;
+}
+
+enum http_leave ahead_request(struct flow *f, const struct http_event *e, const char **ret_why)
+{
+        struct ledger_ask q = { .kind = LEDGER_REQUEST, .writes = e->websocket || !only_asks(e->method) };
+        struct egress_address literal = { .v6 = strchr(e->to_host, ':') != NULL };
+        bool known = e->to_is_address &&
+                     inet_pton(literal.v6 ? AF_INET6 : AF_INET, e->to_host, literal.bytes) == 1;
+        q.reach = (uint8_t) reach_of(e->to_host, known, &literal);
+        name_door(f->b, e->door, &q);
+        if (e->credential)
+                (void) snprintf(q.credential, sizeof q.credential, "%s", e->credential);
+        requests_target(e, q.target, sizeof q.target);
+        /* The box has no secret to put there; should it have found one, it is not written down. */
+        if (http_rules_hold_secret(f->b->rules, q.target))
+                (void) snprintf(q.target, sizeof q.target, "%s (a secret stood here)", e->host);
+        return ask(f, &q, ret_why);
+}
+
+/* ---- what came of it ---- */
+
+static void take_out(struct broker *b, struct ahead *a)
+{
+        struct ahead **at = &b->aheads;
+        while (*at != a)
+                at = &(*at)->next;
+        *at = a->next;
+        b->aheads_waiting -= !a->open;
+        free(a);
+}
+
+static void send_outcome(struct broker *b, struct ahead *a)
+{
+        a->q.outcome = 1;
+        if (send_ask(b, &a->q) == 0 && a->q.number > b->ahead_after)
+                b->ahead_after = a->q.number;
+        take_out(b, a);
+}
+
+void ahead_over(struct flow *f, const char *result, const struct http_event *e)
+{
+        struct ahead *a = f->ahead;
+        struct broker *b = f->b;
+        uint64_t sent = f->sent - f->sent_told, received = f->received - f->received_told;
+        f->sent_told = f->sent;
+        f->received_told = f->received;
+        if (!a)
+                return;
+        f->ahead = NULL;
+        a->f = NULL;
+        (void) snprintf(a->q.result, sizeof a->q.result, "%s%s", a->open ? "" : "kept inside: ", result);
+        if (!a->open)
+                return; /* the answer to its intent is still to come */
+        a->q.sent = sent;
+        a->q.received = received;
+        a->q.status = e ? e->status : 0;
+        if (f->row) {
+                (void) snprintf(a->q.address, sizeof a->q.address, "%s", f->row->address);
+                f->row->told++;
+                f->row->told_bytes += sent + received;
+                books_touch(b, f->row);
+        }
+        send_outcome(b, a);
+}
+
+/* ---- answers ---- */
+
+static void go_on(struct flow *f, bool leaves, const char *why)
+{
+        if (f->http) {
+                requests_leave(f, leaves, why);
+        } else if (leaves) {
+                flow_connect(f);
+        } else {
+                books_deny(f->b, f->row_to, why, "");
+                flow_end(f, true);
+        }
+}
+
+static void answer(struct broker *b, struct ahead *a, bool leaves, const char *why)
+{
+        struct flow *f = a->f;
+        if (leaves) {
+                b->aheads_waiting--;
+                a->open = true;
+        }
+        if (f && leaves) {
+                go_on(f, true, "");
+        } else if (leaves) { /* nobody waits for it any more */
+                send_outcome(b, a);
+        } else {
+                take_out(b, a);
+                if (f)
+                        f->ahead = NULL;
+                if (f)
+                        go_on(f, false, why);
+        }
+}
+
+static void refuse_waiting(struct broker *b, const char *why)
+{
+        for (;;) { /* from the start each time: a flow that ends takes others with it */
+                struct ahead *a = b->aheads;
+                while (a && a->open)
+                        a = a->next;
+                if (!a)
+                        return;
+                answer(b, a, false, why);
+        }
+}
+
+static void take_answer(struct broker *b, struct ledger_answer *m)
+{
+        m->why[sizeof m->why - 1] = '\0';
+        if (m->number == 0) {
+                broke(b, m->why);
+                return;
+        }
+        for (struct ahead *a = b->aheads; a; a = a->next)
+                if (a->q.number == m->number && !a->open) {
+                        answer(b, a, m->leave, m->why);
+                        return;
+                }
+}
+
+void ahead_serve(struct broker *b, uint32_t events)
+{
+        struct ledger_answer m;
+        (void) events;
+        flush_line(b);
+        while (b->ledger_source.fd >= 0) {
+                int r = wire_recv(b->ledger_source.fd, &m, sizeof m, NULL);
+                if (r < 0 && (errno == EAGAIN || errno == EINTR))
+                        break;
+                if (r == 1)
+                        take_answer(b, &m);
+                else
+                        broke(b, "the ledger's writer ended");
+        }
+        if (b->ledger_why[0])
+                refuse_waiting(b, b->ledger_why);
+}
+
+/* A disk that does not answer holds nobody for ever. */
+void ahead_tick(struct broker *b)
+{
+        flush_line(b);
+        for (struct ahead *a = b->aheads; a; a = a->next)
+                if (!a->open && b->now_ns - a->asked_ns > PATIENCE_S * UINT64_C(1000000000)) {
+                        broke(b, "the ledger does not answer");
+                        refuse_waiting(b, b->ledger_why);
+                        return;
+                }
+}
+
+/* ---- connections nobody looks into ---- */
+
+void ahead_connect(struct flow *f)
+{
+        const char *why = "";
+        struct ledger_ask q = { .kind = LEDGER_NET };
+        q.reach = (uint8_t) reach_of(f->to_host, f->to_is_address, &f->literal);
+        name_door(f->b, f->door, &q);
+        (void) snprintf(q.target, sizeof q.target, "%s", f->row_to);
+        enum http_leave r = ask(f, &q, &why);
+        if (r != HTTP_WAITS)
+                go_on(f, r == HTTP_LEAVES, why);
+}
+
+void ahead_last_words(struct broker *b)
+{
+        for (struct flow *f = b->flows; f; f = f->next)
+                ahead_over(f, "the box ended", NULL);
+        for (struct ahead *a = b->aheads; a; a = a->next) { /* asked for, and never let out */
+                a->q.outcome = 1;
+                (void) send_ask(b, &a->q);
+        }
+        flush_line(b);
+}

@@ -1,0 +1,253 @@
+# Write-ahead for the world: nothing with consequences leaves before its intent is durable, a ledger that cannot be written
+# closes those doors alone, and after any kill what a server saw has its intent.
+# shellcheck disable=SC2016
+. "$(dirname "$0")/lib-net.sh"
+for program in cordon-vault cordon-ledger; do
+        if [ ! -x "$CORDON_LIBEXEC/$program" ]; then
+                skip "write-ahead" "$program is not built here: it needs OpenSSL"
+                done_testing
+        fi
+done
+secret=ghp_Q9zzSecretOfTheTestSuite0123456789
+export XDG_CONFIG_HOME="$T/home"
+mkdir -m 700 "$XDG_CONFIG_HOME"
+printf %s "$secret" | "$CORDON" vault add gh --env GITHUB_TOKEN
+python3 "$(dirname "$0")/helpers/seen_server.py" 127.0.0.1 8090 "$T/seen" >"$T/server" 2>&1 9>&- &
+SERVER=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ ! -s "$T/server" ] || break
+        sleep 0.1
+done
+POST="http://127.0.0.1:8090/** POST with gh" GET="http://127.0.0.1:8090/** GET"
+log() { "$CORDON" log "$@"; }
+run_of() { log --json --box "$1" --kind start | tail -n 1 | jq -r .run; }
+# The processes of this test alone, by what their command line or parent is.
+writers() { for f in $(grep -lsa -F "$CORDON_STATE/ledger" /proc/[0-9]*/cmdline); do p=${f#/proc/} && p=${p%/cmdline} && cat "/proc/$p/cmdline" 2>/dev/null | tr '\0' ' ' | grep -q "^cordon-ledger $1 " && echo "$p"; done; }
+child_of() { for p in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do [ "$(cat "/proc/$p/comm" 2>/dev/null)" = "$2" ] && echo "$p"; done; }
+
+# ---- what is written, and in which order ----
+box root --name order --net "$POST" --net "$GET" --net web.test:80 --net "http://web.test:8000/** GET" -- sh -c '
+        curl -sS -m 10 -d hello "http://127.0.0.1:8090/first?key=value"
+        curl -sS -m 10 http://127.0.0.1:8090/only-asked
+        curl -sS -m 10 http://web.test/raw
+        curl -sS -m 10 http://web.test:8000/asked'
+is "the box ran" "$status $(tail -n 1 "$T/out")" "0 GET /asked 0"
+run=$(run_of order)
+of() { log --json --run "$run" | jq -r "$1"; }
+is "a write has an intent, and an outcome with the intent as its parent" \
+        "$(of 'select(.id | endswith(".q1")) | .phase + " " + .kind + " " + .target + " " + .stage') $(of 'select(.id | endswith(".r1")) | .phase + " " + .result + " " + (.parents | join(","))')" \
+        "intent request POST http://127.0.0.1:8090/first live outcome answered 200 $run.q1"
+is "the use of a credential is a record of its own, by name, and a cause of the intent" \
+        "$(of 'select(.kind == "credential") | .phase + " " + .target + " " + .parents[0]') $(of 'select(.id | endswith(".q1")) | .parents | join(",")')" \
+        "credential gh $run.start $run.start,$run.c1"
+is "a connection that nobody looks into has one intent, beyond oneself" "$(of 'select(.phase == "intent" and .kind == "net") | .target + " " + .reach')" "web.test:80 named"
+is "a question beyond oneself has one too" "$(of 'select(.phase == "intent") | .target' | tail -n 1)" "GET http://web.test:8000/asked"
+is "an answer is a cause of what is asked next" "$(of 'select(.id | endswith(".q2")) | .parents | join(",")')" "$run.start,$run.r1"
+is "a question to oneself has no intent, and is told at the end" "$(of 'select(.target == "127.0.0.1:8090") | .phase + " " + (.count | tostring)')" "outcome 1"
+is "every intent has its outcome" "$(log --json --kind unknown)" ""
+is "bytes each way are told" "$(of 'select(.id | endswith(".r1")) | (.more.sent > 100) and (.more.received == 41) and .bytes == .more.sent + .more.received')" true
+hasnt "no query is written down" "$(log --json)" "key=value"
+hasnt "no secret is in the ledger" "$(cat "$CORDON_STATE"/ledger/segments/*)" Q9zz
+has "trace goes from the answer to the credential" "$("$CORDON" trace "$run.r1" --back)" "$run.c1"
+has "reached counts each effect once" "$(log reached)" "named        1"
+ok "the ledger verifies" "$CORDON" verify
+is "no writer stays" "$(writers write)" ""
+
+# ---- off, mock ----
+before=$(log --json --kind intent | wc -l)
+box root --ledger off --net "$POST" -- curl -sS -m 10 -d x http://127.0.0.1:8090/unrecorded
+is "--ledger off: it goes, unrecorded" "$(cat "$T/out") $(log --json --kind intent | wc -l)" "ok $before"
+box root --stage mock --net "$POST" -- curl -sS -m 10 -d x http://127.0.0.1:8090/mocked
+is "the stage mock has no intents: nothing leaves" "$(log --json --kind intent | wc -l)" "$before"
+
+# ---- its walls ----
+"$CORDON" run -q --name walls --net "$POST" -- sh -c 'curl -sS -m 10 -d x http://127.0.0.1:8090/walls; sleep 2' >/dev/null 2>&1 </dev/null 9>&- &
+keeper=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        w=$(writers write)
+        [ -z "$w" ] || break
+        sleep 0.1
+done
+is "the writer has a filter of calls and takes no privileges" "$(sed -n 's/^\(Seccomp\|NoNewPrivs\):[[:space:]]*/\1=/p' "/proc/$w/status" | sort | tr '\n' ' ')" "NoNewPrivs=1 Seccomp=2 "
+s=$(writers seal | head -n 1)
+is "so has the sealer" "$(sed -n 's/^\(Seccomp\|NoNewPrivs\):[[:space:]]*/\1=/p' "/proc/$s/status" | sort | tr '\n' ' ')" "NoNewPrivs=1 Seccomp=2 "
+is "it holds the ledger, its line and nothing else" "$(for f in "/proc/$w"/fd/*; do readlink "$f"; done | grep -v -e '^/dev/null$' -e "^$CORDON_STATE/ledger" -e '^socket:' -e '^anon')" ""
+wait $keeper
+
+# ---- somebody stands in the way ----
+hold() { # takes the writers' lock for as long as it lives
+        python3 - "$CORDON_STATE/ledger/head" "$1" >"$T/held" 2>&1 9>&- <<'END' &
+import fcntl, os, struct, sys, time
+fd = os.open(sys.argv[1], os.O_RDWR)
+fcntl.fcntl(fd, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)) # F_OFD_SETLK
+print("held", flush=True)
+time.sleep(float(sys.argv[2]))
+END
+        holder=$!
+        until [ -s "$T/held" ]; do sleep 0.05; done
+}
+: >"$T/seen"
+hold 1.2
+began=$(date +%s%N)
+box root --name waits --net "$POST" --net "$GET" -- sh -c 'curl -sS -m 20 -d x http://127.0.0.1:8090/waited & curl -sS -m 10 http://127.0.0.1:8090/quick; date +%s%N; wait; date +%s%N'
+wait $holder
+is "a question without consequence does not wait for the ledger" "$(head -n 1 "$T/seen")" "GET /quick"
+is "a write waits until its intent is durable, then goes" "$(tail -n 1 "$T/seen")" "POST /waited"
+quick=$(sed -n 2p "$T/out") last=$(tail -n 1 "$T/out")
+ok "the one was quick" test $(((quick - began) / 1000000)) -lt 1000
+ok "the other was not" test $(((last - began) / 1000000)) -ge 1000
+
+# ---- a ledger that cannot be written closes those doors, with the reason; the others go on ----
+unwritable() { # NAME REASON: as CORDON_STATE is now
+        : >"$T/seen"
+        box root --name closed --net "$POST" --net "$GET" --net web.test:80 -- sh -c '
+                curl -sS -m 20 -w "%{http_code}\n" -d x http://127.0.0.1:8090/never
+                curl -sS -m 10 http://127.0.0.1:8090/fine
+                curl -sS -m 10 http://web.test/raw 2>&1 | sed "s/^/raw: /"'
+        has "$1: the client is told" "$(head -n 2 "$T/out" | tr '\n' ' ')" "$2"
+        has "$1: with 503" "$(cat "$T/out")" 503
+        is "$1: nothing of it left" "$(cat "$T/seen")" "GET /fine"
+        has "$1: a raw connection is cut" "$(cat "$T/out")" "raw: curl: ("
+        has "$1: the run's result names it" "$(json '[.denials[].what] | join(" ")')" "POST http://127.0.0.1:8090/never ($2"
+}
+quiet() { # the sealer has ended
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do
+                [ -n "$(writers seal)" ] || return
+                sleep 0.1
+        done
+}
+if [ "$CORDON_LAB" = root ]; then
+        mkdir -m 700 "$T/small"
+        mount -t tmpfs -o size=256k,mode=700 none "$T/small"
+        keep=$CORDON_STATE CORDON_STATE=$T/small
+        for part in "$keep"/*; do [ "${part##*/}" = ledger ] || [ "${part##*/}" = witness ] || cp -r "$part" "$T/small/"; done
+        "$CORDON" run -q -- true </dev/null
+        sleep 0.5
+        dd if=/dev/zero of="$T/small/fill" bs=1k >/dev/null 2>&1
+        # What is left of the last page of the file goes, too.
+        size=0
+        until [ "$size" = "$(stat -c %s "$T/small/ledger/segments/00000001.seg")" ]; do
+                size=$(stat -c %s "$T/small/ledger/segments/00000001.seg")
+                log >/dev/null
+        done
+        unwritable "a full disk" "the ledger cannot be written: "
+        has "a full disk: by its name" "$(json '[.denials[].what] | join(" ")')" "No space left on device"
+        # Room again, in the same run.
+        : >"$T/seen"
+        { sleep 1 && rm "$T/small/fill"; } 9>&- &
+        box root --name room --net "$POST" -- sh -c '
+                curl -s -m 20 -o /dev/null -w "%{http_code} " -d x http://127.0.0.1:8090/full
+                sleep 2
+                curl -s -m 20 -o /dev/null -w "%{http_code}" -d x http://127.0.0.1:8090/room'
+        is "room again: the door is open again" "$(cat "$T/out") $(cat "$T/seen")" "503 200 POST /room"
+        ok "and the ledger verifies" "$CORDON" verify
+        quiet
+        mount -o remount,ro "$T/small"
+        unwritable "a read-only disk" "the ledger cannot be written: "
+        quiet
+        umount "$T/small"
+        CORDON_STATE=$keep
+else
+        skip "a full disk, a read-only disk" "only root can make a small disk here"
+fi
+cp -r "$CORDON_STATE" "$T/damaged"
+python3 - "$T/damaged/ledger/segments/00000001.seg" <<'END'
+import os, sys
+os.truncate(sys.argv[1], os.path.getsize(sys.argv[1]) - 300)
+END
+keep=$CORDON_STATE CORDON_STATE=$T/damaged
+unwritable "a damaged ledger" "the ledger is damaged: "
+CORDON_STATE=$keep
+mv "$T/libexec/cordon-ledger" "$T/libexec/away"
+unwritable "no writer" "the program cordon-ledger is not installed"
+mv "$T/libexec/away" "$T/libexec/cordon-ledger"
+
+# ---- the flush to the disk is what is waited for ----
+flushed() { # INJECTION: what happens to the writer's flushes from now on; the box asks twice more
+        : >"$T/seen"
+        "$CORDON" run -q --name flush --net "$POST" -- sh -c '
+                curl -s -m 20 -o /dev/null -d x http://127.0.0.1:8090/starts
+                sleep 1.5
+                curl -s -m 20 -w "%{http_code} %{time_starttransfer}\n" -d x http://127.0.0.1:8090/second
+                sleep 1.5
+                curl -s -m 20 -w "%{http_code}\n" -d x http://127.0.0.1:8090/third' >"$T/out" 2>/dev/null </dev/null 9>&- &
+        keeper=$!
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+                [ -z "$(writers write)" ] || break
+                sleep 0.1
+        done
+        sleep 0.3
+        strace -p "$(writers write | head -n 1)" -o "$T/calls" -e trace=fdatasync -e "inject=fdatasync:$1" 2>/dev/null 9>&- &
+        wait $keeper
+}
+if command -v strace >/dev/null && [ "$CORDON_LAB" = root ] && strace -o /dev/null true 2>/dev/null; then
+        flushed delay_enter=700000:when=1
+        is "a disk that is slow to flush: all goes" "$(tr '\n' ' ' <"$T/seen")" "POST /starts POST /second POST /third "
+        ok "but not before the flush" test "$(sed -n 's/^200 0*\([0-9]*\)\.\([0-9]\).*/\1\2/p' "$T/out")" -ge 7
+        flushed error=EIO:syscall=getpid:when=1
+        is "a flush that failed: nothing leaves, and the next flush is not believed either" "$(tr '\n' ' ' <"$T/seen")" "POST /starts "
+        has "with the reason" "$(cat "$T/out")" "Input/output error"
+        is "and the ledger says that it was kept inside" "$(log --json --box flush | jq -r 'select(.id | endswith(".r2")) | .result' | tail -n 1)" \
+                "kept inside: its intent is not known to be durable"
+else
+        skip "the flush to the disk is what is waited for" "strace is missing, or may not look"
+fi
+
+# ---- an apply ----
+mkdir "$T/tree" && echo old >"$T/tree/file" && chmod 755 "$T/tree"
+"$CORDON" run -q --no-stdin --edit "$T/tree" -- sh -c "echo new >$T/tree/file"
+mv "$CORDON_STATE/ledger/segments" "$CORDON_STATE/ledger/hidden"
+said=$("$CORDON" apply 2>&1)
+is "an apply whose intent cannot be written changes nothing" "$? $(cat "$T/tree/file")" "125 old"
+has "says why" "$said" "the ledger is damaged"
+has "and what to type" "$said" "--ledger off"
+is "leaves nothing in the tree" "$(ls -A "$T/tree")" file
+mv "$CORDON_STATE/ledger/hidden" "$CORDON_STATE/ledger/segments"
+"$CORDON" apply >/dev/null 2>&1
+is "else it is applied" "$(cat "$T/tree/file")" new
+is "after its intent" "$(log --json --kind file | jq -r 'select(.target | endswith("tree/file")) | .phase' | tail -n 2 | tr '\n' ' ')" "intent outcome "
+is "--ledger off takes no other word" "$("$CORDON" apply --ledger maybe 2>&1 | head -n 1)" "cordon: error: --ledger takes on or off"
+
+# ---- kills ----
+rounds=${CORDON_KILLS:-40}
+od -An -v -N $((rounds * 3)) -tu1 -w3 /dev/urandom >"$T/dice"
+: >"$T/seen"
+mkdir "$T/kills"
+round=0 hits=0
+while read -r delay who more; do
+        round=$((round + 1))
+        "$CORDON" run -q --name "kill$round" --net "$POST" -- curl -s -m 5 -o /dev/null -d x "http://127.0.0.1:8090/k$round-[1-400]" >/dev/null 2>&1 </dev/null 9>&- &
+        keeper=$!
+        sleep "0.$(printf %03d $((60 + delay * 440 / 255 + more % 7)))"
+        case $((who % 4)) in
+        0) target=$keeper ;;
+        1) target=$(child_of $keeper cordon-egress | head -n 1) ;;
+        2) target=$(writers write | head -n 1) ;;
+        3) target=$(writers seal | head -n 1) ;;
+        esac
+        [ -z "$target" ] || { kill -9 "$target" 2>/dev/null && hits=$((hits + 1)); }
+        [ $((who % 4)) -ne 3 ] || { sleep 0.1; kill -9 $keeper 2>/dev/null; }
+        wait $keeper 2>/dev/null
+done <"$T/dice"
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+        [ -n "$(writers write)" ] || break
+        sleep 0.1
+done
+sort -u "$T/seen" | sed 's|POST |POST http://127.0.0.1:8090|' >"$T/happened"
+log --json --kind intent | jq -r .target | sort -u >"$T/intents"
+ok "kills: $rounds rounds, most of them hit" test "$hits" -gt $((rounds / 2))
+ok "servers saw requests in the meantime" test "$(wc -l <"$T/happened")" -gt "$rounds"
+is "every request that a server saw has its intent" "$(comm -23 "$T/happened" "$T/intents")" ""
+unknown=$(log --json --kind unknown | wc -l)
+ok "an intent whose end nobody saw is unknown ($unknown of $(wc -l <"$T/intents"))" test "$unknown" -gt 0
+has "verify counts them" "$("$CORDON" verify)" "$unknown intents have no outcome: whether those effects happened is unknown"
+has "log says so" "$(log --kind unknown | tail -n 1)" "[outcome unknown]"
+one=$(log --json --kind unknown | tail -n 1 | jq -r .id)
+has "trace says so" "$("$CORDON" trace "$one")" "[outcome unknown]"
+has "show says so" "$(log show "${one%.*}")" "[outcome unknown]"
+"$CORDON" react --from operator "$one" "it had happened" >/dev/null
+is "until somebody knows" "$(log --json --kind unknown | wc -l)" $((unknown - 1))
+ok "the ledger verifies" "$CORDON" verify
+is "no writer stays" "$(writers write)" ""
+kill $SERVER
+done_testing
