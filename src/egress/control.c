@@ -164,6 +164,9 @@ static void inherit(int fd)
         static const int on = 1;
         (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
         (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        /* Nothing is lost between the box and us: a model of the path, with its timers (bbr), is only work.
+         */
+        (void) setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
 }
 
 static void add_listener(struct broker *b, const struct egress_order *o, int fd)

@@ -72,7 +72,8 @@ struct tls_ops {
         /* The side that faces the server: verifies it against the host's trust store for `name`. */
         struct tls_end *(*client)(void *ctx, const char *name, bool is_address);
         void (*free)(struct tls_end *t);
-        int (*feed)(struct tls_end *t, struct span wire);            /* what came from the wire; 0 or -1 */
+        /* What came from the wire; 0 or -1. It must stay where it is until read() has said 0 or -1. */
+        int (*feed)(struct tls_end *t, struct span wire);
         ssize_t (*read)(struct tls_end *t, void *plain, size_t cap); /* 0: nothing now; -1: broken */
         ssize_t (*write)(struct tls_end *t, struct span plain);      /* how much it took; 0: not yet; -1 */
         size_t (*take)(struct tls_end *t, void *wire, size_t cap);   /* what the wire must get; 0: nothing */

@@ -56,7 +56,9 @@ static void put_status(struct http_flow *f)
 {
         const struct http_head *h = &f->head;
         struct scrub s = { .set = f->r->secrets };
-        fifo_printf(&f->client.plain, "HTTP/1.1 %u ", h->status);
+        fifo_text(&f->client.plain, "HTTP/1.1 ");
+        fifo_number(&f->client.plain, h->status);
+        fifo_text(&f->client.plain, " ");
         scrub_pass(&s, h->reason, true, &f->client.plain);
         fifo_text(&f->client.plain, "\r\n");
         f->x.scrubbed |= s.found;
@@ -73,7 +75,7 @@ static void put_framing(struct http_flow *f, enum body_kind kind)
         if (x->answer_chunked || (kind == BODY_NONE && h->chunked && !x->http10))
                 fifo_text(out, "Transfer-Encoding: chunked\r\n");
         else if (known)
-                fifo_printf(out, "Content-Length: %llu\r\n", (unsigned long long) h->length);
+                http_put_length(h->length, out);
         if (x->close)
                 fifo_text(out, "Connection: close\r\n");
         fifo_text(out, "\r\n");

@@ -43,6 +43,9 @@ void fifo_add(struct fifo *q, const void *p, size_t n)
         q->n += n;
 }
 
+uint8_t *fifo_room(struct fifo *q, size_t n) { return room(q, n) ? q->p + q->at + q->n : NULL; }
+void fifo_grew(struct fifo *q, size_t n) { q->n += n; }
+
 void fifo_text(struct fifo *q, const char *s) { fifo_add(q, s, strlen(s)); }
 void fifo_span(struct fifo *q, struct span s) { fifo_add(q, s.p, s.n); }
 
@@ -57,6 +60,16 @@ void fifo_printf(struct fifo *q, const char *fmt, ...)
                 q->failed = true;
         else
                 fifo_add(q, text, (size_t) n);
+}
+
+void fifo_number(struct fifo *q, uint64_t v)
+{
+        char text[20];
+        size_t n = sizeof text;
+        do
+                text[--n] = (char) ('0' + v % 10);
+        while (v /= 10);
+        fifo_add(q, text + n, sizeof text - n);
 }
 
 void fifo_drop(struct fifo *q, size_t n)

@@ -19,12 +19,16 @@ static void side_done(struct http_side *s, const struct tls_ops *ops)
         *s = (struct http_side){ 0 };
 }
 
+enum { TLS_RECORD = 16384 };
+
 static void side_take(struct http_side *s, const struct tls_ops *ops)
 {
-        char wire[16384];
-        size_t n;
-        while ((n = ops->take(s->tls, wire, sizeof wire)) > 0)
-                fifo_add(&s->wire, wire, n);
+        size_t n = TLS_RECORD;
+        while (n == TLS_RECORD) {
+                uint8_t *to = fifo_room(&s->wire, TLS_RECORD);
+                n = to ? ops->take(s->tls, to, TLS_RECORD) : 0;
+                fifo_grew(&s->wire, n);
+        }
 }
 
 /* Plain bytes become bytes of the wire; -1: TLS is broken. */
@@ -50,21 +54,21 @@ static int side_pump(struct http_side *s, const struct tls_ops *ops)
 
 static int side_feed(struct http_side *s, const struct tls_ops *ops, struct span bytes)
 {
-        char plain[16384];
-        ssize_t n;
         if (!s->tls) {
                 fifo_span(&s->in, bytes);
                 return 0;
         }
         int bad = ops->feed(s->tls, bytes);
-        while (!bad && (n = ops->read(s->tls, plain, sizeof plain)) != 0) {
+        for (ssize_t n = 1; !bad && n != 0;) {
+                uint8_t *to = fifo_room(&s->in, TLS_RECORD);
+                n = to ? ops->read(s->tls, to, TLS_RECORD) : -1;
                 if (n < 0)
                         bad = -1;
                 else
-                        fifo_add(&s->in, plain, (size_t) n);
+                        fifo_grew(&s->in, (size_t) n);
         }
-        explicit_bzero(plain, sizeof plain);
-        side_take(s, ops); /* handshake, alerts */
+        (void) ops->feed(s->tls, (struct span){ 0 }); /* the bytes are the caller's again */
+        side_take(s, ops);                            /* handshake, alerts */
         return bad;
 }
 

@@ -47,6 +47,14 @@ bool http_name_is(struct span name, const char *want)
         return i == name.n && !want[i];
 }
 
+bool http_name_in(struct span name, const struct http_word *list, size_t count)
+{
+        for (size_t i = 0; i < count; i++)
+                if (list[i].n == name.n && http_name_is(name, list[i].text))
+                        return true;
+        return false;
+}
+
 const struct http_field *http_field_find(const struct http_head *h, const char *name,
                                          const struct http_field *after)
 {
@@ -88,28 +96,27 @@ bool http_has_token(const struct http_head *h, const char *name, const char *tok
         return false;
 }
 
-static const char *const hop_names[] = {
-        "connection",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-authentication-info",
-        "http2-settings",
-        "expect",
-        "content-length",
+static const struct http_word hop_names[] = {
+        HTTP_WORD("connection"),
+        HTTP_WORD("keep-alive"),
+        HTTP_WORD("proxy-connection"),
+        HTTP_WORD("te"),
+        HTTP_WORD("trailer"),
+        HTTP_WORD("transfer-encoding"),
+        HTTP_WORD("upgrade"),
+        HTTP_WORD("proxy-authenticate"),
+        HTTP_WORD("proxy-authorization"),
+        HTTP_WORD("proxy-authentication-info"),
+        HTTP_WORD("http2-settings"),
+        HTTP_WORD("expect"),
+        HTTP_WORD("content-length"),
 };
 
 bool http_is_hop(const struct http_head *h, struct span name)
 {
-        for (size_t i = 0; i < COUNT(hop_names); i++)
-                if (http_name_is(name, hop_names[i]))
-                        return true;
         char text[64];
+        if (http_name_in(name, hop_names, COUNT(hop_names)))
+                return true;
         if (name.n >= sizeof text)
                 return false;
         memcpy(text, name.p, name.n);

@@ -16,9 +16,20 @@ static void put_field(const struct http_field *f, struct fifo *out)
 static void put_host(const struct http_judgement *to, struct fifo *out)
 {
         bool v6 = to->is_address && strchr(to->host, ':');
-        fifo_printf(out, "Host: %s%s%s", v6 ? "[" : "", to->host, v6 ? "]" : "");
-        if (to->port != (to->tls ? 443 : 80))
-                fifo_printf(out, ":%u", to->port);
+        fifo_text(out, v6 ? "Host: [" : "Host: ");
+        fifo_text(out, to->host);
+        fifo_text(out, v6 ? "]" : "");
+        if (to->port != (to->tls ? 443 : 80)) {
+                fifo_text(out, ":");
+                fifo_number(out, to->port);
+        }
+        fifo_text(out, "\r\n");
+}
+
+void http_put_length(uint64_t n, struct fifo *out)
+{
+        fifo_text(out, "Content-Length: ");
+        fifo_number(out, n);
         fifo_text(out, "\r\n");
 }
 
@@ -50,7 +61,7 @@ void http_put_request(const struct http_sent *s, struct fifo *out)
         if (h->chunked)
                 fifo_text(out, "Transfer-Encoding: chunked\r\n");
         else if (h->has_length)
-                fifo_printf(out, "Content-Length: %llu\r\n", (unsigned long long) h->length);
+                http_put_length(h->length, out);
         if (s->websocket)
                 fifo_text(out, "Connection: Upgrade\r\nUpgrade: websocket\r\n");
         fifo_text(out, "\r\n");

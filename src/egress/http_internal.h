@@ -26,7 +26,10 @@ struct fifo {
         bool failed;       /* an allocation failed: what is here is not whole */
 };
 void fifo_add(struct fifo *q, const void *p, size_t n);
+uint8_t *fifo_room(struct fifo *q, size_t n); /* where n bytes may be put; NULL: failed */
+void fifo_grew(struct fifo *q, size_t n);     /* that many were */
 void fifo_text(struct fifo *q, const char *s);
+void fifo_number(struct fifo *q, uint64_t v);
 void fifo_span(struct fifo *q, struct span s);
 void fifo_printf(struct fifo *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void fifo_drop(struct fifo *q, size_t n);
@@ -55,6 +58,15 @@ enum http_read http_head_request(struct span in, struct http_head *h);
 enum http_read http_head_response(struct span in, struct http_head *h);
 /* Names are compared as careless servers do: any case, _ for -. */
 bool http_name_is(struct span name, const char *want);
+struct http_word {
+        uint8_t n;
+        const char *text;
+};
+#define HTTP_WORD(s)                                                                                         \
+        {                                                                                                    \
+                sizeof(s) - 1, s                                                                             \
+        }
+bool http_name_in(struct span name, const struct http_word *list, size_t count);
 const struct http_field *http_field_find(const struct http_head *h, const char *name,
                                          const struct http_field *after);
 bool http_has_token(const struct http_head *h, const char *name, const char *token);
@@ -159,11 +171,12 @@ struct http_judgement {
         const struct http_credential *credential;
         const char *why;
         /* Where it goes: */
-        char host[256];
         bool is_address, tls;
         uint16_t port;
+        char host[256];
         char path[2 * HTTP_PATH_MAX];
 };
+void http_judgement_none(struct http_judgement *j); /* nothing asked yet */
 void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret);
 /* Counts one use; false and *ret_why: expired or used up. */
 bool http_rules_use(struct http_rules *r, const struct http_credential *c, const char **ret_why);
@@ -194,6 +207,7 @@ struct http_sent {
         bool identity; /* ask for no compression: secrets must stay visible to the scrubber */
 };
 void http_put_request(const struct http_sent *s, struct fifo *out);
+void http_put_length(uint64_t n, struct fifo *out);
 /* The fields of an answer that may go on, scrubbed; framing is the caller's. */
 void http_put_answer_fields(const struct http_head *h, const struct http_rules *r, bool with_credential,
                             bool websocket, struct fifo *out, uint64_t *found);

@@ -4,15 +4,29 @@
  * particular one is taken: it brings the credential and, for a place, says where to. Pure. */
 #include "egress/http_internal.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 struct candidate { /* the request in one reading */
         struct effect effect;
-        char path[2 * HTTP_PATH_MAX];
         const struct policy_place_url *target; /* of a place; NULL: as asked */
         size_t depth;                          /* of the path that the place itself stands for */
         bool place;
+        char path[2 * HTTP_PATH_MAX];
 };
+
+static void copy(char *to, size_t cap, const char *text)
+{
+        size_t n = strnlen(text, cap - 1);
+        memcpy(to, text, n);
+        to[n] = '\0';
+}
+
+static void candidate_none(struct candidate *c)
+{
+        memset(c, 0, offsetof(struct candidate, path));
+        c->path[0] = '\0';
+}
 
 struct choice {
         const struct door *door;
@@ -138,26 +152,40 @@ static void judge_place(const struct http_rules *r, const char *name, const stru
                 return;
         char place[NAME_MAX_BYTES];
         (void) snprintf(place, sizeof place, "%s", name);
-        struct candidate c = { .effect = as_url->effect, .depth = base, .place = true };
+        struct candidate c;
+        candidate_none(&c);
+        c.effect = as_url->effect;
+        c.depth = base;
+        c.place = true;
         (void) snprintf(c.path, sizeof c.path, "/%s", n->path + base);
         c.effect.net = (struct net_dest){ .form = NET_PLACE, .host = place, .path = c.path };
         c.target = policy_place_target(r->in.places, name, r->in.stage);
         judge_one(r, &c, best, j);
 }
 
+/* A path is long and mostly empty: only its end is set. */
+void http_judgement_none(struct http_judgement *j)
+{
+        memset(j, 0, offsetof(struct http_judgement, host));
+        j->host[0] = j->path[0] = '\0';
+}
+
 void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret)
 {
         char host[256], method[40];
-        struct candidate c = { 0 };
+        struct candidate c;
         struct choice best = { 0 };
-        (void) snprintf(host, sizeof host, "%s", in->peer->host);
-        (void) snprintf(method, sizeof method, "%s", in->method);
-        (void) snprintf(c.path, sizeof c.path, "%s", in->path);
-        *ret = (struct http_judgement){
-                .gap = GAP_NO_DOOR, .is_address = in->peer->is_address, .tls = in->tls, .port = in->peer->port
-        };
-        (void) snprintf(ret->host, sizeof ret->host, "%s", host);
-        (void) snprintf(ret->path, sizeof ret->path, "%s", in->path);
+        candidate_none(&c);
+        copy(host, sizeof host, in->peer->host);
+        copy(method, sizeof method, in->method);
+        copy(c.path, sizeof c.path, in->path);
+        http_judgement_none(ret);
+        ret->gap = GAP_NO_DOOR;
+        ret->is_address = in->peer->is_address;
+        ret->tls = in->tls;
+        ret->port = in->peer->port;
+        copy(ret->host, sizeof ret->host, host);
+        copy(ret->path, sizeof ret->path, in->path);
         c.effect = (struct effect){ .kind = EFFECT_NET,
                                     .method = method,
                                     .net = { .form = NET_URL,

@@ -13,9 +13,13 @@ static void asked_url(struct http_flow *f)
         bool v6 = f->peer.is_address && strchr(f->peer.host, ':');
         struct fifo *out = &f->x.asked;
         fifo_text(out, f->tls ? "https://" : "http://");
-        fifo_printf(out, "%s%s%s", v6 ? "[" : "", f->peer.host, v6 ? "]" : "");
-        if (f->peer.port != (f->tls ? 443 : 80))
-                fifo_printf(out, ":%u", f->peer.port);
+        fifo_text(out, v6 ? "[" : "");
+        fifo_text(out, f->peer.host);
+        fifo_text(out, v6 ? "]" : "");
+        if (f->peer.port != (f->tls ? 443 : 80)) {
+                fifo_text(out, ":");
+                fifo_number(out, f->peer.port);
+        }
         fifo_text(out, f->url.path);
         swap_query(f->url.query, f->to.credential ? f->to.credential : &nothing, false, out);
 }
@@ -122,7 +126,7 @@ static bool head_step(struct http_flow *f)
         if (r == HTTP_MORE)
                 return false;
         f->url.path[0] = '\0';
-        f->to = (struct http_judgement){ .gap = GAP_NONE };
+        http_judgement_none(&f->to);
         if (r == HTTP_BAD) {
                 http_refuse(f, f->head.answer, f->head.why, true);
                 return true;

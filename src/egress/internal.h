@@ -116,6 +116,7 @@ struct flow {
         struct http_flow *http; /* requests are judged one by one; NULL: bytes are moved */
         struct http_callbacks *callbacks;
         bool client_readable, server_readable, client_gone, driving;
+        bool client_hup, server_hup; /* the end is near: read on until it comes */
         uint64_t give_up_ns;
         bool again, counted_half_open;
         char row_to[320];

@@ -271,6 +271,8 @@ static bool take_in(struct flow *f, struct source *s, bool client)
                 return false;
         }
         if (n > 0) {
+                /* Edge-triggered: a short read has emptied it, and what comes next is told. */
+                *readable = (size_t) n == room || (client ? f->client_hup : f->server_hup);
                 spend(f, client, (size_t) n);
                 (client ? http_flow_from_client : http_flow_from_upstream)(f->http,
                                                                            span_of(f->b->buffer, (size_t) n));
@@ -354,17 +356,17 @@ void requests_drive(struct flow *f)
 
 void requests_event(struct flow *f, struct source *s, uint32_t events)
 {
-        bool readable = events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR);
-        if (s->kind == SOURCE_CLIENT)
-                f->client_readable |= readable;
-        else
-                f->server_readable |= readable;
+        bool hup = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR), readable = hup || events & EPOLLIN;
+        bool client = s->kind == SOURCE_CLIENT;
+        *(client ? &f->client_readable : &f->server_readable) |= readable;
+        *(client ? &f->client_hup : &f->server_hup) |= hup;
         requests_drive(f);
 }
 
 void requests_connected(struct flow *f)
 {
         f->server_readable = true;
+        f->server_hup = false;
         http_flow_upstream_connected(f->http);
         requests_drive(f);
 }

@@ -134,6 +134,12 @@ struct match {
         size_t partial; /* characters matched when the bytes ran out */
 };
 
+/* The short way for most bytes: itself, and no escape. */
+static bool is_plain(const struct pattern *t, size_t k, uint8_t c)
+{
+        return (c == t->a[k] || c == t->b[k]) && c != '%' && c != '\\' && c != '&';
+}
+
 static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n)
 {
         size_t at = 0;
@@ -141,6 +147,10 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
                 if (t->lines && k) { /* one line end, not an empty line: that ends what base64 is in */
                         at += at < n && p[at] == '\r';
                         at += at < n && p[at] == '\n';
+                }
+                if (at < n && is_plain(t, k, p[at])) {
+                        at++;
+                        continue;
                 }
                 unsigned u = at < n ? unit(t, k, p + at, n - at) : UNIT_MORE;
                 if (u == UNIT_MORE)
@@ -154,11 +164,16 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
 
 /* ---- the stream ---- */
 
-static bool may_start(const struct scrub_set *set, const uint8_t *p, size_t n)
+/* At the end fewer bytes than make a partial match are nothing: a word is longer. */
+static bool may_start(const struct scrub_set *set, const uint8_t *p, size_t n, bool end)
 {
-        unsigned pair = n > 1 ? (unsigned) p[0] << 8 | p[1] : 0;
-        return n < 2 || set->starts[pair >> 3] >> (pair & 7) & 1;
+        if (n < PARTIAL_MIN && (end || n < 2))
+                return !end;
+        unsigned pair = (unsigned) p[0] << 8 | p[1];
+        return set->starts[pair >> 3] >> (pair & 7) & 1;
 }
+_Static_assert((int) PARTIAL_MIN < (int) HTTP_SECRET_MIN,
+               "what is too short for a part is too short for a whole");
 
 static struct match best_at(const struct scrub_set *set, const uint8_t *p, size_t n, unsigned *ret_word)
 {
@@ -198,7 +213,7 @@ static size_t scan(struct scrub *s, struct span in, bool end, struct fifo *out)
                 return 0;
         while (i < in.n) {
                 unsigned word = 0;
-                if (!may_start(s->set, in.p + i, in.n - i)) {
+                if (!may_start(s->set, in.p + i, in.n - i, end)) {
                         i++;
                         continue;
                 }

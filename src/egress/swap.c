@@ -3,81 +3,81 @@
  * door names. Never: puts a secret anywhere but where its binding says. Pure. */
 #include "egress/http_internal.h"
 
-static const char *const credential_headers[] = {
-        "authorization",
-        "authentication",
-        "x-authorization",
-        "proxy-authorization",
-        "cookie",
-        "cookie2",
-        "x-api-key",
-        "api-key",
-        "apikey",
-        "x-apikey",
-        "x-token",
-        "x-auth-token",
-        "x-auth-key",
-        "x-auth-email",
-        "x-access-token",
-        "x-session-token",
-        "x-goog-api-key",
-        "x-goog-iam-authorization-token",
-        "x-amz-security-token",
-        "private-token",
-        "job-token",
-        "deploy-token",
-        "x-gitlab-token",
-        "x-github-token",
-        "x-vault-token",
-        "x-figma-token",
-        "x-shopify-access-token",
-        "x-functions-key",
-        "x-rapidapi-key",
-        "ocp-apim-subscription-key",
-        "dd-api-key",
-        "dd-application-key",
-        "x-algolia-api-key",
-        "x-ms-authorization",
-        "x-ms-token-aad-access-token",
-        "x-consul-token",
-        "x-nomad-token",
-        "x-jfrog-art-api",
-        "x-octopus-apikey",
-        "x-honeycomb-team",
-        "x-sentry-auth",
-        "x-plex-token",
-        "x-discourse-api-key",
-        "x-forwarded-access-token",
+static const struct http_word credential_headers[] = {
+        HTTP_WORD("authorization"),
+        HTTP_WORD("authentication"),
+        HTTP_WORD("x-authorization"),
+        HTTP_WORD("proxy-authorization"),
+        HTTP_WORD("cookie"),
+        HTTP_WORD("cookie2"),
+        HTTP_WORD("x-api-key"),
+        HTTP_WORD("api-key"),
+        HTTP_WORD("apikey"),
+        HTTP_WORD("x-apikey"),
+        HTTP_WORD("x-token"),
+        HTTP_WORD("x-auth-token"),
+        HTTP_WORD("x-auth-key"),
+        HTTP_WORD("x-auth-email"),
+        HTTP_WORD("x-access-token"),
+        HTTP_WORD("x-session-token"),
+        HTTP_WORD("x-goog-api-key"),
+        HTTP_WORD("x-goog-iam-authorization-token"),
+        HTTP_WORD("x-amz-security-token"),
+        HTTP_WORD("private-token"),
+        HTTP_WORD("job-token"),
+        HTTP_WORD("deploy-token"),
+        HTTP_WORD("x-gitlab-token"),
+        HTTP_WORD("x-github-token"),
+        HTTP_WORD("x-vault-token"),
+        HTTP_WORD("x-figma-token"),
+        HTTP_WORD("x-shopify-access-token"),
+        HTTP_WORD("x-functions-key"),
+        HTTP_WORD("x-rapidapi-key"),
+        HTTP_WORD("ocp-apim-subscription-key"),
+        HTTP_WORD("dd-api-key"),
+        HTTP_WORD("dd-application-key"),
+        HTTP_WORD("x-algolia-api-key"),
+        HTTP_WORD("x-ms-authorization"),
+        HTTP_WORD("x-ms-token-aad-access-token"),
+        HTTP_WORD("x-consul-token"),
+        HTTP_WORD("x-nomad-token"),
+        HTTP_WORD("x-jfrog-art-api"),
+        HTTP_WORD("x-octopus-apikey"),
+        HTTP_WORD("x-honeycomb-team"),
+        HTTP_WORD("x-sentry-auth"),
+        HTTP_WORD("x-plex-token"),
+        HTTP_WORD("x-discourse-api-key"),
+        HTTP_WORD("x-forwarded-access-token"),
 };
-static const char *const credential_tails[] = { "-api-key",      "-apikey",        "-auth-token",
-                                                "-access-token", "-session-token", "-access-key",
-                                                "-secret" };
-static const char *const credential_query[] = {
-        "access_token",
-        "api_key",
-        "api-key",
-        "apikey",
-        "auth_token",
-        "oauth_token",
-        "private_token",
-        "job_token",
-        "x-amz-credential",
-        "x-amz-signature",
-        "x-amz-security-token",
-        "x-goog-credential",
-        "x-goog-signature",
-        "sig",
-        "client_secret",
+static const struct http_word credential_tails[] = { HTTP_WORD("-api-key"),       HTTP_WORD("-apikey"),
+                                                     HTTP_WORD("-auth-token"),    HTTP_WORD("-access-token"),
+                                                     HTTP_WORD("-session-token"), HTTP_WORD("-access-key"),
+                                                     HTTP_WORD("-secret") };
+static const struct http_word credential_query[] = {
+        HTTP_WORD("access_token"),
+        HTTP_WORD("api_key"),
+        HTTP_WORD("api-key"),
+        HTTP_WORD("apikey"),
+        HTTP_WORD("auth_token"),
+        HTTP_WORD("oauth_token"),
+        HTTP_WORD("private_token"),
+        HTTP_WORD("job_token"),
+        HTTP_WORD("x-amz-credential"),
+        HTTP_WORD("x-amz-signature"),
+        HTTP_WORD("x-amz-security-token"),
+        HTTP_WORD("x-goog-credential"),
+        HTTP_WORD("x-goog-signature"),
+        HTTP_WORD("sig"),
+        HTTP_WORD("client_secret"),
 };
 
 bool swap_is_credential_header(struct span name)
 {
-        for (size_t i = 0; i < COUNT(credential_headers); i++)
-                if (http_name_is(name, credential_headers[i]))
-                        return true;
+        if (http_name_in(name, credential_headers, COUNT(credential_headers)))
+                return true;
         for (size_t i = 0; i < COUNT(credential_tails); i++) {
-                size_t n = strlen(credential_tails[i]);
-                if (name.n > n && http_name_is(span_of(name.p + name.n - n, n), credential_tails[i]))
+                size_t n = credential_tails[i].n;
+                if (name.n > n && http_name_is(span_of(name.p + name.n - n, n), credential_tails[i].text))
                         return true;
         }
         return false;
@@ -85,10 +85,7 @@ bool swap_is_credential_header(struct span name)
 
 bool swap_is_credential_query(struct span name)
 {
-        for (size_t i = 0; i < COUNT(credential_query); i++)
-                if (http_name_is(name, credential_query[i]))
-                        return true;
-        return false;
+        return http_name_in(name, credential_query, COUNT(credential_query));
 }
 
 bool swap_strips(struct span name, const struct http_credential *cred)

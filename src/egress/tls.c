@@ -13,11 +13,73 @@
 
 struct tls_end {
         SSL *ssl;
-        BIO *in, *out; /* owned by ssl */
+        struct span in; /* from the wire, the caller's: until read() has said 0 */
+        uint8_t *out;   /* for the wire */
+        size_t out_at, out_n, out_cap;
         char name[256];
         bool is_address, broken;
         char why[120];
 };
+
+/* ---- the wire: what OpenSSL reads and writes instead of a socket ---- */
+
+static int wire_read(BIO *bio, char *to, int cap)
+{
+        struct tls_end *t = BIO_get_data(bio);
+        size_t n = cap > 0 && (size_t) cap < t->in.n ? (size_t) cap : t->in.n;
+        BIO_clear_retry_flags(bio);
+        if (n == 0) {
+                BIO_set_retry_read(bio);
+                return -1;
+        }
+        memcpy(to, t->in.p, n);
+        t->in = span_of(t->in.p + n, t->in.n - n);
+        return (int) n;
+}
+
+static bool wire_room(struct tls_end *t, size_t n)
+{
+        size_t cap = t->out_cap ? t->out_cap : 4096;
+        if (t->out_at) { /* mostly nothing is left to move */
+                memmove(t->out, t->out + t->out_at, t->out_n);
+                t->out_at = 0;
+        }
+        while (cap < t->out_n + n)
+                cap *= 2;
+        uint8_t *p = cap > t->out_cap ? realloc(t->out, cap) : t->out;
+        if (!p)
+                return false;
+        t->out = p;
+        t->out_cap = cap;
+        return true;
+}
+
+static int wire_write(BIO *bio, const char *p, int n)
+{
+        struct tls_end *t = BIO_get_data(bio);
+        BIO_clear_retry_flags(bio);
+        if (n <= 0 || !wire_room(t, (size_t) n))
+                return -1;
+        memcpy(t->out + t->out_n, p, (size_t) n);
+        t->out_n += (size_t) n;
+        return n;
+}
+
+static long wire_ctrl(BIO *bio, int command, long number, void *p)
+{
+        (void) bio, (void) number, (void) p;
+        return command == BIO_CTRL_FLUSH;
+}
+
+static BIO_METHOD *wire_method(void)
+{
+        BIO_METHOD *m = BIO_meth_new(BIO_TYPE_SOURCE_SINK | BIO_get_new_index(), "a wire in memory");
+        if (m && BIO_meth_set_read(m, wire_read) == 1 && BIO_meth_set_write(m, wire_write) == 1 &&
+            BIO_meth_set_ctrl(m, wire_ctrl) == 1)
+                return m;
+        BIO_meth_free(m);
+        return NULL;
+}
 
 /* ---- contexts ---- */
 
@@ -66,6 +128,7 @@ static SSL_CTX *context(const SSL_METHOD *method)
         }
         (void) SSL_CTX_set_options(c, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
         (void) SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
+        SSL_CTX_set_read_ahead(c, 1); /* a record in one piece, not its head and then its body */
         (void) SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
         return c;
 }
@@ -81,22 +144,6 @@ static int server_context(struct tls_box *b, struct err *e)
         return 0;
 }
 
-/* Every certificate of the bundle; those that OpenSSL does not take are left out, none at all is an error. */
-static int load_trust(SSL_CTX *ctx, struct span pem, struct err *e)
-{
-        X509_STORE *store = SSL_CTX_get_cert_store(ctx);
-        BIO *mem = pem.n ? BIO_new_mem_buf(pem.p, (int) pem.n) : NULL;
-        unsigned count = 0;
-        for (X509 *c; mem && (c = PEM_read_bio_X509(mem, NULL, NULL, NULL)); X509_free(c))
-                count += X509_STORE_add_cert(store, c) == 1;
-        BIO_free(mem);
-        ERR_clear_error();
-        if (count)
-                return 0;
-        (void) err_set(e, ERR_HOST, 0, "the host's list of certificate authorities is empty");
-        return err_hint(e, "install ca-certificates");
-}
-
 static int client_context(struct tls_box *b, struct span trust, struct err *e)
 {
         static const unsigned char alpn[] = "\x08http/1.1";
@@ -104,7 +151,8 @@ static int client_context(struct tls_box *b, struct span trust, struct err *e)
         if (!b->client || SSL_CTX_set_alpn_protos(b->client, alpn, sizeof alpn - 1) != 0)
                 return tls_fail(e, "TLS to servers");
         SSL_CTX_set_verify(b->client, SSL_VERIFY_PEER, NULL);
-        return load_trust(b->client, trust, e);
+        b->trust = tls_trust_new(SSL_CTX_get_cert_store(b->client), trust, e);
+        return b->trust ? 0 : -1;
 }
 
 struct tls_box *tls_box_new(const struct tls_box_in *in, struct err *e)
@@ -117,8 +165,11 @@ struct tls_box *tls_box_new(const struct tls_box_in *in, struct err *e)
         b->now = in->now;
         /* No configuration file: the process that does this has none, and nobody may steer it by one. */
         (void) OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
-        if (tls_ca_make(b, in, e) == 0 && server_context(b, e) == 0 &&
-            client_context(b, in->trust_pem, e) == 0)
+        b->wire = wire_method();
+        if (!b->wire)
+                (void) tls_fail(e, "TLS over memory");
+        else if (tls_ca_make(b, in, e) == 0 && server_context(b, e) == 0 &&
+                 client_context(b, in->trust_pem, e) == 0)
                 return b;
         tls_box_free(b);
         return NULL;
@@ -135,6 +186,8 @@ void tls_box_free(struct tls_box *b)
         free(b->leaves);
         SSL_CTX_free(b->server);
         SSL_CTX_free(b->client);
+        tls_trust_free(b->trust);
+        BIO_meth_free(b->wire);
         X509_free(b->ca);
         EVP_PKEY_free(b->ca_key); /* clears the private number */
         EVP_PKEY_free(b->leaf_key);
@@ -151,27 +204,27 @@ static void end_free(struct tls_end *t)
         if (!t)
                 return;
         SSL_free(t->ssl);
+        free(t->out);
         free(t);
 }
 
-static struct tls_end *end_new(SSL_CTX *ctx, const char *name, bool is_address)
+static struct tls_end *end_new(const struct tls_box *b, SSL_CTX *ctx, const char *name, bool is_address)
 {
         struct tls_end *t = calloc(1, sizeof *t);
         if (!t)
                 return NULL;
         t->is_address = is_address;
         (void) snprintf(t->name, sizeof t->name, "%s", name);
-        t->ssl = SSL_new(ctx);
-        t->in = BIO_new(BIO_s_mem());
-        t->out = BIO_new(BIO_s_mem());
-        if (!t->ssl || !t->in || !t->out) {
-                BIO_free(t->in);
-                BIO_free(t->out);
+        BIO *wire = BIO_new(b->wire);
+        t->ssl = wire ? SSL_new(ctx) : NULL;
+        if (!t->ssl) {
+                BIO_free(wire);
                 end_free(t);
                 return NULL;
         }
-        (void) BIO_set_mem_eof_return(t->in, -1);
-        SSL_set_bio(t->ssl, t->in, t->out);
+        BIO_set_data(wire, t);
+        BIO_set_init(wire, 1);
+        SSL_set_bio(t->ssl, wire, wire); /* takes it over */
         (void) SSL_set_app_data(t->ssl, t);
         return t;
 }
@@ -180,7 +233,7 @@ static struct tls_end *end_server(void *ctx, const char *name, bool is_address)
 {
         struct tls_box *b = ctx;
         X509 *leaf = tls_ca_leaf(b, name, is_address);
-        struct tls_end *t = leaf ? end_new(b->server, name, is_address) : NULL;
+        struct tls_end *t = leaf ? end_new(b, b->server, name, is_address) : NULL;
         if (t && SSL_use_certificate(t->ssl, leaf) == 1 && SSL_use_PrivateKey(t->ssl, b->leaf_key) == 1) {
                 SSL_set_accept_state(t->ssl);
                 return t;
@@ -202,7 +255,7 @@ static bool expect_name(struct tls_end *t)
 static struct tls_end *end_client(void *ctx, const char *name, bool is_address)
 {
         struct tls_box *b = ctx;
-        struct tls_end *t = end_new(b->client, name, is_address);
+        struct tls_end *t = end_new(b, b->client, name, is_address);
         if (t && expect_name(t)) {
                 SSL_set_connect_state(t->ssl);
                 (void) SSL_do_handshake(t->ssl); /* puts the hello out */
@@ -235,7 +288,14 @@ static int end_feed(struct tls_end *t, struct span wire)
 {
         if (t->broken)
                 return -1;
-        return wire.n <= INT32_MAX && BIO_write(t->in, wire.p, (int) wire.n) == (int) wire.n ? 0 : -1;
+        t->in = wire;
+        return 0;
+}
+
+/* Nothing came and nothing is left of what came: OpenSSL need not find that out the long way. */
+static bool is_idle(const struct tls_end *t)
+{
+        return t->in.n == 0 && SSL_is_init_finished(t->ssl) && !SSL_has_pending(t->ssl);
 }
 
 static ssize_t end_read(struct tls_end *t, void *plain, size_t cap)
@@ -243,8 +303,13 @@ static ssize_t end_read(struct tls_end *t, void *plain, size_t cap)
         size_t n;
         if (t->broken)
                 return -1;
+        if (is_idle(t))
+                return 0;
         int r = SSL_read_ex(t->ssl, plain, cap, &n);
-        return r == 1 ? (ssize_t) n : result(t, r);
+        if (r == 1)
+                return (ssize_t) n;
+        t->in = (struct span){ 0 }; /* what follows a goodbye is nobody's */
+        return result(t, r);
 }
 
 static ssize_t end_write(struct tls_end *t, struct span plain)
@@ -258,8 +323,12 @@ static ssize_t end_write(struct tls_end *t, struct span plain)
 
 static size_t end_take(struct tls_end *t, void *wire, size_t cap)
 {
-        int n = BIO_read(t->out, wire, cap > INT32_MAX ? INT32_MAX : (int) cap);
-        return n > 0 ? (size_t) n : 0;
+        size_t n = t->out_n < cap ? t->out_n : cap;
+        if (n)
+                memcpy(wire, t->out + t->out_at, n);
+        t->out_n -= n;
+        t->out_at = t->out_n ? t->out_at + n : 0;
+        return n;
 }
 
 static void end_close(struct tls_end *t)

@@ -12,12 +12,16 @@ struct tls_leaf {
         X509 *cert;
 };
 
+struct tls_trust;
+
 struct tls_box {
         EVP_PKEY *ca_key, *leaf_key;
         X509 *ca;
         char *ca_pem;
         size_t ca_pem_len;
         SSL_CTX *server, *client;
+        struct tls_trust *trust; /* outlives `client` */
+        BIO_METHOD *wire;
         struct tls_leaf *leaves; /* minted as they are met */
         size_t leaf_count, leaf_cap;
         int64_t now;
@@ -29,3 +33,8 @@ int tls_ca_make(struct tls_box *b, const struct tls_box_in *in, struct err *e);
 X509 *tls_ca_leaf(struct tls_box *b, const char *name, bool is_address);
 /* Sets *e from OpenSSL's queue; returns -1. */
 int tls_fail(struct err *e, const char *what);
+
+/* tls_trust.c: roots from a PEM bundle, each read when the first chain asks for its name. The store must be
+ * gone before tls_trust_free(). */
+struct tls_trust *tls_trust_new(X509_STORE *store, struct span pem, struct err *e);
+void tls_trust_free(struct tls_trust *t);

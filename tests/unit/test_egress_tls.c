@@ -152,10 +152,10 @@ static void spin(struct world *w)
                 drain(&w->rig.to_upstream, &s);
                 if (s.n && w->server)
                         (void) w->ops->feed(w->server, s);
-                free((void *) (uintptr_t) s.p);
                 ssize_t k;
                 while (w->server && (k = w->ops->read(w->server, bytes, sizeof bytes)) > 0)
                         buf_add(&w->served, bytes, (size_t) k);
+                free((void *) (uintptr_t) s.p); /* not before all of it was read */
                 while (w->server && (k = (ssize_t) w->ops->take(w->server, bytes, sizeof bytes)) > 0)
                         rig_upstream(&w->rig, span_of(bytes, (size_t) k), 0);
         }
