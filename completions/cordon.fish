@@ -65,6 +65,7 @@ complete -c cordon -n $run -l cwd -x -a '(__fish_complete_directories)' -d 'Star
 complete -c cordon -n $run -l stage -x -a 'live test mock' -d 'Where places lead'
 complete -c cordon -n $run -l places -r -F -d 'Where @name leads in each stage'
 complete -c cordon -n $run -l answers -r -F -d 'Recorded exchanges, for the stage mock'
+complete -c cordon -n $run -l record -r -F -d 'Record exchanges into a new file'
 complete -c cordon -n $run -l work -x -a '(__fish_complete_directories)' -d 'What {work} means'
 complete -c cordon -n $run -l keep -d 'Keep the layer of edit doors'
 complete -c cordon -n $run -l on -x -a '(__cordon_layers)' -d 'Go on in a layer'

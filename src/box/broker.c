@@ -104,6 +104,9 @@ static int send_all(const struct box *b, struct err *e)
                       send_text(b, (struct egress_order){ .command = EGRESS_PLACES }, b->c.places) < 0);
         bad = bad || (b->c.answers.n &&
                       send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
+        const struct egress_order record = { .command = EGRESS_RECORD };
+        bad = bad || (b->c.recording.name &&
+                      wire_send(b->broker.control, &record, sizeof record, b->c.recording.fd) < 0);
         if (bad || send_text(b, policy, buf_span(&text)) < 0)
                 return err_set(e, ERR_IO, errno, "the policy could not be handed to the broker");
         return 0;
@@ -222,6 +225,9 @@ void broker_hear(struct box *b)
         }
         b->r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_EFFECTS);
         b->r.net_lost = m.lost;
+        b->r.recorded = m.recorded;
+        b->r.unrecorded = m.unrecorded;
+        b->broker.record_failed = m.record_failed;
         if (m.word == EGRESS_SAYS_ROW)
                 take_row(b, &m.row);
         else if (m.word == EGRESS_SAYS_DONE)

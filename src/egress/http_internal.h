@@ -181,6 +181,9 @@ struct fixture {
         bool used;
 };
 struct fixture *fixture_find(struct http_fixtures *x, const struct fixture_key *key);
+/* The same through a door with a credential, which may stand in a parameter: it is not in the fixture, and in
+ * the stage mock nobody knows its name. */
+struct fixture *fixture_find_bound(struct http_fixtures *x, const struct fixture_key *key);
 /* One line of a fixtures file, with its newline. */
 void fixture_print(const struct fixture_key *key, unsigned status, struct span headers, struct span body,
                    struct fifo *out);

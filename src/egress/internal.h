@@ -135,6 +135,9 @@ struct broker {
         struct http_grants *grants; /* credentials of this run, or NULL */
         struct http_rules *rules;   /* NULL: no door sees requests */
         int trust;                  /* what the box's programs are to trust, or -1 */
+        int record;                 /* exchanges are written here, or -1 */
+        uint32_t recorded, answered, record_failed;
+        uint64_t record_bytes;
         struct names names;
         struct source *listeners[NET_PORTS_MAX + NET_LOCALS_MAX];
         unsigned listener_count;
@@ -226,6 +229,10 @@ void dns_serve_udp(struct broker *b, struct source *s);
 void dns_serve_tcp(struct broker *b, struct source *s);
 void dns_serve_client(struct broker *b, struct source *s, uint32_t events);
 void dns_tick(struct broker *b, bool free_dead);
+
+/* record.c: exchanges become lines of a file that the keeper made and will name */
+struct span;
+void record_line(struct broker *b, struct span line);
 
 /* watch.c */
 void watch_serve(struct broker *b, struct source *s);
