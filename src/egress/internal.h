@@ -112,6 +112,7 @@ struct flow {
         bool client_readable, server_readable, client_gone, driving;
         uint64_t give_up_ns;
         bool again, counted_half_open;
+        bool greeted; /* a relay: the client's first bytes fit the door */
         char row_to[320];
 };
 
