@@ -138,11 +138,12 @@ _cordon() {
                 --from-env | --env) mapfile -t COMPREPLY < <(compgen -v -- "$cur") ;;
                 --class) _cordon_complete_words "live test" "$cur" ;;
                 --protect) _cordon_complete_words "file passphrase keyring" "$cur" ;;
-                --from-command | --header | --query | --basic | --ttl | --max-uses | --passphrase-fd) ;;
+                --box-file) _cordon_complete_words ".netrc .git-credentials .npmrc .config/gh/hosts.yml .cargo/credentials.toml .vault-token" "$cur" ;;
+                --from-command | --form | --header | --query | --basic | --ttl | --max-uses | --passphrase-fd) ;;
                 *)
                         case $cur in
                         -*) _cordon_complete_words "--from-file --from-command --from-env --env --header --query --basic --body --class --ttl
-                                --max-uses --protect --key-file --passphrase-fd --json -h --help" "$cur" ;;
+                                --box-file --form --max-uses --protect --key-file --passphrase-fd --json -h --help" "$cur" ;;
                         *) _cordon_complete_words "$(cordon vault list 2>/dev/null | sed '1d; s/ .*//')" "$cur" ;;
                         esac
                         ;;

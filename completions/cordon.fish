@@ -142,6 +142,8 @@ complete -c cordon -n '__cordon_verb vault' -l basic -x -d 'The password of this
 complete -c cordon -n '__cordon_verb vault' -l body -d 'In the body'
 complete -c cordon -n '__cordon_verb vault' -l class -x -a 'live test' -d 'Class'
 complete -c cordon -n '__cordon_verb vault' -l ttl -x -d 'Expires after'
+complete -c cordon -n '__cordon_verb vault' -l box-file -x -a '.netrc .git-credentials .npmrc .config/gh/hosts.yml .cargo/credentials.toml .vault-token' -d 'File in the box that holds the placeholder'
+complete -c cordon -n '__cordon_verb vault' -l form -x -d 'How it stands in that file'
 complete -c cordon -n '__cordon_verb vault' -l max-uses -x -d 'Requests of one run'
 complete -c cordon -n '__cordon_verb vault' -l protect -x -a 'file passphrase keyring' -d 'What protects the vault'
 complete -c cordon -n '__cordon_verb vault' -l key-file -r -F -d 'The key file'

@@ -356,6 +356,8 @@ typedef struct cordon_credential {
         const char *protect;    /* of a new vault: "file" (the default), "passphrase" or "keyring" */
         const char *key_file;   /* with "file"; NULL: a default outside the state directory */
         int passphrase_fd;      /* -1: the terminal is asked */
+        const char *file;       /* below the box's home, as ".netrc": gets it too, or NULL */
+        const char *form;       /* how it stands in that file; NULL: the form that is known for it */
 } cordon_credential;
 CORDON_API int cordon_vault_add(const cordon_credential *c, cordon_error *e);
 /* Another secret for the same binding; only name, secret_* and passphrase_fd count. */

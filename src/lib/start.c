@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "host/host.h"
+#include "lib/forms.h"
 #include "lib/internal.h"
 #include "store/store.h"
 
@@ -120,9 +121,12 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                 return NULL;
         look_fill(l, &r);
         const char **passed = passed_variables(b, doors, n, e);
+        struct plan_file *files = passed ? lib_forms(b, &r.file_count, e) : NULL;
         r.passed = passed;
-        struct plan *p = passed ? plan_make(b->policy->checked, &r, e) : NULL;
+        r.files = files;
+        struct plan *p = files ? plan_make(b->policy->checked, &r, e) : NULL;
         free_variables(passed);
+        lib_forms_free(files, r.file_count);
         look_free(l);
         return p;
 }
