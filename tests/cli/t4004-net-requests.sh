@@ -38,6 +38,10 @@ for who in root as_user; do
         is "$who: requests are counted" "$(row web.test:80 allow requests)" 1
         box $who $http -- sh -c 'curl -sS -m 10 http://web.test/a/1 http://web.test/a/2 http://web.test/b http://web.test/a/3'
         is "$who: one connection, four requests, three through" "$(row web.test:80 allow requests) $(grep -c '^GET /a/' "$T/out")" "3 3"
+        box $who $http -- sh -c 'for u in a/@scope%2fname a%2fx a/..%2fb; do curl -sS -m 10 --path-as-is http://web.test/$u; done'
+        is "$who: an escaped slash below a door goes as it came, and nowhere else" "$(grep '^GET' "$T/out")" "GET /a/@scope%2Fname 0"
+        box $who $http -- curl -sS -m 10 -H 'X-HTTP-Method-Override: DELETE' http://web.test/a/x
+        is "$who: a header that asks for another method is refused" "$(row 'GET http://web.test/a/x' deny why)" "a header asks for another method than the request's own"
         box $who $http -- curl -sS -m 10 -H 'Host: four.test' http://web.test/a/x
         hasnt "$who: another Host is refused" "$(cat "$T/out")" "GET /a/x"
         box $who $http -- bash -c 'exec 3<>/dev/tcp/web.test/80; printf "SSH-2.0-x\r\n\r\n" >&3; head -c 12 <&3'
