@@ -250,7 +250,8 @@ def outside():
         serve(GITHUB4, 443, github, ctx)
     conf = os.path.join(where, 'nginx.conf')
     if os.path.exists(conf) and shutil.which('nginx', path=os.environ['PATH'] + ':/usr/sbin:/sbin'):
-        subprocess.Popen([shutil.which('nginx', path=os.environ['PATH'] + ':/usr/sbin:/sbin'), '-p', where, '-e', 'stderr', '-c', conf], stdin=subprocess.DEVNULL,
+        global web
+        web = subprocess.Popen([shutil.which('nginx', path=os.environ['PATH'] + ':/usr/sbin:/sbin'), '-p', where, '-e', 'stderr', '-c', conf], stdin=subprocess.DEVNULL,
                          preexec_fn=lambda: ctypes.CDLL(None).prctl(1, 9))
         for _ in range(100):
             try:
@@ -259,6 +260,7 @@ def outside():
             except OSError:
                 time.sleep(0.05)
 
+web = None
 CLONE_NEWNET = 0x40000000
 down, up = os.pipe(), os.pipe()
 pid = os.fork()
@@ -269,6 +271,9 @@ if pid == 0:
     outside()
     os.write(up[1], b'r')
     sys.stdin.read()
+    if web:
+        web.kill()
+        web.wait()
     os._exit(0)
 os.read(up[0], 1)
 sh('ip', 'link', 'add', 'up0', 'type', 'veth', 'peer', 'name', 'out0', 'netns', str(pid))
@@ -283,4 +288,8 @@ os.read(up[0], 1)
 time.sleep(0.1)
 open(os.path.join(where, 'ready'), 'w').close()
 sys.stdin.read()
+for _ in range(100):  # it ends what it started
+    if os.waitpid(pid, os.WNOHANG)[0]:
+        sys.exit(0)
+    time.sleep(0.05)
 os.kill(pid, 9)
