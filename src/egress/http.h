@@ -171,6 +171,8 @@ void http_flow_client_took(struct http_flow *f, size_t n);
 void http_flow_upstream_took(struct http_flow *f, size_t n);
 void http_flow_client_closed(struct http_flow *f);
 void http_flow_upstream_closed(struct http_flow *f);
+/* It could not be connected; the client is told why, in one clause. */
+void http_flow_upstream_failed(struct http_flow *f, const char *why);
 
 /* True once for each connection that is wanted. */
 bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target);

@@ -14,6 +14,7 @@ enum {
         NAMES_MAX = 1024,     /* names that got an address; never used twice within a box's life */
         ADDRESSES_MAX = 16,   /* kept of one name */
         DNS_CLIENTS_MAX = 16, /* questions over TCP at once */
+        DNS_WAITS_MAX = 128,  /* questions over UDP that wait for the outside */
         RELAY_BUFFER = 65536,
         DENIED_ROWS_MAX = 192, /* so that refusals do not crowd out what was reached */
         WATCH_BURST = 256,     /* refused packets that are looked at between two ticks */
@@ -52,6 +53,7 @@ struct name {
         char host[256];
         enum name_state state;
         uint64_t good_until_ns;
+        bool temporary; /* NAME_FAILED: another time it may do */
         struct egress_address address[ADDRESSES_MAX];
         unsigned count;
 };
@@ -157,6 +159,8 @@ struct broker {
         uint32_t rows_lost;
         bool any_dirty, has_until, has_names;
         struct dns_client *dns_list, *dns_dead;
+        struct dns_wait *dns_waits; /* questions whose name is being resolved outside */
+        unsigned dns_wait_count;
         uint64_t flush_ns;
         uint64_t now_ns;
         int64_t now_s;
@@ -190,6 +194,8 @@ const char *books_why(struct broker *b, const struct door *d, bool out);
 
 /* decide.c */
 bool decide_closed(const struct broker *b, const struct door *d); /* its `until` has passed */
+/* A door that moves bytes to this host, and is open; NULL: none, or requests are seen there. */
+const struct door *decide_raw_door(const struct broker *b, const char *host);
 bool decide_names_address(const struct broker *b, const struct egress_address *a, uint16_t port);
 void decide_to_text(const char *host, bool is_address, uint16_t port, char *out, size_t cap);
 
@@ -230,6 +236,7 @@ void dns_serve_udp(struct broker *b, struct source *s);
 void dns_serve_tcp(struct broker *b, struct source *s);
 void dns_serve_client(struct broker *b, struct source *s, uint32_t events);
 void dns_tick(struct broker *b, bool free_dead);
+void dns_resolved(struct broker *b, struct name *n);
 
 /* record.c: exchanges become lines of a file that the keeper made and will name */
 struct span;

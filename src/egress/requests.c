@@ -292,6 +292,12 @@ void requests_lost_server(struct flow *f)
         http_flow_upstream_closed(f->http);
 }
 
+void requests_not_connected(struct flow *f, const char *why)
+{
+        broker_forget(f->b, &f->server);
+        http_flow_upstream_failed(f->http, why);
+}
+
 /* Where the flow wishes to be connected; the old server is left. */
 static bool connect_on(struct flow *f)
 {
