@@ -16,7 +16,7 @@ _cordon_complete_dirs() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY
 # The argument of option $1; fails when it takes none.
 _cordon_argument() {
         case $1 in
-        --read | --edit | --write | --sock | --places | --answers) _cordon_complete_files "$2" ;;
+        --read | --edit | --write | --sock | --places | --answers | --record) _cordon_complete_files "$2" ;;
         --stage) _cordon_complete_words "live test mock" "$2" ;;
         --cwd | --work | --to) _cordon_complete_dirs "$2" ;;
         -p | --policy)
@@ -56,7 +56,7 @@ _cordon() {
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
         local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit
-                --require-ledger --ledger --in-from --observe --json --status-fd --stage --places --answers
+                --require-ledger --ledger --in-from --observe --json --status-fd --stage --places --answers --record
                 -q --quiet --plan"
         local bombs="cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments
                 pipes sockets fork threads descriptors inodes disk sparse-file
@@ -138,11 +138,12 @@ _cordon() {
                 --from-env | --env) mapfile -t COMPREPLY < <(compgen -v -- "$cur") ;;
                 --class) _cordon_complete_words "live test" "$cur" ;;
                 --protect) _cordon_complete_words "file passphrase keyring" "$cur" ;;
-                --from-command | --header | --query | --basic | --ttl | --max-uses | --passphrase-fd) ;;
+                --box-file) _cordon_complete_words ".netrc .git-credentials .npmrc .config/gh/hosts.yml .cargo/credentials.toml .vault-token" "$cur" ;;
+                --from-command | --form | --header | --query | --basic | --ttl | --max-uses | --passphrase-fd) ;;
                 *)
                         case $cur in
                         -*) _cordon_complete_words "--from-file --from-command --from-env --env --header --query --basic --body --class --ttl
-                                --max-uses --protect --key-file --passphrase-fd --json -h --help" "$cur" ;;
+                                --box-file --form --max-uses --protect --key-file --passphrase-fd --json -h --help" "$cur" ;;
                         *) _cordon_complete_words "$(cordon vault list 2>/dev/null | sed '1d; s/ .*//')" "$cur" ;;
                         esac
                         ;;

@@ -110,7 +110,8 @@ typedef enum cordon_option {
         CORDON_WORK_ON,       /* go on in the layer of this run */
         CORDON_STAGE,         /* "live" (the default), "test" or "mock": where places lead */
         CORDON_PLACES,        /* a places file: where @name leads in each stage */
-        CORDON_ANSWERS        /* a file of recorded exchanges, for the stage mock */
+        CORDON_ANSWERS,       /* a file of recorded exchanges, for the stage mock */
+        CORDON_RECORD         /* record exchanges into this file, which must not be there yet */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -166,6 +167,8 @@ typedef struct cordon_result {
         const char *work;          /* the layer that edit doors left, for cordon_work_*(); or "" */
         size_t work_entries, work_flagged;
         const cordon_error *work_error; /* the layer is there, but could not be read; else NULL */
+        size_t recorded,
+                unrecorded; /* CORDON_RECORD: exchanges in the file; and those too long or broken off */
 } cordon_result;
 /* One thing that the box did and nothing refused, each once: files opened, programs started. */
 typedef struct cordon_effect {
@@ -354,6 +357,8 @@ typedef struct cordon_credential {
         const char *protect;    /* of a new vault: "file" (the default), "passphrase" or "keyring" */
         const char *key_file;   /* with "file"; NULL: a default outside the state directory */
         int passphrase_fd;      /* -1: the terminal is asked */
+        const char *file;       /* below the box's home, as ".netrc": gets it too, or NULL */
+        const char *form;       /* how it stands in that file; NULL: the form that is known for it */
 } cordon_credential;
 CORDON_API int cordon_vault_add(const cordon_credential *c, cordon_error *e);
 /* Another secret for the same binding; only name, secret_* and passphrase_fd count. */

@@ -4,7 +4,14 @@
 #pragma once
 #include <stdint.h>
 
-enum { GRANT_SECRET_MIN = 8, GRANT_SECRET_MAX = 4096, GRANT_TEXT = 128, GRANT_NAME = 64, GRANTS_MAX = 64 };
+enum {
+        GRANT_SECRET_MIN = 8,
+        GRANT_SECRET_MAX = 4096,
+        GRANT_TEXT = 128,
+        GRANT_FORM = 512,
+        GRANT_NAME = 64,
+        GRANTS_MAX = 64
+};
 
 /* Where the secret stands in a request; the numbers are those of enum http_where. */
 enum grant_where {

@@ -3,21 +3,22 @@
 #pragma once
 
 enum {
-        POLICY_MAX_BYTES = 1 << 20, /* one policy file */
-        POLICY_MAX_LINE = 8192,     /* one door line */
-        POLICY_MAX_LINES = 8192,    /* lines of one file */
-        POLICY_MAX_DOORS = 4096,    /* doors of one checked policy */
-        POLICY_MAX_USE_DEPTH = 8,   /* `use` in `use` */
-        JSON_MAX_DEPTH = 32,        /* nesting of JSON that we read */
-        PATH_MAX_BYTES = 4096,      /* a path, with its NUL */
-        NAME_MAX_BYTES = 64,        /* box, handle and credential names */
-        PLAN_MAX_BYTES = 4 << 20,   /* an encoded plan */
-        PLAN_MAX_STEPS = 16384,     /* its steps */
-        ARGV_MAX = 4096,            /* arguments and variables of a payload */
-        DENIALS_MAX = 64,           /* distinct denials kept for the report */
-        EFFECTS_MAX = 8192,         /* distinct effects kept when all are observed */
-        NET_PORTS_MAX = 256,        /* different ports that the `net` doors of one box name */
-        NET_LOCALS_MAX = 64,        /* literal loopback addresses and ports of one box */
-        NET_ROWS_MAX = 256,         /* distinct destinations and refusals kept for the result */
-        HANDLES_MAX = 32,           /* `in` and `out` handles of one box */
+        POLICY_MAX_BYTES = 1 << 20,   /* one policy file */
+        POLICY_MAX_LINE = 8192,       /* one door line */
+        POLICY_MAX_LINES = 8192,      /* lines of one file */
+        POLICY_MAX_DOORS = 4096,      /* doors of one checked policy */
+        POLICY_MAX_USE_DEPTH = 8,     /* `use` in `use` */
+        JSON_MAX_DEPTH = 32,          /* nesting of JSON that we read */
+        PATH_MAX_BYTES = 4096,        /* a path, with its NUL */
+        NAME_MAX_BYTES = 64,          /* box, handle and credential names */
+        PLAN_MAX_BYTES = 4 << 20,     /* an encoded plan */
+        PLAN_MAX_STEPS = 16384,       /* its steps */
+        ARGV_MAX = 4096,              /* arguments and variables of a payload */
+        DENIALS_MAX = 64,             /* distinct denials kept for the report */
+        EFFECTS_MAX = 8192,           /* distinct effects kept when all are observed */
+        NET_PORTS_MAX = 256,          /* different ports that the `net` doors of one box name */
+        NET_LOCALS_MAX = 64,          /* literal loopback addresses and ports of one box */
+        ANSWERS_MAX_BYTES = 16 << 20, /* a file of recorded exchanges */
+        NET_ROWS_MAX = 256,           /* distinct destinations and refusals kept for the result */
+        HANDLES_MAX = 32,             /* `in` and `out` handles of one box */
 };

@@ -77,6 +77,8 @@ struct box_result {
         const struct egress_row *net; /* each destination and each kind of refusal, in the order they came */
         unsigned net_count;
         uint32_t net_lost; /* beyond NET_ROWS_MAX */
+        bool recording;    /* exchanges were to be recorded */
+        uint32_t recorded, unrecorded;
 };
 
 /* Where the payload's streams go outside. */
@@ -114,6 +116,11 @@ struct box_config {
         struct box_stdio io;
         enum policy_stage stage;
         struct span places, answers; /* texts for the broker; empty: none */
+        struct box_recording {       /* exchanges are recorded, and the file gets its name at the end */
+                int fd;              /* a file without a name, or -1 */
+                int dir;
+                const char *name; /* there; NULL: nothing is recorded */
+        } recording;
         const int *grants; /* a pipe with the credentials that doors name, for the broker; or NULL */
         const struct box_handle *handles;
         unsigned handle_count;

@@ -121,6 +121,9 @@ static int send_all(struct box *b, struct err *e)
         bad = bad || (b->c.answers.n &&
                       send_text(b, (struct egress_order){ .command = EGRESS_ANSWERS }, b->c.answers) < 0);
         bad = bad || send_line(b) < 0;
+        const struct egress_order record = { .command = EGRESS_RECORD };
+        bad = bad || (b->c.recording.name &&
+                      wire_send(b->broker.control, &record, sizeof record, b->c.recording.fd) < 0);
         if (bad || send_text(b, policy, buf_span(&text)) < 0)
                 return err_set(e, ERR_IO, errno, "the policy could not be handed to the broker");
         return 0;
@@ -240,6 +243,9 @@ void broker_hear(struct box *b)
         b->r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_EFFECTS);
         b->r.net_lost = m.lost;
         b->broker.after = m.after > b->broker.after ? m.after : b->broker.after;
+        b->r.recorded = m.recorded;
+        b->r.unrecorded = m.unrecorded;
+        b->broker.record_failed = m.record_failed;
         if (m.word == EGRESS_SAYS_ROW)
                 take_row(b, &m.row);
         else if (m.word == EGRESS_SAYS_DONE)
@@ -263,8 +269,8 @@ void broker_record(struct box *b)
         fd_close(&b->broker.ledger);
 }
 
-/* The broker is gone, and with it its line: the writer writes what came over it, and ends. One whose disk does
- * not answer is left to it. */
+/* The broker is gone, and with it its line: the writer writes what came over it, and ends. One whose disk
+ * does not answer is left to it. */
 static void end_writer(struct box *b)
 {
         uint64_t until = clock_mono_ns() + WRITER_MS * UINT64_C(1000000);

@@ -36,6 +36,7 @@ struct broker_line { /* to the broker of this box */
         int trust; /* what programs in the box are to trust, or -1 */
         struct egress_row *rows;
         bool told; /* its refusals are in the result */
+        uint32_t record_failed;
 };
 
 struct box {
@@ -104,6 +105,8 @@ int broker_await(struct box *b, struct err *e); /* until it is ready */
 void broker_give(struct box *b, const struct wall_message *m, int fd);
 void broker_hear(struct box *b);
 void broker_record(struct box *b); /* its first effect with consequences: the ledger's writer is started */
+/* recording.c: names the file of recorded exchanges, if it is whole. */
+int recording_finish(struct box *b, struct err *e);
 void broker_finish(struct box *b); /* takes its last words; nothing of it is left */
 
 /* registry.c */

@@ -97,6 +97,7 @@ static struct box *box_new(const struct box_config *c)
         b->in = b->out[0] = b->out[1] = (struct pump){ .from = -1, .to = -1 };
         b->began_ns = clock_mono_ns();
         b->r.wall = c->plan->wall;
+        b->r.recording = c->recording.name != NULL;
         (void) snprintf(b->r.name, sizeof b->r.name, "%s", c->name ? c->name : c->plan->box);
         char name[48] = "";
         limit_name(name);
@@ -268,6 +269,8 @@ static void finish(struct box *b)
                                strerror(b->output_error));
         }
         if (b->r.end == BOX_EXITED && b->r.code == 0 && handles_finish(b, &b->r.error) < 0)
+                b->r.end = BOX_FAILED;
+        if (recording_finish(b, &b->r.error) < 0)
                 b->r.end = BOX_FAILED;
         fd_close(&b->registry);
         record_finish(b);

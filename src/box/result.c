@@ -126,7 +126,10 @@ static void add_net(const struct box_result *r, struct buf *out)
                         buf_putc(out, ',');
                 add_row(&r->net[i], out);
         }
-        buf_printf(out, "],\"lost\":%u}", r->net_lost);
+        buf_printf(out, "],\"lost\":%u", r->net_lost);
+        if (r->recording)
+                buf_printf(out, ",\"recorded\":%u,\"unrecorded\":%u", r->recorded, r->unrecorded);
+        buf_putc(out, '}');
 }
 
 static void add_layers(const struct box_result *r, struct buf *out)

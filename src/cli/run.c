@@ -19,7 +19,7 @@
 struct run {
         cordon_policy *policy;
         cordon_box *box;
-        const char *name, *cwd, *observe, *stage, *places, *answers;
+        const char *name, *cwd, *observe, *stage, *places, *answers, *record;
         struct cli_handles handles;
         bool tty, no_stdin, root, json, quiet, plan, detach, require, require_ledger, keep;
         const char *ledger, *in_from, *on;
@@ -113,6 +113,12 @@ static int set_answers(void *ctx, const char *value)
         return 0;
 }
 
+static int set_record(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->record = value;
+        return 0;
+}
+
 static int set_work(void *ctx, const char *value)
 {
         struct run *r = ctx;
@@ -155,6 +161,7 @@ const struct cli_option run_options[] = {
         { "stage", 0, "STAGE", "where places lead: live (the default), test or mock", set_stage },
         { "places", 0, "FILE", "where @name leads in each stage", set_places },
         { "answers", 0, "FILE", "recorded exchanges, for the stage mock", set_answers },
+        { "record", 0, "FILE", "record exchanges, for a later --answers FILE", set_record },
         { "root", 0, NULL, "uid 0 inside; still nobody outside", set_root },
         { "require-limit", 0, NULL, "do not start where control groups cannot keep the limits", set_require },
         { "require-ledger", 0, NULL, "do not start where the run cannot be recorded", set_require_ledger },
@@ -270,6 +277,16 @@ static void say_work(const cordon_result *r)
                 cli_note("nothing changed; the layer is kept: cordon run --on %s ...", r->work);
 }
 
+static void say_recorded(const char *file, const cordon_result *r)
+{
+        cli_note("%zu exchange%s recorded: cordon run --stage mock --answers %s ...", r->recorded,
+                 r->recorded == 1 ? "" : "s", file);
+        if (r->unrecorded)
+                cli_note(
+                        "%zu left out: over 1M, broken off, or not an exchange of one request and one answer",
+                        r->unrecorded);
+}
+
 static void say_end(const struct run *run, const cordon_result *r)
 {
         if (r->error)
@@ -291,6 +308,8 @@ static void say_end(const struct run *run, const cordon_result *r)
                 cli_note("limits that were reached: %s", r->limits_hit);
         say_denials(r);
         say_work(r);
+        if (run->record && !r->error)
+                say_recorded(run->record, r);
 }
 
 static void write_status(const struct run *run)
@@ -349,6 +368,7 @@ static int configure(struct run *r, char **command)
         bad = bad || (r->stage && cordon_box_set(r->box, CORDON_STAGE, r->stage) < 0);
         bad = bad || (r->places && cordon_box_set(r->box, CORDON_PLACES, r->places) < 0);
         bad = bad || (r->answers && cordon_box_set(r->box, CORDON_ANSWERS, r->answers) < 0);
+        bad = bad || (r->record && cordon_box_set(r->box, CORDON_RECORD, r->record) < 0);
         bad = bad || (r->tty && (cordon_box_set(r->box, CORDON_TTY, "1") < 0 ||
                                  cordon_box_set(r->box, CORDON_TERM, term ? term : "xterm") < 0));
         bad = bad || (r->root && cordon_box_set(r->box, CORDON_ROOT_INSIDE, "1") < 0);

@@ -35,6 +35,8 @@ TEXT(header, c.header)
 TEXT(query, c.query)
 TEXT(basic, c.basic)
 TEXT(file, file)
+TEXT(box_file, c.file)
+TEXT(form, c.form)
 TEXT(command, command)
 TEXT(from_env, c.secret_env)
 TEXT(protect, c.protect)
@@ -89,6 +91,9 @@ const struct cli_option vault_options[] = {
           set_command },
         { "from-env", 0, "VARIABLE", "add, rotate: the secret is in a variable", set_from_env },
         { "env", 0, "VARIABLE", "add: the variable that holds the placeholder in a box", set_env },
+        { "box-file", 0, "PATH", "add: the file in the box's home that holds the placeholder, as .netrc",
+          set_box_file },
+        { "form", 0, "TEXT", "add: how it stands in that file, with {} for the placeholder", set_form },
         { "header", 0, "'NAME: {}'", "add: the header it stands in (default 'Authorization: Bearer {}')",
           set_header },
         { "query", 0, "PARAMETER", "add: it stands in a parameter of the URL", set_query },

@@ -86,7 +86,8 @@ static enum ledger_reach reach_of(const char *host, bool is_address, const struc
 {
         size_t n = strlen(host), k = strlen("localhost");
         if (!is_address) {
-                bool local = n >= k && strcmp(host + n - k, "localhost") == 0 && (n == k || host[n - k - 1] == '.');
+                bool local = n >= k && strcmp(host + n - k, "localhost") == 0 &&
+                             (n == k || host[n - k - 1] == '.');
                 return local ? LEDGER_REACH_SELF : LEDGER_REACH_NAMED;
         }
         switch (egress_judge(literal)) {

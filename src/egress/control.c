@@ -29,10 +29,10 @@ static struct checked_policy *parse_policy(struct span text, int64_t now, struct
         return c;
 }
 
-static char *read_text(int fd, size_t *ret_len, struct err *e)
+static char *read_text(int fd, off_t most, size_t *ret_len, struct err *e)
 {
         struct stat st;
-        if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > PLAN_MAX_BYTES) {
+        if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > most) {
                 (void) err_set(e, ERR_INTERNAL, errno, "the broker got an empty file");
                 return NULL;
         }
@@ -48,7 +48,7 @@ static char *read_text(int fd, size_t *ret_len, struct err *e)
 static int read_policy(struct broker *b, int fd, struct err *e)
 {
         size_t n = 0;
-        char *text = read_text(fd, &n, e);
+        char *text = read_text(fd, PLAN_MAX_BYTES, &n, e);
         if (text)
                 b->policy = parse_policy(span_of(text, n), b->now_s, e);
         free(text);
@@ -85,7 +85,7 @@ static int close_jail(const struct broker *b, struct err *e)
                 if (u || d->form != NET_PLACE)
                         ports[n++] = u ? u->port : d->port;
         }
-        return jail_close(ports, n, e);
+        return jail_close(ports, n, b->record < 0 ? 0 : ANSWERS_MAX_BYTES, e);
 }
 
 static int open_sources(struct broker *b, struct err *e)
@@ -94,8 +94,8 @@ static int open_sources(struct broker *b, struct err *e)
         b->control_source = (struct source){ SOURCE_CONTROL, b->control, NULL };
         b->resolver_source = (struct source){ SOURCE_RESOLVER, b->resolver, NULL };
         if (fcntl(b->control, F_SETFL, O_NONBLOCK) < 0 || b->epoll < 0 ||
-            broker_watch(b, &b->control_source, EPOLLIN) < 0 ||
-            ahead_start(b) < 0 || (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
+            broker_watch(b, &b->control_source, EPOLLIN) < 0 || ahead_start(b) < 0 ||
+            (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
                 return err_set(e, ERR_HOST, errno, "the broker cannot wait for events");
         return 0;
 }
@@ -120,10 +120,16 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
                 return requests_take_grants(b, fd, e);
         if (o->command == EGRESS_LEDGER) {
                 ahead_take_line(b, fd);
-                return b->ledger < 0 ? err_set(e, ERR_IO, errno, "the broker cannot keep its line to the ledger") : 0;
+                return b->ledger < 0
+                               ? err_set(e, ERR_IO, errno, "the broker cannot keep its line to the ledger")
+                               : 0;
+        }
+        if (o->command == EGRESS_RECORD) {
+                b->record = fcntl(fd, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1);
+                return b->record < 0 ? err_set(e, ERR_IO, errno, "no file for what is recorded") : 0;
         }
         size_t n = 0;
-        char *text = read_text(fd, &n, e);
+        char *text = read_text(fd, o->command == EGRESS_ANSWERS ? ANSWERS_MAX_BYTES : PLAN_MAX_BYTES, &n, e);
         int r = !text                          ? -1
                 : o->command == EGRESS_PLACES  ? requests_take_places(b, span_of(text, n), e)
                 : o->command == EGRESS_ANSWERS ? requests_take_answers(b, span_of(text, n), e)
@@ -197,6 +203,9 @@ static bool say(struct broker *b, struct egress_message *m)
         m->limits = b->limits_hit;
         m->lost = b->rows_lost;
         m->after = b->ahead_after;
+        m->recorded = b->recorded;
+        m->unrecorded = b->answered - b->recorded;
+        m->record_failed = b->record_failed;
         if (wire_send(b->control, m, sizeof *m, -1) == 0)
                 return true;
         if (errno != EAGAIN && errno != ENOBUFS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/decide.c - questions to the policy about addresses and doors. */
 #include "egress/internal.h"
+#include "egress/requests.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,27 @@
 bool decide_closed(const struct broker *b, const struct door *d)
 {
         return d->until != 0 && b->now_s >= d->until;
+}
+
+const struct door *decide_raw_door(const struct broker *b, const char *host)
+{
+        const struct door *raw = NULL;
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                char text[256];
+                (void) snprintf(text, sizeof text, "%s", host);
+                const struct effect e = {
+                        .kind = EFFECT_NET,
+                        .net = { .form = NET_HOST_PORT, .port = d->net.port, .host = text }
+                };
+                if (d->kind != DOOR_NET || decide_closed(b, d) || d->net.form != NET_HOST_PORT)
+                        continue;
+                if (requests_cover(b, host, d->net.port, true))
+                        return NULL;
+                if (!raw && policy_net_covers(d, &e))
+                        raw = d;
+        }
+        return raw;
 }
 
 bool decide_names_address(const struct broker *b, const struct egress_address *a, uint16_t port)

@@ -49,7 +49,27 @@ static enum dns_code look_up(struct broker *b, const struct dns_question *q, str
         return *ret ? DNS_OK : DNS_FAILURE;
 }
 
-static size_t answer(struct broker *b, struct span packet, uint8_t *out)
+/* A name through whose door bytes are moved must be there outside: a program that connects in vain is told
+ * less than one whose name does not exist. Where requests are seen, the answer to one of them tells. */
+static enum dns_code look_outside(struct broker *b, struct name *n, struct name **ret_wait)
+{
+        const struct door *d = b->stage == POLICY_STAGE_MOCK ? NULL : decide_raw_door(b, n->host);
+        if (!d)
+                return DNS_OK;
+        if (n->state == NAME_UNKNOWN || b->now_ns >= n->good_until_ns)
+                resolver_ask(b, n);
+        if (n->state == NAME_ASKED)
+                *ret_wait = n;
+        if (n->state != NAME_FAILED)
+                return DNS_OK;
+        char to[320];
+        decide_to_text(n->host, false, d->net.port, to, sizeof to);
+        books_fail(b, to, "the name does not resolve outside");
+        return n->temporary ? DNS_FAILURE : DNS_NO_NAME;
+}
+
+/* 0 and *ret_wait: later. */
+static size_t answer(struct broker *b, struct span packet, uint8_t *out, struct name **ret_wait)
 {
         struct dns_question q;
         struct name *name = NULL;
@@ -59,8 +79,15 @@ static size_t answer(struct broker *b, struct span packet, uint8_t *out)
                 return 0;
         if (code == DNS_OK)
                 code = look_up(b, &q, &name);
+        bool addresses = q.type == DNS_TYPE_A || q.type == DNS_TYPE_AAAA;
+        if (code == DNS_OK && ret_wait) {
+                *ret_wait = NULL;
+                code = look_outside(b, name, ret_wait);
+                if (*ret_wait)
+                        return 0;
+        }
         struct egress_address a;
-        if (code == DNS_OK && (q.type == DNS_TYPE_A || q.type == DNS_TYPE_AAAA)) {
+        if (code == DNS_OK && addresses) {
                 a = names_address(&b->names, name, q.type == DNS_TYPE_AAAA);
                 address = span_of(a.bytes, a.v6 ? 16 : 4);
         }
@@ -89,6 +116,67 @@ static void answer_from(struct msghdr *m)
         }
 }
 
+struct dns_wait {
+        struct dns_wait *next;
+        struct name *name;
+        struct source *listener;
+        union endpoint from;
+        _Alignas(struct cmsghdr) char control[sizeof(union control)];
+        size_t from_len, control_len, n;
+        uint8_t in[DNS_MAX_QUESTION];
+};
+
+static bool wait_for(struct broker *b, struct source *s, const struct msghdr *m, size_t n, struct name *name)
+{
+        struct dns_wait *w = b->dns_wait_count < DNS_WAITS_MAX ? calloc(1, sizeof *w) : NULL;
+        if (!w)
+                return false;
+        *w = (struct dns_wait){ .next = b->dns_waits,
+                                .name = name,
+                                .listener = s,
+                                .from_len = m->msg_namelen,
+                                .control_len = m->msg_controllen,
+                                .n = n };
+        memcpy(&w->from, m->msg_name, w->from_len);
+        memcpy(w->control, m->msg_control, w->control_len);
+        memcpy(w->in, m->msg_iov->iov_base, n);
+        b->dns_waits = w;
+        b->dns_wait_count++;
+        return true;
+}
+
+static void send_answer(struct source *s, struct msghdr *m, uint8_t *out, size_t n)
+{
+        struct iovec io = { out, n };
+        m->msg_iov = &io;
+        answer_from(m);
+        m->msg_flags = 0;
+        if (n > 0)
+                (void) sendmsg(s->fd, m, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void dns_resolved(struct broker *b, struct name *n)
+{
+        for (struct dns_wait **at = &b->dns_waits, *w; (w = *at);) {
+                if (w->name != n) {
+                        at = &w->next;
+                        continue;
+                }
+                *at = w->next;
+                b->dns_wait_count--;
+                uint8_t out[DNS_MAX_MESSAGE];
+                struct msghdr m = { .msg_name = &w->from,
+                                    .msg_namelen = (socklen_t) w->from_len,
+                                    .msg_iovlen = 1,
+                                    .msg_control = w->control,
+                                    .msg_controllen = w->control_len };
+                struct name *again = NULL;
+                size_t k = answer(b, span_of(w->in, w->n), out, &again);
+                send_answer(w->listener, &m, out, k);
+                free(w);
+        }
+}
+
 void dns_serve_udp(struct broker *b, struct source *s)
 {
         for (unsigned i = 0; i < ROUND; i++) {
@@ -105,13 +193,12 @@ void dns_serve_udp(struct broker *b, struct source *s)
                 ssize_t n = recvmsg(s->fd, &m, MSG_DONTWAIT);
                 if (n < 0)
                         return;
-                size_t k = m.msg_flags & MSG_TRUNC ? 0 : answer(b, span_of(in, (size_t) n), out);
-                if (k == 0)
-                        continue;
-                io = (struct iovec){ out, k };
-                answer_from(&m);
-                m.msg_flags = 0;
-                (void) sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+                struct name *wait = NULL;
+                struct span packet = span_of(in, (size_t) n);
+                size_t k = m.msg_flags & MSG_TRUNC ? 0 : answer(b, packet, out, &wait);
+                if (wait && !wait_for(b, s, &m, (size_t) n, wait)) /* too many: the connection will tell */
+                        k = answer(b, packet, out, NULL);
+                send_answer(s, &m, out, k);
         }
 }
 
@@ -184,7 +271,7 @@ static int answer_client(struct broker *b, struct dns_client *c)
                         return -1;
                 if (c->have < 2 + n)
                         return 0;
-                size_t k = answer(b, span_of(c->in + 2, n), out + 2);
+                size_t k = answer(b, span_of(c->in + 2, n), out + 2, NULL);
                 out[0] = (uint8_t) (k >> 8);
                 out[1] = (uint8_t) k;
                 if (k == 0 || send(c->source.fd, out, k + 2, MSG_NOSIGNAL) != (ssize_t) k + 2)

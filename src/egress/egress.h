@@ -6,6 +6,7 @@
  *   keeper: GRANTS (with the vault's pipe), if a door names a credential
  *   keeper: PLACES, ANSWERS (with sealed files), if there are any
  *   keeper: LEDGER (with a line to the ledger's writer), if the run is recorded
+ *   keeper: RECORD (with a file that has no name yet), if exchanges are to be recorded
  *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
  *           (READY comes with a file of what programs in the box are to trust, when a door opens TLS up)
  *   keeper: LISTENER (with a socket of the gateway), any time    broker: ROW, when a row of its books changed
@@ -28,6 +29,7 @@ enum egress_command {
         EGRESS_PLACES,
         EGRESS_ANSWERS,
         EGRESS_LEDGER,
+        EGRESS_RECORD,
         EGRESS_POLICY,
         EGRESS_LISTENER,
         EGRESS_FINISH
@@ -82,10 +84,13 @@ struct egress_row {
 };
 
 struct egress_message {
-        uint32_t word;   /* enum egress_word */
-        uint32_t limits; /* ROW, DONE: bit per enum limit_key that said no so far */
-        uint32_t lost;   /* rows beyond NET_ROWS_MAX */
-        uint32_t after; /* the newest effect that had its outcome in the ledger */
+        uint32_t word;          /* enum egress_word */
+        uint32_t limits;        /* ROW, DONE: bit per enum limit_key that said no so far */
+        uint32_t lost;          /* rows beyond NET_ROWS_MAX */
+        uint32_t recorded;      /* exchanges in the RECORD file, each a whole line */
+        uint32_t unrecorded;    /* exchanges that went through and are not in it: too long, broken off */
+        uint32_t record_failed; /* the file is not whole: errno of the write */
+        uint32_t after;         /* the newest effect that had its outcome in the ledger */
         union {
                 struct err error;
                 struct egress_row row;

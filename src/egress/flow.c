@@ -129,6 +129,10 @@ void flow_connect(struct flow *f)
         struct broker *b = f->b;
         half_open(f, true);
         f->state = FLOW_RESOLVING;
+        if (b->stage == POLICY_STAGE_MOCK) { /* whoever asks for it: this is the one place where we connect */
+                flow_not_dialed(f, "the stage is mock: nothing is reached", REACH_UNKNOWN);
+                return;
+        }
         if (f->to_is_address) {
                 dial_start(f, &f->literal, 1);
                 return;
@@ -173,24 +177,26 @@ void flow_dialed(struct flow *f)
 void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
 {
         const struct dial *d = &f->dial;
+        char text[96], permit[128], to[96];
         (void) reach;
         if (d->refused[0] && d->count == 0) {
-                char text[96], permit[128], to[96];
                 (void) snprintf(text, sizeof text, "the name leads to a %s address: %.48s",
                                 egress_reach_name(d->refused_reach), d->refused);
                 decide_to_text(d->refused, true, f->to_port, to, sizeof to);
                 (void) snprintf(permit, sizeof permit, "net %s", to);
                 books_deny(f->b, f->row_to, text, permit);
+                why = text;
         } else if (!f->http) { /* a request tells of its own failure */
                 books_fail(f->b, f->row_to, why);
         }
         if (!f->http) {
-                ahead_over(f, d->refused[0] && d->count == 0 ? "refused: its name leads elsewhere" : why, NULL);
+                ahead_over(f, d->refused[0] && d->count == 0 ? "refused: its name leads elsewhere" : why,
+                           NULL);
                 flow_end(f, true);
                 return;
         }
         half_open(f, false);
-        requests_lost_server(f);
+        requests_not_connected(f, why);
         requests_drive(f);
 }
 

@@ -125,7 +125,7 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         const char *credential;  /* name of the one that was put in, or NULL */
         const char *why;         /* one sentence when not allowed, else "" */
         enum gap gap;            /* of the policy's decision, when it was that */
-        const char *to_host; /* whom it goes to, where a place leads elsewhere */
+        const char *to_host;     /* whom it goes to, where a place leads elsewhere */
         bool to_is_address, websocket;
         bool placeholder_abused; /* a placeholder stood where it does not belong */
         bool secret_scrubbed;    /* the server sent a secret back; it was starred out */
@@ -182,6 +182,8 @@ void http_flow_client_took(struct http_flow *f, size_t n);
 void http_flow_upstream_took(struct http_flow *f, size_t n);
 void http_flow_client_closed(struct http_flow *f);
 void http_flow_upstream_closed(struct http_flow *f);
+/* It could not be connected; the client is told why, in one clause. */
+void http_flow_upstream_failed(struct http_flow *f, const char *why);
 
 /* The answer for a request that waits to leave; any other time it means nothing. */
 void http_flow_leave(struct http_flow *f, bool leaves, const char *why);

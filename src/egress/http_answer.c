@@ -274,7 +274,10 @@ void http_answer_mock(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
         struct fixture_key key = { .method = x->method, .url = fifo_all(&x->asked) };
-        const struct fixture *m = x->websocket ? NULL : fixture_find(f->r->in.fixtures, &key);
+        bool bound = f->to.door && f->to.door->net.credential;
+        const struct fixture *m = x->websocket ? NULL
+                                  : bound      ? fixture_find_bound(f->r->in.fixtures, &key)
+                                               : fixture_find(f->r->in.fixtures, &key);
         if (!m) {
                 http_refuse(f, 403, "the stage is mock and no recorded answer fits this request", x->close);
                 return;

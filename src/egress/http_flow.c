@@ -396,6 +396,16 @@ void http_flow_upstream_closed(struct http_flow *f)
                 f->link = LINK_NONE;
 }
 
+void http_flow_upstream_failed(struct http_flow *f, const char *why)
+{
+        char text[200];
+        (void) snprintf(text, sizeof text, "the server cannot be reached: %s", why);
+        if (!f->done && (f->link == LINK_CONNECTING || f->link == LINK_WANTED))
+                http_broken(f, text);
+        else
+                http_flow_upstream_closed(f);
+}
+
 void http_flow_client_closed(struct http_flow *f)
 {
         if (f->done)

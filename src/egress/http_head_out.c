@@ -37,7 +37,7 @@ static bool request_field_passes(const struct http_sent *s, struct span name)
 {
         if (http_is_hop(s->head, name) || http_name_is(name, "host") || swap_strips(name, s->to->credential))
                 return false;
-        if (s->identity && http_name_is(name, "accept-encoding"))
+        if (http_names_other_host(name) || (s->identity && http_name_is(name, "accept-encoding")))
                 return false;
         return !http_name_is(name, "sec-websocket-extensions"); /* compressed frames could not be scrubbed */
 }
@@ -47,7 +47,7 @@ void http_put_request(const struct http_sent *s, struct fifo *out)
         const struct http_head *h = s->head;
         fifo_span(out, h->method);
         fifo_text(out, " ");
-        fifo_text(out, s->to->path);
+        http_put_path(s->to->path, s->url->escaped, out);
         swap_query(s->url->query, s->to->credential, true, out);
         fifo_text(out, " HTTP/1.1\r\n");
         put_host(s->to, out);

@@ -76,10 +76,20 @@ bool http_is_hop(const struct http_head *h, struct span name); /* ends at this h
 struct http_url {                 /* what a request asks for */
         char path[HTTP_PATH_MAX]; /* canonical */
         struct span query;        /* behind the '?', as written; p NULL: no '?' */
+        uint64_t escaped; /* slashes of the path that were written %2F: a bit for each, from its end */
 };
 /* Host, authority and target must all mean the peer. 0 or -1 and why. */
 int http_target_read(const struct http_head *h, const struct http_peer *peer, bool tls, struct http_url *ret,
                      const char **ret_why);
+
+/* The path as it is sent on: slashes that came escaped go escaped. */
+void http_put_path(const char *path, uint64_t escaped, struct fifo *out);
+size_t http_slashes(const char *path);
+
+/* ---- http_override.c ---- */
+/* Why this request asks for something else than its line says; NULL: it does not. */
+const char *http_override(const struct http_head *h, const struct http_url *u);
+bool http_names_other_host(struct span name);
 
 /* ---- http_body.c ---- */
 enum body_kind { BODY_NONE = 0, BODY_LENGTH, BODY_CHUNKED, BODY_UNTIL_CLOSE };
@@ -170,6 +180,7 @@ struct http_judgement {
         const struct door *door;
         const struct http_credential *credential;
         const char *why;
+        size_t tail; /* slashes of the path that lie in what the door leaves open */
         /* Where it goes: */
         bool is_address, tls;
         uint16_t port;
@@ -194,6 +205,9 @@ struct fixture {
         bool used;
 };
 struct fixture *fixture_find(struct http_fixtures *x, const struct fixture_key *key);
+/* The same through a door with a credential, which may stand in a parameter: it is not in the fixture, and in
+ * the stage mock nobody knows its name. */
+struct fixture *fixture_find_bound(struct http_fixtures *x, const struct fixture_key *key);
 /* One line of a fixtures file, with its newline. */
 void fixture_print(const struct fixture_key *key, unsigned status, struct span headers, struct span body,
                    struct fifo *out);

@@ -104,6 +104,9 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
         j->credential = credential_of(r, d);
         j->gap = GAP_NONE;
         j->why = "";
+        j->tail = d->net.form == NET_HOST_PORT ? http_slashes(c->path)
+                  : d->net.path_tail           ? http_slashes(c->path + strlen(d->net.path))
+                                               : 0;
         const struct policy_place_url *asked = NULL, *t = c->target;
         size_t skip = 1;
         if (!c->place) { /* a URL: perhaps one that a place stands for */

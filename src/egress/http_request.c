@@ -20,7 +20,7 @@ static void asked_url(struct http_flow *f)
                 fifo_text(out, ":");
                 fifo_number(out, f->peer.port);
         }
-        fifo_text(out, f->url.path);
+        http_put_path(f->url.path, f->url.escaped, out);
         swap_query(f->url.query, f->to.credential ? f->to.credential : &nothing, false, out);
 }
 
@@ -107,6 +107,13 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
         http_judge(f->r, &in, &f->to);
         if (!f->to.allowed)
                 return f->to.why;
+        *ret_status = 400;
+        if ((why = http_override(&f->head, &f->url)))
+                return why;
+        *ret_status = 403;
+        if (f->to.tail < 64 && f->url.escaped >> f->to.tail)
+                return "an escaped slash where the door's own path is: a server could read it as another "
+                       "path";
         x->abused = swap_misplaced(f->r, &f->head, &f->url, f->to.credential);
         if (x->abused)
                 return "a placeholder of a credential stands where it does not belong";

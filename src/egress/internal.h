@@ -14,6 +14,7 @@ enum {
         NAMES_MAX = 1024,     /* names that got an address; never used twice within a box's life */
         ADDRESSES_MAX = 16,   /* kept of one name */
         DNS_CLIENTS_MAX = 16, /* questions over TCP at once */
+        DNS_WAITS_MAX = 128,  /* questions over UDP that wait for the outside */
         RELAY_BUFFER = 65536,
         DENIED_ROWS_MAX = 192, /* so that refusals do not crowd out what was reached */
         WATCH_BURST = 256,     /* refused packets that are looked at between two ticks */
@@ -53,6 +54,7 @@ struct name {
         char host[256];
         enum name_state state;
         uint64_t good_until_ns;
+        bool temporary; /* NAME_FAILED: another time it may do */
         struct egress_address address[ADDRESSES_MAX];
         unsigned count;
 };
@@ -108,8 +110,8 @@ struct flow {
         struct name *name;
         const struct door *door; /* NULL: each request has its own */
         struct egress_row *row;
-        struct ahead *ahead;     /* its intent in the ledger, or NULL */
-        uint64_t sent, received; /* bytes, so far */
+        struct ahead *ahead;               /* its intent in the ledger, or NULL */
+        uint64_t sent, received;           /* bytes, so far */
         uint64_t sent_told, received_told; /* of them, those of effects that are over */
         struct dial dial;
         struct half half[2];
@@ -119,6 +121,7 @@ struct flow {
         bool client_hup, server_hup; /* the end is near: read on until it comes */
         uint64_t give_up_ns;
         bool again, counted_half_open;
+        bool greeted; /* a relay: the client's first bytes fit the door */
         char row_to[320];
 };
 
@@ -131,7 +134,7 @@ struct door_use { /* what went through one door */
 struct broker {
         int control, epoll, resolver, ledger;
         struct source control_source, resolver_source, ledger_source;
-        bool ledger_on; /* effects with consequences wait for their intents: ahead.c */
+        bool ledger_on;       /* effects with consequences wait for their intents: ahead.c */
         char ledger_why[200]; /* why none may leave any more; "": they may */
         struct ahead *aheads;
         struct ahead_unsent *unsent, *unsent_end;
@@ -148,6 +151,9 @@ struct broker {
         struct http_grants *grants; /* credentials of this run, or NULL */
         struct http_rules *rules;   /* NULL: no door sees requests */
         int trust;                  /* what the box's programs are to trust, or -1 */
+        int record;                 /* exchanges are written here, or -1 */
+        uint32_t recorded, answered, record_failed;
+        uint64_t record_bytes;
         struct names names;
         struct source *listeners[NET_PORTS_MAX + NET_LOCALS_MAX];
         unsigned listener_count;
@@ -166,6 +172,8 @@ struct broker {
         uint32_t rows_lost;
         bool any_dirty, has_until, has_names;
         struct dns_client *dns_list, *dns_dead;
+        struct dns_wait *dns_waits; /* questions whose name is being resolved outside */
+        unsigned dns_wait_count;
         uint64_t flush_ns;
         uint64_t now_ns;
         int64_t now_s;
@@ -199,6 +207,8 @@ const char *books_why(struct broker *b, const struct door *d, bool out);
 
 /* decide.c */
 bool decide_closed(const struct broker *b, const struct door *d); /* its `until` has passed */
+/* A door that moves bytes to this host, and is open; NULL: none, or requests are seen there. */
+const struct door *decide_raw_door(const struct broker *b, const char *host);
 bool decide_names_address(const struct broker *b, const struct egress_address *a, uint16_t port);
 void decide_to_text(const char *host, bool is_address, uint16_t port, char *out, size_t cap);
 
@@ -239,6 +249,11 @@ void dns_serve_udp(struct broker *b, struct source *s);
 void dns_serve_tcp(struct broker *b, struct source *s);
 void dns_serve_client(struct broker *b, struct source *s, uint32_t events);
 void dns_tick(struct broker *b, bool free_dead);
+void dns_resolved(struct broker *b, struct name *n);
+
+/* record.c: exchanges become lines of a file that the keeper made and will name */
+struct span;
+void record_line(struct broker *b, struct span line);
 
 /* watch.c */
 void watch_serve(struct broker *b, struct source *s);

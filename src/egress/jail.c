@@ -170,11 +170,11 @@ static const uint32_t allowed[] = {
 #endif
 };
 
-int jail_close(const uint16_t *ports, size_t count, struct err *e)
+int jail_close(const uint16_t *ports, size_t count, uint64_t file_bytes, struct err *e)
 {
         struct calls f;
         limit(RLIMIT_NPROC, 0);
-        limit(RLIMIT_FSIZE, 0);
+        limit(RLIMIT_FSIZE, file_bytes);
         if (close_files(ports, count) < 0)
                 return fail(e, "close its files");
         calls_begin(&f);

@@ -129,6 +129,8 @@ static void decide(struct broker *b, int fd)
                 refuse(b, fd, &q, "too many connections at once", "");
         else if (requests_cover(b, q.host, q.effect.net.port, open))
                 begin(b, fd, &q, NULL);
+        else if (open && b->stage == POLICY_STAGE_MOCK)
+                refuse(b, fd, &q, "the stage is mock: only requests have recorded answers", "");
         else if (!open)
                 refuse(b, fd, &q, d.answer == ANSWER_ALLOW ? "the door has closed (`until`)" : gap_words(&d),
                        q.permit);

@@ -19,7 +19,12 @@ static bool has_control(void)
 
 int main(void)
 {
-        static struct broker b = { .control = EGRESS_CONTROL, .epoll = -1, .resolver = -1, .ledger = -1, .trust = -1 };
+        static struct broker b = { .control = EGRESS_CONTROL,
+                                   .epoll = -1,
+                                   .resolver = -1,
+                                   .ledger = -1,
+                                   .trust = -1,
+                                   .record = -1 };
         struct egress_message m = { .word = EGRESS_SAYS_READY };
         if (!has_control()) {
                 (void) fputs("cordon: error: cordon-egress is started by cordon itself, for a box with `net` "
@@ -30,6 +35,7 @@ int main(void)
         }
         (void) prctl(PR_SET_NAME, EGRESS_PROGRAM, 0, 0, 0);
         (void) signal(SIGPIPE, SIG_IGN);
+        (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told, see record.c */
         struct err e = { 0 };
         if (control_start(&b, &e) < 0) {
                 m.word = EGRESS_SAYS_ERROR;

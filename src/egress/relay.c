@@ -3,15 +3,18 @@
  * direction that fills a whole buffer becomes a pipe and is spliced, so that bulk never enters our memory.
  * What one side does not take stops the other: no direction ever holds more than its one buffer or pipe. */
 #include "base/fd.h"
+#include "egress/greet.h"
 #include "egress/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 
 enum { PIPE_BYTES = 256 * 1024, ROUNDS = 16 };
 
-enum outcome { PUMP_IDLE = 0, PUMP_MORE, PUMP_EMPTY /* a budget */, PUMP_BROKEN };
+enum outcome { PUMP_IDLE = 0, PUMP_MORE, PUMP_EMPTY /* a budget */, PUMP_REFUSED, PUMP_BROKEN };
 
 static enum outcome of_errno(void) { return errno == EAGAIN || errno == EINTR ? PUMP_IDLE : PUMP_BROKEN; }
 
@@ -124,9 +127,41 @@ static enum outcome splice_once(struct flow *f, struct half *h)
         return moved && !(h->ended && h->held == 0) ? PUMP_MORE : PUMP_IDLE;
 }
 
+static void tell_greeting(struct flow *f, const struct greeting *g)
+{
+        char permit[320] = "", named[300];
+        decide_to_text(g->named, false, f->port, named, sizeof named);
+        if (g->permit == PERMIT_NAMED)
+                (void) snprintf(permit, sizeof permit, "net %.300s", named);
+        else if (g->permit == PERMIT_REQUESTS)
+                (void) snprintf(permit, sizeof permit, "net https://%.280s/**",
+                                f->port == 443 ? f->host : f->row_to);
+        books_deny(f->b, f->row_to, g->why, permit);
+}
+
+/* Nothing leaves before its beginning is judged; it stays in the kernel's buffer until then. */
+static enum outcome greet(struct flow *f)
+{
+        ssize_t n = recv(f->client.fd, f->b->buffer, sizeof f->b->buffer, MSG_PEEK);
+        if (n < 0)
+                return of_errno();
+        struct span bytes = span_of(f->b->buffer, (size_t) n);
+        struct greeting g = greet_judge(bytes, n == 0, f->host, f->port);
+        struct pollfd end = { .fd = f->client.fd, .events = POLLRDHUP };
+        if (g.verdict == GREETING_MORE && poll(&end, 1, 0) == 1)
+                g = greet_judge(bytes, true, f->host, f->port);
+        f->greeted = g.verdict == GREETING_PASSES;
+        if (g.verdict != GREETING_REFUSED)
+                return f->greeted ? PUMP_MORE : PUMP_IDLE;
+        tell_greeting(f, &g);
+        return PUMP_REFUSED;
+}
+
 static enum outcome pump(struct flow *f, struct half *h, bool hup)
 {
         enum outcome r = PUMP_MORE;
+        if (h->is_out && !f->greeted && (r = greet(f)) != PUMP_MORE)
+                return r;
         for (unsigned i = 0; r == PUMP_MORE && i < ROUNDS; i++)
                 r = h->bulk ? splice_once(f, h) : copy_once(f, h, hup);
         if (r == PUMP_MORE)
@@ -142,7 +177,7 @@ static void judge(struct flow *f, const struct half *h, enum outcome r)
 {
         if (r == PUMP_EMPTY)
                 books_deny(f->b, f->row_to, books_why(f->b, f->door, h->is_out), "");
-        if (r == PUMP_EMPTY || r == PUMP_BROKEN)
+        if (r == PUMP_EMPTY || r == PUMP_REFUSED || r == PUMP_BROKEN)
                 flow_end(f, true);
         else if (f->half[0].shut && f->half[1].shut)
                 flow_end(f, false);
@@ -160,6 +195,7 @@ void relay_init(struct flow *f)
                 (struct half){ .from = &f->client, .to = &f->server, .pipe = { -1, -1 }, .is_out = true };
         f->half[1] = (struct half){ .from = &f->server, .to = &f->client, .pipe = { -1, -1 } };
         f->state = FLOW_RELAYING;
+        f->greeted = f->is_address; /* an address that a door names has no name to be held against */
         /* What came before we watched is not told again. */
         pump_and_judge(f, &f->half[0], true);
         pump_and_judge(f, &f->half[1], true);

@@ -136,9 +136,11 @@ int requests_start(struct broker *b, struct err *e)
                 any |= b->doors[i].kind == DOOR_NET && b->doors[i].net.form != NET_HOST_PORT;
         if (!any)
                 return 0;
-        struct http_rules_in in = {
-                .policy = b->policy, .places = b->places, .stage = b->stage, .fixtures = b->answers
-        };
+        struct http_rules_in in = { .policy = b->policy,
+                                    .places = b->places,
+                                    .stage = b->stage,
+                                    .fixtures = b->answers,
+                                    .record = b->record >= 0 };
         if (b->grants)
                 in.credentials = http_grants_get(b->grants, &in.credential_count);
         if (start_tls(b, &in, e) < 0)
@@ -195,8 +197,8 @@ static void tell_ledger(struct flow *f, const struct http_event *e)
         if (e->verdict == HTTP_ALLOWED)
                 (void) snprintf(result, sizeof result, "answered %u", e->status);
         else
-                (void) snprintf(result, sizeof result, "%s: %s", e->verdict == HTTP_BROKEN ? "broken" : "cut off",
-                                e->why);
+                (void) snprintf(result, sizeof result, "%s: %s",
+                                e->verdict == HTTP_BROKEN ? "broken" : "cut off", e->why);
         ahead_over(f, result, e);
 }
 
@@ -210,6 +212,7 @@ static void on_request(void *ctx, const struct http_event *e)
         if (e->secret_scrubbed)
                 books_deny(f->b, to, "the server sent a secret back: it was removed", "");
         if (e->verdict != HTTP_DENIED) {
+                f->b->answered++;
                 if (f->row)
                         f->row->requests++;
                 if (e->verdict == HTTP_BROKEN)
@@ -219,6 +222,12 @@ static void on_request(void *ctx, const struct http_event *e)
         if (e->gap != GAP_NONE && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
                 (void) snprintf(permit, sizeof permit, "net %s %s", url, e->method);
         books_deny(f->b, to, e->why, permit);
+}
+
+static void on_record(void *ctx, struct span line)
+{
+        struct flow *f = ctx;
+        record_line(f->b, line);
 }
 
 /* From here on the connection's bytes are this door's. */
@@ -311,6 +320,12 @@ void requests_lost_server(struct flow *f)
         http_flow_upstream_closed(f->http);
 }
 
+void requests_not_connected(struct flow *f, const char *why)
+{
+        broker_forget(f->b, &f->server);
+        http_flow_upstream_failed(f->http, why);
+}
+
 /* Where the flow wishes to be connected; the old server is left. */
 static bool connect_on(struct flow *f)
 {
@@ -379,7 +394,9 @@ void requests_leave(struct flow *f, bool leaves, const char *why)
 
 int requests_begin(struct flow *f)
 {
-        const struct http_callbacks cb = { .ctx = f, .on_request = on_request, .may = may, .leave = leave };
+        const struct http_callbacks cb = {
+                .ctx = f, .on_request = on_request, .may = may, .leave = leave, .on_record = on_record
+        };
         const struct http_peer peer = { .host = f->host, .is_address = f->is_address, .port = f->port };
         f->callbacks = malloc(sizeof *f->callbacks);
         if (!f->callbacks)

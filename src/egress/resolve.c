@@ -158,8 +158,10 @@ static void settle(struct broker *b, struct name *n, const struct reply *r)
         n->count = r->error ? 0 : r->count;
         memcpy(n->address, r->address, sizeof n->address);
         n->state = n->count > 0 ? NAME_KNOWN : NAME_FAILED;
+        n->temporary = r->error && r->error != EAI_NONAME && r->error != EAI_NODATA;
         n->good_until_ns = b->now_ns + (n->count > 0 ? GOOD_SECONDS : BAD_SECONDS) * UINT64_C(1000000000);
         flow_resolved(b, n);
+        dns_resolved(b, n);
 }
 
 static uint32_t place_of(const struct broker *b, const struct name *n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/box.c - cordon_box_*: the handle around one run. */
+#include "base/fd.h"
 #include "lib/internal.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ cordon_box *cordon_box_new(cordon_policy *p)
         if (!b)
                 return NULL;
         b->policy = p;
-        b->grants = -1;
+        b->grants = b->record = b->record_dir = -1;
         b->stage = POLICY_STAGE_LIVE;
         b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
         return b;
@@ -27,6 +28,8 @@ void cordon_box_free(cordon_box *b)
         box_free(b->box);
         plan_free(b->plan);
         lib_grants_done(b);
+        fd_close(&b->record);
+        fd_close(&b->record_dir);
         policy_places_free(b->places);
         free(b->places_text.p);
         free(b->answers_text.p);
@@ -113,6 +116,8 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 return set_text(b->places_file, sizeof b->places_file, value);
         case CORDON_ANSWERS:
                 return set_text(b->answers_file, sizeof b->answers_file, value);
+        case CORDON_RECORD:
+                return set_text(b->record_file, sizeof b->record_file, value);
         case CORDON_SINGLE_THREAD:
                 b->single_thread = on;
                 return 0;
@@ -229,6 +234,8 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .work = r->has_work && r->work.kept ? r->work.run : "",
                                  .work_entries = r->work.entries,
                                  .work_flagged = r->work.flagged,
+                                 .recorded = r->recorded,
+                                 .unrecorded = r->unrecorded,
                                  .work_error = r->has_work && r->work_error.code
                                                        ? (const cordon_error *) (const void *) &r->work_error
                                                        : NULL,

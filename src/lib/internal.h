@@ -34,7 +34,8 @@ struct cordon_box {
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
         unsigned handle_count;
         enum policy_stage stage;
-        char places_file[4096], answers_file[4096];
+        char places_file[4096], answers_file[4096], record_file[4096];
+        int record, record_dir; /* the file of recorded exchanges, without a name yet, and where it goes */
         struct lib_text {
                 char *p;
                 size_t n;
@@ -73,12 +74,17 @@ void lib_prepare_ledger(struct cordon_box *b);
 
 /* policy.c: a whole file of at most 1 MB; the caller frees. NULL with e set. */
 char *lib_slurp(const char *path, size_t *ret_len, struct err *e);
+char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e);
 
 /* grants.c: has the vault write what doors name into b->grants. */
 int lib_grants(struct cordon_box *b, struct err *e);
 /* Adds "VARIABLE=placeholder" for each that has a variable; v has room for b->told_count more. */
 void lib_placeholders(const struct cordon_box *b, const char **v, size_t *n);
 void lib_grants_done(struct cordon_box *b);
+
+/* recording.c: a file without a name, where the recorded exchanges go. */
+int lib_recording(struct cordon_box *b, struct err *e);
+struct box_recording lib_recording_of(const struct cordon_box *b);
 
 /* start.c: reads the places file and the recorded exchanges, if there are any. */
 int lib_places(struct cordon_box *b, struct err *e);

@@ -58,6 +58,11 @@ int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text,
 /* Reads a whole regular file; the caller frees. NULL with e set. */
 char *lib_slurp(const char *path, size_t *ret_len, struct err *e)
 {
+        return lib_slurp_up_to(path, POLICY_MAX_BYTES, ret_len, e);
+}
+
+char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e)
+{
         AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0) {
@@ -68,15 +73,18 @@ char *lib_slurp(const char *path, size_t *ret_len, struct err *e)
                                    "come with cordon");
                 return NULL;
         }
-        char *text = malloc(POLICY_MAX_BYTES + 1);
+        char *text = malloc(most + 1);
         if (!text) {
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "%s: no memory for a policy", path);
                 return NULL;
         }
-        ssize_t n = fd_read_all(fd, text, POLICY_MAX_BYTES + 1);
-        if (n < 0 || n > POLICY_MAX_BYTES) {
-                (void) err_set(e, ERR_POLICY, n < 0 ? errno : EFBIG, "%s: %s", path,
-                               n < 0 ? strerror(errno) : "such a file has at most 1M");
+        ssize_t n = fd_read_all(fd, text, most + 1);
+        if (n < 0 || (size_t) n > most) {
+                if (n < 0)
+                        (void) err_set(e, ERR_POLICY, errno, "%s: %s", path, strerror(errno));
+                else
+                        (void) err_set(e, ERR_POLICY, EFBIG, "%s: such a file has at most %zuM", path,
+                                       most >> 20);
                 free(text);
                 return NULL;
         }

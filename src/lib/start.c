@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "host/host.h"
+#include "lib/forms.h"
 #include "lib/internal.h"
 #include "store/store.h"
 
@@ -120,9 +121,12 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                 return NULL;
         look_fill(l, &r);
         const char **passed = passed_variables(b, doors, n, e);
+        struct plan_file *files = passed ? lib_forms(b, &r.file_count, e) : NULL;
         r.passed = passed;
-        struct plan *p = passed ? plan_make(b->policy->checked, &r, e) : NULL;
+        r.files = files;
+        struct plan *p = files ? plan_make(b->policy->checked, &r, e) : NULL;
         free_variables(passed);
+        lib_forms_free(files, r.file_count);
         look_free(l);
         return p;
 }
@@ -156,6 +160,7 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .stage = b->stage,
                                 .places = span_of(b->places_text.p, b->places_text.n),
                                 .answers = span_of(b->answers_text.p, b->answers_text.n),
+                                .recording = lib_recording_of(b),
                                 .grants = b->grants >= 0 ? &b->grants : NULL,
                                 .handles = b->handles,
                                 .handle_count = b->handle_count,
@@ -227,7 +232,7 @@ int lib_places(struct cordon_box *b, struct err *e)
         }
         if (!b->answers_file[0])
                 return 0;
-        b->answers_text.p = lib_slurp(b->answers_file, &b->answers_text.n, e);
+        b->answers_text.p = lib_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &b->answers_text.n, e);
         return b->answers_text.p ? 0 : -1;
 }
 
@@ -241,7 +246,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
                 return -1;
         b->as_root = f.uid == 0 && f.maps_all;
         lib_prepare_ledger(b);
-        if (lib_places(b, e) < 0 || lib_grants(b, e) < 0)
+        if (lib_places(b, e) < 0 || lib_recording(b, e) < 0 || lib_grants(b, e) < 0)
                 return -1;
         enum wall_kind wall = policy_wall(b->policy->checked);
         if (wall != WALL_AUTO)

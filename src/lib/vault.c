@@ -43,7 +43,8 @@ static int read_meta(const cordon_credential *c, struct vault_meta *m, struct er
         struct vault_meta again;
         AUTO_BUF(line);
         if (read_name(c, m, e) < 0 || read_where(c, m, e) < 0 ||
-            (c->env && text(m->env, sizeof m->env, c->env, "variable", e) < 0))
+            (c->env && text(m->env, sizeof m->env, c->env, "variable", e) < 0) ||
+            vault_form_read(c->file, c->form, m, e) < 0)
                 return -1;
         m->live = !c->test;
         m->created = clock_wall_s();
@@ -125,6 +126,8 @@ static void binding(const struct vault_meta *m, struct buf *out)
                 buf_printf(out, "header %s: %s{}%s", m->field, m->before, m->after);
         else
                 buf_printf(out, "%s %s", vault_where_name((enum grant_where) m->where), m->field);
+        if (m->file[0])
+                buf_printf(out, ", in ~/%s", m->file);
 }
 
 static void each(void *ctx, const struct vault_meta *m)

@@ -34,14 +34,21 @@ struct plan_handle {
         enum handle_type type;
 };
 
+/* A file that the box finds in its home; only it can read it. */
+struct plan_file {
+        const char *path, *text;
+};
+
 /* What the caller asks for beside the policy. */
 struct plan_request {
         const char *const *argv;   /* NULL-terminated, at least one */
         const char *const *passed; /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
-        const char *cwd;           /* the caller's, absolute */
-        const char *cwd_asked;     /* --cwd, absolute, or NULL */
-        bool cwd_made;             /* an empty directory stands where no door shows the caller's */
-        const char *term;          /* TERM for a box with a terminal */
+        const struct plan_file *files;
+        size_t file_count;
+        const char *cwd;       /* the caller's, absolute */
+        const char *cwd_asked; /* --cwd, absolute, or NULL */
+        bool cwd_made;         /* an empty directory stands where no door shows the caller's */
+        const char *term;      /* TERM for a box with a terminal */
         bool tty;
         bool root_inside;                   /* uid 0 inside: still nobody outside */
         enum wall_kind wall;                /* resolved: WALL_NAMESPACE or WALL_PROCESS */
@@ -77,7 +84,8 @@ enum {                         /* how a step's mount behaves */
        STEP_OPTIONAL = 1 << 2, /* skip what is not there */
        STEP_IDMAP = 1 << 3,    /* root: files of the caller's id appear as the box's */
        STEP_IS_DIR = 1 << 4,
-       STEP_GUARD = 1 << 5, /* PIN: an `except`: it is there before the box is, and stays as it is */
+       STEP_PRIVATE = 1 << 6, /* FILE: its owner's alone, and writable by it */
+       STEP_GUARD = 1 << 5,   /* PIN: an `except`: it is there before the box is, and stays as it is */
 };
 
 struct plan_step {

@@ -519,6 +519,9 @@ static void add_built_ins(struct builder *b)
 {
         add_etc(b);
         (void) build_step(b, STEP_SCRATCH, BOX_HOME, "home", STEP_WRITE);
+        for (size_t i = 0; i < b->r->file_count; i++)
+                (void) build_step(b, STEP_FILE, arena_str(b->a, b->r->files[i].path),
+                                  arena_str(b->a, b->r->files[i].text), STEP_PRIVATE);
         (void) build_step(b, STEP_SCRATCH, "/tmp", "tmp", STEP_WRITE);
         if (!any_door_under(b, "/var/tmp"))
                 (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);

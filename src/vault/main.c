@@ -183,6 +183,10 @@ static int give_one(struct work *w, const char *name, struct err *e)
         w->told = (struct vault_told){ 0 };
         memcpy(w->told.name, m.name, sizeof w->told.name);
         memcpy(w->told.env, m.env, sizeof w->told.env);
+        memcpy(w->told.file, m.file, sizeof w->told.file);
+        memcpy(w->told.form, m.form, sizeof w->told.form);
+        if (m.where == GRANT_BASIC)
+                memcpy(w->told.user, m.field, sizeof w->told.user);
         memcpy(w->told.placeholder, g->placeholder, w->length);
         if (fd_write_all(VAULT_FD_GRANTS, g, sizeof *g) < 0 ||
             fd_write_all(VAULT_FD_TOLD, &w->told, sizeof w->told) < 0)

@@ -94,6 +94,8 @@ void vault_meta_print(const struct vault_meta *m, struct buf *out)
                 const char *key, *text;
         } texts[] = { { "name", m->name },
                       { "env", m->env },
+                      { "file", m->file },
+                      { "form", m->form },
                       { "where", where_names[m->where] },
                       { "field", m->field },
                       { "before", m->before },
@@ -114,6 +116,12 @@ static int take_text(const struct json *o, const char *key, char *to, size_t cap
         return v && v->type == JSON_STRING ? copy(to, cap, v->str, v->len) : -1;
 }
 
+/* Entries of before have none. */
+static int take_if_there(const struct json *o, const char *key, char *to, size_t cap)
+{
+        return json_get(o, key) ? take_text(o, key, to, cap) : 0;
+}
+
 static int take_number(const struct json *o, const char *key, int64_t *ret)
 {
         const struct json *v = json_get(o, key);
@@ -129,6 +137,8 @@ static int read_object(const struct json *o, struct vault_meta *m)
         int64_t uses;
         if (o->type != JSON_OBJECT || take_text(o, "name", m->name, sizeof m->name) < 0 ||
             take_text(o, "env", m->env, sizeof m->env) < 0 ||
+            take_if_there(o, "file", m->file, sizeof m->file) < 0 ||
+            take_if_there(o, "form", m->form, sizeof m->form) < 0 ||
             take_text(o, "where", where, sizeof where) < 0 ||
             take_text(o, "field", m->field, sizeof m->field) < 0 ||
             take_text(o, "before", m->before, sizeof m->before) < 0 ||
@@ -141,8 +151,10 @@ static int read_object(const struct json *o, struct vault_meta *m)
         for (m->where = GRANT_HEADER; m->where < GRANT_WHERE__COUNT; m->where++)
                 if (strcmp(where_names[m->where], where) == 0)
                         break;
-        return m->where < GRANT_WHERE__COUNT && vault_name_ok(m->name) && env_ok(m->env) && field_ok(m) ? 0
-                                                                                                        : -1;
+        return m->where < GRANT_WHERE__COUNT && vault_name_ok(m->name) && env_ok(m->env) &&
+                               vault_form_ok(m->file, m->form) && field_ok(m)
+                       ? 0
+                       : -1;
 }
 
 int vault_meta_parse(struct span line, struct vault_meta *ret_meta, struct err *e)

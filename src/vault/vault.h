@@ -18,7 +18,9 @@
 
 struct vault_meta {
         char name[GRANT_NAME];
-        char env[GRANT_NAME]; /* the variable that gets the placeholder; "": none */
+        char env[GRANT_NAME];  /* the variable that gets the placeholder; "": none */
+        char file[GRANT_TEXT]; /* below the box's home, gets the placeholder in this form; "": none */
+        char form[GRANT_FORM];
         char field[GRANT_TEXT], before[GRANT_TEXT], after[GRANT_TEXT];
         uint32_t where; /* enum grant_where */
         uint32_t live;
@@ -30,6 +32,11 @@ struct vault_meta {
 bool vault_name_ok(const char *name);
 /* "Authorization: Bearer {}" into field, before and after. */
 int vault_header_read(const char *text, struct vault_meta *m, struct err *e);
+/* form.c: the file in which a tool looks for it. `form` NULL: the one that is known for this file. */
+int vault_form_read(const char *file, const char *form, struct vault_meta *m, struct err *e);
+bool vault_form_ok(const char *file, const char *form);
+/* The length of a hole that begins here ({}, {user}, {host}, {host:port}), and what is in it; 0: none. */
+size_t vault_form_hole(const char *at, struct span *ret_hole);
 const char *vault_where_name(enum grant_where w);
 /* One line of JSON, without a newline. */
 void vault_meta_print(const struct vault_meta *m, struct buf *out);
@@ -80,6 +87,7 @@ struct vault_request { /* of fixed size; no secret in it */
 struct vault_told {
         char name[GRANT_NAME];
         char env[GRANT_NAME];
+        char file[GRANT_TEXT], form[GRANT_FORM], user[GRANT_TEXT];
         char placeholder[GRANT_SECRET_MAX + 1];
 };
 

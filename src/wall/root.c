@@ -176,7 +176,8 @@ static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         if (is_made(w, dir))
                 return 0;
-        AUTO_FD(fd, openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
+        mode_t mode = s->flags & STEP_PRIVATE ? 0600 : 0444;
+        AUTO_FD(fd, openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
         if (fd < 0 || fd_write_all(fd, s->text, strlen(s->text)) < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         return 0;

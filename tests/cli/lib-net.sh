@@ -2,6 +2,8 @@
 # of its own (helpers/net_lab.py) and its own resolv.conf, then gives:
 #   lab_names         every name that the host's resolver was asked for so far
 #   lab_packets       every flow that crossed the link to the outside so far
+#   trust_lab         from here on the host trusts the authority of the lab's servers (1: it has no file of roots)
+#   LAB_NGINX         set before: an nginx.conf for 11.22.33.80, nginx.test
 #   box WHO ARG...    cordon run as WHO (root, as_user) with --json in $T/json; output in $T/out, $T/err; status in $status
 # shellcheck shell=sh
 net_needs() {
@@ -30,9 +32,10 @@ printf 'hosts: files dns\n' >"$T/nsswitch.conf"
 mount --bind "$T/resolv.conf" "$(readlink -f /etc/resolv.conf)" || { skip "net doors" "resolv.conf cannot be replaced here"; done_testing; }
 mount --bind "$T/hosts" /etc/hosts
 [ ! -e /etc/nsswitch.conf ] || mount --bind "$T/nsswitch.conf" /etc/nsswitch.conf
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=web.test -addext subjectAltName=DNS:web.test,DNS:six.test \
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=web.test -addext subjectAltName=DNS:web.test,DNS:six.test,DNS:api.github.test,DNS:nginx.test \
         -keyout "$T/lab/key.pem" -out "$T/lab/ca.pem" >/dev/null 2>&1
 cat "$T/lab/key.pem" "$T/lab/ca.pem" >"$T/lab/cert.pem"
+[ -z "${LAB_NGINX:-}" ] || printf '%s\n' "$LAB_NGINX" >"$T/lab/nginx.conf"
 python3 "${NET_LIB:-$(dirname "$0")}/helpers/net_lab.py" "$T/lab" <"$T/lab/stop" >"$T/lab/log" 2>&1 &
 LAB=$!
 exec 9>"$T/lab/stop"
@@ -58,3 +61,11 @@ box() {
 json() { jq -r "$1" <"$T/status" 2>&1; }
 # The row of one destination or refusal: row TO VERDICT FIELD
 row() { jq -r --arg to "$1" --arg v "$2" "[.net.destinations[] | select(.to == \$to and .verdict == \$v)] | if length == 0 then \"none\" else .[0].$3 end" <"$T/status" 2>&1; }
+trust_lab() {
+        for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
+                [ -f "$f" ] || continue
+                cat "$f" "$T/lab/ca.pem" >"$T/lab-roots"
+                mount --bind "$T/lab-roots" "$(readlink -f "$f")" && return 0
+        done
+        return 1
+}

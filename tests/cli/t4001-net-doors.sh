@@ -54,6 +54,16 @@ GET /b 0"
         is "$who: so no denial" "$(json '[.denials[] | select(.minor | not)] | length')" 0
         box $who --net nowhere.test:80 -- curl -sS -m 5 http://nowhere.test/
         is "$who: a name that does not resolve outside is told" "$(row nowhere.test:80 failed why)" "the name does not resolve outside"
+        is "$who: and does not exist for the program" "$status $(grep -c 'Could not resolve host' "$T/err")" "6 1"
+        box $who --net 'http://nowhere.test/**' -- curl -sS -m 5 http://nowhere.test/
+        has "$who: where requests are seen, the answer says so" "$(cat "$T/out")" "the name does not resolve outside"
+        has "$who: and the result" "$(row nowhere.test:80 failed why)" "the name does not resolve outside"
+        box $who --net nowhere.test:80 --net web.test:80 -- python3 -c 'import socket, time
+t = time.time()
+try: socket.create_connection(("nowhere.test", 80), 5)
+except socket.gaierror: pass
+print(time.time() - t < 3, socket.create_connection(("web.test", 80), 5).fileno() > 2)'
+        is "$who: at once, and others are not held up" "$(cat "$T/out")" "True True"
         box $who --net eyes.test:80 -- curl -sS -m 10 http://eyes.test/e
         is "$who: the first address that answers is taken" "$(cat "$T/out")" "GET /e 0"
 

@@ -10,6 +10,24 @@ if [ -z "$bundle" ]; then
         done_testing
 fi
 cat "$bundle" "$T/lab/ca.pem" >"$T/roots"
+# hello.py CONNECT-TO NAME PIECE [PORT]: sends a real hello for NAME in pieces; was anything answered?
+cat >"$T/hello.py" <<'END'
+import socket, ssl, sys
+to, name, piece = sys.argv[1], sys.argv[2], int(sys.argv[3])
+port = int(sys.argv[4]) if len(sys.argv) > 4 else 443
+i, o = ssl.MemoryBIO(), ssl.MemoryBIO()
+c = ssl.create_default_context().wrap_bio(i, o, server_hostname=name)
+try: c.do_handshake()
+except ssl.SSLWantReadError: pass
+hello = o.read()
+s = socket.create_connection((to, port), 5)
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+try:
+    for k in range(0, len(hello), piece): s.sendall(hello[k:k + piece])
+    print("answered" if s.recv(100) else "refused")
+except OSError: print("refused")
+END
+chmod 644 "$T/hello.py"
 http="--net http://web.test/a/**"
 https="--net https://web.test/a/**"
 for who in root as_user; do
@@ -20,6 +38,10 @@ for who in root as_user; do
         is "$who: requests are counted" "$(row web.test:80 allow requests)" 1
         box $who $http -- sh -c 'curl -sS -m 10 http://web.test/a/1 http://web.test/a/2 http://web.test/b http://web.test/a/3'
         is "$who: one connection, four requests, three through" "$(row web.test:80 allow requests) $(grep -c '^GET /a/' "$T/out")" "3 3"
+        box $who $http -- sh -c 'for u in a/@scope%2fname a%2fx a/..%2fb; do curl -sS -m 10 --path-as-is http://web.test/$u; done'
+        is "$who: an escaped slash below a door goes as it came, and nowhere else" "$(grep '^GET' "$T/out")" "GET /a/@scope%2Fname 0"
+        box $who $http -- curl -sS -m 10 -H 'X-HTTP-Method-Override: DELETE' http://web.test/a/x
+        is "$who: a header that asks for another method is refused" "$(row 'GET http://web.test/a/x' deny why)" "a header asks for another method than the request's own"
         box $who $http -- curl -sS -m 10 -H 'Host: four.test' http://web.test/a/x
         hasnt "$who: another Host is refused" "$(cat "$T/out")" "GET /a/x"
         box $who $http -- bash -c 'exec 3<>/dev/tcp/web.test/80; printf "SSH-2.0-x\r\n\r\n" >&3; head -c 12 <&3'
@@ -54,6 +76,23 @@ for who in root as_user; do
         ok "$who: a cap on bytes cuts a request" test "$(cat "$T/out")" -lt 1048577
         box $who --net web.test:443 -- curl -sS -m 10 https://web.test/raw
         is "$who: a raw door leaves TLS alone" "$(cat "$T/out")" "GET /raw 0"
+        # A raw door leaves TLS alone, but the hello must name the door's host: many hosts share an address.
+        box $who --net web.test:443 -- curl -sS -m 10 --connect-to six.test:443:web.test:443 https://six.test/raw
+        hasnt "$who: fronting: another name in the hello is refused at a raw door" "$(cat "$T/out")" "GET /raw"
+        is "$who: and told" "$(row web.test:443 deny why)" "the TLS hello names another host"
+        is "$who: with the line of that host" "$(row web.test:443 deny permit)" "net six.test:443"
+        box $who --net web.test:443 -- sh -c 'echo | openssl s_client -connect web.test:443 -noservername 2>&1 | grep -c "BEGIN CERT"'
+        is "$who: a hello without a name is refused at port 443" "$(cat "$T/out") $(row web.test:443 deny why)" "0 the TLS hello names no host"
+        box $who --net web.test:443 --read "$T/hello.py" -- python3 "$T/hello.py" web.test web.test 1
+        is "$who: a hello in single bytes goes through" "$(cat "$T/out")" "answered"
+        box $who --net web.test:443 --read "$T/hello.py" -- python3 "$T/hello.py" web.test six.test 1
+        is "$who: and is judged, in single bytes" "$(cat "$T/out") $(row web.test:443 deny permit)" "refused net six.test:443"
+        box $who --net web.test:443 -- curl -sS -m 10 http://web.test:443/clear
+        is "$who: what is no hello is refused at port 443" "$(row web.test:443 deny why)" "what is sent to port 443 is no TLS hello"
+        box $who --net web.test:7 -- bash -c 'exec 3<>/dev/tcp/web.test/7; echo hello >&3; head -n 1 <&3'
+        is "$who: and goes through at another port" "$(cat "$T/out")" hello
+        box $who --net web.test:7 --read "$T/hello.py" -- python3 "$T/hello.py" web.test six.test 9 7
+        is "$who: where a hello for another host does not" "$(cat "$T/out") $(row web.test:7 deny permit)" "refused net six.test:7"
         box $who --net 'https://loop.test/**' -- curl -sS -m 5 -k https://loop.test/
         has "$who: a name that leads to the loopback is refused here, too" "$(json '[.net.destinations[] | select(.verdict == "deny") | .why] | join("; ")')" "loopback"
         umount "$(readlink -f "$bundle")"

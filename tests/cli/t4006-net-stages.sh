@@ -20,6 +20,11 @@ for who in root as_user; do
         is "$who: mock: the recorded answer" "$(head -n 1 "$T/out")" recorded
         hasnt "$who: and nothing else" "$(cat "$T/out")" "GET /"
         is "$who: no name was even asked for outside" "$(lab_names)" ""
+        : >"$T/lab/packets"
+        box $who --net web.test:80 --net 'http://web.test:8000/**' --stage mock -- sh -c 'curl -sS -m 5 http://web.test/raw; curl -sS -m 5 http://web.test:8000/v1/x'
+        hasnt "$who: mock: a door that moves bytes reaches nothing" "$(cat "$T/out")" "GET /"
+        is "$who: and says so" "$(row web.test:80 deny why)" "the stage is mock: only requests have recorded answers"
+        is "$who: no packet left" "$(lab_names)$(lab_packets)" ""
         box $who --net '@only/** GET' --places "$T/places" --stage test -- curl -sS -m 5 http://web.test/x
         hasnt "$who: a place without a line for the stage leads nowhere" "$(cat "$T/out")" "GET /x"
         box $who --net '@api/** GET' -- true

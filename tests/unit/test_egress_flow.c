@@ -188,6 +188,27 @@ static void test_flow__requests_that_no_door_covers(void)
                   "chunked\r\n\r\n",
                   "400", "both a length", GAP_NONE },
                 { "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505", "only HTTP/1.1", GAP_NONE },
+                { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-HTTP-Method-Override: DELETE\r\n\r\n", "400",
+                  "a header asks for another method", GAP_NONE },
+                { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nx_http_method: PUT\r\n\r\n", "400",
+                  "a header asks for another method", GAP_NONE },
+                { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Method-Override: \r\n\r\n", "400",
+                  "a header asks for another method", GAP_NONE },
+                { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Original-URL: /one\r\n\r\n", "400",
+                  "a header asks for another path", GAP_NONE },
+                { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Rewrite-Url: /pub/x\r\n\r\n", "400",
+                  "a header asks for another path", GAP_NONE },
+                { GET("/pub/x?a=1&_Method=delete"), "400", "a parameter asks for another method", GAP_NONE },
+                { GET("/pub/x?_method=GET"), "400", "a parameter asks for another method", GAP_NONE },
+                { GET("/pub%2fx"), "403", "an escaped slash where", GAP_NONE },
+                { GET("/pub%2Fa%2Fb"), "403", "an escaped slash where", GAP_NONE },
+                { GET("%2fpub/x"), "421", "the target is neither", GAP_NONE },
+                { GET("/pub/x%2f..%2fy"), "421", "a . or .. segment", GAP_NONE },
+                { GET("/pub/..%2fone"), "421", "a . or .. segment", GAP_NONE },
+                { GET("/pub/x%2f%2fy"), "421", "// in the path", GAP_NONE },
+                { GET("/pub/x%252fy"), "421", "an escape that hides", GAP_NONE },
+                { GET("/pub/x%5c..%5cone"), "421", "an escape that hides", GAP_NONE },
+                { GET("/other%2fx"), "403", "no door covers this path", GAP_URL_PATH },
         };
         for (size_t i = 0; i < COUNT(rows); i++) {
                 struct rig g;
@@ -204,6 +225,33 @@ static void test_flow__requests_that_no_door_covers(void)
                 CHECK_INT(g.event_count, 1);
                 CHECK_INT(rig_last(&g)->verdict, HTTP_DENIED);
                 CHECK_INT(rig_last(&g)->gap, rows[i].gap);
+                rig_end(&g);
+        }
+}
+
+/* npm writes @scope%2Fname: below a double star both readings of it are the same door. */
+static void test_flow__an_escaped_slash_goes_as_it_came(void)
+{
+        static const struct {
+                const char *asked, *sent;
+        } rows[] = {
+                { GET("/pub/@scope%2fname?x=%2F"), "GET /pub/@scope%2Fname?x=%2F HTTP/1.1\r\n" },
+                { GET("/pub/a/b%2Fc/d"), "GET /pub/a/b%2Fc/d HTTP/1.1\r\n" },
+                { GET("/pub/a%2fb/%63%2fd"), "GET /pub/a%2Fb/c%2Fd HTTP/1.1\r\n" },
+                { GET("/pub/x%2f"), "GET /pub/x%2F HTTP/1.1\r\n" },
+                { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-HTTP-Method-Override: get\r\nX-Forwarded-Host: "
+                  "evil.test\r\nForwarded: host=evil.test\r\nX_Host: evil.test\r\n\r\n",
+                  "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-HTTP-Method-Override: get\r\n" },
+        };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                struct rig g;
+                if (!rig_start(&g, &plain))
+                        return;
+                rig_client(&g, span_str(rows[i].asked), 0);
+                if (!holds(&g.to_upstream, rows[i].sent))
+                        printf("# row %zu: %s\n", i, buf_str(&g.to_upstream));
+                CHECK(holds(&g.to_upstream, rows[i].sent));
+                CHECK(!holds(&g.to_upstream, "evil"));
                 rig_end(&g);
         }
 }
@@ -736,6 +784,7 @@ int main(void)
                 CASE(test_flow__one_link_serves_many_requests),
                 CASE(test_flow__an_idle_link_that_closes_is_made_again),
                 CASE(test_flow__requests_that_no_door_covers),
+                CASE(test_flow__an_escaped_slash_goes_as_it_came),
                 CASE(test_flow__after_a_refusal_the_connection_goes_on),
                 CASE(test_swap__the_secret_goes_in_at_its_door_only),
                 CASE(test_swap__what_the_client_brings_is_stripped),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* TLS on both sides of a flow: the test is the box's client and the server, each a TLS end of its own. */
+#include "egress/greet.h"
 #include "egress/tls_internal.h"
 #include "test_egress_common.h"
 
@@ -451,6 +452,100 @@ static void test_hello__in_two_records_and_with_changed_bytes(void)
         CHECK_INT(tls_hello_read(span_str("GET / HTTP/1.1\r\n"), &i), TLS_HELLO_BAD);
 }
 
+/* ---- the first bytes of a connection that is passed on unseen ---- */
+
+static void test_greet__the_name_must_be_the_doors(void)
+{
+        uint8_t hello[2048];
+        size_t n = real_hello("API.test", hello, sizeof hello);
+        struct span all = span_of(hello, n);
+        for (size_t k = 0; k < n; k++) {
+                CHECK_INT(greet_judge(span_of(hello, k), false, "api.test", 443).verdict, GREETING_MORE);
+                CHECK_INT(greet_judge(span_of(hello, k), false, "other.test", 443).verdict, GREETING_MORE);
+                if (k > 0) /* it ends in the middle: whatever it was, it is no hello for this host */
+                        CHECK_INT(greet_judge(span_of(hello, k), true, "api.test", 443).verdict,
+                                  GREETING_REFUSED);
+        }
+        CHECK_INT(greet_judge(all, false, "api.test", 443).verdict, GREETING_PASSES);
+        CHECK_INT(greet_judge(all, false, "api.test", 5432).verdict, GREETING_PASSES);
+        static const char *const others[] = { "other.test",    "pi.test", "xapi.test",
+                                              "api.test.evil", "test",    "" };
+        for (size_t i = 0; i < COUNT(others); i++) {
+                struct greeting g = greet_judge(all, false, others[i], 443);
+                CHECK_INT(g.verdict, GREETING_REFUSED);
+                CHECK_INT(g.permit, PERMIT_NAMED);
+                CHECK_STR(g.named, "api.test");
+                CHECK_INT(greet_judge(all, false, others[i], 8443).verdict, GREETING_REFUSED);
+        }
+}
+
+static void test_greet__no_name_and_a_hidden_name(void)
+{
+        uint8_t hello[2048];
+        size_t n = real_hello(NULL, hello, sizeof hello);
+        CHECK_INT(greet_judge(span_of(hello, n), false, "api.test", 443).verdict, GREETING_REFUSED);
+        CHECK_INT(greet_judge(span_of(hello, n), false, "api.test", 6380).verdict, GREETING_PASSES);
+        /* The last extension of a real hello becomes an encrypted hello: same length, another type. */
+        n = real_hello("api.test", hello, sizeof hello);
+        uint8_t *groups =
+                memmem(hello, n, "\x00\x0a\x00", 3); /* supported groups: any server could do without */
+        CHECK(groups != NULL);
+        if (!groups)
+                return;
+        groups[0] = 0xfe, groups[1] = 0x0d;
+        struct greeting g = greet_judge(span_of(hello, n), false, "api.test", 443);
+        CHECK_INT(g.verdict, GREETING_REFUSED);
+        CHECK_INT(g.permit, PERMIT_REQUESTS);
+        CHECK_INT(greet_judge(span_of(hello, n), false, "api.test", 9000).verdict, GREETING_REFUSED);
+}
+
+static void test_greet__other_protocols(void)
+{
+        static const struct {
+                const char *bytes;
+                size_t n;
+                bool ended;
+                uint16_t port;
+                enum greeting_verdict want;
+        } rows[] = {
+                { "", 0, false, 443, GREETING_MORE },
+                { "", 0, true, 443, GREETING_PASSES }, /* it only listens */
+                { "S", 1, false, 443, GREETING_MORE },
+                { "S", 1, true, 443, GREETING_REFUSED },
+                { "SSH-2.0-OpenSSH_9\r\n", 19, false, 443, GREETING_PASSES },
+                { "SSH-1.5", 7, false, 443, GREETING_REFUSED },
+                { "GET / HTTP/1.1\r\n", 16, false, 443, GREETING_REFUSED },
+                { "CONNECT evil.test:443 HTTP/1.1\r\n", 32, false, 443, GREETING_REFUSED },
+                { "PROXY TCP4 1.2.3.4 5.6.7.8 1 443\r\n", 34, false, 443, GREETING_REFUSED },
+                { "\x80\x2e\x01\x03\x01", 5, false, 443, GREETING_REFUSED }, /* a hello of SSLv2 */
+                { "\x16\x02\x01", 3, false, 443, GREETING_REFUSED },
+                { "\x15\x03\x01\x00\x02", 5, false, 443, GREETING_REFUSED },
+                { "\x16", 1, false, 443, GREETING_MORE },
+                { "\x16", 1, false, 25, GREETING_MORE },
+                { "\x16\x02\x01", 3, false, 25, GREETING_PASSES },
+                { "GET / HTTP/1.1\r\n", 16, false, 80, GREETING_PASSES },
+                { "\x00\x00\x00\x08", 4, false, 5432, GREETING_PASSES },
+                { "\x16\x03\x01\xff\xff", 5, false, 25, GREETING_REFUSED }, /* TLS, and too long a record */
+        };
+        for (size_t i = 0; i < COUNT(rows); i++)
+                CHECK_INT(greet_judge(span_of(rows[i].bytes, rows[i].n), rows[i].ended, "api.test",
+                                      rows[i].port)
+                                  .verdict,
+                          rows[i].want);
+}
+
+static void test_greet__a_hello_without_an_end_does_not_wait_for_ever(void)
+{
+        static uint8_t bytes[70000];
+        for (size_t at = 0; at + 5 < sizeof bytes; at += 5 + 4096) {
+                memcpy(bytes + at, "\x16\x03\x01\x10\x00", 5);
+                if (at == 0)
+                        memcpy(bytes + 5, "\x01\x00\xf0\x00", 4);
+        }
+        CHECK_INT(greet_judge(span_of(bytes, 16000), false, "api.test", 443).verdict, GREETING_MORE);
+        CHECK_INT(greet_judge(span_of(bytes, 16384), false, "api.test", 443).verdict, GREETING_REFUSED);
+}
+
 int main(void)
 {
         static const struct test_case cases[] = {
@@ -467,6 +562,10 @@ int main(void)
                 CASE(test_ca__it_is_short_lived_and_bounded),
                 CASE(test_hello__the_name_in_any_pieces),
                 CASE(test_hello__in_two_records_and_with_changed_bytes),
+                CASE(test_greet__the_name_must_be_the_doors),
+                CASE(test_greet__no_name_and_a_hidden_name),
+                CASE(test_greet__other_protocols),
+                CASE(test_greet__a_hello_without_an_end_does_not_wait_for_ever),
         };
         return test_main(cases, COUNT(cases));
 }
