@@ -121,7 +121,7 @@ static size_t count_conflicts(const struct work_apply *a, const struct journal *
                 const char *why = x->conflict;
                 if (!x->chosen)
                         continue;
-                if (a->to)
+                if (a->to && !x->torn)
                         why = judge_there(&j->targets[x->door], x, &x->old);
                 if (why) {
                         n++;
@@ -280,7 +280,7 @@ static int lock_target(const struct target *t, struct err *e)
 
 static int run_journal(struct journal *j, struct err *e)
 {
-        if (copy_node(j->l->dir, "base", j->dir, "base", false) < 0)
+        if (copy_node(j->l->dir, "base", j->dir, "base", false) < 0 || syncfs(j->dir) < 0)
                 return err_set(e, ERR_IO, errno, "keeping what the layer %s began with: %s", j->l->run,
                                strerror(errno));
         work_step();

@@ -142,7 +142,10 @@ struct entry {
         const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
         char base_kind;       /* and what it was: - f d l o */
         bool chosen;          /* apply: takes part */
+        bool torn;            /* the layer holds something else than when it was sealed */
 };
+
+#define TORN_WORDS "the layer does not hold what the box left (did the machine go down?)"
 
 struct entries {
         struct entry *v;
