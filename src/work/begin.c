@@ -374,7 +374,7 @@ int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
         ret->entries = found.n;
         ret->flagged = found.flagged;
         if (r == 0 && found.n == 0 && !w->l->keep) {
-                r = layer_remove(w->l, e);
+                r = layer_remove_if_empty(w->l) ? 0 : layer_remove(w->l, e);
                 ret->kept = false;
         } else if (r == 0) {
                 r = seal_scanned(w->l, &found, e);

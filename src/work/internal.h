@@ -109,6 +109,8 @@ struct layer *layer_open(const char *which, struct err *e);
 struct layer *layer_take(int store, const char *run, struct err *e);
 void layer_free(struct layer *l);
 int layer_write(struct layer *l, struct err *e);
+/* Removes one in which nothing is; false: there is something, or it was not to be had: layer_remove(). */
+bool layer_remove_if_empty(struct layer *l);
 /* Removes it from the disk. */
 int layer_remove(struct layer *l, struct err *e);
 /* The run that `which` means. */

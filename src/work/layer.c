@@ -246,6 +246,38 @@ struct layer *layer_take(int store, const char *run, struct err *e)
         return NULL;
 }
 
+/* One door that holds nothing: our two directories, and what the kernel made in one of them, closed to
+ * everybody. */
+static bool remove_door_of_nothing(const struct layer *l, size_t door)
+{
+        static const char *const parts[] = { "work/work/incompat/volatile", "work/work/incompat", "work/work",
+                                             "work", "upper" };
+        char name[32];
+        AUTO_FD(dir, layer_door_dir(l, door));
+        if (dir < 0)
+                return false;
+        for (size_t i = 3; i-- > 0;)
+                (void) fchmodat(dir, parts[i], 0700, 0);
+        (void) unlinkat(dir, "work/work/incompat/volatile/dirty", 0);
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+                if (unlinkat(dir, parts[i], AT_REMOVEDIR) < 0 && errno != ENOENT)
+                        return false;
+        (void) snprintf(name, sizeof name, "door-%zu", door);
+        return unlinkat(l->dir, name, AT_REMOVEDIR) == 0;
+}
+
+/* The way most layers go, in few steps: a box that changed nothing. What is left when this is interrupted or
+ * finds more than it knows is swept like any start that did not come far: without `meta` it is no layer. */
+bool layer_remove_if_empty(struct layer *l)
+{
+        if (unlinkat(l->dir, "meta", 0) < 0)
+                return false;
+        for (size_t i = 0; i < l->door_count; i++)
+                if (!remove_door_of_nothing(l, i))
+                        return false;
+        return unlinkat(l->dir, "lock", 0) == 0 && unlinkat(l->store, l->run, AT_REMOVEDIR) == 0;
+}
+
 int layer_remove(struct layer *l, struct err *e)
 {
         /* Out of the list first: what is half removed must not be found as a layer. */
