@@ -257,7 +257,7 @@ static bool remove_door_of_nothing(const struct layer *l, size_t door)
         if (dir < 0)
                 return false;
         for (size_t i = 3; i-- > 0;)
-                (void) fchmodat(dir, parts[i], 0700, 0);
+                (void) !fchmodat(dir, parts[i], 0700, 0);
         (void) unlinkat(dir, "work/work/incompat/volatile/dirty", 0);
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
                 if (unlinkat(dir, parts[i], AT_REMOVEDIR) < 0 && errno != ENOENT)
