@@ -462,12 +462,20 @@ static int by_place(const void *a, const void *b)
         return x->door != y->door ? (x->door < y->door ? -1 : 1) : path_order(x->path, y->path);
 }
 
+static bool is_sorted(const struct entries *v)
+{
+        for (size_t i = 1; i < v->n; i++)
+                if (by_place(&v->v[i - 1], &v->v[i]) > 0)
+                        return false;
+        return true;
+}
+
 int scan_layer(const struct layer *l, struct entries *ret, struct err *e)
 {
         for (size_t i = 0; i < l->door_count; i++)
                 if (scan_door(l, i, ret, e) < 0)
                         return -1;
-        if (ret->n > 1)
+        if (!is_sorted(ret)) /* the walk sorts, but where something was hidden as a whole */
                 qsort(ret->v, ret->n, sizeof *ret->v, by_place);
         ret->flagged = 0;
         for (size_t i = 0; i < ret->n; i++)
