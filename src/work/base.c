@@ -453,6 +453,23 @@ static bool named_by(const struct layer *l, const struct entry *x, const char *n
         return path_below(whole, at);
 }
 
+int paths_all_found(const struct layer *l, const struct entries *v, const char *const *paths, struct err *e)
+{
+        for (; paths && *paths; paths++) {
+                size_t i = 0;
+                while (i < v->n && !named_by(l, &v->v[i], *paths))
+                        i++;
+                if (i < v->n)
+                        continue;
+                char shown[256];
+                (void) err_set(e, ERR_USAGE, 0, "the layer %s changes nothing at %s", l->run,
+                               str_inert(span_str(*paths), shown, sizeof shown));
+                return err_hint(e, "paths are absolute, or as `cordon diff --name-only %s` prints them",
+                                l->run);
+        }
+        return 0;
+}
+
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths)
 {
         for (; paths && *paths; paths++)

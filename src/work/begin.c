@@ -201,7 +201,7 @@ static int copy_single(const struct work_door *d, int dir, struct err *e)
         return 0;
 }
 
-static int make_parts(const struct work_door *d, int dir, struct err *e)
+static int make_parts(struct work_door *d, int dir, struct err *e)
 {
         if (!d->is_dir)
                 return copy_single(d, dir, e);
@@ -215,6 +215,7 @@ static int make_parts(const struct work_door *d, int dir, struct err *e)
         AUTO_FD(upper, tree_dir(dir, "upper"));
         if (upper < 0 || fchmod(upper, st.st_mode & 07777) < 0)
                 return err_set(e, ERR_IO, errno, "making the layer of %s: %s", d->host, strerror(errno));
+        d->top = st.st_mode;
         (void) !fchown(upper, st.st_uid, st.st_gid);
         (void) xattr_copy(lower, upper);
         return 0;

@@ -104,6 +104,7 @@ static void put_door(struct buf *out, const struct work_door *d)
         put(out, "kind", d->is_dir ? "dir" : "file");
         put_number(out, "fsid", d->dev);
         put_number(out, "ino", d->ino);
+        put_number(out, "top", d->top);
         for (size_t i = 0; i < d->guard_count; i++)
                 put(out, "guard", d->guards[i]);
         for (size_t i = 0; i < d->stub_count; i++)
@@ -152,6 +153,8 @@ static void take_door_field(struct layer *l, const char *key, const char *value)
                 d->dev = n;
         else if (strcmp(key, "ino") == 0)
                 d->ino = n;
+        else if (strcmp(key, "top") == 0)
+                d->top = (mode_t) n;
         else if (strcmp(key, "guard") == 0)
                 d->guards = layer_append(l, d->guards, &d->guard_count, value);
         else if (strcmp(key, "stub") == 0)
@@ -395,6 +398,9 @@ int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct 
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
                        hits ? "several layers begin with %s: give more of the id" : "there is no layer %s",
                        shown);
+        if (strpbrk(which, "/."))
+                return err_hint(e, "a path of the newest layer stands behind --: `cordon diff -- %.80s`",
+                                shown);
         return err_hint(e, "`cordon diff --list` shows them");
 }
 
