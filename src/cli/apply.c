@@ -93,6 +93,7 @@ int verb_apply(int argc, char **argv)
         cordon_error e = { 0 };
         cordon_work_outcome r;
         cordon_work_apply_options o = { .out = cli_sink, .out_ctx = stderr };
+        cli_options_first(argc, argv, cli_verb_find("apply"));
         int at = cli_options(argc, argv, cli_verb_find("apply"), &a, NULL);
         if (at < 0)
                 return EXIT_CORDON;

@@ -27,6 +27,8 @@ struct cli_option {
         int (*take)(void *ctx, const char *value); /* 0; -1 after it said why */
 };
 
+/* Puts options before the other words, up to "--": for verbs whose words are names, not a command. */
+void cli_options_first(int argc, char **argv, const struct cli_verb *verb);
 /* Takes options from the front of argv, up to the first word that is none, or "--". Returns its index; -1
  * after an error was told. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);

@@ -76,6 +76,7 @@ void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, cons
 {
         bool only_paths = at > 1 && strcmp(argv[at - 1], "--") == 0;
         *ret_run = at < argc && !only_paths ? argv[at++] : NULL;
+        at += at < argc && !only_paths && strcmp(argv[at], "--") == 0; /* RUN -- PATH */
         *ret_paths = at < argc ? (const char *const *) argv + at : NULL;
 }
 
@@ -135,6 +136,7 @@ int verb_diff(int argc, char **argv)
         cordon_error e = { 0 };
         const char *run;
         const char *const *paths;
+        cli_options_first(argc, argv, cli_verb_find("diff"));
         int at = cli_options(argc, argv, cli_verb_find("diff"), &d, NULL);
         if (at < 0)
                 return EXIT_CORDON;

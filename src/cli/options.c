@@ -219,6 +219,29 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
         return file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);
 }
 
+/* How many arguments an option and its value take: 1 or 2; 0: it is none. */
+static int words_of(const struct cli_verb *verb, const char *arg)
+{
+        struct given g;
+        if (arg[0] != '-' || arg[1] == '\0' || !split(arg, &g))
+                return 0;
+        const struct cli_option *o = find_option(verb, g.name, g.letter);
+        return o && o->arg && !g.value ? 2 : 1;
+}
+
+void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
+{
+        int front = 1;
+        for (int i = 1, n; i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
+                n = words_of(verb, argv[i]);
+                for (int k = 0; k < n && i + k < argc; k++) {
+                        char *moved = argv[i + k];
+                        memmove(&argv[front + 1], &argv[front], (size_t) (i + k - front) * sizeof *argv);
+                        argv[front++] = moved;
+                }
+        }
+}
+
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy)
 {
         int i = 1;

@@ -21,6 +21,7 @@ struct look {
         struct plan_program *found;
         struct plan_program entry;
         bool entry_searched;
+        bool cwd_repository;
 };
 
 static enum seen_kind kind_of(mode_t m)
@@ -47,6 +48,12 @@ static void look_at_path(struct arena *mem, const char *path, struct plan_seen *
                 target[n] = '\0';
                 ret->link = arena_str(mem, target);
         }
+}
+
+static bool is_repository(const char *dir)
+{
+        char path[PATH_MAX];
+        return (size_t) snprintf(path, sizeof path, "%s/.git", dir) < sizeof path && access(path, F_OK) == 0;
 }
 
 static bool fill_program(struct arena *mem, const char *path, bool want_dir, struct plan_program *ret)
@@ -148,7 +155,10 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
                         look_at_run(&l->mem, &doors[i], &l->seen[i], &l->found[i]);
                 else if (doors[i].path)
                         look_at_path(&l->mem, doors[i].path, &l->seen[i]);
+                l->seen[i].repository = l->seen[i].kind == SEEN_DIR && !doors[i].from_stock &&
+                                        doors[i].kind != DOOR_RUN && is_repository(doors[i].path);
         }
+        l->cwd_repository = is_repository(cwd);
         if (argv && argv[0])
                 look_at_entry(l, argv[0], cwd);
         if (!l->mem.failed)
@@ -164,6 +174,7 @@ void look_fill(const struct look *l, struct plan_request *r)
         r->found = l->found;
         r->entry = l->entry;
         r->entry_searched = l->entry_searched;
+        r->cwd_repository = l->cwd_repository;
 }
 
 void look_free(struct look *l)

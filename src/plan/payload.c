@@ -147,6 +147,26 @@ static void add_trust(struct builder *b, const char **v, size_t *n)
         }
 }
 
+/* Does the box see a repository? One of a directory that it does not see must not show in its variables. */
+static bool sees_repository(const struct builder *b)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                if (b->r->seen[i].repository)
+                        return true;
+        return b->r->cwd_repository && is_visible(b, b->r->cwd);
+}
+
+/* git takes a file for changed when its owner is another than at the last look, and then reads it whole.
+ * Every owner is another in a box, whose ids are its own: size and time of change must do. */
+static void add_git(struct builder *b, const char **v, size_t *n)
+{
+        if (b->p->wall != WALL_NAMESPACE || has_variable(v, *n, "GIT_CONFIG_COUNT") || !sees_repository(b))
+                return;
+        v[(*n)++] = "GIT_CONFIG_COUNT=1";
+        v[(*n)++] = "GIT_CONFIG_KEY_0=core.checkStat";
+        v[(*n)++] = "GIT_CONFIG_VALUE_0=minimal";
+}
+
 /* Only what the policy names, then the five that every program expects. */
 static int build_env(struct builder *b, struct err *e)
 {
@@ -175,6 +195,7 @@ static int build_env(struct builder *b, struct err *e)
                         v[n++] = defaults[i][1];
         if (b->p->net)
                 add_trust(b, v, &n);
+        add_git(b, v, &n);
         if (add_handles(b, v, &n, e) < 0)
                 return -1;
         v[n] = NULL;

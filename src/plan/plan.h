@@ -18,6 +18,7 @@ struct plan_seen {
         enum seen_kind kind; /* after following links */
         uint64_t dev, ino;   /* of what the links lead to */
         const char *link;    /* the path itself is a symbolic link with this target; or NULL */
+        bool repository;     /* a directory with a .git in it */
 };
 
 /* A program that a `run` line or the command names, found on the host. */
@@ -47,6 +48,7 @@ struct plan_request {
         size_t file_count;
         const char *cwd;       /* the caller's, absolute */
         const char *cwd_asked; /* --cwd, absolute, or NULL */
+        bool cwd_repository;   /* the one that will be used has a .git in it */
         bool cwd_made;         /* an empty directory stands where no door shows the caller's */
         const char *term;      /* TERM for a box with a terminal */
         bool tty;

@@ -58,7 +58,9 @@ static int set_layer(int fs, const char *key, int fd)
 }
 
 /* userxattr: no privilege over the host's attributes is needed, and one reader can read what either caller's
- * box left. What would need trust in a lower layer's attributes (redirects, metacopy, index) is off. */
+ * box left. What would need trust in a lower layer's attributes (redirects, metacopy, index) is off.
+ * volatile: else the end of each box would wait until the whole filesystem below the layer is on disk, and a
+ * box could make the host do that at any time. */
 static int make_overlay(const struct wall_init *w, int lower, int layer, unsigned attr)
 {
         AUTO_FD(upper, openat(layer, "upper", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -69,7 +71,7 @@ static int make_overlay(const struct wall_init *w, int lower, int layer, unsigne
         if (set_layer(fs, "lowerdir", lower) < 0 || set_layer(fs, "upperdir", upper) < 0 ||
             set_layer(fs, "workdir", work) < 0 || mount_fsflag(fs, "userxattr") < 0 ||
             mount_fsset(fs, "index", "off") < 0 || mount_fsset(fs, "metacopy", "off") < 0 ||
-            mount_fsset(fs, "xino", "auto") < 0 || mount_fscreate(fs) < 0)
+            mount_fsset(fs, "xino", "auto") < 0 || mount_fsflag(fs, "volatile") < 0 || mount_fscreate(fs) < 0)
                 return -1;
         return mount_fsmount(fs, attr);
 }

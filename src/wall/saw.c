@@ -185,7 +185,6 @@ bool saw_call(int proc, uint32_t task, const struct seccomp_data *d, struct wall
                 return false;
         ret->kind = saw_kind(d);
         ret->call = *d;
-        saw_program(proc, task, ret->program, sizeof ret->program);
         return true;
 }
 

@@ -8,7 +8,7 @@
  * its call names, if that leads to `missing` (or `anywhere`: a covered place, whose name we do not know),
  * else `missing` itself. */
 void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret);
-/* The same for a call that is known. False: it is tried on no path. */
+/* Kind and path of a call that is known. False: it is tried on no path. */
 bool saw_call(int proc, uint32_t task, const struct seccomp_data *call, struct wall_denial *ret);
 /* The name a task goes by; "" when it is gone. */
 void saw_program(int proc, uint32_t task, char *ret, size_t cap);

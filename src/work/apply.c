@@ -121,7 +121,7 @@ static size_t count_conflicts(const struct work_apply *a, const struct journal *
                 const char *why = x->conflict;
                 if (!x->chosen)
                         continue;
-                if (a->to)
+                if (a->to && !x->torn)
                         why = judge_there(&j->targets[x->door], x, &x->old);
                 if (why) {
                         n++;
@@ -280,7 +280,7 @@ static int lock_target(const struct target *t, struct err *e)
 
 static int run_journal(struct journal *j, struct err *e)
 {
-        if (copy_node(j->l->dir, "base", j->dir, "base", false) < 0)
+        if (copy_node(j->l->dir, "base", j->dir, "base", false) < 0 || syncfs(j->dir) < 0)
                 return err_set(e, ERR_IO, errno, "keeping what the layer %s began with: %s", j->l->run,
                                strerror(errno));
         work_step();
@@ -371,7 +371,7 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
                 (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied already", l->run);
                 return err_hint(e, "`cordon undo %s` takes it back", l->run);
         }
-        if (scan_sealed(l, &v, e) < 0)
+        if (scan_sealed(l, &v, e) < 0 || paths_all_found(l, &v, a->paths, e) < 0)
                 return -1;
         long *up = find_parents(&v);
         int r = up ? land(a, l, &v, up, ret, e) : err_set(e, ERR_MEMORY, 0, "no memory for the changes");

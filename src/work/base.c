@@ -3,9 +3,12 @@
  * the host's is found, and never undone by accident.
  *
  * `base`: one record for each entry, ended by NUL:
- *     DOOR KIND MODE UID GID SIZE DIGEST PATH
- * KIND is - f d l o; DIGEST is hex, or - (none), or ! (it changed while the box ran). */
+ *     DOOR KIND MODE UID GID SIZE DIGEST NOW-KIND NOW-SIZE PATH
+ * KIND is - f d l o; DIGEST is hex, or - (none), or ! (it changed while the box ran); NOW is what the layer
+ * itself holds. At the end stands "end" and the digest of all before: a run's end waits for no disk, so a
+ * power cut can take what was written last, and that must be found rather than believed. */
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "work/internal.h"
 
@@ -15,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_MAX = WORK_PATH_MAX + 256 };
+enum { END_BYTES = 4 + 65 };
 
 struct record {
         unsigned door;
@@ -24,7 +27,10 @@ struct record {
         uid_t uid;
         gid_t gid;
         uint64_t size;
-        const char *digest, *path;
+        const char *digest;
+        char now_kind; /* of the layer's side */
+        uint64_t now_size;
+        const char *path;
 };
 
 struct base {
@@ -44,8 +50,8 @@ static void base_done(struct base *b)
 
 static bool read_record(char *at, struct record *r)
 {
-        char *word[7] = { 0 };
-        for (unsigned i = 0; i < 7; i++) {
+        char *word[9] = { 0 };
+        for (unsigned i = 0; i < 9; i++) {
                 word[i] = at;
                 at = strchr(at, ' ');
                 if (!at)
@@ -59,23 +65,50 @@ static bool read_record(char *at, struct record *r)
                               .gid = (gid_t) strtoul(word[4], NULL, 10),
                               .size = strtoull(word[5], NULL, 10),
                               .digest = word[6],
+                              .now_kind = word[7][0],
+                              .now_size = strtoull(word[8], NULL, 10),
                               .path = at };
         return true;
 }
 
+static int lost(const struct layer *l, struct err *e)
+{
+        (void) err_set(e, ERR_IO, 0,
+                       "what the layer %s began with is not whole: the machine went down before "
+                       "it was written",
+                       l->run);
+        return err_hint(e,
+                        "the box's files are in cordon's state directory, work/%s/door-0/upper; take what "
+                        "you need by hand, then `cordon discard %s`",
+                        l->run, l->run);
+}
+
+/* The text without its end, if that is what it should be. */
+static bool check_end(const char *text, size_t *size)
+{
+        char hex[65];
+        if (*size < END_BYTES || memcmp(text + *size - END_BYTES, "end ", 4) != 0)
+                return false;
+        *size -= END_BYTES;
+        sha256_hex(span_of(text, *size), hex);
+        return memcmp(text + *size + 4, hex, sizeof hex) == 0;
+}
+
+/* No base: a layer that was never sealed. */
 static int read_base_in(const struct layer *l, int dir, struct base *ret, struct err *e)
 {
         struct stat st;
         AUTO_FD(fd, openat(dir, "base", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 && errno == ENOENT)
-                return 0;
+                return l->state == LAYER_OPEN ? 0 : lost(l, e);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return err_set(e, ERR_IO, errno, "reading what the layer %s began with", l->run);
         size_t size = (size_t) st.st_size;
         ret->text = malloc(size + 1);
         if (!ret->text || fd_read_all(fd, ret->text, size) != (ssize_t) size)
                 return err_set(e, ERR_IO, errno, "reading what the layer %s began with", l->run);
-        ret->text[size] = '\0';
+        if (!check_end(ret->text, &size))
+                return lost(l, e);
         size_t count = 0;
         for (size_t i = 0; i < size; i++)
                 count += ret->text[i] == '\0';
@@ -113,18 +146,22 @@ static const struct record *find(const struct base *b, unsigned door, const char
 
 static void put_record(struct buf *out, const struct record *r)
 {
-        buf_printf(out, "%u %c %o %u %u %" PRIu64 " %s ", r->door, r->kind, r->mode, r->uid, r->gid, r->size,
-                   r->digest[0] ? r->digest : "-");
+        buf_printf(out, "%u %c %o %u %u %" PRIu64 " %s %c %" PRIu64 " ", r->door, r->kind, r->mode, r->uid,
+                   r->gid, r->size, r->digest[0] ? r->digest : "-", r->now_kind, r->now_size);
         buf_add(out, r->path, strlen(r->path) + 1);
 }
 
-static int write_base(const struct layer *l, const struct buf *out, struct err *e)
+static int write_base(const struct layer *l, struct buf *out, struct err *e)
 {
+        char hex[65];
+        sha256_hex(buf_span(out), hex);
+        buf_puts(out, "end ");
+        buf_add(out, hex, sizeof hex);
         AUTO_FD(fd, openat(l->dir, "base.new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (out->failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
-        if (fd < 0 || fd_write_all(fd, out->p, out->n) < 0 || fsync(fd) < 0 ||
-            renameat(l->dir, "base.new", l->dir, "base") < 0 || fsync(l->dir) < 0)
+        if (fd < 0 || fd_write_all(fd, out->p, out->n) < 0 || (l->durable && fsync(fd) < 0) ||
+            renameat(l->dir, "base.new", l->dir, "base") < 0 || (l->durable && fsync(l->dir) < 0))
                 return err_set(e, ERR_IO, errno, "writing what the layer %s began with: %s", l->run,
                                strerror(errno));
         return 0;
@@ -144,6 +181,8 @@ static struct record record_of(const struct entry *x, const char *digest)
                                 .gid = x->old.gid,
                                 .size = x->old.size,
                                 .digest = digest,
+                                .now_kind = kind_letter(x->now.kind),
+                                .now_size = x->now.kind == NODE_FILE ? x->now.size : 0,
                                 .path = x->path };
 }
 
@@ -212,13 +251,24 @@ int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
                 if (!known && !late && digest_of(&c, x, false, digest, e) < 0)
                         return -1;
                 struct record r = record_of(x, digest);
-                put_record(&out, known ? known : &r);
+                if (known) {
+                        r = *known;
+                        r.now_kind = kind_letter(x->now.kind);
+                        r.now_size = x->now.kind == NODE_FILE ? x->now.size : 0;
+                }
+                put_record(&out, &r);
         }
         l->state = LAYER_SEALED;
-        l->durable = true;
         if (write_base(l, &out, e) < 0)
                 return -1;
         return layer_write(l, e);
+}
+
+/* Is the layer's side not what was sealed? Nobody writes there; but what a disk never got is not there. */
+static bool is_torn(const struct entry *x, const struct record *r)
+{
+        return r->now_kind != kind_letter(x->now.kind) ||
+               (x->now.kind == NODE_FILE && r->now_size != x->now.size);
 }
 
 /* What the host did to an entry since it was sealed; NULL: nothing. */
@@ -257,6 +307,9 @@ int scan_sealed(const struct layer *l, struct entries *ret, struct err *e)
                 if (digest_of(&c, &x, false, digest, e) < 0)
                         return -1;
                 x.conflict = r ? judge(&x, r, digest) : "made since, where the box removed all";
+                x.torn = r && is_torn(&x, r);
+                if (x.torn)
+                        x.conflict = TORN_WORDS;
                 x.base = r ? arena_str(&ret->mem, r->digest) : "-";
                 x.base_kind = r ? r->kind : '-';
                 ret->conflicts += x.conflict != NULL;
@@ -398,6 +451,23 @@ static bool named_by(const struct layer *l, const struct entry *x, const char *n
         else
                 (void) snprintf(whole, sizeof whole, "%s", d->host);
         return path_below(whole, at);
+}
+
+int paths_all_found(const struct layer *l, const struct entries *v, const char *const *paths, struct err *e)
+{
+        for (; paths && *paths; paths++) {
+                size_t i = 0;
+                while (i < v->n && !named_by(l, &v->v[i], *paths))
+                        i++;
+                if (i < v->n)
+                        continue;
+                char shown[256];
+                (void) err_set(e, ERR_USAGE, 0, "the layer %s changes nothing at %s", l->run,
+                               str_inert(span_str(*paths), shown, sizeof shown));
+                return err_hint(e, "paths are absolute, or as `cordon diff --name-only %s` prints them",
+                                l->run);
+        }
+        return 0;
 }
 
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths)

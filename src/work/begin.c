@@ -201,7 +201,7 @@ static int copy_single(const struct work_door *d, int dir, struct err *e)
         return 0;
 }
 
-static int make_parts(const struct work_door *d, int dir, struct err *e)
+static int make_parts(struct work_door *d, int dir, struct err *e)
 {
         if (!d->is_dir)
                 return copy_single(d, dir, e);
@@ -215,8 +215,20 @@ static int make_parts(const struct work_door *d, int dir, struct err *e)
         AUTO_FD(upper, tree_dir(dir, "upper"));
         if (upper < 0 || fchmod(upper, st.st_mode & 07777) < 0)
                 return err_set(e, ERR_IO, errno, "making the layer of %s: %s", d->host, strerror(errno));
+        d->top = st.st_mode;
         (void) !fchown(upper, st.st_uid, st.st_gid);
         (void) xattr_copy(lower, upper);
+        return 0;
+}
+
+/* A layer that is not synced at its end is marked so by the kernel, which then refuses it a second time. What
+ * the mark warns of, base.c looks for. */
+static int make_work_again(const struct work_door *d, int dir, struct err *e)
+{
+        if (!d->is_dir)
+                return 0;
+        if (remove_tree(dir, "work") < 0 || mkdirat(dir, "work", 0700) < 0)
+                return err_set(e, ERR_IO, errno, "making the layer of %s: %s", d->host, strerror(errno));
         return 0;
 }
 
@@ -254,7 +266,7 @@ int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret
         AUTO_FD(dir, l->mem.failed ? -1 : store_dir(l->dir, name, e));
         if (dir < 0)
                 return -1;
-        if (!known && make_parts(d, dir, e) < 0)
+        if ((known ? make_work_again(d, dir, e) : make_parts(d, dir, e)) < 0)
                 return -1;
         return place_guards(l, i, e);
 }
@@ -355,6 +367,7 @@ void work_drop(struct work_run *w)
 int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
 {
         AUTO_ENTRIES(found);
+        w->l->durable = false; /* like any file that a program leaves; base.c finds what a power cut took */
         *ret = (struct work_counts){ 0 };
         (void) snprintf(ret->run, sizeof ret->run, "%s", w->l->run);
         int r = scan_layer(w->l, &found, e);
@@ -362,7 +375,7 @@ int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
         ret->entries = found.n;
         ret->flagged = found.flagged;
         if (r == 0 && found.n == 0 && !w->l->keep) {
-                r = layer_remove(w->l, e);
+                r = layer_remove_if_empty(w->l) ? 0 : layer_remove(w->l, e);
                 ret->kept = false;
         } else if (r == 0) {
                 r = seal_scanned(w->l, &found, e);

@@ -78,7 +78,9 @@ static int copy_dir(int from, const char *from_name, int to, const char *name, c
         if (in < 0 || mkdirat(to, name, 0700) < 0)
                 return -1;
         AUTO_FD(out, openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        int bad = out < 0 || xattr_copy(in, out) < 0 || fchmod(out, shown_mode(n, setid)) < 0;
+        const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
+        int bad = out < 0 || xattr_copy(in, out) < 0 || fchmod(out, shown_mode(n, setid)) < 0 ||
+                  futimens(out, times) < 0;
         tree_dir_end(in, back);
         return bad ? -1 : 0;
 }

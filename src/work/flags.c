@@ -299,8 +299,10 @@ unsigned flags_by_name(const char *path)
 {
         unsigned f = 0;
         for (const char *at = path;; at++) {
+                char first = (char) tolower((unsigned char) *at);
                 for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                        if (matches_here(names[i].pattern, at))
+                        if ((names[i].pattern[0] == first || names[i].pattern[0] == '*') &&
+                            matches_here(names[i].pattern, at))
                                 f |= 1u << names[i].flag;
                 at = part_end(at);
                 if (*at == '\0')

@@ -57,7 +57,8 @@ void names_done(struct names *n);
 bool names_have(const struct names *n, const char *name);
 #define AUTO_NAMES(name) __attribute__((cleanup(names_done))) struct names name = { 0 }
 
-/* Extended attributes in `user.`, without overlayfs's own. Descriptors opened for reading. */
+/* Extended attributes in `user.`, without overlayfs's own, and access lists. Descriptors opened for reading.
+ */
 bool xattr_same(int a, int b);
 int xattr_copy(int from, int to);
 /* Also removes what `to` has and `from` has not. */
@@ -82,6 +83,7 @@ struct work_door {
         char *host;
         uint64_t dev, ino; /* dev: tree_fsid() of the tree */
         bool is_dir;
+        mode_t top;             /* S_IFDIR and the mode that the box found its own top with; 0: not known */
         char **guards, **stubs; /* relative paths, NULL-terminated, never NULL */
         size_t guard_count, stub_count;
 };
@@ -109,6 +111,8 @@ struct layer *layer_open(const char *which, struct err *e);
 struct layer *layer_take(int store, const char *run, struct err *e);
 void layer_free(struct layer *l);
 int layer_write(struct layer *l, struct err *e);
+/* Removes one in which nothing is; false: there is something, or it was not to be had: layer_remove(). */
+bool layer_remove_if_empty(struct layer *l);
 /* Removes it from the disk. */
 int layer_remove(struct layer *l, struct err *e);
 /* The run that `which` means. */
@@ -142,7 +146,10 @@ struct entry {
         const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
         char base_kind;       /* and what it was: - f d l o */
         bool chosen;          /* apply: takes part */
+        bool torn;            /* the layer holds something else than when it was sealed */
 };
+
+#define TORN_WORDS "the layer does not hold what the box left (did the machine go down?)"
 
 struct entries {
         struct entry *v;
@@ -161,6 +168,7 @@ int open_host(const struct work_door *d, struct err *e);
  * below. The path of a single file's entry is its name in each. */
 struct sides {
         int upper, lower;
+        mode_t back;                         /* of `upper`, if it was opened against its mode */
         const char *upper_name, *lower_name; /* single file; else NULL */
 };
 int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err *e);
@@ -187,6 +195,8 @@ int base_restore(const struct layer *l, int dir, struct err *e);
 char kind_letter(enum node_kind k);
 /* Finds renames among added and deleted entries. */
 int find_renames(const struct layer *l, struct entries *v, struct err *e);
+/* Does each of the paths name an entry? */
+int paths_all_found(const struct layer *l, const struct entries *v, const char *const *paths, struct err *e);
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths);
 
 /* ---- flags.c ---- */

@@ -318,7 +318,8 @@ static int meta_from(int slots, const char *name, int parent, const char *target
         AUTO_FD(to, openat(parent, target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (from < 0 || to < 0 || fstat(from, &st) < 0 || xattr_mirror(from, to) < 0)
                 return -1;
-        return fchmod(to, st.st_mode & 07777);
+        const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st.st_mtim };
+        return fchmod(to, st.st_mode & 07777) < 0 ? -1 : futimens(to, times);
 }
 
 static int changed_meanwhile(struct err *e, const char *path)

@@ -104,6 +104,7 @@ static void put_door(struct buf *out, const struct work_door *d)
         put(out, "kind", d->is_dir ? "dir" : "file");
         put_number(out, "fsid", d->dev);
         put_number(out, "ino", d->ino);
+        put_number(out, "top", d->top);
         for (size_t i = 0; i < d->guard_count; i++)
                 put(out, "guard", d->guards[i]);
         for (size_t i = 0; i < d->stub_count; i++)
@@ -152,6 +153,8 @@ static void take_door_field(struct layer *l, const char *key, const char *value)
                 d->dev = n;
         else if (strcmp(key, "ino") == 0)
                 d->ino = n;
+        else if (strcmp(key, "top") == 0)
+                d->top = (mode_t) n;
         else if (strcmp(key, "guard") == 0)
                 d->guards = layer_append(l, d->guards, &d->guard_count, value);
         else if (strcmp(key, "stub") == 0)
@@ -244,6 +247,38 @@ struct layer *layer_take(int store, const char *run, struct err *e)
                 return l;
         layer_free(l);
         return NULL;
+}
+
+/* One door that holds nothing: our two directories, and what the kernel made in one of them, closed to
+ * everybody. */
+static bool remove_door_of_nothing(const struct layer *l, size_t door)
+{
+        static const char *const parts[] = { "work/work/incompat/volatile", "work/work/incompat", "work/work",
+                                             "work", "upper" };
+        char name[32];
+        AUTO_FD(dir, layer_door_dir(l, door));
+        if (dir < 0)
+                return false;
+        for (size_t i = 3; i-- > 0;)
+                (void) !fchmodat(dir, parts[i], 0700, 0);
+        (void) unlinkat(dir, "work/work/incompat/volatile/dirty", 0);
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+                if (unlinkat(dir, parts[i], AT_REMOVEDIR) < 0 && errno != ENOENT)
+                        return false;
+        (void) snprintf(name, sizeof name, "door-%zu", door);
+        return unlinkat(l->dir, name, AT_REMOVEDIR) == 0;
+}
+
+/* The way most layers go, in few steps: a box that changed nothing. What is left when this is interrupted or
+ * finds more than it knows is swept like any start that did not come far: without `meta` it is no layer. */
+bool layer_remove_if_empty(struct layer *l)
+{
+        if (unlinkat(l->dir, "meta", 0) < 0)
+                return false;
+        for (size_t i = 0; i < l->door_count; i++)
+                if (!remove_door_of_nothing(l, i))
+                        return false;
+        return unlinkat(l->dir, "lock", 0) == 0 && unlinkat(l->store, l->run, AT_REMOVEDIR) == 0;
 }
 
 int layer_remove(struct layer *l, struct err *e)
@@ -363,6 +398,9 @@ int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct 
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
                        hits ? "several layers begin with %s: give more of the id" : "there is no layer %s",
                        shown);
+        if (strpbrk(which, "/."))
+                return err_hint(e, "a path of the newest layer stands behind --: `cordon diff -- %.80s`",
+                                shown);
         return err_hint(e, "`cordon diff --list` shows them");
 }
 

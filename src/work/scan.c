@@ -76,14 +76,13 @@ static int open_file_parent(const struct work_door *d, const char **ret_name, st
 int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err *e)
 {
         const struct work_door *d = &l->doors[door];
-        *ret = (struct sides){ -1, -1, NULL, NULL };
+        *ret = (struct sides){ .upper = -1, .lower = -1 };
         AUTO_FD(dir, layer_door_dir(l, door));
         if (dir < 0)
                 return err_set(e, ERR_IO, errno, "opening the layer of %s: %s", d->host, strerror(errno));
         if (d->is_dir) {
-                mode_t back;
                 ret->lower = open_host(d, e);
-                ret->upper = ret->lower < 0 ? -1 : tree_own_dir(dir, "upper", &back);
+                ret->upper = ret->lower < 0 ? -1 : tree_own_dir(dir, "upper", &ret->back);
         } else {
                 ret->upper_name = "file";
                 ret->lower = open_file_parent(d, &ret->lower_name, e);
@@ -99,6 +98,7 @@ int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err
 
 void sides_close(struct sides *s)
 {
+        tree_dir_end(s->upper, s->back);
         fd_close(&s->upper);
         fd_close(&s->lower);
 }
@@ -380,6 +380,27 @@ static int scan_single(struct scan *s, const struct sides *x)
         return what ? add_entry(s, what, &old, &now) : 0;
 }
 
+/* The door itself: what the box made of its own top. The host's may have changed meanwhile, so the box's is
+ * held against what it began with. */
+static int scan_top(struct scan *s, const struct sides *x)
+{
+        struct node now, old;
+        size_t before;
+        if (tree_look(x->upper, ".", &now) < 0 || tree_look(x->lower, ".", &old) < 0)
+                return scan_failed(s, "looking at");
+        if (x->back)
+                now.mode = x->back & 07777;
+        unsigned what = s->d->top && now.mode != (s->d->top & 07777) && now.mode != old.mode ? WHAT_MODE : 0;
+        if (!xattr_same(x->upper, x->lower))
+                what |= WHAT_XATTR;
+        if (!what)
+                return 0;
+        if (!enter(s, ".", &before) || add_entry(s, what, &old, &now) < 0)
+                return -1;
+        leave(s, before);
+        return 0;
+}
+
 /* ---- flags ---- */
 
 static int flag_entry(const struct sides *x, struct entry *n)
@@ -434,7 +455,9 @@ static int scan_door(const struct layer *l, size_t door, struct entries *ret, st
         }
         *s = (struct scan){ .l = l, .d = &l->doors[door], .door = (unsigned) door, .to = ret, .e = e };
         size_t first = ret->n;
-        int r = s->d->is_dir ? walk(s, x.upper, x.lower) : scan_single(s, &x);
+        int r = s->d->is_dir ? scan_top(s, &x) : scan_single(s, &x);
+        if (r == 0 && s->d->is_dir)
+                r = walk(s, x.upper, x.lower);
         for (size_t i = first; r == 0 && i < ret->n; i++)
                 if (flag_entry(&x, &ret->v[i]) < 0)
                         r = err_set(e, ERR_IO, errno, "looking into a changed entry: %s", strerror(errno));
@@ -462,12 +485,20 @@ static int by_place(const void *a, const void *b)
         return x->door != y->door ? (x->door < y->door ? -1 : 1) : path_order(x->path, y->path);
 }
 
+static bool is_sorted(const struct entries *v)
+{
+        for (size_t i = 1; i < v->n; i++)
+                if (by_place(&v->v[i - 1], &v->v[i]) > 0)
+                        return false;
+        return true;
+}
+
 int scan_layer(const struct layer *l, struct entries *ret, struct err *e)
 {
         for (size_t i = 0; i < l->door_count; i++)
                 if (scan_door(l, i, ret, e) < 0)
                         return -1;
-        if (ret->n > 1)
+        if (!is_sorted(ret)) /* the walk sorts, but where something was hidden as a whole */
                 qsort(ret->v, ret->n, sizeof *ret->v, by_place);
         ret->flagged = 0;
         for (size_t i = 0; i < ret->n; i++)

@@ -299,14 +299,23 @@ static int put_content_diff(struct shower *s, const struct entry *x, struct err 
         return 0;
 }
 
+/* The old name of a rename, which is told where the name is now. Not when it alone was asked for. */
+static bool is_told_as_rename(const struct shower *s, const struct entry *x)
+{
+        if (!(x->what & WHAT_RENAMED && x->what & WHAT_DELETED))
+                return false;
+        const struct entry now = { .door = x->door, .path = x->other };
+        return show_takes(s, &now);
+}
+
 int show_diffs(struct shower *s, struct err *e)
 {
         put_flagged(s);
         put_conflicts(s);
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
-                if (!show_takes(s, x) || (x->what & WHAT_RENAMED && x->what & WHAT_DELETED))
-                        continue; /* a rename is told once, where the name is now */
+                if (!show_takes(s, x) || is_told_as_rename(s, x))
+                        continue;
                 put_header(s, x);
                 if (put_content_diff(s, x, e) < 0)
                         return -1;
@@ -365,9 +374,18 @@ int show_stat(struct shower *s, struct err *e)
                 struct numbers n;
                 if (!show_takes(s, x))
                         continue;
+                entries++;
+                flagged += x->flags != 0;
+                if (is_told_as_rename(s, x))
+                        continue;
                 if (count_lines(s, x, &n, e) < 0)
                         return -1;
                 buf_puts(&s->out, x->flags ? "! " : "  ");
+                if (x->what & WHAT_RENAMED) {
+                        put_name(s, x, x->other);
+                        buf_puts(&s->out, " => ");
+                        n = (struct numbers){ .binary = n.binary };
+                }
                 put_name(s, x, x->path);
                 if (n.binary)
                         buf_printf(&s->out, " | binary %" PRIu64 " to %" PRIu64 " bytes", x->old.size,
@@ -378,10 +396,8 @@ int show_stat(struct shower *s, struct err *e)
                 put_what(s, x);
                 buf_puts(&s->out, ")\n");
                 flush_some(s);
-                entries++;
                 added += n.added;
                 removed += n.removed;
-                flagged += x->flags != 0;
         }
         buf_printf(&s->out, "%zu %s, %zu lines added, %zu removed, %zu flagged\n", entries,
                    entries == 1 ? "entry" : "entries", added, removed, flagged);

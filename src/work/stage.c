@@ -112,7 +112,8 @@ static int stage_meta(struct staging *g, struct op *o)
         char fresh[32], old[32];
         const char *name;
         AUTO_FD(parent, side_upper(&g->sides, o->source, &name));
-        if (parent < 0 || copy_node(parent, name, slots, slot_name(o->slot, ".new", fresh), o->setid) < 0)
+        if (parent < 0 || copy_node(parent, name, slots, slot_name(o->slot, ".new", fresh), o->setid) < 0 ||
+            fchmodat(slots, fresh, o->setid ? o->entry->now.mode : o->entry->now.mode & 01777, 0) < 0)
                 return -1;
         if (o->new_dir)
                 return mkdirat(slots, slot_name(o->slot, ".old", old), 0700);

@@ -274,8 +274,11 @@ bool names_have(const struct names *n, const char *name)
 
 /* ---- extended attributes ---- */
 
+/* What an apply carries: a person's own attributes, and who else may read and write. */
 static bool is_ours(const char *name)
 {
+        if (strcmp(name, "system.posix_acl_access") == 0 || strcmp(name, "system.posix_acl_default") == 0)
+                return true;
         return strncmp(name, "user.", 5) == 0 && strncmp(name, "user.overlay.", 13) != 0;
 }
 

@@ -29,7 +29,7 @@ int work_diff(const struct work_look *look, size_t *ret_count, struct err *e)
                                                                        [WORK_PATCH] = show_patch };
         AUTO_ENTRIES(v);
         AUTO_LAYER(l, layer_open(look->run, e));
-        if (!l || scan_sealed(l, &v, e) < 0)
+        if (!l || scan_sealed(l, &v, e) < 0 || paths_all_found(l, &v, look->paths, e) < 0)
                 return -1;
         if (look->form != WORK_PATCH && find_renames(l, &v, e) < 0)
                 return -1;
@@ -178,7 +178,8 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
                 *c = (struct work_door){ .host = arena_str(&to->mem, d->host),
                                          .dev = d->dev,
                                          .ino = d->ino,
-                                         .is_dir = d->is_dir };
+                                         .is_dir = d->is_dir,
+                                         .top = d->top };
                 for (size_t k = 0; k < d->guard_count; k++)
                         c->guards = layer_append(to, c->guards, &c->guard_count, d->guards[k]);
                 for (size_t k = 0; k < d->stub_count; k++)

@@ -24,6 +24,15 @@ for who in root as_user; do
         is "$who: a name that is none is refused" "$(box --env '1A=x' -- true >/dev/null; echo $?)" 125
         is "$who: an empty name is refused" "$(box --env '=x' -- true >/dev/null; echo $?)" 125
 
+        # A repository behind a door: git compares owners, and every owner is another here.
+        mkdir -p repo/.git there && chmod -R a+rX repo
+        five="GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 HOME LANG PATH TERM USER "
+        is "$who: a repository brings git's three along" "$(box --read "$T/repo" -- env | names)" "$five"
+        is "$who: also when only the directory one works in is one" "$(cd repo && box --read "$T" -- env | names)" "$five"
+        is "$who: they are not there for a repository that the box does not see" "$(cd repo && box --read "$T/here" -- env | names)" "HOME LANG PATH TERM USER "
+        is "$who: nor where the policy says what git shall read" "$(box --env GIT_CONFIG_COUNT=0 --read "$T/repo" -- env | grep -c GIT)" 1
+        is "$who: nor behind the process wall, whose ids are the caller's" "$(box --wall process --read "$T/repo" -- env | names)" "HOME LANG PATH TERM USER "
+
         # --- descriptors: the caller holds 200 ---
         is "$who: 200 open descriptors of the caller do not get in" "$(bash -c '
                 for i in $(seq 3 202); do eval "exec $i</etc/passwd"; done

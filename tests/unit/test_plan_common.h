@@ -70,8 +70,10 @@ static inline struct plan_seen fake_look(const char *path)
 {
         for (size_t i = 0; path && i < COUNT(fake_paths); i++)
                 if (strcmp(fake_paths[i].path, path) == 0)
-                        return (struct plan_seen){ fake_paths[i].kind, FAKE_DEV, FAKE_INO + i,
-                                                   fake_paths[i].link };
+                        return (struct plan_seen){ .kind = fake_paths[i].kind,
+                                                   .dev = FAKE_DEV,
+                                                   .ino = FAKE_INO + i,
+                                                   .link = fake_paths[i].link };
         return (struct plan_seen){ 0 };
 }
 

@@ -109,7 +109,7 @@ static bool plan_it(const struct checked_policy *c)
         struct plan_seen *seen = calloc(n, sizeof *seen);
         struct plan_program *found = calloc(n, sizeof *found);
         for (size_t i = 0; i < n; i++) {
-                seen[i] = (struct plan_seen){ SEEN_DIR, 1, i, NULL };
+                seen[i] = (struct plan_seen){ .kind = SEEN_DIR, .dev = 1, .ino = i };
                 if (doors[i].path && strncmp(doors[i].path, "/m/link", 7) == 0)
                         seen[i].link = "d1";
                 if (doors[i].kind == DOOR_RUN)
