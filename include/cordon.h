@@ -229,6 +229,11 @@ CORDON_API int cordon_work_discard(const char *run, char ret_run[64], cordon_err
 CORDON_API int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e);
 /* ---- learning the least doors ---- */
 
+typedef enum cordon_learn_net {
+        CORDON_LEARN_NET_DENY, /* nothing leaves; what was asked for is told */
+        CORDON_LEARN_NET_MOCK, /* nothing leaves; requests are answered from `answers` */
+        CORDON_LEARN_NET_ASK   /* destinations of `net_to`, and those that `agree` says 1 to */
+} cordon_learn_net;
 typedef struct cordon_learning {
         const char *const *argv; /* the command, NULL-terminated */
         unsigned runs;           /* how often it is learned, or the proof repeated; 0: 3 */
@@ -239,6 +244,16 @@ typedef struct cordon_learning {
         const char *name;        /* of the policy text, for messages */
         const char *policy;      /* cordon_tighten(): its text */
         size_t policy_len;
+        cordon_learn_net net;
+        const char *const *net_to; /* "host" or "host:port", NULL-terminated; or NULL */
+        /* Asked once for each destination ("host:port") and what wants to go there first; 1: yes. */
+        int (*agree)(void *ctx, const char *to, const char *what);
+        void *agree_ctx;
+        const char *stage;   /* with ASK: "live" (NULL) or "test" */
+        const char *places;  /* a places file, or NULL */
+        const char *answers; /* with MOCK: a file of recorded exchanges */
+        /* Credentials, NULL-terminated, or NULL: the command gets a dummy of each. No real one is loaded. */
+        const char *const *with;
 } cordon_learning;
 typedef struct cordon_learned {
         int passed;   /* the command passed under `policy`, replayed */
