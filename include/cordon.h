@@ -265,12 +265,18 @@ typedef struct cordon_learned {
         char *refused;                /* what was tried and is never learned, one a line; "" */
         char *refused_json;
         char *last; /* why the last run did not pass, with the end of what it said; "" */
+        unsigned past_runs, past_observed; /* cordon_tighten_log(): what it judged by */
+        int replayed;                      /* cordon_tighten_log(): a command was given and run */
 } cordon_learned;
 /* Runs the command in boxes, walls up, with the doors it has shown to need so far, until it passes and
  * nothing new is refused. Keys, tokens, agents, the kernel and the system's own files are never learned. */
 CORDON_API int cordon_learn(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
 /* Closes the doors of a policy that the command does not need. */
 CORDON_API int cordon_tighten(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
+/* Closes the doors that no past run used: from the ledger's records of runs under this very policy that ended
+ * with `status`, at least `runs` of them. Net doors are known of every run, doors for files and programs of
+ * runs with CORDON_OBSERVE "all", others of none. With argv, the result is replayed; without, it is not. */
+CORDON_API int cordon_tighten_log(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
 CORDON_API void cordon_learned_done(cordon_learned *l);
 /* The policy for a task in words ("resize an image"), or NULL and the nearest in *e; names by index until
  * NULL. */

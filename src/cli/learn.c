@@ -20,7 +20,7 @@ struct teach {
         cordon_learning l;
         const char *output, *policy;
         const char *net_to[LIST_MAX + 1], *with[LIST_MAX + 1];
-        bool json;
+        bool json, log;
 };
 
 static int number(const char *value, unsigned most, unsigned *ret)
@@ -173,6 +173,13 @@ static int ask(void *ctx, const char *to, const char *what)
         return n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
+static int take_log(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct teach *) ctx)->log = true;
+        return 0;
+}
+
 #define SHARED                                                                                               \
         { "output", 'o', "FILE", "write the policy there, when it passes; never over another file",          \
           take_output },                                                                                     \
@@ -199,7 +206,9 @@ const struct cli_option learn_options[] = {
 };
 const struct cli_option tighten_options[] = {
         { "policy", 'p', "POLICY", "the policy whose doors are tried", take_policy },
-        { "runs", 'n', "RUNS", "prove the result so often (default: 3)", take_runs },
+        { "log", 0, NULL, "close what past runs did not use, from the ledger", take_log },
+        { "runs", 'n', "RUNS",
+          "prove the result so often; with --log, at least so many past runs (default: 3)", take_runs },
         SHARED,
 };
 
@@ -229,7 +238,8 @@ static void print_json(const cordon_learned *r)
         buf_json(&out, span_str(r->policy));
         buf_puts(&out, ",\"closed\":");
         buf_json(&out, span_str(r->closed));
-        buf_printf(&out, ",\"refused\":%s,\"last\":", r->refused_json);
+        buf_printf(&out, ",\"past_runs\":%u,\"past_observed\":%u,\"refused\":%s,\"last\":", r->past_runs,
+                   r->past_observed, r->refused_json);
         buf_json(&out, span_str(r->passed ? "" : r->last));
         buf_puts(&out, "}\n");
         (void) fputs(buf_str(&out), stdout);
@@ -265,9 +275,9 @@ static int give(const struct teach *t, const cordon_learned *r)
 static int prepare(struct teach *t, int argc, char **argv, const char *verb)
 {
         int at = cli_options(argc, argv, cli_verb_find(verb), t, NULL);
-        if (at >= 0 && at == argc)
+        if (at >= 0 && at == argc && !t->log)
                 return cli_usage("there is no command; for example: cordon %s -- ls", verb), -1;
-        if (at >= 0)
+        if (at >= 0 && at < argc)
                 t->l.argv = (const char *const *) argv + at;
         t->l.agree = ask;
         return at < 0 ? -1 : 0;
@@ -316,20 +326,36 @@ static char *read_policy(const char *path, size_t *ret_len)
         return text;
 }
 
+/* What the proposal rests on. */
+static void say_evidence(const cordon_learned *r)
+{
+        cli_note("%u past runs under this policy, %u of them observed in full; %u doors, %u left%s",
+                 r->past_runs, r->past_observed, r->doors_before, r->doors,
+                 r->replayed ? ", replayed" : ", not replayed");
+        if (r->past_observed < r->runs)
+                cli_note("doors for files and programs are judged by %u runs with --observe all or more; "
+                         "there are %u",
+                         r->runs, r->past_observed);
+}
+
 static int tighten(struct teach *t)
 {
         cordon_learned r;
         cordon_error e = { 0 };
-        if (cordon_tighten(&t->l, &r, &e) < 0)
+        if ((t->log ? cordon_tighten_log : cordon_tighten)(&t->l, &r, &e) < 0)
                 return cli_error(&e);
         int status = give(t, &r);
         if (!t->json && r.passed) {
                 for (char *line = r.closed, *end; *line; line = end + 1) {
                         end = strchr(line, '\n');
-                        (void) fprintf(stderr, "cordon: not needed: %.*s\n", (int) (end - line), line);
+                        (void) fprintf(stderr, "cordon: not %s: %.*s\n", t->log ? "used" : "needed",
+                                       (int) (end - line), line);
                 }
-                cli_note("%u boxes; %u doors, %u needed%s", r.boxes, r.doors_before, r.doors,
-                         r.complete ? "" : "; not every door was tried without");
+                if (t->log)
+                        say_evidence(&r);
+                else
+                        cli_note("%u boxes; %u doors, %u needed%s", r.boxes, r.doors_before, r.doors,
+                                 r.complete ? "" : "; not every door was tried without");
         }
         cordon_learned_done(&r);
         return status;

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "policy/policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -133,6 +134,23 @@ int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *re
  * on standard output and on standard error, where what it prints there is the same each time. */
 int learn_tighten(struct learn_draft *d, struct learn_runner *r, unsigned runs, struct learn_result *ret,
                   struct err *e);
+
+/* What past runs under a policy are known to have used. */
+struct learn_evidence {
+        const char *const *lines; /* doors for files and programs, as policy_door_line() has them */
+        size_t line_count;
+        const char *const *dests; /* "host:port" */
+        size_t dest_count;
+        unsigned runs;     /* all of which tell of net doors */
+        unsigned observed; /* of them, those that tell of files and programs too */
+        unsigned need;     /* fewer prove nothing */
+        struct policy_context at;
+};
+/* Closes what none of them used. What they cannot tell of stays. */
+void learn_close_unused(struct learn_draft *d, const struct learn_evidence *ev);
+/* Does the command pass with the draft as it is, `runs` times? */
+int learn_replay(struct learn_draft *d, struct learn_runner *r, unsigned runs, struct learn_result *ret,
+                 struct err *e);
 
 /* ---- what was refused for good ---- */
 /* One a line: kind, what, who; "" when nothing. */

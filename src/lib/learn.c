@@ -300,7 +300,7 @@ static bool in_private_place(const char *work)
 
 static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
 {
-        if (!t->o->argv || !t->o->argv[0])
+        if (!t->from_log && (!t->o->argv || !t->o->argv[0]))
                 return err_set(to_err(e), ERR_USAGE, 0, "there is no command to run");
         if (cordon_policy_add(p, "use", "none", e) < 0 || cordon_policy_check(p, e) < 0)
                 return -1;
@@ -445,10 +445,31 @@ static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
         return bad < 0 ? -1 : finish(ret, e);
 }
 
+static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *e)
+{
+        struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
+        struct learn_result result = { .passed = true, .complete = true };
+        ret->runs = t->o->runs ? t->o->runs : RUNS;
+        ret->replayed = t->o->argv && t->o->argv[0];
+        int bad = learn_split(span_of(t->o->policy, t->o->policy_len), &result.draft, to_err(e));
+        ret->doors_before = bad < 0 ? 0 : (unsigned) learn_doors(&result.draft);
+        if (bad == 0)
+                bad = teacher_close_unused(t, &result.draft, ret, e);
+        if (bad == 0 && ret->replayed)
+                bad = learn_replay(&result.draft, &r, ret->runs, &result, to_err(e));
+        if (bad == 0) {
+                fill(ret, &result, &r);
+                fill_refused(ret, NULL);
+                say_last(t, &result.last, ret);
+        }
+        learn_draft_done(&result.draft);
+        return bad < 0 ? -1 : finish(ret, e);
+}
+
 static int teach(const cordon_learning *o, cordon_learned *ret, cordon_error *e,
                  int (*with)(struct teacher *, cordon_learned *, cordon_error *))
 {
-        struct teacher t = { .o = o };
+        struct teacher t = { .o = o, .from_log = with == tighten_by_log };
         cordon_policy *p = cordon_policy_new();
         *ret = (cordon_learned){ 0 };
         int r = p ? place_teacher(&t, p, e) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");
@@ -467,4 +488,9 @@ int cordon_learn(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
 int cordon_tighten(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
 {
         return teach(o, ret, e, tighten_with);
+}
+
+int cordon_tighten_log(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
+{
+        return teach(o, ret, e, tighten_by_log);
 }

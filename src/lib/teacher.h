@@ -35,6 +35,7 @@ struct net_lesson {
 
 struct teacher { /* what one run needs to know */
         const cordon_learning *o;
+        bool from_log;            /* a command is not needed */
         struct policy_context at; /* what {work} and {home} mean */
         struct sha256 printed[2]; /* standard output, standard error */
         bool blind; /* {work} lies where the box has files of its own: misses there are not told */
@@ -55,3 +56,8 @@ bool teacher_net_socket(struct teacher *t, const cordon_denial *d);
 void teacher_net_tell(struct teacher *t, struct learn *l, unsigned run, const cordon_box *b);
 void teacher_net_configure(const struct teacher *t, cordon_box *b);
 bool teacher_net_place(void *ctx, const char *url, struct buf *ret);
+
+/* ---- learn_log.c ---- */
+/* Closes what no past run used; tells how many there were. */
+int teacher_close_unused(const struct teacher *t, struct learn_draft *d, cordon_learned *ret,
+                         cordon_error *e);
