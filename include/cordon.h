@@ -145,7 +145,9 @@ typedef struct cordon_denial {
         const char *what, *layer, *program;
         const char *permit; /* the line that would permit it, or "" */
         uint32_t count;
-        const char *code; /* stable: "call", "read", "write", "run" ... what kind of effect was refused */
+        /* Stable, what kind of effect was refused: "read", "write", "run", "net", "sock", "call", "limit",
+         * "credential". */
+        const char *code;
         const char *path; /* what it was tried on, as the box named it, absolute; "" for other calls */
         int on_host;      /* that path exists outside: 1; -1: not a path */
         int minor; /* 1: a setting of the system that programs do without; 2: one that they always look for */
@@ -162,6 +164,7 @@ typedef struct cordon_result {
         uint64_t wall_ns, cpu_ns, start_ns, memory_peak, output_bytes;
         const cordon_denial *denials;
         size_t denial_count;
+        const char *const *absent; /* what was looked for and is not there outside either; NULL-terminated */
         const cordon_error *error; /* CORDON_FAILED and CORDON_NOT_STARTED; else NULL */
         const char *work;          /* the layer that edit doors left, for cordon_work_*(); or "" */
         size_t work_entries, work_flagged;

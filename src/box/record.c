@@ -326,6 +326,8 @@ static void add_denials(struct box *b)
 {
         for (unsigned i = 0; b->record && i < b->r.denial_count; i++) {
                 const struct box_denial *d = &b->r.denials[i];
+                if (strcmp(d->code, "limit") == 0)
+                        continue; /* has a record of its own */
                 struct ledger_record r = record_of(b, kind_of(d), LEDGER_DENIED);
                 r.target = d->what;
                 r.result = "denied";

@@ -72,6 +72,22 @@ static void add_edit(struct shape *s, const struct item *it, uint64_t runs)
                 nodes_add(&s->edits, dir, runs, true);
 }
 
+/* A shell that looks for a name tries /usr/bin before /bin; who went to /bin at once has written it so, and
+ * `run sh` puts no /bin/sh there. */
+static bool is_typed(const struct learn *l, const char *path)
+{
+        size_t n = strlen(path);
+        if (strncmp(path, "/bin/", 5) != 0 && strncmp(path, "/sbin/", 6) != 0)
+                return false;
+        for (size_t i = 0; i < l->n; i++) {
+                const char *other = l->v[i].a.path;
+                if (l->v[i].a.kind == LEARN_RUN && strlen(other) == n + 4 && strncmp(other, "/usr", 4) == 0 &&
+                    strcmp(other + 4, path) == 0)
+                        return false;
+        }
+        return true;
+}
+
 static void add_program(struct shape *s, const struct item *it, uint64_t runs)
 {
         const char *group = group_of_program(it->a.path), *bare = group_bare_name(it->a.path);
@@ -80,7 +96,7 @@ static void add_program(struct shape *s, const struct item *it, uint64_t runs)
         if (group)
                 use_group(s, group, runs);
         else
-                nodes_add(&s->programs, bare ? bare : it->a.path, runs, false);
+                nodes_add(&s->programs, bare && !is_typed(s->l, it->a.path) ? bare : it->a.path, runs, false);
 }
 
 /* An edit door cannot hide what lies in it: one over a place that was refused is not opened. */

@@ -61,6 +61,7 @@ struct cordon_box {
         char limits_hit[128];
         cordon_result result;
         cordon_denial denials[DENIALS_MAX];
+        const char *absent[ABSENT_MAX + 1];
 };
 
 static inline struct err *to_err(cordon_error *e) { return (struct err *) (void *) e; }
