@@ -146,7 +146,9 @@ typedef struct cordon_denial {
         const char *what, *layer, *program;
         const char *permit; /* the line that would permit it, or "" */
         uint32_t count;
-        const char *code; /* stable: "call", "read", "write", "run" ... what kind of effect was refused */
+        /* Stable, what kind of effect was refused: "read", "write", "run", "net", "sock", "call", "limit",
+         * "credential". */
+        const char *code;
         const char *path; /* what it was tried on, as the box named it, absolute; "" for other calls */
         int on_host;      /* that path exists outside: 1; -1: not a path */
         int minor; /* 1: a setting of the system that programs do without; 2: one that they always look for */
@@ -163,6 +165,7 @@ typedef struct cordon_result {
         uint64_t wall_ns, cpu_ns, start_ns, memory_peak, output_bytes;
         const cordon_denial *denials;
         size_t denial_count;
+        const char *const *absent; /* what was looked for and is not there outside either; NULL-terminated */
         const cordon_error *error; /* CORDON_FAILED and CORDON_NOT_STARTED; else NULL */
         const char *work;          /* the layer that edit doors left, for cordon_work_*(); or "" */
         size_t work_entries, work_flagged;
@@ -233,6 +236,11 @@ CORDON_API int cordon_work_discard(const char *run, char ret_run[64], cordon_err
 CORDON_API int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e);
 /* ---- learning the least doors ---- */
 
+typedef enum cordon_learn_net {
+        CORDON_LEARN_NET_DENY, /* nothing leaves; what was asked for is told */
+        CORDON_LEARN_NET_MOCK, /* nothing leaves; requests are answered from `answers` */
+        CORDON_LEARN_NET_ASK   /* destinations of `net_to`, and those that `agree` says 1 to */
+} cordon_learn_net;
 typedef struct cordon_learning {
         const char *const *argv; /* the command, NULL-terminated */
         unsigned runs;           /* how often it is learned, or the proof repeated; 0: 3 */
@@ -243,6 +251,16 @@ typedef struct cordon_learning {
         const char *name;        /* of the policy text, for messages */
         const char *policy;      /* cordon_tighten(): its text */
         size_t policy_len;
+        cordon_learn_net net;
+        const char *const *net_to; /* "host" or "host:port", NULL-terminated; or NULL */
+        /* Asked once for each destination ("host:port") and what wants to go there first; 1: yes. */
+        int (*agree)(void *ctx, const char *to, const char *what);
+        void *agree_ctx;
+        const char *stage;   /* with ASK: "live" (NULL) or "test" */
+        const char *places;  /* a places file, or NULL */
+        const char *answers; /* with MOCK: a file of recorded exchanges */
+        /* Credentials, NULL-terminated, or NULL: the command gets a dummy of each. No real one is loaded. */
+        const char *const *with;
 } cordon_learning;
 typedef struct cordon_learned {
         int passed;   /* the command passed under `policy`, replayed */
@@ -254,12 +272,18 @@ typedef struct cordon_learned {
         char *refused;                /* what was tried and is never learned, one a line; "" */
         char *refused_json;
         char *last; /* why the last run did not pass, with the end of what it said; "" */
+        unsigned past_runs, past_observed; /* cordon_tighten_log(): what it judged by */
+        int replayed;                      /* cordon_tighten_log(): a command was given and run */
 } cordon_learned;
 /* Runs the command in boxes, walls up, with the doors it has shown to need so far, until it passes and
  * nothing new is refused. Keys, tokens, agents, the kernel and the system's own files are never learned. */
 CORDON_API int cordon_learn(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
 /* Closes the doors of a policy that the command does not need. */
 CORDON_API int cordon_tighten(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
+/* Closes the doors that no past run used: from the ledger's records of runs under this very policy that ended
+ * with `status`, at least `runs` of them. Net doors are known of every run, doors for files and programs of
+ * runs with CORDON_OBSERVE "all", others of none. With argv, the result is replayed; without, it is not. */
+CORDON_API int cordon_tighten_log(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
 CORDON_API void cordon_learned_done(cordon_learned *l);
 /* The policy for a task in words ("resize an image"), or NULL and the nearest in *e; names by index until
  * NULL. */

@@ -15,6 +15,7 @@ enum {
         PLAN_MAX_STEPS = 16384,       /* its steps */
         ARGV_MAX = 4096,              /* arguments and variables of a payload */
         DENIALS_MAX = 64,             /* distinct denials kept for the report */
+        ABSENT_MAX = 16,              /* paths kept that are not on the host either */
         EFFECTS_MAX = 8192,           /* distinct effects kept when all are observed */
         NET_PORTS_MAX = 256,          /* different ports that the `net` doors of one box name */
         NET_LOCALS_MAX = 64,          /* literal loopback addresses and ports of one box */

@@ -26,7 +26,7 @@ enum box_weight { BOX_PLAIN = 0, BOX_SETTING, BOX_HABIT };
 
 /* One kind of refusal, with how often it happened. Reported, never an input to anything. */
 struct box_denial {
-        char code[8];     /* stable: "call", "read", "write", "run", "net" */
+        char code[12];    /* stable: "read", "write", "run", "net", "sock", "call", "limit", "credential" */
         char what[512];   /* "socket(AF_INET, SOCK_STREAM)", "read /root/.ssh/id_rsa" */
         char layer[24];   /* "seccomp", "mount", "egress" */
         char permit[512]; /* the line that would permit it, or "" when none can */
@@ -66,7 +66,10 @@ struct box_result {
         char ledger[200]; /* "on", or "off: WHY" */
         struct box_denial denials[DENIALS_MAX];
         unsigned denial_count;
-        uint32_t denials_lost;      /* distinct ones beyond DENIALS_MAX */
+        uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX */
+        char absent[ABSENT_MAX]
+                   [256]; /* what was looked for and is not on the host either: nothing refused it */
+        unsigned absent_count;
         struct box_effect *effects; /* BOX_OBSERVE_ALL: what was done, each once */
         unsigned effect_count;
         uint32_t effects_lost; /* beyond EFFECTS_MAX */

@@ -287,30 +287,40 @@ static void end_writer(struct box *b)
 
 /* ---- end ---- */
 
+/* A credential that a door names, or whose placeholder was sent, is what was refused. */
+static void describe_row(const struct egress_row *n, struct box_denial *d)
+{
+        const char *space = strchr(n->to, ' '), *url = strstr(n->to, "://");
+        bool credential = strstr(n->why, "credential") != NULL;
+        *d = (struct box_denial){ .layer = "egress", .count = n->connections, .on_host = -1 };
+        (void) snprintf(d->code, sizeof d->code, "%s", credential ? "credential" : "net");
+        (void) snprintf(d->what, sizeof d->what, "%s (%s)", n->to, n->why);
+        (void) snprintf(d->path, sizeof d->path, "%s", n->to);
+        (void) snprintf(d->permit, sizeof d->permit, "%s", n->permit);
+        if (strstr(n->why, "placeholder") && url && space && space < url)
+                (void) snprintf(d->permit, sizeof d->permit, "net %s %.*s with NAME", space + 1,
+                                (int) (space - n->to), n->to);
+}
+
 static void note_denials(struct box *b)
 {
         for (unsigned i = 0; i < b->r.net_count; i++) {
                 const struct egress_row *n = &b->broker.rows[i];
+                struct box_denial d;
                 if (n->allowed || n->to[0] == '\0')
                         continue;
-                if (b->r.denial_count == DENIALS_MAX) {
-                        b->r.denials_lost++;
-                        continue;
-                }
-                struct box_denial *d = &b->r.denials[b->r.denial_count++];
-                *d = (struct box_denial){ .layer = "egress", .count = n->connections };
-                (void) snprintf(d->what, sizeof d->what, "%s (%s)", n->to, n->why);
-                (void) snprintf(d->permit, sizeof d->permit, "%s", n->permit);
+                describe_row(n, &d);
+                keeper_add_denial(b, &d);
         }
 }
 
 static void note_death(struct box *b)
 {
-        if (b->r.broker != BROKER_DIED || b->r.denial_count == DENIALS_MAX)
+        struct box_denial d = { .code = "net", .layer = "egress", .count = 1, .on_host = -1 };
+        if (b->r.broker != BROKER_DIED)
                 return;
-        struct box_denial *d = &b->r.denials[b->r.denial_count++];
-        *d = (struct box_denial){ .layer = "egress", .count = 1 };
-        (void) snprintf(d->what, sizeof d->what, "every `net` door (the broker ended before the box)");
+        (void) snprintf(d.what, sizeof d.what, "every `net` door (the broker ended before the box)");
+        keeper_add_denial(b, &d);
 }
 
 void broker_finish(struct box *b)

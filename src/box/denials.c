@@ -54,6 +54,14 @@ static bool any_covers(const char *const *roots, size_t count, const char *path)
         return false;
 }
 
+static bool any_equals(const char *const *roots, size_t count, const char *path)
+{
+        for (size_t i = 0; i < count; i++)
+                if (strcmp(path, roots[i]) == 0)
+                        return true;
+        return false;
+}
+
 static enum box_weight weight_of(const char *path)
 {
         if (any_covers(habits, sizeof habits / sizeof *habits, path))
@@ -98,8 +106,20 @@ static bool is_allowed(const struct box *b, char *path, enum effect_kind kind)
         return policy_decide(b->c.policy, &f).answer == ANSWER_ALLOW;
 }
 
+/* Not there for anybody: no door would help. Told apart, so that nobody looks for one. */
+static void note_absent(struct box *b, const char *path)
+{
+        char shown[sizeof b->r.absent[0]];
+        (void) str_inert(span_str(path), shown, sizeof shown);
+        for (unsigned i = 0; i < b->r.absent_count; i++)
+                if (strcmp(b->r.absent[i], shown) == 0)
+                        return;
+        if (b->r.absent_count < ABSENT_MAX && weight_of(path) == BOX_PLAIN)
+                memcpy(b->r.absent[b->r.absent_count++], shown, sizeof shown);
+}
+
 /* False: nothing was refused. */
-static bool describe_path(const struct box *b, const struct wall_denial *d, struct box_denial *n)
+static bool describe_path(struct box *b, const struct wall_denial *d, struct box_denial *n)
 {
         char path[sizeof d->path];
         enum wall_tried kind = (enum wall_tried) d->kind;
@@ -108,8 +128,10 @@ static bool describe_path(const struct box *b, const struct wall_denial *d, stru
         if (path[0] != '/')
                 return false;
         (void) snprintf(n->path, sizeof n->path, "%s", path);
-        if (!is_on_host(path, kind))
+        if (!is_on_host(path, kind)) {
+                note_absent(b, n->path);
                 return false;
+        }
         n->on_host = 1;
         if (is_allowed(b, path, tried[kind].effect))
                 return false;
@@ -123,11 +145,61 @@ static bool describe_path(const struct box *b, const struct wall_denial *d, stru
         return true;
 }
 
+/* A socket that was refused is an effect of the network, or on one of the host's sockets. */
 static void describe_call(const struct wall_denial *d, struct box_denial *n)
 {
+        static const struct {
+                const char *begins, *code;
+        } sockets[] = { { "socket(AF_INET", "net" }, { "socket(AF_UNIX", "sock" } };
         const char *permit = wall_denial_words(d, n->what, sizeof n->what);
+        for (size_t i = 0; i < sizeof sockets / sizeof *sockets; i++)
+                if (strncmp(n->what, sockets[i].begins, strlen(sockets[i].begins)) == 0)
+                        (void) snprintf(n->code, sizeof n->code, "%s", sockets[i].code);
+        if (!permit && strcmp(n->code, "sock") == 0)
+                permit = "sock PATH";
         (void) snprintf(n->permit, sizeof n->permit, "%s", permit ? permit : "");
         (void) snprintf(n->layer, sizeof n->layer, "seccomp");
+}
+
+void keeper_add_denial(struct box *b, const struct box_denial *n)
+{
+        if (b->r.denial_count < DENIALS_MAX)
+                b->r.denials[b->r.denial_count++] = *n;
+        else
+                b->r.denials_lost++;
+}
+
+/* Who kept a limit. */
+static const char *limit_layer(const struct box *b, enum limit_key k)
+{
+        bool group = k == LIMIT_MEMORY  ? b->r.memory_by_group
+                     : k == LIMIT_PROCS ? b->r.procs_by_group
+                                        : k == LIMIT_CPU && b->r.cpu_by_group;
+        static const char *const others[LIMIT_KEY__COUNT] = {
+                [LIMIT_TIME] = "keeper",   [LIMIT_CPU] = "rlimit",    [LIMIT_MEMORY] = "rlimit",
+                [LIMIT_PROCS] = "rlimit",  [LIMIT_FILES] = "rlimit",  [LIMIT_DISK] = "mount",
+                [LIMIT_OUTPUT] = "keeper", [LIMIT_EGRESS] = "egress", [LIMIT_EFFECTS] = "egress",
+        };
+        return group ? "cgroup" : others[k];
+}
+
+/* Twice as much is the smallest line that is worth trying: how much would have been enough, nobody knows. */
+void keeper_note_limits(struct box *b)
+{
+        const struct policy_limits *l = policy_limits(b->c.policy);
+        for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++) {
+                if (!(b->r.limits_hit & (1u << k)))
+                        continue;
+                struct box_denial n = { .code = "limit", .count = 1, .on_host = -1 };
+                AUTO_BUF(what);
+                AUTO_BUF(permit);
+                policy_limit_line((enum limit_key) k, l->value[k], &what);
+                policy_limit_line((enum limit_key) k, 2 * l->value[k], &permit);
+                (void) snprintf(n.what, sizeof n.what, "%s", buf_str(&what));
+                (void) snprintf(n.permit, sizeof n.permit, "%s", buf_str(&permit));
+                (void) snprintf(n.layer, sizeof n.layer, "%s", limit_layer(b, (enum limit_key) k));
+                keeper_add_denial(b, &n);
+        }
 }
 
 static bool add_up(struct box_result *r, const struct box_denial *n)
@@ -141,12 +213,48 @@ static bool add_up(struct box_result *r, const struct box_denial *n)
         return false;
 }
 
+static bool wrote(const struct box_result *r, const char *path)
+{
+        for (unsigned i = 0; i < r->effect_count; i++)
+                if (r->effects[i].kind == TRIED_WRITE && strcmp(r->effects[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
+/* A box has a /tmp and a home of its own. What it looks for there and did not make, and the host has, is
+ * hidden from it: seen only where every open is. */
+static void note_hidden(struct box *b, const struct wall_denial *d)
+{
+        static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm", "/home/box" };
+        char path[sizeof d->path];
+        memcpy(path, d->path, sizeof path);
+        path[sizeof path - 1] = '\0';
+        struct effect f = { .kind = EFFECT_READ, .path = path };
+        if (d->kind != TRIED_READ || !any_covers(places, sizeof places / sizeof *places, path) ||
+            any_equals(places, sizeof places / sizeof *places, path) || !exists(path) || wrote(&b->r, path) ||
+            policy_decide(b->c.policy, &f).door)
+                return;
+        struct box_denial n = {
+                .code = "read", .layer = "mount", .count = 1, .on_host = 1, .weight = BOX_SETTING
+        };
+        char shown[sizeof n.what - 16];
+        (void) snprintf(n.path, sizeof n.path, "%s", path);
+        (void) snprintf(n.what, sizeof n.what, "read %s", str_inert(span_str(path), shown, sizeof shown));
+        (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
+                         sizeof n.program);
+        if (strcmp(shown, path) == 0)
+                (void) snprintf(n.permit, sizeof n.permit, "read %s", shown);
+        if (!add_up(&b->r, &n))
+                keeper_add_denial(b, &n);
+}
+
 /* With BOX_OBSERVE_ALL: what was done and nothing refused. */
 void keeper_note_effect(struct box *b, const struct wall_denial *d)
 {
         struct box_result *r = &b->r;
         if (b->c.observe != BOX_OBSERVE_ALL || d->kind >= TRIED__COUNT)
                 return;
+        note_hidden(b, d);
         if (!r->effects)
                 r->effects = calloc(EFFECTS_MAX, sizeof *r->effects);
         if (!r->effects || r->effect_count == EFFECTS_MAX) {
@@ -179,8 +287,5 @@ void keeper_note_denial(struct box *b, const struct wall_denial *d)
         }
         if (add_up(&b->r, &n))
                 return;
-        if (b->r.denial_count < DENIALS_MAX)
-                b->r.denials[b->r.denial_count++] = n;
-        else
-                b->r.denials_lost++;
+        keeper_add_denial(b, &n);
 }

@@ -263,6 +263,7 @@ static void finish(struct box *b)
         judge_signal(b);
         b->r.wall_ns = clock_mono_ns() - b->began_ns;
         keeper_work_end(b);
+        keeper_note_limits(b);
         if (b->output_error && b->r.end != BOX_FAILED) {
                 b->r.end = BOX_FAILED;
                 (void) err_set(&b->r.error, ERR_IO, b->output_error, "the output could not be written: %s",

@@ -373,6 +373,8 @@ static void add_denials(struct box *b)
 {
         for (unsigned i = 0; b->record && i < b->r.denial_count; i++) {
                 const struct box_denial *d = &b->r.denials[i];
+                if (strcmp(d->code, "limit") == 0)
+                        continue; /* has a record of its own */
                 struct ledger_record r = record_of(b, kind_of(d), LEDGER_DENIED);
                 r.target = d->what;
                 r.result = "denied";
@@ -420,7 +422,31 @@ static void add_limits(struct box *b)
         }
 }
 
-static void add_end(struct box *b)
+static enum ledger_kind kind_of_door(enum door_kind k) { return k == DOOR_RUN ? LEDGER_EXEC : LEDGER_FILE; }
+
+/* Where all was observed: each door for files and programs that was used. The others were not, and the end of
+ * the run says that it can be known. */
+static bool add_used(struct box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        bool *used = b->record ? keeper_doors_used(b) : NULL, known = used != NULL;
+        for (size_t i = 0; used && b->record && i < n; i++) {
+                if (!used[i])
+                        continue;
+                AUTO_BUF(line);
+                policy_door_line(&d[i], &line);
+                struct ledger_record r = record_of(b, kind_of_door(d[i].kind), LEDGER_OUTCOME);
+                r.target = d[i].path;
+                r.result = "door used";
+                ledger_more_text(&r, "line", buf_str(&line));
+                add(b, &r, NULL);
+        }
+        free(used);
+        return known;
+}
+
+static void add_end(struct box *b, bool observed)
 {
         static const char *const ends[] = {
                 "running", "failed", "not started", "exited", "signaled", "limit"
@@ -439,6 +465,8 @@ static void add_end(struct box *b)
         ledger_more_number(&r, "memory", (int64_t) b->r.memory_peak);
         ledger_more_number(&r, "wall-us", (int64_t) (b->r.wall_ns / 1000));
         ledger_more_number(&r, "denials-lost", b->r.denials_lost);
+        if (observed)
+                ledger_more_text(&r, "observed", "all");
         if (b->r.error.what[0])
                 ledger_more_text(&r, "error", b->r.error.what);
         caused_by_inputs(b->record, &r);
@@ -459,7 +487,7 @@ void record_finish(struct box *b)
         add_destinations(b);
         add_denials(b);
         add_limits(b);
-        add_end(b);
+        add_end(b, add_used(b));
         if (!b->record)
                 return;
         if (ledger_flush(b->record->ledger, END_WAIT_MS, &e) < 0)

@@ -35,6 +35,36 @@ static void add_limits(const struct box_result *r, struct buf *out)
                    r->cpu_by_group ? "cgroup" : "rlimit+sampling");
 }
 
+/* What to do about it, for whoever reads this: one sentence each. */
+static void add_steps(const struct box_denial *d, struct buf *out)
+{
+        static const struct {
+                const char *code, *step;
+        } steps[] = {
+                { "read", "ask `cordon why` what that line would show to hostile code" },
+                { "write", "review with `cordon diff` what an edit door held back, then `cordon apply`" },
+                { "run", "ask `cordon why` what that program could do" },
+                { "net", "let `cordon learn --net ask` propose the destinations" },
+                { "sock", "name one socket of the host; who talks to it may act as somebody else" },
+                { "limit", "see with `cordon run --json` what the run used" },
+                { "credential", "see with `cordon vault list` which credentials there are, and until when" },
+                { "call", "no door opens this call: it is one that a box never makes" },
+        };
+        AUTO_BUF(text);
+        buf_puts(out, ",\"next_steps\":[");
+        if (d->permit[0]) {
+                buf_printf(&text, "add the line: %s", d->permit);
+                buf_json(out, span_str(buf_str(&text)));
+        }
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+                if (strcmp(steps[i].code, d->code) == 0 && (!d->permit[0] || strcmp(d->code, "call") != 0)) {
+                        buf_puts(out, d->permit[0] ? "," : "");
+                        buf_json(out, span_str(steps[i].step));
+                }
+        buf_putc(out, ']');
+        out->failed = out->failed || text.failed;
+}
+
 static void add_denials(const struct box_result *r, struct buf *out)
 {
         buf_puts(out, ",\"denials\":[");
@@ -52,9 +82,17 @@ static void add_denials(const struct box_result *r, struct buf *out)
                         buf_json(out, span_str(d->permit));
                 else
                         buf_puts(out, "null");
+                if (d->on_host >= 0)
+                        buf_printf(out, ",\"on_host\":%s", d->on_host ? "true" : "false");
+                add_steps(d, out);
                 buf_putc(out, '}');
         }
-        buf_printf(out, "],\"denials_lost\":%u", r->denials_lost);
+        buf_printf(out, "],\"denials_lost\":%u,\"absent\":[", r->denials_lost);
+        for (unsigned i = 0; i < r->absent_count; i++) {
+                buf_puts(out, i ? "," : "");
+                buf_json(out, span_str(r->absent[i]));
+        }
+        buf_putc(out, ']');
 }
 
 /* Only where all of it was asked for. */

@@ -3,6 +3,7 @@
  * standard error. */
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -10,14 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
-enum { POLICY_BYTES = 1 << 20 };
+enum { POLICY_BYTES = 1 << 20, LIST_MAX = 16 };
 
 struct teach {
         cordon_learning l;
         const char *output, *policy;
-        bool json;
+        const char *net_to[LIST_MAX + 1], *with[LIST_MAX + 1];
+        bool json, log;
 };
 
 static int number(const char *value, unsigned most, unsigned *ret)
@@ -84,6 +87,99 @@ static int take_input(void *ctx, const char *value)
         return 0;
 }
 
+/* ---- the network, and credentials ---- */
+
+static int take_net(void *ctx, const char *value)
+{
+        static const char *const names[] = { [CORDON_LEARN_NET_DENY] = "deny",
+                                             [CORDON_LEARN_NET_MOCK] = "mock",
+                                             [CORDON_LEARN_NET_ASK] = "ask" };
+        for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+                if (strcmp(value, names[i]) == 0) {
+                        ((struct teach *) ctx)->l.net = (cordon_learn_net) i;
+                        return 0;
+                }
+        return cli_usage("--net takes deny, mock or ask, not %s", value), -1;
+}
+
+static int add_to(const char **list, const char *option, const char *value)
+{
+        size_t n = 0;
+        while (list[n])
+                n++;
+        if (n == LIST_MAX)
+                return cli_usage("%s can be given %d times", option, LIST_MAX), -1;
+        list[n] = value;
+        return 0;
+}
+
+static int take_net_to(void *ctx, const char *value)
+{
+        struct teach *t = ctx;
+        if (value[0] == '\0' || strpbrk(value, "/ *"))
+                return cli_usage("--net-to takes a host or host:port, not %s", value), -1;
+        t->l.net = CORDON_LEARN_NET_ASK;
+        t->l.net_to = t->net_to;
+        return add_to(t->net_to, "--net-to", value);
+}
+
+static int take_with(void *ctx, const char *value)
+{
+        struct teach *t = ctx;
+        t->l.with = t->with;
+        return add_to(t->with, "--with", value);
+}
+
+static int take_stage(void *ctx, const char *value)
+{
+        ((struct teach *) ctx)->l.stage = value;
+        return strcmp(value, "live") == 0 || strcmp(value, "test") == 0
+                       ? 0
+                       : (cli_usage("--stage takes live or test, not %s; --net mock reaches nothing", value),
+                          -1);
+}
+
+static int take_places(void *ctx, const char *value)
+{
+        ((struct teach *) ctx)->l.places = value;
+        return 0;
+}
+
+static int take_answers(void *ctx, const char *value)
+{
+        struct teach *t = ctx;
+        t->l.answers = value;
+        t->l.net = CORDON_LEARN_NET_MOCK;
+        return 0;
+}
+
+/* On the terminal, and only there: what the command prints or reads answers nothing. */
+static int ask(void *ctx, const char *to, const char *what)
+{
+        char answer[16] = "", shown_to[300], shown[330];
+        (void) ctx;
+        int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+        if (tty < 0)
+                return 0;
+        (void) str_inert(span_str(to), shown_to, sizeof shown_to);
+        (void) str_inert(span_str(what), shown, sizeof shown);
+        (void) tcflush(tty, TCIFLUSH); /* what was typed before the question is no answer to it */
+        (void) dprintf(
+                tty,
+                "cordon: %s\ncordon: let it reach %s for real, now and in every run of this learning? [y/N] ",
+                shown, shown_to);
+        ssize_t n = read(tty, answer, sizeof answer - 1);
+        (void) close(tty);
+        return n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int take_log(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct teach *) ctx)->log = true;
+        return 0;
+}
+
 #define SHARED                                                                                               \
         { "output", 'o', "FILE", "write the policy there, when it passes; never over another file",          \
           take_output },                                                                                     \
@@ -92,6 +188,14 @@ static int take_input(void *ctx, const char *value)
                 { "status", 0, "N", "the exit status that counts as passed (default: 0)", take_status },     \
                 { "seconds", 't', "N", "each run at most (default: 60)", take_seconds },                     \
                 { "boxes", 0, "N", "at most so many runs in all (default: 400)", take_boxes },               \
+                { "net", 0, "HOW", "deny (the default), mock or ask: what becomes of its network",           \
+                  take_net },                                                                                \
+                { "net-to", 0, "HOST", "ask, and to this host (or host:port) the answer is yes",             \
+                  take_net_to },                                                                             \
+                { "stage", 0, "STAGE", "with ask: where places lead, live or test", take_stage },            \
+                { "places", 0, "FILE", "where @name leads; hosts are proposed as places", take_places },     \
+                { "answers", 0, "FILE", "mock, with these recorded exchanges", take_answers },               \
+                { "with", 0, "NAME", "give it a dummy of this credential; never the real one", take_with },  \
                 { "json", 0, NULL, "for programs", take_json },                                              \
         {                                                                                                    \
                 0                                                                                            \
@@ -102,7 +206,9 @@ const struct cli_option learn_options[] = {
 };
 const struct cli_option tighten_options[] = {
         { "policy", 'p', "POLICY", "the policy whose doors are tried", take_policy },
-        { "runs", 'n', "RUNS", "prove the result so often (default: 3)", take_runs },
+        { "log", 0, NULL, "close what past runs did not use, from the ledger", take_log },
+        { "runs", 'n', "RUNS",
+          "prove the result so often; with --log, at least so many past runs (default: 3)", take_runs },
         SHARED,
 };
 
@@ -132,7 +238,8 @@ static void print_json(const cordon_learned *r)
         buf_json(&out, span_str(r->policy));
         buf_puts(&out, ",\"closed\":");
         buf_json(&out, span_str(r->closed));
-        buf_printf(&out, ",\"refused\":%s,\"last\":", r->refused_json);
+        buf_printf(&out, ",\"past_runs\":%u,\"past_observed\":%u,\"refused\":%s,\"last\":", r->past_runs,
+                   r->past_observed, r->refused_json);
         buf_json(&out, span_str(r->passed ? "" : r->last));
         buf_puts(&out, "}\n");
         (void) fputs(buf_str(&out), stdout);
@@ -142,6 +249,10 @@ static void say_refused(const cordon_learned *r)
 {
         if (r->refused[0])
                 (void) fprintf(stderr, "cordon: tried, and never learned:\n%s", r->refused);
+        if (!r->passed && strstr(r->refused, "  network: "))
+                (void) fprintf(stderr, "cordon: hint: nothing was let out; --net ask asks for each "
+                                       "destination, --net-to HOST "
+                                       "agrees to one, --answers FILE answers without a network\n");
 }
 
 static int give(const struct teach *t, const cordon_learned *r)
@@ -164,10 +275,11 @@ static int give(const struct teach *t, const cordon_learned *r)
 static int prepare(struct teach *t, int argc, char **argv, const char *verb)
 {
         int at = cli_options(argc, argv, cli_verb_find(verb), t, NULL);
-        if (at >= 0 && at == argc)
+        if (at >= 0 && at == argc && !t->log)
                 return cli_usage("there is no command; for example: cordon %s -- ls", verb), -1;
-        if (at >= 0)
+        if (at >= 0 && at < argc)
                 t->l.argv = (const char *const *) argv + at;
+        t->l.agree = ask;
         return at < 0 ? -1 : 0;
 }
 
@@ -214,20 +326,36 @@ static char *read_policy(const char *path, size_t *ret_len)
         return text;
 }
 
+/* What the proposal rests on. */
+static void say_evidence(const cordon_learned *r)
+{
+        cli_note("%u past runs under this policy, %u of them observed in full; %u doors, %u left%s",
+                 r->past_runs, r->past_observed, r->doors_before, r->doors,
+                 r->replayed ? ", replayed" : ", not replayed");
+        if (r->past_observed < r->runs)
+                cli_note("doors for files and programs are judged by %u runs with --observe all or more; "
+                         "there are %u",
+                         r->runs, r->past_observed);
+}
+
 static int tighten(struct teach *t)
 {
         cordon_learned r;
         cordon_error e = { 0 };
-        if (cordon_tighten(&t->l, &r, &e) < 0)
+        if ((t->log ? cordon_tighten_log : cordon_tighten)(&t->l, &r, &e) < 0)
                 return cli_error(&e);
         int status = give(t, &r);
         if (!t->json && r.passed) {
                 for (char *line = r.closed, *end; *line; line = end + 1) {
                         end = strchr(line, '\n');
-                        (void) fprintf(stderr, "cordon: not needed: %.*s\n", (int) (end - line), line);
+                        (void) fprintf(stderr, "cordon: not %s: %.*s\n", t->log ? "used" : "needed",
+                                       (int) (end - line), line);
                 }
-                cli_note("%u boxes; %u doors, %u needed%s", r.boxes, r.doors_before, r.doors,
-                         r.complete ? "" : "; not every door was tried without");
+                if (t->log)
+                        say_evidence(&r);
+                else
+                        cli_note("%u boxes; %u doors, %u needed%s", r.boxes, r.doors_before, r.doors,
+                                 r.complete ? "" : "; not every door was tried without");
         }
         cordon_learned_done(&r);
         return status;

@@ -234,6 +234,17 @@ static void follow_size(cordon_box *b)
 
 /* ---- what is said at the end ---- */
 
+/* As it is typed: what follows the word is one argument. */
+static void say_permit(const char *line)
+{
+        const char *rest = strchr(line, ' ');
+        bool quote = rest && strchr(rest + 1, ' ') && !strpbrk(rest, "'\"");
+        if (quote)
+                (void) fprintf(stderr, "; to permit: --%.*s '%s'", (int) (rest - line), line, rest + 1);
+        else
+                (void) fprintf(stderr, "; to permit: --%s", line);
+}
+
 static void say_denial(const cordon_denial *d)
 {
         (void) fprintf(stderr, "  %s%s%s", d->what, d->program[0] ? " by " : "", d->program);
@@ -241,7 +252,7 @@ static void say_denial(const cordon_denial *d)
                 (void) fprintf(stderr, ", %u times", d->count);
         (void) fprintf(stderr, ": %s", d->layer);
         if (d->permit[0])
-                (void) fprintf(stderr, "; to permit: --%s", d->permit);
+                say_permit(d->permit);
         (void) fputc('\n', stderr);
 }
 
@@ -251,6 +262,8 @@ static void say_denials(const cordon_result *r)
         bool well = r->end == CORDON_EXITED && r->code == 0;
         size_t shown = 0, kept = 0;
         for (size_t i = 0; i < r->denial_count; i++) {
+                if (strcmp(r->denials[i].code, "limit") == 0)
+                        continue; /* said above */
                 if (r->denials[i].minor > (well ? 0 : 1)) {
                         kept += r->denials[i].minor == 1;
                         continue;
@@ -262,6 +275,9 @@ static void say_denials(const cordon_result *r)
         if (shown && kept)
                 (void) fprintf(stderr, "  and %zu setting%s of the system, which --json lists\n", kept,
                                kept == 1 ? "" : "s");
+        if (!well && !shown && r->absent[0])
+                cli_note("looked for, and not there outside the box either: %s%s%s", r->absent[0],
+                         r->absent[1] ? ", " : "", r->absent[1] ? r->absent[1] : "");
 }
 
 /* What an edit door held back, and what to type next. */

@@ -134,6 +134,8 @@ static void decide(struct broker *b, int fd)
         else if (!open)
                 refuse(b, fd, &q, d.answer == ANSWER_ALLOW ? "the door has closed (`until`)" : gap_words(&d),
                        q.permit);
+        else if (b->stage == POLICY_STAGE_MOCK)
+                refuse(b, fd, &q, "the stage is mock and bytes have no recorded answer", "");
         else if (books_enter(b, d.door, &why) < 0)
                 refuse(b, fd, &q, why, "");
         else

@@ -107,10 +107,24 @@ static struct item *append(struct learn *l, const struct learn_access *a)
         it->a.path = arena_str(&l->mem, a->path);
         it->a.method = arena_str(&l->mem, a->method ? a->method : "");
         it->a.program = arena_str(&l->mem, a->program ? a->program : "");
+        it->a.with = NULL;
         if (l->mem.failed)
                 return NULL;
         l->n++;
         return it;
+}
+
+/* What was known of it and what is new: a person has agreed by now, or it was seen to carry a credential. */
+static bool merge(struct learn *l, struct item *it, const struct learn_access *a)
+{
+        bool news = (a->agreed && !it->a.agreed) || (a->with && !it->a.with);
+        it->a.on_host |= a->on_host;
+        it->a.agreed |= a->agreed;
+        if (a->with && (!it->a.with || strcmp(it->a.with, a->with) != 0)) {
+                it->a.with = arena_str(&l->mem, a->with);
+                l->failed |= !it->a.with;
+        }
+        return news;
 }
 
 bool learn_add(struct learn *l, const struct learn_access *a, unsigned run)
@@ -120,9 +134,10 @@ bool learn_add(struct learn *l, const struct learn_access *a, unsigned run)
         struct item *it = find(l, a);
         if (!it)
                 it = append(l, a);
-        if (!it || it->runs & (UINT64_C(1) << run))
+        if (!it)
                 return false;
+        bool news = merge(l, it, a) || !(it->runs & (UINT64_C(1) << run));
         it->runs |= UINT64_C(1) << run;
-        it->a.on_host |= a->on_host;
-        return !it->sensitive && (it->a.on_host || a->kind == LEARN_WRITE || a->kind == LEARN_NET);
+        return news && !it->sensitive &&
+               (it->a.on_host || a->kind == LEARN_WRITE || (a->kind == LEARN_NET && it->a.agreed));
 }

@@ -76,8 +76,21 @@ bool trial_passes(struct trial *t);
 /* Closes what it can, and proves what is left. */
 void trial_close(struct trial *t, unsigned runs, struct learn_result *ret);
 
+/* ---- draft.c ---- */
+/* How often it was seen, as a comment, and `until` where that was once. */
+void draft_finish(const struct learn *l, uint64_t mask, struct learn_draft *d, struct learn_line *line,
+                  uint64_t runs);
+
 /* ---- net.c ---- */
 void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d);
 const char *net_sensitive(const char *dest);
+/* Why this one is not learned, also for what the others show: "tunnel", "network" ...; NULL: it is. */
+const char *net_reason(const struct learn *l, const struct item *it);
+/* A name that was asked for, and then a connection to it was told: the name alone says nothing more. */
+bool net_is_told_better(const struct learn *l, const struct item *it);
+/* Does it lead to this host? */
+bool net_has_host(const struct item *it, const char *host);
+/* "GET https://host/path", "host:port": as an `expect` line has it. False: no line can have it. */
+bool net_effect(const struct item *it, struct buf *out);
 
 static inline unsigned bits(uint64_t m) { return (unsigned) __builtin_popcountll(m); }

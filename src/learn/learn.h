@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "policy/policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,10 +38,13 @@ enum learn_look { LEARN_NOTHING = 0, LEARN_FILE, LEARN_DIRECTORY };
 /* One thing a program in a box tried and was refused. */
 struct learn_access {
         enum learn_kind kind;
-        const char *path; /* READ WRITE RUN: absolute; NET: "https://host/path" or "host:port"; CALL: words */
+        const char *path; /* READ WRITE RUN: absolute; NET: "https://host/path", "host:port", or a name alone;
+                           * CALL: words */
         const char *method;  /* NET, or NULL */
         const char *program; /* who tried, or "" */
         bool on_host;        /* READ WRITE RUN: it exists outside */
+        bool agreed;         /* NET: a person agreed to it, or nothing leaves: a line may lead there */
+        const char *with;    /* NET: the credential whose dummy it carried, or NULL */
 };
 
 struct learn_context {
@@ -51,14 +55,18 @@ struct learn_context {
         unsigned runs;           /* how many are asked for, 1..LEARN_RUNS_MAX */
         int64_t now;             /* unix seconds, for `until` */
         bool blind;       /* a miss below {work} is not told: it is opened, then narrowed to what was used */
-        bool edits, nets; /* this build holds such doors: they are replayed, not only proposed */
+        bool edits, nets; /* such doors can be held: they are replayed, not only proposed */
         /* What is at a path of the host. */
         enum learn_look (*look)(void *ctx, const char *path);
         void *look_ctx;
+        /* The place that a URL lies in, as "@name/rest"; false: none. NULL: there are no places. */
+        bool (*place)(void *ctx, const char *url, struct buf *ret);
+        void *place_ctx;
 };
 
 /* ---- never learned ---- */
-/* Why an access is never learned: "keys", "tokens", "agent", "metadata", "system" ...; NULL: it may be. */
+/* Why an access is never learned: "keys", "tokens", "agent", "metadata", "private", "tunnel", "system" ...;
+ * NULL: it may be. */
 const char *learn_is_sensitive(const struct learn_access *a);
 
 /* ---- what was seen ---- */
@@ -99,6 +107,7 @@ struct learn_outcome {
         int status;                        /* as a shell would see it */
         uint8_t digest[LEARN_STREAMS][32]; /* of what it printed: standard output, standard error */
         char why[376];                     /* not started: why */
+        bool again;                        /* another round will tell more, whatever the draft says */
 };
 struct learn_runner {
         /* Runs the command once with this policy; tells what was refused to `l` (NULL: nobody asks). 0, or -1
@@ -126,9 +135,32 @@ int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *re
 int learn_tighten(struct learn_draft *d, struct learn_runner *r, unsigned runs, struct learn_result *ret,
                   struct err *e);
 
+/* What past runs under a policy are known to have used. */
+struct learn_evidence {
+        const char *const *lines; /* doors for files and programs, as policy_door_line() has them */
+        size_t line_count;
+        const char *const *dests; /* "host:port" */
+        size_t dest_count;
+        unsigned runs;     /* all of which tell of net doors */
+        unsigned observed; /* of them, those that tell of files and programs too */
+        unsigned need;     /* fewer prove nothing */
+        struct policy_context at;
+};
+/* Closes what none of them used. What they cannot tell of stays. */
+void learn_close_unused(struct learn_draft *d, const struct learn_evidence *ev);
+/* Does the command pass with the draft as it is, `runs` times? */
+int learn_replay(struct learn_draft *d, struct learn_runner *r, unsigned runs, struct learn_result *ret,
+                 struct err *e);
+
 /* ---- what was refused for good ---- */
 /* One a line: kind, what, who; "" when nothing. */
 void learn_refused(const struct learn *l, bool json, struct buf *out);
+
+/* ---- credentials that are none ---- */
+enum { LEARN_DUMMY_MAX = 128 };
+/* What a program takes for the credential of this name or variable: right prefix, length and letters, and
+ * made of `seed` alone. `which` 0 and 1 give two of equal length that differ. */
+void learn_dummy(const char *name, const uint8_t seed[32], unsigned which, char ret[LEARN_DUMMY_MAX]);
 
 /* ---- advice for stock tasks ---- */
 struct learn_task {

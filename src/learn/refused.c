@@ -27,10 +27,10 @@ static bool too_wide(const struct learn *l, const struct item *it, struct buf *o
 
 static const char *reason(const struct learn *l, const struct item *it, struct buf *out)
 {
+        if (it->a.kind == LEARN_NET)
+                return net_is_told_better(l, it) ? NULL : net_reason(l, it);
         if (it->sensitive)
                 return it->sensitive;
-        if (it->a.kind == LEARN_NET && !l->c.nets)
-                return "network";
         return too_wide(l, it, out) ? "too-wide" : NULL;
 }
 
@@ -48,7 +48,10 @@ static void one(const struct item *it, const char *why, bool json, struct buf *o
         }
         buf_printf(out, "%s{\"reason\":\"%s\",\"kind\":\"%s\",\"what\":", out->n > 1 ? "," : "", why,
                    words[it->a.kind]);
-        buf_json(out, span_str(it->a.path));
+        AUTO_BUF(what);
+        buf_printf(&what, "%s%s%s", it->a.method, it->a.method[0] ? " " : "", it->a.path);
+        out->failed = out->failed || what.failed;
+        buf_json(out, span_str(buf_str(&what)));
         buf_puts(out, ",\"program\":");
         buf_json(out, span_str(it->a.program));
         buf_putc(out, '}');

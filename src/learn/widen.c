@@ -47,7 +47,8 @@ static int widen_run(struct learn *l, struct learn_runner *r, unsigned run, stru
         for (unsigned round = 0; round < LEARN_ROUNDS_MAX && r->boxes < most; round++) {
                 if (run_round(l, r, run, ret, e) < 0)
                         return -1;
-                if (!ret->last.started || same_draft(l, run, &before))
+                bool same = same_draft(l, run, &before);
+                if (!ret->last.started || (same && !ret->last.again))
                         break;
         }
         ret->runs_passed += ret->last.started && ret->last.status == r->want;

@@ -231,6 +231,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .output_bytes = r->output_bytes,
                                  .denials = b->denials,
                                  .denial_count = r->denial_count,
+                                 .absent = b->absent,
                                  .work = r->has_work && r->work.kept ? r->work.run : "",
                                  .work_entries = r->work.entries,
                                  .work_flagged = r->work.flagged,
@@ -240,6 +241,8 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                                        ? (const cordon_error *) (const void *) &r->work_error
                                                        : NULL,
                                  .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
+        for (unsigned i = 0; i <= ABSENT_MAX; i++)
+                b->absent[i] = i < r->absent_count ? r->absent[i] : NULL;
         for (unsigned i = 0; i < r->denial_count; i++)
                 b->denials[i] = (cordon_denial){ r->denials[i].what,        r->denials[i].layer,
                                                  r->denials[i].program,     r->denials[i].permit,

@@ -56,6 +56,8 @@ static int give(struct cordon_box *b, struct vault_request *q, struct err *e)
 
 int lib_grants(struct cordon_box *b, struct err *e)
 {
+        if (b->dummies)
+                return lib_dummies_give(b, e);
         if (b->stage == POLICY_STAGE_MOCK)
                 return 0; /* nothing is sent, so nothing is opened */
         struct vault_request *q = calloc(1, sizeof *q);

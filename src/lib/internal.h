@@ -15,6 +15,15 @@ struct cordon_policy {
         bool from_file; /* a file was given: nothing is opened by default */
 };
 
+/* Credentials of a box that is learned: never the vault's (dummies.c). */
+struct lib_dummies {
+        uint8_t seed[32];
+        struct {
+                char name[NAME_MAX_BYTES];
+        } v[16];
+        unsigned count;
+};
+
 struct cordon_box {
         cordon_policy *policy;
         char **argv;
@@ -43,6 +52,7 @@ struct cordon_box {
         struct policy_places *places;
         struct vault_told *told; /* placeholders of the credentials that doors name */
         size_t told_count;
+        const struct lib_dummies *dummies; /* not NULL: these, and the vault is not asked; borrowed */
         int grants; /* the pipe with the credentials themselves, for the broker; or -1 */
         struct plan *plan;
         struct box *box;
@@ -52,6 +62,7 @@ struct cordon_box {
         char limits_hit[128];
         cordon_result result;
         cordon_denial denials[DENIALS_MAX];
+        const char *absent[ABSENT_MAX + 1];
 };
 
 static inline struct err *to_err(cordon_error *e) { return (struct err *) (void *) e; }
@@ -75,6 +86,11 @@ void lib_prepare_ledger(struct cordon_box *b);
 /* policy.c: a whole file of at most 1 MB; the caller frees. NULL with e set. */
 char *lib_slurp(const char *path, size_t *ret_len, struct err *e);
 char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e);
+
+/* dummies.c */
+int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err *e);
+int lib_dummies_add(struct lib_dummies *d, const char *name, struct err *e);
+int lib_dummies_give(struct cordon_box *b, struct err *e);
 
 /* grants.c: has the vault write what doors name into b->grants. */
 int lib_grants(struct cordon_box *b, struct err *e);

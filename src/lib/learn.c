@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/str.h"
-#include "lib/internal.h"
+#include "lib/teacher.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,16 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RUNS = 3, SECONDS = 60, TAIL = 2048 };
-
-struct teacher { /* what one run needs to know */
-        const cordon_learning *o;
-        struct policy_context at; /* what {work} and {home} mean */
-        struct sha256 printed[2]; /* standard output, standard error */
-        bool blind;      /* {work} lies where the box has files of its own: misses there are not told */
-        char tail[TAIL]; /* the end of what it said on standard error */
-        size_t tail_len;
-};
+enum { RUNS = 3, SECONDS = 60 };
 
 static enum learn_look look(void *ctx, const char *path)
 {
@@ -61,7 +52,7 @@ static void on_output(void *ctx, int stream, const void *data, size_t len)
 static const struct {
         const char *code;
         enum learn_kind kind;
-} kinds[] = { { "read", LEARN_READ }, { "write", LEARN_WRITE }, { "run", LEARN_RUN }, { "net", LEARN_NET } };
+} kinds[] = { { "read", LEARN_READ }, { "write", LEARN_WRITE }, { "run", LEARN_RUN } };
 
 static bool in_program_directory(const char *path)
 {
@@ -110,12 +101,20 @@ static void tell_used(struct learn *l, unsigned run, cordon_box *b, const char *
         }
 }
 
-static void tell(struct learn *l, unsigned run, const cordon_denial *d)
+/* With a net door a box has files of its own for these. */
+static bool comes_with_net(const struct teacher *t, const char *path)
+{
+        return t->net.wanted && t->o->net != CORDON_LEARN_NET_DENY &&
+               (strcmp(path, "/etc/hosts") == 0 || strcmp(path, "/etc/resolv.conf") == 0);
+}
+
+static void tell(struct teacher *t, struct learn *l, unsigned run, const cordon_denial *d)
 {
         enum { ALWAYS_LOOKED_FOR = 2 };
         struct learn_access a = { .kind = LEARN_CALL, .path = d->what, .program = d->program };
-        if (d->minor == ALWAYS_LOOKED_FOR || is_our_search(d))
-                return;
+        if (d->minor == ALWAYS_LOOKED_FOR || is_our_search(d) || strcmp(d->layer, "egress") == 0 ||
+            teacher_net_socket(t, d) || comes_with_net(t, d->path))
+                return; /* what the broker refused is told by teacher_net_tell(), in more words */
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
                 if (strcmp(d->code, kinds[i].code) == 0)
                         a = (struct learn_access){ .kind = kinds[i].kind,
@@ -141,11 +140,23 @@ static int load_draft(cordon_policy *p, const struct teacher *t, const char *tex
                        : cordon_policy_check(p, e);
 }
 
+/* In a box /tmp is its own: what of the host's is looked for there is seen only where every open is. */
+static bool names_private_place(const char *const *argv)
+{
+        for (; *argv; argv++)
+                if (strstr(*argv, "/tmp/") || strstr(*argv, "/dev/shm/"))
+                        return true;
+        return false;
+}
+
 static void configure(cordon_box *b, struct teacher *t)
 {
-        (void) cordon_box_set(b, CORDON_OBSERVE, t->blind ? "all" : "denials");
+        bool all = t->blind || names_private_place(t->o->argv);
+        (void) cordon_box_set(b, CORDON_OBSERVE, all ? "all" : "denials");
         (void) cordon_box_set(b, CORDON_CWD_MADE, "1");
         (void) cordon_box_set(b, CORDON_SINGLE_THREAD, "1");
+        teacher_net_configure(t, b);
+        b->dummies = &t->dummies;
         cordon_box_on_output(b, on_output, t);
         if (t->o->input >= 0 && lseek(t->o->input, 0, SEEK_SET) == 0)
                 cordon_box_stdio(b, 0, t->o->input);
@@ -194,9 +205,14 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
         for (size_t i = 0; i < 2; i++)
                 sha256_end(&t->printed[i], ret->digest[i]);
         for (size_t i = 0; l && i < r->denial_count; i++)
-                tell(l, run, &r->denials[i]);
+                (void) teacher_net_socket(t, &r->denials[i]);
+        for (size_t i = 0; l && i < r->denial_count; i++)
+                tell(t, l, run, &r->denials[i]);
+        if (l)
+                teacher_net_tell(t, l, run, b);
         if (l && t->blind)
                 tell_used(l, run, b, t->at.work);
+        ret->again = t->net.again;
         return 0;
 }
 
@@ -208,12 +224,17 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
         cordon_policy *p = cordon_policy_new();
         cordon_box *b = p ? cordon_box_new(p) : NULL;
         int r = -1;
+        AUTO_BUF(text);
+        buf_puts(&text, policy);
+        if (l)
+                teacher_net_doors(t, &text);
+        t->net.again = false;
         t->tail_len = 0;
         for (size_t i = 0; i < 2; i++)
                 sha256_init(&t->printed[i]);
-        if (!b || cordon_box_command(b, t->o->argv) < 0)
+        if (!b || text.failed || cordon_box_command(b, t->o->argv) < 0)
                 (void) err_set(pe, ERR_MEMORY, 0, "no memory");
-        else if (load_draft(p, t, policy, e) < 0) {
+        else if (load_draft(p, t, buf_str(&text), e) < 0) {
                 not_started(ret, e);
                 r = 0;
         } else {
@@ -289,13 +310,16 @@ static bool in_private_place(const char *work)
 
 static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
 {
-        if (!t->o->argv || !t->o->argv[0])
+        if (!t->from_log && (!t->o->argv || !t->o->argv[0]))
                 return err_set(to_err(e), ERR_USAGE, 0, "there is no command to run");
         if (cordon_policy_add(p, "use", "none", e) < 0 || cordon_policy_check(p, e) < 0)
                 return -1;
         t->at = lib_context(p);
         t->blind = in_private_place(t->at.work);
-        return 0;
+        t->net.holds = holds(t, "net https://cordon.invalid/ GET\n");
+        if (lib_dummies_begin(&t->dummies, t->o->with, to_err(e)) < 0)
+                return -1;
+        return teacher_net_begin(t, e);
 }
 
 /* ---- the results ---- */
@@ -309,7 +333,7 @@ static char *text_of(struct buf *b)
 static void say_last(const struct teacher *t, const struct learn_outcome *last, cordon_learned *ret)
 {
         AUTO_BUF(out);
-        char inert[TAIL + 1];
+        char inert[TEACHER_TAIL + 1];
         size_t n = 0;
         for (size_t i = 0; i < t->tail_len; i++)
                 if (t->tail[i] == '\n' || ((unsigned char) t->tail[i] >= 32 && t->tail[i] != 127))
@@ -385,7 +409,10 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                                    .now = clock_wall_s(),
                                    .blind = t->blind,
                                    .edits = holds(t, "edit {work}\n"),
-                                   .look = look };
+                                   .nets = t->net.holds && t->o->net != CORDON_LEARN_NET_DENY,
+                                   .look = look,
+                                   .place = t->net.places ? teacher_net_place : NULL,
+                                   .place_ctx = t };
         struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
         struct learn_result result = { 0 };
         struct learn *l = learn_new(&c);
@@ -414,6 +441,8 @@ static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                 learn_draft_done(&result.draft);
                 return -1;
         }
+        for (size_t i = 0; t->o->net == CORDON_LEARN_NET_DENY && i < result.draft.n; i++)
+                result.draft.v[i].keep |= strncmp(result.draft.v[i].text, "net ", 4) == 0; /* not tried */
         ret->doors_before = (unsigned) learn_doors(&result.draft);
         ret->runs = t->o->runs ? t->o->runs : RUNS;
         int bad = learn_tighten(&result.draft, &r, ret->runs, &result, to_err(e));
@@ -426,15 +455,37 @@ static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
         return bad < 0 ? -1 : finish(ret, e);
 }
 
+static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *e)
+{
+        struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
+        struct learn_result result = { .passed = true, .complete = true };
+        ret->runs = t->o->runs ? t->o->runs : RUNS;
+        ret->replayed = t->o->argv && t->o->argv[0];
+        int bad = learn_split(span_of(t->o->policy, t->o->policy_len), &result.draft, to_err(e));
+        ret->doors_before = bad < 0 ? 0 : (unsigned) learn_doors(&result.draft);
+        if (bad == 0)
+                bad = teacher_close_unused(t, &result.draft, ret, e);
+        if (bad == 0 && ret->replayed)
+                bad = learn_replay(&result.draft, &r, ret->runs, &result, to_err(e));
+        if (bad == 0) {
+                fill(ret, &result, &r);
+                fill_refused(ret, NULL);
+                say_last(t, &result.last, ret);
+        }
+        learn_draft_done(&result.draft);
+        return bad < 0 ? -1 : finish(ret, e);
+}
+
 static int teach(const cordon_learning *o, cordon_learned *ret, cordon_error *e,
                  int (*with)(struct teacher *, cordon_learned *, cordon_error *))
 {
-        struct teacher t = { .o = o };
+        struct teacher t = { .o = o, .from_log = with == tighten_by_log };
         cordon_policy *p = cordon_policy_new();
         *ret = (cordon_learned){ 0 };
         int r = p ? place_teacher(&t, p, e) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");
         if (r == 0)
                 r = with(&t, ret, e);
+        teacher_net_done(&t);
         cordon_policy_free(p);
         return r;
 }
@@ -447,4 +498,9 @@ int cordon_learn(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
 int cordon_tighten(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
 {
         return teach(o, ret, e, tighten_with);
+}
+
+int cordon_tighten_log(const cordon_learning *o, cordon_learned *ret, cordon_error *e)
+{
+        return teach(o, ret, e, tighten_by_log);
 }

@@ -295,6 +295,8 @@ void policy_difference(const struct checked_policy *c, const struct effect *f, c
                        struct buf *out);
 /* A token as a line writes it: quoted where it must be. */
 void policy_put_token(struct buf *out, const char *text);
+/* "limit memory 512M". */
+void policy_limit_line(enum limit_key k, uint64_t value, struct buf *out);
 /* One door as a line, without a newline. */
 void policy_door_line(const struct door *d, struct buf *out);
 

@@ -144,3 +144,9 @@ void policy_show(const struct checked_policy *c, struct buf *out)
         for (size_t i = 0; i < c->n_expects; i++)
                 buf_printf(out, "%s\n", c->expects[i]);
 }
+
+void policy_limit_line(enum limit_key k, uint64_t value, struct buf *out)
+{
+        char text[32];
+        buf_printf(out, "limit %s %s", policy_limit_name(k), limit_print(k, value, text));
+}

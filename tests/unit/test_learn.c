@@ -65,6 +65,7 @@ static void tell(struct learn *l, const struct need *n, unsigned run)
         struct learn_access a = { .kind = kind_of(n->effect),
                                   .path = strchr(n->effect, ' ') + 1,
                                   .program = "job",
+                                  .agreed = true,
                                   .on_host = !(n->flags & ABSENT) && kind_of(n->effect) != LEARN_CALL };
         char method[16] = "";
         if (a.kind == LEARN_NET && sscanf(a.path, "%15s", method) == 1) {
@@ -394,7 +395,8 @@ static void test_learn__requests_fold_to_host_and_first_segment(void)
         learn_print(&d, true, &t.text);
         CHECK_LINE(t, "net https://api.example/v1/** GET POST");
         CHECK_LINE(t, "net https://api.example/health GET");
-        CHECK(!strstr(buf_str(&t.text), "169.254"));
+        CHECK_LINE(t, "expect deny net GET http://169.254.169.254/latest");
+        CHECK(!strstr(buf_str(&t.text), "\nnet http://169.254"));
         learn_refused(l, false, &t.refused);
         CHECK(strstr(buf_str(&t.refused), "metadata: net GET http://169.254.169.254/latest"));
         told_done(&t);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/dummies.c - credentials for a box that is learned or tightened: the vault is never asked. The broker
+ * gets grants of the right shape whose secret is a dummy too, so that it swaps, refuses and tells as it
+ * would; no real secret can be loaded, whatever the policy says. */
+#include "base/fd.h"
+#include "learn/learn.h"
+#include "lib/internal.h"
+#include "store/store.h"
+#include "vault/vault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+_Static_assert((int) LEARN_DUMMY_MAX < (int) GRANT_SECRET_MAX, "it fits");
+
+/* NAME of the environment: capitals, digits and underscores. */
+static bool is_variable(const char *name)
+{
+        return name[0] && name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
+}
+
+/* What the vault's entry says of where it goes; it is in the clear, and made by nobody here. */
+static void bind_as_in_vault(struct vault_meta *m)
+{
+        char path[STORE_PATH_MAX], vault[STORE_PATH_MAX + 8];
+        struct err none;
+        struct vault_meta known;
+        if (store_path(path, &none) < 0)
+                return;
+        (void) snprintf(vault, sizeof vault, "%s/vault", path);
+        AUTO_FD(dir, open(vault, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+        if (dir >= 0 && vault_meta_load(dir, m->name, &known, &none) == 0)
+                *m = known;
+}
+
+int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err *e)
+{
+        if (getrandom(d->seed, sizeof d->seed, 0) != sizeof d->seed)
+                return err_set(e, ERR_HOST, errno, "the kernel gives no random bytes");
+        for (const char *const *x = with; x && *x; x++)
+                if (lib_dummies_add(d, *x, e) < 0)
+                        return -1;
+        return 0;
+}
+
+int lib_dummies_add(struct lib_dummies *d, const char *name, struct err *e)
+{
+        for (unsigned i = 0; i < d->count; i++)
+                if (strcmp(d->v[i].name, name) == 0)
+                        return 0;
+        if (!vault_name_ok(name) || strlen(name) >= sizeof d->v[0].name)
+                return err_set(e, ERR_USAGE, 0, "%.60s cannot name a credential: letters, digits, . _ and -",
+                               name);
+        if (d->count == sizeof d->v / sizeof *d->v)
+                return err_set(e, ERR_POLICY, 0, "learning takes %u credentials at most", d->count);
+        (void) snprintf(d->v[d->count++].name, sizeof d->v[0].name, "%s", name);
+        return 0;
+}
+
+static void make_grant(const struct lib_dummies *d, const char *name, struct grant *g,
+                       struct vault_told *told)
+{
+        struct vault_meta m = { .where = GRANT_HEADER, .field = "Authorization", .before = "Bearer " };
+        char secret[LEARN_DUMMY_MAX], shown[LEARN_DUMMY_MAX];
+        (void) snprintf(m.name, sizeof m.name, "%s", name);
+        if (is_variable(name))
+                (void) snprintf(m.env, sizeof m.env, "%s", name);
+        bind_as_in_vault(&m);
+        const char *shape = m.env[0] ? m.env : name;
+        learn_dummy(shape, d->seed, 0, shown);
+        learn_dummy(shape, d->seed, 1, secret);
+        *g = (struct grant){ .size = sizeof *g,
+                             .where = (uint16_t) m.where,
+                             .length = (uint32_t) strlen(shown) };
+        memcpy(g->name, m.name, sizeof g->name);
+        memcpy(g->field, m.field, sizeof g->field);
+        memcpy(g->before, m.before, sizeof g->before);
+        memcpy(g->after, m.after, sizeof g->after);
+        memcpy(g->secret, secret, g->length);
+        memcpy(g->placeholder, shown, g->length);
+        memcpy(told->name, m.name, sizeof told->name);
+        memcpy(told->env, m.env, sizeof told->env);
+        (void) snprintf(told->placeholder, sizeof told->placeholder, "%s", shown);
+}
+
+/* Doors may name others than were asked for: those get a dummy as well. */
+static int collect(const struct cordon_box *b, struct lib_dummies *all, struct err *e)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        *all = *b->dummies;
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_NET && d[i].net.credential &&
+                    lib_dummies_add(all, d[i].net.credential, e) < 0)
+                        return -1;
+        return 0;
+}
+
+int lib_dummies_give(struct cordon_box *b, struct err *e)
+{
+        struct lib_dummies all;
+        int ends[2];
+        if (collect(b, &all, e) < 0)
+                return -1;
+        if (all.count == 0)
+                return 0;
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return err_set(e, ERR_IO, errno, "no pipe for credentials");
+        AUTO_FD(in, ends[0]);
+        AUTO_FD(out, ends[1]);
+        b->told = calloc(all.count, sizeof *b->told);
+        struct grant *g = malloc(sizeof *g);
+        int bad = !b->told || !g || fcntl(out, F_SETPIPE_SZ, 1 << 18) < 0 ? -1 : 0;
+        for (unsigned i = 0; bad == 0 && i < all.count; i++) {
+                make_grant(&all, all.v[i].name, g, &b->told[i]);
+                bad = fd_write_all(out, g, sizeof *g);
+        }
+        free(g);
+        if (bad < 0)
+                return err_set(e, ERR_MEMORY, errno, "no room for the dummies of credentials");
+        b->told_count = all.count;
+        b->grants = TAKE_FD(in);
+        return 0;
+}
