@@ -132,6 +132,7 @@ struct box_config {
         unsigned short rows, columns; /* of the terminal at the start */
         bool single_thread;           /* the calling program has one thread */
         enum box_observe observe;     /* what is told of refusals; the walls are the same */
+        bool signals_stay_in;         /* Landlock keeps the payload's signals from the observer beside it */
         enum box_ledger ledger;
         const char *trace_in, *trace_out; /* W3C trace context of the caller and of the run; or NULL */
         const char *cause;                /* id of the record that led to this run, or NULL */

@@ -46,6 +46,7 @@ static void fill_start(struct box *b)
                 .tell = c->observe != BOX_OBSERVE_OFF,
                 .watch = c->observe == BOX_OBSERVE_DENIALS || c->observe == BOX_OBSERVE_ALL,
                 .watch_all = c->observe == BOX_OBSERVE_ALL,
+                .front = c->signals_stay_in,
                 .rows = c->rows,
                 .columns = c->columns,
                 .caller_uid = c->uid,

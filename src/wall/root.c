@@ -452,7 +452,10 @@ static int root_begin(struct wall_init *w, struct err *e)
         (void) snprintf(inodes, sizeof inodes, "%zu", 1024 + 32 * w->plan->step_count);
         if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
                 return wall_fail(e, STAGE_ROOT, "making mounts private");
-        w->root = w->s->watch ? wall_front_open(w) : -1;
+        /* The observer has the box's id and a number in its pid namespace: without Landlock's scopes the
+         * payload could stop it. Then less is told. */
+        bool front = w->s->watch && w->s->front && !wall_left_out(LAYER_LANDLOCK);
+        w->root = front ? wall_front_open(w) : -1;
         if (w->root < 0)
                 w->root = make_tmpfs("4m", inodes, PLAIN);
         if (w->root < 0 || note_device(w->root, &w->root_dev) < 0)

@@ -119,7 +119,8 @@ struct wall_start {
         bool die_with_thread; /* the caller has one thread: also use the parent-death signal */
         bool tell;            /* report refused calls */
         bool watch_all;       /* with `watch`: report also what nothing refuses */
-        bool watch;           /* report paths that were looked for and are hidden, where the host has FUSE */
+        bool watch;           /* report paths that were looked for and are hidden */
+        bool front;           /* with `watch`: the box's own directories may be served, where there is FUSE */
         unsigned short rows, columns; /* of the terminal, when there is one */
         uid_t caller_uid;
         gid_t caller_gid;
