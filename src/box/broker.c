@@ -263,8 +263,8 @@ void broker_record(struct box *b)
         fd_close(&b->broker.ledger);
 }
 
-/* The broker is gone, and with it its line: the writer writes what came over it, and ends. One whose disk does
- * not answer is left to it. */
+/* The broker is gone, and with it its line: the writer writes what came over it, and ends. One whose disk
+ * does not answer is left to it. */
 static void end_writer(struct box *b)
 {
         uint64_t until = clock_mono_ns() + WRITER_MS * UINT64_C(1000000);

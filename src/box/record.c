@@ -15,7 +15,14 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { STREAMS = 3, HARDWARE_FROM = 1 << 20, INPUTS_MAX = 6, END_WAIT_MS = 1000, SETTLE_MS = 50, SECRET_LEAST = 8 };
+enum {
+        STREAMS = 3,
+        HARDWARE_FROM = 1 << 20,
+        INPUTS_MAX = 6,
+        END_WAIT_MS = 1000,
+        SETTLE_MS = 50,
+        SECRET_LEAST = 8
+};
 
 struct record {
         struct ledger *ledger;

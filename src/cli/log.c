@@ -229,11 +229,16 @@ static const struct {
         const char *name, *arg; /* arg: what it needs, for the message; "": one, or none; NULL: nothing */
         int (*run)(struct log *l, const char *arg);
 } questions[] = {
-        { "show", "", do_show },          { "field", "a target", do_field },
-        { "reached", NULL, do_reached },       { "proof", "an id", do_proof },
-        { "export", NULL, do_export },         { "prune", NULL, do_prune },
-        { "checkpoint", NULL, do_checkpoint }, { "keys", NULL, do_keys },
-        { "rotate", NULL, do_rotate },         { "restart", NULL, do_restart },
+        { "show", "", do_show },
+        { "field", "a target", do_field },
+        { "reached", NULL, do_reached },
+        { "proof", "an id", do_proof },
+        { "export", NULL, do_export },
+        { "prune", NULL, do_prune },
+        { "checkpoint", NULL, do_checkpoint },
+        { "keys", NULL, do_keys },
+        { "rotate", NULL, do_rotate },
+        { "restart", NULL, do_restart },
 };
 
 static int ask(struct log *l, int argc, char **argv)

@@ -86,7 +86,8 @@ static enum ledger_reach reach_of(const char *host, bool is_address, const struc
 {
         size_t n = strlen(host), k = strlen("localhost");
         if (!is_address) {
-                bool local = n >= k && strcmp(host + n - k, "localhost") == 0 && (n == k || host[n - k - 1] == '.');
+                bool local = n >= k && strcmp(host + n - k, "localhost") == 0 &&
+                             (n == k || host[n - k - 1] == '.');
                 return local ? LEDGER_REACH_SELF : LEDGER_REACH_NAMED;
         }
         switch (egress_judge(literal)) {
@@ -309,6 +310,8 @@ void ahead_serve(struct broker *b, uint32_t events)
 void ahead_tick(struct broker *b)
 {
         flush_line(b);
+        if (b->ledger_why[0])
+                refuse_waiting(b, b->ledger_why);
         for (struct ahead *a = b->aheads; a; a = a->next)
                 if (!a->open && b->now_ns - a->asked_ns > PATIENCE_S * UINT64_C(1000000000)) {
                         broke(b, "the ledger does not answer");

@@ -3,12 +3,12 @@
  * durable in the ledger, and has an outcome there afterwards. The broker has no files: it asks the ledger's
  * writer over a line, and only the flow that asked waits. */
 #pragma once
-#include "egress/internal.h"
 #include "egress/http.h"
+#include "egress/internal.h"
 
 /* The line, from the keeper. Without one the caller wants no ledger, and all goes at once. */
 void ahead_take_line(struct broker *b, int fd);
-int ahead_start(struct broker *b);                    /* watches it */
+int ahead_start(struct broker *b);                   /* watches it */
 void ahead_serve(struct broker *b, uint32_t events); /* answers, and what was not taken before */
 void ahead_tick(struct broker *b);
 

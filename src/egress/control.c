@@ -94,8 +94,8 @@ static int open_sources(struct broker *b, struct err *e)
         b->control_source = (struct source){ SOURCE_CONTROL, b->control, NULL };
         b->resolver_source = (struct source){ SOURCE_RESOLVER, b->resolver, NULL };
         if (fcntl(b->control, F_SETFL, O_NONBLOCK) < 0 || b->epoll < 0 ||
-            broker_watch(b, &b->control_source, EPOLLIN) < 0 ||
-            ahead_start(b) < 0 || (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
+            broker_watch(b, &b->control_source, EPOLLIN) < 0 || ahead_start(b) < 0 ||
+            (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
                 return err_set(e, ERR_HOST, errno, "the broker cannot wait for events");
         return 0;
 }
@@ -120,7 +120,9 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
                 return requests_take_grants(b, fd, e);
         if (o->command == EGRESS_LEDGER) {
                 ahead_take_line(b, fd);
-                return b->ledger < 0 ? err_set(e, ERR_IO, errno, "the broker cannot keep its line to the ledger") : 0;
+                return b->ledger < 0
+                               ? err_set(e, ERR_IO, errno, "the broker cannot keep its line to the ledger")
+                               : 0;
         }
         size_t n = 0;
         char *text = read_text(fd, &n, e);

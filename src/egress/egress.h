@@ -85,7 +85,7 @@ struct egress_message {
         uint32_t word;   /* enum egress_word */
         uint32_t limits; /* ROW, DONE: bit per enum limit_key that said no so far */
         uint32_t lost;   /* rows beyond NET_ROWS_MAX */
-        uint32_t after; /* the newest effect that had its outcome in the ledger */
+        uint32_t after;  /* the newest effect that had its outcome in the ledger */
         union {
                 struct err error;
                 struct egress_row row;

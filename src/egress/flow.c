@@ -185,7 +185,8 @@ void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
                 books_fail(f->b, f->row_to, why);
         }
         if (!f->http) {
-                ahead_over(f, d->refused[0] && d->count == 0 ? "refused: its name leads elsewhere" : why, NULL);
+                ahead_over(f, d->refused[0] && d->count == 0 ? "refused: its name leads elsewhere" : why,
+                           NULL);
                 flow_end(f, true);
                 return;
         }

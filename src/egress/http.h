@@ -124,7 +124,7 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         const char *credential;  /* name of the one that was put in, or NULL */
         const char *why;         /* one sentence when not allowed, else "" */
         enum gap gap;            /* of the policy's decision, when it was that */
-        const char *to_host; /* whom it goes to, where a place leads elsewhere */
+        const char *to_host;     /* whom it goes to, where a place leads elsewhere */
         bool to_is_address, websocket;
         bool placeholder_abused; /* a placeholder stood where it does not belong */
         bool secret_scrubbed;    /* the server sent a secret back; it was starred out */

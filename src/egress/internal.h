@@ -108,8 +108,8 @@ struct flow {
         struct name *name;
         const struct door *door; /* NULL: each request has its own */
         struct egress_row *row;
-        struct ahead *ahead;     /* its intent in the ledger, or NULL */
-        uint64_t sent, received; /* bytes, so far */
+        struct ahead *ahead;               /* its intent in the ledger, or NULL */
+        uint64_t sent, received;           /* bytes, so far */
         uint64_t sent_told, received_told; /* of them, those of effects that are over */
         struct dial dial;
         struct half half[2];
@@ -130,7 +130,7 @@ struct door_use { /* what went through one door */
 struct broker {
         int control, epoll, resolver, ledger;
         struct source control_source, resolver_source, ledger_source;
-        bool ledger_on; /* effects with consequences wait for their intents: ahead.c */
+        bool ledger_on;       /* effects with consequences wait for their intents: ahead.c */
         char ledger_why[200]; /* why none may leave any more; "": they may */
         struct ahead *aheads;
         struct ahead_unsent *unsent, *unsent_end;

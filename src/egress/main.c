@@ -19,7 +19,9 @@ static bool has_control(void)
 
 int main(void)
 {
-        static struct broker b = { .control = EGRESS_CONTROL, .epoll = -1, .resolver = -1, .ledger = -1, .trust = -1 };
+        static struct broker b = {
+                .control = EGRESS_CONTROL, .epoll = -1, .resolver = -1, .ledger = -1, .trust = -1
+        };
         struct egress_message m = { .word = EGRESS_SAYS_READY };
         if (!has_control()) {
                 (void) fputs("cordon: error: cordon-egress is started by cordon itself, for a box with `net` "

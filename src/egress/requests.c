@@ -195,8 +195,8 @@ static void tell_ledger(struct flow *f, const struct http_event *e)
         if (e->verdict == HTTP_ALLOWED)
                 (void) snprintf(result, sizeof result, "answered %u", e->status);
         else
-                (void) snprintf(result, sizeof result, "%s: %s", e->verdict == HTTP_BROKEN ? "broken" : "cut off",
-                                e->why);
+                (void) snprintf(result, sizeof result, "%s: %s",
+                                e->verdict == HTTP_BROKEN ? "broken" : "cut off", e->why);
         ahead_over(f, result, e);
 }
 

@@ -262,7 +262,8 @@ int cordon_log_export(const char *format, const cordon_log_filter *f,
 
 int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, cordon_error *pe)
 {
-        AUTO_FD(there, ledger_dir_open(false, to_err(pe))); /* none: nothing to prune, and none is made for it */
+        AUTO_FD(there,
+                ledger_dir_open(false, to_err(pe))); /* none: nothing to prune, and none is made for it */
         struct ledger *l = there < 0 ? NULL : open_as("prune", to_err(pe));
         if (!l)
                 return -1;
