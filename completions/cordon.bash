@@ -202,12 +202,12 @@ _cordon() {
                 ;;
         log)
                 case $prev in
-                --kind) _cordon_complete_words "file exec net request credential handle output limit start end view reply key prune gap intent outcome denied human claim" "$cur" ;;
+                --kind) _cordon_complete_words "file exec net request credential handle output limit start end view reply key prune gap intent outcome denied human claim unknown" "$cur" ;;
                 --format) _cordon_complete_words "jsonl otlp ocsf prometheus" "$cur" ;;
-                --box | --run | --target | --since | --older | show | field | proof) ;;
+                --box | --run | --target | --since | --older | -n | --last | show | field | proof) ;;
                 *)
                         case $cur in
-                        -*) _cordon_complete_words "-f --follow --box --run --kind --target --since --json --format --older -h --help" "$cur" ;;
+                        -*) _cordon_complete_words "-f --follow --box --run --kind --target --since -n --last --json --format --older -h --help" "$cur" ;;
                         *) _cordon_complete_words "show field reached proof export prune checkpoint keys rotate restart" "$cur" ;;
                         esac
                         ;;

@@ -324,6 +324,7 @@ typedef struct cordon_log_filter { /* NULL: any */
         const char *kind;          /* "file", "net", "start" ..., or a phase: "denied", "intent" ... */
         const char *target;        /* a part of the target */
         int64_t since_us;          /* microseconds since 1970 */
+        uint64_t last;             /* only the newest so many, of those that are there at first; 0: all */
 } cordon_log_filter;
 /* Calls `each` with every record that matches, from record *cursor on (0: the first), as canonical JSON and
  * as a line for people; moves *cursor behind the last, for a caller that asks again. */

@@ -4,6 +4,7 @@
  * a run that was told to require it; every other says so in its result. */
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/str.h"
 #include "box/internal.h"
 #include "ledger/ledger.h"
 
@@ -14,7 +15,14 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { STREAMS = 3, HARDWARE_FROM = 1 << 20, INPUTS_MAX = 6, END_WAIT_MS = 1000, SETTLE_MS = 50 };
+enum {
+        STREAMS = 3,
+        HARDWARE_FROM = 1 << 20,
+        INPUTS_MAX = 6,
+        END_WAIT_MS = 1000,
+        SETTLE_MS = 50,
+        SECRET_LEAST = 8
+};
 
 struct record {
         struct ledger *ledger;
@@ -217,6 +225,23 @@ static void add_doors(struct box *b)
         }
 }
 
+/* A variable whose name says that it is a secret: its value is in no record of this run, should the box put
+ * it into a path or a name. */
+static void hide_variables(const struct box *b)
+{
+        static const char *const words[] = { "TOKEN", "SECRET", "PASSW", "KEY", "CREDENTIAL", "AUTH" };
+        for (const char **v = b->c.plan->envp; v && *v; v++) {
+                const char *value = strchr(*v, '=');
+                bool secret = false;
+                for (size_t i = 0; value && i < sizeof words / sizeof *words; i++) {
+                        const char *at = strcasestr(*v, words[i]);
+                        secret = secret || (at && at < value);
+                }
+                if (secret && strlen(value + 1) >= SECRET_LEAST)
+                        (void) ledger_secret_add(value + 1, strlen(value + 1));
+        }
+}
+
 /* A door on a file that another run made: that run's effect is a cause of this one's. Directories have no
  * origin: what is read below one is not seen. */
 static void add_origins(struct box *b)
@@ -287,6 +312,7 @@ void record_up(struct box *b)
                 off(b, &e);
                 return;
         }
+        hide_variables(b);
         add_handles(b, false);
         add_doors(b);
         add_origins(b);
@@ -410,6 +436,29 @@ static void add_destinations(struct box *b)
         }
 }
 
+/* What the observer saw written behind a write door; without --observe all it does not look. */
+static void add_writes(struct box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        for (size_t i = 0; b->record && b->r.effects && i < n; i++) {
+                int64_t paths = 0;
+                for (unsigned k = 0; d[i].kind == DOOR_WRITE && k < b->r.effect_count; k++)
+                        paths += b->r.effects[k].kind == TRIED_WRITE &&
+                                 path_under(b->r.effects[k].path, d[i].path);
+                if (paths == 0)
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_OUTCOME);
+                r.door = "write";
+                r.target = d[i].path;
+                r.writes = true;
+                r.count = paths;
+                r.result = b->r.effects_lost ? "paths seen written; more were lost" : "paths seen written";
+                caused_by_inputs(b->record, &r);
+                add(b, &r, NULL);
+        }
+}
+
 static void add_limits(struct box *b)
 {
         for (unsigned k = 0; b->record && k < LIMIT_KEY__COUNT; k++) {
@@ -485,6 +534,7 @@ void record_finish(struct box *b)
         if (b->r.end == BOX_EXITED && b->r.code == 0)
                 add_handles(b, true);
         add_destinations(b);
+        add_writes(b);
         add_denials(b);
         add_limits(b);
         add_end(b, add_used(b));

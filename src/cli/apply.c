@@ -43,7 +43,8 @@ static int set_patch(void *ctx, const char *value)
 const struct cli_option apply_options[] = {
         { "include-flagged", 0, NULL, "also what the host would execute or trust", set_flagged },
         { "to", 0, "DIR", "into this directory; the layer stays", set_to },
-        { "ledger", 0, "on|off", "record it; what cannot be recorded is not applied (default: on)", set_ledger },
+        { "ledger", 0, "on|off", "record it; what cannot be recorded is not applied (default: on)",
+          set_ledger },
         { "as-patch", 0, "FILE", "write a patch for `git apply` instead (- is standard output)", set_patch },
         { 0 },
 };

@@ -15,8 +15,6 @@ struct log {
         const char *format;
         int64_t before_us;
         bool json, follow;
-        size_t last; /* only so many; 0: all */
-        char **ring; /* of them */
         size_t seen;
 };
 
@@ -87,7 +85,7 @@ static int set_last(void *ctx, const char *value)
         unsigned long n = strtoul(value, &end, 10);
         if (*end || end == value || n == 0 || n > LAST_MAX)
                 return cli_usage("--last takes a number from 1 to %d", LAST_MAX), -1;
-        l->last = n;
+        l->filter.last = n;
         return 0;
 }
 
@@ -108,28 +106,8 @@ const struct cli_option log_options[] = {
 static void print_record(void *ctx, const char *json, const char *line)
 {
         struct log *l = ctx;
-        const char *text = l->json ? json : line;
-        size_t at = l->seen++;
-        if (!l->ring) {
-                (void) puts(text);
-                return;
-        }
-        char **slot = &l->ring[at % l->last];
-        free(*slot);
-        *slot = strdup(text);
-}
-
-/* What was kept, oldest first; from here on all is printed at once. */
-static void print_last(struct log *l)
-{
-        for (size_t i = l->seen > l->last ? l->seen - l->last : 0; l->ring && i < l->seen; i++) {
-                char *text = l->ring[i % l->last];
-                if (text)
-                        (void) puts(text);
-                free(text);
-        }
-        free(l->ring);
-        l->ring = NULL;
+        l->seen++;
+        (void) puts(l->json ? json : line);
 }
 
 static int list(struct log *l)
@@ -137,13 +115,9 @@ static int list(struct log *l)
         cordon_error e = { 0 };
         uint64_t cursor = 0;
         struct timespec tick = { 0, 200000000 };
-        l->ring = l->last ? calloc(l->last, sizeof *l->ring) : NULL;
-        if (l->last && !l->ring)
-                return cli_usage("no memory for --last %zu", l->last);
         for (;;) {
                 if (cordon_log_each(&l->filter, &cursor, print_record, l, &e) < 0)
                         return cli_error(&e);
-                print_last(l);
                 if (!l->follow)
                         return 0;
                 if (fflush(stdout) != 0)
@@ -255,11 +229,16 @@ static const struct {
         const char *name, *arg; /* arg: what it needs, for the message; "": one, or none; NULL: nothing */
         int (*run)(struct log *l, const char *arg);
 } questions[] = {
-        { "show", "", do_show },          { "field", "a target", do_field },
-        { "reached", NULL, do_reached },       { "proof", "an id", do_proof },
-        { "export", NULL, do_export },         { "prune", NULL, do_prune },
-        { "checkpoint", NULL, do_checkpoint }, { "keys", NULL, do_keys },
-        { "rotate", NULL, do_rotate },         { "restart", NULL, do_restart },
+        { "show", "", do_show },
+        { "field", "a target", do_field },
+        { "reached", NULL, do_reached },
+        { "proof", "an id", do_proof },
+        { "export", NULL, do_export },
+        { "prune", NULL, do_prune },
+        { "checkpoint", NULL, do_checkpoint },
+        { "keys", NULL, do_keys },
+        { "rotate", NULL, do_rotate },
+        { "restart", NULL, do_restart },
 };
 
 static int ask(struct log *l, int argc, char **argv)

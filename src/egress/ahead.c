@@ -310,6 +310,8 @@ void ahead_serve(struct broker *b, uint32_t events)
 void ahead_tick(struct broker *b)
 {
         flush_line(b);
+        if (b->ledger_why[0])
+                refuse_waiting(b, b->ledger_why);
         for (struct ahead *a = b->aheads; a; a = a->next)
                 if (!a->open && b->now_ns - a->asked_ns > PATIENCE_S * UINT64_C(1000000000)) {
                         broke(b, "the ledger does not answer");

@@ -340,8 +340,10 @@ bool ledger_unsure(const struct ledger *l) { return l->unsure; }
 int ledger_commit(struct ledger *l, size_t mark, struct err *e)
 {
         if (l->unsure || ledger_flush(l, DURABLE_WAIT_MS, e) < 0) {
-                l->kept.n = mark < l->kept.n ? mark : l->kept.n; /* it did not happen: the effect stays inside */
-                return l->unsure ? err_set(e, ERR_IO, EIO, "the ledger cannot be written: a flush to its disk failed")
+                l->kept.n =
+                        mark < l->kept.n ? mark : l->kept.n; /* it did not happen: the effect stays inside */
+                return l->unsure ? err_set(e, ERR_IO, EIO,
+                                           "the ledger cannot be written: a flush to its disk failed")
                                  : -1;
         }
         if (l->segment < 0 || fdatasync(l->segment) == 0)

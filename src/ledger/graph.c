@@ -140,7 +140,8 @@ static void join_pipe(struct ledger_graph *g, int64_t other, uint64_t index, con
 /* Content that could be told apart: an empty file is like any other. */
 static bool has_content(const struct ledger_view *v)
 {
-        static const char nothing[] = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        static const char nothing[] =
+                "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         return v->digest.n > 0 && !span_is(v->digest, nothing) && (v->bytes > 0 || span_is(v->kind, "file"));
 }
 
@@ -234,7 +235,8 @@ const struct ledger_edge *ledger_graph_edges(const struct ledger_graph *g, size_
 static bool map_has_run(const struct ledger_graph *g, struct span run)
 {
         char start[LEDGER_ID_MAX];
-        (void) snprintf(start, sizeof start, "%.*s.start", (int) (run.n < 48 ? run.n : 48), (const char *) run.p);
+        (void) snprintf(start, sizeof start, "%.*s.start", (int) (run.n < 48 ? run.n : 48),
+                        (const char *) run.p);
         return map_get(&g->ids, span_str(start)) >= 0;
 }
 

@@ -217,7 +217,7 @@ static void put_table(struct page *p)
                 buf_printf(p->out, v.bytes >= 0 ? "<td>%lld</td><td>" : "<td></td><td>", (long long) v.bytes);
                 put_text(p->out, v.reach, 16);
                 buf_puts(p->out, "</td><td>");
-                put_text(p->out, v.result, 200);
+                put_text(p->out, v.unknown ? span_str("outcome unknown") : v.result, 200);
                 buf_puts(p->out, "</td></tr>\n");
         }
         buf_puts(p->out, "</tbody></table>\n");

@@ -29,10 +29,7 @@ static int failed(struct err *e, const char *what)
         return err_set(e, ERR_WALL, sys, "cordon-ledger cannot %s: %s", what, strerror(sys));
 }
 
-static uint64_t known(long abi)
-{
-        return abi >= 5 ? 0xffff : abi >= 3 ? 0x7fff : abi >= 2 ? 0x3fff : 0x1fff;
-}
+static uint64_t known(long abi) { return abi >= 5 ? 0xffff : abi >= 3 ? 0x7fff : abi >= 2 ? 0x3fff : 0x1fff; }
 
 static int leave(int set, int fd, uint64_t rights)
 {
@@ -47,27 +44,35 @@ static int close_files(int dir, int witness)
         if (abi < 1)
                 return 0;
         const struct ruleset r = { .fs = known(abi), .net = NET_ALL, .scoped = SCOPES };
-        const uint64_t own = (READ_FILE | READ_DIR | WRITE_FILE | REMOVE_FILE | MAKE_DIR | MAKE_FILE | TRUNCATE) & r.fs;
-        AUTO_FD(set, (int) syscall(SYS_landlock_create_ruleset, &r, abi >= 6 ? sizeof r : abi >= 4 ? 16 : 8, 0));
+        const uint64_t own =
+                (READ_FILE | READ_DIR | WRITE_FILE | REMOVE_FILE | MAKE_DIR | MAKE_FILE | TRUNCATE) & r.fs;
+        AUTO_FD(set, (int) syscall(SYS_landlock_create_ruleset, &r,
+                                   abi >= 6   ? sizeof r
+                                   : abi >= 4 ? 16
+                                              : 8,
+                                   0));
         AUTO_FD(boot, open("/proc/sys/kernel/random/boot_id", O_PATH | O_CLOEXEC));
-        if (set < 0 || leave(set, dir, own) < 0 || leave(set, witness, own) < 0 || leave(set, boot, READ_FILE) < 0)
+        if (set < 0 || leave(set, dir, own) < 0 || leave(set, witness, own) < 0 ||
+            leave(set, boot, READ_FILE) < 0)
                 return -1;
         return (int) syscall(SYS_landlock_restrict_self, set, 0);
 }
 
 /* Files of the ledger, its line, waiting, memory, and ending. */
 static const uint32_t allowed[] = {
-        SYS_read,         SYS_write,       SYS_pread64,      SYS_pwrite64,       SYS_openat,
-        SYS_close,        SYS_fstat,       SYS_newfstatat,   SYS_statx,          SYS_lseek,
-        SYS_ftruncate,    SYS_fdatasync,   SYS_fsync,        SYS_renameat,       SYS_renameat2,
-        SYS_unlinkat,     SYS_mkdirat,     SYS_getdents64,   SYS_fcntl,          SYS_recvmsg,
-        SYS_sendmsg,      SYS_ppoll,       SYS_inotify_init1, SYS_inotify_add_watch, SYS_nanosleep,
-        SYS_clock_nanosleep, SYS_clock_gettime, SYS_munmap,  SYS_brk,            SYS_mremap,
-        SYS_madvise,      SYS_futex,       SYS_getrandom,    SYS_getpid,         SYS_gettid,
-        SYS_tgkill,       SYS_geteuid,     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
-        SYS_exit,         SYS_exit_group,  SYS_restart_syscall,
+        SYS_read,      SYS_write,           SYS_pread64,         SYS_pwrite64,
+        SYS_openat,    SYS_close,           SYS_fstat,           SYS_newfstatat,
+        SYS_statx,     SYS_lseek,           SYS_ftruncate,       SYS_fdatasync,
+        SYS_fsync,     SYS_renameat,        SYS_renameat2,       SYS_unlinkat,
+        SYS_mkdirat,   SYS_getdents64,      SYS_fcntl,           SYS_recvmsg,
+        SYS_sendmsg,   SYS_ppoll,           SYS_inotify_init1,   SYS_inotify_add_watch,
+        SYS_nanosleep, SYS_clock_nanosleep, SYS_clock_gettime,   SYS_munmap,
+        SYS_brk,       SYS_mremap,          SYS_madvise,         SYS_futex,
+        SYS_getrandom, SYS_getpid,          SYS_gettid,          SYS_tgkill,
+        SYS_geteuid,   SYS_rt_sigaction,    SYS_rt_sigprocmask,  SYS_rt_sigreturn,
+        SYS_exit,      SYS_exit_group,      SYS_restart_syscall,
 #ifdef SYS_poll
-        SYS_poll,         SYS_rename,      SYS_unlink,
+        SYS_poll,      SYS_rename,          SYS_unlink,
 #endif
 };
 

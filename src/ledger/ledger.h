@@ -173,7 +173,8 @@ void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX]); /* "" for
  *
  * A run's broker has no files: before an effect with consequences leaves, it asks `cordon-ledger write`, a
  * process of its own, so that a slow disk holds up nobody but who waits for it. Messages of fixed size, see
- * wire/wire.h. Effect 7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome (the reply) RUN.r7. */
+ * wire/wire.h. Effect 7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome (the reply)
+ * RUN.r7. */
 enum { LEDGER_LINE = 3 }; /* the writer's end, at its start */
 struct ledger_ask {
         uint32_t number; /* from 1 on, only upward */

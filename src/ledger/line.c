@@ -33,7 +33,8 @@ static int prepare(posix_spawn_file_actions_t *files, posix_spawnattr_t *how, in
 
 pid_t ledger_writer_start(const char *run, const char *box, int line, struct err *e)
 {
-        char path[PATH_MAX], place[PATH_MAX], name[] = "cordon-ledger", verb[] = "write", of[LEDGER_ID_MAX], in[80];
+        char path[PATH_MAX], place[PATH_MAX], name[] = "cordon-ledger", verb[] = "write", of[LEDGER_ID_MAX],
+                                              in[80];
         if (host_program("cordon-ledger", path, sizeof path, e) < 0 ||
             ledger_place(place, sizeof place, e) < 0)
                 return -1;
@@ -46,11 +47,13 @@ pid_t ledger_writer_start(const char *run, const char *box, int line, struct err
         AUTO_FD(high, fcntl(line, F_DUPFD_CLOEXEC, LEDGER_LINE + 1)); /* dup2 onto itself would not last */
         (void) posix_spawn_file_actions_init(&files);
         (void) posix_spawnattr_init(&how);
-        int sys = high < 0 || prepare(&files, &how, high) != 0 ? EMFILE
-                                                               : posix_spawn(&pid, path, &files, &how, argv, empty);
+        int sys = high < 0 || prepare(&files, &how, high) != 0
+                          ? EMFILE
+                          : posix_spawn(&pid, path, &files, &how, argv, empty);
         (void) posix_spawn_file_actions_destroy(&files);
         (void) posix_spawnattr_destroy(&how);
         if (sys != 0)
-                return err_set(e, ERR_EXEC, sys, "the ledger's writer could not be started: %s", strerror(sys));
+                return err_set(e, ERR_EXEC, sys, "the ledger's writer could not be started: %s",
+                               strerror(sys));
         return pid;
 }

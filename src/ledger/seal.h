@@ -26,9 +26,10 @@ int seal_run(int dir, struct err *e);
 int seal_once(int dir, struct err *e);
 int seal_rotate(int dir, struct err *e);
 
-/* writer.c: serves LEDGER_LINE until its other end closes. `dir` -1: there is no ledger, and nobody may leave. */
+/* writer.c: serves LEDGER_LINE until its other end closes. `dir` -1: there is no ledger, and nobody may
+ * leave. */
 int writer_run(int dir, const char *run, const char *box);
 
-/* jail.c: from here on this process has the ledger, and the witness beside it where `seals`, and nothing else. `dir` -1: no
- * file at all. */
+/* jail.c: from here on this process has the ledger, and the witness beside it where `seals`, and nothing
+ * else. `dir` -1: no file at all. */
 int jail_close(int dir, bool seals, struct err *e);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/secret.c - no record holds a secret. Whoever handles one tells it here first; each text of each
  * record is then searched for it as it is, in hexadecimal, base64 at any offset, and with URL escapes. Never:
- * writes a secret anywhere. The registry is this process's own; it is not for several threads at once. */
+ * writes a secret anywhere. The registry is this process's own, for all its threads. */
 #include "ledger/internal.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -15,6 +16,7 @@ static struct {
         size_t n;
 } forms[FORMS_MAX];
 static unsigned form_count, secret_count;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static int keep(const void *p, size_t n)
 {
@@ -68,8 +70,11 @@ static int keep_escaped(const uint8_t *p, size_t n)
         return keep(hex.p, hex.n) < 0 || (changed && keep(url.p, url.n) < 0) ? -1 : 0;
 }
 
-int ledger_secret_add(const void *p, size_t n)
+static int add(const void *p, size_t n)
 {
+        for (unsigned i = 0; i < form_count; i++)
+                if (forms[i].n == n && memcmp(forms[i].text, p, n) == 0)
+                        return 0;
         if (n < SECRET_LEAST || n > SECRET_MOST || secret_count == SECRETS_MAX)
                 return -1;
         secret_count++;
@@ -79,6 +84,14 @@ int ledger_secret_add(const void *p, size_t n)
                 if (keep_base64(p, n, skip) < 0)
                         return -1;
         return 0;
+}
+
+int ledger_secret_add(const void *p, size_t n)
+{
+        (void) pthread_mutex_lock(&turn);
+        int r = add(p, n);
+        (void) pthread_mutex_unlock(&turn);
+        return r;
 }
 
 /* Letters of hexadecimal and of URL escapes come in both cases. */
@@ -94,12 +107,13 @@ static bool holds(const char *text, size_t n, unsigned i)
 
 const char *secret_scrub(const char *text, char spare[80])
 {
+        bool found = false;
+        (void) pthread_mutex_lock(&turn);
         size_t n = form_count ? strlen(text) : 0;
-        for (unsigned i = 0; i < form_count; i++) {
-                if (!holds(text, n, i))
-                        continue;
+        for (unsigned i = 0; i < form_count && !found; i++)
+                found = holds(text, n, i);
+        (void) pthread_mutex_unlock(&turn);
+        if (found)
                 (void) snprintf(spare, 80, "a secret stood here");
-                return spare;
-        }
-        return text;
+        return found ? spare : text;
 }

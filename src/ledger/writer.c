@@ -158,7 +158,8 @@ static int open_ledger(struct writer *w, struct err *e)
         if (!w->l && w->dir >= 0)
                 w->l = ledger_open_at(w->dir, w->run, "", e);
         else if (!w->l)
-                return err_set(e, ERR_IO, ENOENT, "the ledger cannot be written: its directory cannot be opened");
+                return err_set(e, ERR_IO, ENOENT,
+                               "the ledger cannot be written: its directory cannot be opened");
         return w->l ? 0 : -1;
 }
 
@@ -167,7 +168,8 @@ static void take_back(struct writer *w, const uint32_t *numbers, unsigned count)
 {
         for (unsigned i = 0; i < count && ledger_unsure(w->l); i++) {
                 struct ledger_ask q = { .number = numbers[i], .kind = LEDGER_REQUEST, .outcome = 1 };
-                (void) snprintf(q.result, sizeof q.result, "kept inside: its intent is not known to be durable");
+                (void) snprintf(q.result, sizeof q.result,
+                                "kept inside: its intent is not known to be durable");
                 w->open[w->open_count++] = q.number;
                 add_outcome(w, &q);
         }

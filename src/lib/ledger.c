@@ -95,6 +95,17 @@ static struct ledger_filter to_filter(const cordon_log_filter *f)
         return all;
 }
 
+/* Where the newest `last` that match begin. */
+static uint64_t begin_of_last(const struct ledger_log *l, const struct ledger_filter *f, uint64_t last)
+{
+        uint64_t i = ledger_log_count(l);
+        while (i > 0 && last > 0) {
+                struct ledger_view v;
+                last -= ledger_log_view(l, --i, &v) == 0 && ledger_matches(f, &v);
+        }
+        return i;
+}
+
 int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
                     void (*each)(void *ctx, const char *json, const char *line), void *ctx, cordon_error *pe)
 {
@@ -103,6 +114,8 @@ int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
         if (!l)
                 return -1;
         bool first = *cursor == 0;
+        if (first && f && f->last)
+                *cursor = begin_of_last(l, &filter, f->last);
         for (; *cursor < ledger_log_count(l); ++*cursor) {
                 struct ledger_view v;
                 if (ledger_log_view(l, *cursor, &v) < 0 || !ledger_matches(&filter, &v))
@@ -249,7 +262,8 @@ int cordon_log_export(const char *format, const cordon_log_filter *f,
 
 int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, cordon_error *pe)
 {
-        AUTO_FD(there, ledger_dir_open(false, to_err(pe))); /* none: nothing to prune, and none is made for it */
+        AUTO_FD(there,
+                ledger_dir_open(false, to_err(pe))); /* none: nothing to prune, and none is made for it */
         struct ledger *l = there < 0 ? NULL : open_as("prune", to_err(pe));
         if (!l)
                 return -1;

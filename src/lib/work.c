@@ -113,9 +113,9 @@ static void stamp(const struct work_effect *x, const char *id)
         memcpy(path, x->path.p, x->path.n);
         path[x->path.n] = '\0';
         AUTO_FD(top, open(x->host, O_PATH | O_CLOEXEC));
-        AUTO_FD(fd, top < 0        ? -1
+        AUTO_FD(fd, top < 0          ? -1
                     : x->path.n == 0 ? open(x->host, (int) how.flags)
-                                   : (int) syscall(SYS_openat2, top, path, &how, sizeof how));
+                                     : (int) syscall(SYS_openat2, top, path, &how, sizeof how));
         if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
                 ledger_stamp_origin(fd, id);
 }

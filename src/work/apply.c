@@ -304,8 +304,8 @@ static struct work_effect effect_of(const struct journal *j, const struct op *o)
         return (struct work_effect){ .run = j->l->run,
                                      .host = j->targets[o->door].path,
                                      .path = span_str(o->path),
-                                     .before = o->entry->base && o->entry->base[0] != '-' ? o->entry->base
-                                                                                          : "",
+                                     .before =
+                                             o->entry->base && o->entry->base[0] != '-' ? o->entry->base : "",
                                      .after = o->digest ? o->digest : "" };
 }
 

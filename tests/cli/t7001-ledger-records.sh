@@ -30,6 +30,14 @@ for who in $whos; do
         has "$who: its end" "$(log --json --run "$run" --kind end)" '"result":"exited 0"'
         is "$who: and all in the order of the logical clock" "$(log --json --run "$run" | field clock | sort -n -c 2>&1)" ""
 
+        mkdir -p w && chmod 777 w
+        $who "$CORDON" run -q --name seen --observe all --write "$T/w" -- sh -c "echo 1 >$T/w/a-$who; echo 2 >$T/w/b-$who; echo 3 >/tmp/c" </dev/null
+        is "$who: a write door that was used, where somebody looked" "$(log --json --box seen --kind file | jq -r 'select(.phase == "outcome") | .target + " " + (.count | tostring)')" "$T/w 2"
+        # Secrets: arguments are a digest, variables are not told, whatever they hold.
+        $who env API_TOKEN=s3cr3t-in-env-99 "$CORDON" run -q --name hush --env API_TOKEN --observe denials -- sh -c ': >"/usr/share/$API_TOKEN"' s3cr3t-in-argv-99 </dev/null >/dev/null 2>&1
+        hasnt "$who: no argument and no variable is written down, also in a refused path" "$(log --json --box hush)" s3cr3t
+        has "$who: which is told all the same" "$(log --json --box hush --kind denied)" "a secret stood here"
+
         # ---- refusals and limits ----
         $who "$CORDON" run -q --name refused -- python3 -c 'import socket; socket.socket()' >/dev/null 2>&1 </dev/null
         has "$who: a refusal is recorded with what was refused" "$(log --json --box refused --kind denied)" 'socket(AF_INET'

@@ -299,7 +299,8 @@ int clock_gettime(clockid_t c, struct timespec *ret)
 }
 
 /* One record of a machine that was started `boots` times. */
-static void write_at(unsigned boots, const char *run, const char *name, enum ledger_phase phase, const char *parent)
+static void write_at(unsigned boots, const char *run, const char *name, enum ledger_phase phase,
+                     const char *parent)
 {
         struct err e;
         struct ledger *l = ledger_open_at(dir, run, "", &e);

@@ -349,7 +349,7 @@ static void test_verify__an_intent_without_outcome_is_unknown(void)
         CHECK_INT(ledger_append(l, &r, true, NULL, &e), 0);
         ledger_close(l);
         CHECK(verifies(&said));
-        CHECK(strstr(buf_str(&said), "1 intents have no outcome") != NULL);
+        CHECK(strstr(buf_str(&said), "1 intent has no outcome") != NULL);
         end();
 }
 
