@@ -16,5 +16,5 @@ for base, dirs, files in os.walk(top):
                 what += " %d %s" % (s.st_size, hashlib.sha256(f.read()).hexdigest())
             what += " group %d of %d" % (groups.setdefault(s.st_ino, len(groups)) if s.st_nlink > 1 else -1, s.st_nlink)
         if not stat.S_ISLNK(s.st_mode):
-            what += " " + " ".join("%s=%r" % (x, os.getxattr(p, x)) for x in sorted(os.listxattr(p)))
+            what += " " + " ".join("%s=%r" % (x, os.getxattr(p, x)) for x in sorted(os.listxattr(p)) if x != "user.cordon.origin")
         print(what)
