@@ -127,17 +127,22 @@ void sha256_end(struct sha256 *s, uint8_t ret_digest[32])
                 ret_digest[i] = (uint8_t) (s->h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-void sha256_hex(struct span data, char ret_hex[65])
+void sha256_end_hex(struct sha256 *s, char ret_hex[65])
 {
         static const char digits[] = "0123456789abcdef";
-        struct sha256 s;
         uint8_t d[32];
-        sha256_init(&s);
-        sha256_add(&s, data.p, data.n);
-        sha256_end(&s, d);
+        sha256_end(s, d);
         for (int i = 0; i < 32; i++) {
                 ret_hex[2 * i] = digits[d[i] >> 4];
                 ret_hex[2 * i + 1] = digits[d[i] & 15];
         }
         ret_hex[64] = '\0';
+}
+
+void sha256_hex(struct span data, char ret_hex[65])
+{
+        struct sha256 s;
+        sha256_init(&s);
+        sha256_add(&s, data.p, data.n);
+        sha256_end_hex(&s, ret_hex);
 }

@@ -12,6 +12,8 @@ struct sha256 {
 void sha256_init(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *p, size_t n);
 void sha256_end(struct sha256 *s, uint8_t ret_digest[32]);
+/* The same as 64 hex digits and a NUL. */
+void sha256_end_hex(struct sha256 *s, char ret_hex[65]);
 /* The digest of `data` as 64 hex digits and a NUL. */
 void sha256_hex(struct span data, char ret_hex[65]);
 /* Lets SHA-256 use the processor's own instructions from here on, where it has them; false: it has none.

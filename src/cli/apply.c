@@ -125,7 +125,7 @@ int verb_undo(int argc, char **argv)
                          plural(r.conflicts));
                 return 1;
         }
-        cli_note("%zu %s taken back; the layer %s waits again", r.applied, plural(r.applied), r.run);
+        cli_note("the apply is taken back; the layer %s waits again", r.run);
         return 0;
 }
 

@@ -2,6 +2,7 @@
 /* lib/work.c - cordon_work_*: layers of edit doors, for faces. */
 #include "work/work.h"
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "ledger/ledger.h"
@@ -19,23 +20,6 @@
 #include <sys/syscall.h>
 
 _Static_assert(sizeof(((cordon_work_outcome *) 0)->run) == WORK_RUN_MAX, "a run's id fits");
-
-int cordon_work_diff(const char *run, cordon_work_form form, int colour, const char *const *paths,
-                     cordon_sink out, void *ctx, size_t *ret_entries, cordon_error *e)
-{
-        static const enum work_form forms[] = { [CORDON_WORK_TEXT] = WORK_TEXT,
-                                                [CORDON_WORK_STAT] = WORK_STAT,
-                                                [CORDON_WORK_NAMES] = WORK_NAMES,
-                                                [CORDON_WORK_JSON] = WORK_JSON,
-                                                [CORDON_WORK_PATCH] = WORK_PATCH };
-        const struct work_look look = { .run = run,
-                                        .form = forms[form],
-                                        .colour = colour != 0,
-                                        .paths = paths,
-                                        .out = out,
-                                        .out_ctx = ctx };
-        return work_diff(&look, ret_entries, to_err(e));
-}
 
 int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e)
 {
@@ -152,6 +136,68 @@ static void close_ledger(struct effects *f)
         (void) ledger_flush(f->ledger, FLUSH_MS, &none);
         ledger_wake_sealer(f->ledger);
         ledger_close(f->ledger);
+}
+
+/* A patch leaves as bytes, and may be applied where nobody sees it: its digest leads back to the run. */
+struct patch {
+        cordon_sink out;
+        void *ctx;
+        struct sha256 sum;
+        uint64_t bytes;
+};
+
+static void pass_patch(void *ctx, const void *data, size_t len)
+{
+        struct patch *p = ctx;
+        sha256_add(&p->sum, data, len);
+        p->bytes += len;
+        p->out(p->ctx, data, len);
+}
+
+static void record_patch(struct patch *p, const char *run)
+{
+        struct effects f = { 0 };
+        struct err none;
+        char hex[65], end[WORK_RUN_MAX + 8];
+        sha256_end_hex(&p->sum, hex);
+        open_ledger(&f, run);
+        if (!f.ledger)
+                return;
+        (void) snprintf(end, sizeof end, "%s.end", run);
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
+        r.target = "patch";
+        r.result = "written";
+        r.digest = hex;
+        r.bytes = (int64_t) p->bytes;
+        r.parents[r.parent_count++] = end;
+        (void) ledger_append(f.ledger, &r, false, NULL, &none);
+        close_ledger(&f);
+}
+
+int cordon_work_diff(const char *run, cordon_work_form form, int colour, const char *const *paths,
+                     cordon_sink out, void *ctx, size_t *ret_entries, cordon_error *e)
+{
+        static const enum work_form forms[] = { [CORDON_WORK_TEXT] = WORK_TEXT,
+                                                [CORDON_WORK_STAT] = WORK_STAT,
+                                                [CORDON_WORK_NAMES] = WORK_NAMES,
+                                                [CORDON_WORK_JSON] = WORK_JSON,
+                                                [CORDON_WORK_PATCH] = WORK_PATCH };
+        char found[WORK_RUN_MAX];
+        struct patch patch = { .out = out, .ctx = ctx };
+        bool leaves = form == CORDON_WORK_PATCH;
+        const struct work_look look = { .run = run,
+                                        .form = forms[form],
+                                        .colour = colour != 0,
+                                        .paths = paths,
+                                        .out = leaves ? pass_patch : out,
+                                        .out_ctx = leaves ? (void *) &patch : ctx,
+                                        .ret_run = found };
+        sha256_init(&patch.sum);
+        if (work_diff(&look, ret_entries, to_err(e)) < 0)
+                return -1;
+        if (leaves)
+                record_patch(&patch, found);
+        return 0;
 }
 
 static void pass_effect(void *ctx, const struct work_effect *x)

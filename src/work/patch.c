@@ -207,6 +207,7 @@ static const char *left_out(const struct shower *s, size_t i)
 int show_patch(struct shower *s, struct err *e)
 {
         long door = -1;
+        buf_printf(&s->out, "# from the box of run %s\n", s->l->run);
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
                 if (!show_takes(s, x))

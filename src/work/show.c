@@ -382,11 +382,11 @@ int show_stat(struct shower *s, struct err *e)
                         return -1;
                 buf_puts(&s->out, x->flags ? "! " : "  ");
                 if (x->what & WHAT_RENAMED) {
-                        put_name(s, x, x->other);
+                        put_name(s, x, x->what & WHAT_ADDED ? x->other : x->path);
                         buf_puts(&s->out, " => ");
                         n = (struct numbers){ .binary = n.binary };
                 }
-                put_name(s, x, x->path);
+                put_name(s, x, x->what & WHAT_RENAMED && x->what & WHAT_DELETED ? x->other : x->path);
                 if (n.binary)
                         buf_printf(&s->out, " | binary %" PRIu64 " to %" PRIu64 " bytes", x->old.size,
                                    x->now.size);

@@ -88,6 +88,21 @@ static int copy_entry(struct staging *g, const struct op *o, int slots, const ch
         return 0;
 }
 
+/* Says on the file itself which run it came from, over whatever the box may have written there. Not where the
+ * filesystem has no attributes: the ledger says it too. */
+static void stamp(const struct staging *g, int slots, const char *slot)
+{
+        struct node n;
+        const char *run = g->j->l->run;
+        AUTO_FD(fd, tree_file(slots, slot, true, &n));
+        if (fd < 0 || fsetxattr(fd, WORK_ORIGIN, run, strlen(run), 0) == 0 || errno != EACCES)
+                return;
+        if (fchmod(fd, n.mode | 0200) == 0) { /* nobody may write it, not even its owner */
+                (void) fsetxattr(fd, WORK_ORIGIN, run, strlen(run), 0);
+                (void) fchmod(fd, n.mode);
+        }
+}
+
 static int stage_new(struct staging *g, struct op *o)
 {
         int slots = g->j->targets[o->door].slots;
@@ -97,12 +112,24 @@ static int stage_new(struct staging *g, struct op *o)
         int r = as_link(g, o, slots, slot);
         if (r == 0)
                 r = o->moved ? take_file(g, o, slots, slot) : copy_entry(g, o, slots, slot);
+        if (r == 0 && o->entry->now.kind == NODE_FILE)
+                stamp(g, slots, slot);
         if (r < 0 || tree_look(slots, slot, &made) < 0 || !made.kind ||
             tree_digest(slots, slot, &made, true, digest) < 0)
                 return -1;
         o->ino = made.ino;
         o->digest = arena_str(&g->j->mem, digest);
         return o->digest ? 0 : -1;
+}
+
+/* As the box left it: by now files were taken out of it, and it may have been opened against its mode. */
+static int set_as_left(int slots, const char *name, const struct op *o)
+{
+        const struct node *n = &o->entry->now;
+        const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
+        return fchmodat(slots, name, o->setid ? n->mode : n->mode & 01777, 0) < 0
+                       ? -1
+                       : utimensat(slots, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
 /* The new and the old metadata of a directory, each on an empty directory of its own. */
@@ -113,7 +140,7 @@ static int stage_meta(struct staging *g, struct op *o)
         const char *name;
         AUTO_FD(parent, side_upper(&g->sides, o->source, &name));
         if (parent < 0 || copy_node(parent, name, slots, slot_name(o->slot, ".new", fresh), o->setid) < 0 ||
-            fchmodat(slots, fresh, o->setid ? o->entry->now.mode : o->entry->now.mode & 01777, 0) < 0)
+            set_as_left(slots, fresh, o) < 0)
                 return -1;
         if (o->new_dir)
                 return mkdirat(slots, slot_name(o->slot, ".old", old), 0700);

@@ -154,14 +154,6 @@ ssize_t tree_link(int dir, const char *name, char *buf, size_t cap)
         return n;
 }
 
-static void hex_of(struct sha256 *s, char ret_hex[65])
-{
-        uint8_t d[32];
-        sha256_end(s, d);
-        for (unsigned i = 0; i < 32; i++)
-                (void) snprintf(ret_hex + 2 * i, 3, "%02x", d[i]);
-}
-
 static int digest_file(int fd, char ret_hex[65])
 {
         char chunk[CHUNK];
@@ -177,7 +169,7 @@ static int digest_file(int fd, char ret_hex[65])
                         break;
                 sha256_add(&s, chunk, (size_t) n);
         }
-        hex_of(&s, ret_hex);
+        sha256_end_hex(&s, ret_hex);
         return 0;
 }
 
@@ -279,7 +271,8 @@ static bool is_ours(const char *name)
 {
         if (strcmp(name, "system.posix_acl_access") == 0 || strcmp(name, "system.posix_acl_default") == 0)
                 return true;
-        return strncmp(name, "user.", 5) == 0 && strncmp(name, "user.overlay.", 13) != 0;
+        return strncmp(name, "user.", 5) == 0 && strncmp(name, "user.overlay.", 13) != 0 &&
+               strcmp(name, WORK_ORIGIN) != 0;
 }
 
 /* All names, NUL-ended each; freed by the caller. NULL with *ret_n 0: none, or the filesystem has none. */

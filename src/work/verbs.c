@@ -33,6 +33,8 @@ int work_diff(const struct work_look *look, size_t *ret_count, struct err *e)
                 return -1;
         if (look->form != WORK_PATCH && find_renames(l, &v, e) < 0)
                 return -1;
+        if (look->ret_run)
+                (void) snprintf(look->ret_run, WORK_RUN_MAX, "%s", l->run);
         struct shower s = { .l = l, .v = &v, .look = look, .many = touches_many(&v) };
         int r = forms[look->form](&s, e);
         if (r == 0 && s.out.failed)

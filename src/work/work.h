@@ -25,6 +25,8 @@ enum {
         WORK_ENTRIES_MAX = 4000000, /* changed entries of one layer */
         WORK_RUN_MAX = 64,
 };
+/* The attribute of a file that an apply put there: the run it came from. A box cannot hand one on. */
+#define WORK_ORIGIN "user.cordon.origin"
 
 /* ---- a run (box) ---- */
 
@@ -79,6 +81,7 @@ struct work_look {
         const char *const *paths; /* only these and what lies below; NULL: all */
         work_sink *out;
         void *out_ctx;
+        char *ret_run; /* WORK_RUN_MAX bytes, or NULL: which one it was */
 };
 
 /* Everything that a layer changes. *ret_count: how many entries. */

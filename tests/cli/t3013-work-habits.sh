@@ -1,0 +1,213 @@
+#!/bin/sh
+# diff, apply and undo as users of git have them in their fingers: words in any order, pipes, pagers, renames, ten thousand files,
+# several layers over one tree, git itself in the box. And what a layer carries beside content: the door's own mode, attributes,
+# access lists, times; where a file came from; what a power cut took; how much it may hold; how much work it is.
+# shellcheck disable=SC2016,SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+tree() { python3 "$here/helpers/tree.py" "$1"; }
+mine() { [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D"; }
+state() { [ $who = root ] || [ "$(id -u)" -ne 0 ] && echo "$CORDON_STATE" || echo "$T/state-user"; }
+layers() { find "$(state)/work" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
+edit() {
+        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c "$1" 3>status 2>err || cat err
+        run=$(jq -r '.work.layer // ""' status)
+}
+cordon() { $who "$CORDON" "$@" 2>&1; }
+fresh() { rm -rf "$D" && mkdir -p "$D/p/src" && printf 'one\ntwo\nthree\n' >"$D/p/a" && echo b >"$D/p/src/b" && mine; }
+# A terminal of its own for a command; what it prints.
+terminal() { python3 -c '
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+out = b""
+while True:
+    try:
+        got = os.read(fd, 65536)
+    except OSError:
+        break
+    if not got:
+        break
+    out += got
+os.waitpid(pid, 0)
+sys.stdout.buffer.write(out)' "$@"; }
+
+for who in root as_user; do
+        D="$T/$who"
+        # --- words in any order ---
+        fresh
+        edit 'echo 2 >>a; mv src/b src/c; echo new >n'
+        is "$who: options stand behind the run too" "$(cordon diff "$run" --name-only | tr '\n' ' ')" "a n src/b src/c "
+        is "$who: and behind paths" "$(cordon diff "$run" src --name-only | tr '\n' ' ')" "src/b src/c "
+        is "$who: -- before paths, with a run" "$(cordon diff "$run" --name-only -- a)" a
+        is "$who: and without one" "$(cordon diff --name-only -- a)" a
+        is "$who: a value is not taken for a word" "$(cordon diff "$run" --color never --name-only a)" a
+        is "$who: a path that names no change is an error" "$(cordon diff "$run" nothing >out; echo $?; head -n 1 out)" "125
+cordon: error: the layer $run changes nothing at nothing"
+        is "$who: for apply as well" "$(cordon apply "$run" a nothing >out; echo $?)" 125
+        is "$who: and nothing was applied" "$(cat "$D/p/a" | tr '\n' ' ')" "one two three "
+        has "$who: a path where a run should stand is told how" "$(cordon diff src/b)" 'diff -- src/b'
+        has "$who: --stat tells a rename once" "$(cordon diff --stat "$run")" "src/b => src/c | +0 -0 (renamed)"
+        hasnt "$who: not twice" "$(cordon diff --stat "$run")" "src/b | "
+        has "$who: the old name alone tells it too" "$(cordon diff --stat "$run" src/b)" "src/b => src/c | "
+        # --- pipes and pagers ---
+        is "$who: into a pipe that closes nothing is said" "$( { cordon diff "$run" | head -n 1; } 2>&1 | wc -l)" 1
+        if [ $who = root ] || [ "$(id -u)" -ne 0 ]; then
+                has "$who: on a terminal, through the pager" "$(PAGER='sed s/^/paged:/' terminal "$CORDON" diff "$run")" "paged:"
+                has "$who: with colour" "$(PAGER='cat -v' terminal "$CORDON" diff "$run")" '^[[32m+2'
+                hasnt "$who: but not with NO_COLOR" "$(NO_COLOR=1 PAGER='cat -v' terminal "$CORDON" diff "$run")" '^[[32m'
+                hasnt "$who: nor through it with --no-pager" "$(PAGER='sed s/^/paged:/' terminal "$CORDON" diff --no-pager "$run")" "paged:"
+                has "$who: a pager that ends at once ends the show" "$(PAGER=true terminal "$CORDON" diff "$run"; echo ended)" ended
+        fi
+        cordon discard "$run" >/dev/null
+
+        # --- ten thousand files ---
+        fresh
+        tree "$D/p" >before
+        edit 'mkdir d; cd d; i=0; while [ $i -lt 10000 ]; do echo $i >$i; i=$((i+1)); done'
+        is "$who: ten thousand files are all shown" "$(cordon diff "$run" | grep -c ': added (file')" 10000
+        has "$who: and counted" "$(cordon diff --stat "$run" | tail -n 1)" "10001 entries, 10000 lines added"
+        has "$who: and land" "$(cordon apply "$run")" "10001 entries applied"
+        is "$who: all of them" "$(find "$D/p/d" -type f | wc -l)" 10000
+        cordon undo "$run" >/dev/null
+        tree "$D/p" >now
+        ok "$who: and go again" cmp before now
+        has "$who: a second undo says that there is nothing" "$(cordon undo "$run")" "nothing of the layer $run has been applied"
+        cordon discard "$run" >/dev/null
+
+        # --- several layers over one tree ---
+        fresh
+        edit 'echo first >>a; echo x >one'
+        first=$run
+        edit 'echo second >src/b; echo y >two'
+        second=$run
+        edit 'echo third >>a'
+        third=$run
+        tree "$D/p" >before
+        cordon apply "$first" >/dev/null
+        has "$who: another layer over other files lands behind the first" "$(cordon apply "$second")" "2 entries applied"
+        has "$who: one over the same file is in the way" "$(cordon apply "$third")" "in the way: a: changed since"
+        cordon undo "$first" >/dev/null
+        is "$who: the first is taken back alone" "$(tail -n 1 "$D/p/a") $(cat "$D/p/src/b") $(ls "$D/p" | tr '\n' ' ')" "three second a src two "
+        has "$who: then the other lands" "$(cordon apply "$third")" "1 entry applied"
+        cordon undo "$third" >/dev/null && cordon undo "$second" >/dev/null
+        tree "$D/p" >now
+        ok "$who: and all are taken back" cmp before now
+        cordon discard "$first" "$second" "$third" >/dev/null
+
+        # --- the door's own top, attributes, access lists, times ---
+        fresh
+        cp "$here/helpers/acl.py" "$D/p/acl.py" && mine
+        edit 'chmod 750 .; mkdir n; echo x >n/f; touch -d "2002-02-02 02:02:02" n; python3 acl.py a 1000; python3 acl.py src/b 4242 && echo NAMED; python3 -c "import os; os.setxattr(\".\", \"user.mark\", b\"m\")"'
+        hasnt "$who: no id outside the box gets into an access list" "$(cat err)" NAMED
+        out=$(cordon diff "$run")
+        has "$who: the mode of the door's own top is shown" "$out" ".: mode, attributes (040755 to 040750)"
+        has "$who: and an access list" "$out" "a: mode, attributes"
+        cordon apply --include-flagged "$run" >/dev/null
+        is "$who: the mode lands" "$(stat -c %a "$D/p")" 750
+        is "$who: the attribute lands" "$(python3 -c 'import os, sys; print(os.getxattr(sys.argv[1], "user.mark"))' "$D/p")" "b'm'"
+        is "$who: the time of a new directory lands" "$(stat -c %Y "$D/p/n")" "$(date -d '2002-02-02 02:02:02' +%s)"
+        has "$who: the access list lands" "$(python3 -c 'import os, sys; print(os.listxattr(sys.argv[1]))' "$D/p/a")" system.posix_acl_access
+        cordon undo "$run" >/dev/null
+        is "$who: undo takes mode and attribute back" "$(stat -c %a "$D/p") $(python3 -c 'import os, sys; print(os.listxattr(sys.argv[1]))' "$D/p")" "755 []"
+        chmod 711 "$D/p"
+        has "$who: a mode that the host changed since is in the way" "$(cordon apply --include-flagged "$run")" "in the way: .: changed its mode"
+        chmod 755 "$D/p"
+        cordon discard "$run" >/dev/null
+        n=$(layers)
+        $who "$CORDON" run -q --no-stdin --edit "$D/p" -- sleep 0.6 &
+        sleep 0.3
+        chmod 700 "$D/p"
+        wait $!
+        is "$who: a mode that the host changed meanwhile is not the box's" "$(layers)" "$n"
+        chmod 755 "$D/p"
+
+        # --- where a file came from ---
+        fresh
+        printf 'x\n' >"$D/p/closed" && chmod 444 "$D/p/closed" && mine
+        origin() { python3 -c 'import os, sys; print(os.getxattr(sys.argv[1], "user.cordon.origin").decode())' "$1" 2>/dev/null || echo none; }
+        edit 'echo y >a; python3 -c "import os; os.setxattr(\"a\", \"user.cordon.origin\", b\"forged\")"; rm closed; echo z >closed; python3 -c "import os; os.setxattr(\"closed\", \"user.cordon.origin\", b\"forged\")"; chmod 444 closed; mkdir d'
+        cordon apply "$run" >/dev/null
+        is "$who: an applied file says which run it came from" "$(origin "$D/p/a")" "$run"
+        is "$who: also one that nobody may write, whatever the box wrote there" "$(origin "$D/p/closed") $(stat -c %a "$D/p/closed")" "$run 444"
+        is "$who: what was not applied says nothing" "$(origin "$D/p/src/b")" none
+        cordon undo "$run" >/dev/null
+        is "$who: after undo, neither" "$(origin "$D/p/a")" none
+        hasnt "$who: and the diff is as it was" "$(cordon diff "$run")" attributes
+        cordon apply --as-patch "$D/patch" "$run" >/dev/null
+        has "$who: a patch says it too" "$(head -n 1 "$D/patch")" "$run"
+        sum=$(sha256sum <"$D/patch" | cut -d ' ' -f 1)
+        id=$(cordon log --json --kind file | jq -r "select(.digest == \"$sum\") | .id")
+        has "$who: and its digest leads back to the box, wherever it is applied" "$(cordon trace --back "$id" 2>&1)" "$run.end"
+        cordon discard "$run" >/dev/null
+
+        # --- git in the box ---
+        if command -v git >/dev/null; then
+                fresh
+                as() { $who env HOME="$D" GIT_CONFIG_NOSYSTEM=1 "$@"; }
+                as git -C "$D/p" init -q && as git -C "$D/p" add -A && as git -C "$D/p" -c user.name=a -c user.email=a@b commit -qm one
+                sleep 1.1 && as git -C "$D/p" status >/dev/null
+                n=$(layers)
+                has "$who: git status in a box" "$(cordon run -q --no-stdin --edit "$D/p" --cwd "$D/p" -- git status)" "nothing to commit"
+                is "$who: reads no file again: its index is as it was" "$(layers)" "$n"
+                edit 'echo more >>a; git -c user.name=a -c user.email=a@b commit -qam two; git mv src/b src/c; git -c user.name=a -c user.email=a@b commit -qm three'
+                cordon apply --include-flagged "$run" >/dev/null
+                is "$who: commits of a box land whole" "$(as git -C "$D/p" log --format=%s | tr '\n' ' ')$(as git --no-optional-locks -C "$D/p" status --porcelain)$(as git -C "$D/p" fsck 2>&1)" "three two one "
+                cordon undo "$run" >out
+                is "$who: and are taken back" "$(as git -C "$D/p" log --format=%s)$(as git --no-optional-locks -C "$D/p" status --porcelain)" one
+                cordon discard "$run" >/dev/null
+        else
+                skip "$who: git in the box" "git is not installed"
+        fi
+
+        # --- what a power cut took ---
+        fresh
+        edit 'seq 100 >a; echo x >n'
+        upper="$(state)/work/$run/door-0/upper"
+        cp -a "$upper/a" kept && : >"$upper/a"
+        tree "$D/p" >before
+        has "$who: a file that the disk never got is in the way" "$(cordon apply "$run")" "in the way: a: the layer does not hold what the box left"
+        has "$who: also elsewhere" "$(mkdir to; [ $who = root ] || chown 65533 to; cordon apply --to "$T/to" "$run"; rm -r to)" "the layer does not hold what the box left"
+        cp -a kept "$upper/a"
+        base="$(state)/work/$run/base"
+        for how in 'truncate -s -1' 'truncate -s 0' 'truncate -s 20' 'rm'; do
+                cp -a "$base" base && $how "$base"
+                has "$who: a base that is not whole is not believed: $how" "$(cordon apply "$run")" "is not whole"
+                cp -a base "$base"
+        done
+        tree "$D/p" >now
+        ok "$who: and nothing was touched" cmp before now
+        has "$who: whole again, it lands" "$(cordon apply "$run")" "2 entries applied"
+        cordon discard "$run" >/dev/null
+        edit 'python3 -c "import os; f = open(\"s\", \"w\"); f.write(\"x\"); f.flush(); os.fsync(f.fileno())" && sync && echo synced >t; echo FINE >&2'
+        has "$who: a program may ask for the disk" "$(cat err)" FINE
+
+        # --- how much it may hold ---
+        fresh
+        is "$who: a limit of entries goes with the disk's" "$($who "$CORDON" run -q --no-stdin --disk 16M --edit "$D/p" --json -- sh -c "cd $D/p; i=0; while [ \$i -lt 6000 ]; do : >\$i; i=\$((i+1)); done; sleep 20" 2>&1 | grep '^{' | jq -r .limit)" disk
+        for l in $(cordon diff --list --json | jq -r '.[].run'); do cordon discard "$l" >/dev/null; done
+done
+
+# --- how much work it is: the change counts, not the tree ---
+if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
+        for n in 100 20000; do
+                mkdir "$T/t$n"
+                seq -f "$T/t$n/%g" 1 $n | xargs touch
+                "$CORDON" run -q --no-stdin --edit "$T/t$n" --cwd "$T/t$n" --status-fd 3 -- sh -c 'for i in 1 2 3 4 5; do echo x >$i; done; mkdir d; echo y >d/new; rm 7' 3>status
+                run=$(jq -r .work.layer status)
+                for verb in diff apply undo; do
+                        strace -f -o trace "$CORDON" $verb "$run" >/dev/null 2>&1 </dev/null
+                        sed -n 's/^[0-9]* *\([a-z_0-9]*\)(.*/\1/p' trace | grep -c -v -x -e futex -e poll >"$verb.$n"
+                done
+        done
+        for verb in diff apply undo; do
+                few=$(cat $verb.100) many=$(cat $verb.20000)
+                ok "$verb makes as many calls over 20,000 unchanged files as over 100 ($many, $few)" test "$many" -gt 50 -a $((many - few)) -le 30
+        done
+else
+        skip "diff, apply and undo over many unchanged files" "strace cannot trace here"
+fi
+done_testing
