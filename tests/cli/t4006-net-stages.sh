@@ -20,6 +20,12 @@ for who in root as_user; do
         is "$who: mock: the recorded answer" "$(head -n 1 "$T/out")" recorded
         hasnt "$who: and nothing else" "$(cat "$T/out")" "GET /"
         is "$who: no name was even asked for outside" "$(lab_names)" ""
+        : >"$T/lab/packets"
+        box $who --net web.test:8000 --stage mock -- sh -c 'exec 2>&1; curl -sS -m 5 http://web.test:8000/x'
+        hasnt "$who: mock: bytes to a host and port reach nothing either" "$(cat "$T/out")" "GET /x"
+        is "$who: not one packet" "$(lab_names)$(lab_packets)" ""
+        box $who --net 'http://web.test/** GET' --places "$T/places" --stage test -- curl -sS -m 10 http://web.test/v1/x
+        is "$who: a URL door goes where its place leads, at that port" "$(cat "$T/out")" "GET /mirror/v1/x 0"
         box $who --net '@only/** GET' --places "$T/places" --stage test -- curl -sS -m 5 http://web.test/x
         hasnt "$who: a place without a line for the stage leads nowhere" "$(cat "$T/out")" "GET /x"
         box $who --net '@api/** GET' -- true
