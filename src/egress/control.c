@@ -85,6 +85,13 @@ static int close_jail(const struct broker *b, struct err *e)
                 if (u || d->form != NET_PLACE)
                         ports[n++] = u ? u->port : d->port;
         }
+        /* A URL door that lies in a place goes where the stage leads that place. */
+        const char *name;
+        for (size_t i = 0; (name = policy_place_name(b->places, i)) && n < POLICY_MAX_DOORS; i++) {
+                const struct policy_place_url *u = policy_place_target(b->places, name, b->stage);
+                if (u)
+                        ports[n++] = u->port;
+        }
         return jail_close(ports, n, b->record < 0 ? 0 : ANSWERS_MAX_BYTES, e);
 }
 

@@ -283,6 +283,13 @@ static int first_byte(struct http_flow *f, uint8_t c)
         const struct tls_ops *ops = f->r->in.tls;
         f->known = true;
         f->tls = c == 0x16;
+        bool begins_request = (c > 0x20 && c < 0x7f) || c == '\r' || c == '\n';
+        if (!f->tls &&
+            !begins_request) { /* said at once: who waits for an answer to it would wait for long */
+                http_tell(f, HTTP_DENIED, "this is neither HTTP nor a TLS hello");
+                http_finish(f);
+                return -1;
+        }
         if (!f->tls)
                 return 0;
         f->client.tls = ops ? ops->server(f->r->in.tls_ctx, f->peer.host, f->peer.is_address) : NULL;

@@ -86,6 +86,15 @@ static bool has_odd_bytes(const char *path)
         return !str_is_utf8(span_str(path));
 }
 
+/* Who talks to a socket of the host acts as whoever listens there; a device is the host's. By what they are,
+ * whatever their names say. */
+static const char *special(const struct learn *l, const struct learn_access *a)
+{
+        bool path = a->kind == LEARN_READ || a->kind == LEARN_WRITE || a->kind == LEARN_RUN;
+        enum learn_look k = path && l->c.look ? l->c.look(l->c.look_ctx, a->path) : LEARN_NOTHING;
+        return k == LEARN_SOCKET ? "agent" : k == LEARN_DEVICE ? "device" : NULL;
+}
+
 static struct item *append(struct learn *l, const struct learn_access *a)
 {
         if (l->n == l->cap) {
@@ -102,6 +111,8 @@ static struct item *append(struct learn *l, const struct learn_access *a)
         }
         struct item *it = &l->v[l->n];
         *it = (struct item){ .a = *a, .sensitive = learn_is_sensitive(a), .odd = has_odd_bytes(a->path) };
+        if (!it->sensitive)
+                it->sensitive = special(l, a);
         if (it->odd && !it->sensitive)
                 it->sensitive = "odd-name";
         it->a.path = arena_str(&l->mem, a->path);

@@ -86,7 +86,7 @@ void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d);
 const char *net_sensitive(const char *dest);
 /* Why this one is not learned, also for what the others show: "tunnel", "network" ...; NULL: it is. */
 const char *net_reason(const struct learn *l, const struct item *it);
-/* A name that was asked for, and then a connection to it was told: the name alone says nothing more. */
+/* A name, and then a connection to it was told; a connection, and then what was asked there. */
 bool net_is_told_better(const struct learn *l, const struct item *it);
 /* Does it lead to this host? */
 bool net_has_host(const struct item *it, const char *host);

@@ -33,7 +33,7 @@ enum learn_kind {
         LEARN_CALL,
         LEARN_KIND__COUNT
 };
-enum learn_look { LEARN_NOTHING = 0, LEARN_FILE, LEARN_DIRECTORY };
+enum learn_look { LEARN_NOTHING = 0, LEARN_FILE, LEARN_DIRECTORY, LEARN_SOCKET, LEARN_DEVICE };
 
 /* One thing a program in a box tried and was refused. */
 struct learn_access {

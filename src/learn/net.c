@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 
 enum {
@@ -17,8 +18,9 @@ enum {
 
 struct dest { /* a destination, taken apart */
         struct span host;
-        const char *path; /* of a URL: from its slash on; else NULL */
-        bool url, port;   /* it has one */
+        const char *path;   /* of a URL: from its slash on; else NULL */
+        bool url;           /* else a host and a port, or a name alone */
+        unsigned long port; /* 0: a name alone */
 };
 
 static struct dest read_dest(const char *text)
@@ -30,7 +32,7 @@ static struct dest read_dest(const char *text)
         size_t n = brackets ? strcspn(++host, "]") : strcspn(host, ":/");
         d.host = span_of(host, n);
         const char *rest = host + n + (brackets && host[n] == ']');
-        d.port = rest[0] == ':';
+        d.port = rest[0] == ':' ? strtoul(rest + 1, NULL, 10) : !d.url ? 0 : text[4] == 's' ? 443 : 80;
         d.path = d.url ? strchr(rest, '/') : NULL;
         return d;
 }
@@ -122,6 +124,8 @@ const char *net_sensitive(const char *dest)
         uint8_t a[16];
         char host[256];
         struct dest d = read_dest(dest);
+        if (strchr(dest, ' '))
+                return "protocol"; /* "UDP to host:port": nothing that a door is for */
         if (!is_plain(dest) || d.host.n == 0 || d.host.n >= sizeof host)
                 return "odd-name";
         memcpy(host, d.host.p, d.host.n);
@@ -170,15 +174,16 @@ const char *net_reason(const struct learn *l, const struct item *it)
                 return it->sensitive;
         if (is_tunnel(l, d.host))
                 return "tunnel";
-        return l->c.nets && it->a.agreed && (d.url || d.port) ? NULL : "network";
+        return l->c.nets && it->a.agreed && d.port ? NULL : "network";
 }
 
 bool net_is_told_better(const struct learn *l, const struct item *it)
 {
         struct dest d = read_dest(it->a.path);
-        for (size_t i = 0; i < l->n && !d.url && !d.port; i++) {
+        for (size_t i = 0; i < l->n && !d.url; i++) {
                 struct dest other = read_dest(l->v[i].a.path);
-                if (l->v[i].a.kind == LEARN_NET && (other.url || other.port) && span_eq(other.host, d.host))
+                bool better = d.port ? other.url && other.port == d.port : other.port != 0;
+                if (l->v[i].a.kind == LEARN_NET && better && span_eq(other.host, d.host))
                         return true;
         }
         return false;
@@ -196,7 +201,7 @@ bool net_effect(const struct item *it, struct buf *out)
         struct effect f;
         struct err e;
         AUTO_BUF(text);
-        if (!d.url && !d.port)
+        if (!d.port)
                 return false;
         buf_printf(&text, "net %s%s%s", it->a.method, it->a.method[0] ? " " : "", it->a.path);
         if (text.failed || policy_effect_parse(buf_str(&text), &none, &f, &e) < 0)

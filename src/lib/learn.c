@@ -24,7 +24,10 @@ static enum learn_look look(void *ctx, const char *path)
         (void) ctx;
         if (stat(path, &st) < 0)
                 return LEARN_NOTHING;
-        return S_ISDIR(st.st_mode) ? LEARN_DIRECTORY : LEARN_FILE;
+        return S_ISDIR(st.st_mode)    ? LEARN_DIRECTORY
+               : S_ISSOCK(st.st_mode) ? LEARN_SOCKET
+               : S_ISREG(st.st_mode)  ? LEARN_FILE
+                                      : LEARN_DEVICE;
 }
 
 static void keep_tail(struct teacher *t, const char *p, size_t n)
@@ -204,8 +207,11 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
         take_layer(t, r);
         for (size_t i = 0; i < 2; i++)
                 sha256_end(&t->printed[i], ret->digest[i]);
+        bool had_net = t->net.wanted;
         for (size_t i = 0; l && i < r->denial_count; i++)
                 (void) teacher_net_socket(t, &r->denials[i]);
+        if (t->net.wanted && !had_net)
+                l = NULL; /* with a network it goes another way: what it looked for without does not count */
         for (size_t i = 0; l && i < r->denial_count; i++)
                 tell(t, l, run, &r->denials[i]);
         if (l)

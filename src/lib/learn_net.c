@@ -184,8 +184,10 @@ static void tell_connection(struct teacher *t, const struct refused *r, const ch
         if (learn_is_sensitive(&a) || speaks_first((unsigned) port) ||
             is_probed(&t->net, host, (unsigned) port))
                 add(t, r, &a, to);
-        else
+        else {
                 probe(&t->net, host, (uint16_t) port);
+                add(t, r, &a, NULL);
+        }
 }
 
 static void tell_name(struct teacher *t, const struct refused *r, const char *name)
@@ -264,12 +266,41 @@ static void tell_row(struct teacher *t, const struct refused *r)
         }
 }
 
+static bool was_asked(const struct box_result *r, const char *to)
+{
+        char other[NET_HOST + 8];
+        for (unsigned i = 0; i < r->net_count; i++)
+                if (url_to(r->net[i].to + strcspn(r->net[i].to, " ") + (strchr(r->net[i].to, ' ') != NULL),
+                           other, sizeof other) &&
+                    strcmp(other, to) == 0)
+                        return true;
+        return false;
+}
+
+/* Connected behind a door to nowhere, and said nothing that is a request: then it is bytes. */
+static void tell_silent(struct teacher *t, const struct refused *r, const struct box_result *all)
+{
+        const struct egress_row *row = r->row;
+        const char *colon = strrchr(row->to, ':');
+        char host[NET_HOST];
+        struct learn_access a = { .kind = LEARN_NET, .path = row->to };
+        if (row->requests || !row->connections || row->why[0] || !colon || was_asked(all, row->to))
+                return;
+        (void) snprintf(host, sizeof host, "%.*s", (int) (colon - row->to), row->to);
+        if (is_probed(&t->net, host, (unsigned) strtoul(colon + 1, NULL, 10)))
+                add(t, r, &a, row->to);
+}
+
 void teacher_net_tell(struct teacher *t, struct learn *l, unsigned run, const cordon_box *b)
 {
         const struct box_result *r = b->box ? box_result(b->box) : NULL;
-        for (unsigned i = 0; r && r->net && i < r->net_count; i++)
-                if (!r->net[i].allowed && r->net[i].to[0])
-                        tell_row(t, &(struct refused){ &r->net[i], l, run });
+        for (unsigned i = 0; r && r->net && i < r->net_count; i++) {
+                struct refused one = { &r->net[i], l, run };
+                if (r->net[i].allowed)
+                        tell_silent(t, &one, r);
+                else if (r->net[i].to[0])
+                        tell_row(t, &one);
+        }
 }
 
 /* ---- places ---- */

@@ -21,6 +21,7 @@ cc -static -O1 -o "$D/bin/effect" "$(dirname "$0")/helpers/effect.c" 2>/dev/null
 "$D/bin/effect" listen "$D/docker.sock" >"$T/port" &
 LISTENER=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "$T/port" ] && break; sleep 0.1; done
+ln -s "$D/docker.sock" "$H/run/ssh-agent.sock"
 before=$(cd "$D" && find home work -type f -exec sha256sum {} + | sort)
 
 # sample NAME WANTS SCRIPT: a python program that reads {work}/in.txt, which is all it may, and tries WANTS beside.
@@ -44,11 +45,30 @@ sample tokens "tokens $D/work/.env by python3" "for f in ('$D/work/.env', '$H/.n
 sample history-and-browser "history $H/.bash_history by python3" "for f in ('$H/.bash_history', '$H/.mozilla/firefox/logins.json'): attempt(lambda: open(f).read())"
 sample shadow "tokens /etc/shadow by python3" "for f in ('/etc/shadow', '/etc/sudoers', '/etc/machine-id'): attempt(lambda: open(f).read())"
 sample agent-socket "agent $D/docker.sock by python3" "attempt(lambda: os.stat('$D/docker.sock')); attempt(lambda: socket.socket(socket.AF_UNIX).connect('$D/docker.sock'))"
-sample metadata "network socket(AF_INET" "attempt(lambda: socket.create_connection(('169.254.169.254', 80), 1)); attempt(lambda: socket.create_connection(('127.0.0.1', $(cat "$T/port")), 1))"
+ssh_agent=$D/home/run/ssh-agent.sock
+sample ssh-agent "agent $ssh_agent by python3" "attempt(lambda: os.stat('$ssh_agent')); attempt(lambda: socket.socket(socket.AF_UNIX).connect('$ssh_agent'))"
+sample metadata "metadata 169.254.169.254:80 by python3" "attempt(lambda: socket.create_connection(('169.254.169.254', 80), 1)); attempt(lambda: socket.create_connection(('127.0.0.1', $(cat "$T/port")), 1))"
 sample tracing "call ptrace" "libc = ctypes.CDLL(None); attempt(lambda: libc.ptrace(16, 1, 0, 0))"
 sample mounts "call mount" "libc = ctypes.CDLL(None); attempt(lambda: libc.mount(b'none', b'/mnt', b'tmpfs', 0, None)); attempt(lambda: libc.unshare(0x10000000))"
 sample modules "call init_module" "libc = ctypes.CDLL(None); attempt(lambda: libc.syscall(175, 0, 0, 0)); attempt(lambda: open('/proc/kcore', 'rb')); attempt(lambda: open('/dev/mem', 'rb'))"
 sample system-files "system /etc/" "for f in ('/etc/cron.d/x', '/etc/passwd', '/usr/bin/x', '$H/.bashrc', '$H/.ssh/authorized_keys'): attempt(lambda: open(f, 'w').write('x'))"
+# Bytes of the program's own that end up in the draft: names of files, its own name, its arguments.
+NL='
+'
+ESC=$(printf '\033')
+odd="$D/work/a${NL}read  etc${NL}#\" b"
+printf x >"$odd" && printf x >"$D/work/esc${ESC}[2J" && chmod a+r "$D"/work/*
+before_names=$(cd "$D" && find home work -type f ! -name job.py -exec sha256sum {} + | sort)
+sample names-with-newlines "odd-name $D/work/a" 'for f in (chr(10).join(("a", "read  etc", "#\" b")), "esc" + chr(27) + "[2J"): attempt(lambda: open(f).read())'
+is "no line of the draft comes from a name" "$(grep -c '^read  ' "$T/names-with-newlines.cordon")" 0
+hasnt "and no escape of a terminal" "$("$c" learn -n 1 -- python3 job.py 2>&1 </dev/null)" "$ESC"
+sample own-name-with-newline "keys $H/.ssh/id_rsa by x" "libc = ctypes.CDLL(None); libc.prctl(15, ('x' + chr(10) + 'read /').encode(), 0, 0, 0); attempt(lambda: open('$H/.ssh/id_rsa').read())"
+is "nor from the program's own name" "$(grep -c '^ *read */$' "$T/own-name-with-newline.cordon")" 0
+echo 'print(1)' >"$D/work/job.py"
+"$c" learn -n 1 -- python3 job.py "a${NL}read /${NL}${ESC}[2J" >"$T/out" 2>"$T/err" </dev/null
+is "nor from an argument" "$?:$(grep -c '^ *read */$' "$T/out"):$(cat "$T/out" "$T/err" | grep -c "$ESC")" "0:0:0"
+is "the odd names are as they were" "$(cd "$D" && find home work -type f ! -name job.py -exec sha256sum {} + | sort)" "$before_names"
+rm -f "$odd" "$D/work/esc${ESC}[2J"
 ok "ten samples or more" test "$SAMPLES" -ge 10
 rm -f job.py
 is "nothing of the caller's was changed while they were learned" "$(cd "$D" && find home work -type f -exec sha256sum {} + | sort)" "$before"

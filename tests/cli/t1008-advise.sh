@@ -61,7 +61,7 @@ while read -r task; do
                 continue
         fi
         if grep -q '^net' "$T/$task.cordon"; then
-                skip "$task: it runs" "$(net_holds </dev/null && echo "its host is not on this machine" || echo "this build holds no net door yet")"
+                skip "$task: it runs" "$(net_holds </dev/null && echo "t1010-advise-net does, against a server of its own" || echo "this build holds no net door yet")"
                 continue
         fi
         got=$(eval "\"\$c\" run -q -p \"\$T/\$task.cordon\" -- $command" 2>"$T/err" </dev/null | tr -d '\000')

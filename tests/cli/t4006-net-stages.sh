@@ -25,6 +25,8 @@ for who in root as_user; do
         hasnt "$who: mock: a door that moves bytes reaches nothing" "$(cat "$T/out")" "GET /"
         is "$who: and says so" "$(row web.test:80 deny why)" "the stage is mock: only requests have recorded answers"
         is "$who: no packet left" "$(lab_names)$(lab_packets)" ""
+        box $who --net 'http://web.test/** GET' --places "$T/places" --stage test -- curl -sS -m 10 http://web.test/v1/x
+        is "$who: a URL door goes where its place leads, at that port" "$(cat "$T/out")" "GET /mirror/v1/x 0"
         box $who --net '@only/** GET' --places "$T/places" --stage test -- curl -sS -m 5 http://web.test/x
         hasnt "$who: a place without a line for the stage leads nowhere" "$(cat "$T/out")" "GET /x"
         box $who --net '@api/** GET' -- true

@@ -54,7 +54,7 @@ def http(c):
         if len(line) < 2:
             return
         method, path = line[0].decode(), line[1].decode()
-        length, close, token = 0, False, b''
+        length, close, token, about = 0, False, b'', {}
         while True:
             raw = f.readline().strip()
             h = raw.lower()
@@ -65,6 +65,8 @@ def http(c):
                 lines('auth.log').write('%s %s\n' % (path, token.decode('latin1')))
             if h.startswith(b'content-length:'):
                 length = int(h.split(b':')[1])
+            if h.startswith(b'content-type:') or h.startswith(b'content-encoding:'):
+                about[h.split(b':')[0].decode()] = raw.split(b':', 1)[1].strip().decode('latin1')
             close |= h == b'connection: close'
         body = f.read(length) if length else b''
         if path.startswith('/bytes/'):
@@ -77,8 +79,19 @@ def http(c):
         elif path.startswith('/git/'):
             p = os.path.join(where, 'git', os.path.normpath(path.split('?')[0][5:]).lstrip('/'))
             data = open(p, 'rb').read() if os.path.isfile(p) else None
-            f.write(b'HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n' % (b'200 OK' if data is not None else b'404 No', len(data or b'')))
+            kind = b'text/html' if (data or b'').startswith(b'<') else b'application/octet-stream'
+            f.write(b'HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n' % (b'200 OK' if data is not None else b'404 No', kind, len(data or b'')))
             f.write(data or b'')
+        elif path.startswith('/smart/'):  # git's own server
+            at, _, query = path[6:].partition('?')
+            env = dict(os.environ, GIT_PROJECT_ROOT=os.path.join(where, 'git'), GIT_HTTP_EXPORT_ALL='1', PATH_INFO=at, QUERY_STRING=query,
+                       REQUEST_METHOD=method, CONTENT_TYPE=about.get('content-type', ''), CONTENT_LENGTH=str(length),
+                       HTTP_CONTENT_ENCODING=about.get('content-encoding', ''))
+            out = subprocess.run(['git', '-c', 'safe.directory=*', 'http-backend'], input=body, env=env, stdout=subprocess.PIPE).stdout
+            head, _, rest = out.partition(b'\r\n\r\n')
+            status = [x[8:] for x in head.split(b'\r\n') if x.startswith(b'Status: ')] or [b'200 OK']
+            keep = b''.join(x + b'\r\n' for x in head.split(b'\r\n') if not x.startswith(b'Status: '))
+            f.write(b'HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n' % (status[0], keep, len(rest)) + rest)
         elif path.startswith('/echo'):  # a server that sends back what it was sent
             out = b'you said ' + token + b'\n'
             f.write(b'HTTP/1.1 200 OK\r\nX-Said: ' + token + b'\r\nContent-Length: %d\r\n\r\n' % len(out) + out)
