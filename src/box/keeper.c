@@ -60,11 +60,11 @@ static void fill_start(struct box *b)
 
 static int start_all(struct box *b, struct err *e)
 {
-        if (pump_open(b, e) < 0 || handles_open(b, e) < 0 || keeper_work_begin(b, e) < 0 ||
-            keeper_groups_make(b, e) < 0)
-                return -1;
-        /* A box that trusts an authority of its own needs it before its root is built. */
-        if (broker_start(b, e) < 0 || (b->c.plan->authority && broker_await(b, e) < 0))
+        /* The broker first: it gets ready while the rest is made. A box that trusts an authority of its own
+         * needs it before its root is built. */
+        if (broker_start(b, e) < 0 || pump_open(b, e) < 0 || handles_open(b, e) < 0 ||
+            keeper_work_begin(b, e) < 0 || keeper_groups_make(b, e) < 0 ||
+            (b->c.plan->authority && broker_await(b, e) < 0))
                 return -1;
         fill_start(b);
         if (b->c.root)

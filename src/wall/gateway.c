@@ -162,14 +162,10 @@ static int listen_gateway(const struct gateway *g, int index)
         }
         if (!dns_taken && listen_all(g, LISTENER_DNS_TCP, DNS_PORT) < 0)
                 return -1;
-        for (int v6 = 0; v6 <= (g->v6 ? 1 : 0); v6++) {
-                AUTO_FD(watch, wall_watch_open(p, index, v6 == 1));
-                if (watch < 0)
-                        return fail(g, "watching the gateway's link");
-                if (hand_over(g, LISTENER_WATCH, v6 ? 6 : 4, watch) < 0)
-                        return -1;
-        }
-        return 0;
+        AUTO_FD(watch, wall_watch_open(p, index));
+        if (watch < 0)
+                return fail(g, "watching the gateway's link");
+        return hand_over(g, LISTENER_WATCH, 0, watch);
 }
 
 /* In the box's own namespace: a program there that connects to its loopback means the door's address. */

@@ -3,5 +3,5 @@
 #pragma once
 #include "plan/plan.h"
 
-/* On the link `index`, one family. A socket, or -1 with errno. */
-int wall_watch_open(const struct plan *plan, int index, bool v6);
+/* On the link `index`. A socket, or -1 with errno. */
+int wall_watch_open(const struct plan *plan, int index);

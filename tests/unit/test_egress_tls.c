@@ -396,6 +396,124 @@ static void test_ca__it_is_short_lived_and_bounded(void)
         world_end(&w);
 }
 
+/* ---- the host's roots ---- */
+
+/* As the roots were read before they were looked up one by one: all of them, at once. */
+static X509_STORE *all_at_once(struct span pem)
+{
+        X509_STORE *store = X509_STORE_new();
+        BIO *mem = BIO_new_mem_buf(pem.p, (int) pem.n);
+        for (X509 *c; (c = PEM_read_bio_X509(mem, NULL, NULL, NULL)); X509_free(c))
+                (void) X509_STORE_add_cert(store, c);
+        BIO_free(mem);
+        ERR_clear_error();
+        return store;
+}
+
+static int verdict(X509_STORE *store, X509 *cert)
+{
+        X509_STORE_CTX *ctx = X509_STORE_CTX_new();
+        (void) X509_STORE_CTX_init(ctx, store, cert, NULL);
+        int r = X509_verify_cert(ctx) == 1 ? X509_V_OK : X509_STORE_CTX_get_error(ctx);
+        X509_STORE_CTX_free(ctx);
+        ERR_clear_error();
+        return r;
+}
+
+/* The verdict over a certificate with these roots, twice: the second time they are known. */
+static int looked_up(struct span pem, X509 *cert)
+{
+        struct err e = { 0 };
+        X509_STORE *store = X509_STORE_new();
+        struct tls_trust *t = tls_trust_new(store, pem, &e);
+        CHECK(t);
+        int first = t ? verdict(store, cert) : -1;
+        CHECK_INT(t ? verdict(store, cert) : -1, first);
+        X509_STORE_free(store);
+        tls_trust_free(t);
+        return first;
+}
+
+static void test_trust__every_root_is_found_as_if_all_were_there(void)
+{
+        struct world w;
+        static char roots[1 << 20];
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        FILE *f = fopen("/etc/ssl/certs/ca-certificates.crt", "rb");
+        struct span pem = span_of(roots, f ? fread(roots, 1, sizeof roots, f) : 0);
+        struct err e = { 0 };
+        X509_STORE *all = all_at_once(pem), *asked = X509_STORE_new();
+        struct tls_trust *t = tls_trust_new(asked, pem, &e);
+        BIO *mem = BIO_new_mem_buf(pem.p, (int) pem.n);
+        int count = 0;
+        CHECK(t);
+        CHECK_INT(verdict(asked, w.outside->ca), verdict(all, w.outside->ca)); /* not among them */
+        for (X509 *c; (c = PEM_read_bio_X509(mem, NULL, NULL, NULL)); X509_free(c), count++)
+                CHECK_INT(verdict(asked, c), verdict(all, c));
+        CHECK(count > 0);
+        CHECK_INT(sk_X509_OBJECT_num(X509_STORE_get0_objects(asked)),
+                  sk_X509_OBJECT_num(X509_STORE_get0_objects(all)));
+        ERR_clear_error();
+        BIO_free(mem);
+        X509_STORE_free(all);
+        X509_STORE_free(asked);
+        tls_trust_free(t);
+        (void) (f && fclose(f));
+        w.client = end_of(w.client_ctx, false);
+        world_end(&w);
+}
+
+/* The authorities of two boxes have one name and two keys. */
+static void test_trust__one_name_with_two_keys(void)
+{
+        struct world w;
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        struct span right = tls_box_ca_pem(w.outside), wrong = tls_box_ca_pem(w.box);
+        X509 *leaf = tls_ca_leaf(w.outside, "api.test", false);
+        struct buf right_last = { 0 }, right_first = { 0 };
+        buf_add(&right_last, wrong.p, wrong.n);
+        buf_add(&right_last, right.p, right.n);
+        buf_add(&right_first, right.p, right.n);
+        buf_add(&right_first, wrong.p, wrong.n);
+        CHECK_INT(looked_up(right, leaf), X509_V_OK);
+        CHECK_INT(looked_up(buf_span(&right_last), leaf), X509_V_OK);
+        CHECK_INT(looked_up(buf_span(&right_first), leaf), X509_V_OK);
+        CHECK(looked_up(wrong, leaf) != X509_V_OK);
+        buf_done(&right_last);
+        buf_done(&right_first);
+        w.client = end_of(w.client_ctx, false);
+        world_end(&w);
+}
+
+static void test_trust__what_is_no_certificate_is_left_out(void)
+{
+        static const char before[] =
+                "some words\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+                "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n"
+                "-----BEGIN RSA PUBLIC KEY-----\nMAoCAwEAAQIDAQAB\n-----END RSA PUBLIC KEY-----\n";
+        struct world w;
+        struct err e = { 0 };
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        struct span right = tls_box_ca_pem(w.outside);
+        X509 *leaf = tls_ca_leaf(w.outside, "api.test", false);
+        struct buf b = { 0 };
+        buf_puts(&b, before);
+        CHECK(looked_up(buf_span(&b), leaf) != X509_V_OK);
+        buf_add(&b, right.p, right.n);
+        CHECK_INT(looked_up(buf_span(&b), leaf), X509_V_OK);
+        for (size_t cut = 40; cut < right.n; cut += 61) /* broken off anywhere: never a reason to trust */
+                CHECK(looked_up(span_of(right.p, cut), leaf) != X509_V_OK || cut + 2 > right.n);
+        X509_STORE *store = X509_STORE_new();
+        CHECK(!tls_trust_new(store, span_str("no roots at all\n"), &e) && strstr(e.what, "empty"));
+        X509_STORE_free(store);
+        buf_done(&b);
+        w.client = end_of(w.client_ctx, false);
+        world_end(&w);
+}
+
 /* ---- hellos, read without OpenSSL ---- */
 
 static size_t real_hello(const char *sni, uint8_t *to, size_t cap)
@@ -560,6 +678,9 @@ int main(void)
                 CASE(test_tls__without_tls_a_hello_is_refused),
                 CASE(test_ca__names_outside_it_do_not_verify),
                 CASE(test_ca__it_is_short_lived_and_bounded),
+                CASE(test_trust__every_root_is_found_as_if_all_were_there),
+                CASE(test_trust__one_name_with_two_keys),
+                CASE(test_trust__what_is_no_certificate_is_left_out),
                 CASE(test_hello__the_name_in_any_pieces),
                 CASE(test_hello__in_two_records_and_with_changed_bytes),
                 CASE(test_greet__the_name_must_be_the_doors),
