@@ -105,6 +105,25 @@ has "and says so" "$(cat "$T/err")" "the process wall cannot hold a \`net\` door
 CORDON_LIBEXEC=/nonexistent box root --net web.test:80 -- true
 is "without the broker nothing starts" $status 125
 has "and says which program is missing" "$(cat "$T/err")" "cordon-egress is not installed"
+# What the doctor says of it is so.
+doctor() { "$CORDON" doctor --json | jq -r --arg l "$1" '.[] | select(.layer == $l) | .state + " " + (.mend // "")'; }
+is "the doctor: the link" "$(doctor 'net link')" "yes "
+is "the broker" "$(doctor 'net broker')" "yes "
+is "without it" "$(CORDON_LIBEXEC=/nonexistent doctor 'net broker')" "weak unset CORDON_LIBEXEC"
+mkdir "$T/broken" && printf '#!/bin/sh\nexit 127\n' >"$T/broken/cordon-egress" && chmod 755 "$T/broken/cordon-egress"
+is "one whose libraries are missing" "$(CORDON_LIBEXEC=$T/broken doctor 'net broker')" "weak sudo apt-get install libssl3"
+printf '#!/bin/sh\nexit 0\n' >"$T/broken/cordon-egress"
+is "one that is none of ours" "$(CORDON_LIBEXEC=$T/broken doctor 'net broker')" "weak sudo make install"
+roots=$(doctor 'net roots')
+: >"$T/empty"
+for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
+        [ ! -f "$f" ] || mount --bind "$T/empty" "$(readlink -f "$f")"
+done
+is "without roots it says so" "$(doctor 'net roots')" "weak sudo apt-get install ca-certificates"
+for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
+        [ ! -f "$f" ] || umount "$(readlink -f "$f")" 2>/dev/null
+done
+is "and they are there again" "$(doctor 'net roots')" "$roots"
 # What crossed stands in the ledger, also what was permitted.
 "$CORDON" log --json >"$T/ledger" 2>"$T/err"
 has "each destination is a record" "$(jq -r 'select((.kind == "net" or .kind == "request") and .phase == "outcome") | .target' "$T/ledger")" web.test
