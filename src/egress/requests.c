@@ -333,6 +333,8 @@ void requests_drive(struct flow *f)
         f->driving = false;
         if (f->state == FLOW_OVER)
                 return;
+        if (http_flow_upstream_cut(f->http))
+                broker_forget(f->b, &f->server); /* resets */
         if (f->client_gone)
                 flow_end(f, true);
         else if (http_flow_done(f->http) && http_flow_to_client(f->http).n == 0)
