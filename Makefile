@@ -29,6 +29,8 @@ deps:
 
 demo: deps all
 	@CORDON=$(CORDON) sh examples/two-in-the-morning/demo
+	@echo
+	@CORDON=$(CORDON) sh examples/two-in-the-morning/night
 
 test: deps all
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run

@@ -20,6 +20,7 @@ enum {
         NET_PORTS_MAX = 256,          /* different ports that the `net` doors of one box name */
         NET_LOCALS_MAX = 64,          /* literal loopback addresses and ports of one box */
         ANSWERS_MAX_BYTES = 16 << 20, /* a file of recorded exchanges */
+        ANSWERS_MAX_LINES = 65535,    /* its exchanges */
         NET_ROWS_MAX = 256,           /* distinct destinations and refusals kept for the result */
         HANDLES_MAX = 32,             /* `in` and `out` handles of one box */
 };

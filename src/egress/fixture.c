@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { FIXTURES_MAX = 65536, PARAMETERS_MAX = 64 };
+enum { FIXTURES_MAX = ANSWERS_MAX_LINES + 1, PARAMETERS_MAX = 64 };
 
 struct http_fixtures {
         struct arena mem;

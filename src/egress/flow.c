@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-enum { GIVE_UP_NS_S = 30 };
+enum { GIVE_UP_NS_S = 30, FAILS_IN_A_ROW = 8, REST_S = 5 };
 
 /* Every connection is born so that closing it resets it: should the broker be killed, nobody takes what was
  * cut off for whole. Only an end that both sides have said takes that back. */
@@ -116,8 +116,31 @@ void flow_event(struct flow *f, struct source *s, uint32_t events)
 
 /* ---- connecting outside ---- */
 
+/* A host that fails is not hammered: after some vain tries in a row, one more every few seconds. */
+static bool is_resting(const struct flow *f)
+{
+        return f->name && f->name->failed_port == f->to_port && f->b->now_ns < f->name->rest_ns;
+}
+
+static void note_try(const struct flow *f, bool good)
+{
+        struct name *n = f->name;
+        if (!n || is_resting(f))
+                return;
+        n->fails = good || n->failed_port != f->to_port ? !good : n->fails + 1;
+        n->failed_port = f->to_port;
+        n->rest_ns = n->fails >= FAILS_IN_A_ROW ? f->b->now_ns + REST_S * UINT64_C(1000000000) : 0;
+}
+
 static void dial_name(struct flow *f)
 {
+        if (is_resting(f)) {
+                f->dial.count = 0;
+                f->dial.refused[0] = '\0';
+                flow_not_dialed(f, "it failed 8 times in a row and is left alone for a moment",
+                                REACH_UNKNOWN);
+                return;
+        }
         if (f->name->state == NAME_FAILED || f->name->count == 0)
                 flow_not_dialed(f, "the name does not resolve outside", REACH_UNKNOWN);
         else
@@ -161,6 +184,7 @@ void flow_resolved(struct broker *b, struct name *n)
 void flow_dialed(struct flow *f)
 {
         half_open(f, false);
+        note_try(f, true);
         reset_on_close(f->server.fd, true);
         if (broker_watch(f->b, &f->server, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0) {
                 flow_end(f, true);
@@ -172,26 +196,35 @@ void flow_dialed(struct flow *f)
                 relay_init(f);
 }
 
+static void deny_address(struct flow *f, char *text, size_t cap)
+{
+        const struct dial *d = &f->dial;
+        char permit[128], to[96];
+        (void) snprintf(text, cap, "the name leads to a %s address: %.48s",
+                        egress_reach_name(d->refused_reach), d->refused);
+        decide_to_text(d->refused, true, f->to_port, to, sizeof to);
+        (void) snprintf(permit, sizeof permit, "net %s", to);
+        books_deny(f->b, f->row_to, text, permit);
+}
+
 /* An address that the guard turned away is a refusal, with the line that would permit it; the rest is the
- * outside's doing. */
+ * outside's doing, and a request tells of that itself. */
 void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
 {
         const struct dial *d = &f->dial;
-        char text[96], permit[128], to[96];
+        char text[96];
+        bool guarded = d->refused[0] && d->count == 0;
         (void) reach;
-        if (d->refused[0] && d->count == 0) {
-                (void) snprintf(text, sizeof text, "the name leads to a %s address: %.48s",
-                                egress_reach_name(d->refused_reach), d->refused);
-                decide_to_text(d->refused, true, f->to_port, to, sizeof to);
-                (void) snprintf(permit, sizeof permit, "net %s", to);
-                books_deny(f->b, f->row_to, text, permit);
+        if (guarded) {
+                deny_address(f, text, sizeof text);
                 why = text;
-        } else if (!f->http) { /* a request tells of its own failure */
-                books_fail(f->b, f->row_to, why);
         }
+        if (d->count)
+                note_try(f, false);
         if (!f->http) {
-                ahead_over(f, d->refused[0] && d->count == 0 ? "refused: its name leads elsewhere" : why,
-                           NULL);
+                ahead_over(f, guarded ? "refused: its name leads elsewhere" : why, NULL);
+                if (!guarded)
+                        books_fail(f->b, f->row_to, why);
                 flow_end(f, true);
                 return;
         }

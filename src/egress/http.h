@@ -192,5 +192,7 @@ bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target)
 void http_flow_upstream_connected(struct http_flow *f);
 /* Nothing more will come of it but what http_flow_to_client() still holds. */
 bool http_flow_done(const struct http_flow *f);
+/* The server has half a request: reset it, so that the half is not taken for the whole. */
+bool http_flow_upstream_cut(const struct http_flow *f);
 /* Cuts it: the policy changed, a limit was hit. Answers 503 when nothing was answered yet. */
 void http_flow_cut(struct http_flow *f, const char *why);

@@ -109,6 +109,8 @@ void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why)
 void http_exchange_end(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
+        if (f->request == REQUEST_BODY && f->answer != ANSWER_NONE)
+                f->cut = true;
         scrub_done(&x->look);
         scrub_done(&x->clean);
         swap_done(&x->swap);
@@ -203,7 +205,7 @@ static void want_link(struct http_flow *f)
         f->link_port = f->to.port;
         f->link_tls = f->to.tls;
         f->link_address = f->to.is_address;
-        f->link_stale = f->link_used = false;
+        f->link_stale = f->link_used = f->cut = false;
         f->link = LINK_WANTED;
 }
 
@@ -463,6 +465,7 @@ struct span http_flow_to_upstream(const struct http_flow *f) { return fifo_all(&
 void http_flow_client_took(struct http_flow *f, size_t n) { fifo_drop(&f->client.wire, n); }
 void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
 bool http_flow_done(const struct http_flow *f) { return f->done; }
+bool http_flow_upstream_cut(const struct http_flow *f) { return f->cut; }
 
 struct http_flow *http_flow_new(struct http_rules *r, const struct http_peer *peer,
                                 const struct http_callbacks *cb)

@@ -279,6 +279,7 @@ struct http_flow {
         bool link_tls, link_address;
         bool link_stale; /* not for another request */
         bool link_used;  /* an answer came over it */
+        bool cut;        /* it has half a request, which must not look whole */
         struct http_exchange x;
         struct http_head head; /* of the message being read */
         struct http_url url;

@@ -54,7 +54,10 @@ struct name {
         char host[256];
         enum name_state state;
         uint64_t good_until_ns;
-        bool temporary; /* NAME_FAILED: another time it may do */
+        bool temporary;       /* NAME_FAILED: another time it may do */
+        uint16_t failed_port; /* the port that was last connected to in vain, */
+        unsigned fails;       /* how often in a row, */
+        uint64_t rest_ns;     /* and until when it is left alone */
         struct egress_address address[ADDRESSES_MAX];
         unsigned count;
 };

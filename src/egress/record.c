@@ -11,7 +11,8 @@
 /* A line that does not fit is left out, and counted; one that could not be written spoils the file. */
 void record_line(struct broker *b, struct span line)
 {
-        if (b->record < 0 || b->record_failed || b->record_bytes + line.n > ANSWERS_MAX_BYTES)
+        if (b->record < 0 || b->record_failed || b->recorded == ANSWERS_MAX_LINES ||
+            b->record_bytes + line.n > ANSWERS_MAX_BYTES)
                 return;
         if (fd_write_all(b->record, line.p, line.n) < 0) {
                 b->record_failed = errno ? (uint32_t) errno : EIO;

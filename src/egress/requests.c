@@ -208,6 +208,7 @@ static void on_request(void *ctx, const struct http_event *e)
         char url[288], to[320], permit[320] = "";
         tell_ledger(f, e);
         if (e->verdict == HTTP_ALLOWED && !e->secret_scrubbed) { /* most of them: nothing to write down */
+                f->b->answered++;
                 if (f->row)
                         f->row->requests++;
                 return;
@@ -366,6 +367,8 @@ void requests_drive(struct flow *f)
         f->driving = false;
         if (f->state == FLOW_OVER)
                 return;
+        if (http_flow_upstream_cut(f->http))
+                broker_forget(f->b, &f->server); /* resets */
         if (f->client_gone)
                 flow_end(f, true);
         else if (http_flow_done(f->http) && http_flow_to_client(f->http).n == 0)

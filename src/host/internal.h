@@ -38,6 +38,8 @@ host_look host_look_userns, host_look_mount, host_look_pid, host_look_proc, host
         host_look_idmap;
 /* probe_kernel.c */
 host_look host_look_nnp, host_look_seccomp, host_look_notify, host_look_landlock, host_look_memfd;
+/* probe_net.c */
+host_look host_look_veth, host_look_broker, host_look_vault, host_look_roots;
 /* probe_host.c */
 host_look host_look_kernel, host_look_account, host_look_container, host_look_memory, host_look_procs,
         host_look_core, host_look_tiocsti, host_look_io_uring, host_look_kvm;

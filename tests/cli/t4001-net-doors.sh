@@ -77,6 +77,11 @@ print(time.time() - t < 3, socket.create_connection(("web.test", 80), 5).fileno(
         is "$who: the line that would permit it is the number's" "$(row loop.test:8080 deny permit)" "net 127.0.0.1:8080"
         box $who --net loop.test:8080 --net 127.0.0.1:8080 -- curl -sS -m 10 http://loop.test:8080/n
         is "$who: with that line it is reached" "$(cat "$T/out")" "GET /n 0"
+        box $who --net rebind.test:8080 -- sh -c 'for i in 1 2 3 4; do curl -sS -m 5 http://rebind.test:8080/$i; done; true'
+        first=$(json '[.net.destinations[] | .address // .why] | join(" ")')
+        box $who --net rebind.test:8080 -- sh -c 'for i in 1 2 3 4; do curl -sS -m 5 http://rebind.test:8080/$i; done; true'
+        is "$who: a name that leads to the host's loopback the next time reaches nothing there, either time" "$(cat "$T/out")" ""
+        has "$who: and one of the two was refused for it" "$first $(json '[.net.destinations[] | .why // ""] | join(" ")')" "the name leads to a loopback address"
         box $who --net mixed.test:80 -- curl -sS -m 10 http://mixed.test/m
         is "$who: of a mixed answer only the public address is used" "$(cat "$T/out")" "GET /m 0"
         is "$who: and that one is named" "$(row mixed.test:80 allow address)" 11.22.33.44
@@ -91,7 +96,7 @@ before=$(lab_packets | wc -l)
 box root --net web.test:80 -- bash -c 'for p in 1 22 25 53 443 7999; do (echo x >/dev/tcp/11.22.33.44/$p); (echo x >/dev/udp/11.22.33.44/$p); (echo x >/dev/tcp/9.9.9.9/$p); done; true' 2>/dev/null
 is "not one packet left for what no door names" "$(lab_packets | wc -l)" "$before"
 is "the outside saw the servers that doors named, the name server, and nothing else" \
-        "$(lab_packets | grep -v -e '^tcp 11.22.33.44 \(80\|7999\)$' -e '^tcp 2a00:1111::44 80$' -e '^udp 11.22.33.53 53$' -e '^tcp \(11.22.33.99\|2a00:1111::99\) 80$')" ""
+        "$(lab_packets | grep -v -e '^tcp 11.22.33.44 \(80\|7999\|8080\)$' -e '^tcp 2a00:1111::44 80$' -e '^udp 11.22.33.53 53$' -e '^tcp \(11.22.33.99\|2a00:1111::99\) 80$')" ""
 
 # A box without `net` doors has no interface.
 box root -- sh -c 'curl -sS -m 2 http://11.22.33.44/; cat /sys/class/net/*/address 2>/dev/null | wc -l'
@@ -105,6 +110,25 @@ has "and says so" "$(cat "$T/err")" "the process wall cannot hold a \`net\` door
 CORDON_LIBEXEC=/nonexistent box root --net web.test:80 -- true
 is "without the broker nothing starts" $status 125
 has "and says which program is missing" "$(cat "$T/err")" "cordon-egress is not installed"
+# What the doctor says of it is so.
+doctor() { "$CORDON" doctor --json | jq -r --arg l "$1" '.[] | select(.layer == $l) | .state + " " + (.mend // "")'; }
+is "the doctor: the link" "$(doctor 'net link')" "yes "
+is "the broker" "$(doctor 'net broker')" "yes "
+is "without it" "$(CORDON_LIBEXEC=/nonexistent doctor 'net broker')" "weak unset CORDON_LIBEXEC"
+mkdir "$T/broken" && printf '#!/bin/sh\nexit 127\n' >"$T/broken/cordon-egress" && chmod 755 "$T/broken/cordon-egress"
+is "one whose libraries are missing" "$(CORDON_LIBEXEC=$T/broken doctor 'net broker')" "weak sudo apt-get install libssl3"
+printf '#!/bin/sh\nexit 0\n' >"$T/broken/cordon-egress"
+is "one that is none of ours" "$(CORDON_LIBEXEC=$T/broken doctor 'net broker')" "weak sudo make install"
+roots=$(doctor 'net roots')
+: >"$T/empty"
+for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
+        [ ! -f "$f" ] || mount --bind "$T/empty" "$(readlink -f "$f")"
+done
+is "without roots it says so" "$(doctor 'net roots')" "weak sudo apt-get install ca-certificates"
+for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
+        [ ! -f "$f" ] || umount "$(readlink -f "$f")" 2>/dev/null
+done
+is "and they are there again" "$(doctor 'net roots')" "$roots"
 # What crossed stands in the ledger, also what was permitted.
 "$CORDON" log --json >"$T/ledger" 2>"$T/err"
 has "each destination is a record" "$(jq -r 'select((.kind == "net" or .kind == "request") and .phase == "outcome") | .target' "$T/ledger")" web.test

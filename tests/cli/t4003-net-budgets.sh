@@ -12,6 +12,10 @@ closes=$(((now / 60 + 1) * 60))
 timeout 150 "$CORDON" run --status-fd 5 --net "web.test:7005 until $(date -u -d "@$closes" +%Y-%m-%dT%H:%MZ)" --run "$T/client" -- \
         "$T/client" web.test 7005 hold 5>"$T/closing.status" >"$T/closing" 2>&1 </dev/null 9>&- &
 closing=$!
+timeout 150 "$CORDON" run --status-fd 5 --net "http://web.test/** until $(date -u -d "@$closes" +%Y-%m-%dT%H:%MZ)" -- \
+        sh -c 'curl -sS -m 120 -o /dev/null --limit-rate 1M http://web.test/bytes/900000000; echo "curl $?"; curl -sS -m 5 http://web.test/after' \
+        5>"$T/closing2.status" >"$T/closing2" 2>&1 </dev/null 9>&- &
+closing2=$!
 
 for who in root as_user; do
         box $who --net web.test:7003 --limit 'egress 1M' --run "$T/client" -- "$T/client" web.test 7003 flood
@@ -36,6 +40,12 @@ for who in root as_user; do
         box $who --net web.test:80 --limit 'effects 2' -- sh -c 'for i in 1 2 3 4; do curl -s -m 5 http://web.test/$i; done; true'
         is "$who: limit effects, the same for all doors" "$(wc -l <"$T/out")" 2
         has "$who: named" "$(json '.limits_hit | join(" ")')" effects
+
+        # A host that fails is asked a bounded number of times.
+        box $who --net closed.test:7999 --net web.test:80 -- sh -c 'for i in $(seq 1 40); do curl -s -m 5 http://closed.test:7999/; done; curl -s -m 5 http://web.test/other; true'
+        is "$who: of 40 calls to a host that fails it sees 8" "$(row closed.test:7999 failed connections)" 8
+        ok "$who: the rest end at once, and say why" test "$(json '[.net.destinations[] | select(.why == "it failed 8 times in a row and is left alone for a moment")][0].connections')" -ge 32
+        is "$who: others are served" "$(cat "$T/out")" "GET /other 0"
 
         # The end of the run.
         : >"$T/lab/hold.log"
@@ -95,4 +105,8 @@ is "a door that closes cuts what is open" "$(head -n 2 "$T/closing")" "held
 Connection reset by peer"
 ok "and not before its time" test "$(date +%s)" -ge $closes
 is "told" "$(jq -r '[.net.destinations[] | select(.verdict == "deny")][0].why' <"$T/closing.status")" "the door has closed (\`until\`)"
+wait $closing2
+ok "a door that sees requests cuts one in its middle" grep -q -x -e 'curl 18' -e 'curl 56' "$T/closing2"
+hasnt "and lets no other begin" "$(cat "$T/closing2")" "GET /after"
+is "told, too" "$(jq -r '[.net.destinations[] | select(.verdict == "deny")][0].why' <"$T/closing2.status")" "the door has closed (\`until\`)"
 done_testing

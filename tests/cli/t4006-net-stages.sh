@@ -35,4 +35,43 @@ for who in root as_user; do
         box $who --net '@api/** GET' --places "$T/places" --stage prod -- true
         is "$who: an unknown stage is refused" $status 125
 done
+
+# The test system sends a real letter: the flag is wrong, the mock is missing, a parameter takes another branch. One by one and all
+# together, with everything that a program inside can set: not one packet leaves for the live host.
+cat >"$T/send.sh" <<'END'
+export STAGE=live CORDON_STAGE=live CORDON_PLACES=/dev/null CORDON_ANSWERS=/dev/null MOCK=0 NODE_ENV=production "$@"
+host=web.test
+[ "${TO:-}" = "" ] || host=$TO
+curl -sS -m 5 -X "${HOW:-POST}" -d "to=somebody" "http://$host${AT:-/v1/send}"
+END
+printf '%s\n' '{"method":"POST","url":"http://web.test/v1/send","status":202,"headers":[],"body":"queued\n"}' >"$T/letters"
+chmod 644 "$T/send.sh" "$T/letters"
+: >"$T/lab/packets"
+: >"$T/lab/dns.log"
+for fault in "A=1" "AT=/v1/send-now" "TO=four.test" "HOW=PUT" "AT=/v1/send?now=1" "TO=11.22.33.44" "AT=/v2 TO=four.test HOW=DELETE"; do
+        for answers in "--answers $T/letters" ""; do
+                # shellcheck disable=SC2086
+                CORDON_STAGE=live STAGE=live box root --net '@api/** POST' --net 'http://four.test/**' --net web.test:8000 --places "$T/places" --stage mock $answers --read "$T/send.sh" -- bash "$T/send.sh" $fault
+                want=0
+                [ "$fault" != A=1 ] || [ -z "$answers" ] || want=1
+                is "mock, $fault, ${answers:-no answers}: a recorded answer or none" "$(grep -c queued "$T/out") $(grep -c '^\(POST\|PUT\|DELETE\) /' "$T/out")" "$want 0"
+        done
+done
+is "not one packet left, and no name was asked for" "$(lab_packets)$(lab_names)" ""
+# A credential of a live account does not load where tests run.
+if [ -x "$CORDON_LIBEXEC/cordon-vault" ]; then
+        export XDG_CONFIG_HOME="$T/config"
+        mkdir -m 700 "$T/config"
+        printf secret-of-a-live-account | "$CORDON" vault add letters >/dev/null 2>&1
+        printf secret-of-a-test-account | "$CORDON" vault add letters-test --class test >/dev/null 2>&1
+        box root --net '@api/** POST with letters' --places "$T/places" --stage test -- true
+        is "a live credential in the stage test stops the start" "$status $(grep -c 'is a live one and does not load in this stage' "$T/err")" "125 1"
+        box root --net '@api/** POST with letters-test' --places "$T/places" --stage test -- curl -sS -m 5 -d x http://web.test/v1/send
+        is "one of a test account does not" "$status $(cat "$T/out")" "0 POST /mirror/v1/send 1"
+        : >"$T/lab/auth.log"
+        box root --net '@api/** POST with letters' --places "$T/places" --stage live -- curl -sS -m 5 -d x http://web.test/v1/send
+        is "in the stage live it does" "$(cat "$T/lab/auth.log")" "/v1/send Bearer secret-of-a-live-account"
+else
+        skip "classes of credentials" "cordon-vault is not built here: it needs OpenSSL"
+fi
 done_testing

@@ -120,10 +120,81 @@ for who in root as_user; do
         is "$who: the attack came to its end" "$(tail -n 1 "$T/out")" end
         is "$who: no name but those of doors was asked outside" "$(lab_names | grep -v -e '^web\.test$' -e '\.wild\.test$')" ""
         is "$who: no packet left but to the server of the door and the name server" "$(lab_packets | grep -v -e '^tcp 11.22.33.44 80$' -e '^tcp 2a00:1111::44 80$' -e '^udp 11.22.33.53 53$')" ""
+        is "$who: what is told has no byte that a terminal would obey" "$(LC_ALL=C tr -cd '\000-\010\013-\037\177' <"$T/err" | wc -c)" 0
         ok "$who: the refusals are told" test "$(json '[.net.destinations[] | select(.verdict == "deny")] | length')" -ge 40
         # As uid 0 inside: no more.
         box $who --root --net web.test:80 --net '*.wild.test:80' --read "$T/attack.py" -- python3 "$T/attack.py"
         is "$who: as uid 0 inside, nothing more" "$(grep -c '^BROKEN' "$T/out") $(tail -n 1 "$T/out")" "0 end"
+done
+
+# ---- hellos: every way to name another host, or none, or to look like no TLS, through a door that moves bytes ----
+cat >"$T/hello.py" <<'END'
+import socket, ssl, struct, sys, time
+def say(name, ok): print("%s %s" % ("held" if ok else "BROKEN", name), flush=True)
+def hello(name):
+    i, o = ssl.MemoryBIO(), ssl.MemoryBIO()
+    c = ssl.create_default_context().wrap_bio(i, o, server_hostname=name)
+    try: c.do_handshake()
+    except ssl.SSLWantReadError: pass
+    return o.read()
+good, evil = hello('web.test'), hello('six.test')
+body = good[5:]
+def records(data, size): return b''.join(b'\x16\x03\x01' + struct.pack('>H', len(data[k:k + size])) + data[k:k + size] for k in range(0, len(data), size))
+def whole(message): return records(message[:1] + struct.pack('>I', len(message) - 4)[1:] + message[4:], 16384)
+def extensions(message):  # where they begin: their length field
+    at = 4 + 2 + 32; at += 1 + message[at]; at += 2 + struct.unpack('>H', message[at:at + 2])[0]; return at + 1 + message[at]
+def add(message, ext):
+    at = extensions(message); n = struct.unpack('>H', message[at:at + 2])[0]
+    return whole(message[:at] + struct.pack('>H', n + len(ext)) + message[at + 2:] + ext)
+def ext(kind, data): return struct.pack('>HH', kind, len(data)) + data
+def sni(*names):
+    l = b''.join(b'\0' + struct.pack('>H', len(n)) + n for n in names); return ext(0, struct.pack('>H', len(l)) + l)
+def swap(message, old, new): return message.replace(old, new)
+def sent(data, piece=1 << 20, port=443, wait=3, half=False):
+    s = socket.create_connection(('web.test', port), 5); s.settimeout(wait); s.setsockopt(6, 1, 1)
+    try:
+        for k in range(0, len(data), piece): s.sendall(data[k:k + piece])
+        if half: s.shutdown(socket.SHUT_WR)
+        return s.recv(100)
+    except OSError: return b''
+say("a right hello is answered", sent(good) != b'')
+say("in pieces of one byte", sent(good, 1) != b'')
+say("in records of one byte", sent(records(body, 1)) != b'')
+say("in records of seven bytes, in pieces of three", sent(records(body, 7), 3) != b'')
+say("in capitals", sent(swap(good, b'web.test', b'WEB.Test')) != b'')
+for name, data in {
+    'another host': evil, 'another host, in records of one byte': records(evil[5:], 1), 'a dot at the end': add(swap(body, b'web.test', b'web.tesu'), b''),
+    'two names': add(body, sni(b'six.test')), 'a list of two names': whole(body.replace(sni(b'web.test'), sni(b'web.test', b'six.test'))),
+    'a NUL in the name': swap(good, b'web.test', b'web\0test'), 'a star': swap(good, b'web.test', b'*eb.test'), 'an address': swap(good, b'web.test', b'11.22.33'),
+    'an empty name': whole(body.replace(sni(b'web.test'), sni(b''))), 'an encrypted hello beside it': add(body, ext(0xfe0d, b'\0' * 60)), 'an old encrypted name': add(body, ext(0xffce, b'\0' * 60)),
+    'SSLv2': b'\x80\x2e\x01\x03\x01\0\x15\0\0\0\x10' + b'\0' * 40, 'an alert first': b'\x15\x03\x01\0\x02\x01\0' + good, 'a record without bytes first': b'\x16\x03\x01\0\0' + good,
+    'PROXY before it': b'PROXY TCP4 1.2.3.4 5.6.7.8 1 443\r\n' + good, 'PROXY 2 before it': b'\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c' + b'\1' * 12 + good,
+    'CONNECT before it': b'CONNECT six.test:443 HTTP/1.1\r\n\r\n' + evil, 'a clear request': b'GET /escape HTTP/1.1\r\nHost: web.test\r\n\r\n', 'HTTP/2 in the clear': b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    'a length that lies': good[:6] + b'\xff\xff\xff' + good[9:], 'bytes behind the hello in its record': records(body + evil[5:], 16384)[:5] + body + evil[5:]}.items():
+    say("443: " + name, sent(data) == b'')
+say("443: a hello that stops in its middle is not passed on", sent(good[:-1], wait=1) == b'' and sent(good[:100], half=True) == b'')
+say("443: nothing goes before the hello is whole", sent(good[:50], wait=1) == b'')
+say("443: one that never ends", sent(b'\x16\x03\x01\x10\0\x01\0\xf0\0' + b'\0' * 4092 + (b'\x16\x03\x01\x10\0' + b'\0' * 4096) * 20) == b'')
+say("443: TLS 1.2 without a name", sent(whole(body.replace(sni(b'web.test'), b'').replace(struct.pack('>H', len(body) - extensions(body) - 2), struct.pack('>H', len(body) - extensions(body) - 2 - len(sni(b'web.test'))), 1))) == b'')
+for name, data in {'another host': evil, 'an encrypted hello': add(body, ext(0xfe0d, b'\0' * 60)), 'two names': add(body, sni(b'six.test'))}.items():
+    say("another port: " + name, sent(data, port=7) == b'')
+say("another port: what is no TLS", sent(b'hello\n', port=7) == b'hello\n')
+say("another port: a right hello", sent(good, port=7) == good[:100])
+sent(evil, port=7003); sent(evil, 1, port=7003); sent(b'\x16\x03', port=7003, wait=1)
+print("end", flush=True)
+END
+chmod 644 "$T/hello.py"
+for who in root as_user; do
+        : >"$T/lab/sink.log"
+        box $who --net web.test:443 --net web.test:7 --net web.test:7003 --read "$T/hello.py" -- python3 "$T/hello.py"
+        grep -E '^(held|BROKEN) ' "$T/out" >"$T/lines"
+        while read -r verdict name; do
+                if [ "$verdict" = held ]; then pass "$who: hello: $name"; else fail "$who: hello: $name"; fi
+        done <"$T/lines"
+        is "$who: the hellos came to their end" "$(tail -n 1 "$T/out")$(grep -c Traceback "$T/err")" end0
+        sleep 0.3
+        is "$who: of a refused hello the server got not one byte" "$(grep -c -v '^0 ' "$T/lab/sink.log") $(wc -l <"$T/lab/sink.log")" "0 3"
+        is "$who: what is told has no byte that a terminal would obey" "$(LC_ALL=C tr -cd '\000-\010\013-\037\177' <"$T/err" | wc -c)" 0
 done
 
 # ---- the broker, from outside ----

@@ -155,8 +155,7 @@ def github(c):
             k, _, v = h.decode('latin1').partition(':')
             head[k.lower()] = v.strip()
         body = f.read(int(head.get('content-length', 0)))
-        if len(body) < int(head.get('content-length', 0)):
-            return  # broken off: no request
+        # A careless one: half a body that ends well is a body to it. What is cut off must be reset.
         auth = head.get('authorization', '-')
         log.write('%s %s %s\n' % (method, path, auth))
         for k, v in head.items():
@@ -188,7 +187,7 @@ def collector_udp(address, port):
 def dns():
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.bind((DNS4, 53))
-    log = lines('dns.log')
+    log, turns = lines('dns.log'), {}
     while True:
         q, who = s.recvfrom(4096)
         name, at = [], 12
@@ -199,6 +198,9 @@ def dns():
         kind = struct.unpack('>H', q[at:at + 2])[0]
         host = '.'.join(name).lower()
         log.write(host + '\n')
+        if host == 'rebind.test':  # now a server, now the host's own loopback
+            turns[kind] = turns.get(kind, 0) + 1
+            ZONE[host] = [SERVER4] if turns[kind] % 2 else ['127.0.0.1']
         known = ZONE.get(host) or ([SERVER4] if host.endswith('.wild.test') and name[0].isdigit() else [])
         all = [a for a in known if (':' in a) == (kind == 28)] if kind in (1, 28) else []
         rr = b''
