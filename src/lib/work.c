@@ -158,16 +158,15 @@ static void record_patch(struct patch *p, const char *run)
 {
         struct effects f = { 0 };
         struct err none;
-        char hex[65], end[WORK_RUN_MAX + 8];
-        sha256_end_hex(&p->sum, hex);
-        open_ledger(&f, run);
-        if (!f.ledger)
+        char digest[80] = "sha256:", chance[CHANCE + 1], end[WORK_RUN_MAX + 8];
+        sha256_end_hex(&p->sum, digest + strlen(digest));
+        if (is_off() || open_ledger(&f, run, chance, &none) < 0)
                 return;
         (void) snprintf(end, sizeof end, "%s.end", run);
         struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
         r.target = "patch";
         r.result = "written";
-        r.digest = hex;
+        r.digest = digest;
         r.bytes = (int64_t) p->bytes;
         r.parents[r.parent_count++] = end;
         (void) ledger_append(f.ledger, &r, false, NULL, &none);
