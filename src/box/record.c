@@ -436,29 +436,6 @@ static void add_destinations(struct box *b)
         }
 }
 
-/* What the observer saw written behind a write door; without --observe all it does not look. */
-static void add_writes(struct box *b)
-{
-        size_t n;
-        const struct door *d = policy_doors(b->c.policy, &n);
-        for (size_t i = 0; b->record && b->r.effects && i < n; i++) {
-                int64_t paths = 0;
-                for (unsigned k = 0; d[i].kind == DOOR_WRITE && k < b->r.effect_count; k++)
-                        paths += b->r.effects[k].kind == TRIED_WRITE &&
-                                 path_under(b->r.effects[k].path, d[i].path);
-                if (paths == 0)
-                        continue;
-                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_OUTCOME);
-                r.door = "write";
-                r.target = d[i].path;
-                r.writes = true;
-                r.count = paths;
-                r.result = b->r.effects_lost ? "paths seen written; more were lost" : "paths seen written";
-                caused_by_inputs(b->record, &r);
-                add(b, &r, NULL);
-        }
-}
-
 static void add_limits(struct box *b)
 {
         for (unsigned k = 0; b->record && k < LIMIT_KEY__COUNT; k++) {
@@ -473,23 +450,43 @@ static void add_limits(struct box *b)
 
 static enum ledger_kind kind_of_door(enum door_kind k) { return k == DOOR_RUN ? LEDGER_EXEC : LEDGER_FILE; }
 
-/* Where all was observed: each door for files and programs that was used. The others were not, and the end of
- * the run says that it can be known. */
+/* How many paths were seen written behind a write door. */
+static int64_t written_behind(const struct box *b, const struct door *d)
+{
+        int64_t paths = 0;
+        for (unsigned i = 0; d->kind == DOOR_WRITE && i < b->r.effect_count; i++)
+                paths += b->r.effects[i].kind == TRIED_WRITE && path_under(b->r.effects[i].path, d->path);
+        return paths;
+}
+
+static void add_door(struct box *b, const struct door *d, int64_t written)
+{
+        AUTO_BUF(line);
+        policy_door_line(d, &line);
+        struct ledger_record r = record_of(b, kind_of_door(d->kind), LEDGER_OUTCOME);
+        r.target = d->path;
+        r.result = "door used";
+        if (written) {
+                r.door = "write";
+                r.writes = true;
+                r.count = written;
+                caused_by_inputs(b->record, &r);
+        }
+        ledger_more_text(&r, "line", buf_str(&line));
+        add(b, &r, NULL);
+}
+
+/* Each door for files and programs that was seen to be used; without --observe all nobody looks. True: all
+ * was seen, so the other doors were not used, and the end of the run says that it can be known. */
 static bool add_used(struct box *b)
 {
         size_t n;
         const struct door *d = policy_doors(b->c.policy, &n);
         bool *used = b->record ? keeper_doors_used(b) : NULL, known = used != NULL;
-        for (size_t i = 0; used && b->record && i < n; i++) {
-                if (!used[i])
-                        continue;
-                AUTO_BUF(line);
-                policy_door_line(&d[i], &line);
-                struct ledger_record r = record_of(b, kind_of_door(d[i].kind), LEDGER_OUTCOME);
-                r.target = d[i].path;
-                r.result = "door used";
-                ledger_more_text(&r, "line", buf_str(&line));
-                add(b, &r, NULL);
+        for (size_t i = 0; b->record && i < n; i++) {
+                int64_t written = written_behind(b, &d[i]);
+                if (written || (used && used[i]))
+                        add_door(b, &d[i], written);
         }
         free(used);
         return known;
@@ -534,7 +531,6 @@ void record_finish(struct box *b)
         if (b->r.end == BOX_EXITED && b->r.code == 0)
                 add_handles(b, true);
         add_destinations(b);
-        add_writes(b);
         add_denials(b);
         add_limits(b);
         add_end(b, add_used(b));
