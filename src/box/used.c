@@ -57,7 +57,7 @@ static void mark_interpreter(const struct marks *m, const char *path)
 static void mark_program(const struct marks *m, char *path)
 {
         mark_path(m, EFFECT_RUN, path);
-        if (path[0] == '/')
+        if (strchr(path, '/')) /* else a bare name, as `run` lines have it */
                 mark_interpreter(m, path);
 }
 
