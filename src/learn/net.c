@@ -269,9 +269,10 @@ static uint64_t methods_of(const struct learn *l, uint64_t mask, const struct gr
                 runs |= it->runs & mask;
                 char word[34];
                 (void) snprintf(word, sizeof word, " %s ", it->a.method);
-                buf_putc(out, ' '); /* so that GET is not found in "FORGET" */
-                bool known = !policy_method_known(it->a.method) || strstr(buf_str(out), word);
-                out->n--;
+                AUTO_BUF(so_far);
+                buf_printf(&so_far, "%s ", buf_str(out)); /* so that GET is not found in "FORGET" */
+                bool known = !policy_method_known(it->a.method) || strstr(buf_str(&so_far), word);
+                out->failed = out->failed || so_far.failed;
                 if (!known)
                         buf_printf(out, " %s", it->a.method);
         }
