@@ -204,7 +204,9 @@ bool net_effect(const struct item *it, struct buf *out)
         if (!d.port)
                 return false;
         buf_printf(&text, "net %s%s%s", it->a.method, it->a.method[0] ? " " : "", it->a.path);
-        if (text.failed || policy_effect_parse(buf_str(&text), &none, &f, &e) < 0)
+        int bad = text.failed ? -1 : policy_effect_parse(buf_str(&text), &none, &f, &e);
+        out->failed = out->failed || text.failed || (bad < 0 && e.code == ERR_MEMORY);
+        if (bad < 0)
                 return false;
         policy_effect_done(&f);
         buf_puts(out, buf_str(&text) + strlen("net "));
@@ -242,13 +244,17 @@ static bool is_line(const struct learn *l, const struct item *it, uint64_t mask)
 /* One group of items: the same destination with the same credential. */
 struct group {
         const char *dest, *with;
+        bool *failed; /* no memory to compare: the draft is not whole */
 };
 
 static bool belongs(const struct learn *l, const struct item *it, uint64_t mask, const struct group *g)
 {
         AUTO_BUF(other);
-        return is_line(l, it, mask) && same_text(it->a.with, g->with) && destination(l, it, &other) &&
-               strcmp(buf_str(&other), g->dest) == 0;
+        if (!is_line(l, it, mask) || !same_text(it->a.with, g->with))
+                return false;
+        if (!destination(l, it, &other))
+                *g->failed = true;
+        return !other.failed && strcmp(buf_str(&other), g->dest) == 0;
 }
 
 static bool first_of_its_kind(const struct learn *l, size_t i, uint64_t mask, const struct group *g)
@@ -284,9 +290,10 @@ void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d)
         for (size_t i = 0; i < l->n; i++) {
                 const struct item *it = &l->v[i];
                 AUTO_BUF(dest);
-                if (!is_line(l, it, mask) || !destination(l, it, &dest))
+                if (!is_line(l, it, mask))
                         continue;
-                struct group g = { buf_str(&dest), it->a.with };
+                d->failed |= !destination(l, it, &dest);
+                struct group g = { buf_str(&dest), it->a.with, &d->failed };
                 AUTO_BUF(methods);
                 if (!first_of_its_kind(l, i, mask, &g))
                         continue;
