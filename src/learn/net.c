@@ -201,7 +201,7 @@ bool net_effect(const struct item *it, struct buf *out)
         struct effect f;
         struct err e;
         AUTO_BUF(text);
-        if (!d.port)
+        if (!d.port || !is_plain(it->a.path))
                 return false;
         buf_printf(&text, "net %s%s%s", it->a.method, it->a.method[0] ? " " : "", it->a.path);
         int bad = text.failed ? -1 : policy_effect_parse(buf_str(&text), &none, &f, &e);
