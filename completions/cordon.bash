@@ -163,9 +163,13 @@ _cordon() {
                 case $prev in
                 -o | --output | -i | --input) _cordon_complete_files "$cur"; return ;;
                 -p | --policy) _cordon_argument --policy "$cur"; return ;;
-                -n | --runs | --status | -t | --seconds | --boxes) return ;;
+                -n | --runs | --status | -t | --seconds | --boxes | --net-to | --with) return ;;
+                --net) _cordon_complete_words "deny mock ask" "$cur"; return ;;
+                --stage) _cordon_complete_words "live test" "$cur"; return ;;
+                --places | --answers) _cordon_complete_files "$cur"; return ;;
                 esac
-                _cordon_complete_words "-n --runs -o --output -i --input --status -t --seconds --boxes --json -- -h --help $([ "$verb" = learn ] || echo -p --policy)" "$cur"
+                _cordon_complete_words "-n --runs -o --output -i --input --status -t --seconds --boxes --net --net-to --stage
+                        --places --answers --with --json -- -h --help $([ "$verb" = learn ] || echo -p --policy --log)" "$cur"
                 ;;
         advise) _cordon_complete_words "$(cordon advise 2>/dev/null) --json -h --help" "$cur" ;;
         new)

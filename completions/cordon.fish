@@ -117,6 +117,13 @@ complete -c cordon -n '__cordon_verb learn tighten' -l status -x -d 'What counts
 complete -c cordon -n '__cordon_verb learn tighten' -s t -l seconds -x -d 'Each run at most'
 complete -c cordon -n '__cordon_verb learn tighten' -l boxes -x -d 'Runs in all at most'
 complete -c cordon -n '__cordon_verb tighten' -s p -l policy -r -F -d 'The policy'
+complete -c cordon -n '__cordon_verb tighten' -l log -d 'From past runs'
+complete -c cordon -n '__cordon_verb learn tighten' -l net -x -a 'deny mock ask' -d 'What becomes of its network'
+complete -c cordon -n '__cordon_verb learn tighten' -l net-to -x -d 'The answer is yes'
+complete -c cordon -n '__cordon_verb learn tighten' -l stage -x -a 'live test' -d 'Where places lead'
+complete -c cordon -n '__cordon_verb learn tighten' -l places -r -F -d 'Where @name leads'
+complete -c cordon -n '__cordon_verb learn tighten' -l answers -r -F -d 'Recorded exchanges'
+complete -c cordon -n '__cordon_verb learn tighten' -l with -x -d 'A dummy of this credential'
 complete -c cordon -n '__cordon_verb learn tighten' -a '(__fish_complete_subcommand)'
 complete -c cordon -n '__cordon_verb advise' -a '(cordon advise 2>/dev/null)'
 complete -c cordon -n '__cordon_verb why' -a 'read write run net env sock' -F

@@ -273,7 +273,7 @@ typedef struct cordon_learned {
         char *refused_json;
         char *last; /* why the last run did not pass, with the end of what it said; "" */
         unsigned past_runs, past_observed; /* cordon_tighten_log(): what it judged by */
-        int replayed;                      /* cordon_tighten_log(): a command was given and run */
+        int replayed;                      /* `policy` was tried with the command */
 } cordon_learned;
 /* Runs the command in boxes, walls up, with the doors it has shown to need so far, until it passes and
  * nothing new is refused. Keys, tokens, agents, the kernel and the system's own files are never learned. */

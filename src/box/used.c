@@ -57,8 +57,7 @@ static void mark_interpreter(const struct marks *m, const char *path)
 static void mark_program(const struct marks *m, char *path)
 {
         mark_path(m, EFFECT_RUN, path);
-        if (path[0] == '/')
-                mark_interpreter(m, path);
+        mark_interpreter(m, path);
 }
 
 bool *keeper_doors_used(const struct box *b)
@@ -74,9 +73,12 @@ bool *keeper_doors_used(const struct box *b)
         m.used = calloc(n + 1, sizeof *m.used);
         if (!m.used)
                 return NULL;
-        char first[PATH_MAX];
-        (void) snprintf(first, sizeof first, "%s", b->c.plan->argv[0]);
-        mark_program(&m, first);
+        for (const char **x = b->c.plan->exec; x && *x;
+             x++) { /* the command itself: no call of its own names it */
+                char path[PATH_MAX];
+                (void) snprintf(path, sizeof path, "%s", *x);
+                mark_program(&m, path);
+        }
         for (unsigned i = 0; i < r->effect_count; i++) {
                 struct box_effect *x = &r->effects[i];
                 if (x->kind == TRIED_RUN)

@@ -238,8 +238,8 @@ static void print_json(const cordon_learned *r)
         buf_json(&out, span_str(r->policy));
         buf_puts(&out, ",\"closed\":");
         buf_json(&out, span_str(r->closed));
-        buf_printf(&out, ",\"past_runs\":%u,\"past_observed\":%u,\"refused\":%s,\"last\":", r->past_runs,
-                   r->past_observed, r->refused_json);
+        buf_printf(&out, ",\"past_runs\":%u,\"past_observed\":%u,\"replayed\":%s,\"refused\":%s,\"last\":",
+                   r->past_runs, r->past_observed, r->replayed ? "true" : "false", r->refused_json);
         buf_json(&out, span_str(r->passed ? "" : r->last));
         buf_puts(&out, "}\n");
         (void) fputs(buf_str(&out), stdout);

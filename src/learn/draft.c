@@ -287,9 +287,10 @@ static void expect_lines(const struct shape *s, struct learn_draft *d)
         for (size_t i = 0; i < l->n && n < EXPECTS_MOST; i++) {
                 const struct item *it = &l->v[i];
                 AUTO_BUF(text);
-                if (!it->sensitive || !expected(l, it, &text))
-                        continue;
+                bool line_for_it = it->sensitive && expected(l, it, &text);
                 d->failed |= text.failed;
+                if (!line_for_it)
+                        continue;
                 struct learn_line *line = line_add(d, false, "expect deny %s", buf_str(&text));
                 if (line && it->a.program[0])
                         line_comment(d, line, "tried by %s: %s", it->a.program, it->sensitive);

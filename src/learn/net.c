@@ -201,10 +201,12 @@ bool net_effect(const struct item *it, struct buf *out)
         struct effect f;
         struct err e;
         AUTO_BUF(text);
-        if (!d.port)
+        if (!d.port || !is_plain(it->a.path))
                 return false;
         buf_printf(&text, "net %s%s%s", it->a.method, it->a.method[0] ? " " : "", it->a.path);
-        if (text.failed || policy_effect_parse(buf_str(&text), &none, &f, &e) < 0)
+        int bad = text.failed ? -1 : policy_effect_parse(buf_str(&text), &none, &f, &e);
+        out->failed = out->failed || text.failed || (bad < 0 && e.code == ERR_MEMORY);
+        if (bad < 0)
                 return false;
         policy_effect_done(&f);
         buf_puts(out, buf_str(&text) + strlen("net "));
@@ -242,13 +244,17 @@ static bool is_line(const struct learn *l, const struct item *it, uint64_t mask)
 /* One group of items: the same destination with the same credential. */
 struct group {
         const char *dest, *with;
+        bool *failed; /* no memory to compare: the draft is not whole */
 };
 
 static bool belongs(const struct learn *l, const struct item *it, uint64_t mask, const struct group *g)
 {
         AUTO_BUF(other);
-        return is_line(l, it, mask) && same_text(it->a.with, g->with) && destination(l, it, &other) &&
-               strcmp(buf_str(&other), g->dest) == 0;
+        if (!is_line(l, it, mask) || !same_text(it->a.with, g->with))
+                return false;
+        if (!destination(l, it, &other))
+                *g->failed = true;
+        return !other.failed && strcmp(buf_str(&other), g->dest) == 0;
 }
 
 static bool first_of_its_kind(const struct learn *l, size_t i, uint64_t mask, const struct group *g)
@@ -269,9 +275,10 @@ static uint64_t methods_of(const struct learn *l, uint64_t mask, const struct gr
                 runs |= it->runs & mask;
                 char word[34];
                 (void) snprintf(word, sizeof word, " %s ", it->a.method);
-                buf_putc(out, ' '); /* so that GET is not found in "FORGET" */
-                bool known = !policy_method_known(it->a.method) || strstr(buf_str(out), word);
-                out->n--;
+                AUTO_BUF(so_far);
+                buf_printf(&so_far, "%s ", buf_str(out)); /* so that GET is not found in "FORGET" */
+                bool known = !policy_method_known(it->a.method) || strstr(buf_str(&so_far), word);
+                out->failed = out->failed || so_far.failed;
                 if (!known)
                         buf_printf(out, " %s", it->a.method);
         }
@@ -283,9 +290,10 @@ void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d)
         for (size_t i = 0; i < l->n; i++) {
                 const struct item *it = &l->v[i];
                 AUTO_BUF(dest);
-                if (!is_line(l, it, mask) || !destination(l, it, &dest))
+                if (!is_line(l, it, mask))
                         continue;
-                struct group g = { buf_str(&dest), it->a.with };
+                d->failed |= !destination(l, it, &dest);
+                struct group g = { buf_str(&dest), it->a.with, &d->failed };
                 AUTO_BUF(methods);
                 if (!first_of_its_kind(l, i, mask, &g))
                         continue;

@@ -364,6 +364,7 @@ static void fill(cordon_learned *ret, const struct learn_result *r, const struct
         ret->complete = r->complete;
         ret->runs_passed = r->runs_passed;
         ret->boxes = runner->boxes;
+        ret->replayed = runner->boxes > 0;
         ret->doors = (unsigned) learn_doors(&r->draft);
         ret->policy = text_of(&text);
         ret->closed = text_of(&closed);
@@ -466,12 +467,12 @@ static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *
         struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
         struct learn_result result = { .passed = true, .complete = true };
         ret->runs = t->o->runs ? t->o->runs : RUNS;
-        ret->replayed = t->o->argv && t->o->argv[0];
+        bool replay = t->o->argv && t->o->argv[0];
         int bad = learn_split(span_of(t->o->policy, t->o->policy_len), &result.draft, to_err(e));
         ret->doors_before = bad < 0 ? 0 : (unsigned) learn_doors(&result.draft);
         if (bad == 0)
                 bad = teacher_close_unused(t, &result.draft, ret, e);
-        if (bad == 0 && ret->replayed)
+        if (bad == 0 && replay)
                 bad = learn_replay(&result.draft, &r, ret->runs, &result, to_err(e));
         if (bad == 0) {
                 fill(ret, &result, &r);

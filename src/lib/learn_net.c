@@ -54,8 +54,9 @@ void teacher_net_doors(const struct teacher *t, struct buf *out)
         const struct net_lesson *n = &t->net;
         if (!n->wanted || !n->holds)
                 return;
-        buf_printf(out, "net https://%s.invalid/%s GET\nnet http://%s.invalid/%s GET\n", n->secret, n->secret,
-                   n->secret, n->secret);
+        /* Hosts stand in the certificate that the box can read: the secret is in the path alone. */
+        buf_printf(out, "net https://nowhere.invalid/%s GET\nnet http://nowhere.invalid/%s GET\n", n->secret,
+                   n->secret);
         for (unsigned i = 0; i < n->probes; i++) {
                 const struct net_probe *p = &n->probe[i];
                 char port[8] = "";
@@ -190,11 +191,18 @@ static void tell_connection(struct teacher *t, const struct refused *r, const ch
         }
 }
 
+/* A question's own bytes: only what is a host name goes into a line. */
 static void tell_name(struct teacher *t, const struct refused *r, const char *name)
 {
+        char host[256];
+        bool is_address;
+        const char *why;
         struct learn_access a = { .kind = LEARN_NET, .path = name };
-        if (!learn_is_sensitive(&a))
-                probe(&t->net, name, 0);
+        if (policy_host(span_str(name), host, &is_address, &why) == 0 && !is_address) {
+                a.path = host;
+                if (!learn_is_sensitive(&a))
+                        probe(&t->net, host, 0);
+        }
         add(t, r, &a, NULL);
 }
 

@@ -37,21 +37,28 @@ is "the schema has every method" "$(jq -r '.properties.doors.items.oneOf[]|selec
 is "the schema has every handle type" "$(jq -r '.properties.doors.items.oneOf[]|select(.title=="in").properties.as.enum[]' "$schema" | lines)" "$types"
 is "the schema has every effect" "$(jq -r '.properties.expect.items.pattern' "$schema" | sed 's/.*(read/read/; s/).*//' | lines)" "$effects"
 
-if python3 -c 'import jsonschema' 2>/dev/null; then
-        valid() { python3 -c 'import json, sys, jsonschema; jsonschema.validate(json.load(open(sys.argv[2])), json.load(open(sys.argv[1])))' "$schema" "$1"; }
-        n=0
-        for p in base/system base/python3 base/node base/git examples/*/*.policy; do
-                "$c" policy json "$p" >"$T/p.json" 2>/dev/null || continue
-                n=$((n + 1))
-                ok "the JSON of $p fits the schema" valid "$T/p.json"
-        done
-        ok "several were tried" test "$n" -ge 5
-        for bad in '{"raed":1}' '{"doors":[{"raed":"/x"}]}' '{"doors":[{"read":"/x","methods":["GET"]}]}' '{"limit":{"tme":"1s"}}' '{"wall":"brick"}' '{"without":["landlock"]}' '{"doors":[{"net":"a:1","methods":[]}]}'; do
+if command -v python3 >/dev/null; then
+        valid() { python3 tests/cli/helpers/json_schema.py "$schema" "$@"; }
+        mkdir "$T/json"
+        # every stock policy, every advised one, every golden one that loads, those of the examples, and a learned one
+        { "$c" policy stock | awk '{ print $1 }'; ls tests/golden/*.in examples/*/*.policy; } >"$T/list"
+        "$c" advise | while read -r task; do "$c" advise "$task" >"$T/advise-$task" && echo "$T/advise-$task"; done >>"$T/list"
+        (cd "$T" && mkdir w && cd w && echo x >in && "$c" learn -n 1 -- cat in 2>/dev/null </dev/null >"$T/learned") && echo "$T/learned" >>"$T/list"
+        stock=0 golden=0 advised=0
+        while read -r p; do
+                to=$T/json/$(echo "$p" | tr / _).json
+                "$c" policy json "$p" >"$to" 2>/dev/null || { rm -f "$to"; continue; }
+                case $p in base/*) stock=$((stock + 1)) ;; tests/golden/*) golden=$((golden + 1)) ;; *advise-*) advised=$((advised + 1)) ;; esac
+        done <"$T/list"
+        is "the JSON of every policy fits the schema" "$(valid "$T"/json/*.json)" ""
+        ok "all stock policies ($stock), golden ones ($golden) and advised ones ($advised) were tried" test "$stock" -ge 5 -a "$golden" -ge 12 -a "$advised" -ge 20
+        ok "and what was learned" test -s "$T/json/$(echo "$T/learned" | tr / _).json"
+        for bad in '{"raed":1}' '{"doors":[{"raed":"/x"}]}' '{"doors":[{"read":"/x","methods":["GET"]}]}' '{"limit":{"tme":"1s"}}' '{"wall":"brick"}' '{"without":["landlock"]}' '{"doors":[{"net":"a:1","methods":[]}]}' '{"doors":[{"read":7}]}' '{"expect":["allow nothing"]}'; do
                 echo "$bad" >"$T/bad.json"
-                is "both refuse $bad" "$(valid "$T/bad.json" 2>/dev/null && echo schema; "$c" check "$T/bad.json" >/dev/null 2>&1 && echo cordon)" ""
+                is "both refuse $bad" "$(valid "$T/bad.json" >/dev/null 2>&1 && echo schema; "$c" check "$T/bad.json" >/dev/null 2>&1 && echo cordon)" ""
         done
 else
-        skip "policies fit the schema" "python3 has no jsonschema"
+        skip "policies fit the schema" "python3 is not installed"
 fi
 
 # --- the syntax files ---

@@ -99,5 +99,33 @@ is "a policy that is not there gives 125" "$(status "$c" tighten -p "$T/none" --
 is "a policy that does not load closes nothing" "$(echo 'raed /x' >"$T/bad"; status "$c" tighten -p "$T/bad" -- true)" 1
 has "and it is said" "$(cat "$T/err")" raed
 is "--boxes bounds the runs" "$("$c" tighten -p "$T/wide" -n 1 --boxes 4 --json -- cat in.txt </dev/null 2>/dev/null | jq -c '[.passed, .complete, .boxes <= 5]')" "[true,false,true]"
+# --- tighten --log: from the record of past runs ---
+cp "$T/wide" "$T/logged"
+used() { "$c" run -q -p "$T/logged" "$@" -- cat in.txt >/dev/null 2>&1 </dev/null; }
+is "without past runs nothing is closed" "$("$c" tighten --log -p "$T/logged" --json 2>/dev/null | jq -c '[.past_runs, .doors == .doors_before, .replayed]')" "[0,true,false]"
+used && used && used
+is "runs that were not observed in full tell nothing of files" "$("$c" tighten --log -p "$T/logged" --json 2>"$T/err" | jq -c '[.past_runs, .past_observed, .doors == .doors_before]')" "[3,0,true]"
+has "and it is said what would" "$("$c" tighten --log -p "$T/logged" 2>&1 >/dev/null)" "3 runs with --observe all or more; there are 0"
+used --observe all && used --observe all
+is "two are fewer than three" "$("$c" tighten --log -p "$T/logged" --json | jq -c '[.past_observed, .doors == .doors_before]')" "[2,true]"
+used --observe all
+"$c" run -q --observe all -p "$T/logged" -- sh -c 'cat other.txt; exit 3' >/dev/null 2>&1 </dev/null
+is "after three, what no run used is closed" "$(status "$c" tighten --log -p "$T/logged"):$(grep '^read\|^env' "$T/out" | sed 's/ *#.*//' | tr '\n' ' ')" "0:read {work}/in.txt env LANG=C env FOO=bar "
+has "with what it rests on" "$(cat "$T/err")" "6 past runs under this policy, 3 of them observed in full"
+has "and that it was not replayed" "$(cat "$T/err")" "not replayed"
+has "and each line that goes" "$(cat "$T/err")" "not used: read {work}/other.txt"
+cp "$T/out" "$T/tight2"
+is "the run still passes" "$("$c" run -q -p "$T/tight2" -- cat in.txt)" one
+is "what was used is what is open" "$("$c" run -q --observe all --status-fd 3 -p "$T/tight2" -- cat in.txt 3>&1 >/dev/null | jq -r '[.effects[].path | select(startswith("'"$D"'"))] | unique | join(" ")')" "$D/work/in.txt"
+is "with a command it is replayed" "$("$c" tighten --log -p "$T/logged" --json -- cat in.txt </dev/null | jq -c '[.passed, .replayed, .boxes]')" "[true,true,3]"
+is "a command that needs more is not offered it" "$(status "$c" tighten --log -p "$T/logged" -- cat other.txt):$(cat "$T/out")" "1:"
+is "a run that failed does not count" "$("$c" tighten --log -p "$T/logged" --status 3 -n 1 --json | jq -c '[.past_runs, .past_observed]')" "[1,1]"
+is "another policy has other runs" "$("$c" tighten --log -p "$T/two" --json | jq -c .past_runs)" 0
+ln -s in.txt link.txt
+printf 'read {work}/in.txt {work}/link.txt {work}/script\nrun {work}/script /bin/sh cat sort\n' >"$T/links"
+printf '#!/bin/sh\ncat link.txt\n' >script && chmod 755 script
+for _ in 1 2 3; do "$c" run -q --observe all -p "$T/links" -- ./script >/dev/null 2>&1 </dev/null; done
+is "what a link leads to and what a script is run by count as used" "$("$c" tighten --log -p "$T/links" 2>/dev/null -- ./script </dev/null | grep -v '^use' | tr '\n' ' ')" "read {work}/in.txt read {work}/link.txt read {work}/script run {work}/script run /bin/sh run cat "
+rm -f link.txt script
 is "nothing is left behind" "$(ls)" "$(printf 'a\nb\nin.txt\nother.txt')"
 done_testing

