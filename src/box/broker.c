@@ -259,9 +259,11 @@ void broker_record(struct box *b)
         struct err e;
         struct pollfd p = { .fd = b->broker.ledger, .events = POLLIN };
         record_settle(b);
-        if (poll(&p, 1, 0) == 1 && (p.revents & POLLIN))
+        bool asks = poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
+        AUTO_FD(dir, asks ? ledger_dir_open(true, &e) : -1);
+        if (dir >= 0)
                 b->broker.writer = ledger_writer_start(b->r.run, b->r.name, b->broker.ledger, &e);
-        if (b->broker.writer < 0 && (p.revents & POLLIN)) {
+        if (b->broker.writer < 0 && asks) {
                 struct ledger_answer no = { .number = 0 };
                 (void) snprintf(no.why, sizeof no.why, "%.190s", e.what);
                 (void) wire_send(b->broker.ledger, &no, sizeof no, -1);

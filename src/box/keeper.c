@@ -356,7 +356,8 @@ static int step(struct box *b, int timeout_ms)
                 [SLOT_OOM] = { .fd = b->group.oom_event, .events = keeper_oom_events(b) },
                 [SLOT_REGISTRY] = { .fd = b->registry, .events = POLLIN },
                 [SLOT_BROKER] = { .fd = b->broker.control, .events = POLLIN },
-                [SLOT_LEDGER] = { .fd = b->broker.ledger, .events = POLLIN },
+                [SLOT_LEDGER] = { .fd = b->up ? b->broker.ledger : -1,
+                                  .events = POLLIN }, /* the start is first */
         };
         (void) pump_poll(b, p + SLOT_PUMPS);
         int n = poll(p, SLOT__COUNT, wait_ms(b, timeout_ms));

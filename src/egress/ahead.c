@@ -24,10 +24,6 @@ struct ahead { /* one effect */
         uint64_t asked_ns;
         struct ledger_ask q;
 };
-struct ahead_unsent { /* what the line did not take yet, in order */
-        struct ahead_unsent *next;
-        struct ledger_ask q;
-};
 
 /* ---- the line ---- */
 
@@ -55,29 +51,28 @@ static void broke(struct broker *b, const char *why)
 /* In order: an outcome never overtakes its intent. */
 static void flush_line(struct broker *b)
 {
-        struct ahead_unsent *u;
-        while ((u = b->unsent)) {
-                if (b->ledger_source.fd >= 0 && wire_send(b->ledger_source.fd, &u->q, sizeof u->q, -1) < 0) {
-                        if (errno == EAGAIN || errno == ENOBUFS)
-                                return;
-                        broke(b, "the ledger's writer ended");
-                }
-                b->unsent = u->next;
-                free(u);
+        size_t at = 0;
+        for (; at < b->unsent.n && b->ledger_source.fd >= 0; at += sizeof(struct ledger_ask)) {
+                if (wire_send(b->ledger_source.fd, b->unsent.p + at, sizeof(struct ledger_ask), -1) == 0)
+                        continue;
+                if (errno == EAGAIN || errno == ENOBUFS)
+                        break;
+                broke(b, "the ledger's writer ended");
         }
-        b->unsent_end = NULL;
+        if (b->ledger_source.fd < 0)
+                at = b->unsent.n;
+        if (at > 0)
+                memmove(b->unsent.p, b->unsent.p + at, b->unsent.n - at);
+        b->unsent.n -= at;
 }
 
 static int send_ask(struct broker *b, const struct ledger_ask *q)
 {
-        struct ahead_unsent *u = malloc(sizeof *u);
-        if (!u)
-                return -1;
-        *u = (struct ahead_unsent){ NULL, *q };
-        *(b->unsent ? &b->unsent_end->next : &b->unsent) = u;
-        b->unsent_end = u;
+        buf_add(&b->unsent, q, sizeof *q);
+        bool lost = b->unsent.failed;
+        b->unsent.failed = false; /* what was there before is still whole */
         flush_line(b);
-        return 0;
+        return lost ? -1 : 0;
 }
 
 /* ---- asking ---- */

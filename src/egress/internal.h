@@ -97,7 +97,6 @@ struct http_rules;
 struct http_grants;
 struct http_fixtures;
 struct ahead;
-struct ahead_unsent;
 struct flow {
         struct flow *next, *prev, *next_dead, *next_again;
         struct broker *b;
@@ -140,7 +139,7 @@ struct broker {
         bool ledger_on;       /* effects with consequences wait for their intents: ahead.c */
         char ledger_why[200]; /* why none may leave any more; "": they may */
         struct ahead *aheads;
-        struct ahead_unsent *unsent, *unsent_end;
+        struct buf unsent; /* what the line to the ledger did not take yet */
         uint32_t ahead_number, ahead_after; /* given last; the newest that had its outcome */
         unsigned aheads_waiting;
         struct checked_policy *policy;

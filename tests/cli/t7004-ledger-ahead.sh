@@ -255,6 +255,26 @@ mv "$CORDON_STATE/ledger/hidden" "$CORDON_STATE/ledger/segments"
 "$CORDON" apply >/dev/null 2>&1
 is "else it is applied" "$(cat "$T/tree/file")" new
 is "after its intent" "$(log --json --kind file | jq -r 'select(.target | endswith("tree/file")) | .phase' | tail -n 2 | tr '\n' ' ')" "intent outcome "
+# Killed anywhere: a tree that changed has its intent.
+od -An -v -N 25 -tu1 -w1 /dev/urandom >"$T/dice"
+changed=0 round=0 bad=
+while read -r delay; do
+        round=$((round + 1))
+        "$CORDON" run -q --no-stdin --edit "$T/tree" -- sh -c "seq 30 | while read -r i; do echo $round >$T/tree/f\$i; done"
+        layer=$("$CORDON" diff --list --json | jq -r ".[0].run")
+        "$CORDON" apply "$layer" >/dev/null 2>&1 &
+        pid=$!
+        sleep "0.$(printf %03d $((delay * 40 / 255)))"
+        kill -9 $pid 2>/dev/null
+        wait $pid 2>/dev/null
+        if grep -q -x $round "$T/tree"/f* 2>/dev/null; then
+                changed=$((changed + 1))
+                [ "$(log --json --run "$layer" --kind intent | wc -l)" -ge 1 ] || bad="$bad $round"
+        fi
+        "$CORDON" discard "$layer" >/dev/null 2>&1
+done <"$T/dice"
+is "applies killed at random: every tree that changed has its intent" "$bad" ""
+ok "some were done, some were not ($changed of $round)" test "$changed" -gt 0 -a "$changed" -lt "$round"
 is "--ledger off takes no other word" "$("$CORDON" apply --ledger maybe 2>&1 | head -n 1)" "cordon: error: --ledger takes on or off"
 
 # ---- kills ----
