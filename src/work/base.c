@@ -224,6 +224,12 @@ static int digest_of(struct cursor *c, const struct entry *x, bool now, char ret
         if (cursor_at(c, x->door, e) < 0)
                 return -1;
         AUTO_FD(dir, now ? side_upper(&c->s, x->path, &name) : side_lower(&c->s, x->path, &name));
+        struct node there;
+        if (!now && c->s.lower_name && dir >= 0 && tree_look(dir, name, &there) == 0 && there.ino != n->ino) {
+                memcpy(ret_hex, "!",
+                       2); /* a single file, whose name leads elsewhere since it was looked at */
+                return 0;
+        }
         char shown[256];
         if (dir < 0 || tree_digest(dir, name, n, now, ret_hex) < 0)
                 return err_set(e, ERR_IO, errno, "reading %s: %s",
@@ -247,7 +253,10 @@ int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
                 struct entry *x = &ret->v[i];
                 const struct record *known = find(&before, x->door, x->path);
                 char digest[65] = "!";
+                const struct work_door *d = &l->doors[x->door];
                 bool late = x->old.kind && x->old.kind != NODE_DIR && is_later(&x->old.ctime, &l->start);
+                late |= !d->is_dir &&
+                        x->old.ino != d->ino; /* the name leads to another file than the box saw */
                 if (!known && !late && digest_of(&c, x, false, digest, e) < 0)
                         return -1;
                 struct record r = record_of(x, digest);

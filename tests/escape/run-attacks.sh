@@ -25,6 +25,19 @@ is "an attempt that is not there is found" "$(missing "$T/wrong.md")" "no attemp
 sed 's/t2002-run-doors/t2002-run-windows/' docs/attacks.md >"$T/wrong.md"
 has "a test that is not there is found" "$(missing "$T/wrong.md")" "no test: tests/cli/t2002-run-windows.sh"
 
+# Two lists are complete, row by row, with a test each: what is left on the host, and paths and file trees.
+lists() {
+        for known in 2026-25725 2025-61260 2025-59536 2026-21852 2026-33068 2026-26268 2026-65093 2026-65083 2026-65086 2026-65091 \
+                2026-39861 2026-25724 2026-50549 2026-103916 2026-77179 2026-46695 2026-24834 2026-47243 2026-1386 \
+                'becomes a link' 'OpenShell PR 352' 'user namespace unmounts' 'chdir after pivot_root' 'parent of a protected path' \
+                'files that match come later' '/proc/self/root, a copied program' 'file handles' 'io_uring around'; do
+                grep '^| [CF][0-9]' "$1" | grep -F -e "$known" | grep -q '`tests/' || echo "no test: $known"
+        done
+}
+is "every row of the two lists about files names its test" "$(lists docs/attacks.md)" ""
+sed '/CVE-2026-77179/d; s/^| F8 \(.*\)`tests[^|]*|/| F8 \1 |/' docs/attacks.md >"$T/wrong.md"
+is "a row that is not there, or names none, is found" "$(lists "$T/wrong.md" | tr '\n' ';')" "no test: 2026-77179;no test: chdir after pivot_root;"
+
 # Lints are for people: no decision may rest on what one of them found, or did not.
 is "no decision and no wall reads a lint" "$(grep -lE 'policy_note|lint_|n_notes' src/policy/decide*.c src/policy/cover.c src/plan/*.c src/wall/*.c src/box/*.c)" ""
 
