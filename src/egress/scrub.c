@@ -20,7 +20,8 @@ struct pattern {
 
 struct scrub_set {
         size_t n;
-        uint8_t starts[8192]; /* a bit for each pair of bytes that may begin a match */
+        uint8_t first[256];   /* not 0: the byte may begin a match */
+        uint8_t starts[8192]; /* a bit for each pair of bytes that may */
         uint8_t *bytes;       /* of all patterns */
         size_t bytes_used, bytes_cap;
         struct pattern v[];
@@ -164,6 +165,17 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
 
 /* ---- the stream ---- */
 
+/* The next byte that may begin a match, or the end: the way of nearly all bytes of a body. */
+static size_t skip(const uint8_t first[256], const uint8_t *p, size_t i, size_t n)
+{
+        while (i + 8 <= n && !(first[p[i]] | first[p[i + 1]] | first[p[i + 2]] | first[p[i + 3]] |
+                               first[p[i + 4]] | first[p[i + 5]] | first[p[i + 6]] | first[p[i + 7]]))
+                i += 8;
+        while (i < n && !first[p[i]])
+                i++;
+        return i;
+}
+
 /* At the end fewer bytes than make a partial match are nothing: a word is longer. */
 static bool may_start(const struct scrub_set *set, const uint8_t *p, size_t n, bool end)
 {
@@ -211,7 +223,7 @@ static size_t scan(struct scrub *s, struct span in, bool end, struct fifo *out)
         size_t from = 0, i = 0;
         if (in.n == 0)
                 return 0;
-        while (i < in.n) {
+        while ((i = skip(s->set->first, in.p, i, in.n)) < in.n) {
                 unsigned word = 0;
                 if (!may_start(s->set, in.p + i, in.n - i, end)) {
                         i++;
@@ -320,6 +332,7 @@ static void add_base64(struct scrub_set *set, struct pattern *t, struct span wor
 static void mark_pair(struct scrub_set *set, uint8_t a, uint8_t b)
 {
         unsigned pair = (unsigned) a << 8 | b;
+        set->first[a] = 1;
         set->starts[pair >> 3] = (uint8_t) (set->starts[pair >> 3] | 1u << (pair & 7));
 }
 
@@ -383,6 +396,7 @@ void scrub_set_free(struct scrub_set *set)
                 return;
         explicit_bzero(set->bytes, set->bytes_cap);
         free(set->bytes);
+        explicit_bzero(set->first, sizeof set->first);
         explicit_bzero(set->starts, sizeof set->starts);
         free(set);
 }
