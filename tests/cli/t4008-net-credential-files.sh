@@ -13,6 +13,7 @@ for who in root as_user; do
         vault() { printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault "$@" >"$T/out" 2>"$T/err"; }
         vault add net --basic robot --box-file .netrc
         is "$who: a credential for .netrc, whose form is known" "$? $(cat "$T/err")" "0 "
+        # shellcheck disable=SC2088
         vault add git --basic robot --box-file '~/.git-credentials'
         vault add gh --box-file .config/gh/hosts.yml
         vault add own --box-file .tool/auth --form 'user {user}\nkey={}\nat {host:port}'

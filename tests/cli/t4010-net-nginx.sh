@@ -1,6 +1,6 @@
 # A server as the world has them: nginx, with TLS and HTTP/2, compression, chunks, ranges, redirects, keep-alive and large files, and
 # unmodified clients in a box, through doors that see requests and through doors that do not.
-# shellcheck disable=SC2016
+# shellcheck disable=SC2016,SC2089,SC2090
 LAB_NGINX='
 daemon off; worker_processes 1; master_process off; pid nginx.pid; error_log nginx.err warn;
 events { worker_connections 1024; }
