@@ -9,7 +9,7 @@ MUSL   := $(shell command -v musl-gcc 2>/dev/null)
 STATIC  = $(if $(MUSL),$(BUILD)-musl,$(BUILD))
 CORDON  = $(STATIC)/src/cli/cordon
 
-.PHONY: all deps demo test bench fuzz soak check-style install clean quick test-vm
+.PHONY: all deps demo show test bench fuzz soak check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -27,7 +27,12 @@ $(BUILD)/build.ninja:
 deps:
 	@sh tools/deps
 
-demo: deps all
+# Make again, because what was installed decides what is built.
+demo:
+	@sh tools/deps demo
+	@$(MAKE) --no-print-directory show
+
+show: all
 	@CORDON=$(CORDON) sh examples/two-in-the-morning/demo
 	@echo
 	@CORDON=$(CORDON) sh examples/two-in-the-morning/night
