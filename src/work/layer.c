@@ -341,30 +341,46 @@ static bool is_empty_leftover(struct layer *l)
         return l->state == LAYER_OPEN && !l->keep && scan_layer(l, &found, &none) == 0 && found.n == 0;
 }
 
-/* The newest layer that still waits for somebody; without the lock, because a running one is no candidate. */
-static int newest(int store, const struct names *list, char ret_run[WORK_RUN_MAX], struct err *e)
+static bool is_later(struct timespec a, struct timespec b)
+{
+        return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
+}
+
+/* Without a name: does it still wait for somebody? */
+static bool is_meant(const struct layer *l, const char *box)
+{
+        return box ? l->box && strcmp(l->box, box) == 0 : l->state != LAYER_APPLIED;
+}
+
+/* The newest layer of a box of that name; without one, the newest that waits. Without the lock, because a
+ * running one is no candidate. False: there is none. */
+static bool newest(int store, const struct names *list, const char *box, char ret_run[WORK_RUN_MAX],
+                   bool *ret_busy)
 {
         struct timespec best = { 0 };
         ret_run[0] = '\0';
-        bool busy = false;
+        *ret_busy = false;
         for (size_t i = 0; i < list->n; i++) {
                 struct err why;
                 if (swept(store, list->v[i]) || list->v[i][0] == '.')
                         continue;
                 struct layer *l = layer_take(store, list->v[i], &why);
-                busy |= !l && why.sys == EBUSY;
+                *ret_busy |= !l && why.sys == EBUSY;
                 if (l && is_empty_leftover(l))
                         (void) layer_remove(l, &why);
-                else if (l && l->state != LAYER_APPLIED &&
-                         (l->start.tv_sec > best.tv_sec ||
-                          (l->start.tv_sec == best.tv_sec && l->start.tv_nsec > best.tv_nsec) ||
-                          !ret_run[0])) {
+                else if (l && is_meant(l, box) && (!ret_run[0] || is_later(l->start, best))) {
                         best = l->start;
                         (void) snprintf(ret_run, WORK_RUN_MAX, "%s", l->run);
                 }
                 layer_free(l);
         }
-        if (ret_run[0])
+        return ret_run[0] != '\0';
+}
+
+static int find_waiting(int store, const struct names *list, char ret_run[WORK_RUN_MAX], struct err *e)
+{
+        bool busy;
+        if (newest(store, list, NULL, ret_run, &busy))
                 return 0;
         (void) err_set(e, ERR_GONE, 0,
                        busy ? "the only layer there is belongs to a box that still runs"
@@ -378,8 +394,9 @@ int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct 
         AUTO_NAMES(list);
         if (tree_names(store, &list) < 0)
                 return err_set(e, ERR_IO, errno, "listing the layers: %s", strerror(errno));
+        bool busy;
         if (!which)
-                return newest(store, &list, ret_run, e);
+                return find_waiting(store, &list, ret_run, e);
         unsigned hits = 0;
         for (size_t i = 0; which[0] && which[0] != '.' && i < list.n; i++) {
                 if (strcmp(list.v[i], which) == 0)
@@ -392,7 +409,7 @@ int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct 
                         break;
         }
         char shown[128];
-        if (hits == 1)
+        if (hits == 1 || (hits == 0 && newest(store, &list, which, ret_run, &busy)))
                 return 0;
         (void) str_inert(span_str(which), shown, sizeof shown);
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,

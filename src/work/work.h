@@ -75,7 +75,8 @@ typedef void work_sink(void *ctx, const void *p, size_t n);
 enum work_form { WORK_TEXT = 0, WORK_STAT, WORK_NAMES, WORK_JSON, WORK_PATCH };
 
 struct work_look {
-        const char *run; /* id, or a unique beginning of it; NULL: the newest that is not applied */
+        const char *run; /* id, a unique beginning of it, or a box's name: its newest; NULL: the newest that
+                            waits */
         enum work_form form;
         bool colour;
         const char *const *paths; /* only these and what lies below; NULL: all */

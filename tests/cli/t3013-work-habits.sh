@@ -53,6 +53,15 @@ cordon: error: the layer $run changes nothing at nothing"
         has "$who: --stat tells a rename once" "$(cordon diff --stat "$run")" "src/b => src/c | +0 -0 (renamed)"
         hasnt "$who: not twice" "$(cordon diff --stat "$run")" "src/b | "
         has "$who: the old name alone tells it too" "$(cordon diff --stat "$run" src/b)" "src/b => src/c | "
+        $who "$CORDON" run -q --no-stdin --name tidy --edit "$D/p" --cwd "$D/p" -- sh -c 'echo first >f' && sleep 0.01
+        $who "$CORDON" run -q --no-stdin --name tidy --edit "$D/p" --cwd "$D/p" -- sh -c 'echo second >s'
+        is "$who: a box's name is its newest layer" "$(cordon diff tidy --name-only)" s
+        cordon apply tidy >/dev/null
+        is "$who: also to apply and to undo" "$(cat "$D/p/s"; cordon undo tidy >/dev/null; ls "$D/p/s" 2>&1 | sed 's/.*: //')" "second
+No such file or directory"
+        cordon discard tidy >/dev/null
+        is "$who: and when that is gone, the one before" "$(cordon diff tidy --name-only)" f
+        cordon discard tidy >/dev/null
         # --- pipes and pagers ---
         is "$who: into a pipe that closes nothing is said" "$( { cordon diff "$run" | head -n 1; } 2>&1 | wc -l)" 1
         if [ $who = root ] || [ "$(id -u)" -ne 0 ]; then
