@@ -351,19 +351,28 @@ static void mark(struct scrub_set *set, const struct pattern *t)
         }
 }
 
+static bool has_leader(struct span word)
+{
+        for (size_t i = 0; i < word.n; i++)
+                if (word.p[i] == '%' || word.p[i] == '\\' || word.p[i] == '&')
+                        return true;
+        return false;
+}
+
+/* Only a word that itself holds what looks like an escape has more than one reading: for all others the last
+ * one, with every escape, finds what each of the narrower ones would. */
 static void add_word(struct scrub_set *set, struct span word, unsigned index)
 {
-        struct pattern *t = &set->v[set->n];
-        for (unsigned i = 0; i < SPELLINGS; i++)
-                t[i].word = index;
-        set->n += SPELLINGS;
-        add_hex(set, &t[RAW_FORMS], word);
-        for (unsigned i = 0; i < RAW_FORMS; i++)
-                add_raw(set, &t[i], word, raw_escapes[i]);
+        struct pattern *t = &set->v[set->n], *end = t;
+        for (unsigned i = has_leader(word) ? 0 : RAW_FORMS - 1; i < RAW_FORMS; i++)
+                add_raw(set, end++, word, raw_escapes[i]);
+        add_hex(set, end++, word);
         for (unsigned k = 0; k < 3; k++)
-                add_base64(set, &t[RAW_FORMS + 1 + k], word, k);
-        for (unsigned i = 0; i < SPELLINGS; i++)
-                mark(set, &t[i]);
+                add_base64(set, end++, word, k);
+        for (; t < end; t++, set->n++) {
+                t->word = index;
+                mark(set, t);
+        }
 }
 
 struct scrub_set *scrub_set_new(const struct span *words, size_t count)

@@ -43,13 +43,19 @@ static bool der_step(const unsigned char **p, const unsigned char *end, int tag,
 /* The subject of a certificate, without reading the rest of it. */
 static X509_NAME *subject_of(const unsigned char *p, long n)
 {
+        static const struct {
+                int tag;
+                bool into;
+        } way[] = { { V_ASN1_SEQUENCE, true },  { V_ASN1_SEQUENCE, true },    /* signed: what is signed */
+                    { V_ASN1_INTEGER, false },  { V_ASN1_SEQUENCE, false },   /* serial number, algorithm */
+                    { V_ASN1_SEQUENCE, false }, { V_ASN1_SEQUENCE, false } }; /* issuer, validity */
         const unsigned char *end = p + n;
-        if (!der_step(&p, end, V_ASN1_SEQUENCE, true) || !der_step(&p, end, V_ASN1_SEQUENCE, true))
-                return NULL;
-        (void) (p < end && *p == 0xa0 && der_step(&p, end, 0, false)); /* the version, in its own tag */
-        if (!der_step(&p, end, V_ASN1_INTEGER, false) || !der_step(&p, end, V_ASN1_SEQUENCE, false) ||
-            !der_step(&p, end, V_ASN1_SEQUENCE, false) || !der_step(&p, end, V_ASN1_SEQUENCE, false))
-                return NULL; /* serial number, algorithm, issuer, validity */
+        for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
+                if (i == 2 && p < end && *p == 0xa0) /* the version, in a tag of its own, may be there */
+                        (void) der_step(&p, end, 0, false);
+                if (!der_step(&p, end, way[i].tag, way[i].into))
+                        return NULL;
+        }
         return d2i_X509_NAME(NULL, &p, end - p);
 }
 
