@@ -145,14 +145,14 @@ static bool wait_for(struct broker *b, struct source *s, const struct msghdr *m,
         return true;
 }
 
-static void send_answer(struct source *s, struct msghdr *m, uint8_t *out, size_t n)
+static void send_answer(struct source *s, struct msghdr m, uint8_t *out, size_t n)
 {
         struct iovec io = { out, n };
-        m->msg_iov = &io;
-        answer_from(m);
-        m->msg_flags = 0;
+        m.msg_iov = &io;
+        answer_from(&m);
+        m.msg_flags = 0;
         if (n > 0)
-                (void) sendmsg(s->fd, m, MSG_DONTWAIT | MSG_NOSIGNAL);
+                (void) sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void dns_resolved(struct broker *b, struct name *n)
@@ -172,7 +172,7 @@ void dns_resolved(struct broker *b, struct name *n)
                                     .msg_controllen = w->control_len };
                 struct name *again = NULL;
                 size_t k = answer(b, span_of(w->in, w->n), out, &again);
-                send_answer(w->listener, &m, out, k);
+                send_answer(w->listener, m, out, k);
                 free(w);
         }
 }
@@ -198,7 +198,7 @@ void dns_serve_udp(struct broker *b, struct source *s)
                 size_t k = m.msg_flags & MSG_TRUNC ? 0 : answer(b, packet, out, &wait);
                 if (wait && !wait_for(b, s, &m, (size_t) n, wait)) /* too many: the connection will tell */
                         k = answer(b, packet, out, NULL);
-                send_answer(s, &m, out, k);
+                send_answer(s, m, out, k);
         }
 }
 
