@@ -56,7 +56,7 @@ static enum dns_code look_outside(struct broker *b, struct name *n, struct name 
         const struct door *d = b->stage == POLICY_STAGE_MOCK ? NULL : decide_raw_door(b, n->host);
         if (!d)
                 return DNS_OK;
-        if (n->state == NAME_UNKNOWN || b->now_ns >= n->good_until_ns)
+        if (n != b->dns_settled && (n->state == NAME_UNKNOWN || b->now_ns >= n->good_until_ns))
                 resolver_ask(b, n);
         if (n->state == NAME_ASKED)
                 *ret_wait = n;
@@ -157,6 +157,7 @@ static void send_answer(struct source *s, struct msghdr m, uint8_t *out, size_t 
 
 void dns_resolved(struct broker *b, struct name *n)
 {
+        b->dns_settled = n;
         for (struct dns_wait **at = &b->dns_waits, *w; (w = *at);) {
                 if (w->name != n) {
                         at = &w->next;
@@ -175,6 +176,7 @@ void dns_resolved(struct broker *b, struct name *n)
                 send_answer(w->listener, m, out, k);
                 free(w);
         }
+        b->dns_settled = NULL;
 }
 
 void dns_serve_udp(struct broker *b, struct source *s)
