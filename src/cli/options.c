@@ -141,19 +141,23 @@ int cli_unknown_verb(const char *given)
         return EXIT_CORDON;
 }
 
+/* Of two that are as near, the shorter one: --rd is --read rather than --record. */
+static void nearer(const char *given, const char *name, const char **best)
+{
+        unsigned least = *best ? str_far(given, *best) : STR_TOO_FAR, far = str_far(given, name);
+        if (far < least || (*best && far == least && strlen(name) < strlen(*best)))
+                *best = name;
+}
+
 static int unknown(const struct cli_verb *verb, const char *given, bool words)
 {
         const char *best = NULL, *word, *synopsis, *help;
-        unsigned least = STR_TOO_FAR;
         for (const struct cli_option *o = verb->options; o->name; o++)
-                if (str_far(given, o->name) < least)
-                        least = str_far(given, best = o->name);
+                nearer(given, o->name, &best);
         for (size_t i = 0; words && cordon_word_help(i, &word, &synopsis, &help); i++)
-                if (str_far(given, word) < least)
-                        least = str_far(given, best = word);
+                nearer(given, word, &best);
         for (size_t i = 0; words && i < sizeof limit_flags / sizeof *limit_flags; i++)
-                if (str_far(given, limit_flags[i]) < least)
-                        least = str_far(given, best = limit_flags[i]);
+                nearer(given, limit_flags[i], &best);
         (void) fprintf(stderr, "cordon: error: `cordon %s` has no option --%s\n", verb->name, given);
         if (best)
                 (void) fprintf(stderr, "cordon: hint: did you mean --%s?\n", best);

@@ -56,7 +56,7 @@ static enum dns_code look_outside(struct broker *b, struct name *n, struct name 
         const struct door *d = b->stage == POLICY_STAGE_MOCK ? NULL : decide_raw_door(b, n->host);
         if (!d)
                 return DNS_OK;
-        if (n->state == NAME_UNKNOWN || b->now_ns >= n->good_until_ns)
+        if (n != b->dns_settled && (n->state == NAME_UNKNOWN || b->now_ns >= n->good_until_ns))
                 resolver_ask(b, n);
         if (n->state == NAME_ASKED)
                 *ret_wait = n;
@@ -145,18 +145,19 @@ static bool wait_for(struct broker *b, struct source *s, const struct msghdr *m,
         return true;
 }
 
-static void send_answer(struct source *s, struct msghdr *m, uint8_t *out, size_t n)
+static void send_answer(struct source *s, struct msghdr m, uint8_t *out, size_t n)
 {
         struct iovec io = { out, n };
-        m->msg_iov = &io;
-        answer_from(m);
-        m->msg_flags = 0;
+        m.msg_iov = &io;
+        answer_from(&m);
+        m.msg_flags = 0;
         if (n > 0)
-                (void) sendmsg(s->fd, m, MSG_DONTWAIT | MSG_NOSIGNAL);
+                (void) sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void dns_resolved(struct broker *b, struct name *n)
 {
+        b->dns_settled = n;
         for (struct dns_wait **at = &b->dns_waits, *w; (w = *at);) {
                 if (w->name != n) {
                         at = &w->next;
@@ -172,9 +173,10 @@ void dns_resolved(struct broker *b, struct name *n)
                                     .msg_controllen = w->control_len };
                 struct name *again = NULL;
                 size_t k = answer(b, span_of(w->in, w->n), out, &again);
-                send_answer(w->listener, &m, out, k);
+                send_answer(w->listener, m, out, k);
                 free(w);
         }
+        b->dns_settled = NULL;
 }
 
 void dns_serve_udp(struct broker *b, struct source *s)
@@ -198,7 +200,7 @@ void dns_serve_udp(struct broker *b, struct source *s)
                 size_t k = m.msg_flags & MSG_TRUNC ? 0 : answer(b, packet, out, &wait);
                 if (wait && !wait_for(b, s, &m, (size_t) n, wait)) /* too many: the connection will tell */
                         k = answer(b, packet, out, NULL);
-                send_answer(s, &m, out, k);
+                send_answer(s, m, out, k);
         }
 }
 

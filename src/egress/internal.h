@@ -176,6 +176,7 @@ struct broker {
         struct dns_client *dns_list, *dns_dead;
         struct dns_wait *dns_waits; /* questions whose name is being resolved outside */
         unsigned dns_wait_count;
+        const struct name *dns_settled; /* what is being answered now is about this one */
         uint64_t flush_ns;
         uint64_t now_ns;
         int64_t now_s;

@@ -159,7 +159,9 @@ static void settle(struct broker *b, struct name *n, const struct reply *r)
         memcpy(n->address, r->address, sizeof n->address);
         n->state = n->count > 0 ? NAME_KNOWN : NAME_FAILED;
         n->temporary = r->error && r->error != EAI_NONAME && r->error != EAI_NODATA;
-        n->good_until_ns = b->now_ns + (n->count > 0 ? GOOD_SECONDS : BAD_SECONDS) * UINT64_C(1000000000);
+        uint64_t good_s = n->count > 0 ? GOOD_SECONDS : n->temporary ? 0 : BAD_SECONDS;
+        n->good_until_ns =
+                b->now_ns + good_s * UINT64_C(1000000000); /* a passing fault is asked about again */
         flow_resolved(b, n);
         dns_resolved(b, n);
 }

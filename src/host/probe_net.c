@@ -51,7 +51,7 @@ static int make_veth(int nl)
         union {
                 struct link_answer a;
                 char room[512];
-        } in = { .a = { .error = { .error = -EIO } } };
+        } in = { .room = "" };
         if (send(nl, &r, sizeof r, 0) != (ssize_t) sizeof r ||
             recv(nl, &in, sizeof in, 0) < (ssize_t) sizeof in.a || in.a.head.nlmsg_type != NLMSG_ERROR)
                 return errno ? errno : EIO;

@@ -60,8 +60,8 @@ for who in root as_user; do
                 sh -c "$T/client web.test 7005 hold; curl -sS -m 5 http://web.test/; echo \$?" 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&- &
         run=$!
         until_so grep -q held "$T/out"
-        broker=$(ps -eo pid=,comm=,ppid= | awk '$2 == "cordon-egress" { print $1, $3 }' | while read -r p up; do
-                while [ "$up" -gt 1 ]; do [ "$up" -eq $run ] && { echo "$p"; break; }; up=$(ps -o ppid= -p "$up" | tr -d ' '); done; done)
+        broker=$(ps -eo pid=,ppid=,comm= | awk -v top=$run '{ up[$1] = $2; name[$1] = $3 }
+                END { for (p in name) { q = p; while (name[p] == "cordon-egress" && q in up && q != top) q = up[q]; if (q == top && p != top) print p } }')
         kill -9 $broker
         wait $run
         has "$who: when the broker dies, what is open is reset" "$(cat "$T/out")" "Connection reset by peer"
