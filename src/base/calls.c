@@ -82,6 +82,8 @@ void calls_allow_first(struct calls *f, uint32_t nr, uint32_t one, uint32_t othe
 #define FILTER_CALLS 1
 #endif
 
+bool calls_sanitized(void) { return !FILTER_CALLS; }
+
 int calls_close(struct calls *f)
 {
         answer(f, SECCOMP_RET_KILL_PROCESS);

@@ -3,6 +3,7 @@
  * it. */
 #pragma once
 #include <linux/filter.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@ void calls_allow(struct calls *f, const uint32_t *list, size_t count);
 void calls_allow_memory(struct calls *f);
 /* One call, when its first argument is one of two. */
 void calls_allow_first(struct calls *f, uint32_t nr, uint32_t one, uint32_t other);
+/* A build with a sanitizer, which reads files and makes calls of its own. */
+bool calls_sanitized(void);
 /* From here on. 0, or -1 with errno. A build with a sanitizer, which makes calls of its own, closes nothing.
  */
 int calls_close(struct calls *f);

@@ -139,7 +139,7 @@ struct broker {
         bool ledger_on;       /* effects with consequences wait for their intents: ahead.c */
         char ledger_why[200]; /* why none may leave any more; "": they may */
         struct ahead *aheads;
-        struct buf unsent; /* what the line to the ledger did not take yet */
+        struct buf unsent;                  /* what the line to the ledger did not take yet */
         uint32_t ahead_number, ahead_after; /* given last; the newest that had its outcome */
         unsigned aheads_waiting;
         struct checked_policy *policy;

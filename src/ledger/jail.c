@@ -92,9 +92,11 @@ int jail_close(int dir, bool seals, struct err *e)
         AUTO_FD(up, dir >= 0 && seals ? openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
         AUTO_FD(witness, up < 0 ? -1 : store_dir(up, "witness", &ignored));
         if (chdir("/") < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-            prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+            (!calls_sanitized() && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0))
                 return failed(e, "give up what it does not need");
         (void) setrlimit(RLIMIT_CORE, &none);
+        if (calls_sanitized())
+                return 0; /* for tests; it looks for leaks in files that would be closed */
         if (close_files(dir, witness) < 0)
                 return failed(e, "close other files");
         return close_calls() < 0 ? failed(e, "close other system calls") : 0;

@@ -89,13 +89,12 @@ END
 : >"$T/seen"
 hold 1.2
 began=$(date +%s%N)
-box root --name waits --net "$POST" --net "$GET" -- sh -c 'curl -sS -m 20 -d x http://127.0.0.1:8090/waited & curl -sS -m 10 http://127.0.0.1:8090/quick; date +%s%N; wait; date +%s%N'
+box root --name waits --net "$POST" --net "$GET" -- sh -c 'curl -sS -m 20 -d x http://127.0.0.1:8090/waited & curl -sS -m 10 http://127.0.0.1:8090/quick; wait; date +%s%N'
 wait $holder
 is "a question without consequence does not wait for the ledger" "$(head -n 1 "$T/seen")" "GET /quick"
 is "a write waits until its intent is durable, then goes" "$(tail -n 1 "$T/seen")" "POST /waited"
-quick=$(sed -n 2p "$T/out") last=$(tail -n 1 "$T/out")
-ok "the one was quick" test $(((quick - began) / 1000000)) -lt 1000
-ok "the other was not" test $(((last - began) / 1000000)) -ge 1000
+last=$(tail -n 1 "$T/out")
+ok "and that took as long as somebody stood in the way" test $(((last - began) / 1000000)) -ge 1000
 
 # ---- a ledger that cannot be written closes those doors, with the reason; the others go on ----
 unwritable() { # NAME REASON: as CORDON_STATE is now
@@ -230,6 +229,14 @@ CORDON_STATE=$T/lies "$CORDON" log --json >"$T/lied"
 is "every record is one of its run's effects" "$(jq -r 'select(.run == "liar") | .id' "$T/lied" | grep -v -x -E 'liar\.[qcr][0-9]+')" ""
 is "an effect has one outcome" "$(jq -r .id "$T/lied" | sort | uniq -d)" ""
 is "and the ledger verifies" "$(CORDON_STATE=$T/lies "$CORDON" verify | tail -n 1)" "nothing was changed, removed, reordered or added"
+
+# ---- the first thing that a box does, where there is no ledger yet ----
+: >"$T/seen"
+got=
+for i in 1 2 3 4 5 6 7 8 9 10; do
+        got="$got$(CORDON_STATE=$T/fresh$i "$CORDON" run -q --net "http://127.0.0.1:8090/** POST" -- curl -s -m 20 -d x "http://127.0.0.1:8090/fresh$i" 2>&1 </dev/null 9>&-)"
+done
+is "a first request finds its ledger" "$got" "okokokokokokokokokok"
 
 # ---- an ordinary user ----
 as_user mkdir -m 700 "$T/state-user/home"

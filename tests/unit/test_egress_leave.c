@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A request that must wait for leave: nothing of it goes out before, whatever client and server do meanwhile. */
+/* A request that must wait for leave: nothing of it goes out before, whatever client and server do meanwhile.
+ */
 #include "test_egress_common.h"
 
 #define POST(path) "POST " path " HTTP/1.1\r\nHost: api.test\r\nContent-Length: 5\r\n\r\nhello"
@@ -55,7 +56,8 @@ static void test_leave__nothing_goes_out_before(void)
                 CHECK_INT(g.to_upstream.n, 0);
                 leave(&g, true);
                 CHECK_INT(g.connects, 1);
-                CHECK(holds(&g.to_upstream, "POST /x HTTP/1.1\r\n") && holds(&g.to_upstream, "\r\n\r\nhello"));
+                CHECK(holds(&g.to_upstream, "POST /x HTTP/1.1\r\n") &&
+                      holds(&g.to_upstream, "\r\n\r\nhello"));
                 rig_upstream(&g, span_str(OK), 0);
                 CHECK_INT(rig_last(&g)->verdict, HTTP_ALLOWED);
                 rig_end(&g);

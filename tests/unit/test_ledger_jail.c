@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The walls of cordon-ledger, tried from inside by a child that has put them up. */
+#include "base/calls.h"
 #include "harness.h"
 #include "ledger/seal.h"
 
@@ -91,11 +92,16 @@ static void test_jail__the_ledger_and_the_witness_are_left(void)
         CHECK_INT(inside(OWN_FILE, false), 0);
         CHECK_INT(inside(OWN_FILE, true), 0);
         CHECK_INT(inside(WITNESS, true), 0);
-        CHECK_INT(inside(WITNESS, false), EACCES); /* a writer seals nothing */
+        if (!calls_sanitized())
+                CHECK_INT(inside(WITNESS, false), EACCES); /* a writer seals nothing */
 }
+
+static const char sanitized[] = "a build with a sanitizer closes nothing";
 
 static void test_jail__no_other_file(void)
 {
+        if (calls_sanitized())
+                SKIP(sanitized);
         CHECK_INT(inside(OTHER_READ, true), EACCES);
         CHECK_INT(inside(OTHER_WRITE, true), EACCES);
         CHECK_INT(inside(UPWARD, true), EACCES);
@@ -104,9 +110,8 @@ static void test_jail__no_other_file(void)
 
 static void test_jail__no_other_call(void)
 {
-#if defined(__SANITIZE_ADDRESS__)
-        SKIP("a sanitizer makes calls of its own: the filter is left out of such a build");
-#endif
+        if (calls_sanitized())
+                SKIP(sanitized);
         CHECK_INT(inside(A_SOCKET, true), KILLED);
         CHECK_INT(inside(A_PROGRAM, true), KILLED);
         CHECK_INT(inside(A_PROCESS, true), KILLED);
