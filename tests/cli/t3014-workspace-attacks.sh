@@ -97,7 +97,7 @@ touch '"$D"'/canary/pwned"; mkdir -p .git/hooks .githooks; for k in pre-commit p
         has "$who: C5 a program that no list names is flagged by its bits" "$(cordon diff "$run")" "! .unheard-of-rc: added; newly executable"
         for form in "" --stat --name-only --json; do
                 # shellcheck disable=SC2086
-                PAGER=cat cordon diff $form "$run" >/dev/null
+                PAGER="cat" cordon diff $form "$run" >/dev/null
         done
         cordon apply --as-patch "$D/patch" "$run" >/dev/null
         cordon apply "$run" >/dev/null
