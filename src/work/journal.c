@@ -328,6 +328,18 @@ static int changed_meanwhile(struct err *e, const char *path)
         return io_failed(e, "somebody changed, while it was applied,", path);
 }
 
+/* Before anything is moved: is what stands there still what was looked at? Known only to the process that
+ * looked.
+ */
+static bool is_another(int parent, const char *name, const struct op *o, const struct node *in_slot)
+{
+        struct node there;
+        bool taken = o->kind == OP_TAKE ? in_slot->kind : !in_slot->kind || in_slot->ino != o->ino;
+        if (!o->old.kind || taken || (o->kind != OP_SWAP && o->kind != OP_TAKE))
+                return false;
+        return tree_look(parent, name, &there) == 0 && there.ino != o->old.ino;
+}
+
 static int forward(struct journal *j, const struct op *o, struct err *e)
 {
         const struct target *t = &j->targets[o->door];
@@ -337,6 +349,8 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
         AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
         if (parent < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0)
                 return io_failed(e, "opening", o->path);
+        if (is_another(parent, name, o, &in_slot))
+                return changed_meanwhile(e, o->path);
         int r = 0;
         switch ((enum op_kind) o->kind) {
         case OP_PUT:

@@ -395,10 +395,7 @@ static int scan_top(struct scan *s, const struct sides *x)
                 what |= WHAT_XATTR;
         if (!what)
                 return 0;
-        if (!enter(s, ".", &before) || add_entry(s, what, &old, &now) < 0)
-                return -1;
-        leave(s, before);
-        return 0;
+        return enter(s, ".", &before) ? add_entry(s, what, &old, &now) : scan_failed(s, "looking at");
 }
 
 /* ---- flags ---- */
@@ -455,9 +452,9 @@ static int scan_door(const struct layer *l, size_t door, struct entries *ret, st
         }
         *s = (struct scan){ .l = l, .d = &l->doors[door], .door = (unsigned) door, .to = ret, .e = e };
         size_t first = ret->n;
-        int r = s->d->is_dir ? scan_top(s, &x) : scan_single(s, &x);
+        int r = s->d->is_dir ? walk(s, x.upper, x.lower) : scan_single(s, &x);
         if (r == 0 && s->d->is_dir)
-                r = walk(s, x.upper, x.lower);
+                r = scan_top(s, &x); /* last: it does not leave its name again */
         for (size_t i = first; r == 0 && i < ret->n; i++)
                 if (flag_entry(&x, &ret->v[i]) < 0)
                         r = err_set(e, ERR_IO, errno, "looking into a changed entry: %s", strerror(errno));

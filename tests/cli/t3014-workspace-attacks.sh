@@ -97,7 +97,7 @@ touch '"$D"'/canary/pwned"; mkdir -p .git/hooks .githooks; for k in pre-commit p
         has "$who: C5 a program that no list names is flagged by its bits" "$(cordon diff "$run")" "! .unheard-of-rc: added; newly executable"
         for form in "" --stat --name-only --json; do
                 # shellcheck disable=SC2086
-                PAGER=cat cordon diff $form "$run" >/dev/null
+                PAGER="cat" cordon diff $form "$run" >/dev/null
         done
         cordon apply --as-patch "$D/patch" "$run" >/dev/null
         cordon apply "$run" >/dev/null
@@ -211,7 +211,8 @@ P
         for l in $($who "$CORDON" diff --list --json 2>/dev/null | jq -r '.[].run'); do $who "$CORDON" discard "$l" >/dev/null 2>&1; done
 done
 
-# ---- F6: a file door that flips between a file and a link while boxes start: no layer ever holds the other file ----
+# ---- F6: a file door that flips between a file and a link while boxes start, run and end: what was made of one never lands on the
+# other. (Who may exchange names in that directory while an apply runs can write there anyway.) ----
 if command -v python3 >/dev/null; then
         who=root D="$T/flip"
         mkdir -p "$D" && echo fine >"$D/file" && echo SECRET >"$D/secret" && ln -s secret "$D/link"
@@ -229,8 +230,10 @@ while time.monotonic() < end and os.getppid() != 1:
                 # A door that is a link when it is looked at shows, and changes, what it leads to; one that is a file, the file.
                 out=$("$CORDON" run -q --no-stdin --edit "$D/file" -- sh -c "head -n 1 $D/file; echo box >>$D/file" 2>/dev/null)
                 case $out in fine) whole=$((whole + 1)) ;; SECRET | "") ;; *) echo "$out" >>bad ;; esac
+                kill -STOP $hammer # where it stands: as a file, or as a link
                 "$CORDON" apply >/dev/null 2>&1
                 "$CORDON" discard >/dev/null 2>&1
+                kill -CONT $hammer
         done
         kill $hammer
         wait $hammer 2>/dev/null
