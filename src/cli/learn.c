@@ -340,7 +340,7 @@ static void say_evidence(const cordon_learned *r)
 
 static int tighten(struct teach *t)
 {
-        cordon_learned r;
+        cordon_learned r = { 0 };
         cordon_error e = { 0 };
         if ((t->log ? cordon_tighten_log : cordon_tighten)(&t->l, &r, &e) < 0)
                 return cli_error(&e);
