@@ -440,6 +440,19 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
         return bad < 0 ? -1 : finish(ret, e);
 }
 
+/* Takes the draft of `result`. */
+static int conclude(struct teacher *t, int bad, struct learn_result *result, const struct learn_runner *r,
+                    cordon_learned *ret, cordon_error *e)
+{
+        if (bad == 0) {
+                fill(ret, result, r);
+                fill_refused(ret, NULL);
+                say_last(t, &result->last, ret);
+        }
+        learn_draft_done(&result->draft);
+        return bad < 0 ? -1 : finish(ret, e);
+}
+
 static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
 {
         struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
@@ -453,13 +466,7 @@ static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
         ret->doors_before = (unsigned) learn_doors(&result.draft);
         ret->runs = t->o->runs ? t->o->runs : RUNS;
         int bad = learn_tighten(&result.draft, &r, ret->runs, &result, to_err(e));
-        if (bad == 0) {
-                fill(ret, &result, &r);
-                fill_refused(ret, NULL);
-                say_last(t, &result.last, ret);
-        }
-        learn_draft_done(&result.draft);
-        return bad < 0 ? -1 : finish(ret, e);
+        return conclude(t, bad, &result, &r, ret, e);
 }
 
 static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *e)
@@ -474,13 +481,7 @@ static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *
                 bad = teacher_close_unused(t, &result.draft, ret, e);
         if (bad == 0 && replay)
                 bad = learn_replay(&result.draft, &r, ret->runs, &result, to_err(e));
-        if (bad == 0) {
-                fill(ret, &result, &r);
-                fill_refused(ret, NULL);
-                say_last(t, &result.last, ret);
-        }
-        learn_draft_done(&result.draft);
-        return bad < 0 ? -1 : finish(ret, e);
+        return conclude(t, bad, &result, &r, ret, e);
 }
 
 static int teach(const cordon_learning *o, cordon_learned *ret, cordon_error *e,

@@ -2,18 +2,7 @@
 # diff, apply, undo, discard, fork, --keep and --on: what is shown, what lands, what is held back, and what a hostile tree
 # cannot make the host's side do.
 # shellcheck disable=SC2016,SC2317
-here=$(cd "$(dirname "$0")" && pwd)
-. "$(dirname "$0")/lib.sh"
-cd "$T" || exit 1
-root() { "$@"; }
-tree() { python3 "$here/helpers/tree.py" "$1"; }
-mine() { [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D"; }
-# edit SCRIPT: a fresh box on $D/p; $run is its layer
-edit() {
-        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c "$1" 3>status 2>err || cat err
-        run=$(jq -r '.work.layer // ""' status)
-}
-cordon() { $who "$CORDON" "$@" 2>&1; }
+. "$(dirname "$0")/lib-work.sh"
 fresh() { rm -rf "$D" && mkdir -p "$D/p/src" "$D/outside" && printf 'one\ntwo\nthree\n' >"$D/p/a" && echo b >"$D/p/src/b" && echo secret >"$D/outside/secret" && mine; }
 
 for who in root as_user; do

@@ -3,19 +3,9 @@
 # several layers over one tree, git itself in the box. And what a layer carries beside content: the door's own mode, attributes,
 # access lists, times; where a file came from; what a power cut took; how much it may hold; how much work it is.
 # shellcheck disable=SC2016,SC2317
-here=$(cd "$(dirname "$0")" && pwd)
-. "$(dirname "$0")/lib.sh"
-cd "$T" || exit 1
-root() { "$@"; }
-tree() { python3 "$here/helpers/tree.py" "$1"; }
-mine() { [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D"; }
+. "$(dirname "$0")/lib-work.sh"
 state() { [ $who = root ] || [ "$(id -u)" -ne 0 ] && echo "$CORDON_STATE" || echo "$T/state-user"; }
 layers() { find "$(state)/work" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
-edit() {
-        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c "$1" 3>status 2>err || cat err
-        run=$(jq -r '.work.layer // ""' status)
-}
-cordon() { $who "$CORDON" "$@" 2>&1; }
 fresh() { rm -rf "$D" && mkdir -p "$D/p/src" && printf 'one\ntwo\nthree\n' >"$D/p/a" && echo b >"$D/p/src/b" && mine; }
 # A terminal of its own for a command; what it prints.
 terminal() { python3 -c '

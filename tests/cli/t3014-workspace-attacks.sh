@@ -3,12 +3,7 @@
 # for the host to run or obey (C1 to C6), and paths, links, mounts and copies (F1 to F10). Each try must be refused or stay in
 # the layer; a canary outside is as it was after each.
 # shellcheck disable=SC2016,SC2317
-here=$(cd "$(dirname "$0")" && pwd)
-. "$(dirname "$0")/lib.sh"
-cd "$T" || exit 1
-root() { "$@"; }
-tree() { python3 "$here/helpers/tree.py" "$1"; }
-mine() { [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D"; }
+. "$(dirname "$0")/lib-work.sh"
 edit() {
         $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c "$1" 3>status 2>err
         run=$(jq -r '.work.layer // ""' status)

@@ -1,0 +1,16 @@
+# tests/cli/lib-work.sh - for tests of edit doors, instead of lib.sh. $who is root or as_user, $D its directory, $D/p the tree
+# behind the door.
+#   edit SCRIPT     a fresh box on $D/p; $run is its layer
+#   tree DIRECTORY  everything about what lies there, as text
+# shellcheck shell=sh disable=SC2034
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+cd "$T" || exit 1
+root() { "$@"; }
+tree() { python3 "$here/helpers/tree.py" "$1"; }
+mine() { [ "$(id -u)" -ne 0 ] || [ "$who" = root ] || chown -R 65533:65533 "$D"; }
+edit() {
+        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c "$1" 3>status 2>err || cat err
+        run=$(jq -r '.work.layer // ""' status)
+}
+cordon() { $who "$CORDON" "$@" 2>&1; }
