@@ -80,7 +80,7 @@ static size_t answer(struct broker *b, struct span packet, uint8_t *out, struct 
         if (code == DNS_OK)
                 code = look_up(b, &q, &name);
         bool addresses = q.type == DNS_TYPE_A || q.type == DNS_TYPE_AAAA;
-        if (code == DNS_OK && ret_wait) {
+        if (name && code == DNS_OK && ret_wait) {
                 *ret_wait = NULL;
                 code = look_outside(b, name, ret_wait);
                 if (*ret_wait)
