@@ -82,6 +82,10 @@ struct http_url {                 /* what a request asks for */
 int http_target_read(const struct http_head *h, const struct http_peer *peer, bool tls, struct http_url *ret,
                      const char **ret_why);
 
+/* The same of one path or URL, as a target or a header holds it. */
+int http_target_url(struct span t, const struct http_peer *peer, bool tls, struct http_url *ret,
+                    const char **ret_why);
+
 /* The path as it is sent on: slashes that came escaped go escaped. */
 void http_put_path(const char *path, uint64_t escaped, struct fifo *out);
 size_t http_slashes(const char *path);

@@ -20,14 +20,56 @@ static bool among(struct span name, const char *const *list, size_t n)
 
 bool http_names_other_host(struct span name) { return among(name, other_host, COUNT(other_host)); }
 
+static int hex(uint8_t c)
+{
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        c |= 0x20;
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* One character of a parameter's name, perhaps escaped; PHP takes a space or a dot for '_', too. */
+static uint8_t name_byte(struct span q, size_t *at)
+{
+        uint8_t c = q.p[(*at)++];
+        int high = c == '%' && *at + 1 < q.n ? hex(q.p[*at]) : -1;
+        int low = high >= 0 ? hex(q.p[*at + 1]) : -1;
+        if (low >= 0) {
+                c = (uint8_t) (high << 4 | low);
+                *at += 2;
+        }
+        if (c == ' ' || c == '+' || c == '.')
+                return '_';
+        return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+}
+
+/* "_method", however it is spelled: more '_' before it are spaces that PHP leaves out. */
+static bool param_names_method(struct span param)
+{
+        static const char word[] = "method";
+        size_t at = 0, n = 0;
+        bool begun = false;
+        while (at < param.n && param.p[at] != '=' && n < sizeof word - 1) {
+                uint8_t c = name_byte(param, &at);
+                if (n == 0 && c == '_')
+                        begun = true;
+                else if (c != (uint8_t) word[n++])
+                        return false;
+        }
+        return begun && n == sizeof word - 1 && (at == param.n || param.p[at] == '=');
+}
+
 /* As frameworks read it from any request: _method=DELETE. */
 static bool query_names_method(struct span q)
 {
-        static const char word[] = "_method=";
-        for (size_t at = 0; q.p && at + sizeof word - 1 <= q.n; at++)
-                if ((at == 0 || q.p[at - 1] == '&' || q.p[at - 1] == ';') &&
-                    strncasecmp((const char *) q.p + at, word, sizeof word - 1) == 0)
+        for (size_t at = 0; at < q.n;) {
+                size_t n = 0;
+                while (at + n < q.n && q.p[at + n] != '&' && q.p[at + n] != ';')
+                        n++;
+                if (param_names_method(span_of(q.p + at, n)))
                         return true;
+                at += n + 1;
+        }
         return false;
 }
 

@@ -90,6 +90,24 @@ static void send_head(struct http_flow *f)
         http_leave(f);
 }
 
+/* COPY and MOVE write to a second path, which a header names: it must be behind the same door. */
+static const char *object_to_destination(struct http_flow *f, const struct http_verdict_in *first)
+{
+        const struct http_field *d = http_field_find(&f->head, "destination", NULL);
+        struct http_verdict_in in = *first;
+        struct http_judgement to;
+        struct http_url url;
+        const char *why;
+        if (!d || (strcmp(in.method, "COPY") != 0 && strcmp(in.method, "MOVE") != 0))
+                return NULL;
+        if (http_field_find(&f->head, "destination", d) ||
+            http_target_url(d->value, &f->peer, f->tls, &url, &why) < 0 || url.escaped)
+                return "the Destination header is not one plain path of this server";
+        in.path = url.path;
+        http_judge(f->r, &in, &to);
+        return to.allowed && to.door == f->to.door ? NULL : "the door does not cover the Destination header";
+}
+
 /* Every reason to say no, in order. NULL: none. */
 static const char *objection(struct http_flow *f, unsigned *ret_status)
 {
@@ -107,6 +125,8 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
         http_judge(f->r, &in, &f->to);
         if (!f->to.allowed)
                 return f->to.why;
+        if ((why = object_to_destination(f, &in)))
+                return why;
         *ret_status = 400;
         if ((why = http_override(&f->head, &f->url)))
                 return why;

@@ -101,15 +101,11 @@ void http_put_path(const char *path, uint64_t escaped, struct fifo *out)
         }
 }
 
-int http_target_read(const struct http_head *h, const struct http_peer *peer, bool tls, struct http_url *ret,
-                     const char **ret_why)
+int http_target_url(struct span t, const struct http_peer *peer, bool tls, struct http_url *ret,
+                    const char **ret_why)
 {
-        struct span t = h->target;
-        const struct http_field *host = http_field_find(h, "host", NULL);
-        if (!host || !authority_is(host->value, peer, tls))
-                return no(ret_why, "the Host header names another server than the connection");
-        if (t.p[0] != '/' && strip_absolute(&t, peer, tls, ret_why) < 0)
-                return -1;
+        if (t.n == 0 || (t.p[0] != '/' && strip_absolute(&t, peer, tls, ret_why) < 0))
+                return t.n == 0 ? no(ret_why, "the target is neither a path nor a URL of this server") : -1;
         const uint8_t *mark = memchr(t.p, '?', t.n);
         ret->query = mark ? span_of(mark + 1, t.n - (size_t) (mark + 1 - t.p)) : (struct span){ 0 };
         t.n = mark ? (size_t) (mark - t.p) : t.n;
@@ -121,4 +117,13 @@ int http_target_read(const struct http_head *h, const struct http_peer *peer, bo
             policy_url_path(span_of(text, n), ret->path, ret_why) < 0)
                 return -1;
         return check_query(ret->query, ret_why);
+}
+
+int http_target_read(const struct http_head *h, const struct http_peer *peer, bool tls, struct http_url *ret,
+                     const char **ret_why)
+{
+        const struct http_field *host = http_field_find(h, "host", NULL);
+        if (!host || !authority_is(host->value, peer, tls))
+                return no(ret_why, "the Host header names another server than the connection");
+        return http_target_url(h->target, peer, tls, ret, ret_why);
 }

@@ -130,6 +130,20 @@ static unsigned unit(const struct pattern *t, size_t k, const uint8_t *p, size_t
         return p[0] == want[0] || p[0] == want[1] ? 1 : UNIT_NO;
 }
 
+/* One half of a line end, which a text in a text writes \r, \n, %0D or \u000a; 0: none, or not whole yet. */
+static size_t line_end(const uint8_t *p, size_t n, uint8_t byte, uint8_t letter)
+{
+        const uint8_t want[2] = { byte, byte };
+        unsigned u = UNIT_NO;
+        if (n == 0 || p[0] == byte)
+                return n > 0;
+        if (p[0] == '%')
+                u = hex_unit(p, n, 1, 2, want);
+        else if (p[0] == '\\' && n >= 2)
+                u = p[1] == letter ? 2 : p[1] == 'u' ? hex_unit(p, n, 2, 4, want) : UNIT_NO;
+        return u == UNIT_MORE ? 0 : u;
+}
+
 struct match {
         size_t full;    /* bytes of a whole match; 0: none */
         size_t partial; /* characters matched when the bytes ran out */
@@ -146,8 +160,8 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
         size_t at = 0;
         for (size_t k = 0; k < t->n; k++) {
                 if (t->lines && k) { /* one line end, not an empty line: that ends what base64 is in */
-                        at += at < n && p[at] == '\r';
-                        at += at < n && p[at] == '\n';
+                        at += line_end(p + at, n - at, '\r', 'r');
+                        at += line_end(p + at, n - at, '\n', 'n');
                 }
                 if (at < n && is_plain(t, k, p[at])) {
                         at++;

@@ -95,6 +95,28 @@ static const char *special(const struct learn *l, const struct learn_access *a)
         return k == LEARN_SOCKET ? "agent" : k == LEARN_DEVICE ? "device" : NULL;
 }
 
+static bool leads(const struct learn *l, const char *path, char ret[LEARN_PATH_MAX])
+{
+        return l->c.real && l->c.real(l->c.look_ctx, path, ret);
+}
+
+/* A door follows links, so what is behind them is judged too: who wrote a project made its links, and must
+ * not choose what of the host is shown. Program files are, that a project may well lead to. */
+static const char *behind_links(const struct learn *l, const struct learn_access *a)
+{
+        char real[LEARN_PATH_MAX], work[LEARN_PATH_MAX];
+        struct learn_access there = *a;
+        bool path = a->kind == LEARN_READ || a->kind == LEARN_WRITE || a->kind == LEARN_RUN;
+        if (!path || !leads(l, a->path, real) || strcmp(real, a->path) == 0)
+                return NULL;
+        there.path = real;
+        const char *kind = learn_is_sensitive(&there);
+        if (kind)
+                return kind;
+        bool ours = fold_inside(l->c.work, a->path) && leads(l, l->c.work, work);
+        return ours && !fold_inside(work, real) && !group_is_system(real) ? "link-out" : NULL;
+}
+
 static struct item *append(struct learn *l, const struct learn_access *a)
 {
         if (l->n == l->cap) {
@@ -113,6 +135,10 @@ static struct item *append(struct learn *l, const struct learn_access *a)
         *it = (struct item){ .a = *a, .sensitive = learn_is_sensitive(a), .odd = has_odd_bytes(a->path) };
         if (!it->sensitive)
                 it->sensitive = special(l, a);
+        if (!it->sensitive) {
+                it->sensitive = behind_links(l, a);
+                it->behind = it->sensitive != NULL;
+        }
         if (it->odd && !it->sensitive)
                 it->sensitive = "odd-name";
         it->a.path = arena_str(&l->mem, a->path);
@@ -138,6 +164,16 @@ static bool merge(struct learn *l, struct item *it, const struct learn_access *a
         return news;
 }
 
+/* What a link leads to was tried too, under its own name. */
+static void add_real(struct learn *l, const struct learn_access *a, unsigned run)
+{
+        char real[LEARN_PATH_MAX];
+        struct learn_access there = *a;
+        there.path = real;
+        if (leads(l, a->path, real) && strcmp(real, a->path) != 0 && learn_is_sensitive(&there))
+                (void) learn_add(l, &there, run);
+}
+
 bool learn_add(struct learn *l, const struct learn_access *a, unsigned run)
 {
         if (run >= LEARN_RUNS_MAX || !a->path || (a->kind <= LEARN_RUN && a->path[0] != '/'))
@@ -149,6 +185,10 @@ bool learn_add(struct learn *l, const struct learn_access *a, unsigned run)
                 return false;
         bool news = merge(l, it, a) || !(it->runs & (UINT64_C(1) << run));
         it->runs |= UINT64_C(1) << run;
+        if (it->behind) {
+                add_real(l, a, run); /* `it` may have moved */
+                return false;
+        }
         return news && !it->sensitive &&
                (it->a.on_host || a->kind == LEARN_WRITE || (a->kind == LEARN_NET && it->a.agreed));
 }

@@ -105,7 +105,8 @@ static void drop_showing_edits(struct shape *s)
         for (size_t i = 0; i < s->edits.n;) {
                 bool shows = false;
                 for (size_t k = 0; k < s->l->n; k++)
-                        shows |= s->l->v[k].sensitive && s->l->v[k].a.kind == LEARN_READ &&
+                        shows |= s->l->v[k].sensitive && !s->l->v[k].behind &&
+                                 s->l->v[k].a.kind == LEARN_READ &&
                                  fold_inside(s->edits.v[i].path, s->l->v[k].a.path);
                 if (shows)
                         s->edits.v[i] = s->edits.v[--s->edits.n];
@@ -204,7 +205,7 @@ static void add_excepts(const struct shape *s, const char *dir, struct buf *out)
         const char *word = " except ";
         for (size_t i = 0; i < s->l->n; i++) {
                 const struct item *it = &s->l->v[i];
-                if (!it->sensitive || it->odd || it->a.kind != LEARN_READ || !it->a.on_host ||
+                if (!it->sensitive || it->odd || it->behind || it->a.kind != LEARN_READ || !it->a.on_host ||
                     strcmp(it->a.path, dir) == 0 || !fold_inside(dir, it->a.path))
                         continue;
                 buf_puts(out, word);
@@ -255,7 +256,7 @@ static bool expected(const struct learn *l, const struct item *it, struct buf *o
         static const char *const words[] = {
                 [LEARN_READ] = "read", [LEARN_WRITE] = "write", [LEARN_RUN] = "run"
         };
-        if (it->odd)
+        if (it->odd || it->behind) /* where a link leads has a line of its own */
                 return false;
         if (it->a.kind == LEARN_NET) {
                 buf_puts(out, "net ");

@@ -15,6 +15,8 @@ struct item { /* one access, with the runs that made it */
         const char *sensitive; /* never learned, and why; or NULL */
         bool odd;              /* its name has bytes that no line can hold */
         bool narrowed;         /* a directory: what lies in it was enough */
+        bool behind; /* sensitive for where its links lead alone: in a directory that is shown it leads
+                        nowhere */
 };
 struct learn {
         struct arena mem;

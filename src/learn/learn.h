@@ -33,6 +33,7 @@ enum learn_kind {
         LEARN_CALL,
         LEARN_KIND__COUNT
 };
+enum { LEARN_PATH_MAX = 4096 };
 enum learn_look { LEARN_NOTHING = 0, LEARN_FILE, LEARN_DIRECTORY, LEARN_SOCKET, LEARN_DEVICE };
 
 /* One thing a program in a box tried and was refused. */
@@ -58,6 +59,8 @@ struct learn_context {
         bool edits, nets; /* such doors can be held: they are replayed, not only proposed */
         /* What is at a path of the host. */
         enum learn_look (*look)(void *ctx, const char *path);
+        /* Where a path leads when its links are followed; false: it cannot be known. */
+        bool (*real)(void *ctx, const char *path, char ret[LEARN_PATH_MAX]);
         void *look_ctx;
         /* The place that a URL lies in, as "@name/rest"; false: none. NULL: there are no places. */
         bool (*place)(void *ctx, const char *url, struct buf *ret);

@@ -30,6 +30,22 @@ static enum learn_look look(void *ctx, const char *path)
                                       : LEARN_DEVICE;
 }
 
+/* What does not exist lies where its nearest directory does. */
+static bool real(void *ctx, const char *path, char ret[LEARN_PATH_MAX])
+{
+        char part[LEARN_PATH_MAX], found[PATH_MAX];
+        (void) ctx;
+        if ((size_t) snprintf(part, sizeof part, "%s", path) >= sizeof part)
+                return false;
+        while (!realpath(part, found)) {
+                char *slash = strrchr(part, '/');
+                if (!slash || slash == part)
+                        return false;
+                *slash = '\0';
+        }
+        return snprintf(ret, LEARN_PATH_MAX, "%s%s", found, path + strlen(part)) < LEARN_PATH_MAX;
+}
+
 static void keep_tail(struct teacher *t, const char *p, size_t n)
 {
         if (n > sizeof t->tail) {
@@ -418,6 +434,7 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                                    .edits = holds(t, "edit {work}\n"),
                                    .nets = t->net.holds && t->o->net != CORDON_LEARN_NET_DENY,
                                    .look = look,
+                                   .real = real,
                                    .place = t->net.places ? teacher_net_place : NULL,
                                    .place_ctx = t };
         struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };

@@ -110,7 +110,7 @@ static int add_step(struct front_tree *t, const struct plan_step *s)
         size_t n = strlen(last);
         if (front_tree_find(t, dir, last, n, true))
                 return 0;
-        const char *text = s->kind == STEP_FILE || s->kind == STEP_LINK ? s->text : NULL;
+        const char *text = s->kind == STEP_LINK ? s->text : NULL; /* a file's is mounted: see root.c */
         if (s->kind == STEP_TRUST && S_ISLNK(mode))
                 text = BOX_TRUST;
         return add(t, dir, last, n, mode, text) ? 0 : -1;

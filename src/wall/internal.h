@@ -63,7 +63,9 @@ struct wall_init {
         int proc;      /* the box's own /proc */
         int tasks;     /* where arguments of the payload's calls are read, for reports */
         int scratch;   /* the private tmpfs, to see whether it is full */
-        int parent;    /* root.c: the directory of the last step, and its path */
+        int texts;     /* a tmpfs for the small files of a watched root */
+        unsigned text_count;
+        int parent; /* root.c: the directory of the last step, and its path */
         const char *parent_path;
         size_t parent_len;
         bool masked;

@@ -168,6 +168,32 @@ static bool is_made(const struct wall_init *w, int dir)
         return w->observer && fstat(dir, &at) == 0 && at.st_dev == w->root_dev;
 }
 
+static int write_text(const struct plan_step *s, int dir, const char *name, struct err *e)
+{
+        mode_t mode = s->flags & STEP_PRIVATE ? 0600 : 0444;
+        AUTO_FD(fd, openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+        if (fd < 0 || fd_write_all(fd, s->text, strlen(s->text)) < 0)
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        return 0;
+}
+
+/* SAFETY: no page of a watched root can be mapped. The observer reads the payload's memory while a lookup
+ * waits for it; a page that only the observer itself can fill would stop both for ever, and init after them.
+ */
+static int mount_text(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        char name[16];
+        if (w->texts < 0)
+                w->texts = make_tmpfs("4m", "256", PLAIN | MOUNT_ATTR_NOEXEC);
+        (void) snprintf(name, sizeof name, "%u", w->text_count++);
+        if (w->texts < 0 || write_text(s, w->texts, name, e) < 0)
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        AUTO_FD(tree, mount_clone(w->texts, name, 0));
+        if (tree < 0 || wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        return wall_attach(w, tree, s->path, false, e);
+}
+
 static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         const char *last;
@@ -175,12 +201,8 @@ static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e
         if (dir < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         if (is_made(w, dir))
-                return 0;
-        mode_t mode = s->flags & STEP_PRIVATE ? 0600 : 0444;
-        AUTO_FD(fd, openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-        if (fd < 0 || fd_write_all(fd, s->text, strlen(s->text)) < 0)
-                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
-        return 0;
+                return s->text[0] ? mount_text(w, s, e) : 0;
+        return write_text(s, dir, last, e);
 }
 
 static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e)
@@ -476,6 +498,7 @@ int wall_root_build(struct wall_init *w, struct err *e)
                         return -1;
         }
         wall_forget_parent(w);
+        fd_close(&w->texts);
         if (w->masked && !w->observer) {
                 (void) unlinkat(w->root, FRONT_MASK_DIR, AT_REMOVEDIR);
                 (void) unlinkat(w->root, FRONT_MASK_FILE, 0);

@@ -61,6 +61,8 @@ bool names_have(const struct names *n, const char *name);
  */
 bool xattr_same(int a, int b);
 int xattr_copy(int from, int to);
+/* Takes away what overlayfs wrote on a file. */
+int xattr_drop_overlay(int fd);
 /* Also removes what `to` has and `from` has not. */
 int xattr_mirror(int from, int to);
 

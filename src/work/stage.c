@@ -31,12 +31,10 @@ struct staging {
 static int scrub(int dir, const char *name, mode_t mode, bool setid)
 {
         AUTO_FD(fd, tree_file(dir, name, true, NULL));
-        char list[4096];
-        ssize_t n = fd < 0 ? -1 : flistxattr(fd, list, sizeof list);
-        for (ssize_t at = 0; at < n; at += (ssize_t) strlen(list + at) + 1)
-                if (strncmp(list + at, "user.overlay.", 13) == 0 && fremovexattr(fd, list + at) < 0)
-                        return -1;
-        return fd < 0 || (!setid && mode & 06000 && fchmod(fd, mode & 01777) < 0) ? -1 : 0;
+        return fd < 0 || xattr_drop_overlay(fd) < 0 ||
+                               (!setid && mode & 06000 && fchmod(fd, mode & 01777) < 0)
+                       ? -1
+                       : 0;
 }
 
 static int take_file(struct staging *g, struct op *o, int slots, const char *slot)
@@ -88,17 +86,24 @@ static int copy_entry(struct staging *g, const struct op *o, int slots, const ch
         return 0;
 }
 
+/* False: what the box may have written there is gone all the same, where that could be. */
+static bool put_origin(int fd, const char *run)
+{
+        return fsetxattr(fd, WORK_ORIGIN, run, strlen(run), 0) == 0 ||
+               (fremovexattr(fd, WORK_ORIGIN) == 0 && fsetxattr(fd, WORK_ORIGIN, run, strlen(run), 0) == 0);
+}
+
 /* Says on the file itself which run it came from, over whatever the box may have written there. Not where the
- * filesystem has no attributes: the ledger says it too. */
+ * filesystem has no attributes, or the box left no room for one: the ledger says it too. */
 static void stamp(const struct staging *g, int slots, const char *slot)
 {
         struct node n;
         const char *run = g->j->l->run;
         AUTO_FD(fd, tree_file(slots, slot, true, &n));
-        if (fd < 0 || fsetxattr(fd, WORK_ORIGIN, run, strlen(run), 0) == 0 || errno != EACCES)
+        if (fd < 0 || put_origin(fd, run) || errno != EACCES)
                 return;
         if (fchmod(fd, n.mode | 0200) == 0) { /* nobody may write it, not even its owner */
-                (void) fsetxattr(fd, WORK_ORIGIN, run, strlen(run), 0);
+                (void) put_origin(fd, run);
                 (void) fchmod(fd, n.mode);
         }
 }

@@ -330,6 +330,18 @@ int xattr_copy(int from, int to)
         return bad;
 }
 
+int xattr_drop_overlay(int fd)
+{
+        size_t n;
+        int bad = 0;
+        char *list = list_xattrs(fd, &n);
+        for (size_t at = 0; !bad && at < n; at += strlen(list + at) + 1)
+                if (strncmp(list + at, "user.overlay.", 13) == 0)
+                        bad = fremovexattr(fd, list + at);
+        free(list);
+        return bad;
+}
+
 int xattr_mirror(int from, int to)
 {
         size_t n;

@@ -52,6 +52,14 @@ sample tracing "call ptrace" "libc = ctypes.CDLL(None); attempt(lambda: libc.ptr
 sample mounts "call mount" "libc = ctypes.CDLL(None); attempt(lambda: libc.mount(b'none', b'/mnt', b'tmpfs', 0, None)); attempt(lambda: libc.unshare(0x10000000))"
 sample modules "call init_module" "libc = ctypes.CDLL(None); attempt(lambda: libc.syscall(175, 0, 0, 0)); attempt(lambda: open('/proc/kcore', 'rb')); attempt(lambda: open('/dev/mem', 'rb'))"
 sample system-files "system /etc/" "for f in ('/etc/cron.d/x', '/etc/passwd', '/usr/bin/x', '$H/.bashrc', '$H/.ssh/authorized_keys'): attempt(lambda: open(f, 'w').write('x'))"
+# Links that the project brings: a door follows them, so where they lead is what counts.
+ln -s "$H/.ssh/id_rsa" "$D/work/notes.txt" && ln -s "$H/.ssh" "$D/work/docs" && ln -s "$H" "$D/work/data" && ln -s in.txt "$D/work/same"
+sample links-to-keys "keys $D/work/notes.txt by python3" "attempt(lambda: sys.exit(open('notes.txt').read())); attempt(lambda: os.listdir('docs'))"
+sample links-to-the-home "link-out $D/work/data by python3" "attempt(lambda: os.listdir('data'))"
+sample writes-behind-links "link-out $D/work/data/x by python3" "attempt(lambda: open('data/x', 'w'))"
+"$c" learn -n 1 -- cat same >"$T/same.cordon" 2>/dev/null </dev/null
+has "a link that stays inside is learned" "$(cat "$T/same.cordon")" 'read {work}/same'
+rm "$D/work/notes.txt" "$D/work/docs" "$D/work/data" "$D/work/same"
 # Bytes of the program's own that end up in the draft: names of files, its own name, its arguments.
 NL='
 '

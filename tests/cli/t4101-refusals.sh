@@ -105,6 +105,9 @@ has "an unknown mode is refused" "$("$CORDON" run --observe some -- true 2>&1)" 
 ok "a box can kill what watches it and hurts only itself" sh -c "\"$CORDON\" run -n -q -- perl -e 'kill 9, -1; exit 0' || true; \"$CORDON\" run -n -q -- true"
 is "a thousand looks at one path are told once" "$(refused -- perl -e "for (1..1000) { -e '$H/host/key' }" | grep -c key)" 1
 is "ten thousand hidden paths do not stop the box" "$("$CORDON" run -n -q --status-fd 3 -- perl -e 'for (1..10000) { -e "/hidden/$_" } print "done"' 3>/dev/null)" "done"
+# The observer reads the payload's memory: none of it may be a page that the observer itself must fill.
+is "a name in a page of the box's own root does not stop who watches" \
+        "$("$CORDON" run -n -q --time 8s --observe denials -- python3 -c "$(cat "$(dirname "$0")/helpers/own_page.py")" 2>&1)" "went on"
 is "as an ordinary user too" "$(as_user "$CORDON" run -n --status-fd 3 -- cat "$H/host/key" 3>&1 >/dev/null 2>&1 |
         jq -r '.denials[] | select(.minor | not) | .code + " " + .path')" "read $H/host/key"
 

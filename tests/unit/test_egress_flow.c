@@ -199,6 +199,9 @@ static void test_flow__requests_that_no_door_covers(void)
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Rewrite-Url: /pub/x\r\n\r\n", "400",
                   "a header asks for another path", GAP_NONE },
                 { GET("/pub/x?a=1&_Method=delete"), "400", "a parameter asks for another method", GAP_NONE },
+                { GET("/pub/x?%5Fmetho%64=delete"), "400", "a parameter asks for another method", GAP_NONE },
+                { GET("/pub/x?a;%20_method=delete"), "400", "a parameter asks for another method", GAP_NONE },
+                { GET("/pub/x?.method=delete"), "400", "a parameter asks for another method", GAP_NONE },
                 { GET("/pub/x?_method=GET"), "400", "a parameter asks for another method", GAP_NONE },
                 { GET("/pub%2fx"), "403", "an escaped slash where", GAP_NONE },
                 { GET("/pub%2Fa%2Fb"), "403", "an escaped slash where", GAP_NONE },
@@ -252,6 +255,40 @@ static void test_flow__an_escaped_slash_goes_as_it_came(void)
                         printf("# row %zu: %s\n", i, buf_str(&g.to_upstream));
                 CHECK(holds(&g.to_upstream, rows[i].sent));
                 CHECK(!holds(&g.to_upstream, "evil"));
+                rig_end(&g);
+        }
+}
+
+#define MOVE(to) "MOVE /dav/a HTTP/1.1\r\nHost: api.test\r\n" to "\r\n"
+
+/* WebDAV: where a file goes to stands in a header. */
+static void test_flow__the_door_covers_where_a_move_goes(void)
+{
+        static const char doors[] =
+                "net http://api.test/dav/** GET MOVE COPY\nnet http://api.test/pub/** MOVE\n";
+        static const struct {
+                const char *asked;
+                bool leaves;
+        } rows[] = {
+                { MOVE("Destination: http://api.test/dav/b/c\r\n"), true },
+                { MOVE("Destination: /dav/b\r\n"), true },
+                { MOVE("Destination: http://api.test/etc/b\r\n"), false },
+                { MOVE("Destination: /pub/b\r\n"), false }, /* another door: perhaps with other powers */
+                { MOVE("Destination: http://evil.test/dav/b\r\n"), false },
+                { MOVE("Destination: /dav/../etc\r\n"), false },
+                { MOVE("Destination: /dav/..%2fetc\r\n"), false },
+                { MOVE("Destination: /dav/b\r\nDestination: /etc/b\r\n"), false },
+                { MOVE("Destination:\r\n"), false },
+        };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                struct rig g;
+                if (!rig_start(&g, &(struct rig_in){ .policy = doors, .stage = POLICY_STAGE_LIVE }))
+                        return;
+                rig_client(&g, span_str(rows[i].asked), 0);
+                if ((g.connects == 1) != rows[i].leaves)
+                        printf("# row %zu: %s\n", i, buf_str(&g.to_client));
+                CHECK_INT(g.connects, rows[i].leaves);
+                CHECK(rows[i].leaves || holds(&g.to_client, "Destination header"));
                 rig_end(&g);
         }
 }
@@ -786,6 +823,7 @@ int main(void)
                 CASE(test_flow__an_idle_link_that_closes_is_made_again),
                 CASE(test_flow__requests_that_no_door_covers),
                 CASE(test_flow__an_escaped_slash_goes_as_it_came),
+                CASE(test_flow__the_door_covers_where_a_move_goes),
                 CASE(test_flow__after_a_refusal_the_connection_goes_on),
                 CASE(test_swap__the_secret_goes_in_at_its_door_only),
                 CASE(test_swap__what_the_client_brings_is_stripped),

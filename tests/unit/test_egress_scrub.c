@@ -138,6 +138,30 @@ static void test_scrub__base64_broken_into_lines(void)
         scrub_set_free(set);
 }
 
+/* A file's content in an answer of JSON (GitHub's API) or in a form: its line ends are escaped. */
+static void test_scrub__base64_with_escaped_line_ends(void)
+{
+        static const char *const ends[] = { "\\n", "\\r\\n", "%0A", "%0d%0a", "\\u000a" };
+        struct span word = span_str(secret);
+        struct scrub_set *set = scrub_set_new(&word, 1);
+        for (size_t e = 0; e < COUNT(ends); e++)
+                for (size_t at = 1; at < 30; at++) {
+                        AUTO_BUF(plain);
+                        AUTO_BUF(text);
+                        to_base64(secret, "", false, &plain);
+                        buf_add(&text, plain.p, at);
+                        buf_puts(&text, ends[e]);
+                        buf_add(&text, plain.p + at, plain.n - at);
+                        for (size_t cut = 1; cut < 9; cut++) {
+                                struct fifo out = { 0 };
+                                scrub_in_cuts(set, buf_span(&text), 0, cut, &out);
+                                CHECK_INT(out.n, text.n);
+                                fifo_done(&out);
+                        }
+                }
+        scrub_set_free(set);
+}
+
 /* An event of a stream ends in an empty line and must not wait for the next one, whatever it ended with. */
 static void test_scrub__events_do_not_wait_for_the_next(void)
 {
@@ -262,6 +286,7 @@ int main(void)
         static const struct test_case cases[] = {
                 CASE(test_scrub__every_form_at_every_cut),
                 CASE(test_scrub__base64_broken_into_lines),
+                CASE(test_scrub__base64_with_escaped_line_ends),
                 CASE(test_scrub__events_do_not_wait_for_the_next),
                 CASE(test_scrub__a_secret_that_is_cut_off_is_not_let_out),
                 CASE(test_scrub__other_text_stays_byte_for_byte),
