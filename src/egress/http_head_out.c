@@ -33,11 +33,19 @@ void http_put_length(uint64_t n, struct fifo *out)
         fifo_text(out, "\r\n");
 }
 
+/* Compressed, or cut by a range into pieces too small to know, a secret that is sent back would not be seen.
+ */
+static bool hides_secrets(struct span name)
+{
+        return http_name_is(name, "accept-encoding") || http_name_is(name, "range") ||
+               http_name_is(name, "if-range");
+}
+
 static bool request_field_passes(const struct http_sent *s, struct span name)
 {
         if (http_is_hop(s->head, name) || http_name_is(name, "host") || swap_strips(name, s->to->credential))
                 return false;
-        if (http_names_other_host(name) || (s->identity && http_name_is(name, "accept-encoding")))
+        if (http_names_other_host(name) || (s->identity && hides_secrets(name)))
                 return false;
         return !http_name_is(name, "sec-websocket-extensions"); /* compressed frames could not be scrubbed */
 }

@@ -385,6 +385,22 @@ static void test_swap__what_the_client_brings_is_stripped(void)
         }
 }
 
+/* Also behind a door without one: the server may know the secret from another request. */
+static void test_swap__no_range_cuts_a_secret(void)
+{
+        struct rig g;
+        if (!rig_start(&g, &plain))
+                return;
+        rig_client(&g,
+                   span_str("GET /pub/a HTTP/1.1\r\nHost: api.test\r\nRange: bytes=0-1\r\nIf-Range: x\r\n"
+                            "Accept-Encoding: br\r\nX-Other: kept\r\n\r\n"),
+                   0);
+        CHECK(holds(&g.to_upstream, "X-Other: kept\r\n"));
+        CHECK(holds(&g.to_upstream, "Accept-Encoding: identity\r\n"));
+        CHECK(!holds(&g.to_upstream, "ange: ") && !holds(&g.to_upstream, "br\r\n"));
+        rig_end(&g);
+}
+
 /* Every place where a placeholder must not stand; nothing may go up, and it is told. */
 static void test_swap__a_placeholder_elsewhere_is_refused(void)
 {
@@ -827,6 +843,7 @@ int main(void)
                 CASE(test_flow__after_a_refusal_the_connection_goes_on),
                 CASE(test_swap__the_secret_goes_in_at_its_door_only),
                 CASE(test_swap__what_the_client_brings_is_stripped),
+                CASE(test_swap__no_range_cuts_a_secret),
                 CASE(test_swap__a_placeholder_elsewhere_is_refused),
                 CASE(test_swap__a_placeholder_in_a_body_elsewhere_ends_the_request),
                 CASE(test_swap__uses_and_lifetime_end),
