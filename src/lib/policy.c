@@ -73,15 +73,20 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
                                    "come with cordon");
                 return NULL;
         }
+        if (S_ISFIFO(st.st_mode))
+                (void) fcntl(fd, F_SETFL, 0); /* <(...) of a shell: wait for what it writes */
         char *text = malloc(most + 1);
         if (!text) {
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "%s: no memory for a policy", path);
                 return NULL;
         }
         ssize_t n = fd_read_all(fd, text, most + 1);
-        if (n < 0 || (size_t) n > most) {
+        bool nobody = n == 0 && S_ISFIFO(st.st_mode);
+        if (n < 0 || nobody || (size_t) n > most) {
                 if (n < 0)
                         (void) err_set(e, ERR_POLICY, errno, "%s: %s", path, strerror(errno));
+                else if (nobody)
+                        (void) err_set(e, ERR_POLICY, 0, "%s: nobody wrote to this pipe", path);
                 else
                         (void) err_set(e, ERR_POLICY, EFBIG, "%s: such a file has at most %zuM", path,
                                        most >> 20);
