@@ -14,7 +14,7 @@ trap 'code=$?; exec 9>&-; wait $LAB 2>/dev/null; umount -l "$(readlink -f /etc/r
 chmod 755 "$D"
 . "$HERE/lib-learn.sh"
 cd "$D/work" || exit 1
-quiet() { : >"$T/lab/packets"; : >"$T/lab/dns.log"; }
+quiet() { lab_anew; : >"$T/lab/dns.log"; }
 # learned ARG...: the proposed doors, without comments; the rest in $T/err, JSON in $T/json
 learned() { "$c" learn -n 1 "$@" 2>"$T/err" </dev/null 9>&- | sed -n 's/ *#.*//; /^\(use\|read\|edit\|write\|run\|env\|net\|sock\) /p'; }
 refused() { "$c" learn -n 1 --json "$@" 2>"$T/err" </dev/null 9>&- >"$T/json"; jq -r '.refused[] | "\(.reason) \(.what) by \(.program)"' "$T/json"; }

@@ -12,7 +12,7 @@ for who in root as_user; do
         box $who --net '@api/v1/** GET' --places "$T/places" -- sh -c "$ask"
         is "$who: live: the place is its live URL" "$(head -n 1 "$T/out")" "GET /v1/x 0"
         hasnt "$who: and no more of it than the door says" "$(cat "$T/out")" "GET /other"
-        : >"$T/lab/packets"
+        lab_anew
         box $who --net '@api/v1/** GET' --places "$T/places" --stage test -- sh -c "$ask"
         is "$who: test: the box asks for the same, and the test server is reached" "$(head -n 1 "$T/out")" "GET /mirror/v1/x 0"
         : >"$T/lab/dns.log"
@@ -20,7 +20,7 @@ for who in root as_user; do
         is "$who: mock: the recorded answer" "$(head -n 1 "$T/out")" recorded
         hasnt "$who: and nothing else" "$(cat "$T/out")" "GET /"
         is "$who: no name was even asked for outside" "$(lab_names)" ""
-        : >"$T/lab/packets"
+        lab_anew
         box $who --net web.test:80 --net 'http://web.test:8000/**' --stage mock -- sh -c 'curl -sS -m 5 http://web.test/raw; curl -sS -m 5 http://web.test:8000/v1/x'
         hasnt "$who: mock: a door that moves bytes reaches nothing" "$(cat "$T/out")" "GET /"
         is "$who: and says so" "$(row web.test:80 deny why)" "the stage is mock: only requests have recorded answers"
@@ -46,7 +46,7 @@ curl -sS -m 5 -X "${HOW:-POST}" -d "to=somebody" "http://$host${AT:-/v1/send}"
 END
 printf '%s\n' '{"method":"POST","url":"http://web.test/v1/send","status":202,"headers":[],"body":"queued\n"}' >"$T/letters"
 chmod 644 "$T/send.sh" "$T/letters"
-: >"$T/lab/packets"
+lab_anew
 : >"$T/lab/dns.log"
 for fault in "A=1" "AT=/v1/send-now" "TO=four.test" "HOW=PUT" "AT=/v1/send?now=1" "TO=11.22.33.44" "AT=/v2 TO=four.test HOW=DELETE"; do
         for answers in "--answers $T/letters" ""; do

@@ -40,7 +40,7 @@ for who in root as_user; do
         printf %s "$secret" | $who env XDG_CONFIG_HOME="$config" "$CORDON" vault add gh --env GITHUB_TOKEN --box-file .netrc --ttl 1h --max-uses 50 >"$T/out" 2>&1
         is "$who: the credential is in the vault" "$? $(cat "$T/out")" "0 "
         for f in github github-heads collector comments dns packets; do : >"$T/lab/$f.log"; done
-        : >"$T/lab/packets"
+        lab_anew
         mkfifo -m 666 "$T/go-$who" && : >"$T/status" && chmod 666 "$T/status"
         HOME=$T/home AWS_SECRET_ACCESS_KEY=$key GITHUB_TOKEN=outside $who timeout 120 "$CORDON" run $observe --status-fd 5 -p "$T/night.policy" -- python3 "$T/night.py" "$T/home/.aws/credentials" \
                 5>"$T/status" >"$T/out" 2>"$T/err" <"$T/go-$who" 9>&- &
@@ -131,7 +131,7 @@ done
 stopped=$(named $run cordon-egress) resolver=$(named $run cordon-resolver)
 sleep 0.5
 kill -STOP $stopped $resolver
-: >"$T/lab/packets"
+lab_anew
 echo go >&8
 for _ in $(seq 1 300); do ! grep -q tried "$T/out" || break; sleep 0.1; done
 is "the broker is stopped: the box tried" "$(cat "$T/out")" tried

@@ -111,7 +111,7 @@ END
 chmod 644 "$T/attack.py"
 for who in root as_user; do
         : >"$T/lab/dns.log"
-        : >"$T/lab/packets"
+        lab_anew
         box $who --net web.test:80 --net '*.wild.test:80' --read "$T/attack.py" -- python3 "$T/attack.py"
         grep -E '^(held|BROKEN) ' "$T/out" >"$T/lines"
         while read -r verdict name; do

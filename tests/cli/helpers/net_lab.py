@@ -215,6 +215,7 @@ def watch():
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     s.bind(('out0', 0))
     seen, log = set(), lines('packets')
+    now, before = set(), set()  # connections of this part of the test, and of those before
     while True:
         p, who = s.recvfrom(256)
         if who[2] == 4:
@@ -233,6 +234,13 @@ def watch():
         port = struct.unpack('>H', p[l4 + 2:l4 + 4])[0] if proto in (6, 17) else 0
         if seen and os.fstat(log.fileno()).st_size == 0:
             seen.clear()  # a test began anew
+            before, now = before | now, set()
+        begins = proto == 6 and p[l4 + 13] & 0x12 == 2  # SYN alone
+        connection = (dst, port, p[l4:l4 + 2])
+        if proto == 6 and connection in before and not begins:
+            continue  # the last words of a connection from then
+        if proto == 6:
+            now.add(connection)
         if (proto, dst, port) not in seen:
             seen.add((proto, dst, port))
             log.write('%s %s %d\n' % ({6: 'tcp', 17: 'udp'}.get(proto, str(proto)), dst, port))
