@@ -33,6 +33,8 @@ struct host_cgroups {
         bool v2_has[CONTROLLER__COUNT]; /* controllers that the v2 hierarchy offers */
 };
 
+enum { HOST_LANDLOCK_SCOPES = 6 }; /* from this ABI on it keeps signals and abstract sockets in */
+
 struct host_facts {
         uid_t uid;
         gid_t gid;

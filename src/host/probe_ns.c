@@ -311,14 +311,15 @@ static bool fuse_is_for_all(void)
 void host_look_fuse(struct host_finding *f)
 {
         char why[96];
-        struct host_outcome o = host_try(try_fuse, 0);
-        bool closed = !fuse_is_for_all();
         struct host_facts facts = { 0 };
         struct err e;
-        if (host_facts_quick(&facts, &e) < 0 || facts.landlock_abi < 6) {
-                host_say(f, HOST_WEAK, "hidden paths stay hidden, but are not told: needs Landlock ABI 6");
+        if (host_facts_quick(&facts, &e) < 0 || facts.landlock_abi < HOST_LANDLOCK_SCOPES) {
+                host_say(f, HOST_WEAK, "hidden paths stay hidden, but are not told: needs Landlock ABI %d",
+                         HOST_LANDLOCK_SCOPES);
                 return;
         }
+        struct host_outcome o = host_try(try_fuse, 0);
+        bool closed = !fuse_is_for_all();
         if (o.sys == 0 && !closed) {
                 host_say(f, HOST_YES,
                          "mounted in a user namespace: a hidden path that was asked for is told");

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Landlock scopes signals and abstract sockets from ABI 6 on; the process wall has nothing else that does. */
-enum { PROCESS_WALL_ABI = 6, LANDLOCK_SCOPES_ABI = 6 };
+enum { PROCESS_WALL_ABI = HOST_LANDLOCK_SCOPES };
 
 static void free_variables(const char **v)
 {
@@ -170,7 +170,7 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .rows = b->rows,
                                 .columns = b->columns,
                                 .observe = b->observe,
-                                .signals_stay_in = f->landlock_abi >= LANDLOCK_SCOPES_ABI &&
+                                .signals_stay_in = f->landlock_abi >= HOST_LANDLOCK_SCOPES &&
                                                    !(b->plan->without & WITHOUT_LANDLOCK),
                                 .ledger = b->ledger,
                                 .trace_in = b->trace_in[0] ? b->trace_in : NULL,

@@ -138,6 +138,20 @@ static void close_ledger(struct effects *f)
         ledger_close(f->ledger);
 }
 
+/* One record of a run that has ended; not held up by a ledger that cannot be written. */
+static void record_after(const char *run, struct ledger_record *r)
+{
+        struct effects f = { .off = is_off() };
+        struct err none;
+        char chance[CHANCE + 1], end[LEDGER_ID_MAX];
+        if (f.off || open_ledger(&f, run, chance, &none) < 0)
+                return;
+        (void) snprintf(end, sizeof end, "%.48s.end", run);
+        r->parents[r->parent_count++] = end;
+        (void) ledger_append(f.ledger, r, false, NULL, &none);
+        close_ledger(&f);
+}
+
 /* A patch leaves as bytes, and may be applied where nobody sees it: its digest leads back to the run. */
 struct patch {
         cordon_sink out;
@@ -156,21 +170,14 @@ static void pass_patch(void *ctx, const void *data, size_t len)
 
 static void record_patch(struct patch *p, const char *run)
 {
-        struct effects f = { 0 };
-        struct err none;
-        char digest[80] = "sha256:", chance[CHANCE + 1], end[WORK_RUN_MAX + 8];
+        char digest[80] = "sha256:";
         sha256_end_hex(&p->sum, digest + strlen(digest));
-        if (is_off() || open_ledger(&f, run, chance, &none) < 0)
-                return;
-        (void) snprintf(end, sizeof end, "%s.end", run);
         struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
         r.target = "patch";
         r.result = "written";
         r.digest = digest;
         r.bytes = (int64_t) p->bytes;
-        r.parents[r.parent_count++] = end;
-        (void) ledger_append(f.ledger, &r, false, NULL, &none);
-        close_ledger(&f);
+        record_after(run, &r);
 }
 
 int cordon_work_diff(const char *run, cordon_work_form form, int colour, const char *const *paths,
@@ -235,23 +242,15 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
         return r;
 }
 
-/* A person took it back: told, but not held up by a ledger that cannot be written. */
+/* A person took it back. */
 static void record_undo(const struct work_outcome *got)
 {
-        struct effects f = { .off = is_off() };
-        char chance[CHANCE + 1], end[LEDGER_ID_MAX];
-        struct err none;
-        if (f.off || open_ledger(&f, got->run, chance, &none) < 0)
-                return;
         struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_HUMAN);
-        (void) snprintf(end, sizeof end, "%.48s.end", got->run);
         r.writes = true;
         r.target = got->run;
         r.result = "taken back";
         r.count = (int64_t) got->applied;
-        r.parents[r.parent_count++] = end;
-        (void) ledger_append(f.ledger, &r, false, NULL, &none);
-        close_ledger(&f);
+        record_after(got->run, &r);
 }
 
 int cordon_work_undo(const char *run, cordon_sink out, void *ctx, cordon_work_outcome *ret, cordon_error *e)

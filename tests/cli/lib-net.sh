@@ -4,6 +4,7 @@
 #   lab_packets       every flow that crossed the link to the outside so far
 #   lab_anew          from here on: connections of before are not counted
 #   trust_lab         from here on the host trusts the authority of the lab's servers (1: it has no file of roots)
+#   LAB_ALSO          set to a directory of the test's own outside $T: it goes away too
 #   LAB_NGINX         set before: an nginx.conf for 11.22.33.80, nginx.test
 #   box WHO ARG...    cordon run as WHO (root, as_user) with --json in $T/json; output in $T/out, $T/err; status in $status
 # shellcheck shell=sh
@@ -41,7 +42,7 @@ python3 "${NET_LIB:-$(dirname "$0")}/helpers/net_lab.py" "$T/lab" <"$T/lab/stop"
 LAB=$!
 exec 9>"$T/lab/stop"
 # shellcheck disable=SC2154
-trap 'code=$?; exec 9>&-; wait $LAB 2>/dev/null; umount -l "$(readlink -f /etc/resolv.conf)" /etc/hosts /etc/nsswitch.conf 2>/dev/null; rm -rf "$T"; exit $code' EXIT
+trap 'code=$?; exec 9>&-; wait $LAB 2>/dev/null; umount -l "$(readlink -f /etc/resolv.conf)" /etc/hosts /etc/nsswitch.conf 2>/dev/null; rm -rf "$T" "${LAB_ALSO:-$T}"; exit $code' EXIT
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do
         [ ! -e "$T/lab/ready" ] || break
         sleep 0.25

@@ -9,8 +9,7 @@ if [ "$CORDON_LAB" != root ]; then
         done_testing
 fi
 D=$(mktemp -d /srv/cordon-learn-net.XXXXXX) || exit 1
-# shellcheck disable=SC2154
-trap 'code=$?; exec 9>&-; wait $LAB 2>/dev/null; umount -l "$(readlink -f /etc/resolv.conf)" /etc/hosts /etc/nsswitch.conf 2>/dev/null; rm -rf "$T" "$D"; exit $code' EXIT
+LAB_ALSO=$D
 chmod 755 "$D"
 . "$HERE/lib-learn.sh"
 cd "$D/work" || exit 1
