@@ -21,8 +21,9 @@ struct ledger {
         unsigned next;
         struct buf kept;
         uint64_t oldest_ns;
-        bool unsure;  /* a flush to the disk failed: nothing of ours is durable any more */
-        int64_t lost; /* bytes that a recovery cut, not told yet */
+        bool unsure;       /* a flush to the disk failed: nothing of ours is durable any more */
+        uint64_t woken_ns; /* when a sealer was last known to run; 0: never */
+        int64_t lost;      /* bytes that a recovery cut, not told yet */
 };
 
 /* Closes the last segment: the next record begins another. */

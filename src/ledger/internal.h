@@ -5,6 +5,9 @@
 
 #include <sys/types.h>
 
+/* How long a sealer stays after the newest write. */
+enum { SEAL_LINGER_MS = 2000 };
+
 /* crc.c */
 uint32_t crc32c(uint32_t crc, const void *p, size_t n);
 

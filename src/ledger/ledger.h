@@ -161,8 +161,8 @@ void ledger_close(struct ledger *l);
 /* Lets sums and hashes use the processor's own instructions: for whoever has thousands of records before him.
  * Not at a start, where asking the processor costs more than it saves. */
 void ledger_use_hardware(void);
-/* Starts the sealer in the background if none is running (wake.c). Returns at once. */
-void ledger_wake_sealer(const struct ledger *l);
+/* After a write: starts the sealer in the background if none is running (wake.c). Returns at once. */
+void ledger_wake_sealer(struct ledger *l);
 /* Marks a file with the effect that made it, for later readers' parents. Best effort. */
 void ledger_stamp_origin(int fd, const char *id);
 /* The effect that made this file, or "". */

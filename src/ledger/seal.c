@@ -17,7 +17,7 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
-enum { LINGER_MS = 2000, INTERVAL_MS = 100 };
+enum { INTERVAL_MS = 100 };
 
 struct sealer {
         int dir;
@@ -252,7 +252,7 @@ static bool wait_for_more(int watch, int dir)
 {
         struct pollfd p = { .fd = watch, .events = POLLIN };
         char events[4096];
-        if (is_gone(dir) || poll(&p, 1, LINGER_MS) <= 0 || is_gone(dir))
+        if (is_gone(dir) || poll(&p, 1, SEAL_LINGER_MS) <= 0 || is_gone(dir))
                 return false;
         struct timespec t = { 0, INTERVAL_MS * 1000000L };
         (void) nanosleep(&t, NULL); /* what comes in this time is sealed with it */
@@ -260,17 +260,13 @@ static bool wait_for_more(int watch, int dir)
         return true;
 }
 
-int seal_run(int dir, struct err *e)
+/* One turn: 0 when nobody has written for the linger; 1 when another one is at work. */
+static int seal_a_turn(int dir, int watch, struct err *e)
 {
         struct sealer s;
         AUTO_FD(turn, take_turn(dir));
         if (turn < 0)
-                return 0; /* another one is at work */
-        AUTO_FD(watch, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-        char head[32];
-        (void) snprintf(head, sizeof head, "/proc/self/fd/%d/head", dir);
-        if (watch < 0 || inotify_add_watch(watch, head, IN_MODIFY) < 0)
-                return err_set(e, ERR_IO, errno, "the ledger cannot be watched: %s", strerror(errno));
+                return 1;
         int r = sealer_open(dir, &s, e);
         while (r == 0) {
                 if (seal(&s, NULL) < 0)
@@ -280,4 +276,26 @@ int seal_run(int dir, struct err *e)
         }
         tiles_close(&s.tiles);
         return r;
+}
+
+/* A writer that finds the turn taken starts no sealer. So what was written while we were leaving, ours still
+ * being taken, is ours to seal. */
+static bool came_late(int watch)
+{
+        struct pollfd p = { .fd = watch, .events = POLLIN };
+        return poll(&p, 1, 0) > 0;
+}
+
+int seal_run(int dir, struct err *e)
+{
+        AUTO_FD(watch, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+        char head[32];
+        (void) snprintf(head, sizeof head, "/proc/self/fd/%d/head", dir);
+        if (watch < 0 || inotify_add_watch(watch, head, IN_MODIFY) < 0)
+                return err_set(e, ERR_IO, errno, "the ledger cannot be watched: %s", strerror(errno));
+        int r;
+        do
+                r = seal_a_turn(dir, watch, e);
+        while (r == 0 && !is_gone(dir) && came_late(watch));
+        return r < 0 ? -1 : 0;
 }

@@ -2,6 +2,7 @@
 /* ledger/wake.c - starts the sealer, gives files their origin, makes trace contexts: what a writer does
  * beside writing. The sealer is nobody's child, holds none of the caller's descriptors, terminal or
  * variables, and ends by itself. */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/fork.h"
 #include "host/host.h"
@@ -43,10 +44,17 @@ static _Noreturn void become_sealer(const char *path, char *const argv[])
         _exit(1);
 }
 
-void ledger_wake_sealer(const struct ledger *l)
+/* A sealer lingers for twice this after the newest write: one that was there then is there now. */
+enum { STILL_AWAKE_MS = SEAL_LINGER_MS / 2 };
+
+void ledger_wake_sealer(struct ledger *l)
 {
         char path[PATH_MAX], place[STORE_PATH_MAX + 8], name[] = "cordon-ledger", verb[] = "seal";
         struct err e;
+        uint64_t now = clock_mono_ns();
+        if (l->woken_ns != 0 && now - l->woken_ns < STILL_AWAKE_MS * UINT64_C(1000000))
+                return;
+        l->woken_ns = now;
         if (is_running(l) || host_program("cordon-ledger", path, sizeof path, &e) < 0 ||
             store_path(place, &e) < 0)
                 return;
