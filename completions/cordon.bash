@@ -124,7 +124,7 @@ _cordon() {
                 _cordon_argument "$prev" "$cur" && return
                 case $verb-$cur in
                 *--*) _cordon_complete_words "--json $doors -h --help" "$cur" ;;
-                check-*) _cordon_complete_files "$cur" ;;
+                check-* | doors-*) _cordon_complete_files "$cur" ;;
                 why-*) _cordon_complete_words "read write run net env sock" "$cur"; [ ${#COMPREPLY[@]} -gt 0 ] || _cordon_complete_files "$cur" ;;
                 esac
                 ;;

@@ -47,6 +47,8 @@ const struct cli_verb *cli_verb_find(const char *name);
 /* cordon: error: ... / cordon: hint: ...; returns EXIT_CORDON. */
 int cli_error(const cordon_error *e);
 int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* What to type here instead of an option of another tool, given with its dashes; NULL: it is no such. */
+const char *cli_habit(const char *typed);
 /* Says so, with the nearest one that there is. */
 int cli_unknown_verb(const char *given);
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

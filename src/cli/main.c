@@ -16,7 +16,7 @@ static const struct cli_verb verbs[] = {
         { "run-script", "[DOORS] FILE [ARGUMENT...]",
           "run one script: its own process, 60 s, no network, no files but itself", verb_run_script,
           run_options, true },
-        { "doors", "[DOORS] [-p POLICY] [--json]",
+        { "doors", "[DOORS] [-p POLICY] [--json] [POLICY...]",
           "every door of a policy in words, and the worst a guest could do", verb_doors, json_options, true },
         { "check", "[DOORS] [-p POLICY] [--json] [POLICY...]",
           "load policies, run their expect lines, show lints", verb_check, json_options, true },

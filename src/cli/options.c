@@ -141,6 +141,12 @@ int cli_unknown_verb(const char *given)
         return EXIT_CORDON;
 }
 
+struct given { /* one option as it stands on the command line */
+        char name[64];
+        const char *value; /* after '=' or glued to the letter; NULL: the next argument, if it takes one */
+        char letter;
+};
+
 /* Of two that are as near, the shorter one: --rd is --read rather than --record. */
 static void nearer(const char *given, const char *name, const char **best)
 {
@@ -149,7 +155,7 @@ static void nearer(const char *given, const char *name, const char **best)
                 *best = name;
 }
 
-static int unknown(const struct cli_verb *verb, const char *given, bool words)
+static const char *nearest(const struct cli_verb *verb, const char *given, bool words)
 {
         const char *best = NULL, *word, *synopsis, *help;
         for (const struct cli_option *o = verb->options; o->name; o++)
@@ -158,8 +164,19 @@ static int unknown(const struct cli_verb *verb, const char *given, bool words)
                 nearer(given, word, &best);
         for (size_t i = 0; words && i < sizeof limit_flags / sizeof *limit_flags; i++)
                 nearer(given, limit_flags[i], &best);
-        (void) fprintf(stderr, "cordon: error: `cordon %s` has no option --%s\n", verb->name, given);
-        if (best)
+        return best;
+}
+
+static int unknown(const struct cli_verb *verb, const struct given *g, bool words)
+{
+        char typed[sizeof g->name + 2];
+        (void) snprintf(typed, sizeof typed, "%s%s", g->letter ? "-" : "--", g->name);
+        const char *instead = words ? cli_habit(typed) : NULL;
+        const char *best = g->letter ? NULL : nearest(verb, g->name, words);
+        (void) fprintf(stderr, "cordon: error: `cordon %s` has no option %s\n", verb->name, typed);
+        if (instead)
+                (void) fprintf(stderr, "cordon: hint: %s\n", instead);
+        else if (best)
                 (void) fprintf(stderr, "cordon: hint: did you mean --%s?\n", best);
         else
                 (void) fprintf(stderr, "cordon: hint: `cordon help %s` lists them\n", verb->name);
@@ -173,12 +190,6 @@ static const struct cli_option *find_option(const struct cli_verb *verb, const c
                         return o;
         return NULL;
 }
-
-struct given { /* one option as it stands on the command line */
-        char name[64];
-        const char *value; /* after '=' or glued to the letter; NULL: the next argument, if it takes one */
-        char letter;
-};
 
 static bool split(const char *arg, struct given *g)
 {
@@ -198,6 +209,18 @@ static bool split(const char *arg, struct given *g)
         return true;
 }
 
+static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx,
+                    cordon_policy *policy);
+
+static int take_letters(const struct cli_verb *verb, char **argv, int argc, int *at, const char *letters,
+                        void *ctx, cordon_policy *policy)
+{
+        struct given next = { .name = { letters[0] },
+                              .letter = letters[0],
+                              .value = letters[1] ? letters + 1 : NULL };
+        return take_one(verb, argv, argc, at, &next, ctx, policy);
+}
+
 /* Handles argv[*at]; moves *at over an argument it took. */
 static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx,
                     cordon_policy *policy)
@@ -206,7 +229,7 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
         bool file = policy && (g->letter ? g->letter == 'p' : strcmp(g->name, "policy") == 0);
         bool word = policy && !g->letter && (cordon_policy_is_word(g->name) || is_limit_flag(g->name));
         if (!o && !file && !word)
-                return unknown(verb, g->name, policy != NULL);
+                return unknown(verb, g, policy != NULL);
         bool wants = file || word || o->arg;
         if (wants && !g->value) {
                 if (*at + 1 >= argc) {
@@ -214,10 +237,13 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
                         return -1;
                 }
                 g->value = argv[++*at];
-        } else if (!wants && g->value) {
+        } else if (!wants && g->value && !g->letter) {
                 (void) cli_usage("--%s takes no argument", g->name);
                 return -1;
         }
+        if (o && !wants && g->value) /* letters in a row: -tq is -t -q */
+                return o->take(ctx, NULL) < 0 ? -1
+                                              : take_letters(verb, argv, argc, at, g->value, ctx, policy);
         if (o)
                 return o->take(ctx, g->value);
         return file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);

@@ -30,9 +30,13 @@ int verb_doors(int argc, char **argv)
         cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON;
         int at = p ? cli_options(argc, argv, cli_verb_find("doors"), &o, p) : -1;
-        if (at >= 0 && at < argc)
-                status = cli_usage("`%s` is no option; a policy file goes with -p", argv[at]);
-        else if (at >= 0)
+        bool loaded = at >= 0;
+        for (; loaded && at < argc; at++) /* as with -p */
+                if (cli_policy_load(p, argv[at], &e) < 0) {
+                        status = cli_error(&e);
+                        loaded = false;
+                }
+        if (loaded)
                 status = cli_give(
                         cordon_policy_view(p, o.json ? CORDON_VIEW_DOORS_JSON : CORDON_VIEW_DOORS, &e), &e);
         cordon_policy_free(p);
