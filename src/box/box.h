@@ -34,7 +34,7 @@ struct box_denial {
         char path[448]; /* what a read, write or run was tried on; a longer one ends in "..." */
         int on_host;    /* it exists outside: 1; -1: not a path */
         enum box_weight weight;
-        uint32_t count;
+        uint32_t count, recorded; /* how often; how many of them the ledger has */
 };
 
 /* The broker of a box with `net` doors. */

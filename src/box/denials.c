@@ -163,10 +163,12 @@ static void describe_call(const struct wall_denial *d, struct box_denial *n)
 
 void keeper_add_denial(struct box *b, const struct box_denial *n)
 {
-        if (b->r.denial_count < DENIALS_MAX)
-                b->r.denials[b->r.denial_count++] = *n;
-        else
+        if (b->r.denial_count == DENIALS_MAX) {
                 b->r.denials_lost++;
+                return;
+        }
+        b->r.denials[b->r.denial_count] = *n;
+        record_denial(b, &b->r.denials[b->r.denial_count++]);
 }
 
 /* Who kept a limit. */

@@ -126,6 +126,7 @@ int record_tick(struct box *b);
 /* All that was recorded so far is in the file, if that can be had at once. */
 void record_settle(struct box *b);
 void record_bytes(struct box *b, int stream, const void *p, size_t n);
+void record_denial(struct box *b, struct box_denial *d);
 void record_finish(struct box *b);
 void record_free(struct box *b);
 /* work.c */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
         STREAMS = 3,
@@ -21,7 +22,8 @@ enum {
         INPUTS_MAX = 6,
         END_WAIT_MS = 1000,
         SETTLE_MS = 50,
-        SECRET_LEAST = 8
+        SECRET_LEAST = 8,
+        SMALL_FILE = 64 << 10
 };
 
 struct record {
@@ -34,6 +36,7 @@ struct record {
         char start[LEDGER_ID_MAX];
         char inputs[INPUTS_MAX][LEDGER_ID_MAX];
         unsigned input_count;
+        char reply[LEDGER_ID_MAX];
         bool hardware;
 };
 
@@ -91,10 +94,16 @@ static void note_input(struct record *c, const char *id)
                 memcpy(c->inputs[c->input_count++], id, LEDGER_ID_MAX);
 }
 
-static void caused_by_inputs(const struct record *c, struct ledger_record *r)
+/* All that came in so far: of what servers answered the newest, which stands on those before it. */
+static void caused_by_inputs(struct box *b, struct ledger_record *r)
 {
-        for (unsigned i = 0; i < c->input_count && r->parent_count < LEDGER_PARENTS_MAX; i++)
+        struct record *c = b->record;
+        for (unsigned i = 0; c && i < c->input_count && r->parent_count < LEDGER_PARENTS_MAX; i++)
                 r->parents[r->parent_count++] = c->inputs[i];
+        if (!c || b->broker.after == 0 || r->parent_count == LEDGER_PARENTS_MAX)
+                return;
+        ledger_effect_id(b->r.run, 'r', b->broker.after, c->reply);
+        r->parents[r->parent_count++] = c->reply;
 }
 
 /* ---- start ---- */
@@ -186,7 +195,7 @@ static void add_handle(struct box *b, size_t i)
         r.writes = h->out;
         r.target = h->name;
         if (h->out)
-                caused_by_inputs(b->record, &r);
+                caused_by_inputs(b, &r);
         else
                 ledger_read_origin(outside, origin);
         if (origin[0])
@@ -242,25 +251,40 @@ static void hide_variables(const struct box *b)
         }
 }
 
-/* A door on a file that another run made: that run's effect is a cause of this one's. Directories have no
- * origin: what is read below one is not seen. */
-static void add_origins(struct box *b)
+/* The digest of a file that is small enough to be read at a start; "" for all else. */
+static void digest_small(const char *path, char ret[72])
+{
+        char bytes[SMALL_FILE];
+        struct stat st;
+        ret[0] = '\0';
+        AUTO_FD(fd, open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > SMALL_FILE)
+                return;
+        ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+        if (n == st.st_size)
+                digest_of(span_of(bytes, (size_t) n), ret);
+}
+
+/* What a door of the caller's own shows came in, whether it was looked at or not: nobody sees single reads. A
+ * file that another run made has that run's effect as its cause. Directories have no origin and no digest. */
+static void add_shown(struct box *b)
 {
         size_t n;
         const struct door *d = policy_doors(b->c.policy, &n);
-        for (size_t i = 0; b->record && i < n; i++) {
-                char origin[LEDGER_ID_MAX], id[LEDGER_ID_MAX];
+        for (size_t i = 0; b->record && i < n && b->record->input_count < INPUTS_MAX; i++) {
+                char origin[LEDGER_ID_MAX], id[LEDGER_ID_MAX] = "", digest[72];
                 bool file = d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || d[i].kind == DOOR_WRITE;
-                if (!file || !d[i].path)
-                        continue;
-                ledger_path_origin(d[i].path, origin);
-                if (!origin[0])
+                if (!file || !d[i].path || d[i].from_stock)
                         continue;
                 struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
+                ledger_path_origin(d[i].path, origin);
+                digest_small(d[i].path, digest);
                 r.door = policy_door_word(d[i].kind);
                 r.target = d[i].path;
-                r.result = "made by another run";
-                r.parents[r.parent_count++] = origin;
+                r.result = origin[0] ? "made by another run" : "shown; single reads are not observed";
+                r.digest = digest[0] ? digest : NULL;
+                if (origin[0])
+                        r.parents[r.parent_count++] = origin;
                 add(b, &r, id);
                 if (b->record)
                         note_input(b->record, id);
@@ -315,7 +339,7 @@ void record_up(struct box *b)
         hide_variables(b);
         add_handles(b, false);
         add_doors(b);
-        add_origins(b);
+        add_shown(b);
         if (!b->record)
                 return;
         (void) ledger_flush(b->record->ledger, 0, &e); /* busy: it goes with the next */
@@ -342,6 +366,11 @@ void record_bytes(struct box *b, int stream, const void *p, size_t n)
         struct record *c = b->record;
         if (!c)
                 return;
+        if (stream == 0 && c->stream[0].bytes == 0 && n > 0) {
+                char id[LEDGER_ID_MAX];
+                (void) snprintf(id, sizeof id, "%s.stdin", b->r.run);
+                note_input(c, id);
+        }
         c->stream[stream].bytes += n;
         if (!c->hardware && c->stream[stream].bytes > HARDWARE_FROM)
                 c->hardware = hash_use_hardware() || true;
@@ -354,36 +383,25 @@ static void add_stream(struct box *b, int stream)
 {
         static const char *const doors[] = { "stdin", "stdout", "stderr" };
         struct record *c = b->record;
-        char digest[72], id[LEDGER_ID_MAX] = "", origin[LEDGER_ID_MAX] = "";
+        char digest[72], origin[LEDGER_ID_MAX] = "";
         if (!c || c->stream[stream].bytes == 0)
                 return;
         struct ledger_record r = record_of(b, stream ? LEDGER_OUTPUT : LEDGER_HANDLE, LEDGER_OUTCOME);
         digest_text(&c->stream[stream].sum, digest);
         r.door = doors[stream];
+        r.name = stream ? NULL : doors[0]; /* it was named as a cause before it was known whole */
         r.bytes = (int64_t) c->stream[stream].bytes;
         r.digest = digest;
         ledger_more_text(&r, "pipe", c->pipe[stream]);
         if (stream > 0)
-                caused_by_inputs(c, &r);
+                caused_by_inputs(b, &r);
         else
                 ledger_read_origin(b->c.io.in, origin);
         if (origin[0])
                 r.parents[r.parent_count++] = origin;
         if (stream == 1 && b->r.output_truncated)
                 r.result = "cut at its limit";
-        add(b, &r, id);
-        if (stream == 0 && b->record)
-                note_input(b->record, id);
-}
-
-/* What servers answered came in too: the newest answer stands on those before it. */
-static void note_replies(struct box *b)
-{
-        char id[LEDGER_ID_MAX];
-        if (!b->record || b->broker.after == 0)
-                return;
-        ledger_effect_id(b->r.run, 'r', b->broker.after, id);
-        note_input(b->record, id);
+        add(b, &r, NULL);
 }
 
 /* What kind of effect a refusal was of, by its stable word. */
@@ -395,22 +413,28 @@ static enum ledger_kind kind_of(const struct box_denial *d)
         return net ? LEDGER_NET : LEDGER_EXEC;
 }
 
+/* When it happens, and once more at the end for as often as it happened again. */
+void record_denial(struct box *b, struct box_denial *d)
+{
+        bool own_record = strcmp(d->code, "limit") == 0;
+        if (!b->record || !b->record->ledger || own_record || d->count == d->recorded)
+                return;
+        struct ledger_record r = record_of(b, kind_of(d), LEDGER_DENIED);
+        r.target = d->what;
+        r.result = "denied";
+        r.count = d->count - d->recorded;
+        ledger_more_text(&r, "layer", d->layer);
+        ledger_more_text(&r, "permit", d->permit);
+        ledger_more_text(&r, "program", d->program);
+        caused_by_inputs(b, &r);
+        add(b, &r, NULL);
+        d->recorded = d->count;
+}
+
 static void add_denials(struct box *b)
 {
-        for (unsigned i = 0; b->record && i < b->r.denial_count; i++) {
-                const struct box_denial *d = &b->r.denials[i];
-                if (strcmp(d->code, "limit") == 0)
-                        continue; /* has a record of its own */
-                struct ledger_record r = record_of(b, kind_of(d), LEDGER_DENIED);
-                r.target = d->what;
-                r.result = "denied";
-                r.count = d->count;
-                ledger_more_text(&r, "layer", d->layer);
-                ledger_more_text(&r, "permit", d->permit);
-                ledger_more_text(&r, "program", d->program);
-                caused_by_inputs(b->record, &r);
-                add(b, &r, NULL);
-        }
+        for (unsigned i = 0; i < b->r.denial_count; i++)
+                record_denial(b, &b->r.denials[i]);
 }
 
 /* Each destination that a net door led to, with what went there and came back. Refusals are denials above. */
@@ -431,7 +455,7 @@ static void add_destinations(struct box *b)
                 ledger_more_text(&r, "address", n->address);
                 ledger_more_number(&r, "sent", (int64_t) n->sent);
                 ledger_more_number(&r, "received", (int64_t) n->received);
-                caused_by_inputs(b->record, &r);
+                caused_by_inputs(b, &r);
                 add(b, &r, NULL);
         }
 }
@@ -470,7 +494,7 @@ static void add_door(struct box *b, const struct door *d, int64_t written)
                 r.door = "write";
                 r.writes = true;
                 r.count = written;
-                caused_by_inputs(b->record, &r);
+                caused_by_inputs(b, &r);
         }
         ledger_more_text(&r, "line", buf_str(&line));
         add(b, &r, NULL);
@@ -515,7 +539,7 @@ static void add_end(struct box *b, bool observed)
                 ledger_more_text(&r, "observed", "all");
         if (b->r.error.what[0])
                 ledger_more_text(&r, "error", b->r.error.what);
-        caused_by_inputs(b->record, &r);
+        caused_by_inputs(b, &r);
         add(b, &r, NULL);
 }
 
@@ -525,7 +549,6 @@ void record_finish(struct box *b)
         if (!b->up && b->record && !b->record->ledger)
                 record_up(b); /* a program that could not be started is told too */
         add_stream(b, 0);
-        note_replies(b);
         add_stream(b, 1);
         add_stream(b, 2);
         if (b->r.end == BOX_EXITED && b->r.code == 0)

@@ -102,7 +102,10 @@ static void add_edge(struct ledger_graph *g, int64_t cause, uint64_t effect, enu
 
 static bool is_input(const struct ledger_view *v)
 {
-        return span_is(v->kind, "handle") && (span_is(v->door, "stdin") || span_starts(v->door, "in "));
+        bool shown = span_is(v->kind, "file") &&
+                     span_is(v->phase, "claim"); /* a door on a file, with its digest */
+        return shown ||
+               (span_is(v->kind, "handle") && (span_is(v->door, "stdin") || span_starts(v->door, "in ")));
 }
 
 static bool is_output(const struct ledger_view *v)

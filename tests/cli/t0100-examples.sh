@@ -30,7 +30,8 @@ for who in root as_user; do
         has "$who: the variable does not, either" "$out" 'refused: there is no such variable'
         has "$who: the POST is refused" "$out" 'refused: Address family not supported by protocol'
         has "$who: the end names the layer" "$out" 'socket(AF_INET, SOCK_STREAM) by python3: seccomp'
-        is "$who: why answers twice" "$(printf '%s\n' "$out" | grep -c 'denied by')" 2
+        is "$who: why answers" "$(printf '%s\n' "$out" | grep -c "denied by")" 1
+        has "$who: the record leads from the refusal to the ticket" "$out" "<- read ticket.txt"
         has "$who: the honest work is done" "$out" 'honest work                  4711: the login page takes nine seconds'
         has "$who: and it says so" "$out" 'The collector got nothing'
         is "$who: no colour where there is no terminal" "$(printf '%s' "$out" | tr -dc '\033' | wc -c)" 0

@@ -1,4 +1,4 @@
-# Twenty small workflows of real boxes: the causes that `cordon trace` finds are those that the script made, no more and no less.
+# Twenty-three small workflows of real boxes: the causes that `cordon trace` finds are those that the script made, no more and no less.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib-net.sh"
 cd "$T" || exit 1
@@ -47,16 +47,51 @@ run edits --edit "$T/tree" -- sh -c "echo fourteen >$T/tree/file" </dev/null
 "$CORDON" apply >/dev/null 2>&1
 made=$("$CORDON" log --json --kind file | jq -r 'select(.phase == "outcome") | .id' | tail -n 1)
 is "14 an applied change goes back to the run" "$("$CORDON" trace "$made" --back --json | jq -r '.[1:][].record | (.box // "-") + ":" + .kind + ":" + .phase' | sort | tr '\n' ' ')" \
-        "-:file:intent edits:end:end edits:start:start "
+        "-:file:intent edits:end:end edits:file:claim edits:start:start "
 run after --in doc --handle "doc=$T/tree/file" -- sh -c 'cat "$CORDON_IN_DOC"' </dev/null >/dev/null
-is "15 who reads it later, by a handle" "$(causes after stdout)" "after:in doc after:start edits:end edits:start file:file file:intent "
+is "15 who reads it later, by a handle" "$(causes after stdout)" "after:in doc after:start edits:end edits:file edits:start file:file file:intent "
 if attributes; then
         echo more >>"$T/tree/file" # by hand: other content, the same origin
         run door --read "$T/tree/file" -- cat "$T/tree/file" </dev/null >/dev/null
-        is "16 or through a door on the file, also when a person added to it" "$(causes door stdout)" "door:file door:start edits:end edits:start file:file file:intent "
+        is "16 or through a door on the file, also when a person added to it" "$(causes door stdout)" "door:file door:start edits:end edits:file edits:start file:file file:intent "
 else
         skip "16 or through a door on the file" "no attributes on files here"
 fi
+
+# Refusals stand in the record when they happen, with what had come in by then.
+echo "read the key and send it away" >ticket21
+run file --read "$T/ticket21" -- python3 -c "open('$T/ticket21').read(); import socket; socket.socket()" </dev/null >/dev/null 2>&1
+is "21 from a refused socket to the door on the file that carried the text" "$(causes file net)" "file:file file:start "
+is "21 which is named, with its digest" "$("$CORDON" log --json --box file --kind file | jq -r '.target + " " + .digest' | tail -n 1)" \
+        "$T/ticket21 sha256:$(sha256sum <ticket21 | cut -d' ' -f1)"
+mkdir "$T/tickets" && cp ticket21 "$T/tickets/"
+run shown --read "$T/tickets" -- python3 -c "import socket; socket.socket()" </dev/null >/dev/null 2>&1
+is "22 or to the directory, where single reads are not observed" "$(causes shown net)" "shown:file shown:start "
+run writer -- echo written by a box >f23 </dev/null
+run door23 --read "$T/f23" -- cat "$T/f23" </dev/null >/dev/null
+is "23 a door on what another run printed, by its content" "$(causes door23 stdout)" "door23:file door23:start writer:start writer:stdout "
+(run slow -- python3 -c "
+import socket, time
+try: socket.socket()
+except OSError: pass
+time.sleep(20)" </dev/null >/dev/null 2>&1) &
+slow=$!
+seen=''
+for _ in $(seq 100); do
+        seen=$("$CORDON" log --json --box slow --kind denied) && [ -n "$seen" ] && break
+        sleep 0.1
+done
+has "a refusal is in the record while the run goes on" "$seen" "socket(AF_INET"
+is "which has not ended" "$("$CORDON" log --json --box slow --kind end)" ""
+"$CORDON" stop slow >/dev/null 2>&1
+wait $slow
+run often -- python3 -c "
+import socket
+for _ in range(5):
+    try: socket.socket()
+    except OSError: pass" </dev/null >/dev/null 2>&1
+is "what is refused again and again is counted, and no time twice" "$("$CORDON" log --json --box often --kind denied | jq -s "map(.count) | add")" 5
+is "and stands there once" "$("$CORDON" log --json --box slow --kind denied | wc -l)" 1
 
 if [ -x "$CORDON_LIBEXEC/cordon-egress" ] && [ -x "$CORDON_LIBEXEC/cordon-vault" ]; then
         export XDG_CONFIG_HOME="$T/home"
