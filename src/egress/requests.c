@@ -191,7 +191,7 @@ void requests_target(const struct http_event *e, char *out, size_t cap)
         (void) snprintf(out, cap, "%s%s%s", e->method, e->method[0] ? " " : "", url);
 }
 
-static void tell_ledger(struct flow *f, const struct http_event *e)
+static bool tell_ledger(struct flow *f, const struct http_event *e)
 {
         char result[128];
         if (e->verdict == HTTP_ALLOWED)
@@ -199,14 +199,14 @@ static void tell_ledger(struct flow *f, const struct http_event *e)
         else
                 (void) snprintf(result, sizeof result, "%s: %s",
                                 e->verdict == HTTP_BROKEN ? "broken" : "cut off", e->why);
-        ahead_over(f, result, e);
+        return ahead_over(f, result, e);
 }
 
 static void on_request(void *ctx, const struct http_event *e)
 {
         struct flow *f = ctx;
         char url[288], to[320], permit[320] = "";
-        tell_ledger(f, e);
+        bool told = tell_ledger(f, e);
         if (e->verdict == HTTP_ALLOWED && !e->secret_scrubbed) { /* most of them: nothing to write down */
                 f->b->answered++;
                 if (f->row)
@@ -222,7 +222,7 @@ static void on_request(void *ctx, const struct http_event *e)
                 if (f->row)
                         f->row->requests++;
                 if (e->verdict == HTTP_BROKEN)
-                        books_fail(f->b, f->row_to, e->why);
+                        books_fail_flow(f, e->why, told);
                 return;
         }
         if (e->gap != GAP_NONE && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)

@@ -34,11 +34,13 @@ enum limit_key {
         LIMIT_CPU,      /* ms, all processes of the box together */
         LIMIT_MEMORY,   /* bytes */
         LIMIT_PROCS,
-        LIMIT_FILES,  /* open descriptors of one process */
-        LIMIT_DISK,   /* bytes of private files */
-        LIMIT_OUTPUT, /* bytes of stdout and stderr together */
-        LIMIT_EGRESS, /* bytes */
+        LIMIT_FILES,   /* open descriptors of one process */
+        LIMIT_DISK,    /* bytes of private files */
+        LIMIT_OUTPUT,  /* bytes of stdout and stderr together */
+        LIMIT_EGRESS,  /* bytes that leave */
+        LIMIT_INGRESS, /* bytes that come in */
         LIMIT_EFFECTS,
+        LIMIT_RATE, /* of them, those of any hour */
         LIMIT_KEY__COUNT
 };
 

@@ -34,6 +34,26 @@ for who in root as_user; do
         box $who --net 'web.test:7004 cap 1M' --net web.test:80 --run "$T/client" -- sh -c "$T/client web.test 7004 drain >/dev/null; $T/client web.test 7004 drain >/dev/null; curl -sS http://web.test/x"
         is "$who: another door has its own" "$(cat "$T/out")" "GET /x 0"
 
+        # What comes in, all doors together: a door's cap does not widen it, and a second door is no second budget.
+        box $who --net 'web.test:7004 cap 8M' --ingress 2M --run "$T/client" -- "$T/client" web.test 7004 drain
+        is "$who: limit ingress is kept to the byte" "$(row web.test:7004 allow received)" 2097152
+        ok "$who: and no more reaches the program" test "$(cat "$T/out")" -le 2097152
+        is "$who: its refusal is told" "$(row web.test:7004 deny why)" "the limit \`ingress\` is used up"
+        is "$who: it is named in the result" "$(json '.limits_hit | join(" ")')" ingress
+        has "$who: with the line that gives more" "$(json '[.denials[] | select(.code == "limit") | .permit] | join(" ")')" "limit ingress 4M"
+        has "$who: and at the end of the run" "$(cat "$T/err")" "limits that were reached: ingress"
+        box $who --net web.test:7004 --net 'http://web.test/** GET' --limit 'ingress 1M' --run "$T/client" -- \
+                sh -c "$T/client web.test 7004 drain >/dev/null; curl -sS -m 5 http://web.test/x"
+        hasnt "$who: nothing comes in through another door then" "$(cat "$T/out")" "GET /x"
+        box $who --net 'http://web.test/** GET' --limit 'ingress 1M' -- sh -c 'curl -sS -m 9 http://web.test/bytes/3000000 | wc -c'
+        ok "$who: an answer is cut at it" test "$(cat "$T/out")" -le 1048576
+        is "$who: and counted to the byte" "$(json '[.net.destinations[] | select(.verdict == "allow") | .received] | add')" 1048576
+
+        box $who --net web.test:80 --net 'http://web.test:8000/** GET' --rate 3/h -- \
+                sh -c 'for i in 1 2; do curl -s -m 5 http://web.test/$i; curl -s -m 5 http://web.test:8000/$i; done; true'
+        is "$who: limit rate, all doors together" "$(json '[.net.destinations[] | select(.why == "the limit `rate` is used up for this hour") | .connections] | add')" 1
+        has "$who: named" "$(json '.limits_hit | join(" ")')" rate
+
         box $who --net 'web.test:80 cap 3/h' -- sh -c 'for i in 1 2 3 4 5; do curl -s -m 5 http://web.test/$i; done; true'
         is "$who: a cap for the hour lets so many through" "$(wc -l <"$T/out")" 3
         ok "$who: and refuses the rest" test "$(row web.test:80 deny connections)" -ge 2
