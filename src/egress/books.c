@@ -60,11 +60,12 @@ void books_fail_flow(struct flow *f, const char *why, bool told)
         struct egress_row *r = books_fail(f->b, f->row_to, why);
         if (!r)
                 return;
-        if (told)
-                r->told++;
-        else if (f->row)
-                f->row->told++;
-        r->reach = f->row ? f->row->reach : REACH_UNKNOWN;
+        struct egress_row *other = told ? r : f->row;
+        if (other) {
+                other->told++;
+                books_touch(f->b, other);
+        }
+        r->reach = (uint8_t) (f->dial.count ? egress_judge(&f->dial.list[0]) : REACH_UNKNOWN);
 }
 
 static struct door_use *use_of(const struct broker *b, const struct door *d)

@@ -5,6 +5,9 @@ sink() { tail -n 1 "$T/lab/sink.log" 2>/dev/null; }
 # until COMMAND...: waits up to 5 s for it to hold
 until_so() { for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$@" >/dev/null 2>&1 && return 0; sleep 0.25; done; return 1; }
 
+# told FILTER: of the last run's effects on the network that are over, as the ledger has them
+told() { $who "$CORDON" log --json 2>/dev/null | jq -c --arg run "$(json .run)" 'select(.run == $run and .phase == "outcome" and (.kind == "net" or .kind == "request"))' | jq -r "$1"; }
+
 # A door that closes, at the next full minute; the rest of the test runs meanwhile.
 now=$(date +%s)
 closes=$(((now / 60 + 1) * 60))
@@ -42,6 +45,7 @@ for who in root as_user; do
         is "$who: it is named in the result" "$(json '.limits_hit | join(" ")')" ingress
         has "$who: with the line that gives more" "$(json '[.denials[] | select(.code == "limit") | .permit] | join(" ")')" "limit ingress 4M"
         has "$who: and at the end of the run" "$(cat "$T/err")" "limits that were reached: ingress"
+        is "$who: and in the ledger" "$($who "$CORDON" log --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target')" ingress
         box $who --net web.test:7004 --net 'http://web.test/** GET' --limit 'ingress 1M' --run "$T/client" -- \
                 sh -c "$T/client web.test 7004 drain >/dev/null; curl -sS -m 5 http://web.test/x"
         hasnt "$who: nothing comes in through another door then" "$(cat "$T/out")" "GET /x"
@@ -66,6 +70,18 @@ for who in root as_user; do
         is "$who: of 40 calls to a host that fails it sees 8" "$(row closed.test:7999 failed connections)" 8
         ok "$who: the rest end at once, and say why" test "$(json '[.net.destinations[] | select(.why == "it failed 8 times in a row and is left alone for a moment")][0].connections')" -ge 32
         is "$who: others are served" "$(cat "$T/out")" "GET /other 0"
+
+        # What failed stands once in the ledger, whether it had an intent or not, and says whom it would have reached.
+        for try in 'named closed.test:7999 http://closed.test:7999/' 'named http://closed.test:7999/** http://closed.test:7999/' \
+                'self 127.0.0.1:1 http://127.0.0.1:1/' 'self http://127.0.0.1:1/** http://127.0.0.1:1/'; do
+                # shellcheck disable=SC2086
+                set -- $try
+                box $who --net "$2" -- curl -s -m 5 "$3"
+                is "$who: a vain try at $2 is one record" "$(told '[.count // 1] | add') $(told .reach)" "1 $1"
+        done
+        # A private address that a door names is the network's one shares, with an intent or without.
+        box $who --net 10.0.0.9:80 -- curl -s -m 5 http://10.0.0.9/
+        is "$who: a private address is a tenant's" "$(told .reach | sort -u)" tenant
 
         # The end of the run.
         : >"$T/lab/hold.log"
