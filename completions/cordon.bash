@@ -130,7 +130,7 @@ _cordon() {
                 ;;
         vault)
                 if [ "$COMP_CWORD" -eq 2 ]; then
-                        _cordon_complete_words "add list rm rotate" "$cur"
+                        _cordon_complete_words "add list rm rotate audit" "$cur"
                         return
                 fi
                 case $prev in
@@ -139,11 +139,11 @@ _cordon() {
                 --class) _cordon_complete_words "live test" "$cur" ;;
                 --protect) _cordon_complete_words "file passphrase keyring" "$cur" ;;
                 --box-file) _cordon_complete_words ".netrc .git-credentials .npmrc .config/gh/hosts.yml .cargo/credentials.toml .vault-token" "$cur" ;;
-                --from-command | --form | --header | --query | --basic | --ttl | --max-uses | --passphrase-fd) ;;
+                --from-command | --form | --header | --query | --basic | --ttl | --max-uses | --for | --passphrase-fd) ;;
                 *)
                         case $cur in
                         -*) _cordon_complete_words "--from-file --from-command --from-env --env --header --query --basic --body --class --ttl
-                                --box-file --form --max-uses --protect --key-file --passphrase-fd --json -h --help" "$cur" ;;
+                                --box-file --form --max-uses --for --protect --key-file --passphrase-fd --json -h --help" "$cur" ;;
                         *) _cordon_complete_words "$(cordon vault list 2>/dev/null | sed '1d; s/ .*//')" "$cur" ;;
                         esac
                         ;;

@@ -141,6 +141,8 @@ int requests_start(struct broker *b, struct err *e)
                                     .stage = b->stage,
                                     .fixtures = b->answers,
                                     .record = b->record >= 0 };
+        if (b->grants && http_grants_hold(b->grants, b->policy, e) < 0)
+                return -1;
         if (b->grants)
                 in.credentials = http_grants_get(b->grants, &in.credential_count);
         if (start_tls(b, &in, e) < 0)
