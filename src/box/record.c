@@ -436,6 +436,7 @@ static void add_destinations(struct box *b)
                 r.bytes = (int64_t) (n->sent + n->received - n->told_bytes);
                 r.count = count - n->told;
                 ledger_more_text(&r, "address", n->address);
+                ledger_more_text(&r, "seen", egress_seen_name(n->seen));
                 ledger_more_number(&r, "sent", (int64_t) n->sent);
                 ledger_more_number(&r, "received", (int64_t) n->received);
                 caused_by_inputs(b->record, &r);

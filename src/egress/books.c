@@ -12,6 +12,14 @@ void books_touch(struct broker *b, struct egress_row *r)
         b->any_dirty = true;
 }
 
+void books_seen(struct flow *f, enum egress_seen seen)
+{
+        if (!f->row || f->row->seen >= seen)
+                return;
+        f->row->seen = (uint8_t) seen;
+        books_touch(f->b, f->row);
+}
+
 struct egress_row *books_row(struct broker *b, const char *to, bool allowed, const char *why,
                              const char *permit)
 {

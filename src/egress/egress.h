@@ -68,12 +68,23 @@ enum egress_reach {
         REACH__COUNT
 };
 
+/* How much of what passed was looked at; more is less. TLS that begins later (STARTTLS) is bytes. */
+enum egress_seen {
+        LOOKED_AT_NOTHING = 0,
+        LOOKED_AT_REQUESTS,
+        LOOKED_AT_HELLO,
+        LOOKED_AT_BYTES,
+        LOOKED_AT__COUNT
+};
+const char *egress_seen_name(enum egress_seen s);
+
 /* One destination, or one kind of refusal, with all that happened so far. Text is inert. */
 struct egress_row {
         uint32_t index;  /* a newer message with the same index replaces the older */
         uint8_t allowed; /* with a `why`: a door leads there, but it came to nothing */
         uint8_t reach;   /* enum egress_reach, of what was reached last */
-        uint16_t spare;
+        uint8_t seen;    /* enum egress_seen, the least of all its connections */
+        uint8_t spare;
         uint32_t connections, requests;
         uint64_t sent, received; /* bytes from and to the box */
         uint64_t told_bytes;     /* of them, those of effects that have records of their own */

@@ -49,6 +49,15 @@ enum ledger_reach egress_reaches(struct span host, enum egress_reach where)
 
 const char *egress_reach_name(enum egress_reach r) { return (unsigned) r < REACH__COUNT ? names[r] : "?"; }
 
+const char *egress_seen_name(enum egress_seen s)
+{
+        static const char *const seen[] = { [LOOKED_AT_NOTHING] = "nothing",
+                                            [LOOKED_AT_REQUESTS] = "requests",
+                                            [LOOKED_AT_HELLO] = "hello",
+                                            [LOOKED_AT_BYTES] = "bytes" };
+        return (unsigned) s < LOOKED_AT__COUNT ? seen[s] : "?";
+}
+
 struct range {
         const char *net; /* first match counts: single addresses stand before what contains them */
         unsigned bits;

@@ -199,6 +199,7 @@ void control_flush(struct broker *b);
 struct egress_row *books_row(struct broker *b, const char *to, bool allowed, const char *why,
                              const char *permit);
 void books_touch(struct broker *b, struct egress_row *r);
+void books_seen(struct flow *f, enum egress_seen seen); /* of its row the least counts */
 void books_deny(struct broker *b, const char *to, const char *why, const char *permit);
 struct egress_row *books_fail(struct broker *b, const char *to, const char *why);
 /* `told`: its outcome is in the ledger already. */

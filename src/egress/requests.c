@@ -416,6 +416,7 @@ int requests_begin(struct flow *f)
         if (!f->http)
                 return -1;
         f->state = FLOW_RELAYING;
+        books_seen(f, LOOKED_AT_REQUESTS);
         f->client_readable = true;
         requests_drive(f);
         return 0;
