@@ -125,6 +125,17 @@ for p in $family; do
         ok "a killed keeper leaves no process of its own ($p)" until_so sh -c "! kill -0 ${p%:*} 2>/dev/null"
 done
 
+# A run that ends by itself waits for no slow close, and leaves nobody either: the resolver, who has it, ends alone.
+"$CORDON" run --net web.test:7005 --run "$T/client" --limit 'time 1s' -- "$T/client" web.test 7005 hold >"$T/out" 2>&1 </dev/null 9>&- &
+run=$!
+until_so grep -q held "$T/out"
+family=$(below $run)
+wait $run
+has "the resolver was there" "$family" cordon-resolver
+for p in $family; do
+        ok "an ended run leaves no process ($p)" until_so sh -c "! kill -0 ${p%:*} 2>/dev/null"
+done
+
 # More doors than listeners.
 i=0
 while [ $i -lt 257 ]; do echo "net web.test:$((1000 + i))"; i=$((i + 1)); done >"$T/many.cordon"
