@@ -29,7 +29,7 @@ _cordon_argument() {
         --run) mapfile -t COMPREPLY < <(compgen -c -W any -- "$2" | sort -u) ;;
         --env) mapfile -t COMPREPLY < <(compgen -v -- "$2") ;;
         --wall) _cordon_complete_words "auto process namespace wasm vm" "$2" ;;
-        --limit) _cordon_complete_words "time cpu memory procs files disk output egress effects" "$2" ;;
+        --limit) _cordon_complete_words "time cpu memory procs files disk output egress ingress effects rate" "$2" ;;
         --on) _cordon_complete_words "$(_cordon_layers)" "$2" ;;
         --color) _cordon_complete_words "auto always never" "$2" ;;
         --as-patch) _cordon_complete_files "$2" ;;
@@ -41,7 +41,7 @@ _cordon_argument() {
                 *) COMPREPLY=() ;;
                 esac
                 ;;
-        --box | --doc | --net | --in-from | --in | --out | --name | --status-fd | --runs | --time | --cpu | --memory | --procs | --files | --disk | --output | --egress | --effects)
+        --box | --doc | --net | --in-from | --in | --out | --name | --status-fd | --runs | --time | --cpu | --memory | --procs | --files | --disk | --output | --egress | --ingress | --effects | --rate)
                 COMPREPLY=()
                 ;;
         *) return 1 ;;
@@ -54,7 +54,7 @@ _cordon() {
         local verbs="run run-script doors check why learn tighten advise new policy vault ps stop inspect logs diff apply
                 undo discard fork doctor bench breakout bombs claims cost log trace verify react report help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
-                --time --cpu --memory --procs --files --disk --output --egress --effects -p --policy"
+                --time --cpu --memory --procs --files --disk --output --egress --ingress --effects --rate -p --policy"
         local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit
                 --require-ledger --ledger --in-from --observe --json --status-fd --stage --places --answers --record
                 -q --quiet --plan"
@@ -130,7 +130,7 @@ _cordon() {
                 ;;
         vault)
                 if [ "$COMP_CWORD" -eq 2 ]; then
-                        _cordon_complete_words "add list rm rotate" "$cur"
+                        _cordon_complete_words "add list rm rotate audit" "$cur"
                         return
                 fi
                 case $prev in
@@ -139,11 +139,11 @@ _cordon() {
                 --class) _cordon_complete_words "live test" "$cur" ;;
                 --protect) _cordon_complete_words "file passphrase keyring" "$cur" ;;
                 --box-file) _cordon_complete_words ".netrc .git-credentials .npmrc .config/gh/hosts.yml .cargo/credentials.toml .vault-token" "$cur" ;;
-                --from-command | --form | --header | --query | --basic | --ttl | --max-uses | --passphrase-fd) ;;
+                --from-command | --form | --header | --query | --basic | --ttl | --max-uses | --for | --passphrase-fd) ;;
                 *)
                         case $cur in
                         -*) _cordon_complete_words "--from-file --from-command --from-env --env --header --query --basic --body --class --ttl
-                                --box-file --form --max-uses --protect --key-file --passphrase-fd --json -h --help" "$cur" ;;
+                                --box-file --form --max-uses --for --protect --key-file --passphrase-fd --json -h --help" "$cur" ;;
                         *) _cordon_complete_words "$(cordon vault list 2>/dev/null | sed '1d; s/ .*//')" "$cur" ;;
                         esac
                         ;;

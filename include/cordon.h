@@ -368,14 +368,14 @@ CORDON_API int cordon_react(const char *token, const char *from, const char *tex
 /* ---- the vault: sealed credentials of this user ---- */
 
 typedef struct cordon_credential {
-        const char *name;       /* as in `with NAME` */
-        const char *env;        /* the variable that gets the placeholder in a box, or NULL */
-        const char *header;     /* "Authorization: Bearer {}", which is the default; or one of: */
-        const char *query;      /* a parameter of the URL */
-        const char *basic;      /* the user name; the secret is the password */
-        int body;               /* 1: swapped where the placeholder stands in a body */
-        int test;               /* 1: of a test account; 0: live, and then only for the stage live */
-        uint64_t ttl_s;         /* seconds until it expires; 0: it does not */
+        const char *name;   /* as in `with NAME` */
+        const char *env;    /* the variable that gets the placeholder in a box, or NULL */
+        const char *header; /* "Authorization: Bearer {}", which is the default; or one of: */
+        const char *query;  /* a parameter of the URL */
+        const char *basic;  /* the user name; the secret is the password */
+        int body;           /* 1: swapped where the placeholder stands in a body */
+        int test;           /* 1: of a test account; 0: live, and then only for the stage live */
+        uint64_t ttl_s; /* seconds until it expires; 0: what its class may live, at a rotation: as it was */
         uint64_t max_uses;      /* requests of one run; 0: no bound */
         int secret_fd;          /* read to its end, */
         const char *secret_env; /* or, when not NULL: the variable that holds the secret */
@@ -384,13 +384,16 @@ typedef struct cordon_credential {
         int passphrase_fd;      /* -1: the terminal is asked */
         const char *file;       /* below the box's home, as ".netrc": gets it too, or NULL */
         const char *form;       /* how it stands in that file; NULL: the form that is known for it */
+        const char *scope;      /* net doors with methods that it is for, one a line; NULL: any */
 } cordon_credential;
 CORDON_API int cordon_vault_add(const cordon_credential *c, cordon_error *e);
-/* Another secret for the same binding; only name, secret_* and passphrase_fd count. */
+/* Another secret for the same binding; only name, ttl_s, scope, secret_* and passphrase_fd count. */
 CORDON_API int cordon_vault_rotate(const cordon_credential *c, cordon_error *e);
 CORDON_API int cordon_vault_remove(const char *name, cordon_error *e);
 /* Names and bindings, never secrets: lines, or a JSON list. */
 CORDON_API char *cordon_vault_list(int json, cordon_error *e);
+/* What the vault owes: lifetimes that are too long or grew, what has expired, what is for no destination. */
+CORDON_API char *cordon_vault_audit(int json, int *ret_count, cordon_error *e);
 
 CORDON_API const char *cordon_version(void);
 CORDON_API const char *cordon_error_name(int code);

@@ -9,6 +9,8 @@ enum {
         GRANT_SECRET_MAX = 4096,
         GRANT_TEXT = 128,
         GRANT_FORM = 512,
+        GRANT_SCOPE = 1024, /* what a credential is for */
+        GRANT_ASKED = 4096, /* the doors of one run that name it */
         GRANT_NAME = 64,
         GRANTS_MAX = 64
 };
@@ -33,5 +35,6 @@ struct grant {
         uint64_t max_uses; /* of one run; 0: no bound */
         char name[GRANT_NAME];
         char field[GRANT_TEXT], before[GRANT_TEXT], after[GRANT_TEXT];
+        char scope[GRANT_ASKED]; /* doors it may be used at, one a line, as policy_net_scope() writes them */
         uint8_t secret[GRANT_SECRET_MAX], placeholder[GRANT_SECRET_MAX];
 };

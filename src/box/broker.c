@@ -240,7 +240,8 @@ void broker_hear(struct box *b)
                 reap(b, BROKER_DIED);
                 return;
         }
-        b->r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_EFFECTS);
+        b->r.limits_hit |= m.limits & (1u << LIMIT_EGRESS | 1u << LIMIT_INGRESS | 1u << LIMIT_EFFECTS |
+                                       1u << LIMIT_RATE);
         b->r.net_lost = m.lost;
         b->broker.after = m.after > b->broker.after ? m.after : b->broker.after;
         b->r.recorded = m.recorded;

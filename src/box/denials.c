@@ -178,9 +178,10 @@ static const char *limit_layer(const struct box *b, enum limit_key k)
                      : k == LIMIT_PROCS ? b->r.procs_by_group
                                         : k == LIMIT_CPU && b->r.cpu_by_group;
         static const char *const others[LIMIT_KEY__COUNT] = {
-                [LIMIT_TIME] = "keeper",   [LIMIT_CPU] = "rlimit",    [LIMIT_MEMORY] = "rlimit",
-                [LIMIT_PROCS] = "rlimit",  [LIMIT_FILES] = "rlimit",  [LIMIT_DISK] = "mount",
-                [LIMIT_OUTPUT] = "keeper", [LIMIT_EGRESS] = "egress", [LIMIT_EFFECTS] = "egress",
+                [LIMIT_TIME] = "keeper",    [LIMIT_CPU] = "rlimit",    [LIMIT_MEMORY] = "rlimit",
+                [LIMIT_PROCS] = "rlimit",   [LIMIT_FILES] = "rlimit",  [LIMIT_DISK] = "mount",
+                [LIMIT_OUTPUT] = "keeper",  [LIMIT_EGRESS] = "egress", [LIMIT_INGRESS] = "egress",
+                [LIMIT_EFFECTS] = "egress", [LIMIT_RATE] = "egress",
         };
         return group ? "cgroup" : others[k];
 }

@@ -437,6 +437,13 @@ static void add_denials(struct box *b)
                 record_denial(b, &b->r.denials[i]);
 }
 
+/* "example.org" of "example.org:443". */
+static struct span host_of(const char *to)
+{
+        const char *colon = strrchr(to, ':');
+        return span_of(to, colon ? (size_t) (colon - to) : strlen(to));
+}
+
 /* Each destination that a net door led to, with what went there and came back. Refusals are denials above. */
 static void add_destinations(struct box *b)
 {
@@ -449,10 +456,11 @@ static void add_destinations(struct box *b)
                         record_of(b, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
                 r.target = n->to;
                 r.result = n->why[0] ? n->why : "done";
-                r.reach = n->reach == REACH_LOOPBACK ? LEDGER_REACH_SELF : LEDGER_REACH_NAMED;
+                r.reach = egress_reaches(host_of(n->to), n->reach);
                 r.bytes = (int64_t) (n->sent + n->received - n->told_bytes);
                 r.count = count - n->told;
                 ledger_more_text(&r, "address", n->address);
+                ledger_more_text(&r, "seen", egress_seen_name(n->seen));
                 ledger_more_number(&r, "sent", (int64_t) n->sent);
                 ledger_more_number(&r, "received", (int64_t) n->received);
                 caused_by_inputs(b, &r);

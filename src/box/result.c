@@ -135,6 +135,8 @@ static void add_row(const struct egress_row *n, struct buf *out)
                 : n->why[0] ? "failed"
                             : "allow",
                 n->connections, n->requests, (unsigned long long) n->sent, (unsigned long long) n->received);
+        if (n->seen)
+                buf_printf(out, ",\"seen\":\"%s\"", egress_seen_name(n->seen));
         if (n->address[0]) {
                 buf_printf(out, ",\"reach\":\"%s\",\"address\":", egress_reach_name(n->reach));
                 buf_json(out, span_str(n->address));

@@ -32,7 +32,7 @@ static const struct cli_verb verbs[] = {
           false },
         { "policy", "diff A B | json FILE | show FILE | digest FILE | stock [NAME]",
           "compare, convert and print policies", verb_policy, no_options, false },
-        { "vault", "add NAME | list | rm NAME... | rotate NAME", "credentials that boxes use and never see",
+        { "vault", "add NAME | list | rm NAME... | rotate NAME | audit", "credentials that boxes use and never see",
           verb_vault, vault_options, false },
         { "ps", "[--json]", "your boxes that are running", verb_ps, json_options, false },
         { "stop", "[-k] [-t SECONDS] BOX...", "end boxes: politely, then not", verb_stop, stop_options,

@@ -73,8 +73,8 @@ int cli_give(char *text, const cordon_error *e)
 }
 
 /* Limits as flags of their own: what docker users reach for. */
-static const char *const limit_flags[] = { "time", "cpu",    "memory", "procs",  "files",
-                                           "disk", "output", "egress", "effects" };
+static const char *const limit_flags[] = { "time",   "cpu",    "memory",  "procs",   "files", "disk",
+                                           "output", "egress", "ingress", "effects", "rate" };
 
 static bool is_limit_flag(const char *name)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/vault.c - the verb vault: add, list, rm, rotate. A secret comes from a descriptor or a variable, never
- * from an argument, and is never printed. */
+/* cli/vault.c - the verb vault: add, list, rm, rotate, audit. A secret comes from a descriptor or a variable,
+ * never from an argument, and is never printed. */
+#include "base/buf.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -20,6 +21,7 @@ struct vault {
         cordon_credential c;
         bool json;
         const char *file, *command;
+        struct buf scope;
 };
 
 static struct vault *of(void *ctx) { return ctx; }
@@ -42,6 +44,14 @@ TEXT(from_env, c.secret_env)
 TEXT(protect, c.protect)
 TEXT(key_file, c.key_file)
 
+static int set_for(void *ctx, const char *value)
+{
+        if (strchr(value, '\n'))
+                return cli_usage("--for takes one door at a time"), -1;
+        buf_printf(&of(ctx)->scope, "%s\n", value);
+        of(ctx)->c.scope = buf_str(&of(ctx)->scope);
+        return 0;
+}
 static int set_body(void *ctx, const char *value)
 {
         (void) value;
@@ -101,14 +111,16 @@ const struct cli_option vault_options[] = {
         { "body", 0, NULL, "add: it stands in the body, where the placeholder does", set_body },
         { "class", 0, "CLASS", "add: live (the default) or test; a live one loads only in the stage live",
           set_class },
-        { "ttl", 0, "TIME", "add: it expires after this time, as 12h or 30d", set_ttl },
+        { "ttl", 0, "TIME", "add, rotate: it expires after this time, as 12h or 30d", set_ttl },
+        { "for", 0, "DOOR",
+          "add, rotate: it is for this URL and these methods, as 'https://HOST/PATH/** GET'", set_for },
         { "max-uses", 0, "N", "add: requests of one run that may carry it", set_uses },
         { "protect", 0, "HOW",
           "the first add: what protects the vault: file (the default), passphrase or keyring", set_protect },
         { "key-file", 0, "FILE", "the first add: the key file, outside the state directory", set_key_file },
         { "passphrase-fd", 0, "FD", "read the vault's passphrase from this descriptor, not from the terminal",
           set_passphrase_fd },
-        { "json", 0, NULL, "list: for programs", set_json },
+        { "json", 0, NULL, "list, audit: for programs", set_json },
         { 0 },
 };
 
@@ -193,6 +205,17 @@ static int vault_list(struct vault *v, int argc, char **argv)
         return cli_give(cordon_vault_list(v->json, &e), &e);
 }
 
+static int vault_audit(struct vault *v, int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        int count = 0;
+        (void) argv;
+        if (argc != 0)
+                return cli_usage("cordon vault audit [--json]");
+        int status = cli_give(cordon_vault_audit(v->json, &count, &e), &e);
+        return status ? status : count > 0;
+}
+
 static int vault_rm(struct vault *v, int argc, char **argv)
 {
         int status = 0;
@@ -209,10 +232,8 @@ static const struct {
         bool named; /* a NAME comes first */
         int (*run)(struct vault *v, int argc, char **argv);
 } subs[] = {
-        { "add", true, vault_add },
-        { "list", false, vault_list },
-        { "rm", true, vault_rm },
-        { "rotate", true, vault_rotate },
+        { "add", true, vault_add },       { "list", false, vault_list },   { "rm", true, vault_rm },
+        { "rotate", true, vault_rotate }, { "audit", false, vault_audit },
 };
 
 static int unknown(const char *given)
@@ -232,7 +253,7 @@ int verb_vault(int argc, char **argv)
         struct vault v = { .c = { .passphrase_fd = -1 } };
         size_t i = 0;
         if (argc < 2)
-                return cli_usage("cordon vault add | list | rm | rotate");
+                return cli_usage("cordon vault add | list | rm | rotate | audit");
         while (i < sizeof subs / sizeof *subs && strcmp(argv[1], subs[i].name) != 0)
                 i++;
         if (i == sizeof subs / sizeof *subs)
@@ -249,9 +270,11 @@ int verb_vault(int argc, char **argv)
                 argc -= at, argv += at;
                 at = cli_options(argc, argv, cli_verb_find("vault"), &v, NULL);
         }
-        if (at < 0)
-                return EXIT_CORDON;
-        if (subs[i].named && !v.c.name)
-                return cli_usage("which credential? cordon vault %s NAME", subs[i].name);
-        return subs[i].run(&v, argc - at, argv + at);
+        int status = EXIT_CORDON;
+        if (at >= 0 && subs[i].named && !v.c.name)
+                status = cli_usage("which credential? cordon vault %s NAME", subs[i].name);
+        else if (at >= 0)
+                status = subs[i].run(&v, argc - at, argv + at);
+        buf_done(&v.scope);
+        return status;
 }

@@ -77,34 +77,10 @@ static int send_ask(struct broker *b, const struct ledger_ask *q)
 
 /* ---- asking ---- */
 
-static enum ledger_reach reach_of(const char *host, bool is_address, const struct egress_address *literal)
+/* A name is not resolved yet. */
+static uint8_t reach_of(const char *host, bool is_address, const struct egress_address *literal)
 {
-        size_t n = strlen(host), k = strlen("localhost");
-        if (!is_address) {
-                bool local = n >= k && strcmp(host + n - k, "localhost") == 0 &&
-                             (n == k || host[n - k - 1] == '.');
-                return local ? LEDGER_REACH_SELF : LEDGER_REACH_NAMED;
-        }
-        switch (egress_judge(literal)) {
-        case REACH_LOOPBACK:
-        case REACH_HOST:
-                return LEDGER_REACH_SELF;
-        case REACH_PRIVATE:
-        case REACH_SHARED:
-        case REACH_LINK:
-                return LEDGER_REACH_TENANT;
-        case REACH_UNKNOWN:
-        case REACH_PUBLIC:
-        case REACH_METADATA:
-        case REACH_MULTICAST:
-        case REACH_BROADCAST:
-        case REACH_DOCUMENTATION:
-        case REACH_TRANSLATED:
-        case REACH_RESERVED:
-        case REACH__COUNT:
-                break;
-        }
-        return LEDGER_REACH_NAMED;
+        return (uint8_t) egress_reaches(span_str(host), is_address ? egress_judge(literal) : REACH_UNKNOWN);
 }
 
 static const uint8_t stages[] = { [POLICY_STAGE_MOCK] = LEDGER_MOCK,
@@ -166,7 +142,7 @@ enum http_leave ahead_request(struct flow *f, const struct http_event *e, const 
         struct egress_address literal = { .v6 = strchr(e->to_host, ':') != NULL };
         bool known = e->to_is_address &&
                      inet_pton(literal.v6 ? AF_INET6 : AF_INET, e->to_host, literal.bytes) == 1;
-        q.reach = (uint8_t) reach_of(e->to_host, known, &literal);
+        q.reach = reach_of(e->to_host, known, &literal);
         name_door(f->b, e->door, &q);
         if (e->credential)
                 (void) snprintf(q.credential, sizeof q.credential, "%s", e->credential);
@@ -197,7 +173,7 @@ static void send_outcome(struct broker *b, struct ahead *a)
         take_out(b, a);
 }
 
-void ahead_over(struct flow *f, const char *result, const struct http_event *e)
+bool ahead_over(struct flow *f, const char *result, const struct http_event *e)
 {
         struct ahead *a = f->ahead;
         struct broker *b = f->b;
@@ -205,12 +181,12 @@ void ahead_over(struct flow *f, const char *result, const struct http_event *e)
         f->sent_told = f->sent;
         f->received_told = f->received;
         if (!a)
-                return;
+                return false;
         f->ahead = NULL;
         a->f = NULL;
         (void) snprintf(a->q.result, sizeof a->q.result, "%s%s", a->open ? "" : "kept inside: ", result);
         if (!a->open)
-                return; /* the answer to its intent is still to come */
+                return true; /* the answer to its intent is still to come */
         a->q.sent = sent;
         a->q.received = received;
         a->q.status = e ? e->status : 0;
@@ -221,6 +197,7 @@ void ahead_over(struct flow *f, const char *result, const struct http_event *e)
                 books_touch(b, f->row);
         }
         send_outcome(b, a);
+        return true;
 }
 
 /* ---- answers ---- */
@@ -321,7 +298,7 @@ void ahead_connect(struct flow *f)
 {
         const char *why = "";
         struct ledger_ask q = { .kind = LEDGER_NET };
-        q.reach = (uint8_t) reach_of(f->to_host, f->to_is_address, &f->literal);
+        q.reach = reach_of(f->to_host, f->to_is_address, &f->literal);
         name_door(f->b, f->door, &q);
         (void) snprintf(q.target, sizeof q.target, "%s", f->row_to);
         enum http_leave r = ask(f, &q, &why);
@@ -332,7 +309,7 @@ void ahead_connect(struct flow *f)
 void ahead_last_words(struct broker *b)
 {
         for (struct flow *f = b->flows; f; f = f->next)
-                ahead_over(f, "the box ended", NULL);
+                (void) ahead_over(f, "the box ended", NULL);
         for (struct ahead *a = b->aheads; a; a = a->next) { /* asked for, and never let out */
                 a->q.outcome = 1;
                 (void) send_ask(b, &a->q);

@@ -12,6 +12,14 @@ void books_touch(struct broker *b, struct egress_row *r)
         b->any_dirty = true;
 }
 
+void books_seen(struct flow *f, enum egress_seen seen)
+{
+        if (!f->row || f->row->seen >= seen)
+                return;
+        f->row->seen = (uint8_t) seen;
+        books_touch(f->b, f->row);
+}
+
 struct egress_row *books_row(struct broker *b, const char *to, bool allowed, const char *why,
                              const char *permit)
 {
@@ -43,13 +51,29 @@ void books_deny(struct broker *b, const char *to, const char *why, const char *p
 }
 
 /* A door leads there, but nobody answered. */
-void books_fail(struct broker *b, const char *to, const char *why)
+struct egress_row *books_fail(struct broker *b, const char *to, const char *why)
 {
         struct egress_row *r = books_row(b, to, true, why, "");
         if (!r)
-                return;
+                return NULL;
         r->connections++;
         books_touch(b, r);
+        return r;
+}
+
+/* In the ledger it stands once: as the outcome of its intent, else in the row of failures; what it was
+ * counted in first has it no more. */
+void books_fail_flow(struct flow *f, const char *why, bool told)
+{
+        struct egress_row *r = books_fail(f->b, f->row_to, why);
+        if (!r)
+                return;
+        struct egress_row *other = told ? r : f->row;
+        if (other) {
+                other->told++;
+                books_touch(f->b, other);
+        }
+        r->reach = (uint8_t) (f->dial.count ? egress_judge(&f->dial.list[0]) : REACH_UNKNOWN);
 }
 
 static struct door_use *use_of(const struct broker *b, const struct door *d)
@@ -80,15 +104,23 @@ int books_enter(struct broker *b, const struct door *d, const char **ret_why)
                 *ret_why = "the limit `effects` is used up";
                 return -1;
         }
+        if (last_hour(&b->all, minute) >= b->limits->value[LIMIT_RATE]) {
+                b->limits_hit |= 1u << LIMIT_RATE;
+                *ret_why = "the limit `rate` is used up for this hour";
+                return -1;
+        }
         if (d->net.cap_per_hour && last_hour(u, minute) >= d->net.cap_per_hour) {
                 *ret_why = "the door's cap for an hour is used up";
                 return -1;
         }
-        if (books_room(b, d, true, 1) == 0) {
-                *ret_why = books_why(b, d, true);
-                return -1;
+        for (int out = 0; out < 2; out++) { /* what cannot be answered need not be asked */
+                if (books_room(b, d, out, 1) == 0) {
+                        *ret_why = books_why(b, d, out);
+                        return -1;
+                }
         }
         b->effects++;
+        b->all.minute_count[minute % 61]++;
         if (d->net.cap_per_hour)
                 u->minute_count[minute % 61]++;
         return 0;
@@ -101,17 +133,16 @@ size_t books_room(const struct broker *b, const struct door *d, bool out, size_t
         uint64_t room = want;
         if (d && d->net.cap_bytes && left(d->net.cap_bytes, use_of(b, d)->bytes) < room)
                 room = left(d->net.cap_bytes, use_of(b, d)->bytes);
-        if (out && left(b->limits->value[LIMIT_EGRESS], b->sent) < room)
-                room = left(b->limits->value[LIMIT_EGRESS], b->sent);
-        return (size_t) room;
+        uint64_t all = out ? left(b->limits->value[LIMIT_EGRESS], b->sent)
+                           : left(b->limits->value[LIMIT_INGRESS], b->received);
+        return (size_t) (all < room ? all : room);
 }
 
 void books_spend(struct broker *b, const struct door *d, bool out, size_t n)
 {
         if (d)
                 use_of(b, d)->bytes += n;
-        if (out)
-                b->sent += n;
+        *(out ? &b->sent : &b->received) += n;
 }
 
 const char *books_why(struct broker *b, const struct door *d, bool out)
@@ -119,6 +150,10 @@ const char *books_why(struct broker *b, const struct door *d, bool out)
         if (out && b->sent >= b->limits->value[LIMIT_EGRESS]) {
                 b->limits_hit |= 1u << LIMIT_EGRESS;
                 return "the limit `egress` is used up";
+        }
+        if (!out && b->received >= b->limits->value[LIMIT_INGRESS]) {
+                b->limits_hit |= 1u << LIMIT_INGRESS;
+                return "the limit `ingress` is used up";
         }
         (void) d;
         return "the door's cap is used up";

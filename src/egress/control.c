@@ -114,7 +114,7 @@ static int start(struct broker *b, const struct egress_order *o, int fd, struct 
         b->stage = o->kind < POLICY_STAGE__COUNT ? (enum policy_stage) o->kind : POLICY_STAGE_MOCK;
         if (jail_identity(o->become, e) < 0 || read_policy(b, fd, e) < 0 || take_policy(b, e) < 0)
                 return -1;
-        if (b->has_names && (b->resolver = resolver_start(e)) < 0)
+        if ((b->resolver = resolver_start(e)) < 0)
                 return -1;
         if (requests_start(b, e) < 0)
                 return -1;
@@ -242,6 +242,7 @@ _Noreturn static void finish(struct broker *b)
                 (void) fcntl(b->ledger_source.fd, F_SETFL, 0);
         ahead_last_words(b);
         control_flush(b);
+        resolver_leave_watchers(b);
         (void) say(b, &m);
         _exit(0);
 }

@@ -16,6 +16,7 @@
 #pragma once
 #include "base/err.h"
 #include "base/limits.h"
+#include "ledger/ledger.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,16 +68,27 @@ enum egress_reach {
         REACH__COUNT
 };
 
+/* How much of what passed was looked at; more is less. TLS that begins later (STARTTLS) is bytes. */
+enum egress_seen {
+        LOOKED_AT_NOTHING = 0,
+        LOOKED_AT_REQUESTS,
+        LOOKED_AT_HELLO,
+        LOOKED_AT_BYTES,
+        LOOKED_AT__COUNT
+};
+const char *egress_seen_name(enum egress_seen s);
+
 /* One destination, or one kind of refusal, with all that happened so far. Text is inert. */
 struct egress_row {
         uint32_t index;  /* a newer message with the same index replaces the older */
         uint8_t allowed; /* with a `why`: a door leads there, but it came to nothing */
         uint8_t reach;   /* enum egress_reach, of what was reached last */
-        uint16_t spare;
+        uint8_t seen;    /* enum egress_seen, the least of all its connections */
+        uint8_t spare;
         uint32_t connections, requests;
         uint64_t sent, received; /* bytes from and to the box */
         uint64_t told_bytes;     /* of them, those of effects that have records of their own */
-        uint32_t told, spare2;   /* such effects */
+        uint32_t told, spare2;   /* such effects, and those that failed: a row of failures has them */
         char to[320];            /* "example.org:443", "GET https://example.org/path" */
         char why[96];            /* refused or failed: one clause */
         char permit[320];        /* refused: the smallest line that would permit it, or "" */
@@ -107,5 +119,8 @@ struct egress_address {
 };
 enum egress_reach egress_judge(const struct egress_address *a);
 const char *egress_reach_name(enum egress_reach r);
+/* Whom an effect reaches, for the ledger: by the host as it was asked for (a name, or an address as text) and
+ * where its address lies, as far as that is known. */
+enum ledger_reach egress_reaches(struct span host, enum egress_reach where);
 /* "192.0.2.1", "2001:db8::1"; returns buf. */
 const char *egress_address_text(const struct egress_address *a, char *buf, unsigned cap);

@@ -55,7 +55,7 @@ void flow_end(struct flow *f, bool reset)
         if (f->state == FLOW_OVER)
                 return;
         f->state = FLOW_OVER;
-        ahead_over(f, reset ? "cut off" : "done", NULL);
+        (void) ahead_over(f, reset ? "cut off" : "done", NULL);
         if (!reset) {
                 reset_on_close(f->client.fd, false);
                 reset_on_close(f->server.fd, false);
@@ -222,9 +222,9 @@ void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
         if (d->count)
                 note_try(f, false);
         if (!f->http) {
-                ahead_over(f, guarded ? "refused: its name leads elsewhere" : why, NULL);
+                bool told = ahead_over(f, guarded ? "refused: its name leads elsewhere" : why, NULL);
                 if (!guarded)
-                        books_fail(f->b, f->row_to, why);
+                        books_fail_flow(f, why, told);
                 flow_end(f, true);
                 return;
         }

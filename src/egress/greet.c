@@ -46,7 +46,7 @@ static struct greeting judge_hello(const struct tls_hello_info *hello, const cha
                 return refuse("the TLS hello names no host", PERMIT_NOTHING);
         if (hello->sni[0] && strcmp(hello->sni, host) != 0)
                 return refuse("the TLS hello names another host", PERMIT_NAMED);
-        return (struct greeting){ .verdict = GREETING_PASSES };
+        return (struct greeting){ .verdict = GREETING_PASSES, .hello = hello->sni[0] != '\0' };
 }
 
 struct greeting greet_judge(struct span bytes, bool ended, const char *host, uint16_t port)

@@ -16,6 +16,7 @@ struct greeting {
         enum greeting_verdict verdict;
         const char *why; /* refused: one clause */
         enum greeting_permit permit;
+        bool hello;      /* passes: a TLS hello named the host */
         char named[256]; /* the host in the hello */
 };
 /* `ended`: no more will come. `host` is canonical and a name, not an address. */

@@ -23,7 +23,40 @@ static const char *const names[] = {
 };
 _Static_assert(sizeof names / sizeof *names == REACH__COUNT, "a name for each");
 
+/* Nobody but oneself, those who share one's network, or somebody with a name: what is not known to be nearer
+ * is the farthest. */
+static const enum ledger_reach whom[] = {
+        [REACH_UNKNOWN] = LEDGER_REACH_NAMED,    [REACH_PUBLIC] = LEDGER_REACH_NAMED,
+        [REACH_LOOPBACK] = LEDGER_REACH_SELF,    [REACH_PRIVATE] = LEDGER_REACH_TENANT,
+        [REACH_SHARED] = LEDGER_REACH_TENANT,    [REACH_LINK] = LEDGER_REACH_TENANT,
+        [REACH_METADATA] = LEDGER_REACH_NAMED,   [REACH_MULTICAST] = LEDGER_REACH_NAMED,
+        [REACH_BROADCAST] = LEDGER_REACH_NAMED,  [REACH_DOCUMENTATION] = LEDGER_REACH_NAMED,
+        [REACH_TRANSLATED] = LEDGER_REACH_NAMED, [REACH_RESERVED] = LEDGER_REACH_NAMED,
+        [REACH_HOST] = LEDGER_REACH_SELF,
+};
+_Static_assert(sizeof whom / sizeof *whom == REACH__COUNT, "somebody for each");
+
+enum ledger_reach egress_reaches(struct span host, enum egress_reach where)
+{
+        static const char local[] = "localhost";
+        size_t n = host.n, k = sizeof local - 1;
+        bool is_local =
+                n >= k && memcmp(host.p + n - k, local, k) == 0 && (n == k || host.p[n - k - 1] == '.');
+        if (where == REACH_UNKNOWN && is_local)
+                return LEDGER_REACH_SELF;
+        return (unsigned) where < REACH__COUNT ? whom[where] : LEDGER_REACH_NAMED;
+}
+
 const char *egress_reach_name(enum egress_reach r) { return (unsigned) r < REACH__COUNT ? names[r] : "?"; }
+
+const char *egress_seen_name(enum egress_seen s)
+{
+        static const char *const seen[] = { [LOOKED_AT_NOTHING] = "nothing",
+                                            [LOOKED_AT_REQUESTS] = "requests",
+                                            [LOOKED_AT_HELLO] = "hello",
+                                            [LOOKED_AT_BYTES] = "bytes" };
+        return (unsigned) s < LOOKED_AT__COUNT ? seen[s] : "?";
+}
 
 struct range {
         const char *net; /* first match counts: single addresses stand before what contains them */

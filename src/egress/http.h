@@ -54,6 +54,8 @@ struct http_credential {
 struct http_grants;
 struct http_grants *http_grants_read(int fd, struct err *e);
 const struct http_credential *http_grants_get(const struct http_grants *x, size_t *ret_count);
+/* Is each door of this policy that names one among the doors it was handed out for? */
+int http_grants_hold(const struct http_grants *x, const struct checked_policy *c, struct err *e);
 void http_grants_free(struct http_grants *x);
 
 /* ---- fixtures ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_flow.c - a client connection: bytes in and out of both sides, the one link upstream, the end.
  * What a request or an answer means is in http_request.c and http_answer.c. */
+#include "egress/http_form.h"
 #include "egress/http_internal.h"
 #include "egress/tls.h"
 
@@ -118,6 +119,7 @@ void http_exchange_end(struct http_flow *f)
         fifo_done(&x->asked);
         fifo_done(&x->record_fields);
         fifo_done(&x->record_body);
+        form_free(x->form);
         *x = (struct http_exchange){ 0 };
         f->request = REQUEST_HEAD;
         f->answer = ANSWER_NONE;

@@ -30,7 +30,8 @@ static bool well_formed(const struct grant *g)
         return g->size == sizeof *g && g->where > GRANT_NOWHERE && g->where < GRANT_WHERE__COUNT &&
                g->length >= GRANT_SECRET_MIN && g->length <= GRANT_SECRET_MAX &&
                ends(g->name, sizeof g->name) && ends(g->field, sizeof g->field) &&
-               ends(g->before, sizeof g->before) && ends(g->after, sizeof g->after);
+               ends(g->before, sizeof g->before) && ends(g->after, sizeof g->after) &&
+               ends(g->scope, sizeof g->scope);
 }
 
 static struct http_credential credential_of(const struct grant *g)
@@ -71,6 +72,40 @@ struct http_grants *http_grants_read(int fd, struct err *e)
         http_grants_free(x);
         (void) err_set(e, ERR_IO, 0, "the vault broke off, or belongs to another cordon");
         return NULL;
+}
+
+/* Is this one of its lines? */
+static bool has_line(const char *scope, const char *line)
+{
+        for (const char *p = scope; (p = strstr(p, line)); p++)
+                if (p == scope || p[-1] == '\n')
+                        return true;
+        return false;
+}
+
+static bool is_granted(const struct http_grants *x, const struct door *d)
+{
+        AUTO_BUF(line);
+        policy_net_scope(d, &line);
+        for (size_t i = 0; i < x->count && !line.failed; i++)
+                if (strcmp(x->record[i].name, d->net.credential) == 0)
+                        return has_line(x->record[i].scope, buf_str(&line));
+        return true; /* not in the vault: http_rules_new() says so */
+}
+
+/* The vault has compared what was asked with what the credential is for; that what is asked for is what this
+ * box has, only its broker can tell. */
+int http_grants_hold(const struct http_grants *x, const struct checked_policy *c, struct err *e)
+{
+        size_t n;
+        const struct door *d = policy_doors(c, &n);
+        for (size_t i = 0; i < n; i++) {
+                if (d[i].kind != DOOR_NET || !d[i].net.credential || is_granted(x, &d[i]))
+                        continue;
+                return err_set(e, ERR_DOOR, 0, "the credential %s was not handed out for the door to %s",
+                               d[i].net.credential, d[i].net.host);
+        }
+        return 0;
 }
 
 const struct http_credential *http_grants_get(const struct http_grants *x, size_t *ret_count)

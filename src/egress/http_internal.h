@@ -245,6 +245,7 @@ enum http_request_state { REQUEST_HEAD = 0, REQUEST_HELD, REQUEST_BODY, REQUEST_
 enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL };
 enum http_link_state { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
 
+struct http_form;
 struct http_exchange { /* one request and its answer; all zero between two */
         char method[40];
         struct http_body request, answer;
@@ -263,6 +264,7 @@ struct http_exchange { /* one request and its answer; all zero between two */
         struct fifo asked; /* the URL, for fixtures */
         struct fifo record_fields, record_body;
         bool recording;
+        struct http_form *form; /* a body that could ask for another method, or NULL */
 };
 
 struct http_flow {

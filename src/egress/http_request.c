@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_request.c - the way up: a request is read, judged, rewritten and sent on. Nothing of it leaves
  * before it is judged. */
+#include "egress/http_form.h"
 #include "egress/http_internal.h"
 
 /* ---- the head ---- */
@@ -108,6 +109,17 @@ static const char *object_to_destination(struct http_flow *f, const struct http_
         return to.allowed && to.door == f->to.door ? NULL : "the door does not cover the Destination header";
 }
 
+/* A form that is posted can ask for another method. Where the door permits them all, it may. */
+static const char *object_to_form(struct http_flow *f)
+{
+        const struct http_head *h = &f->head;
+        const char *why = NULL;
+        bool body = h->chunked || h->length > 0;
+        if (!body || strcmp(f->x.method, "POST") != 0 || !f->to.door->net.methods)
+                return NULL;
+        return form_new(h, &f->x.form, &why) < 0 ? why : NULL;
+}
+
 /* Every reason to say no, in order. NULL: none. */
 static const char *objection(struct http_flow *f, unsigned *ret_status)
 {
@@ -128,7 +140,7 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
         if ((why = object_to_destination(f, &in)))
                 return why;
         *ret_status = 400;
-        if ((why = http_override(&f->head, &f->url)))
+        if ((why = http_override(&f->head, &f->url)) || (why = object_to_form(f)))
                 return why;
         *ret_status = 403;
         if (f->to.tail < 64 && f->url.escaped >> f->to.tail)
@@ -182,6 +194,36 @@ static void put_up(struct http_flow *f, struct span data)
                 fifo_text(&f->upstream.plain, "\r\n");
 }
 
+static bool method_may(void *ctx, const char *method)
+{
+        const struct http_flow *f = ctx;
+        struct http_verdict_in in = {
+                .peer = &f->peer, .tls = f->tls, .method = method, .path = f->url.path
+        };
+        struct http_judgement to;
+        http_judge(f->r, &in, &to);
+        return to.allowed && to.door == f->to.door;
+}
+
+/* Before a server has the last of it: what it has not whole, it does not do. */
+static bool form_is_fine(struct http_flow *f, struct span data, bool end)
+{
+        struct http_exchange *x = &f->x;
+        struct form_judge j = { f, method_may };
+        bool last = end || (x->request.kind == BODY_LENGTH && x->request.left == 0);
+        if (!x->form)
+                return true;
+        if (!form_pass(x->form, data, last, &j)) {
+                http_refuse(f, 403, "the body asks for another method than the request's own", true);
+                return false;
+        }
+        if (last) {
+                form_free(x->form);
+                x->form = NULL;
+        }
+        return true;
+}
+
 /* Placeholders in a body: swapped where the door says so, else the request ends here. */
 static bool body_data(struct http_flow *f, struct span data, bool end)
 {
@@ -189,6 +231,8 @@ static bool body_data(struct http_flow *f, struct span data, bool end)
         const struct http_credential *c = f->to.credential;
         uint64_t fine = c && c->where == HTTP_IN_BODY ? UINT64_C(1) << (c - f->r->in.credentials) : 0;
         x->sent += data.n;
+        if (!form_is_fine(f, data, end))
+                return false;
         scrub_pass(&x->look, data, end, &f->scratch);
         x->abused = x->look.found & ~fine;
         if (x->abused) {

@@ -127,7 +127,7 @@ struct flow {
         char row_to[320];
 };
 
-struct door_use { /* what went through one door */
+struct door_use { /* what went through one door, or all */
         uint64_t bytes;
         uint32_t minute_count[61];
         uint64_t minute; /* the newest minute of the ring */
@@ -165,8 +165,9 @@ struct broker {
         bool watch_paused;
         struct flow *flows, *dead, *again;
         unsigned flow_count, half_open, dns_clients;
-        uint64_t sent; /* bytes from the box, all doors */
+        uint64_t sent, received; /* bytes from and to the box, all doors */
         uint64_t effects;
+        struct door_use all; /* connections and requests of the last hour, all doors */
         uint32_t limits_hit;
         struct egress_row *rows;
         bool *dirty;
@@ -198,8 +199,11 @@ void control_flush(struct broker *b);
 struct egress_row *books_row(struct broker *b, const char *to, bool allowed, const char *why,
                              const char *permit);
 void books_touch(struct broker *b, struct egress_row *r);
+void books_seen(struct flow *f, enum egress_seen seen); /* of its row the least counts */
 void books_deny(struct broker *b, const char *to, const char *why, const char *permit);
-void books_fail(struct broker *b, const char *to, const char *why);
+struct egress_row *books_fail(struct broker *b, const char *to, const char *why);
+/* `told`: its outcome is in the ledger already. */
+void books_fail_flow(struct flow *f, const char *why, bool told);
 /* Counts one connection or request through a door; -1 and why when a budget says no. */
 int books_enter(struct broker *b, const struct door *d, const char **ret_why);
 /* How many bytes may still pass, at most `want`. */
@@ -246,6 +250,7 @@ void relay_done(struct flow *f);
 int resolver_start(struct err *e); /* forks; the socket to it, or -1 */
 void resolver_ask(struct broker *b, struct name *n);
 void resolver_serve(struct broker *b);
+void resolver_leave_watchers(struct broker *b); /* the broker ends next */
 
 /* dns_serve.c */
 void dns_serve_udp(struct broker *b, struct source *s);

@@ -151,6 +151,8 @@ static enum outcome greet(struct flow *f)
         if (g.verdict == GREETING_MORE && poll(&end, 1, 0) == 1)
                 g = greet_judge(bytes, true, f->host, f->port);
         f->greeted = g.verdict == GREETING_PASSES;
+        if (f->greeted && n > 0)
+                books_seen(f, g.hello ? LOOKED_AT_HELLO : LOOKED_AT_BYTES);
         if (g.verdict != GREETING_REFUSED)
                 return f->greeted ? PUMP_MORE : PUMP_IDLE;
         tell_greeting(f, &g);
@@ -196,6 +198,8 @@ void relay_init(struct flow *f)
         f->half[1] = (struct half){ .from = &f->server, .to = &f->client, .pipe = { -1, -1 } };
         f->state = FLOW_RELAYING;
         f->greeted = f->is_address; /* an address that a door names has no name to be held against */
+        if (f->greeted)
+                books_seen(f, LOOKED_AT_BYTES);
         /* What came before we watched is not told again. */
         pump_and_judge(f, &f->half[0], true);
         pump_and_judge(f, &f->half[1], true);

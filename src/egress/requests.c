@@ -141,6 +141,8 @@ int requests_start(struct broker *b, struct err *e)
                                     .stage = b->stage,
                                     .fixtures = b->answers,
                                     .record = b->record >= 0 };
+        if (b->grants && http_grants_hold(b->grants, b->policy, e) < 0)
+                return -1;
         if (b->grants)
                 in.credentials = http_grants_get(b->grants, &in.credential_count);
         if (start_tls(b, &in, e) < 0)
@@ -191,7 +193,7 @@ void requests_target(const struct http_event *e, char *out, size_t cap)
         (void) snprintf(out, cap, "%s%s%s", e->method, e->method[0] ? " " : "", url);
 }
 
-static void tell_ledger(struct flow *f, const struct http_event *e)
+static bool tell_ledger(struct flow *f, const struct http_event *e)
 {
         char result[128];
         if (e->verdict == HTTP_ALLOWED)
@@ -199,14 +201,14 @@ static void tell_ledger(struct flow *f, const struct http_event *e)
         else
                 (void) snprintf(result, sizeof result, "%s: %s",
                                 e->verdict == HTTP_BROKEN ? "broken" : "cut off", e->why);
-        ahead_over(f, result, e);
+        return ahead_over(f, result, e);
 }
 
 static void on_request(void *ctx, const struct http_event *e)
 {
         struct flow *f = ctx;
         char url[288], to[320], permit[320] = "";
-        tell_ledger(f, e);
+        bool told = tell_ledger(f, e);
         if (e->verdict == HTTP_ALLOWED && !e->secret_scrubbed) { /* most of them: nothing to write down */
                 f->b->answered++;
                 if (f->row)
@@ -222,7 +224,7 @@ static void on_request(void *ctx, const struct http_event *e)
                 if (f->row)
                         f->row->requests++;
                 if (e->verdict == HTTP_BROKEN)
-                        books_fail(f->b, f->row_to, e->why);
+                        books_fail_flow(f, e->why, told);
                 return;
         }
         if (e->gap != GAP_NONE && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
@@ -414,6 +416,7 @@ int requests_begin(struct flow *f)
         if (!f->http)
                 return -1;
         f->state = FLOW_RELAYING;
+        books_seen(f, LOOKED_AT_REQUESTS);
         f->client_readable = true;
         requests_drive(f);
         return 0;

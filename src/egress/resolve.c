@@ -106,7 +106,9 @@ _Noreturn static void resolver_main(int line)
         (void) prctl(PR_SET_NAME, "cordon-resolver", 0, 0, 0);
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         (void) signal(SIGCHLD, SIG_DFL);
-        while (wire_recv(line, &q, sizeof q, NULL) == 1) {
+        for (int held = -1; wire_recv(line, &q, sizeof q, &held) == 1;) {
+                if (held >= 0)
+                        continue; /* no question: resolver_leave_watchers() */
                 q.name[sizeof q.name - 1] = '\0';
                 while (count > 0 && waitid(P_ALL, 0, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0) {
                         unsigned before = count;
@@ -185,6 +187,17 @@ void resolver_ask(struct broker *b, struct name *n)
                 return;
         const struct reply none = { .error = EAI_FAIL };
         settle(b, n, &none);
+}
+
+/* Whoever closes a packet socket last waits for every processor, some ten milliseconds, and the keeper waits
+ * for the broker's end. Nobody waits for the resolver's: it holds them until then. */
+void resolver_leave_watchers(struct broker *b)
+{
+        const struct question none = { .id = UINT32_MAX };
+        for (unsigned i = 0; i < 2; i++)
+                if (b->watchers[i] && b->resolver >= 0 &&
+                    wire_send(b->resolver, &none, sizeof none, b->watchers[i]->fd) == 0)
+                        (void) close(b->watchers[i]->fd);
 }
 
 void resolver_serve(struct broker *b)

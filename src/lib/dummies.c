@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/dummies.c - credentials for a box that is learned or tightened: the vault is never asked. The broker
- * gets grants of the right shape whose secret is a dummy too, so that it swaps, refuses and tells as it
- * would; no real secret can be loaded, whatever the policy says. */
+/* lib/dummies.c - credentials for a box that is learned, tightened or mocked: the vault is never asked. The
+ * broker gets grants of the right shape whose secret is a dummy too, so that it swaps, refuses and tells as
+ * it would; no real secret can be loaded, whatever the policy says. */
 #include "base/fd.h"
 #include "learn/learn.h"
 #include "lib/internal.h"
-#include "store/store.h"
 #include "vault/vault.h"
 
 #include <errno.h>
@@ -27,14 +26,8 @@ static bool is_variable(const char *name)
 /* What the vault's entry says of where it goes; it is in the clear, and made by nobody here. */
 static void bind_as_in_vault(struct vault_meta *m)
 {
-        char path[STORE_PATH_MAX], vault[STORE_PATH_MAX + 8];
-        struct err none;
         struct vault_meta known;
-        if (store_path(path, &none) < 0)
-                return;
-        (void) snprintf(vault, sizeof vault, "%s/vault", path);
-        AUTO_FD(dir, open(vault, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-        if (dir >= 0 && vault_meta_load(dir, m->name, &known, &none) == 0)
+        if (vault_meta_peek(m->name, &known) == 0)
                 *m = known;
 }
 
@@ -57,9 +50,23 @@ int lib_dummies_add(struct lib_dummies *d, const char *name, struct err *e)
                 return err_set(e, ERR_USAGE, 0, "%.60s cannot name a credential: letters, digits, . _ and -",
                                name);
         if (d->count == sizeof d->v / sizeof *d->v)
-                return err_set(e, ERR_POLICY, 0, "learning takes %u credentials at most", d->count);
+                return err_set(e, ERR_POLICY, 0, "a box of dummies takes %u credentials at most", d->count);
         (void) snprintf(d->v[d->count++].name, sizeof d->v[0].name, "%s", name);
         return 0;
+}
+
+static void tell(const struct lib_dummies *d, const struct vault_meta *m, const char *shown,
+                 struct vault_told *told)
+{
+        memcpy(told->name, m->name, sizeof told->name);
+        memcpy(told->env, m->env, sizeof told->env);
+        (void) snprintf(told->placeholder, sizeof told->placeholder, "%s", shown);
+        if (!d->in_files)
+                return;
+        memcpy(told->file, m->file, sizeof told->file);
+        memcpy(told->form, m->form, sizeof told->form);
+        if (m->where == GRANT_BASIC)
+                memcpy(told->user, m->field, sizeof told->user);
 }
 
 static void make_grant(const struct lib_dummies *d, const char *name, struct grant *g,
@@ -83,9 +90,7 @@ static void make_grant(const struct lib_dummies *d, const char *name, struct gra
         memcpy(g->after, m.after, sizeof g->after);
         memcpy(g->secret, secret, g->length);
         memcpy(g->placeholder, shown, g->length);
-        memcpy(told->name, m.name, sizeof told->name);
-        memcpy(told->env, m.env, sizeof told->env);
-        (void) snprintf(told->placeholder, sizeof told->placeholder, "%s", shown);
+        tell(d, &m, shown, told);
 }
 
 /* Doors may name others than were asked for: those get a dummy as well. */
@@ -93,7 +98,6 @@ static int collect(const struct cordon_box *b, struct lib_dummies *all, struct e
 {
         size_t n;
         const struct door *d = policy_doors(b->policy->checked, &n);
-        *all = *b->dummies;
         for (size_t i = 0; i < n; i++)
                 if (d[i].kind == DOOR_NET && d[i].net.credential &&
                     lib_dummies_add(all, d[i].net.credential, e) < 0)
@@ -101,9 +105,15 @@ static int collect(const struct cordon_box *b, struct lib_dummies *all, struct e
         return 0;
 }
 
-int lib_dummies_give(struct cordon_box *b, struct err *e)
+int lib_dummies_mock(struct cordon_box *b, struct err *e)
 {
-        struct lib_dummies all;
+        struct lib_dummies d = { .in_files = true };
+        return lib_dummies_begin(&d, NULL, e) < 0 ? -1 : lib_dummies_give(b, &d, e);
+}
+
+int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct err *e)
+{
+        struct lib_dummies all = *d;
         int ends[2];
         if (collect(b, &all, e) < 0)
                 return -1;
@@ -115,10 +125,13 @@ int lib_dummies_give(struct cordon_box *b, struct err *e)
         AUTO_FD(out, ends[1]);
         b->told = calloc(all.count, sizeof *b->told);
         struct grant *g = malloc(sizeof *g);
-        int bad = !b->told || !g || fcntl(out, F_SETPIPE_SZ, 1 << 18) < 0 ? -1 : 0;
+        int bad = !b->told || !g || (all.count * sizeof *g > 65536 && fcntl(out, F_SETPIPE_SZ, 1 << 20) < 0)
+                          ? -1
+                          : 0;
         for (unsigned i = 0; bad == 0 && i < all.count; i++) {
                 make_grant(&all, all.v[i].name, g, &b->told[i]);
-                bad = fd_write_all(out, g, sizeof *g);
+                bad = lib_grant_scope(b, all.v[i].name, g->scope, e) < 0 ? -1
+                                                                         : fd_write_all(out, g, sizeof *g);
         }
         free(g);
         if (bad < 0)

@@ -16,6 +16,20 @@
 enum { PIPE_BYTES = 1 << 20 };
 _Static_assert(PIPE_BYTES > GRANTS_MAX * (int) sizeof(struct grant), "all fit");
 
+int lib_grant_scope(const struct cordon_box *b, const char *name, char ret_scope[GRANT_ASKED], struct err *e)
+{
+        AUTO_BUF(lines);
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_NET && d[i].net.credential && strcmp(d[i].net.credential, name) == 0)
+                        policy_net_scope(&d[i], &lines);
+        if (lines.failed || lines.n >= GRANT_ASKED)
+                return err_set(e, ERR_POLICY, 0, "too many doors name the credential %s", name);
+        memcpy(ret_scope, buf_str(&lines), lines.n + 1);
+        return 0;
+}
+
 static int collect(const struct cordon_box *b, struct vault_request *q, struct err *e)
 {
         size_t n;
@@ -29,7 +43,9 @@ static int collect(const struct cordon_box *b, struct vault_request *q, struct e
                         continue;
                 if (q->count == GRANTS_MAX || strlen(name) >= sizeof q->names[0])
                         return err_set(e, ERR_POLICY, 0, "a box can have %d credentials at most", GRANTS_MAX);
-                memcpy(q->names[q->count++], name, strlen(name) + 1);
+                memcpy(q->names[q->count], name, strlen(name) + 1);
+                if (lib_grant_scope(b, name, q->asked[q->count++], e) < 0)
+                        return -1;
         }
         return 0;
 }
@@ -57,9 +73,9 @@ static int give(struct cordon_box *b, struct vault_request *q, struct err *e)
 int lib_grants(struct cordon_box *b, struct err *e)
 {
         if (b->dummies)
-                return lib_dummies_give(b, e);
+                return lib_dummies_give(b, b->dummies, e);
         if (b->stage == POLICY_STAGE_MOCK)
-                return 0; /* nothing is sent, so nothing is opened */
+                return lib_dummies_mock(b, e); /* nothing is sent, so nothing is opened */
         struct vault_request *q = calloc(1, sizeof *q);
         if (!q)
                 return err_set(e, ERR_MEMORY, 0, "no memory");

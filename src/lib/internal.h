@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/internal.h - the bodies behind cordon.h's handles. */
 #pragma once
+#include "base/grant.h"
 #include "box/box.h"
 #include "cordon.h"
 #include "policy/policy.h"
@@ -15,12 +16,13 @@ struct cordon_policy {
         bool from_file; /* a file was given: nothing is opened by default */
 };
 
-/* Credentials of a box that is learned: never the vault's (dummies.c). */
+/* Credentials of a box that is learned or mocked: never the vault's (dummies.c). */
 struct lib_dummies {
         uint8_t seed[32];
+        bool in_files; /* also in the files where tools look for them: the stage mock */
         struct {
                 char name[NAME_MAX_BYTES];
-        } v[16];
+        } v[GRANTS_MAX];
         unsigned count;
 };
 
@@ -87,10 +89,18 @@ void lib_prepare_ledger(struct cordon_box *b);
 char *lib_slurp(const char *path, size_t *ret_len, struct err *e);
 char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e);
 
+/* vault.c: lints that need the vault; they read bindings, and open nothing. */
+int lib_vault_notes(const struct checked_policy *c, void (*each)(void *ctx, const struct policy_note *n),
+                    void *ctx, struct err *e);
+
+/* grants.c: the doors that name this credential, as policy_net_scope() writes them. */
+int lib_grant_scope(const struct cordon_box *b, const char *name, char ret_scope[GRANT_ASKED], struct err *e);
+
 /* dummies.c */
 int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err *e);
 int lib_dummies_add(struct lib_dummies *d, const char *name, struct err *e);
-int lib_dummies_give(struct cordon_box *b, struct err *e);
+int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct err *e);
+int lib_dummies_mock(struct cordon_box *b, struct err *e); /* for the doors' credentials, in the stage mock */
 
 /* grants.c: has the vault write what doors name into b->grants. */
 int lib_grants(struct cordon_box *b, struct err *e);

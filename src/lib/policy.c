@@ -201,29 +201,42 @@ int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e)
 
 /* ---- views ---- */
 
-static void notes_text(const struct checked_policy *c, struct buf *out, bool json)
+struct notes_out {
+        struct buf *out;
+        bool json;
+        unsigned count;
+};
+
+static void note_text(void *ctx, const struct policy_note *t)
+{
+        struct notes_out *o = ctx;
+        char at[256];
+        if (!o->json) {
+                buf_printf(o->out, "%s: %s: %s\n", policy_place(&t->at, at, sizeof at), t->code, t->text);
+                return;
+        }
+        buf_printf(o->out, "%s{\"code\":\"%s\",\"level\":\"%c\",\"file\":", o->count++ ? "," : "", t->code,
+                   t->level);
+        buf_json(o->out, span_str(t->at.file));
+        buf_printf(o->out, ",\"line\":%u,\"column\":%u,\"text\":", t->at.line, t->at.column);
+        buf_json(o->out, span_str(t->text));
+        buf_putc(o->out, '}');
+}
+
+static int notes_text(const struct checked_policy *c, struct buf *out, bool json, struct err *e)
 {
         size_t n;
-        char at[256];
+        struct notes_out o = { out, json, 0 };
         const struct policy_note *notes = policy_notes(c, &n);
         if (json)
                 buf_putc(out, '[');
-        for (size_t i = 0; i < n; i++) {
-                const struct policy_note *t = &notes[i];
-                if (!json) {
-                        buf_printf(out, "%s: %s: %s\n", policy_place(&t->at, at, sizeof at), t->code,
-                                   t->text);
-                        continue;
-                }
-                buf_printf(out, "%s{\"code\":\"%s\",\"level\":\"%c\",\"file\":", i ? "," : "", t->code,
-                           t->level);
-                buf_json(out, span_str(t->at.file));
-                buf_printf(out, ",\"line\":%u,\"column\":%u,\"text\":", t->at.line, t->at.column);
-                buf_json(out, span_str(t->text));
-                buf_putc(out, '}');
-        }
+        for (size_t i = 0; i < n; i++)
+                note_text(&o, &notes[i]);
+        if (lib_vault_notes(c, note_text, &o, e) < 0)
+                return -1;
         if (json)
                 buf_puts(out, "]\n");
+        return 0;
 }
 
 char *lib_give(struct buf *b, struct err *e)
@@ -265,10 +278,12 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
                 buf_printf(&out, "%s\n", policy_digest(p->checked));
                 break;
         case CORDON_VIEW_NOTES:
-                notes_text(p->checked, &out, false);
+                if (notes_text(p->checked, &out, false, to_err(e)) < 0)
+                        return NULL;
                 break;
         case CORDON_VIEW_NOTES_JSON:
-                notes_text(p->checked, &out, true);
+                if (notes_text(p->checked, &out, true, to_err(e)) < 0)
+                        return NULL;
                 break;
         }
         return lib_give(&out, to_err(e));

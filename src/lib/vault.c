@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TTL_MOST_S = 50 * 365 * 86400 }; /* far from overflow; what a class may live is far less */
+
 static int text(char *to, size_t cap, const char *from, const char *what, struct err *e)
 {
         if (strlen(from) >= cap)
@@ -48,7 +50,7 @@ static int read_meta(const cordon_credential *c, struct vault_meta *m, struct er
                 return -1;
         m->live = !c->test;
         m->created = clock_wall_s();
-        m->expires = c->ttl_s ? m->created + (int64_t) c->ttl_s : 0;
+        m->expires = m->created + (c->ttl_s ? (int64_t) c->ttl_s : vault_life_most(m->live));
         m->max_uses = c->max_uses;
         vault_meta_print(m, &line);
         struct err why;
@@ -85,7 +87,12 @@ static int read_protect(const cordon_credential *c, struct vault_request *q, str
 static int fill(struct vault_request *q, enum vault_op op, const cordon_credential *c, struct err *e)
 {
         q->op = op;
+        if (c->ttl_s > TTL_MOST_S)
+                return err_set(e, ERR_USAGE, 0, "this lifetime has no end");
+        q->ttl_s = (int64_t) c->ttl_s;
         if ((op == VAULT_ADD ? read_meta(c, &q->meta, e) : read_name(c, &q->meta, e)) < 0)
+                return -1;
+        if (c->scope && vault_scope_read(c->scope, q->meta.scope, e) < 0)
                 return -1;
         if (c->secret_env && text(q->from_env, sizeof q->from_env, c->secret_env, "variable", e) < 0)
                 return -1;
@@ -128,6 +135,8 @@ static void binding(const struct vault_meta *m, struct buf *out)
                 buf_printf(out, "%s %s", vault_where_name((enum grant_where) m->where), m->field);
         if (m->file[0])
                 buf_printf(out, ", in ~/%s", m->file);
+        for (const char *p = m->scope; *p; p += strcspn(p, "\n") + 1)
+                buf_printf(out, "%s%.*s", p > m->scope ? ", " : ", for ", (int) strcspn(p, "\n"), p);
 }
 
 static void each(void *ctx, const struct vault_meta *m)

@@ -167,7 +167,7 @@ void net_print(const struct net_dest *d, struct buf *out); /* the destination al
 /* ---- tables (names.c) ---- */
 struct limit_row {
         const char *name;
-        enum { UNIT_MS, UNIT_BYTES, UNIT_COUNT } unit;
+        enum { UNIT_MS, UNIT_BYTES, UNIT_COUNT, UNIT_PER_HOUR } unit;
         uint64_t fallback; /* the finite default */
         uint64_t most;
 };

@@ -152,8 +152,8 @@ static void door(struct json_out *o, const struct door *d)
 
 /* In the byte order of their names, which is not the order of the enum. */
 static const enum limit_key limits_by_name[] = {
-        LIMIT_CPU,    LIMIT_DISK,   LIMIT_EFFECTS, LIMIT_EGRESS, LIMIT_FILES,
-        LIMIT_MEMORY, LIMIT_OUTPUT, LIMIT_PROCS,   LIMIT_TIME,
+        LIMIT_CPU,    LIMIT_DISK,   LIMIT_EFFECTS, LIMIT_EGRESS, LIMIT_FILES, LIMIT_INGRESS,
+        LIMIT_MEMORY, LIMIT_OUTPUT, LIMIT_PROCS,   LIMIT_RATE,   LIMIT_TIME,
 };
 _Static_assert(COUNT(limits_by_name) == LIMIT_KEY__COUNT, "each limit once");
 

@@ -256,17 +256,20 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
 {
         const struct limit_row *row = limit_row(k);
         struct span s = span_str(t->text);
+        if (row->unit == UNIT_PER_HOUR && s.n > 2 && memcmp(s.p + s.n - 2, "/h", 2) == 0)
+                s.n -= 2;
         int bad = row->unit == UNIT_MS      ? str_to_ms(s, ret_value)
                   : row->unit == UNIT_BYTES ? str_to_size(s, ret_value)
                                             : str_to_u64(s, ret_value);
+        static const char *const forms[] = { [UNIT_MS] = "write 500ms, 5s, 10m, 2h or 1d",
+                                             [UNIT_BYTES] = "write 64K, 256M or 2G",
+                                             [UNIT_COUNT] = "write a whole number",
+                                             [UNIT_PER_HOUR] = "write 2000/h" };
         char most[32];
         if (bad < 0) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is no value for `limit %s`", show_text(t->text).text,
                                row->name);
-                return err_hint(r->e, "%s",
-                                row->unit == UNIT_MS      ? "write 500ms, 5s, 10m, 2h or 1d"
-                                : row->unit == UNIT_BYTES ? "write 64K, 256M or 2G"
-                                                          : "write a whole number");
+                return err_hint(r->e, "%s", forms[row->unit]);
         }
         if (*ret_value == 0)
                 return fail_at(r->e, &t->at, "`limit %s` cannot be zero", row->name);

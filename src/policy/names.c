@@ -26,7 +26,9 @@ static const struct limit_row limits[] = {
         [LIMIT_DISK] = { "disk", UNIT_BYTES, GIB, GIB << 20 },
         [LIMIT_OUTPUT] = { "output", UNIT_BYTES, GIB / 4, GIB << 20 },
         [LIMIT_EGRESS] = { "egress", UNIT_BYTES, GIB, GIB << 20 },
+        [LIMIT_INGRESS] = { "ingress", UNIT_BYTES, 16 * GIB, GIB << 20 },
         [LIMIT_EFFECTS] = { "effects", UNIT_COUNT, 100000, UINT64_C(1) << 40 },
+        [LIMIT_RATE] = { "rate", UNIT_PER_HOUR, 100000, UINT64_C(1) << 40 },
 };
 _Static_assert(COUNT(limits) == LIMIT_KEY__COUNT, "a row for each limit");
 
@@ -101,6 +103,9 @@ char *limit_print(enum limit_key k, uint64_t value, char buf[32])
                 return str_from_size(value, buf);
         case UNIT_COUNT:
                 (void) snprintf(buf, 32, "%llu", (unsigned long long) value);
+                return buf;
+        case UNIT_PER_HOUR:
+                (void) snprintf(buf, 32, "%llu/h", (unsigned long long) value);
                 return buf;
         }
         return buf;

@@ -34,11 +34,13 @@ enum limit_key {
         LIMIT_CPU,      /* ms, all processes of the box together */
         LIMIT_MEMORY,   /* bytes */
         LIMIT_PROCS,
-        LIMIT_FILES,  /* open descriptors of one process */
-        LIMIT_DISK,   /* bytes of private files */
-        LIMIT_OUTPUT, /* bytes of stdout and stderr together */
-        LIMIT_EGRESS, /* bytes */
+        LIMIT_FILES,   /* open descriptors of one process */
+        LIMIT_DISK,    /* bytes of private files */
+        LIMIT_OUTPUT,  /* bytes of stdout and stderr together */
+        LIMIT_EGRESS,  /* bytes that leave */
+        LIMIT_INGRESS, /* bytes that come in */
         LIMIT_EFFECTS,
+        LIMIT_RATE, /* of them, those of any hour */
         LIMIT_KEY__COUNT
 };
 
@@ -299,6 +301,9 @@ void policy_put_token(struct buf *out, const char *text);
 void policy_limit_line(enum limit_key k, uint64_t value, struct buf *out);
 /* One door as a line, without a newline. */
 void policy_door_line(const struct door *d, struct buf *out);
+/* Where a net door leads and with which methods, as a line with its newline: without `net`, credential, caps
+ * and end. One form for who hands a credential out and who holds its use against that. */
+void policy_net_scope(const struct door *d, struct buf *out);
 
 /* ---- views ---- */
 /* Every door in words, then the worst that a hostile guest could do with them, in sentences. */

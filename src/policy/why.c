@@ -104,6 +104,18 @@ void policy_line_cost(const struct effect *f, struct buf *out)
 void policy_put_token(struct buf *out, const char *text) { show_token(out, text); }
 void policy_door_line(const struct door *d, struct buf *out) { show_door(d, out); }
 
+void policy_net_scope(const struct door *d, struct buf *out)
+{
+        struct door plain = *d;
+        AUTO_BUF(line);
+        plain.net.credential = NULL;
+        plain.net.cap_bytes = plain.net.cap_per_hour = 0;
+        plain.until = 0;
+        show_door(&plain, &line);
+        out->failed = out->failed || line.failed;
+        buf_printf(out, "%s\n", buf_str(&line) + strlen("net "));
+}
+
 /* ---- the door that came nearest, when the decision names none ---- */
 
 static size_t shared_components(const char *a, const char *b)

@@ -25,7 +25,8 @@ enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes
         X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR)                     \
         X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \
         X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)       \
-        X("limit", "KEY VALUE...", "time cpu memory procs files disk output egress effects", line_limit, 0)  \
+        X("limit", "KEY VALUE...", "time cpu memory procs files disk output egress ingress effects rate",    \
+          line_limit, 0)                                                                                     \
         X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                 \
         X("expect", "allow|deny EFFECT", "a test of the policy, held at load", line_expect, 0)
 

@@ -26,6 +26,17 @@ static int no_such(const char *name, struct err *e)
         return err_hint(e, "`cordon vault list` shows them; `cordon vault add %s` makes it", name);
 }
 
+int vault_meta_peek(const char *name, struct vault_meta *ret_meta)
+{
+        char path[STORE_PATH_MAX], vault[STORE_PATH_MAX + 8];
+        struct err none;
+        if (store_path(path, &none) < 0)
+                return -1;
+        (void) snprintf(vault, sizeof vault, "%s/vault", path);
+        AUTO_FD(dir, open(vault, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+        return dir < 0 ? -1 : vault_meta_load(dir, name, ret_meta, &none);
+}
+
 int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, struct err *e)
 {
         char file[GRANT_NAME + 3], line[META_MAX];

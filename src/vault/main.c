@@ -132,37 +132,47 @@ static int open_entry(struct work *w, const char *name, struct vault_meta *m, st
 static int do_add(struct work *w, struct err *e)
 {
         w->q.meta.created = clock_wall_s();
-        return read_secret(w, e) < 0 ? -1 : seal_entry(w, false, e);
+        w->q.meta.ttl_count = 0;
+        return vault_life_judge(&w->q.meta, e) < 0 || read_secret(w, e) < 0 ? -1 : seal_entry(w, false, e);
 }
 
 static int do_rotate(struct work *w, struct err *e)
 {
         struct vault_meta m;
-        if (open_entry(w, w->q.meta.name, &m, e) < 0 || read_secret(w, e) < 0)
+        if (open_entry(w, w->q.meta.name, &m, e) < 0)
                 return -1;
-        int64_t now = clock_wall_s();
-        if (m.expires) /* it lives on for as long as it did */
-                m.expires = now + (m.expires - m.created);
-        m.created = now;
+        vault_life_renew(&m, w->q.ttl_s, clock_wall_s());
+        if (w->q.meta.scope[0])
+                memcpy(m.scope, w->q.meta.scope, sizeof m.scope);
+        if (vault_life_judge(&m, e) < 0 || read_secret(w, e) < 0)
+                return -1;
         w->q.meta = m;
         return seal_entry(w, true, e);
 }
 
-static int give_one(struct work *w, const char *name, struct err *e)
+/* What is asked for, held against what it is for, before anything is handed out. The binding is
+ * authenticated: it has just opened the secret. */
+static int may_give(const struct work *w, const char *name, const char *asked, const struct vault_meta *m,
+                    struct err *e)
 {
-        struct vault_meta m;
-        struct grant *g = &w->grant;
-        if (open_entry(w, name, &m, e) < 0)
-                return -1;
-        if (m.live && !w->q.stage_live) {
+        if (m->live && !w->q.stage_live) {
                 (void) err_set(e, ERR_DOOR, 0,
                                "the credential %s is a live one and does not load in this stage", name);
                 return err_hint(e, "add one of class test under this name, or run with --stage live");
         }
-        if (m.expires && m.expires <= clock_wall_s()) {
+        if (m->expires && m->expires <= clock_wall_s()) {
                 (void) err_set(e, ERR_DOOR, 0, "the credential %s has expired", name);
                 return err_hint(e, "cordon vault rotate %s", name);
         }
+        return vault_scope_judge(name, m->scope, asked, e);
+}
+
+static int give_one(struct work *w, const char *name, const char *asked, struct err *e)
+{
+        struct vault_meta m;
+        struct grant *g = &w->grant;
+        if (open_entry(w, name, &m, e) < 0 || may_give(w, name, asked, &m, e) < 0)
+                return -1;
         *g = (struct grant){ .size = sizeof *g,
                              .where = (uint16_t) m.where,
                              .live = (uint16_t) m.live,
@@ -173,6 +183,7 @@ static int give_one(struct work *w, const char *name, struct err *e)
         memcpy(g->field, m.field, sizeof g->field);
         memcpy(g->before, m.before, sizeof g->before);
         memcpy(g->after, m.after, sizeof g->after);
+        memcpy(g->scope, asked, sizeof g->scope);
         memcpy(g->secret, w->secret, w->length);
         if (seal_random(w->random, w->length) < 0)
                 return err_set(e, ERR_INTERNAL, 0, "no random bytes");
@@ -198,9 +209,11 @@ static int do_give(struct work *w, struct err *e)
 {
         (void) fcntl(VAULT_FD_GRANTS, F_SETPIPE_SZ,
                      1 << 20); /* so that nobody has to read at the same time */
-        for (uint32_t i = 0; i < w->q.count; i++)
-                if (give_one(w, w->q.names[i], e) < 0)
+        for (uint32_t i = 0; i < w->q.count; i++) {
+                w->q.names[i][GRANT_NAME - 1] = w->q.asked[i][GRANT_ASKED - 1] = '\0';
+                if (give_one(w, w->q.names[i], w->q.asked[i], e) < 0)
                         return -1;
+        }
         return 0;
 }
 

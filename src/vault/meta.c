@@ -88,6 +88,18 @@ int vault_header_read(const char *text, struct vault_meta *m, struct err *e)
         return 0;
 }
 
+static void print_scope(const char *scope, struct buf *out)
+{
+        buf_puts(out, ",\"for\":[");
+        for (const char *p = scope; *p;) {
+                size_t n = strcspn(p, "\n");
+                buf_puts(out, p > scope ? "," : "");
+                buf_json(out, span_of(p, n));
+                p += n + (p[n] == '\n');
+        }
+        buf_putc(out, ']');
+}
+
 void vault_meta_print(const struct vault_meta *m, struct buf *out)
 {
         const struct {
@@ -106,8 +118,13 @@ void vault_meta_print(const struct vault_meta *m, struct buf *out)
                 buf_printf(out, "%s\"%s\":", i ? "," : "", texts[i].key);
                 buf_json(out, span_str(texts[i].text));
         }
-        buf_printf(out, ",\"created\":%lld,\"expires\":%lld,\"max_uses\":%llu}", (long long) m->created,
+        buf_printf(out, ",\"created\":%lld,\"expires\":%lld,\"max_uses\":%llu", (long long) m->created,
                    (long long) m->expires, (unsigned long long) m->max_uses);
+        print_scope(m->scope, out);
+        buf_puts(out, ",\"ttl_was\":[");
+        for (unsigned i = 0; i < m->ttl_count; i++)
+                buf_printf(out, "%s%lld", i ? "," : "", (long long) m->ttl_was[i]);
+        buf_puts(out, "]}");
 }
 
 static int take_text(const struct json *o, const char *key, char *to, size_t cap)
@@ -131,6 +148,37 @@ static int take_number(const struct json *o, const char *key, int64_t *ret)
         return 0;
 }
 
+static int take_scope(const struct json *o, struct vault_meta *m)
+{
+        const struct json *v = json_get(o, "for");
+        size_t at = 0;
+        if (v && v->type != JSON_ARRAY)
+                return -1;
+        for (const struct json *x = v ? v->child : NULL; x; x = x->next) {
+                if (x->type != JSON_STRING || x->len == 0 || x->len + 2 > sizeof m->scope - at ||
+                    memchr(x->str, '\n', x->len) || memchr(x->str, '\0', x->len))
+                        return -1;
+                memcpy(m->scope + at, x->str, x->len);
+                at += x->len;
+                m->scope[at++] = '\n';
+        }
+        m->scope[at] = '\0';
+        return 0;
+}
+
+static int take_ttls(const struct json *o, struct vault_meta *m)
+{
+        const struct json *v = json_get(o, "ttl_was");
+        if (v && v->type != JSON_ARRAY)
+                return -1;
+        for (const struct json *x = v ? v->child : NULL; x; x = x->next) {
+                if (x->type != JSON_INT || x->integer < 0 || m->ttl_count == VAULT_TTLS)
+                        return -1;
+                m->ttl_was[m->ttl_count++] = x->integer;
+        }
+        return 0;
+}
+
 static int read_object(const struct json *o, struct vault_meta *m)
 {
         char where[16], class[16];
@@ -144,7 +192,8 @@ static int read_object(const struct json *o, struct vault_meta *m)
             take_text(o, "before", m->before, sizeof m->before) < 0 ||
             take_text(o, "after", m->after, sizeof m->after) < 0 ||
             take_text(o, "class", class, sizeof class) < 0 || take_number(o, "created", &m->created) < 0 ||
-            take_number(o, "expires", &m->expires) < 0 || take_number(o, "max_uses", &uses) < 0)
+            take_number(o, "expires", &m->expires) < 0 || take_number(o, "max_uses", &uses) < 0 ||
+            take_scope(o, m) < 0 || take_ttls(o, m) < 0)
                 return -1;
         m->max_uses = (uint64_t) uses;
         m->live = strcmp(class, "test") != 0; /* what is not test is live: the one with more to lose */

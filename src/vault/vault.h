@@ -16,6 +16,8 @@
 
 #define VAULT_PROGRAM "cordon-vault"
 
+enum { VAULT_TTLS = 3 };
+
 struct vault_meta {
         char name[GRANT_NAME];
         char env[GRANT_NAME];  /* the variable that gets the placeholder; "": none */
@@ -26,6 +28,9 @@ struct vault_meta {
         uint32_t live;
         int64_t created, expires;
         uint64_t max_uses;
+        char scope[GRANT_SCOPE];     /* net doors that it is for, one a line; "": any */
+        int64_t ttl_was[VAULT_TTLS]; /* lifetimes before the last rotations, oldest first; 0: for ever */
+        unsigned ttl_count;
 };
 
 /* Letters, digits, "._-"; does not begin with a dot. */
@@ -42,10 +47,35 @@ const char *vault_where_name(enum grant_where w);
 void vault_meta_print(const struct vault_meta *m, struct buf *out);
 int vault_meta_parse(struct span line, struct vault_meta *ret_meta, struct err *e);
 
+/* ---- life.c: lifetimes, and what a vault owes ---- */
+int64_t vault_life_most(bool live); /* seconds that a class may live */
+int vault_life_judge(const struct vault_meta *m, struct err *e);
+/* A rotation: the lifetime begins again; ttl 0: as long as it was. */
+void vault_life_renew(struct vault_meta *m, int64_t ttl, int64_t now);
+enum vault_debt {
+        VAULT_DEBT_LIFETIME = 0, /* longer than its class may live */
+        VAULT_DEBT_GROWTH,       /* longer at each of its last three rotations */
+        VAULT_DEBT_EXPIRED,
+        VAULT_DEBT_UNBOUND, /* for no destination in particular */
+        VAULT_DEBT__COUNT
+};
+bool vault_owes(const struct vault_meta *m, enum vault_debt d, int64_t now);
+const char *vault_debt_name(enum vault_debt d);
+void vault_debt_print(const struct vault_meta *m, enum vault_debt d, struct buf *out);
+void vault_debt_next(const struct vault_meta *m, enum vault_debt d, struct buf *out); /* what to type */
+
+/* ---- scope.c: what a credential is for ---- */
+/* Net doors with methods, one a line, into their canonical form. */
+int vault_scope_read(const char *lines, char ret_scope[GRANT_SCOPE], struct err *e);
+/* May a credential for `scope` be handed out for the doors in `asked`? -1 and the door that is too much. */
+int vault_scope_judge(const char *name, const char *scope, const char *asked, struct err *e);
+
 /* ---- the directory ---- */
 int vault_dir(struct err *e); /* made where it is missing */
 int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, struct err *e);
 int vault_remove(const char *name, struct err *e);
+/* The binding of one entry, of a vault that is there; nothing is made. -1: it is not. */
+int vault_meta_peek(const char *name, struct vault_meta *ret_meta);
 /* The binding of one entry. */
 int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, struct err *e);
 
@@ -75,12 +105,14 @@ struct vault_request { /* of fixed size; no secret in it */
         uint32_t op;
         uint32_t protect;          /* ADD to an empty vault; else as it is */
         uint32_t has_passphrase;   /* there is a descriptor for it; else the terminal is asked */
-        struct vault_meta meta;    /* ADD, ROTATE (the name) */
+        struct vault_meta meta;    /* ADD, ROTATE (the name, and another scope) */
         char from_env[GRANT_NAME]; /* the secret is in this variable, not in descriptor 0 */
         char key_file[1024];
+        int64_t ttl_s;       /* ROTATE: another lifetime; 0: as it was */
         uint32_t stage_live; /* GIVE: the stage is live */
         uint32_t count;      /* GIVE */
         char names[GRANTS_MAX][GRANT_NAME];
+        char asked[GRANTS_MAX][GRANT_ASKED]; /* the doors that name it: policy_net_scope(), one a line */
 };
 
 /* One placeholder, for the keeper: what the box may see. */

@@ -5,6 +5,9 @@ sink() { tail -n 1 "$T/lab/sink.log" 2>/dev/null; }
 # until COMMAND...: waits up to 5 s for it to hold
 until_so() { for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$@" >/dev/null 2>&1 && return 0; sleep 0.25; done; return 1; }
 
+# told FILTER: of the last run's effects on the network that are over, as the ledger has them
+told() { $who "$CORDON" log --json 2>/dev/null | jq -c --arg run "$(json .run)" 'select(.run == $run and .phase == "outcome" and (.kind == "net" or .kind == "request"))' | jq -r "$1"; }
+
 # A door that closes, at the next full minute; the rest of the test runs meanwhile.
 now=$(date +%s)
 closes=$(((now / 60 + 1) * 60))
@@ -34,6 +37,27 @@ for who in root as_user; do
         box $who --net 'web.test:7004 cap 1M' --net web.test:80 --run "$T/client" -- sh -c "$T/client web.test 7004 drain >/dev/null; $T/client web.test 7004 drain >/dev/null; curl -sS http://web.test/x"
         is "$who: another door has its own" "$(cat "$T/out")" "GET /x 0"
 
+        # What comes in, all doors together: a door's cap does not widen it, and a second door is no second budget.
+        box $who --net 'web.test:7004 cap 8M' --ingress 2M --run "$T/client" -- "$T/client" web.test 7004 drain
+        is "$who: limit ingress is kept to the byte" "$(row web.test:7004 allow received)" 2097152
+        ok "$who: and no more reaches the program" test "$(cat "$T/out")" -le 2097152
+        is "$who: its refusal is told" "$(row web.test:7004 deny why)" "the limit \`ingress\` is used up"
+        is "$who: it is named in the result" "$(json '.limits_hit | join(" ")')" ingress
+        has "$who: with the line that gives more" "$(json '[.denials[] | select(.code == "limit") | .permit] | join(" ")')" "limit ingress 4M"
+        has "$who: and at the end of the run" "$(cat "$T/err")" "limits that were reached: ingress"
+        is "$who: and in the ledger" "$($who "$CORDON" log --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target')" ingress
+        box $who --net web.test:7004 --net 'http://web.test/** GET' --limit 'ingress 1M' --run "$T/client" -- \
+                sh -c "$T/client web.test 7004 drain >/dev/null; curl -sS -m 5 http://web.test/x"
+        hasnt "$who: nothing comes in through another door then" "$(cat "$T/out")" "GET /x"
+        box $who --net 'http://web.test/** GET' --limit 'ingress 1M' -- sh -c 'curl -sS -m 9 http://web.test/bytes/3000000 | wc -c'
+        ok "$who: an answer is cut at it" test "$(cat "$T/out")" -le 1048576
+        is "$who: and counted to the byte" "$(json '[.net.destinations[] | select(.verdict == "allow") | .received] | add')" 1048576
+
+        box $who --net web.test:80 --net 'http://web.test:8000/** GET' --rate 3/h -- \
+                sh -c 'for i in 1 2; do curl -s -m 5 http://web.test/$i; curl -s -m 5 http://web.test:8000/$i; done; true'
+        is "$who: limit rate, all doors together" "$(json '[.net.destinations[] | select(.why == "the limit `rate` is used up for this hour") | .connections] | add')" 1
+        has "$who: named" "$(json '.limits_hit | join(" ")')" rate
+
         box $who --net 'web.test:80 cap 3/h' -- sh -c 'for i in 1 2 3 4 5; do curl -s -m 5 http://web.test/$i; done; true'
         is "$who: a cap for the hour lets so many through" "$(wc -l <"$T/out")" 3
         ok "$who: and refuses the rest" test "$(row web.test:80 deny connections)" -ge 2
@@ -46,6 +70,18 @@ for who in root as_user; do
         is "$who: of 40 calls to a host that fails it sees 8" "$(row closed.test:7999 failed connections)" 8
         ok "$who: the rest end at once, and say why" test "$(json '[.net.destinations[] | select(.why == "it failed 8 times in a row and is left alone for a moment")][0].connections')" -ge 32
         is "$who: others are served" "$(cat "$T/out")" "GET /other 0"
+
+        # What failed stands once in the ledger, whether it had an intent or not, and says whom it would have reached.
+        for try in 'named closed.test:7999 http://closed.test:7999/' 'named http://closed.test:7999/** http://closed.test:7999/' \
+                'self 127.0.0.1:1 http://127.0.0.1:1/' 'self http://127.0.0.1:1/** http://127.0.0.1:1/'; do
+                # shellcheck disable=SC2086
+                set -- $try
+                box $who --net "$2" -- curl -s -m 5 "$3"
+                is "$who: a vain try at $2 is one record" "$(told '[.count // 1] | add') $(told .reach)" "1 $1"
+        done
+        # A private address that a door names is the network's one shares, with an intent or without.
+        box $who --net 10.0.0.9:80 -- curl -s -m 5 http://10.0.0.9/
+        is "$who: a private address is a tenant's" "$(told .reach | sort -u)" tenant
 
         # The end of the run.
         : >"$T/lab/hold.log"
@@ -87,6 +123,17 @@ kill -9 $run
 wait $run 2>/dev/null
 for p in $family; do
         ok "a killed keeper leaves no process of its own ($p)" until_so sh -c "! kill -0 ${p%:*} 2>/dev/null"
+done
+
+# A run that ends by itself waits for no slow close, and leaves nobody either: the resolver, who has it, ends alone.
+"$CORDON" run --net web.test:7005 --run "$T/client" --limit 'time 1s' -- "$T/client" web.test 7005 hold >"$T/out" 2>&1 </dev/null 9>&- &
+run=$!
+until_so grep -q held "$T/out"
+family=$(below $run)
+wait $run
+has "the resolver was there" "$family" cordon-resolver
+for p in $family; do
+        ok "an ended run leaves no process ($p)" until_so sh -c "! kill -0 ${p%:*} 2>/dev/null"
 done
 
 # More doors than listeners.

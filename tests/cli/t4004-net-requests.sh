@@ -42,6 +42,14 @@ for who in root as_user; do
         is "$who: an escaped slash below a door goes as it came, and nowhere else" "$(grep '^GET' "$T/out")" "GET /a/@scope%2Fname 0"
         box $who $http -- curl -sS -m 10 -H 'X-HTTP-Method-Override: DELETE' http://web.test/a/x
         is "$who: a header that asks for another method is refused" "$(row 'GET http://web.test/a/x' deny why)" "a header asks for another method than the request's own"
+        # The same in a form, in parts and in JSON: the server never has the whole of it.
+        for form in '-d _method=DELETE' '-d a=b&%5Fmethod=delete' '-F _method=DELETE' '--json {"_method":"DELETE"}'; do
+                # shellcheck disable=SC2086
+                box $who --net 'http://web.test/a/** GET POST' -- curl -sS -m 10 $form http://web.test/a/x
+                is "$who: $form is judged as what it asks for" "$(cat "$T/out")" "cordon: the body asks for another method than the request's own"
+        done
+        box $who --net 'http://web.test/a/** POST DELETE' -- curl -sS -m 10 -d _method=DELETE http://web.test/a/x
+        is "$who: and passes where the door permits that" "$(cat "$T/out")" "POST /a/x 14"
         box $who $http -- curl -sS -m 10 -H 'Host: four.test' http://web.test/a/x
         hasnt "$who: another Host is refused" "$(cat "$T/out")" "GET /a/x"
         box $who $http -- bash -c 'exec 3<>/dev/tcp/web.test/80; printf "SSH-2.0-x\r\n\r\n" >&3; head -c 12 <&3'
@@ -76,6 +84,9 @@ for who in root as_user; do
         ok "$who: a cap on bytes cuts a request" test "$(cat "$T/out")" -lt 1048577
         box $who --net web.test:443 -- curl -sS -m 10 https://web.test/raw
         is "$who: a raw door leaves TLS alone" "$(cat "$T/out")" "GET /raw 0"
+        # What was looked at is told: TLS that begins in the middle, as of mail servers, is bytes to us.
+        box $who --net web.test:443 --net 'http://web.test/** GET' --net web.test:7 -- bash -c 'curl -sSk -m 10 https://web.test/raw http://web.test/x; exec 3<>/dev/tcp/web.test/7; printf "STARTTLS\r\n" >&3; head -n 1 <&3'
+        is "$who: how much was looked at is told" "$(row web.test:443 allow seen) $(row web.test:80 allow seen) $(row web.test:7 allow seen)" "hello requests bytes"
         # A raw door leaves TLS alone, but the hello must name the door's host: many hosts share an address.
         box $who --net web.test:443 -- curl -sS -m 10 --connect-to six.test:443:web.test:443 https://six.test/raw
         hasnt "$who: fronting: another name in the hello is refused at a raw door" "$(cat "$T/out")" "GET /raw"

@@ -33,6 +33,19 @@ for who in root as_user; do
         printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault add once --env ONCE --max-uses 1 >"$T/out" 2>&1
         box $who --net "http://web.test/** GET with once" -- sh -c 'for i in 1 2; do curl -sS -m 10 http://web.test/$i; done'
         has "$who: a credential that is used up is told as such" "$(json '[.denials[] | select(.code == "credential")][0].what')" "used up"
+        # What it is for is sealed with it: a door that is broader gets nothing, and nothing runs.
+        printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault add narrow --env NARROW --for 'http://web.test/repos/** GET' >"$T/out" 2>&1
+        box $who --net 'http://web.test/repos/a GET with narrow' -- curl -sS -m 10 http://web.test/repos/a
+        has "$who: a narrower door gets it" "$(cat "$T/out")" "GET /repos/a"
+        for wide in 'http://web.test/** GET' 'http://web.test/repos/** GET POST' 'http://web.test/repos/**' 'http://four.test/repos/** GET' 'https://web.test/repos/** GET'; do
+                lab_anew
+                box $who --net "$wide with narrow" -- sh -c 'echo ran; curl -sS -m 10 http://web.test/repos/a'
+                is "$who: a door to $wide does not" "$status $(cat "$T/out") $(grep -c "the credential narrow is not for this door: net $(printf %s "$wide" | sed 's/[*.]/\\&/g')" "$T/err")" "125  1"
+        done
+        is "$who: and nothing was reached" "$(lab_packets | grep -c tcp)" 0
+        box $who --net 'http://web.test/repos/a GET with narrow' --net 'http://web.test/x GET with narrow' -- echo ran
+        is "$who: one good door does not carry another" "$status $(cat "$T/out")" "125 "
+
         box $who --net "http://web.test/** with nobody" -- true
         is "$who: a door whose credential is not in the vault stops the start" $status 125
         has "$who: and says what to type" "$(cat "$T/err")" "cordon vault add nobody"

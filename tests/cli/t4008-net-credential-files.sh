@@ -48,8 +48,17 @@ key=ghp_"
         has "$who: and that is told" "$(json '[.net.destinations[].why // ""] | join(";")')" "placeholder"
         box $who --net 'http://*.wild.test/** with net' -- sh -c 'cat ~/.netrc | wc -c'
         is "$who: a wildcard has no host to write down" "$(cat "$T/out")" 0
-        box $who --net 'http://web.test/** with net' --stage mock -- sh -c 'ls -A ~ | wc -l'
-        is "$who: the stage mock opens no vault, and has no such file" "$(cat "$T/out")" 0
+        # The stage mock gives what the others give, and opens no vault for it: the placeholders are of dummies.
+        printf '%s\n' '{"method":"GET","url":"http://web.test/netrc","status":200,"headers":[],"body":"recorded\n"}' >"$T/answers" && chmod 644 "$T/answers"
+        mv "$home/cordon" "$home/away"
+        box $who --net 'http://web.test/** GET with net' --net 'http://four.test/** GET with env' --stage mock --answers "$T/answers" -- \
+                sh -c 'cat ~/.netrc; curl -n -sS -m 5 http://web.test/netrc; curl -sS -m 5 http://four.test/$(sed "s/.* //" ~/.netrc)'
+        mv "$home/away" "$home/cordon"
+        is "$who: the stage mock has the file, without the key of the vault" "$status $(grep -c '^machine web.test login robot password ........' "$T/out")" "0 1"
+        has "$who: and recorded answers" "$(cat "$T/out")" recorded
+        hasnt "$who: but no secret" "$(cat "$T/out")" Q9zz
+        has "$who: its placeholder is held where it belongs, too" "$(json '[.net.destinations[].why // ""] | join(";")')" "placeholder"
+        is "$who: another in each run" "$(for i in 1 2; do box $who --net 'http://web.test/** GET with net' --stage mock -- sh -c "cat ~/.netrc"; cat "$T/out"; done | sort -u | wc -l)" 2
         for args in '--box-file .unknown' '--box-file ../x --form {}' '--box-file /etc/passwd --form {}' '--box-file a/../b --form {}' '--box-file a//b --form {}' \
                 '--box-file . --form {}' '--box-file a/ --form {}' '--box-file .netrc --form none' '--form {}'; do
                 # shellcheck disable=SC2086

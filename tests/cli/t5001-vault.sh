@@ -51,7 +51,7 @@ has "a short secret is refused" "$(cat "$T/err")" "8 to 4096"
 "$CORDON" vault add odd --from-command 'echo something-long; exit 3' 2>"$T/err"
 is "a command that fails gives no secret" "$?" 125
 for args in 'a/b' '.hidden' '--header nonsense x' '--header Host:{} x' '--query a&b x' '--class prod x' '--ttl 5 x' '--max-uses 0 x' \
-        '--env 1X x' '--protect magic x' '--query q --basic u x' '--from-env NOT_SET_ANYWHERE x' '--passphrase-fd 77 x'; do
+        '--env 1X x' '--ttl 91d x' '--class test --ttl 366d x' '--for nonsense x' '--for api.test:443 x' '--protect magic x' '--query q --basic u x' '--from-env NOT_SET_ANYWHERE x' '--passphrase-fd 77 x'; do
         # shellcheck disable=SC2086
         printf %s "$secret" | "$CORDON" vault add $args >"$T/out" 2>"$T/err"
         is "vault add $args is refused" "$? $(grep -c 'cordon: error: ' "$T/err") $(grep -c "$secret" "$T/err")" "125 1 0"
@@ -70,6 +70,42 @@ printf %s another-secret-for-it | "$CORDON" vault rotate by-file 2>"$T/err"
 is "a binding that somebody changed does not open" "$? $(grep -c 'does not open' "$T/err")" "125 1"
 ok "rm of two" "$CORDON" vault rm by-file by-env
 hasnt "and they are gone" "$("$CORDON" vault list)" "by-"env
+
+# ---- lifetimes: each has one, no longer than its class may live, and what grows is owed ----
+life() { "$CORDON" vault list --json | jq -r --arg n "$1" '.[] | select(.name == $n) | .expires - .created | . / 3600 | floor'; }
+if command -v jq >/dev/null; then
+        is "a live one lives 90 days if nothing is said" "$(life in-body)" 2160
+        printf %s "$secret" | "$CORDON" vault add tester --class test
+        is "a test one 365" "$(life tester)" 8760
+        printf %s "$secret" | "$CORDON" vault add creeping --ttl 1h --for 'https://api.test/repos/** GET' --for '@mail/send POST'
+        is "a rotation may change it" "$(for ttl in 2h 3h 4h; do printf %s "$secret" | "$CORDON" vault rotate creeping --ttl $ttl; life creeping; done | xargs)" "2 3 4"
+        is "what it is for stays" "$("$CORDON" vault list --json | jq -c '.[] | select(.name == "creeping") | .for')" '["https://api.test/repos/** GET","@mail/send POST"]'
+        "$CORDON" vault audit >"$T/out" 2>&1
+        is "three times longer is a debt, and audit says so by its status" "$? $(grep -c 'creeping: its lifetime grew at each of its last three rotations: 1h, 2h, 3h, 4h' "$T/out")" "1 1"
+        is "with what to type" "$("$CORDON" vault audit --json | jq -r '.[] | select(.name == "creeping") | .debt + " " + .next_steps[0]')" "growth cordon vault rotate creeping --ttl 1h"
+        is "one that is for nothing in particular is told" "$("$CORDON" vault audit --json | jq -r '.[] | select(.name == "tester") | .debt')" unbound
+        printf %s "$secret" | "$CORDON" vault rotate creeping --ttl 91d 2>"$T/err"
+        is "a rotation cannot pass the class either" "$? $(grep -c 'lives 90d at most, not 91d' "$T/err")" "125 1"
+        printf 'use none\nnet https://api.test/repos/** GET with creeping\nexpect deny read /etc\n' >"$T/p.cordon"
+        has "check warns of growth" "$("$CORDON" check "$T/p.cordon")" "p.cordon:2:5: W130: the credential creeping: its lifetime grew"
+        is "for programs, too" "$("$CORDON" check --json "$T/p.cordon" | jq -r '.[] | select(.code == "W130") | .level')" W
+        # An entry of before, with no end: audit and check read it in the clear, nobody has to open it.
+        cp "$T/state/vault/c.creeping" "$T/kept"
+        sed -i '1s/"expires":[0-9]*/"expires":0/' "$T/state/vault/c.creeping"
+        "$CORDON" check "$T/p.cordon" >"$T/out" 2>"$T/err"
+        is "a lifetime over the class's fails the check" "$? $(grep -c 'E129: the credential creeping: it lives for ever, and class live may live 90d' "$T/err")" "125 1"
+        has "with what to type" "$(cat "$T/err")" "cordon vault rotate creeping --ttl 90d"
+        cp "$T/kept" "$T/state/vault/c.creeping"
+        is "a rotation in step ends the debt" "$(printf %s "$secret" | "$CORDON" vault rotate creeping --ttl 1h; "$CORDON" vault audit --json | jq -r '[.[] | select(.debt == "growth")] | length')" 0
+        sed -i '1s#/repos/#/#' "$T/state/vault/c.creeping"
+        printf %s "$secret" | "$CORDON" vault rotate creeping 2>"$T/err"
+        is "a scope that somebody widened does not open" "$? $(grep -c 'does not open' "$T/err")" "125 1"
+        ok "rm of those" "$CORDON" vault rm creeping tester
+        "$CORDON" check "$T/p.cordon" >"$T/out" 2>&1
+        is "a credential that is not here is no fault of the policy" "$?" 0
+else
+        skip "lifetimes" "jq is not installed"
+fi
 
 # ---- a passphrase ----
 CORDON_STATE=$T/state2

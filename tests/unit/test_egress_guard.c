@@ -128,7 +128,45 @@ static void test_guard__every_reach_has_a_name(void)
         CHECK_STR(egress_reach_name(REACH__COUNT), "?");
 }
 
+static void test_guard__whom_an_effect_reaches_has_one_answer(void)
+{
+        static const struct {
+                const char *host;
+                enum egress_reach where;
+                enum ledger_reach whom;
+        } table[] = {
+                { "example.org", REACH_UNKNOWN, LEDGER_REACH_NAMED },
+                { "example.org", REACH_PUBLIC, LEDGER_REACH_NAMED },
+                { "example.org", REACH_PRIVATE, LEDGER_REACH_TENANT },
+                { "example.org", REACH_LOOPBACK, LEDGER_REACH_SELF },
+                { "localhost", REACH_UNKNOWN, LEDGER_REACH_SELF },
+                { "a.localhost", REACH_UNKNOWN, LEDGER_REACH_SELF },
+                { "localhost", REACH_LOOPBACK, LEDGER_REACH_SELF },
+                { "localhost", REACH_PUBLIC, LEDGER_REACH_NAMED }, /* where it led counts, not what it says */
+                { "localhost", REACH_PRIVATE, LEDGER_REACH_TENANT },
+                { "notlocalhost", REACH_UNKNOWN, LEDGER_REACH_NAMED },
+                { "localhost.evil.example", REACH_UNKNOWN, LEDGER_REACH_NAMED },
+                { "", REACH_UNKNOWN, LEDGER_REACH_NAMED },
+                { "10.0.0.1", REACH_PRIVATE, LEDGER_REACH_TENANT },
+                { "100.64.0.1", REACH_SHARED, LEDGER_REACH_TENANT },
+                { "fe80::1", REACH_LINK, LEDGER_REACH_TENANT },
+                { "127.0.0.1", REACH_LOOPBACK, LEDGER_REACH_SELF },
+                { "9.9.9.9", REACH_HOST, LEDGER_REACH_SELF },
+                { "169.254.169.254", REACH_METADATA, LEDGER_REACH_NAMED },
+                { "224.0.0.1", REACH_MULTICAST, LEDGER_REACH_NAMED },
+                { "::ffff:10.0.0.1", REACH_TRANSLATED, LEDGER_REACH_NAMED },
+                { "x", REACH__COUNT, LEDGER_REACH_NAMED },
+        };
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+                enum ledger_reach got = egress_reaches(span_str(table[i].host), table[i].where);
+                if (got != table[i].whom)
+                        printf("# %s, %s\n", table[i].host, egress_reach_name(table[i].where));
+                CHECK_INT(got, table[i].whom);
+        }
+}
+
 static const struct test_case cases[] = {
+        CASE(test_guard__whom_an_effect_reaches_has_one_answer),
         CASE(test_guard__every_row_holds),
         CASE(test_guard__an_address_of_this_host_is_not_public),
         CASE(test_guard__zero_is_not_public),

@@ -17,7 +17,7 @@ static const char *const policies[] = {
         "use none\nsock /run/a.sock \"/run/b c\"?\nin a max 1K as text\nin b as json\nout a as image\nout c "
         "max 3G as binary\n",
         "doc \"say \\\"hi\\\" \\\\ #no\"\nlimit time 90s cpu 1500ms memory 100M procs 3 files 9 disk 1T "
-        "output 5 egress 1K effects 7\n"
+        "output 5 egress 1K ingress 2K effects 7 rate 5/h\n"
         "wall namespace without landlock cgroup\nexpect deny read {home}\nexpect deny net GET "
         "https://x.example/a?b=c\nexpect deny run \"any\"\n",
         "{\"box\":\"x\",\"doc\":\"d\",\"use\":[\"base/python3\"],\"doors\":[{\"read\":\"/a\",\"except\":[\"/"
@@ -103,7 +103,8 @@ static void test_forms__the_canonical_json_is_pinned(void)
                   "{\"cap\":\"1M\",\"methods\":[\"GET\"],\"net\":\"https://h.example/**\",\"with\":\"k\"},"
                   "{\"as\":\"binary\",\"in\":\"x\",\"max\":\"64M\"}],\"limit\":{\"cpu\":\"1h\",\"disk\":"
                   "\"1G\",\"effects\":\"100000\",\"egress\":\"1G\","
-                  "\"files\":\"1024\",\"memory\":\"2G\",\"output\":\"256M\",\"procs\":\"256\",\"time\":"
+                  "\"files\":\"1024\",\"ingress\":\"16G\",\"memory\":\"2G\",\"output\":\"256M\",\"procs\":"
+                  "\"256\",\"rate\":\"100000/h\",\"time\":"
                   "\"1h\"},\"use\":[],\"wall\":\"auto\",\"without\":[]}");
         policy_checked_free(c);
 }

@@ -119,10 +119,15 @@ static void test_load__limits_are_finite_and_have_units(void)
                       "write 64K, 256M or 2G");
         check_refused("limit procs 5K\n", "t:1:13: \"5K\" is no value for `limit procs`",
                       "write a whole number");
+        check_refused("limit rate 5/m\n", "t:1:12: \"5/m\" is no value for `limit rate`", "write 2000/h");
+        check_refused("limit rate /h\n", "t:1:12: \"/h\" is no value for `limit rate`", "write 2000/h");
+        check_refused("limit effects 5/h\n", "t:1:15: \"5/h\" is no value for `limit effects`",
+                      "write a whole number");
+        check_refused("limit ingress 0\n", "t:1:15: `limit ingress` cannot be zero", NULL);
         check_refused("limit time 99999d\n", "t:1:12: `limit time` can be at most 3650d", NULL);
         struct checked_policy *c = load("box a\n");
-        static const uint64_t want[] = { 3600000, 3600000,   UINT64_C(2) << 30, 256,   1024,
-                                         1 << 30, 256 << 20, 1 << 30,           100000 };
+        static const uint64_t want[] = { 3600000,   3600000, UINT64_C(2) << 30,  256,    1024,  1 << 30,
+                                         256 << 20, 1 << 30, UINT64_C(16) << 30, 100000, 100000 };
         for (int k = 0; c && k < LIMIT_KEY__COUNT; k++) {
                 CHECK_INT(policy_limits(c)->value[k], want[k]);
                 CHECK(!policy_limits(c)->stated[k]);

@@ -3,7 +3,7 @@
  * the test's own. */
 #include "base/fd.h"
 #include "egress/http_internal.h"
-#include "harness.h"
+#include "test_policy_common.h"
 #include "vault/seal.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static char state[256];
@@ -55,6 +56,7 @@ static struct vault_request request(enum vault_op op, const char *name)
         (void) snprintf(q.meta.name, sizeof q.meta.name, "%s", name);
         (void) snprintf(q.meta.env, sizeof q.meta.env, "TOKEN");
         (void) snprintf(q.key_file, sizeof q.key_file, "%.200s/keys/vault.key", state);
+        q.meta.expires = (int64_t) time(NULL) + 3600;
         return q;
 }
 
@@ -66,11 +68,13 @@ static int add(struct vault_request *q, const char *secret, const char *passphra
         return vault_work(q, in, pass, e);
 }
 
-static int give(const char *name, bool live, const char *passphrase, struct vault_told *told,
-                struct http_grants **ret, struct err *e)
+static int give_for(const char *asked, const char *name, bool live, const char *passphrase,
+                    struct vault_told *told, struct http_grants **ret, struct err *e)
 {
-        struct vault_request q = { .stage_live = live, .count = 1 };
+        static struct vault_request q;
+        q = (struct vault_request){ .stage_live = live, .count = 1 };
         int p[2];
+        (void) snprintf(q.asked[0], sizeof q.asked[0], "%s", asked);
         (void) snprintf(q.names[0], sizeof q.names[0], "%s", name);
         CHECK_INT(pipe2(p, O_CLOEXEC), 0);
         AUTO_FD(pass, passphrase ? pipe_of(passphrase) : -1);
@@ -79,10 +83,23 @@ static int give(const char *name, bool live, const char *passphrase, struct vaul
         int r = vault_give(&q, p[1], pass, told, e);
         (void) close(p[1]);
         struct err ignored;
-        if (r == 0)
-                *ret = http_grants_read(p[0], &ignored);
+        *ret = http_grants_read(p[0], &ignored);
         (void) close(p[0]);
+        size_t n = 0;
+        if (r < 0 && *ret) { /* nothing went out */
+                (void) http_grants_get(*ret, &n);
+                http_grants_free(*ret);
+                *ret = NULL;
+        }
+        CHECK_INT(n, 0);
         return r;
+}
+
+#define DOOR "https://api.test/** GET\n"
+static int give(const char *name, bool live, const char *passphrase, struct vault_told *told,
+                struct http_grants **ret, struct err *e)
+{
+        return give_for(DOOR, name, live, passphrase, told, ret, e);
 }
 
 static void test_vault__a_secret_in_and_to_the_broker(void)
@@ -299,7 +316,7 @@ static void test_vault__a_broker_that_is_gone_ends_the_giving(void)
         struct err e;
         begin();
         struct vault_request q = request(VAULT_ADD, "a"),
-                             w = { .stage_live = 1, .count = 1, .names = { "a" } };
+                             w = { .stage_live = 1, .count = 1, .names = { "a" }, .asked = { DOOR } };
         CHECK_INT(add(&q, "first-secret", NULL, &e), 0);
         int p[2];
         CHECK_INT(pipe2(p, O_CLOEXEC), 0);
@@ -309,6 +326,228 @@ static void test_vault__a_broker_that_is_gone_ends_the_giving(void)
         CHECK(e.what[0] != '\0');
         (void) close(p[1]);
         end();
+}
+
+/* A keeper with a bug, or a policy that grew: what is asked for is more than what it is for. Nothing goes
+ * out. */
+static void test_vault__no_more_is_handed_out_than_it_is_for(void)
+{
+        static struct vault_told told;
+        static const struct {
+                const char *asked;
+                bool given;
+        } rows[] = {
+                { "https://api.test/repos/** GET POST\n", true },
+                { "https://api.test/repos/** GET\n", true },
+                { "https://api.test/repos/a POST\n", true },
+                { "https://api.test/repos/a/** GET\nhttps://api.test/repos/b POST\n", true },
+                { "@mail/send POST\n", true },
+                { "https://api.test/repos/** GET DELETE\n", false }, /* a method more */
+                { "https://api.test/repos/**\n", false },            /* every method */
+                { "https://api.test/** GET\n", false },              /* a path more */
+                { "https://api.test/repos2/** GET\n", false },
+                { "https://api.test/Repos/** GET\n", false },
+                { "https://evil.test/repos/** GET\n", false }, /* another host */
+                { "https://api.test.evil.test/repos/** GET\n", false },
+                { "https://*.test/repos/** GET\n", false },
+                { "https://api.test:8443/repos/** GET\n", false }, /* another port */
+                { "http://api.test/repos/** GET\n", false },       /* in the clear */
+                { "api.test:443\n", false },                       /* bytes */
+                { "@other/send POST\n", false },                   /* another place */
+                { "@mail/** POST\n", false },
+                { "https://api.test/repos/** GET\nhttps://evil.test/** GET\n", false }, /* one of two */
+                { "https://evil.test/** GET\nhttps://api.test/repos/** GET\n", false },
+                { "https://api.test/repos/../** GET\n", false }, /* what cannot be read */
+                { "nonsense\n", false },
+                { "\n", false },
+                { "", false },
+        };
+        struct http_grants *g;
+        struct err e;
+        begin();
+        struct vault_request q = request(VAULT_ADD, "gh");
+        CHECK_INT(vault_scope_read("https://api.test/repos/** POST GET\n@mail/send POST\n", q.meta.scope, &e),
+                  0);
+        CHECK_INT(add(&q, "some-secret-1", NULL, &e), 0);
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                int r = give_for(rows[i].asked, "gh", true, NULL, &told, &g, &e);
+                if ((r == 0) != rows[i].given)
+                        printf("# %s: %s\n", rows[i].asked, e.what);
+                CHECK_INT(r == 0, rows[i].given);
+                CHECK_INT(g != NULL, rows[i].given);
+                CHECK(rows[i].given || e.code == ERR_DOOR);
+                http_grants_free(g);
+        }
+        /* Without a scope any door will do, but there must be one. */
+        struct vault_request any = request(VAULT_ADD, "any");
+        CHECK_INT(add(&any, "some-secret-1", NULL, &e), 0);
+        CHECK_INT(give_for("https://evil.test/** GET\n", "any", true, NULL, &told, &g, &e), 0);
+        http_grants_free(g);
+        CHECK_INT(give_for("", "any", true, NULL, &told, &g, &e), -1);
+        end();
+}
+
+/* The other side: a broker whose policy has more doors than the vault was asked for does not start. */
+static void test_grants__a_policy_with_more_doors_than_were_granted_does_not_hold(void)
+{
+        static const struct {
+                const char *asked, *policy;
+                bool holds;
+        } rows[] = {
+                { DOOR, "net https://api.test/** GET with gh cap 5M cap 9/h until 2099-01-01\n", true },
+                { DOOR "https://b.test/x POST\n", "net https://b.test/x POST with gh\n", true },
+                { DOOR, "net https://other.test/** with nobody\nnet https://api.test/** GET with gh\n",
+                  true },
+                { DOOR, "net https://other.test/** GET\n", true }, /* has none */
+                { DOOR, "net https://api.test/** GET POST with gh\n", false },
+                { DOOR, "net https://api.test/x GET with gh\n",
+                  false }, /* narrower, and not what was asked */
+                { DOOR, "net https://evil.test/** GET with gh\n", false },
+                { DOOR, "net https://api.test/** GET with gh\nnet https://evil.test/** GET with gh\n",
+                  false },
+                { "xhttps://api.test/** GET\n", "net https://api.test/** GET with gh\n", false },
+                { "https://api.test/** GET", "net https://api.test/** GET with gh\n", false },
+                { "", "net https://api.test/** GET with gh\n", false },
+        };
+        static struct grant g;
+        struct err e;
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                int p[2];
+                char text[512];
+                g = (struct grant){
+                        .size = sizeof g, .where = GRANT_HEADER, .length = 10, .name = "gh", .field = "f"
+                };
+                (void) snprintf(g.scope, sizeof g.scope, "%s", rows[i].asked);
+                (void) snprintf(text, sizeof text, "use none\n%s", rows[i].policy);
+                CHECK_INT(pipe2(p, O_CLOEXEC), 0);
+                CHECK_INT(fd_write_all(p[1], &g, sizeof g), 0);
+                (void) close(p[1]);
+                struct http_grants *x = http_grants_read(p[0], &e);
+                (void) close(p[0]);
+                struct checked_policy *c = load(text);
+                CHECK(x && c);
+                int r = x && c ? http_grants_hold(x, c, &e) : -2;
+                if (r != (rows[i].holds ? 0 : -1))
+                        printf("# %s", rows[i].policy);
+                CHECK_INT(r, rows[i].holds ? 0 : -1);
+                http_grants_free(x);
+                policy_checked_free(c);
+        }
+}
+
+static void test_scope__only_destinations_with_methods(void)
+{
+        static const struct {
+                const char *lines, *scope;
+        } rows[] = {
+                { "https://A.Test/x/**  post get", NULL },
+                { "https://a.test/x/** POST GET", "https://a.test/x/** GET POST\n" },
+                { "@p/** PUT\nhttps://b.test/", "https://b.test/\n@p/** PUT\n" },
+                { "a.test:443", NULL },
+                { "https://a.test/ GET with key", NULL },
+                { "https://a.test/ GET cap 5M", NULL },
+                { "https://a.test/ until 2099-01-01", NULL },
+                { "https://a.test/../b", NULL },
+                { "", NULL },
+                { "\n\n", NULL },
+        };
+        char scope[GRANT_SCOPE];
+        struct err e;
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                e = (struct err){ 0 };
+                int r = vault_scope_read(rows[i].lines, scope, &e);
+                if ((r == 0) != (rows[i].scope != NULL))
+                        printf("# %s: %s\n", rows[i].lines, e.what);
+                CHECK_INT(r == 0, rows[i].scope != NULL);
+                if (r == 0)
+                        CHECK_STR(scope, rows[i].scope);
+                else
+                        CHECK(e.what[0]);
+        }
+}
+
+static void test_life__a_class_has_a_longest_lifetime(void)
+{
+        enum { DAY = 86400 };
+        static const struct {
+                int64_t ttl;
+                bool live, good;
+        } rows[] = {
+                { 90 * DAY, true, true },   { 90 * DAY + 1, true, false },
+                { 365 * DAY, false, true }, { 365 * DAY + 1, false, false },
+                { 0, true, false }, /* for ever */
+                { 0, false, false },        { 1, true, true },
+        };
+        struct err e;
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                struct vault_meta m = { .name = "n", .live = rows[i].live, .created = 1000 };
+                m.expires = rows[i].ttl ? m.created + rows[i].ttl : 0;
+                e = (struct err){ 0 };
+                CHECK_INT(vault_life_judge(&m, &e), rows[i].good ? 0 : -1);
+                CHECK_INT(vault_owes(&m, VAULT_DEBT_LIFETIME, 0), !rows[i].good);
+                CHECK(rows[i].good ||
+                      (strstr(e.what, rows[i].live ? "90d" : "365d") && strstr(e.hint, "rotate n")));
+        }
+        begin();
+        struct vault_request q = request(VAULT_ADD, "a");
+        q.meta.expires = (int64_t) time(NULL) + 91 * DAY;
+        CHECK_INT(add(&q, "some-secret-1", NULL, &e), -1);
+        CHECK(strstr(e.what, "lives 90d at most"));
+        q.meta.expires = 0;
+        CHECK_INT(add(&q, "some-secret-1", NULL, &e), -1);
+        end();
+}
+
+static void test_life__growth_over_three_rotations_is_a_debt(void)
+{
+        static const struct {
+                int64_t ttl[5]; /* the first is the one it was added with; 0: as it was */
+                bool grew;
+        } rows[] = {
+                { { 10, 20, 30, 40 }, true },  { { 10, 20, 30, 30 }, false }, { { 10, 10, 20, 30 }, false },
+                { { 40, 30, 20, 10 }, false }, { { 10, 20, 30, 0 }, false },  { { 5, 4, 6, 7, 8 }, true },
+                { { 5, 6, 7, 8, 3 }, false },
+        };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                struct vault_meta m = { .name = "n", .created = 1000, .expires = 1000 + rows[i].ttl[0] };
+                for (unsigned k = 1; k < 5 && (k < 4 || rows[i].ttl[k]); k++)
+                        vault_life_renew(&m, rows[i].ttl[k], 2000 * k);
+                CHECK_INT(vault_owes(&m, VAULT_DEBT_GROWTH, 0), rows[i].grew);
+        }
+        struct vault_meta old = { .name = "n", .live = 1, .created = 1000 }; /* of before: for ever */
+        vault_life_renew(&old, 0, 5000);
+        CHECK_INT(old.expires - old.created, vault_life_most(true));
+}
+
+/* What is sealed comes back whole, and entries of before have neither scope nor past. */
+static void test_meta__scope_and_past_are_kept(void)
+{
+        struct vault_meta m = request(VAULT_ADD, "a").meta, back;
+        struct err e;
+        AUTO_BUF(line);
+        CHECK_INT(vault_scope_read("https://a.test/\"x\" GET\n@p/** PUT", m.scope, &e),
+                  -1); /* no quotes in URLs */
+        CHECK_INT(vault_scope_read("https://a.test/x GET\n@p/** PUT", m.scope, &e), 0);
+        vault_life_renew(&m, 7200, 5000);
+        vault_life_renew(&m, 0, 6000);
+        vault_meta_print(&m, &line);
+        CHECK_INT(vault_meta_parse(buf_span(&line), &back, &e), 0);
+        CHECK(memcmp(&m, &back, sizeof m) == 0);
+        CHECK_INT(back.ttl_count, 2);
+        static const char *const bad[] = { "\"for\":[1]",         "\"for\":\"x\"",
+                                           "\"for\":[\"a\\nb\"]", "\"for\":[\"\"]",
+                                           "\"ttl_was\":[-1]",    "\"ttl_was\":[1,2,3,4]",
+                                           "\"ttl_was\":[\"1\"]", "\"ttl_was\":1",
+                                           "\"created\":1" /* good: neither is there */ };
+        for (size_t i = 0; i < COUNT(bad); i++) {
+                char text[600];
+                (void) snprintf(text, sizeof text,
+                                "{\"name\":\"n\",\"env\":\"\",\"where\":\"body\",\"field\":\"\",\"before\":"
+                                "\"\",\"after\":\"\","
+                                "\"class\":\"live\",%s\"expires\":0,\"max_uses\":0,%s}",
+                                strstr(bad[i], "created") ? "" : "\"created\":1,", bad[i]);
+                CHECK_INT(vault_meta_parse(span_str(text), &back, &e), i + 1 < COUNT(bad) ? -1 : 0);
+        }
 }
 
 static void test_grants__broken_records_are_refused(void)
@@ -428,6 +667,12 @@ static void test_seal__opens_only_whole(void)
 int main(void)
 {
         static const struct test_case cases[] = {
+                CASE(test_vault__no_more_is_handed_out_than_it_is_for),
+                CASE(test_grants__a_policy_with_more_doors_than_were_granted_does_not_hold),
+                CASE(test_scope__only_destinations_with_methods),
+                CASE(test_life__a_class_has_a_longest_lifetime),
+                CASE(test_life__growth_over_three_rotations_is_a_debt),
+                CASE(test_meta__scope_and_past_are_kept),
                 CASE(test_vault__a_secret_in_and_to_the_broker),
                 CASE(test_vault__live_ones_stay_out_of_other_stages_and_old_ones_out_of_all),
                 CASE(test_vault__what_was_changed_does_not_open),

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http_form.c - a form or a JSON object that is posted can ask for another method than the request's
+ * own: many frameworks take `_method=DELETE` out of it. Such a member is found, wherever the body is cut, and
+ * its value handed to who judges methods. Forms as browsers send them (escaped, in parts) and the members of
+ * a JSON object; what is compressed is not seen. Pure. */
+#include "egress/http_form.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+enum { VALUE_MAX = 24, BOUNDARY_MAX = 200, LINE_MAX_BYTES = 1024 };
+enum form_kind { FORM_NONE = 0, FORM_ESCAPED, FORM_JSON, FORM_PARTS };
+enum { LOW_ASCII = 0x80 };
+
+struct form_name { /* "_method", however it is spelled: frameworks take ' ' and '.' for '_', and several for
+                      one */
+        unsigned n;
+        bool begun, other;
+};
+
+struct http_form {
+        enum form_kind kind;
+        struct form_name name;
+        bool is_method; /* what comes now is its value */
+        char value[VALUE_MAX];
+        unsigned value_n;
+        bool too_long;
+        bool in_value, name_over; /* escaped */
+        int escape, high;         /* escaped: characters of a %xx that are still to come */
+        unsigned depth;           /* JSON */
+        bool object, expects_key, in_key, in_string, escaped;
+        unsigned unicode_left, unicode;
+        bool in_head, disposition; /* parts */
+        unsigned value_lines;
+        char boundary[BOUNDARY_MAX];
+        size_t boundary_n;
+        char line[LINE_MAX_BYTES];
+        size_t line_n;
+        bool line_cut;
+};
+
+/* ---- names and values ---- */
+
+static void name_add(struct form_name *m, uint8_t c)
+{
+        static const char word[] = "method";
+        c = c == ' ' || c == '.' || c == '+' ? '_' : c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+        if (m->n == 0 && c == '_')
+                m->begun = true;
+        else if (!m->begun || m->n == sizeof word - 1 || c != (uint8_t) word[m->n++])
+                m->other = true;
+}
+
+static bool name_is_method(const struct form_name *m)
+{
+        return m->begun && !m->other && m->n == sizeof "method" - 1;
+}
+
+static void value_add(struct http_form *f, uint8_t c)
+{
+        if (f->value_n == 0 && (c == ' ' || c == '\t'))
+                return;
+        if (f->value_n + 1 < sizeof f->value)
+                f->value[f->value_n++] = (char) (c >= 'a' && c <= 'z' ? c & ~0x20 : c);
+        else
+                f->too_long = true;
+}
+
+static void begin_pair(struct http_form *f)
+{
+        f->name = (struct form_name){ 0 };
+        f->is_method = f->too_long = f->in_value = f->name_over = false;
+        f->value_n = f->value_lines = 0;
+        f->escape = 0;
+}
+
+/* No value asks for nothing. */
+static bool judge_value(struct http_form *f, const struct form_judge *j)
+{
+        while (f->value_n && strchr(" \t\r\n", f->value[f->value_n - 1]))
+                f->value_n--;
+        f->value[f->value_n] = '\0';
+        return !f->is_method || (f->value_n == 0 && !f->too_long) ||
+               (!f->too_long && j->may(j->ctx, f->value));
+}
+
+/* ---- a=b&c=d ---- */
+
+static int hex(uint8_t c)
+{
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        c |= 0x20;
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static void escaped_add(struct http_form *f, uint8_t c)
+{
+        if (f->in_value)
+                value_add(f, c);
+        else if (c == 0) /* to some the name ends here */
+                f->name_over = true;
+        else if (!f->name_over)
+                name_add(&f->name, c);
+}
+
+/* Two digits that are none: then it is no method's name, and no method. */
+static void escape_step(struct http_form *f, uint8_t c)
+{
+        int v = hex(c);
+        if (v < 0) {
+                f->name.other = f->name.other || !f->in_value;
+                f->too_long = f->too_long || f->in_value;
+                f->escape = 0;
+        } else if (f->escape-- == 2) {
+                f->high = v;
+        } else {
+                escaped_add(f, (uint8_t) (f->high << 4 | v));
+        }
+}
+
+static bool escaped_end(struct http_form *f, const struct form_judge *j)
+{
+        f->is_method = name_is_method(&f->name);
+        bool good = judge_value(f, j);
+        begin_pair(f);
+        return good;
+}
+
+static bool escaped_byte(struct http_form *f, uint8_t c, const struct form_judge *j)
+{
+        if (c == '&' || c == ';')
+                return escaped_end(f, j);
+        if (f->escape)
+                escape_step(f, c);
+        else if (c == '%')
+                f->escape = 2;
+        else if (c == '=' && !f->in_value)
+                f->in_value = true;
+        else
+                escaped_add(f, c == '+' ? ' ' : c);
+        return true;
+}
+
+/* ---- {"a": "b"} ---- */
+
+static void string_add(struct http_form *f, unsigned c)
+{
+        if (f->in_key)
+                name_add(&f->name, c < LOW_ASCII ? (uint8_t) c : LOW_ASCII);
+        else if (f->is_method)
+                value_add(f, c < LOW_ASCII ? (uint8_t) c : LOW_ASCII);
+}
+
+static bool string_byte(struct http_form *f, uint8_t c, const struct form_judge *j)
+{
+        if (f->unicode_left) {
+                int v = hex(c);
+                f->unicode = f->unicode << 4 | (unsigned) (v < 0 ? 0xfff : v);
+                if (--f->unicode_left == 0)
+                        string_add(f, f->unicode);
+        } else if (f->escaped) {
+                f->escaped = false;
+                f->unicode = 0;
+                f->unicode_left = c == 'u' ? 4 : 0;
+                if (c != 'u')
+                        string_add(f, strchr("nrtbf", c) && c ? ' ' : c);
+        } else if (c == '\\') {
+                f->escaped = true;
+        } else if (c != '"') {
+                string_add(f, c);
+        } else {
+                f->in_string = false;
+                bool good = f->in_key || judge_value(f, j);
+                if (!f->in_key)
+                        begin_pair(f);
+                return good;
+        }
+        return true;
+}
+
+static bool json_byte(struct http_form *f, uint8_t c, const struct form_judge *j)
+{
+        if (f->in_string)
+                return string_byte(f, c, j);
+        bool here = f->depth == 1 && f->object;
+        if (c == '"') {
+                f->in_string = true;
+                f->in_key = here && f->expects_key;
+                if (f->in_key)
+                        begin_pair(f);
+                f->is_method = f->is_method && here;
+        } else if (c == '{' || c == '[') {
+                f->object = f->depth == 0 ? c == '{' : f->object;
+                f->expects_key = f->depth++ == 0 && f->object;
+                begin_pair(f); /* an object is no method */
+        } else if (c == '}' || c == ']') {
+                f->depth -= f->depth > 0;
+        } else if (c == ',' && here) {
+                f->expects_key = true;
+                begin_pair(f);
+        } else if (c == ':' && here) {
+                f->expects_key = false;
+                f->is_method = name_is_method(&f->name);
+        }
+        return true;
+}
+
+/* ---- parts ---- */
+
+static bool starts_with_word(const char *line, size_t n, const char *word)
+{
+        size_t k = strlen(word);
+        return n >= k && strncasecmp(line, word, k) == 0;
+}
+
+/* One value, plain or quoted, behind `at`. */
+static size_t read_name(const char *line, size_t n, size_t at, bool extended, struct form_name *name)
+{
+        bool quoted = at < n && line[at] == '"';
+        unsigned ticks = extended ? 0 : 2; /* UTF-8'en'name */
+        for (at += quoted; at < n; at++) {
+                if (quoted ? line[at] == '"' : line[at] == ';' || line[at] == ' ' || line[at] == '\t')
+                        break;
+                if (quoted && line[at] == '\\' && at + 1 < n)
+                        at++;
+                uint8_t c = (uint8_t) line[at];
+                if (ticks < 2) {
+                        ticks += c == '\'';
+                        continue;
+                }
+                int high = c == '%' && at + 2 < n ? hex((uint8_t) line[at + 1]) : -1;
+                int low = high >= 0 ? hex((uint8_t) line[at + 2]) : -1;
+                name_add(name, low >= 0 ? (uint8_t) (high << 4 | low) : c);
+                at += low >= 0 ? 2 : 0;
+        }
+        return at;
+}
+
+/* Any parameter that is a name: which of two counts, servers do not agree on. */
+static void read_disposition(struct http_form *f)
+{
+        size_t n = f->line_n;
+        for (size_t at = 0; at < n; at++) {
+                bool starts = at == 0 || strchr("; \t:", f->line[at - 1]);
+                if (!starts || !starts_with_word(f->line + at, n - at, "name"))
+                        continue;
+                size_t i = at + 4;
+                bool extended = i < n && f->line[i] == '*';
+                i += extended;
+                while (i < n && (f->line[i] == ' ' || f->line[i] == '\t'))
+                        i++;
+                if (i == n || f->line[i] != '=')
+                        continue;
+                i++;
+                while (i < n && (f->line[i] == ' ' || f->line[i] == '\t'))
+                        i++;
+                struct form_name name = { 0 };
+                at = read_name(f->line, n, i, extended, &name);
+                f->is_method = f->is_method || name_is_method(&name);
+        }
+}
+
+static bool is_delimiter(const struct http_form *f)
+{
+        return f->line_n >= f->boundary_n + 2 && f->line[0] == '-' && f->line[1] == '-' &&
+               memcmp(f->line + 2, f->boundary, f->boundary_n) == 0;
+}
+
+static bool line_end(struct http_form *f, const struct form_judge *j)
+{
+        bool good = true, cut = f->line_cut;
+        if (!cut && f->line_n && f->line[f->line_n - 1] == '\r')
+                f->line_n--;
+        if (is_delimiter(f)) {
+                good = judge_value(f, j);
+                begin_pair(f);
+                f->in_head = true;
+                f->disposition = false;
+        } else if (f->in_head && f->line_n == 0) {
+                f->in_head = false;
+        } else if (f->in_head) {
+                if (f->line[0] != ' ' && f->line[0] != '\t')
+                        f->disposition = starts_with_word(f->line, f->line_n, "content-disposition");
+                good = !(f->disposition && cut);
+                if (f->disposition)
+                        read_disposition(f);
+        } else if (f->is_method) {
+                for (size_t i = 0; i < f->line_n; i++)
+                        value_add(f, (uint8_t) f->line[i]);
+                f->too_long = f->too_long || (f->value_lines++ > 0 && f->line_n > 0);
+        }
+        f->line_n = 0;
+        f->line_cut = false;
+        return good;
+}
+
+static bool parts_byte(struct http_form *f, uint8_t c, const struct form_judge *j)
+{
+        if (c == '\n')
+                return line_end(f, j);
+        if (f->line_n < sizeof f->line)
+                f->line[f->line_n++] = (char) c;
+        else
+                f->line_cut = true;
+        return true;
+}
+
+/* ---- the body ---- */
+
+bool form_pass(struct http_form *f, struct span data, bool end, const struct form_judge *j)
+{
+        static bool (*const byte[])(struct http_form *, uint8_t, const struct form_judge *) = {
+                [FORM_ESCAPED] = escaped_byte, [FORM_JSON] = json_byte, [FORM_PARTS] = parts_byte
+        };
+        for (size_t i = 0; i < data.n; i++)
+                if (!byte[f->kind](f, data.p[i], j))
+                        return false;
+        if (!end || f->kind == FORM_JSON)
+                return true;
+        return f->kind == FORM_ESCAPED ? escaped_end(f, j) : line_end(f, j) && judge_value(f, j);
+}
+
+static struct span trimmed(struct span s)
+{
+        while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
+                s = span_of(s.p + 1, s.n - 1);
+        while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
+                s.n--;
+        return s;
+}
+
+static bool ends_in(struct span s, const char *word)
+{
+        size_t k = strlen(word);
+        return s.n >= k && strncasecmp((const char *) s.p + s.n - k, word, k) == 0;
+}
+
+static enum form_kind kind_of(struct span type)
+{
+        size_t n = 0;
+        while (n < type.n && type.p[n] != ';')
+                n++;
+        struct span t = trimmed(span_of(type.p, n));
+        if (t.n == 0 || http_name_is(t, "application/x-www-form-urlencoded"))
+                return FORM_ESCAPED; /* without a type some take it for a form */
+        if (t.n > 10 && strncasecmp((const char *) t.p, "multipart/", 10) == 0)
+                return FORM_PARTS;
+        return ends_in(t, "/json") || ends_in(t, "+json") ? FORM_JSON : FORM_NONE;
+}
+
+/* boundary=x or boundary="x" */
+static bool read_boundary(struct http_form *f, struct span type)
+{
+        static const char word[] = "boundary=";
+        size_t at = 0, k = sizeof word - 1;
+        while (at + k < type.n && strncasecmp((const char *) type.p + at, word, k) != 0)
+                at++;
+        at += k;
+        bool quoted = at < type.n && type.p[at] == '"';
+        for (at += quoted; at < type.n && f->boundary_n < sizeof f->boundary; at++) {
+                uint8_t c = type.p[at];
+                if (quoted ? c == '"' : c == ';' || c == ' ' || c == '\t' || c == ',')
+                        break;
+                f->boundary[f->boundary_n++] = (char) c;
+        }
+        return f->boundary_n > 0 && f->boundary_n < sizeof f->boundary;
+}
+
+int form_new(const struct http_head *h, struct http_form **ret, const char **ret_why)
+{
+        const struct http_field *t = http_field_find(h, "content-type", NULL);
+        enum form_kind kind = kind_of(t ? t->value : (struct span){ 0 });
+        *ret_why = "the request says twice what its body is";
+        if (t && http_field_find(h, "content-type", t))
+                return -1;
+        if (kind == FORM_NONE)
+                return 0;
+        struct http_form *f = calloc(1, sizeof *f);
+        *ret_why = "no memory for the body's form";
+        if (!f)
+                return -1;
+        f->kind = kind;
+        *ret_why = "the body is in parts, and does not say where they end";
+        if (kind == FORM_PARTS && !read_boundary(f, t->value)) {
+                free(f);
+                return -1;
+        }
+        *ret = f;
+        return 0;
+}
+
+void form_free(struct http_form *f) { free(f); }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* egress/http_form.h - methods that a posted body asks for. See http_form.c. */
+#pragma once
+#include "egress/http_internal.h"
+
+struct http_form;
+struct form_judge {
+        void *ctx;
+        bool (*may)(void *ctx, const char *method); /* upper case; perhaps no method at all */
+};
+
+/* *ret stays NULL where no form is posted. -1 and why: a server could read this body in two ways. */
+int form_new(const struct http_head *h, struct http_form **ret, const char **ret_why);
+/* False: it asks for a method that may not be. */
+bool form_pass(struct http_form *f, struct span data, bool end, const struct form_judge *j);
+void form_free(struct http_form *f);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Methods that a posted body asks for: each spelling that a framework takes, and none that is only text.
+ * Every body goes through whole and a byte at a time. */
+#include "test_egress_common.h"
+
+#define POST(type, n, body) "POST /x HTTP/1.1\r\nHost: api.test\r\n" type "Content-Length: " n "\r\n\r\n" body
+
+static const char policy[] = "use none\nnet http://api.test/** GET POST PATCH\n";
+
+/* True: all of it reached the server. */
+static bool passes(const char *doors, const char *type, const char *body, bool chunked, size_t cut)
+{
+        struct rig g;
+        struct rig_in in = { .policy = doors, .stage = POLICY_STAGE_LIVE };
+        AUTO_BUF(request);
+        CHECK(rig_start(&g, &in));
+        buf_printf(&request, "POST /x HTTP/1.1\r\nHost: api.test\r\n%s%s%s", type ? "Content-Type: " : "",
+                   type ? type : "", type ? "\r\n" : "");
+        if (chunked)
+                buf_printf(&request, "Transfer-Encoding: chunked\r\n\r\n%zx\r\n%s\r\n0\r\n\r\n", strlen(body),
+                           body);
+        else
+                buf_printf(&request, "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
+        rig_client(&g, buf_span(&request), cut);
+        bool whole =
+                g.to_upstream.n && strstr(buf_str(&g.to_upstream), chunked ? "\r\n0\r\n\r\n" : body) != NULL;
+        bool refused = strstr(buf_str(&g.to_client), "HTTP/1.1 403") ||
+                       strstr(buf_str(&g.to_client), "HTTP/1.1 400");
+        CHECK(whole != refused);
+        if (refused && g.to_upstream.n)
+                CHECK(http_flow_upstream_cut(g.flow)); /* half a request is not taken for the whole */
+        rig_end(&g);
+        return whole;
+}
+
+static const char form[] = "application/x-www-form-urlencoded", json[] = "application/json",
+                  parts[] = "multipart/form-data; boundary=xYz",
+                  quoted[] = "Multipart/Mixed;a=b; Boundary=\"x Y\"";
+
+#define PART(head, body) "--xYz\r\n" head "\r\n\r\n" body "\r\n--xYz--\r\n"
+#define NAME(n)          "Content-Disposition: form-data; name=" n
+
+static const struct {
+        const char *type, *body;
+        bool passes;
+} rows[] = {
+        { form, "_method=DELETE", false },
+        { form, "a=b&_method=DELETE", false },
+        { form, "a=b;_method=delete", false },
+        { form, "_method=DELETE&a=b", false },
+        { form, "_METHOD=Put", false },
+        { form, "%5fmethod=DELETE", false },
+        { form, "_met%68od=%44ELETE", false },
+        { form, ".method=DELETE", false },
+        { form, "+method=DELETE", false },
+        { form, "__method=DELETE", false },
+        { form, "_method%00x=DELETE", false },
+        { form, "_method=+DELETE+", false },
+        { form, "_method=DELETE%20", false },
+        { form, "_method=PATCH&_method=DELETE", false },
+        { form, "_method=DEL%zzETE", false },
+        { form, "_method=a-word-that-is-far-too-long-for-a-method", false },
+        { form, "_method=nonsense", false },
+        { NULL, "_method=DELETE", false }, /* no type: some take it for a form */
+        { "application/x-www-form-urlencoded; charset=utf-8", "_method=DELETE", false },
+        { form, "_method=PATCH", true }, /* the door permits it */
+        { form, "_method=post", true },
+        { form, "_method=", true },
+        { form, "_method", true },
+        { form, "method=DELETE", true },
+        { form, "x_method=DELETE", true },
+        { form, "_methods=DELETE", true },
+        { form, "_method[]=DELETE", true },
+        { form, "a=_method%3dDELETE", true },
+        { form, "a=_method=DELETE", true },
+        { form, "text=the+_method+is+DELETE", true },
+        { "text/plain", "_method=DELETE", true },
+        { "application/octet-stream", "_method=DELETE", true },
+        { json, "{\"_method\":\"DELETE\"}", false },
+        { json, " { \"a\" : {\"b\":[1,2]} , \"_method\" : \"delete\" }", false },
+        { json, "{\"\\u005fmethod\":\"\\u0044ELETE\"}", false },
+        { json, "{\"_method\":\"PATCH\",\"_method\":\"DELETE\"}", false },
+        { json, "{\"a\":\"\\\"\",\"_method\":\"PUT\"}", false },
+        { "application/vnd.api+json; charset=utf-8", "{\"_method\":\"DELETE\"}", false },
+        { json, "{\"_method\":\"PATCH\"}", true },
+        { json, "{\"_method\":null,\"a\":\"DELETE\"}", true },
+        { json, "{\"_method\":{\"a\":\"DELETE\"}}", true },
+        { json, "{\"a\":{\"_method\":\"DELETE\"}}", true }, /* a member of a member */
+        { json, "[{\"_method\":\"DELETE\"}]", true },
+        { json, "{\"a\":\"_method\",\"b\":\"DELETE\"}", true },
+        { json, "{\"a\":\"\\\"_method\\\":\\\"DELETE\\\"\"}", true },
+        { json, "\"_method\":\"DELETE\"", true },
+        { json, "{\"_method", true }, /* broken: no server reads it */
+        { parts, PART(NAME("\"_method\""), "DELETE"), false },
+        { parts, PART(NAME("_method"), "put"), false },
+        { parts, PART("content-disposition:form-data;NAME=\"_meth\\od\"", "DELETE"), false },
+        { parts, PART("Content-Disposition: form-data;\r\n name=\"_method\"", "DELETE"), false },
+        { parts, PART("Content-Disposition: form-data; name*=UTF-8''%5fmethod", "DELETE"), false },
+        { parts, PART(NAME("\"a\"; name=\"_method\""), "DELETE"), false },
+        { parts, PART("X: y\r\n" NAME("\"_method\"") "\r\nContent-Type: text/plain", "DELETE"), false },
+        { parts, "--xYz\n" NAME("\"_method\"") "\n\nDELETE\n--xYz--", false },
+        { parts, "--xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE", false }, /* no end */
+        { parts, PART(NAME("\"_method\""), "DEL\r\nETE"), false },
+        { parts, PART(NAME("\"a\""), "x") "--xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--xYz--\r\n",
+          false },
+        { quoted, "--x Y\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--x Y--\r\n", false },
+        { "multipart/form-data", PART(NAME("\"a\""), "x"), false }, /* where do they end? */
+        { parts, PART(NAME("\"_method\""), "PATCH"), true },
+        { parts, PART(NAME("\"a\"; filename=\"_method\""), "DELETE"), true },
+        { parts, PART(NAME("\"file\""), "name=\"_method\"\r\n\r\nDELETE"), true }, /* the text of a file */
+        { parts, PART(NAME("\"file\""), "--xY\r\n" NAME("\"_method\"") "\r\n\r\nDELETE"),
+          true }, /* not the boundary */
+};
+
+static void test_form__no_spelling_asks_for_another_method(void)
+{
+        for (size_t i = 0; i < COUNT(rows); i++)
+                for (size_t cut = 0; cut < 3; cut++)
+                        for (int chunked = 0; chunked < 2; chunked++) {
+                                bool got = passes(policy, rows[i].type, rows[i].body, chunked, cut);
+                                if (got != rows[i].passes)
+                                        printf("# %s: %s (cut %zu, chunked %d)\n",
+                                               rows[i].type ? rows[i].type : "", rows[i].body, cut, chunked);
+                                CHECK_INT(got, rows[i].passes);
+                        }
+}
+
+static void test_form__a_door_for_all_methods_lets_a_form_choose(void)
+{
+        CHECK(passes("use none\nnet http://api.test/**\n", form, "_method=DELETE", false, 0));
+        /* Another door permits it, but this request goes through this one. */
+        CHECK(!passes("use none\nnet http://api.test/** DELETE\nnet http://api.test/x POST\n", form,
+                      "_method=DELETE", false, 0));
+}
+
+static void test_form__two_types_are_none(void)
+{
+        struct rig g;
+        struct rig_in in = { .policy = policy, .stage = POLICY_STAGE_LIVE };
+        CHECK(rig_start(&g, &in));
+        rig_client(
+                &g,
+                span_str(POST("Content-Type: text/plain\r\nContent-Type: application/json\r\n", "2", "{}")),
+                0);
+        CHECK(strstr(buf_str(&g.to_client), "HTTP/1.1 400"));
+        CHECK_INT(g.to_upstream.n, 0);
+        rig_end(&g);
+}
+
+static const struct test_case cases[] = {
+        CASE(test_form__no_spelling_asks_for_another_method),
+        CASE(test_form__a_door_for_all_methods_lets_a_form_choose),
+        CASE(test_form__two_types_are_none),
+};
+
+int main(void) { return test_main(cases, sizeof cases / sizeof *cases); }
