@@ -52,6 +52,11 @@ has "a call" "$(refused -- perl -e 'syscall(321, 0, 0, 0)')" "call  perl seccomp
 is "settings of the system are minor" "$("$CORDON" run -n --status-fd 3 -- cat /etc/shadow 3>&1 >/dev/null 2>&1 |
         jq -c '.denials[] | select(.path == "/etc/shadow") | .minor')" true
 
+# What every program looks for, the kernel answers by itself once it was told; a write to it is told all the same.
+is "what is looked for all the time is told, and then its writing too" "$("$CORDON" run -n --status-fd 3 -- \
+        sh -c 'cat /etc/nsswitch.conf; cat /etc/nsswitch.conf; echo x >/etc/nsswitch.conf; false' 3>&1 >/dev/null 2>&1 |
+        jq -r '[.denials[] | select(.path == "/etc/nsswitch.conf") | .code + " " + .program] | sort | join(", ")')" "read cat, write sh"
+
 # Every kind has a stable code, its layer, the smallest line and next steps.
 status() { "$CORDON" run -n --status-fd 3 "$@" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null; }
 of() { jq -r "[.denials[] | select(.code == \"$1\" and (.path | startswith(\"/etc/\") | not))][0] | $2" "$T/status"; }
