@@ -389,6 +389,18 @@ static int start_failed(const struct run *run, const cordon_error *e)
 
 /* ---- the run ---- */
 
+/* A door that somebody else's link moved out of the workspace: said before anything goes through it. */
+static void say_links(const struct run *r)
+{
+        cordon_error e = { 0 };
+        char *notes = r->quiet ? NULL : cordon_policy_view(r->policy, CORDON_VIEW_NOTES, &e);
+        for (char *save = NULL, *line = notes ? strtok_r(notes, "\n", &save) : NULL; line;
+             line = strtok_r(NULL, "\n", &save))
+                if (strstr(line, ": W129: "))
+                        cli_note("note: %s", line);
+        cordon_free(notes);
+}
+
 static int configure(struct run *r, char **command)
 {
         const char *term = getenv("TERM");
@@ -517,6 +529,7 @@ static int run_configured(struct run *r, char **command)
                 return EXIT_CORDON;
         if (r->plan)
                 return cli_give(cordon_box_plan(r->box, &e), &e);
+        say_links(r);
         return r->detach ? run_detached(r) : run_here(r);
 }
 

@@ -232,6 +232,7 @@ static const struct lint_row rows[] = {
         { 'E', "E126", "writing to the kernel's own files", lint_kernel_files },
         { 'W', "W127", "a door that hides the private /tmp or home", lint_hides_private },
         { 'W', "W128", "a door that has closed", lint_closed },
+        { 'W', "W129", "a door that a link leads out of the workspace", lint_leads_out },
 };
 
 static void clean_root(char *to, const char *from)
