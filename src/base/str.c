@@ -239,3 +239,31 @@ bool path_under(const char *path, const char *root)
         return strncmp(path, root, n) == 0 &&
                (path[n] == '\0' || path[n] == '/' || (n == 1 && root[0] == '/'));
 }
+
+bool path_join(const char *start, const char *path, char *ret, size_t cap)
+{
+        const char *parts[2] = { path[0] == '/' ? "" : start, path };
+        size_t n = 0;
+        for (int i = 0; i < 2; i++)
+                for (const char *at = parts[i]; *at;) {
+                        at += strspn(at, "/");
+                        size_t k = strcspn(at, "/");
+                        if (k == 2 && at[0] == '.' && at[1] == '.')
+                                while (n > 0 && ret[--n] != '/')
+                                        ;
+                        else if (k > 0 && !(k == 1 && at[0] == '.')) {
+                                if (n + k + 2 > cap)
+                                        return false;
+                                ret[n++] = '/';
+                                memcpy(ret + n, at, k);
+                                n += k;
+                        }
+                        at += k;
+                }
+        if (cap < 2)
+                return false;
+        if (n == 0)
+                ret[n++] = '/';
+        ret[n] = '\0';
+        return true;
+}

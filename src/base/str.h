@@ -37,3 +37,6 @@ unsigned str_far(const char *given, const char *word);
 unsigned str_distance(const char *a, const char *b);
 /* Is `path` equal to `root` or below it? Both absolute and clean; everything is below "/". */
 bool path_under(const char *path, const char *root);
+/* "/a" and "b/../c" become "/a/c", as text: links are not followed. An absolute `path` stands for itself.
+ * False: it does not fit. */
+bool path_join(const char *start, const char *path, char *ret, size_t cap);

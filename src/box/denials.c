@@ -14,10 +14,9 @@ static const struct {
         const char *word;
         enum effect_kind effect;
 } tried[] = {
-        [TRIED_CALL] = { "call", EFFECT_NONE },
-        [TRIED_READ] = { "read", EFFECT_READ },
-        [TRIED_WRITE] = { "write", EFFECT_WRITE },
-        [TRIED_RUN] = { "run", EFFECT_RUN },
+        [TRIED_CALL] = { "call", EFFECT_NONE },    [TRIED_READ] = { "read", EFFECT_READ },
+        [TRIED_WRITE] = { "write", EFFECT_WRITE }, [TRIED_RUN] = { "run", EFFECT_RUN },
+        [TRIED_SOCK] = { "sock", EFFECT_SOCK },
 };
 _Static_assert(sizeof tried / sizeof *tried == TRIED__COUNT, "a word for each kind");
 
@@ -62,8 +61,16 @@ static bool any_equals(const char *const *roots, size_t count, const char *path)
         return false;
 }
 
-static enum box_weight weight_of(const char *path)
+/* Sockets that the C library and loggers try, and do without. Every other one is somebody's wish. */
+static const char *const tried_sockets[] = { "/run/nscd", "/var/run/nscd", "/run/systemd", "/var/run/systemd",
+                                             "/dev/log" };
+
+static enum box_weight weight_of(const char *path, enum wall_tried kind)
 {
+        if (kind == TRIED_SOCK)
+                return any_covers(tried_sockets, sizeof tried_sockets / sizeof *tried_sockets, path)
+                               ? BOX_HABIT
+                               : BOX_PLAIN;
         if (any_covers(habits, sizeof habits / sizeof *habits, path))
                 return BOX_HABIT;
         bool setting = any_covers(minor_roots, sizeof minor_roots / sizeof *minor_roots, path);
@@ -107,14 +114,14 @@ static bool is_allowed(const struct box *b, char *path, enum effect_kind kind)
 }
 
 /* Not there for anybody: no door would help. Told apart, so that nobody looks for one. */
-static void note_absent(struct box *b, const char *path)
+static void note_absent(struct box *b, const char *path, enum wall_tried kind)
 {
         char shown[sizeof b->r.absent[0]];
         (void) str_inert(span_str(path), shown, sizeof shown);
         for (unsigned i = 0; i < b->r.absent_count; i++)
                 if (strcmp(b->r.absent[i], shown) == 0)
                         return;
-        if (b->r.absent_count < ABSENT_MAX && weight_of(path) == BOX_PLAIN)
+        if (b->r.absent_count < ABSENT_MAX && weight_of(path, kind) == BOX_PLAIN)
                 memcpy(b->r.absent[b->r.absent_count++], shown, sizeof shown);
 }
 
@@ -129,13 +136,13 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
                 return false;
         (void) snprintf(n->path, sizeof n->path, "%s", path);
         if (!is_on_host(path, kind)) {
-                note_absent(b, n->path);
+                note_absent(b, n->path, kind);
                 return false;
         }
         n->on_host = 1;
         if (is_allowed(b, path, tried[kind].effect))
                 return false;
-        n->weight = weight_of(n->path);
+        n->weight = weight_of(n->path, kind);
         char shown[sizeof n->what - 16];
         (void) str_inert(span_str(n->path), shown, sizeof shown);
         (void) snprintf(n->what, sizeof n->what, "%s %s", tried[kind].word, shown);
@@ -145,18 +152,13 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
         return true;
 }
 
-/* A socket that was refused is an effect of the network, or on one of the host's sockets. */
+/* A socket that was refused is an effect of the network. */
 static void describe_call(const struct wall_denial *d, struct box_denial *n)
 {
-        static const struct {
-                const char *begins, *code;
-        } sockets[] = { { "socket(AF_INET", "net" }, { "socket(AF_UNIX", "sock" } };
+        static const char inet[] = "socket(AF_INET";
         const char *permit = wall_denial_words(d, n->what, sizeof n->what);
-        for (size_t i = 0; i < sizeof sockets / sizeof *sockets; i++)
-                if (strncmp(n->what, sockets[i].begins, strlen(sockets[i].begins)) == 0)
-                        (void) snprintf(n->code, sizeof n->code, "%s", sockets[i].code);
-        if (!permit && strcmp(n->code, "sock") == 0)
-                permit = "sock PATH";
+        if (strncmp(n->what, inet, strlen(inet)) == 0)
+                (void) snprintf(n->code, sizeof n->code, "net");
         (void) snprintf(n->permit, sizeof n->permit, "%s", permit ? permit : "");
         (void) snprintf(n->layer, sizeof n->layer, "seccomp");
 }

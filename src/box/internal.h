@@ -101,6 +101,8 @@ void keeper_note_denial(struct box *b, const struct wall_denial *d);
 void keeper_note_effect(struct box *b, const struct wall_denial *d);
 void keeper_note_limits(struct box *b); /* each that said no, at the end */
 void keeper_add_denial(struct box *b, const struct box_denial *n);
+/* named.c: at the end of a run that failed */
+void keeper_note_named(struct box *b);
 /* used.c: which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */
 bool *keeper_doors_used(const struct box *b);
 /* broker.c: nothing happens for a box without `net` doors */

@@ -276,6 +276,7 @@ static void finish(struct box *b)
                 b->r.end = BOX_FAILED;
         fd_close(&b->registry);
         record_finish(b);
+        keeper_note_named(b);
 }
 
 void box_kill(struct box *b)

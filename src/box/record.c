@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "base/variable.h"
 #include "box/internal.h"
 #include "ledger/ledger.h"
 
@@ -238,14 +239,9 @@ static void add_doors(struct box *b)
  * it into a path or a name. */
 static void hide_variables(const struct box *b)
 {
-        static const char *const words[] = { "TOKEN", "SECRET", "PASSW", "KEY", "CREDENTIAL", "AUTH" };
         for (const char **v = b->c.plan->envp; v && *v; v++) {
                 const char *value = strchr(*v, '=');
-                bool secret = false;
-                for (size_t i = 0; value && i < sizeof words / sizeof *words; i++) {
-                        const char *at = strcasestr(*v, words[i]);
-                        secret = secret || (at && at < value);
-                }
+                bool secret = value && variable_looks_secret(*v, (size_t) (value - *v));
                 if (secret && strlen(value + 1) >= SECRET_LEAST)
                         (void) ledger_secret_add(value + 1, strlen(value + 1));
         }

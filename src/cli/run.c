@@ -256,26 +256,42 @@ static void say_denial(const cordon_denial *d)
         (void) fputc('\n', stderr);
 }
 
-/* Settings of the system that a program went without are told only where the run did not end well. */
+/* Limits are said above. */
+static bool is_of(const cordon_denial *d, int weight)
+{
+        return strcmp(d->code, "limit") != 0 && d->minor == weight;
+}
+
+static void say_those(const cordon_result *r, int weight)
+{
+        for (size_t i = 0; i < r->denial_count; i++)
+                if (is_of(&r->denials[i], weight))
+                        say_denial(&r->denials[i]);
+}
+
+static size_t count_those(const cordon_result *r, int weight)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < r->denial_count; i++)
+                n += is_of(&r->denials[i], weight);
+        return n;
+}
+
+/* Settings of the system that a program went without are told only where the run did not end well, and last.
+ */
 static void say_denials(const cordon_result *r)
 {
         bool well = r->end == CORDON_EXITED && r->code == 0;
-        size_t shown = 0, kept = 0;
-        for (size_t i = 0; i < r->denial_count; i++) {
-                if (strcmp(r->denials[i].code, "limit") == 0)
-                        continue; /* said above */
-                if (r->denials[i].minor > (well ? 0 : 1)) {
-                        kept += r->denials[i].minor == 1;
-                        continue;
-                }
-                if (shown++ == 0)
-                        cli_note("refused:");
-                say_denial(&r->denials[i]);
-        }
-        if (shown && kept)
-                (void) fprintf(stderr, "  and %zu setting%s of the system, which --json lists\n", kept,
-                               kept == 1 ? "" : "s");
-        if (!well && !shown && r->absent[0])
+        size_t plain = count_those(r, 0), settings = count_those(r, 1);
+        if (plain || (settings && !well))
+                cli_note("refused:");
+        say_those(r, 0);
+        if (!well)
+                say_those(r, 1);
+        else if (plain && settings)
+                (void) fprintf(stderr, "  and %zu setting%s of the system, which --json lists\n", settings,
+                               settings == 1 ? "" : "s");
+        if (!well && !plain && !settings && r->absent[0])
                 cli_note("looked for, and not there outside the box either: %s%s%s", r->absent[0],
                          r->absent[1] ? ", " : "", r->absent[1] ? r->absent[1] : "");
 }
@@ -372,6 +388,18 @@ static int start_failed(const struct run *run, const cordon_error *e)
 }
 
 /* ---- the run ---- */
+
+/* A door that somebody else's link moved out of the workspace: said before anything goes through it. */
+static void say_links(const struct run *r)
+{
+        cordon_error e = { 0 };
+        char *notes = r->quiet ? NULL : cordon_policy_view(r->policy, CORDON_VIEW_NOTES, &e);
+        for (char *save = NULL, *line = notes ? strtok_r(notes, "\n", &save) : NULL; line;
+             line = strtok_r(NULL, "\n", &save))
+                if (strstr(line, ": W131: "))
+                        cli_note("note: %s", line);
+        cordon_free(notes);
+}
 
 static int configure(struct run *r, char **command)
 {
@@ -501,6 +529,7 @@ static int run_configured(struct run *r, char **command)
                 return EXIT_CORDON;
         if (r->plan)
                 return cli_give(cordon_box_plan(r->box, &e), &e);
+        say_links(r);
         return r->detach ? run_detached(r) : run_here(r);
 }
 

@@ -71,7 +71,9 @@ static void on_output(void *ctx, int stream, const void *data, size_t len)
 static const struct {
         const char *code;
         enum learn_kind kind;
-} kinds[] = { { "read", LEARN_READ }, { "write", LEARN_WRITE }, { "run", LEARN_RUN } };
+} kinds[] = {
+        { "read", LEARN_READ }, { "write", LEARN_WRITE }, { "run", LEARN_RUN }, { "sock", LEARN_READ }
+};
 
 static bool in_program_directory(const char *path)
 {

@@ -4,6 +4,7 @@
  */
 #include "base/arena.h"
 #include "base/limits.h"
+#include "base/str.h"
 #include "lib/internal.h"
 
 #include <errno.h>
@@ -101,39 +102,13 @@ static void look_at_run(struct arena *mem, const struct door *d, struct plan_see
                 seen->kind = dir ? SEEN_DIR : SEEN_FILE;
 }
 
-/* A lexically clean absolute path for a command like ./tool or ../x/tool. */
-static bool absolute(const char *cwd, const char *name, char *out, size_t cap)
-{
-        char joined[PATH_MAX * 2];
-        (void) snprintf(joined, sizeof joined, "%s/%s", name[0] == '/' ? "" : cwd, name);
-        size_t n = 0;
-        for (char *save = NULL, *part = strtok_r(joined, "/", &save); part;
-             part = strtok_r(NULL, "/", &save)) {
-                if (strcmp(part, ".") == 0)
-                        continue;
-                if (strcmp(part, "..") == 0) {
-                        while (n > 0 && out[--n] != '/')
-                                ;
-                        continue;
-                }
-                size_t k = strlen(part);
-                if (n + k + 2 > cap)
-                        return false;
-                out[n++] = '/';
-                memcpy(out + n, part, k);
-                n += k;
-        }
-        out[n] = '\0';
-        return n > 0;
-}
-
 static void look_at_entry(struct look *l, const char *name, const char *cwd)
 {
         char path[PATH_MAX];
         l->entry_searched = strchr(name, '/') == NULL;
         if (l->entry_searched)
                 find_program(&l->mem, name, &l->entry);
-        else if (absolute(cwd, name, path, sizeof path))
+        else if (path_join(cwd, name, path, sizeof path))
                 (void) fill_program(&l->mem, path, false, &l->entry);
 }
 

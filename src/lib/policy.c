@@ -3,14 +3,18 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
+#include "base/str.h"
 #include "lib/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 cordon_policy *cordon_policy_new(void)
@@ -169,6 +173,33 @@ struct policy_context lib_context(const cordon_policy *p)
         };
 }
 
+struct workspace {
+        const char *path;
+        int fd; /* opened when it is first asked for */
+};
+
+/* One call for a door that does not lead out, as on most starts; links are followed only where it says no. */
+static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
+{
+        struct workspace *w = ctx;
+        struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
+        char work[PATH_MAX], to[PATH_MAX];
+        size_t n = strlen(w->path);
+        if (strlen(path) <= n) /* the workspace itself */
+                return false;
+        const char *below = path + n + strspn(path + n, "/");
+        if (w->fd < 0)
+                w->fd = open(w->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (w->fd < 0 || *below == '\0')
+                return false;
+        AUTO_FD(fd, (int) syscall(SYS_openat2, w->fd, below, &how, sizeof how));
+        if (fd >= 0 || (errno != EXDEV && errno != ENOSYS) || !realpath(w->path, work) ||
+            !realpath(path, to) || path_under(to, work))
+                return false;
+        (void) snprintf(ret, cap, "%s", to);
+        return true;
+}
+
 int cordon_policy_check(cordon_policy *p, cordon_error *e)
 {
         if (p->checked)
@@ -180,7 +211,11 @@ int cordon_policy_check(cordon_policy *p, cordon_error *e)
         u.home = p->home;
         c.load = load_used;
         c.load_ctx = &u;
+        struct workspace w = { p->work, -1 };
+        c.leads_out = leads_out;
+        c.leads_ctx = &w;
         p->checked = policy_check(p->lines, &c, to_err(e));
+        fd_close(&w.fd);
         for (unsigned i = 0; i < u.count; i++)
                 free(u.text[i]);
         return p->checked ? 0 : -1;

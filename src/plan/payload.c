@@ -77,6 +77,8 @@ static bool leads_to_door(const struct builder *b, const char *path)
 static void build_cwd(struct builder *b)
 {
         const char *fallback = b->p->wall == WALL_NAMESPACE ? BOX_HOME : "/";
+        if (b->r->cwd && !b->r->cwd_asked)
+                b->p->cwd_outside = arena_str(b->a, b->r->cwd);
         if (b->r->cwd_asked)
                 b->p->cwd = arena_str(b->a, b->r->cwd_asked);
         else if (b->r->cwd && (is_visible(b, b->r->cwd) || leads_to_door(b, b->r->cwd)))

@@ -143,7 +143,8 @@ struct plan {
         const char **envp;
         const char **exec; /* paths to try in order, as execvp would */
         const char *cwd;
-        uid_t uid, gid; /* inside */
+        const char *cwd_outside; /* the caller's; NULL when another was asked for. For reports */
+        uid_t uid, gid;          /* inside */
         bool tty;
         bool net;        /* a `net` door: one link to the gateway, where the broker listens */
         bool authority;  /* a door opens TLS up: the box trusts an authority of its own */

@@ -3,6 +3,7 @@
  * host (is this wall available?) is told by the doctor. E is for lines that cannot mean what they say; W for
  * lines that mean more than most people want. */
 #include "policy/lint.h"
+#include "base/variable.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,29 +83,10 @@ static void lint_run_any(struct lint_view *v, const struct lint_row *row)
 
 /* ---- variables and handles ---- */
 
-static bool looks_secret(const char *name)
-{
-        static const char *const parts[] = { "TOKEN",      "SECRET",      "PASSWORD", "PASSWD",
-                                             "PASSPHRASE", "CREDENTIAL",  "API_KEY",  "APIKEY",
-                                             "ACCESS_KEY", "PRIVATE_KEY", "AUTH" };
-        static const char *const whole[] = { "DATABASE_URL", "KUBECONFIG", "SSH_AUTH_SOCK", "PGPASS",
-                                             "NETRC" };
-        char up[256];
-        size_t n = strnlen(name, sizeof up - 1);
-        for (size_t i = 0; i < n; i++)
-                up[i] = (char) (name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);
-        up[n] = '\0';
-        for (size_t i = 0; i < COUNT(parts); i++)
-                if (strstr(up, parts[i]) && strstr(up, "AUTHOR") == NULL)
-                        return true;
-        bool key = n > 4 && strcmp(up + n - 4, "_KEY") == 0;
-        return key || lint_listed(whole, COUNT(whole), up);
-}
-
 static void lint_secret_name(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_ENV, d));)
-                if (looks_secret(d->name))
+                if (variable_looks_secret(d->name, strlen(d->name)))
                         lint_note(v, row, &d->at,
                                   "the variable %s looks like a secret, and the box would hold it: "
                                   "give it to a net door by `with NAME`",
@@ -250,6 +232,7 @@ static const struct lint_row rows[] = {
         { 'E', "E126", "writing to the kernel's own files", lint_kernel_files },
         { 'W', "W127", "a door that hides the private /tmp or home", lint_hides_private },
         { 'W', "W128", "a door that has closed", lint_closed },
+        { 'W', "W131", "a door that a link leads out of the workspace", lint_leads_out },
 };
 
 static void clean_root(char *to, const char *from)

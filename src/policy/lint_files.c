@@ -202,6 +202,21 @@ void lint_hides_private(struct lint_view *v, const struct lint_row *row)
                                                   d->path, b[i].name);
 }
 
+/* Who can write in the workspace chooses where such a door leads. */
+void lint_leads_out(struct lint_view *v, const struct lint_row *row)
+{
+        char to[PATH_MAX_BYTES];
+        for (enum door_kind k = DOOR_READ; v->ctx->leads_out && v->work[0] && k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        if (path_under(d->path, v->work) &&
+                            v->ctx->leads_out(v->ctx->leads_ctx, d->path, to, sizeof to))
+                                lint_note(v, row, &d->at,
+                                          "%s leads out of the workspace by a link, to %s: name that path, "
+                                          "if it is "
+                                          "what the door is for",
+                                          show_text(d->path).text, show_text(to).text);
+}
+
 void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
 {
         for (size_t i = 0; i < v->c->live.n; i++) {

@@ -175,6 +175,10 @@ struct policy_context {
          */
         int (*load)(void *ctx, const char *name, struct span *ret_text, struct err *e);
         void *load_ctx;
+        /* Does a link on the way to `path`, which is written below `work`, lead out of it on this host? Then
+         * to where, in `ret`. NULL: not asked. */
+        bool (*leads_out)(void *ctx, const char *path, char *ret, size_t cap);
+        void *leads_ctx;
         bool default_system; /* with no `use` line at all: `use base/system` (cordon run with no policy file)
                               */
 };

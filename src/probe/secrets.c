@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* probe/secrets.c - where secrets usually lie: in home directories, in /etc, in /run, in the environment, in
  * /proc. A place is reached when it opens, or when it can be told that it is there. */
+#include "base/variable.h"
 #include "probe/internal.h"
 
 #include <ctype.h>
@@ -230,22 +231,28 @@ static int env_token(struct probe_result *r)
         return held(r, "no variable holds the caller's token");
 }
 
+/* Not secrets, but ways to somebody who has them, or into a program that starts. */
+static bool leads_out(const char *name)
+{
+        static const char *const words[] = { "SSH_AUTH",      "DBUS_",      "XDG_RUNTIME", "DISPLAY",
+                                             "WAYLAND",       "KUBERNETES", "AWS_",        "DOCKER_HOST",
+                                             "NOTIFY_SOCKET", "LD_PRELOAD", "LD_LIBRARY" };
+        for (size_t i = 0; i < COUNT(words); i++)
+                if (strcasestr(name, words[i]))
+                        return true;
+        return false;
+}
+
 /* What a scanner would look for. The policy may set such a variable on purpose: then the host says so. */
 static int env_names(struct probe_result *r)
 {
-        static const char *const words[] = { "SECRET",      "TOKEN",         "PASSWORD",   "PASSWD",
-                                             "API_KEY",     "APIKEY",        "ACCESS_KEY", "PRIVATE",
-                                             "CREDENTIAL",  "SSH_AUTH",      "DBUS_",      "XDG_RUNTIME",
-                                             "DISPLAY",     "WAYLAND",       "KUBERNETES", "AWS_",
-                                             "DOCKER_HOST", "NOTIFY_SOCKET", "LD_PRELOAD", "LD_LIBRARY" };
         for (char **v = environ; *v; v++) {
                 char name[64];
                 (void) snprintf(name, sizeof name, "%.*s", (int) strcspn(*v, "="), *v);
-                for (size_t i = 0; i < COUNT(words); i++)
-                        if (strcasestr(name, words[i])) {
-                                (void) snprintf(r->effect, sizeof r->effect, "env %s", name);
-                                return escaped(r, "the variable %s is set", name);
-                        }
+                if (!variable_looks_secret(name, strlen(name)) && !leads_out(name))
+                        continue;
+                (void) snprintf(r->effect, sizeof r->effect, "env %s", name);
+                return escaped(r, "the variable %s is set", name);
         }
         return held(r, "no variable has a secret's or a socket's name");
 }

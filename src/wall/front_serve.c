@@ -79,26 +79,45 @@ static void say_init(struct observer *o, const struct request *r)
                                      .max_background = 16,
                                      .congestion_threshold = 12,
                                      .max_write = 4096,
-                                     .time_gran = 1 };
+                                     .time_gran = 1,
+                                     .flags = in.flags & FUSE_CACHE_SYMLINKS }; /* /lib, /bin: each start */
         reply(o->f, r, in.major < 7 ? -EPROTO : 0, &out, sizeof out);
 }
 
-/* Who asked waits for our answer, so the arguments of its call stand still, as far as they ever do. */
-static void tell_of(struct observer *o, const struct request *r, uint32_t dir)
+/* What the C library looks for in every program that starts. They are files wherever they are, so that no
+ * path leads on behind them, and a write to them is seen by init: told once, all is told. */
+static const char *const always_looked_for[] = {
+        "/etc/ld.so.preload", "/etc/locale.alias", "/etc/localtime",
+        "/etc/nsswitch.conf", "/etc/gai.conf",     "/etc/host.conf"
+};
+
+/* How long, in seconds, the kernel may go on by itself with the answer that it is not there. */
+static uint64_t settled_for(const char *missing)
+{
+        for (size_t i = 0; i < sizeof always_looked_for / sizeof *always_looked_for; i++)
+                if (strcmp(always_looked_for[i], missing) == 0)
+                        return FOREVER;
+        return 0;
+}
+
+/* Who asked waits for our answer, so the arguments of its call stand still, as far as they ever do. Returns
+ * how long the answer holds: 0, the next look is to be told of too. */
+static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t dir)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
         char missing[sizeof m.denial.path];
         if (!front_tree_path(&o->f->tree, dir, r->body, missing, sizeof missing))
-                return;
+                return 0;
         if (!o->awake) {
                 o->awake = strcmp(missing, ATTEST_MISSING) == 0;
-                return;
+                return 0;
         }
         saw_missing(o->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
         if (strcmp(m.denial.program, OWN_NAME) == 0)
-                return; /* our own search for the command; who takes that name keeps his misses to himself */
+                return 0; /* our own search for the command; who takes that name hides his misses */
         if (saw_news(&o->told, TOLD_MAX, &m.denial))
                 (void) wire_offer(o->f->control, &m, sizeof m);
+        return settled_for(missing);
 }
 
 static void say_lookup(struct observer *o, const struct request *r)
@@ -108,9 +127,9 @@ static void say_lookup(struct observer *o, const struct request *r)
         bool by_init = r->head->pid == INIT_PID;
         uint32_t i = front_tree_find(&f->tree, dir, r->body, strlen(r->body), by_init);
         if (i == 0) {
-                if (dir && !by_init)
-                        tell_of(o, r, dir);
-                reply(f, r, -ENOENT, NULL, 0);
+                struct fuse_entry_out none = { .entry_valid = dir && !by_init ? tell_of(o, r, dir) : 0 };
+                /* Node 0 without an error is ENOENT too, but it holds. */
+                reply(f, r, none.entry_valid ? 0 : -ENOENT, &none, sizeof none);
                 return;
         }
         uint64_t valid = f->tree.node[i].ours ? 0 : FOREVER;

@@ -12,10 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 
-enum how { READS = 0, WRITES, RUNS, BY_FLAGS /* of open: the argument after the path */ };
+enum how {
+        READS = 0,
+        WRITES,
+        RUNS,
+        CONNECTS, /* the path is in a struct sockaddr_un, whose length is the next argument */
+        BY_FLAGS  /* of open: the argument after the path */
+};
 
 /* Calls that name a path: which argument, and which is the directory it is relative to (-1: the working one).
  * `second` is the path that rename and link take besides. */
@@ -29,6 +37,8 @@ static const struct path_call {
         { "creat", 0, -1, -1, -1, WRITES },
         { "execve", 0, -1, -1, -1, RUNS },
         { "execveat", 1, 0, -1, -1, RUNS },
+        { "connect", 1, -1, -1, -1, CONNECTS },
+        { "sendto", 4, -1, -1, -1, CONNECTS },
         { "stat", 0, -1, -1, -1, READS },
         { "lstat", 0, -1, -1, -1, READS },
         { "newfstatat", 1, 0, -1, -1, READS },
@@ -89,7 +99,10 @@ enum wall_tried saw_kind(const struct seccomp_data *d)
                 bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
                 return writes ? TRIED_WRITE : TRIED_READ;
         }
-        return c->how == RUNS ? TRIED_RUN : c->how == WRITES ? TRIED_WRITE : TRIED_READ;
+        static const enum wall_tried kinds[] = {
+                [READS] = TRIED_READ, [WRITES] = TRIED_WRITE, [RUNS] = TRIED_RUN, [CONNECTS] = TRIED_SOCK
+        };
+        return kinds[c->how];
 }
 
 /* Page by page, because what follows the text may not be mapped. False: not a whole string. */
@@ -125,49 +138,52 @@ static bool read_start(int proc, uint32_t task, int32_t dirfd, char *ret, size_t
         return true;
 }
 
-/* "/a" and "b/../c" become "/a/c", as text: links are not followed. */
-static bool join(const char *start, const char *path, char *ret, size_t cap)
+/* The path in a struct sockaddr_un, which need not end in NUL there; abstract ones and other families have
+ * none. */
+static bool read_address(uint32_t task, uint64_t at, uint64_t len, char *ret, size_t cap)
 {
-        const char *parts[2] = { path[0] == '/' ? "" : start, path };
-        size_t n = 0;
-        for (int i = 0; i < 2; i++)
-                for (const char *at = parts[i]; *at;) {
-                        at += strspn(at, "/");
-                        size_t k = strcspn(at, "/");
-                        if (k == 2 && at[0] == '.' && at[1] == '.')
-                                while (n > 0 && ret[--n] != '/')
-                                        ;
-                        else if (k > 0 && !(k == 1 && at[0] == '.')) {
-                                if (n + k + 2 > cap)
-                                        return false;
-                                ret[n++] = '/';
-                                memcpy(ret + n, at, k);
-                                n += k;
-                        }
-                        at += k;
-                }
-        if (n == 0)
-                ret[n++] = '/';
-        ret[n] = '\0';
+        struct sockaddr_un a = { .sun_family = AF_UNSPEC };
+        struct iovec to = { &a, len < sizeof a ? (size_t) len : sizeof a };
+        struct iovec from = { (void *) (uintptr_t) at, to.iov_len };
+        size_t head = offsetof(struct sockaddr_un, sun_path);
+        if (process_vm_readv((pid_t) task, &to, 1, &from, 1, 0) != (ssize_t) to.iov_len ||
+            a.sun_family != AF_UNIX || to.iov_len <= head)
+                return false;
+        (void) snprintf(ret, cap, "%.*s", (int) (to.iov_len - head), a.sun_path);
         return true;
 }
 
-static bool read_path(int proc, uint32_t task, const struct seccomp_data *d, int path, int dir, char *ret,
-                      size_t cap)
+struct path_at { /* which argument, and which is the directory; see `calls` */
+        int path, dir;
+        enum how how;
+};
+
+static bool read_path(int proc, uint32_t task, const struct seccomp_data *d, struct path_at at,
+                      char ret[WALL_PATH])
 {
         char text[4096], start[4096] = "";
-        if (path < 0 || !read_text(task, d->args[path], text, sizeof text) || text[0] == '\0')
+        if (at.path < 0)
                 return false;
-        int32_t dirfd = dir < 0 ? AT_FDCWD : (int32_t) d->args[dir];
+        bool read = at.how == CONNECTS
+                            ? read_address(task, d->args[at.path], d->args[at.path + 1], text, sizeof text)
+                            : read_text(task, d->args[at.path], text, sizeof text);
+        if (!read || text[0] == '\0')
+                return false;
+        int32_t dirfd = at.dir < 0 ? AT_FDCWD : (int32_t) d->args[at.dir];
         if (text[0] != '/' && !read_start(proc, task, dirfd, start, sizeof start))
                 return false;
         char whole[8192];
-        if (!join(start, text, whole, sizeof whole))
+        if (!path_join(start, text, whole, sizeof whole))
                 return false;
-        (void) snprintf(ret, cap, "%s", whole);
-        if (strlen(whole) >= cap)
-                memcpy(ret + cap - 4, "...", 4);
+        (void) snprintf(ret, WALL_PATH, "%s", whole);
+        if (strlen(whole) >= WALL_PATH)
+                memcpy(ret + WALL_PATH - 4, "...", 4);
         return true;
+}
+
+static struct path_at first_of(const struct path_call *c)
+{
+        return (struct path_at){ c->path, c->dir, c->how };
 }
 
 void saw_program(int proc, uint32_t task, char *ret, size_t cap)
@@ -181,7 +197,7 @@ void saw_program(int proc, uint32_t task, char *ret, size_t cap)
 bool saw_call(int proc, uint32_t task, const struct seccomp_data *d, struct wall_denial *ret)
 {
         const struct path_call *c = find_call(d);
-        if (!c || !read_path(proc, task, d, c->path, c->dir, ret->path, sizeof ret->path))
+        if (!c || !read_path(proc, task, d, first_of(c), ret->path))
                 return false;
         ret->kind = saw_kind(d);
         ret->call = *d;
@@ -212,13 +228,16 @@ void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, st
         const struct path_call *c = read_call(proc, task, &d) ? find_call(&d) : NULL;
         if (c) {
                 ret->kind = saw_kind(&d);
-                if (read_path(proc, task, &d, c->path, c->dir, ret->path, sizeof ret->path) &&
+                if (read_path(proc, task, &d, first_of(c), ret->path) &&
                     (anywhere || path_under(ret->path, missing)))
                         return;
-                if (read_path(proc, task, &d, c->second, c->second_dir, ret->path, sizeof ret->path) &&
+                if (read_path(proc, task, &d, (struct path_at){ c->second, c->second_dir, c->how },
+                              ret->path) &&
                     (anywhere || path_under(ret->path, missing)))
                         return;
         }
+        if (ret->kind == TRIED_SOCK)
+                ret->kind = TRIED_READ; /* what is missing leads to the socket, and is none */
         (void) snprintf(ret->path, sizeof ret->path, "%s", missing);
 }
 

@@ -49,14 +49,16 @@ enum wall_word {
 };
 
 /* What a refused effect was. A call is told with its arguments, the others with their path. */
-enum wall_tried { TRIED_CALL = 0, TRIED_READ, TRIED_WRITE, TRIED_RUN, TRIED__COUNT };
+enum wall_tried { TRIED_CALL = 0, TRIED_READ, TRIED_WRITE, TRIED_RUN, TRIED_SOCK, TRIED__COUNT };
+
+enum { WALL_PATH = 448 };
 
 /* Something that the box was refused and that is worth telling. */
 struct wall_denial {
         struct seccomp_data call;
         uint32_t kind; /* enum wall_tried */
         char program[64];
-        char path[448]; /* absolute, as the box named it; one that is longer ends in "..." */
+        char path[WALL_PATH]; /* absolute, as the box named it; one that is longer ends in "..." */
 };
 
 /* What it was, in our own words, and the policy line that would permit it (NULL: none can). */

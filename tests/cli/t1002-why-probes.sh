@@ -22,7 +22,7 @@ chmod -R a+rwX "$D" && chmod a+r "$T/open"
 LISTENER=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "$T/port" ] && break; sleep 0.1; done
 PORT=$(cat "$T/port")
-ln "$D/sock" "$D/d/sock"
+ln "$D/sock" "$D/d/sock" && ln "$D/sock" "$D/w/sock"
 
 cat >"$T/except" <<END
 use base/system
@@ -167,6 +167,17 @@ for libc in /usr/lib/*-linux-gnu/libc.so.6; do
         probe "-p $T/one" read "$libc"
         break
 done
+# --- sockets and variables with doors of their own ---
+probe "--sock $D/sock" sock "$D/sock"
+probe "--sock $D/sock" sock "$D/d/sock"
+probe "--sock $D/sock" sock "$D/w/sock"
+probe "--write $D/w" sock "$D/w/sock"
+probe "--read $D/one --sock $D/sock" sock "$D/sock"
+probe "--read $D/one --sock $D/sock" sock "$D/d/sock"
+probe "--env WHY_SECRET" env WHY_SECRET
+probe "--env WHY_SET=1" env WHY_SET
+probe "--env WHY_SET=1" env WHY_SECRET
+probe "--env WHY_SECRET --wall process" env WHY_SECRET
 # --- single files; a door that has closed ---
 probe "-p $T/one" read "$D/one"
 probe "-p $T/one" write "$D/one"

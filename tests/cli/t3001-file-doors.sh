@@ -195,4 +195,15 @@ has "a door into the state directory is refused" \
         "$(CORDON_STATE=$T/home "$CORDON" run --read "$T/home/real" -- true 2>&1)" "would open cordon's own state"
 has "the process wall, which cannot hide it, refuses" \
         "$(CORDON_STATE=$T/home/.state "$CORDON" run --wall process --read "$T/home" -- true 2>&1)" "would open cordon's own state"
+# --- a door below the workspace that is somebody's link out of it ---
+mkdir -p "$T/ws/dir" "$T/other" && echo outside >"$T/other/file" && echo inside >"$T/ws/dir/file" && chmod -R a+rX "$T/ws" "$T/other"
+ln -s "$T/other" "$T/ws/out" && ln -s dir "$T/ws/in" && ln -s "$T/ws/dir" "$T/ws/absolute" && ln -s ../../other "$T/ws/dir/up"
+links() { (cd "$T/ws" && "$CORDON" check "$@" 2>&1) | grep -c 'W131'; }
+has "a door that a link leads out of the workspace is told by check" "$(cd "$T/ws" && "$CORDON" check --read out 2>&1)" "W131: $T/ws/out leads out of the workspace by a link, to $T/other: name that path"
+is "edit and write too" "$(links --edit "$T/ws/out" --write "$T/ws/out/file")" 2
+is "a link on the way counts" "$(links --read "$T/ws/in/up/file")" 1
+is "one that stays inside does not" "$(links --read "$T/ws/in" --read "$T/ws/absolute/file" --read "$T/ws/dir" --read "$T/ws" --read "$T/ws/none?")" 0
+is "nor one that is written outside" "$(links --read "$T/other")" 0
+has "run says it before it starts" "$("$CORDON" run --work "$T/ws" --read "$T/ws/out" -- cat "$T/ws/out/file" 2>&1 | head -n 1)" "cordon: note: --read: W131: $T/ws/out leads out of the workspace"
+is "-q is silent, and the door leads where it led" "$("$CORDON" run -q --work "$T/ws" --read "$T/ws/out" -- cat "$T/ws/out/file" 2>&1)" outside
 done_testing

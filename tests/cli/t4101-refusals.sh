@@ -52,6 +52,49 @@ has "a call" "$(refused -- perl -e 'syscall(321, 0, 0, 0)')" "call  perl seccomp
 is "settings of the system are minor" "$("$CORDON" run -n --status-fd 3 -- cat /etc/shadow 3>&1 >/dev/null 2>&1 |
         jq -c '.denials[] | select(.path == "/etc/shadow") | .minor')" true
 
+# A socket of the host that is not shown: its own code, its path from the address, its own line.
+python3 - "$H/host/agent" "$H/host/agent-with-a-name-that-is-longer" <<'END' &
+import socket, sys, time
+held = [socket.socket(socket.AF_UNIX) for _ in sys.argv[1:]]
+for s, path in zip(held, sys.argv[1:]): s.bind(path)
+time.sleep(60)
+END
+AGENT=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$H/host/agent-with-a-name-that-is-longer" ] && break; sleep 0.1; done
+reach='import socket, sys
+for path in sys.argv[1:]:
+    try: socket.socket(socket.AF_UNIX).connect(path)
+    except OSError: pass'
+is "a socket that is not shown" "$(refused -- python3 -c "$reach" "$H/host/agent" | grep '^sock')" "sock $H/host/agent python3 mount sock $H/host/agent"
+is "each by its own path" "$(refused -- python3 -c "$reach" "$H/host/agent" "$H/host/agent-with-a-name-that-is-longer" "$H/host/none" | grep -c '^sock')" 2
+is "a datagram to one" "$(refused -- python3 -c 'import socket, sys
+try: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"x", sys.argv[1])
+except OSError: pass' "$H/host/agent" | grep '^sock')" "sock $H/host/agent python3 mount sock $H/host/agent"
+is "it is no refused file" "$(refused -- python3 -c "$reach" "$H/host/agent" | grep -c "^read $H")" 0
+has "and has its next step" "$(jq -r '[.denials[] | select(.code == "sock")][0].next_steps | join("; ")' "$T/status")" "name one socket of the host"
+is "one that a line names is not told" "$(refused --sock "$H/host/agent" -- python3 -c "$reach" "$H/host/agent" | grep -c '^sock')" 0
+kill "$AGENT"
+
+# What the command line names and the box looks for among its own files: nobody hears of it, so it is told at the end.
+named() { (cd "$H/host" && "$CORDON" run -n --status-fd 3 "$@" 3>"$T/status" >/dev/null 2>"$T/err"); jq -r '[.denials[] | select(.minor | not) | [.code, .path, .program, .permit] | join(" ")] | join(", ")' "$T/status"; }
+is "a relative path, which the box looks for in its home" "$(named -- cat key)" "read $H/host/key cat read $H/host/key"
+has "and a person is told" "$(cat "$T/err")" "read $H/host/key by cat: mount; to permit: --read $H/host/key"
+is "behind an option's =" "$(named -- grep --file=key nothing)" "read $H/host/key grep read $H/host/key"
+is "not when the run ended well" "$(named -- echo key)" ""
+is "not what is not there outside" "$(named -- cat nothing)" ""
+is "not what a door shows" "$(named --read "$H/host/key" -- grep nothing key)" ""
+echo x >"$T/below-tmp"
+is "a path below /tmp" "$(named -- cat "$T/below-tmp")" "$(case $T in /tmp/*) echo "read $T/below-tmp cat read $T/below-tmp" ;; *) refused -- cat "$T/below-tmp" | cut -d ' ' -f 1-3,5- ;; esac)"
+is "not with --observe off" "$(named --observe off -- cat key)" ""
+recorded() { "$CORDON" log --json --run "$(jq -r .run "$T/status")" --kind denied | grep -c "read $H/host/key"; }
+is "what was seen is in the ledger" "$(named -- cat "$H/host/key" >/dev/null; recorded)" 1
+is "what was only named is not" "$(named -- cat key >/dev/null; recorded)" 0
+
+# What every program looks for, the kernel answers by itself once it was told; a write to it is told all the same.
+is "what is looked for all the time is told, and then its writing too" "$("$CORDON" run -n --status-fd 3 -- \
+        sh -c 'cat /etc/nsswitch.conf; cat /etc/nsswitch.conf; echo x >/etc/nsswitch.conf; false' 3>&1 >/dev/null 2>&1 |
+        jq -r '[.denials[] | select(.path == "/etc/nsswitch.conf") | .code + " " + .program] | sort | join(", ")')" "read cat, write sh"
+
 # Every kind has a stable code, its layer, the smallest line and next steps.
 status() { "$CORDON" run -n --status-fd 3 "$@" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null; }
 of() { jq -r "[.denials[] | select(.code == \"$1\" and (.path | startswith(\"/etc/\") | not))][0] | $2" "$T/status"; }

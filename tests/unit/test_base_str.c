@@ -166,6 +166,26 @@ static void test_parent__climbs_to_the_top(void)
         CHECK_INT(str_parent("", 0), 0);
 }
 
+static void test_join__is_clean_or_does_not_fit(void)
+{
+        static const struct {
+                const char *start, *path, *want;
+        } rows[] = {
+                { "/a", "b", "/a/b" },       { "/a", "./b//c/", "/a/b/c" }, { "/a/b", "../c", "/a/c" },
+                { "/a", "../../..", "/" },   { "/a", "/b", "/b" },          { "/", "b", "/b" },
+                { "/a", "b/../../c", "/c" }, { "/a", "..b", "/a/..b" },     { "/a", "", "/a" },
+                { "", "b/.", "/b" },         { "/a/", "b", "/a/b" },
+        };
+        char got[16];
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                CHECK(path_join(rows[i].start, rows[i].path, got, sizeof got));
+                CHECK_STR(got, rows[i].want);
+                for (size_t cap = 0; cap <= strlen(rows[i].want); cap++)
+                        CHECK(!path_join(rows[i].start, rows[i].path, got, cap));
+        }
+        CHECK(!path_join("/0123456789", "01234", got, sizeof got));
+}
+
 static const struct test_case cases[] = {
         CASE(test_str__numbers_are_plain_digits),
         CASE(test_str__sizes_and_durations_have_exact_units),
@@ -176,5 +196,6 @@ static const struct test_case cases[] = {
         CASE(test_str__distance_counts_slips),
         CASE(test_far__names_the_word_that_was_meant),
         CASE(test_parent__climbs_to_the_top),
+        CASE(test_join__is_clean_or_does_not_fit),
 };
 TEST_MAIN(cases)

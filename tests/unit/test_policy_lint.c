@@ -43,6 +43,37 @@ static void check_clean(const char *text)
         policy_checked_free(c);
 }
 
+static bool link_leads(void *ctx, const char *path, char *ret, size_t cap)
+{
+        (void) ctx;
+        (void) snprintf(ret, cap, "/etc");
+        return strcmp(path, "/w/proj/link") == 0;
+}
+
+static void test_lint__a_link_out_of_the_workspace_is_flagged(void)
+{
+        static const struct {
+                const char *lines;
+                bool flagged;
+        } rows[] = {
+                { "read {work}/link\n", true },      { "edit {work}/link\n", true },
+                { "write {work}/link\n", true },     { "read {work}/plain\n", false },
+                { "read /elsewhere/link\n", false }, { "run {work}/link\n", false },
+        };
+        struct policy_context c = fixed_context;
+        c.leads_out = link_leads;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                struct err e;
+                struct checked_policy *p = load_in("t", span_str(rows[i].lines), &c, &e);
+                CHECK(p && has_code(p, "W131") == rows[i].flagged);
+                policy_checked_free(p);
+        }
+        struct err e;
+        struct checked_policy *p = load_in("t", span_str(rows[0].lines), &fixed_context, &e);
+        CHECK(p && !has_code(p, "W131")); /* nobody was asked */
+        policy_checked_free(p);
+}
+
 static void test_lint__leaky_policies_are_flagged_and_clean_ones_are_not(void)
 {
         char path[2048];
@@ -83,6 +114,7 @@ static void test_lint__flags_alone_need_no_expectation(void)
 
 static const struct test_case cases[] = {
         CASE(test_lint__leaky_policies_are_flagged_and_clean_ones_are_not),
+        CASE(test_lint__a_link_out_of_the_workspace_is_flagged),
         CASE(test_lint__flags_alone_need_no_expectation),
 };
 TEST_MAIN(cases)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* base/variable.c - which names look like secrets. Wide on purpose: a warning too many costs a glance, a
+ * value in a record cannot be taken back. Never: looks at a value. */
+#include "base/variable.h"
+
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* Words of everyday names that have one of the parts below in them; taken out first. */
+static const char *const harmless[] = { "AUTHOR", "KEYBOARD", "KEYMAP", "KEYCODE", "MONKEY" };
+
+static const char *const parts[] = { "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL",
+                                     "AUTH",  "KEY",    "JWT",   "PRIVATE" };
+
+static const char *const endings[] = { "_PASS", "_PWD", "_PAT", "_DSN" };
+
+static const char *const whole[] = { "DATABASE_URL", "KUBECONFIG", "PGPASS", "NETRC" };
+
+/* Overwrites the word, so that what stands before and after it makes no new one. */
+static void take_out(char *text, const char *word)
+{
+        for (char *at; (at = strstr(text, word));)
+                memset(at, '.', strlen(word));
+}
+
+bool variable_looks_secret(const char *name, size_t len)
+{
+        char up[256];
+        size_t n = len < sizeof up - 1 ? len : sizeof up - 1;
+        for (size_t i = 0; i < n; i++)
+                up[i] = (char) (name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);
+        up[n] = '\0';
+        for (size_t i = 0; i < COUNT(whole); i++)
+                if (strcmp(up, whole[i]) == 0)
+                        return true;
+        for (size_t i = 0; i < COUNT(harmless); i++)
+                take_out(up, harmless[i]);
+        for (size_t i = 0; i < COUNT(parts); i++)
+                if (strstr(up, parts[i]))
+                        return true;
+        for (size_t i = 0; i < COUNT(endings); i++) {
+                size_t k = strlen(endings[i]);
+                if (n > k && strcmp(up + n - k, endings[i]) == 0)
+                        return true;
+        }
+        return false;
+}
