@@ -80,7 +80,8 @@ static void say_init(struct observer *o, const struct request *r)
                                      .congestion_threshold = 12,
                                      .max_write = 4096,
                                      .time_gran = 1,
-                                     .flags = in.flags & FUSE_CACHE_SYMLINKS }; /* /lib, /bin: each start */
+                                     /* /lib, /bin: each start; a list brings its entries along */
+                                     .flags = in.flags & (FUSE_CACHE_SYMLINKS | FUSE_DO_READDIRPLUS) };
         reply(o->f, r, in.major < 7 ? -EPROTO : 0, &out, sizeof out);
 }
 
@@ -120,6 +121,15 @@ static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t di
         return settled_for(missing);
 }
 
+/* What the table says holds as long as the box; places of init's own are looked up anew by everybody. */
+static struct fuse_entry_out entry_of(const struct front *f, uint32_t i)
+{
+        uint64_t valid = f->tree.node[i].ours ? 0 : FOREVER;
+        return (struct fuse_entry_out){
+                .nodeid = i, .entry_valid = valid, .attr_valid = FOREVER, .attr = attr_of(f, i)
+        };
+}
+
 static void say_lookup(struct observer *o, const struct request *r)
 {
         const struct front *f = o->f;
@@ -132,10 +142,7 @@ static void say_lookup(struct observer *o, const struct request *r)
                 reply(f, r, none.entry_valid ? 0 : -ENOENT, &none, sizeof none);
                 return;
         }
-        uint64_t valid = f->tree.node[i].ours ? 0 : FOREVER;
-        struct fuse_entry_out out = {
-                .nodeid = i, .entry_valid = valid, .attr_valid = FOREVER, .attr = attr_of(f, i)
-        };
+        struct fuse_entry_out out = entry_of(f, i);
         reply(f, r, 0, &out, sizeof out);
 }
 
@@ -206,41 +213,54 @@ static void say_read(struct observer *o, const struct request *r)
         reply(o->f, r, 0, text ? text + from : NULL, n);
 }
 
-/* Adds one entry, or nothing when it does not fit. */
-static size_t put_entry(char *out, size_t room, uint64_t ino, uint64_t off, mode_t mode, const char *name,
-                        size_t len)
+struct listed {
+        char *out;
+        size_t n, room;
+};
+
+/* Adds one entry with all that a look-up of it would bring; false: it does not fit. */
+static bool put_entry(struct listed *l, const struct fuse_entry_out *e, struct fuse_dirent d,
+                      const char *name)
 {
-        struct fuse_dirent d = { .ino = ino, .off = off, .namelen = (uint32_t) len, .type = IFTODT(mode) };
-        size_t whole = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET + len);
-        if (whole > room)
-                return 0;
-        memset(out, 0, whole);
-        memcpy(out, &d, FUSE_NAME_OFFSET);
-        memcpy(out + FUSE_NAME_OFFSET, name, len);
-        return whole;
+        size_t whole = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET_DIRENTPLUS + d.namelen);
+        if (whole > l->room - l->n)
+                return false;
+        char *at = l->out + l->n;
+        memset(at, 0, whole);
+        memcpy(at, e, sizeof *e);
+        memcpy(at + offsetof(struct fuse_direntplus, dirent), &d, FUSE_NAME_OFFSET);
+        memcpy(at + FUSE_NAME_OFFSET_DIRENTPLUS, name, d.namelen);
+        l->n += whole;
+        return true;
 }
 
 static void say_list(struct observer *o, const struct request *r)
 {
+        static const struct fuse_entry_out nothing; /* "." and ".." are not looked up */
         char out[BUFFER / 2];
         struct fuse_read_in in = range_of(r);
+        struct listed l = { .out = out, .room = in.size };
         const struct front_tree *t = &o->f->tree;
         uint32_t dir = node_of(o->f, r);
-        size_t n = 0;
         uint64_t off = 0;
         for (; off < 2; off++)
                 if (off >= in.offset)
-                        n += put_entry(out + n, in.size - n, dir, off + 1, S_IFDIR, "..", off ? 2 : 1);
+                        (void) put_entry(
+                                &l, &nothing,
+                                (struct fuse_dirent){
+                                        .ino = dir, .off = off + 1, .namelen = off ? 2 : 1, .type = DT_DIR },
+                                "..");
         for (uint32_t i = dir ? t->node[dir].child : 0; i; i = t->node[i].next) {
                 if (t->node[i].ours || off++ < in.offset)
                         continue;
-                size_t k = put_entry(out + n, in.size - n, i, off, t->node[i].mode, t->node[i].name,
-                                     t->node[i].name_len);
-                if (k == 0)
+                struct fuse_entry_out e = entry_of(o->f, i);
+                struct fuse_dirent d = {
+                        .ino = i, .off = off, .namelen = t->node[i].name_len, .type = IFTODT(t->node[i].mode)
+                };
+                if (!put_entry(&l, &e, d, t->node[i].name))
                         break;
-                n += k;
         }
-        reply(o->f, r, 0, out, n);
+        reply(o->f, r, 0, out, l.n);
 }
 
 static void say_statfs(struct observer *o, const struct request *r)
@@ -263,7 +283,7 @@ static const struct {
         { FUSE_INIT, say_init },         { FUSE_LOOKUP, say_lookup },
         { FUSE_GETATTR, say_attr },      { FUSE_READLINK, say_link },
         { FUSE_OPEN, say_open },         { FUSE_OPENDIR, say_open_dir },
-        { FUSE_READ, say_read },         { FUSE_READDIR, say_list },
+        { FUSE_READ, say_read },         { FUSE_READDIRPLUS, say_list },
         { FUSE_STATFS, say_statfs },     { FUSE_RELEASE, say_done },
         { FUSE_RELEASEDIR, say_done },   { FUSE_DESTROY, say_done },
         { FUSE_FORGET, say_nothing },    { FUSE_BATCH_FORGET, say_nothing },
