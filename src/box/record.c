@@ -39,6 +39,7 @@ struct record {
         unsigned input_count;
         char reply[LEDGER_ID_MAX];
         bool hardware;
+        bool over; /* the end is written: what is told after it is no effect of the run */
 };
 
 static void off(struct box *b, const struct err *e)
@@ -413,7 +414,7 @@ static enum ledger_kind kind_of(const struct box_denial *d)
 void record_denial(struct box *b, struct box_denial *d)
 {
         bool own_record = strcmp(d->code, "limit") == 0;
-        if (!b->record || !b->record->ledger || own_record || d->count == d->recorded)
+        if (!b->record || !b->record->ledger || b->record->over || own_record || d->count == d->recorded)
                 return;
         struct ledger_record r = record_of(b, kind_of(d), LEDGER_DENIED);
         r.target = d->what;
@@ -563,6 +564,7 @@ void record_finish(struct box *b)
         add_end(b, add_used(b));
         if (!b->record)
                 return;
+        b->record->over = true;
         if (ledger_flush(b->record->ledger, END_WAIT_MS, &e) < 0)
                 off(b, &e);
         else
