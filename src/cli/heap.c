@@ -71,7 +71,7 @@ static struct head *carve(unsigned class)
 }
 
 #ifdef CORDON_HOOKS
-/* For tests, in builds with hooks only: the allocation with the number in CORDON_ALLOC fails, and none else.
+/* For tests, with hooks only: the allocation with the number in CORDON_ALLOC fails, and none else.
  */
 static unsigned long asked, refused;
 static int is_refused(void) { return ++asked == refused; }

@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef CORDON_LIBEXEC
+#if __has_include("host/libexec.h")
+#include "host/libexec.h" /* the build makes it, from the prefix */
+#else
 #define CORDON_LIBEXEC "/usr/local/libexec/cordon"
 #endif
 

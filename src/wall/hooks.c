@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/hooks.c - see hooks.h. Compiled into builds with -Dhooks=true only. */
+/* wall/hooks.c - see hooks.h. Compiled into tests/hooked only. */
 #include "wall/hooks.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/hooks.h - for attacking our own walls: layers left out one by one, and a stop at each step of a start.
  *
- * They exist in builds with -Dhooks=true only. In any other build every question here is answered by the
+ * They exist in one program only, tests/hooked. In any other every question here is answered by the
  * compiler, so that no input, variable or flag can reach a release's walls; a test looks for the names in the
  * program. */
 #pragma once

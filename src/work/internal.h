@@ -307,7 +307,7 @@ int journal_recover(struct layer *l, struct err *e);
 int stage_all(struct journal *j, struct err *e);
 /* The slot's name in `buf`. */
 const char *slot_name(size_t slot, const char *suffix, char buf[32]);
-/* For tests: ends this process at a numbered step, in builds with -Dhooks=true. */
+/* For tests: ends this process at a numbered step, in tests/hooked. */
 #ifdef CORDON_HOOKS
 void work_step(void);
 #else

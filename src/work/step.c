@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* work/step.c - ends this process at the step that CORDON_WORK_STEP numbers, as suddenly as a power cut
- * would. Compiled into builds with -Dhooks=true only. */
+ * would. Compiled into tests/hooked only. */
 #include "work/internal.h"
 
 #ifdef CORDON_HOOKS

@@ -4,7 +4,7 @@ cd "$(dirname "$0")/../.." || exit 1
 flags="-std=gnu17 -D_GNU_SOURCE -DCORDON_VERSION='\"0\"' -Isrc -Iinclude"
 
 # Left out: the two files that only special builds compile, with options that are not set here. wall/hooks.c
-# breaks a start on purpose (-Dhooks); cli/heap.c is the allocator itself (-Dprogram_only).
+# breaks a start on purpose (tests/hooked); cli/heap.c is the allocator itself (-Dprogram_only).
 sources() {
         git ls-files 'src/*.c' | grep -v -x -e src/wall/hooks.c -e src/cli/heap.c
 }

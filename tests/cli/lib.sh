@@ -23,6 +23,23 @@ is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "got:  $2" "want: $3";
 has() { case $2 in *"$3"*) pass "$1" ;; *) fail "$1" "no \"$3\" in: $2" ;; esac; }
 hasnt() { case $2 in *"$3"*) fail "$1" "\"$3\" is in: $2" ;; *) pass "$1" ;; esac; }
 done_testing() { echo "1..$N"; exit $FAILED; }
+# orphans: control groups of boxes whose keeper is gone; the boxes of other tests may live beside this one.
+# none_left: within two seconds there is none but those of before (before=$(orphans)).
+orphans() {
+        find /sys/fs/cgroup -maxdepth 2 -name 'cordon-*' 2>/dev/null | while read -r g; do
+                p=${g##*/cordon-}
+                [ -d "/proc/${p%%-*}" ] || echo "$g"
+        done
+}
+none_left() {
+        for _ in 1 2 3 4 5 6 7 8 9 10; do
+                new=$(orphans | grep -v -x -F -e "$before")
+                [ -n "$new" ] || return 0
+                sleep 0.2
+        done
+        echo "$new"
+        return 1
+}
 
 # An ordinary user, whoever runs the tests: uid 65533 when we are root, ourselves otherwise.
 if [ "$(id -u)" -eq 0 ]; then

@@ -19,8 +19,9 @@ example() {
         code=$?
 }
 
+# A temporary directory of its own: what others leave is not counted.
+mkdir -m 1777 "$T/tmp" && TMPDIR=$T/tmp && export TMPDIR
 for who in root as_user; do
-        before=$(find "${TMPDIR:-/tmp}" -maxdepth 1 2>/dev/null | sort)
         example "$who" two-in-the-morning/demo
         is "$who: the demonstration ends with 0" "$code" 0
         is "$who: it fits on one screen: lines" "$(printf '%s\n' "$out" | awk 'END { print (NR <= 24) ? "yes" : NR }')" yes
@@ -73,7 +74,7 @@ for who in root as_user; do
         is "$who: blocklist-vs-allowlist ends with 0" "$code" 0
         has "$who: the blocklist leaks what it forgot, the allowlist nothing" "$out" 'leaked: 2 through the blocklist, 0 through the allowlist'
         has "$who: both let the job be done" "$out" 'read: sales are up             read: sales are up'
-        is "$who: nothing is left in the temporary directory" "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -newer "$T/cordon" 2>/dev/null | sort | grep -e two-am -e '/tmp\.' | while read -r f; do printf '%s\n' "$before" | grep -qxF "$f" || echo "$f"; done)" ''
+        is "$who: nothing is left in the temporary directory" "$(ls -A "$TMPDIR")" ''
 done
 
 example root risky-parser/run 1000

@@ -5,21 +5,6 @@ if ! command -v jq >/dev/null; then
         done_testing
 fi
 layers="user mount pid net ipc uts cgroup-ns capabilities no-new-privs seccomp landlock rlimit cgroup nested-user memfd-noexec"
-# Control groups whose keeper is gone: others' boxes may run beside this test.
-orphans() {
-        find /sys/fs/cgroup -maxdepth 2 -name 'cordon-*' 2>/dev/null | while read -r g; do
-                p=${g##*/cordon-}
-                [ -d "/proc/${p%%-*}" ] || echo "$g"
-        done
-}
-none_left() { # within two seconds
-        for _ in 1 2 3 4 5 6 7 8 9 10; do
-                [ "$(orphans)" = "$before" ] && return 0
-                sleep 0.2
-        done
-        orphans
-        return 1
-}
 before=$(orphans)
 for who in "" as_user; do
         $who "$CORDON" cost -n 9 --json >"$T/json" 2>"$T/err"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Every limit ends or bounds a run, names itself, and leaves nothing behind.
+# alone: limits that bite in time, and processes of one user that are counted.
 # shellcheck disable=SC2016,SC2317
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # kill -9 of the keeper, of init, of the janitor and of the payload at random moments: nothing is left of the run.
+# alone: looks for files and mounts that nobody else may make meanwhile.
 # shellcheck disable=SC2013,SC2016,SC2317
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"

@@ -2,6 +2,7 @@
 # 500 boxes at once, and a thousand in a row (CORDON_LONG=10000: as many), leave nothing: no process, group, mount, socket,
 # file or namespace. What others do on the machine is not counted, but for namespaces, which have no name: there a leak of
 # one in each run would show.
+# alone: 500 boxes at once would slow down what is timed, and mounts are counted.
 # shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1

@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/escape/run-bombs.sh - every bomb is stopped by its own limit, as root (control groups) and as an ordinary user
 # (rlimits and sampling), and nothing is left.
+# alone: bombs, and a neighbour that must not feel them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/cli/lib.sh

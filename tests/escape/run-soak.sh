@@ -1,4 +1,5 @@
 # The soak, for a few seconds: random boxes leave nothing; and it is able to say so when something is left.
+# alone: counts what is left on the whole machine.
 . "$(dirname "$0")/../cli/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v python3 >/dev/null; then

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups on the real kernel: limits that bite, figures that are counted, and nothing left behind. */
+/* alone: groups of the whole machine are counted. */
 #include "base/fd.h"
 #include "harness.h"
 #include "limit/internal.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The janitor: cleans up after a killed keeper, goes quietly when dismissed, and holds nothing of its
  * caller's. */
+/* alone: groups of the whole machine are counted. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "harness.h"
