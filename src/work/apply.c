@@ -371,7 +371,7 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
                 (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied already", l->run);
                 return err_hint(e, "`cordon undo %s` takes it back", l->run);
         }
-        if (scan_sealed(l, &v, e) < 0 || paths_all_found(l, &v, a->paths, e) < 0)
+        if (scan_sealed(l, &v, e) < 0 || scan_torn(l, &v, e) < 0 || paths_all_found(l, &v, a->paths, e) < 0)
                 return -1;
         long *up = find_parents(&v);
         int r = up ? land(a, l, &v, up, ret, e) : err_set(e, ERR_MEMORY, 0, "no memory for the changes");

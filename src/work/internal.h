@@ -66,6 +66,12 @@ int xattr_drop_overlay(int fd);
 /* Also removes what `to` has and `from` has not. */
 int xattr_mirror(int from, int to);
 
+/* ---- sum.c ---- */
+
+/* A sum of the content of an open file; reads no more than *budget bytes, which it lowers. False: more than
+ * that, or not readable. */
+bool sum_file(int fd, uint64_t *budget, uint64_t *ret);
+
 /* ---- copy.c ---- */
 
 /* Makes `name` in `to` as `from_name` in `from`: file (sparse stays sparse, shared blocks where the
@@ -188,8 +194,12 @@ bool path_below(const char *path, const char *root);
 
 int seal(struct layer *l, struct entries *ret, struct err *e);
 int seal_scanned(struct layer *l, struct entries *ret, struct err *e);
-/* Scans, and holds the entries against what was sealed. */
+/* Scans, and holds the entries against what was sealed; the layer's own side only by kind and size. */
 int scan_sealed(const struct layer *l, struct entries *ret, struct err *e);
+/* Reads what the layer itself holds: entries that are not what was sealed become torn. */
+int scan_torn(const struct layer *l, struct entries *v, struct err *e);
+/* The same without a scan, for a run that goes on: -1 when an entry is torn. */
+int refuse_torn(const struct layer *l, struct err *e);
 /* Forgets what was applied. */
 int base_drop(const struct layer *l, const struct entries *v, struct err *e);
 /* Takes the records of an older `base` in `dir` back that the layer's own has not. */
