@@ -167,6 +167,7 @@ static int target_of_door(struct journal *j, size_t door, struct err *e)
                         return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host,
                                        strerror(errno));
                 char *slash = strrchr(path, '/');
+                j->targets[door].file = arena_str(&j->mem, slash + 1);
                 slash[slash == path] = '\0';
         }
         if (fill_target(j, door, path, e) < 0)
@@ -198,27 +199,16 @@ static int find_targets(const struct work_apply *a, struct journal *j, const str
 
 /* ---- which steps ---- */
 
-static const char *target_path(const struct work_apply *a, const struct layer *l, const struct entry *x)
-{
-        (void) a;
-        const struct work_door *d = &l->doors[x->door];
-        static char name[NAME_MAX + 1]; /* a single file's: the same for every use of one apply */
-        char path[PATH_MAX];
-        if (d->is_dir || !realpath(d->host, path))
-                return x->path;
-        (void) snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1);
-        return name;
-}
-
 static void add_op(const struct work_apply *a, struct journal *j, const struct entry *x, char kind)
 {
         struct op *o = &j->ops[j->n];
         const struct work_door *d = &j->l->doors[x->door];
+        const struct target *t = &j->targets[x->door];
         bool file = x->now.kind == NODE_FILE && kind != OP_META && kind != OP_TAKE;
         *o = (struct op){ .kind = kind,
                           .door = x->door,
                           .slot = j->n,
-                          .path = arena_str(&j->mem, target_path(a, j->l, x)),
+                          .path = arena_str(&j->mem, t->file ? t->file : x->path),
                           .source = x->path,
                           .entry = x,
                           .old = x->old,
@@ -226,7 +216,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
                           .keep_owner = x->what & WHAT_OWNER && !a->flagged,
                           .new_dir = brings_directory(x) };
         /* One name, ours, on one mount: the file itself may go. */
-        o->moved = file && d->is_dir && !a->to && !j->targets[x->door].inside && x->now.links == 1 &&
+        o->moved = file && d->is_dir && !a->to && !t->inside && x->now.links == 1 &&
                    x->now.uid == geteuid() && !o->keep_owner;
         j->n += o->path != NULL;
 }

@@ -234,12 +234,6 @@ static int digest_of(struct cursor *c, const struct entry *x, bool now, char ret
         if (cursor_at(c, x->door, e) < 0)
                 return -1;
         AUTO_FD(dir, now ? side_upper(&c->s, x->path, &name) : side_lower(&c->s, x->path, &name));
-        struct node there;
-        if (!now && c->s.lower_name && dir >= 0 && tree_look(dir, name, &there) == 0 && there.ino != n->ino) {
-                memcpy(ret_hex, "!",
-                       2); /* a single file, whose name leads elsewhere since it was looked at */
-                return 0;
-        }
         char shown[256];
         if (dir < 0 || tree_digest(dir, name, n, now, ret_hex) < 0)
                 return err_set(e, ERR_IO, errno, "reading %s: %s",
@@ -470,7 +464,7 @@ static int pair_up(struct cursor *c, struct entries *v, struct entry *added, str
                         return -1;
                 if (!from[i].digest[0] && digest_of(c, gone, false, from[i].digest, e) < 0)
                         return -1;
-                if (strcmp(digest, from[i].digest) != 0 || digest[0] == '-')
+                if (strcmp(digest, from[i].digest) != 0 || strlen(digest) < 64)
                         continue;
                 added->other = gone->path;
                 gone->other = added->path;

@@ -42,7 +42,8 @@ int tree_own_dir(int dir, const char *name, mode_t *ret_mode);
 void tree_dir_end(int fd, mode_t mode);
 /* Where a link points; length or -1. `buf` is NUL-terminated. */
 ssize_t tree_link(int dir, const char *name, char *buf, size_t cap);
-/* Hex SHA-256 of content or target; "" for what has none; "-" for what cannot be read. */
+/* Hex SHA-256 of content or target; "" for what has none; "-" for what cannot be read; "!" when the name
+ * leads to another file than `n`. */
 int tree_digest(int dir, const char *name, const struct node *n, bool own, char ret_hex[65]);
 bool tree_same_content(int a, int b);
 
@@ -269,14 +270,15 @@ struct op {
         size_t slot;        /* its number */
         uint64_t ino;       /* of the new entry, once staged */
         const char *digest; /* of the new entry, once staged */
+        struct node old;    /* what was looked at: kind, ino, size and mtime; kind 0 in an old journal */
         /* only while it is made */
-        struct node old; /* what was looked at */
         const struct entry *entry;
         bool setid, keep_owner, new_dir;
 };
 
 struct target {
         const char *path;
+        const char *file;  /* a single file's name in it, found together with it; else NULL */
         uint64_t dev, ino; /* dev: tree_fsid() */
         bool inside;       /* slots lie in the target itself: its filesystem is not the state directory's */
         bool used;
