@@ -9,6 +9,7 @@
 #include "ledger/ledger.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,8 +243,8 @@ static void hide_variables(const struct box *b)
         }
 }
 
-/* A door on a file that another run made: that run's effect is a cause of this one's. Directories have no
- * origin: what is read below one is not seen. */
+/* A door on a file that another run made: that run's effect is a cause of this one's. What is read below a
+ * directory is seen with --observe all only: add_read_origins(). */
 static void add_origins(struct box *b)
 {
         size_t n;
@@ -265,6 +266,57 @@ static void add_origins(struct box *b)
                 if (b->record)
                         note_input(b->record, id);
         }
+}
+
+/* The effect of another run that made this file, if the box may read it: the path is the payload's word. */
+static bool find_origin(const struct box *b, const char *path, char ret_id[LEDGER_ID_MAX])
+{
+        char real[PATH_MAX];
+        ret_id[0] = '\0';
+        if (!realpath(path, real))
+                return false;
+        struct effect f = { .kind = EFFECT_READ, .path = real };
+        struct decision d = policy_decide(b->c.policy, &f);
+        if (d.answer != ANSWER_ALLOW || !d.door || !d.door->path || strcmp(d.door->path, real) == 0)
+                return false; /* a door on the very file: add_origins() told it */
+        ledger_path_origin(real, ret_id);
+        size_t n = strlen(b->r.run);
+        return ret_id[0] && !(strncmp(ret_id, b->r.run, n) == 0 && (ret_id[n] == '.' || !ret_id[n]));
+}
+
+/* Files below directory doors that the box was seen to read and other runs made. Any number of causes fits
+ * into a chain of records, each of which names the one before; the last is an input of all that comes out. */
+static void add_read_origins(struct box *b)
+{
+        enum { BATCH = LEDGER_PARENTS_MAX - 2 }; /* its start and the one before are causes, too */
+        char origins[BATCH][LEDGER_ID_MAX], last[LEDGER_ID_MAX] = "";
+        unsigned found = 0;
+        const char *first = NULL;
+        for (unsigned i = 0; b->record && i <= b->r.effect_count; i++) {
+                const struct box_effect *x = i < b->r.effect_count ? &b->r.effects[i] : NULL;
+                if (x && (x->kind != TRIED_READ || !find_origin(b, x->path, origins[found])))
+                        continue;
+                first = x && found == 0 ? x->path : first;
+                found += x != NULL;
+                if (found == 0 || (x && found < BATCH))
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
+                char target[PATH_MAX_BYTES];
+                r.door = "read";
+                r.target = str_inert(span_str(first), target, sizeof target);
+                r.result = "made by another run";
+                r.count = found;
+                if (last[0])
+                        r.parents[r.parent_count++] = last;
+                for (unsigned k = 0; k < found; k++)
+                        r.parents[r.parent_count++] = origins[k];
+                char id[LEDGER_ID_MAX];
+                add(b, &r, id);
+                memcpy(last, id, sizeof last);
+                found = 0;
+        }
+        if (b->record && last[0])
+                note_input(b->record, last);
 }
 
 static int begin(struct box *b, bool durable, struct err *e)
@@ -525,6 +577,7 @@ void record_finish(struct box *b)
         if (!b->up && b->record && !b->record->ledger)
                 record_up(b); /* a program that could not be started is told too */
         add_stream(b, 0);
+        add_read_origins(b);
         note_replies(b);
         add_stream(b, 1);
         add_stream(b, 2);

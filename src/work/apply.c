@@ -211,6 +211,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
                           .path = arena_str(&j->mem, t->file ? t->file : x->path),
                           .source = x->path,
                           .entry = x,
+                          .before = x->base,
                           .old = x->old,
                           .setid = (x->flags && (a->flagged || a->paths)) != 0,
                           .keep_owner = x->what & WHAT_OWNER && !a->flagged,
@@ -268,7 +269,16 @@ static int lock_target(const struct target *t, struct err *e)
         return fd;
 }
 
-static int run_journal(struct journal *j, struct err *e)
+static int tell_intent(const struct work_apply *a, const struct journal *j, struct err *e)
+{
+        if (!a->before || j->n == 0)
+                return 0;
+        const struct work_effect first = journal_effect(j, &j->ops[0]);
+        return a->before(a->effect_ctx, &first, j->n, e);
+}
+
+/* What is wanted, on the disk, and nothing of it done; then whoever wants to know beforehand. */
+static int plan_journal(const struct work_apply *a, struct journal *j, struct err *e)
 {
         if (copy_node(j->l->dir, "base", j->dir, "base", false) < 0 || syncfs(j->dir) < 0)
                 return err_set(e, ERR_IO, errno, "keeping what the layer %s began with: %s", j->l->run,
@@ -277,42 +287,32 @@ static int run_journal(struct journal *j, struct err *e)
         if (journal_write(j, e) < 0)
                 return -1;
         work_step();
+        if (tell_intent(a, j, e) < 0)
+                return -1;
+        work_step();
+        return 0;
+}
+
+static int run_journal(struct journal *j, struct err *e)
+{
         struct err why;
         bool ok = journal_open_targets(j, true, e) == 0 && stage_all(j, e) == 0 &&
                   journal_commit(j, e) == 0 && journal_forward(j, e) == 0;
         if (ok)
                 return journal_settle(j, e);
-        if (journal_mark(j, "back", &why) < 0 || journal_take_back(j, &why) < 0)
+        if (journal_mark(j, "back", &why) < 0 || journal_take_back(j, false, &why) < 0)
                 (void) err_hint(e, "what was begun is taken back by the next command: %s", why.what);
         else
                 (void) err_hint(e, "nothing was changed");
         return -1;
 }
 
-static struct work_effect effect_of(const struct journal *j, const struct op *o)
-{
-        return (struct work_effect){ .run = j->l->run,
-                                     .host = j->targets[o->door].path,
-                                     .path = span_str(o->path),
-                                     .before =
-                                             o->entry->base && o->entry->base[0] != '-' ? o->entry->base : "",
-                                     .after = o->digest ? o->digest : "" };
-}
-
 static void tell_effects(const struct work_apply *a, const struct journal *j)
 {
         for (size_t i = 0; a->effect && i < j->n; i++) {
-                const struct work_effect x = effect_of(j, &j->ops[i]);
+                const struct work_effect x = journal_effect(j, &j->ops[i]);
                 a->effect(a->effect_ctx, &x);
         }
-}
-
-static int tell_intent(const struct work_apply *a, const struct journal *j, struct err *e)
-{
-        if (!a->before || j->n == 0)
-                return 0;
-        const struct work_effect first = effect_of(j, &j->ops[0]);
-        return a->before(a->effect_ctx, &first, j->n, e);
 }
 
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
@@ -333,13 +333,15 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
                         r = (j->targets[i].lock = lock_target(&j->targets[i], e)) < 0 ? -1 : 0;
         if (r == 0 && (ret->conflicts = count_conflicts(a, j, v)) > 0)
                 ret->applied = 0;
-        if (r < 0 || ret->conflicts > 0 || make_ops(a, j, v, up, e) < 0 || tell_intent(a, j, e) < 0) {
+        j->mark = a->mark;
+        if (r < 0 || ret->conflicts > 0 || make_ops(a, j, v, up, e) < 0 || plan_journal(a, j, e) < 0) {
                 (void) journal_remove(j, &none);
                 return ret->conflicts > 0 ? 0 : -1;
         }
         if (run_journal(j, e) < 0)
                 return -1;
         tell_effects(a, j);
+        journal_told(j);
         if (a->to)
                 return 0;
         if (base_drop(l, v, e) < 0)
@@ -469,5 +471,5 @@ int work_undo(const char *run, work_sink *out, void *ctx, struct work_outcome *r
                 return -1;
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 fd_close(&j->targets[i].slots);
-        return journal_open_targets(j, false, e) < 0 ? -1 : journal_take_back(j, e);
+        return journal_open_targets(j, false, e) < 0 ? -1 : journal_take_back(j, false, e);
 }

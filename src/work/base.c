@@ -407,6 +407,18 @@ int base_drop(const struct layer *l, const struct entries *v, struct err *e)
         return write_base(l, &out, e);
 }
 
+void base_digests(struct journal *j)
+{
+        AUTO_BASE(b);
+        struct err none;
+        if (read_base_in(j->l, j->dir, &b, &none) < 0)
+                return;
+        for (size_t i = 0; i < j->n; i++) {
+                const struct record *r = find(&b, j->ops[i].door, j->ops[i].source);
+                j->ops[i].before = r ? arena_str(&j->mem, r->digest) : NULL;
+        }
+}
+
 int base_restore(const struct layer *l, int dir, struct err *e)
 {
         AUTO_BASE(now);

@@ -192,6 +192,7 @@ int path_order(const char *a, const char *b);
 bool path_below(const char *path, const char *root);
 
 /* ---- base.c ---- */
+struct journal;
 
 int seal(struct layer *l, struct entries *ret, struct err *e);
 int seal_scanned(struct layer *l, struct entries *ret, struct err *e);
@@ -203,6 +204,8 @@ int scan_torn(const struct layer *l, struct entries *v, struct err *e);
 int refuse_torn(const struct layer *l, struct err *e);
 /* Forgets what was applied. */
 int base_drop(const struct layer *l, const struct entries *v, struct err *e);
+/* Digests of what lay below, from the `base` that was kept with a journal. */
+void base_digests(struct journal *j);
 /* Takes the records of an older `base` in `dir` back that the layer's own has not. */
 int base_restore(const struct layer *l, int dir, struct err *e);
 char kind_letter(enum node_kind k);
@@ -270,6 +273,7 @@ struct op {
         size_t slot;        /* its number */
         uint64_t ino;       /* of the new entry, once staged */
         const char *digest; /* of the new entry, once staged */
+        const char *before; /* of what lay there, from the base; or NULL */
         struct node old;    /* what was looked at: kind, ino, size and mtime; kind 0 in an old journal */
         /* only while it is made */
         const struct entry *entry;
@@ -293,7 +297,8 @@ struct journal {
         struct op *ops;
         size_t n;
         struct arena mem;
-        bool to; /* into another directory: the layer stays as it is */
+        bool to;          /* into another directory: the layer stays as it is */
+        const char *mark; /* of whoever asked for it; or NULL */
 };
 
 void journal_free(struct journal *j);
@@ -312,7 +317,11 @@ int journal_settle(struct journal *j, struct err *e);
 int journal_remove(struct journal *j, struct err *e);
 /* Undo: the tree and the layer as before. Before that, slots kept at home go to the target again. */
 int journal_send_out(struct journal *j, struct err *e);
-int journal_take_back(struct journal *j, struct err *e);
+/* `again`: somebody else began it. */
+int journal_take_back(struct journal *j, bool again, struct err *e);
+struct work_effect journal_effect(const struct journal *j, const struct op *o);
+/* The caller knows what became of it: nobody tells it again. */
+void journal_told(struct journal *j);
 /* Finishes or takes back every apply of the layer that was interrupted. */
 int journal_recover(struct layer *l, struct err *e);
 /* stage.c: the new entries, complete and on the target's filesystem. */

@@ -2,6 +2,7 @@
 /* work/journal.c - an apply that is all or nothing, whatever happens in between.
  *
  *   apply-K/journal    what will be done: one record for each target and each step, ended by NUL
+ *                          mark WORD                      the asker's, for who finishes it
  *                          target DOOR FSID INO INSIDE PATH
  *                          op KIND MOVED DOOR SLOT LENGTH PATH SOURCE      LENGTH: bytes of PATH
  *   apply-K/slots-N/   one slot for each step of door N: first the new entry, then, by one exchange of names,
@@ -13,6 +14,7 @@
  *                      next command, unless what it finds in a place is not what was looked at (OLD).
  *   apply-K/back       it is being taken back
  *   apply-K/done       it has landed
+ *   apply-K/told       and whoever asked for it knows
  *
  * Whether a step was taken is read from the disk, by what the slot holds; so each may be taken again. */
 #include "base/fd.h"
@@ -125,6 +127,10 @@ static bool has_mark(const struct journal *j, const char *mark)
 int journal_write(struct journal *j, struct err *e)
 {
         AUTO_BUF(out);
+        if (j->mark) {
+                buf_puts(&out, "mark ");
+                buf_add(&out, j->mark, strlen(j->mark) + 1);
+        }
         for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
                 const struct target *t = &j->targets[i];
                 if (!t->used)
@@ -262,6 +268,8 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
                 char *next = at + strlen(at) + 1, *first = word(&at);
                 if (first && strcmp(first, "target") == 0)
                         bad = !read_target(j, at);
+                else if (first && strcmp(first, "mark") == 0)
+                        j->mark = at;
                 else
                         bad = !first || j->n == count || !read_op(&j->ops[j->n++], at);
                 at = next;
@@ -635,6 +643,43 @@ int journal_settle(struct journal *j, struct err *e)
         return journal_mark(j, "done", e);
 }
 
+/* ---- telling ---- */
+
+static work_settle_sink *settle_sink;
+
+void work_on_settled(work_settle_sink *to) { settle_sink = to; }
+
+struct work_effect journal_effect(const struct journal *j, const struct op *o)
+{
+        return (struct work_effect){ .run = j->l->run,
+                                     .host = j->targets[o->door].path,
+                                     .path = span_str(o->path),
+                                     .before = o->before && o->before[0] != '-' ? o->before : "",
+                                     .after = o->digest && o->digest[0] != '-' ? o->digest : "" };
+}
+
+void journal_told(struct journal *j)
+{
+        AUTO_FD(fd, openat(j->dir, "told", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+}
+
+static void tell(struct journal *j, enum work_end_of how)
+{
+        if (!j->mark || j->n == 0 || !settle_sink)
+                return;
+        struct work_effect *v = calloc(j->n, sizeof *v);
+        if (!v)
+                return;
+        base_digests(j);
+        for (size_t i = 0; i < j->n; i++)
+                v[i] = journal_effect(j, &j->ops[i]);
+        const struct work_settled s = {
+                .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
+        };
+        settle_sink(&s);
+        free(v);
+}
+
 /* ---- after an interruption ---- */
 
 static bool is_home(const struct journal *j)
@@ -659,7 +704,7 @@ static bool any_inside(const struct journal *j)
 }
 
 /* Everything as before the apply: the tree, the layer, and what is known of its beginning. */
-int journal_take_back(struct journal *j, struct err *e)
+int journal_take_back(struct journal *j, bool again, struct err *e)
 {
         if (journal_back(j, e) < 0 || base_restore(j->l, j->dir, e) < 0)
                 return -1;
@@ -668,6 +713,10 @@ int journal_take_back(struct journal *j, struct err *e)
                 if (layer_write(j->l, e) < 0)
                         return -1;
         }
+        if (!has_mark(j, "done"))
+                tell(j, WORK_TAKEN_BACK);
+        else if (again)
+                tell(j, WORK_UNDONE);
         return journal_remove(j, e);
 }
 
@@ -681,7 +730,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
                 struct err none; /* an undo that was ended before it began */
                 if (any_inside(j) && journal_open_targets(j, false, &none) == 0)
                         (void) remove_inside(j);
-                goto out;
+                goto landed;
         }
         if ((r = journal_open_targets(j, false, e)) < 0)
                 goto out;
@@ -691,12 +740,17 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
                 else if (journal_forward(j, e) == 0)
                         r = journal_settle(j, e);
                 else if ((r = journal_mark(j, "back", e)) == 0)
-                        r = journal_take_back(j, e);
+                        r = journal_take_back(j, true, e);
         } else {
-                r = journal_take_back(j, e);
+                r = journal_take_back(j, true, e);
         }
         if (r < 0)
                 (void) err_in(e, "an apply of %s was interrupted and cannot be finished", l->run);
+landed:
+        if (r == 0 && has_mark(j, "done") && !has_mark(j, "told")) {
+                tell(j, WORK_LANDED);
+                journal_told(j);
+        }
 out:
         journal_free(j);
         return r;
