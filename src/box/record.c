@@ -10,6 +10,7 @@
 #include "ledger/ledger.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ enum {
         STREAMS = 3,
         HARDWARE_FROM = 1 << 20,
         INPUTS_MAX = 6,
+        SHOWN_MAX = INPUTS_MAX - 2, /* room for standard input, and for what was seen to be read */
         END_WAIT_MS = 1000,
         SETTLE_MS = 50,
         SECRET_LEAST = 8,
@@ -263,18 +265,21 @@ static void digest_small(const char *path, char ret[72])
 }
 
 /* What a door of the caller's own shows came in, whether it was looked at or not: nobody sees single reads. A
- * file that another run made has that run's effect as its cause. Directories have no origin and no digest. */
+ * file that another run made has that run's effect as its cause. What is read below a directory is seen with
+ * --observe all only: add_read_origins(). */
 static void add_shown(struct box *b)
 {
         size_t n;
         const struct door *d = policy_doors(b->c.policy, &n);
-        for (size_t i = 0; b->record && i < n && b->record->input_count < INPUTS_MAX; i++) {
+        for (size_t i = 0; b->record && i < n; i++) {
                 char origin[LEDGER_ID_MAX], id[LEDGER_ID_MAX] = "", digest[72];
                 bool file = d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || d[i].kind == DOOR_WRITE;
                 if (!file || !d[i].path || d[i].from_stock)
                         continue;
                 struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
                 ledger_path_origin(d[i].path, origin);
+                if (!origin[0] && b->record->input_count >= SHOWN_MAX)
+                        continue;
                 digest_small(d[i].path, digest);
                 r.door = policy_door_word(d[i].kind);
                 r.target = d[i].path;
@@ -286,6 +291,57 @@ static void add_shown(struct box *b)
                 if (b->record)
                         note_input(b->record, id);
         }
+}
+
+/* The effect of another run that made this file, if the box may read it: the path is the payload's word. */
+static bool find_origin(const struct box *b, const char *path, char ret_id[LEDGER_ID_MAX])
+{
+        char real[PATH_MAX];
+        ret_id[0] = '\0';
+        if (!realpath(path, real))
+                return false;
+        struct effect f = { .kind = EFFECT_READ, .path = real };
+        struct decision d = policy_decide(b->c.policy, &f);
+        if (d.answer != ANSWER_ALLOW || !d.door || !d.door->path || strcmp(d.door->path, real) == 0)
+                return false; /* a door on the very file: add_shown() told it */
+        ledger_path_origin(real, ret_id);
+        size_t n = strlen(b->r.run);
+        return ret_id[0] && !(strncmp(ret_id, b->r.run, n) == 0 && (ret_id[n] == '.' || !ret_id[n]));
+}
+
+/* Files below directory doors that the box was seen to read and other runs made. Any number of causes fits
+ * into a chain of records, each of which names the one before; the last is an input of all that comes out. */
+static void add_read_origins(struct box *b)
+{
+        enum { BATCH = LEDGER_PARENTS_MAX - 2 }; /* its start and the one before are causes, too */
+        char origins[BATCH][LEDGER_ID_MAX], last[LEDGER_ID_MAX] = "";
+        unsigned found = 0;
+        const char *first = NULL;
+        for (unsigned i = 0; b->record && i <= b->r.effect_count; i++) {
+                const struct box_effect *x = i < b->r.effect_count ? &b->r.effects[i] : NULL;
+                if (x && (x->kind != TRIED_READ || !find_origin(b, x->path, origins[found])))
+                        continue;
+                first = x && found == 0 ? x->path : first;
+                found += x != NULL;
+                if (found == 0 || (x && found < BATCH))
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
+                char target[PATH_MAX_BYTES];
+                r.door = "read";
+                r.target = str_inert(span_str(first), target, sizeof target);
+                r.result = "made by another run";
+                r.count = found;
+                if (last[0])
+                        r.parents[r.parent_count++] = last;
+                for (unsigned k = 0; k < found; k++)
+                        r.parents[r.parent_count++] = origins[k];
+                char id[LEDGER_ID_MAX];
+                add(b, &r, id);
+                memcpy(last, id, sizeof last);
+                found = 0;
+        }
+        if (b->record && last[0])
+                note_input(b->record, last);
 }
 
 static int begin(struct box *b, bool durable, struct err *e)
@@ -554,6 +610,7 @@ void record_finish(struct box *b)
         if (!b->up && b->record && !b->record->ledger)
                 record_up(b); /* a program that could not be started is told too */
         add_stream(b, 0);
+        add_read_origins(b);
         add_stream(b, 1);
         add_stream(b, 2);
         if (b->r.end == BOX_EXITED && b->r.code == 0)

@@ -248,6 +248,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
                 return -1;
         b->as_root = f.uid == 0 && f.maps_all;
         lib_prepare_ledger(b);
+        lib_watch_work();
         if (lib_places(b, e) < 0 || lib_recording(b, e) < 0 || lib_grants(b, e) < 0)
                 return -1;
         enum wall_kind wall = policy_wall(b->policy->checked);

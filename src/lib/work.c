@@ -23,18 +23,21 @@ _Static_assert(sizeof(((cordon_work_outcome *) 0)->run) == WORK_RUN_MAX, "a run'
 
 int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e)
 {
+        lib_watch_work();
         return work_list(json != 0, out, ctx, to_err(e));
 }
+
+enum { FLUSH_MS = 1000, CHANCE = 6 };
 
 struct effects {
         void (*each)(void *ctx, const cordon_work_effect *effect);
         void *ctx;
         struct ledger *ledger; /* NULL: not yet, or not wanted */
         bool off;
+        bool late;             /* found out by a later command: a file may be somebody else's by now */
+        char name[CHANCE + 2]; /* the end of its intent's id */
         char intent[LEDGER_ID_MAX];
 };
-
-enum { FLUSH_MS = 1000, CHANCE = 6 };
 
 static bool is_off(void)
 {
@@ -43,14 +46,19 @@ static bool is_off(void)
 }
 
 /* An apply may come again after an undo: chance makes its records' ids others. */
-static int open_ledger(struct effects *f, const char *run, char chance[CHANCE + 1], struct err *e)
+static int choose_name(struct effects *f, struct err *e)
 {
-        char source[8];
         uint32_t number = 0;
         if (getrandom(&number, sizeof number, 0) < 0)
                 return err_set(e, ERR_IO, errno, "no random number for the ledger");
-        (void) snprintf(chance, CHANCE + 1, "%06x", number & 0xffffff);
-        (void) snprintf(source, sizeof source, "a%s", chance);
+        (void) snprintf(f->name, sizeof f->name, "q%06x", number & 0xffffff);
+        return 0;
+}
+
+static int open_ledger(struct effects *f, const char *run, struct err *e)
+{
+        char source[sizeof f->name];
+        (void) snprintf(source, sizeof source, "a%s", f->name + 1);
         f->ledger = ledger_open(run, source, e);
         return f->ledger ? 0 : -1;
 }
@@ -66,27 +74,24 @@ static void name_target(const struct work_effect *x, char target[PATH_MAX_BYTES]
 static int record_intent(void *ctx, const struct work_effect *first, size_t count, struct err *e)
 {
         struct effects *f = ctx;
-        char target[PATH_MAX_BYTES], end[LEDGER_ID_MAX], chance[CHANCE + 1], name[CHANCE + 2];
+        char target[PATH_MAX_BYTES], end[LEDGER_ID_MAX];
         if (f->off)
                 return 0;
         name_target(first, target);
         (void) snprintf(end, sizeof end, "%s.end", first->run);
         struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_INTENT);
-        r.name = name;
+        r.name = f->name;
         r.writes = true;
         r.target = target;
         r.count = (int64_t) count;
         r.parents[r.parent_count++] = end;
-        if (open_ledger(f, first->run, chance, e) == 0) {
-                (void) snprintf(name, sizeof name, "q%s", chance);
-                if (ledger_append(f->ledger, &r, true, f->intent, e) == 0)
-                        return 0;
-        }
+        if (open_ledger(f, first->run, e) == 0 && ledger_append(f->ledger, &r, true, f->intent, e) == 0)
+                return 0;
         return err_hint(e, "nothing was applied; --ledger off applies without a record");
 }
 
 /* Later readers of the file find the effect that made it. Never: follows a link, opens what is no file. */
-static void stamp(const struct work_effect *x, const char *id)
+static void stamp(const struct work_effect *x, bool late, const char *id)
 {
         char path[PATH_MAX_BYTES];
         struct open_how how = { .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
@@ -100,7 +105,12 @@ static void stamp(const struct work_effect *x, const char *id)
         AUTO_FD(fd, top < 0          ? -1
                     : x->path.n == 0 ? open(x->host, (int) how.flags)
                                      : (int) syscall(SYS_openat2, top, path, &how, sizeof how));
-        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+                return;
+        char now[LEDGER_ID_MAX] = "";
+        if (late)
+                ledger_read_origin(fd, now);
+        if (!late || strncmp(now, x->run, strlen(x->run)) == 0)
                 ledger_stamp_origin(fd, id);
 }
 
@@ -125,7 +135,7 @@ static void record_effect(struct effects *f, const struct work_effect *x)
         if (x->before[0])
                 ledger_more_text(&r, "before", before);
         if (ledger_append(f->ledger, &r, false, id, &none) == 0 && r.digest)
-                stamp(x, id);
+                stamp(x, f->late, id);
 }
 
 static void close_ledger(struct effects *f)
@@ -143,14 +153,51 @@ static void record_after(const char *run, struct ledger_record *r)
 {
         struct effects f = { .off = is_off() };
         struct err none;
-        char chance[CHANCE + 1], end[LEDGER_ID_MAX];
-        if (f.off || open_ledger(&f, run, chance, &none) < 0)
+        char end[LEDGER_ID_MAX];
+        if (f.off || choose_name(&f, &none) < 0 || open_ledger(&f, run, &none) < 0)
                 return;
         (void) snprintf(end, sizeof end, "%.48s.end", run);
         r->parents[r->parent_count++] = end;
         (void) ledger_append(f.ledger, r, false, NULL, &none);
         close_ledger(&f);
 }
+
+/* A person took it back. */
+static void record_undo(const char *run, size_t count)
+{
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_HUMAN);
+        r.writes = true;
+        r.target = run;
+        r.result = "taken back";
+        r.count = (int64_t) count;
+        record_after(run, &r);
+}
+
+/* An apply that failed, or was killed and came to its end in a later command: its intent gets its outcome. */
+static void record_settled(const struct work_settled *s)
+{
+        struct effects f = { .off = is_off(), .late = true };
+        struct err none;
+        char target[PATH_MAX_BYTES];
+        (void) snprintf(f.intent, sizeof f.intent, "%.48s.%.12s", s->run, s->mark);
+        if (s->how == WORK_UNDONE) {
+                record_undo(s->run, s->count);
+        } else if (s->how == WORK_TAKEN_BACK) {
+                struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
+                name_target(&s->effects[0], target);
+                r.target = target;
+                r.result = "taken back";
+                r.count = (int64_t) s->count;
+                r.parents[r.parent_count++] = f.intent;
+                record_after(s->run, &r);
+        } else if (!f.off && choose_name(&f, &none) == 0 && open_ledger(&f, s->run, &none) == 0) {
+                for (size_t i = 0; i < s->count; i++)
+                        record_effect(&f, &s->effects[i]);
+                close_ledger(&f);
+        }
+}
+
+void lib_watch_work(void) { work_on_settled(record_settled); }
 
 /* A patch leaves as bytes, and may be applied where nobody sees it: its digest leads back to the run. */
 struct patch {
@@ -199,6 +246,7 @@ int cordon_work_diff(const char *run, cordon_work_form form, int colour, const c
                                         .out_ctx = leaves ? (void *) &patch : ctx,
                                         .ret_run = found };
         sha256_init(&patch.sum);
+        lib_watch_work();
         if (work_diff(&look, ret_entries, to_err(e)) < 0)
                 return -1;
         if (leaves)
@@ -227,6 +275,7 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
 {
         struct effects effects = { .each = o->effect, .ctx = o->effect_ctx, .off = o->no_ledger || is_off() };
         const struct work_apply a = { .run = o->run,
+                                      .mark = effects.off ? NULL : effects.name,
                                       .paths = o->paths,
                                       .flagged = o->include_flagged != 0,
                                       .to = o->to,
@@ -235,36 +284,28 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
                                       .before = record_intent,
                                       .effect = pass_effect,
                                       .effect_ctx = &effects };
-        struct work_outcome got;
-        int r = work_apply(&a, &got, to_err(e));
+        struct work_outcome got = { 0 };
+        lib_watch_work();
+        int r = choose_name(&effects, to_err(e)) < 0 ? -1 : work_apply(&a, &got, to_err(e));
         close_ledger(&effects);
         tell(&got, ret);
         return r;
 }
 
-/* A person took it back. */
-static void record_undo(const struct work_outcome *got)
-{
-        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_HUMAN);
-        r.writes = true;
-        r.target = got->run;
-        r.result = "taken back";
-        r.count = (int64_t) got->applied;
-        record_after(got->run, &r);
-}
-
 int cordon_work_undo(const char *run, cordon_sink out, void *ctx, cordon_work_outcome *ret, cordon_error *e)
 {
         struct work_outcome got;
+        lib_watch_work();
         int r = work_undo(run, out, ctx, &got, to_err(e));
         if (r == 0 && got.applied > 0 && got.conflicts == 0)
-                record_undo(&got);
+                record_undo(got.run, got.applied);
         tell(&got, ret);
         return r;
 }
 
 int cordon_work_discard(const char *run, char ret_run[64], cordon_error *e)
 {
+        lib_watch_work();
         return work_discard(run, ret_run, to_err(e));
 }
 
@@ -272,5 +313,6 @@ int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e)
 {
         char name[48];
         limit_name(name);
+        lib_watch_work();
         return work_fork(run, name + strlen("cordon-"), ret_run, to_err(e));
 }

@@ -167,6 +167,7 @@ static int target_of_door(struct journal *j, size_t door, struct err *e)
                         return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host,
                                        strerror(errno));
                 char *slash = strrchr(path, '/');
+                j->targets[door].file = arena_str(&j->mem, slash + 1);
                 slash[slash == path] = '\0';
         }
         if (fill_target(j, door, path, e) < 0)
@@ -198,35 +199,25 @@ static int find_targets(const struct work_apply *a, struct journal *j, const str
 
 /* ---- which steps ---- */
 
-static const char *target_path(const struct work_apply *a, const struct layer *l, const struct entry *x)
-{
-        (void) a;
-        const struct work_door *d = &l->doors[x->door];
-        static char name[NAME_MAX + 1]; /* a single file's: the same for every use of one apply */
-        char path[PATH_MAX];
-        if (d->is_dir || !realpath(d->host, path))
-                return x->path;
-        (void) snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1);
-        return name;
-}
-
 static void add_op(const struct work_apply *a, struct journal *j, const struct entry *x, char kind)
 {
         struct op *o = &j->ops[j->n];
         const struct work_door *d = &j->l->doors[x->door];
+        const struct target *t = &j->targets[x->door];
         bool file = x->now.kind == NODE_FILE && kind != OP_META && kind != OP_TAKE;
         *o = (struct op){ .kind = kind,
                           .door = x->door,
                           .slot = j->n,
-                          .path = arena_str(&j->mem, target_path(a, j->l, x)),
+                          .path = arena_str(&j->mem, t->file ? t->file : x->path),
                           .source = x->path,
                           .entry = x,
+                          .before = x->base,
                           .old = x->old,
                           .setid = (x->flags && (a->flagged || a->paths)) != 0,
                           .keep_owner = x->what & WHAT_OWNER && !a->flagged,
                           .new_dir = brings_directory(x) };
         /* One name, ours, on one mount: the file itself may go. */
-        o->moved = file && d->is_dir && !a->to && !j->targets[x->door].inside && x->now.links == 1 &&
+        o->moved = file && d->is_dir && !a->to && !t->inside && x->now.links == 1 &&
                    x->now.uid == geteuid() && !o->keep_owner;
         j->n += o->path != NULL;
 }
@@ -278,7 +269,16 @@ static int lock_target(const struct target *t, struct err *e)
         return fd;
 }
 
-static int run_journal(struct journal *j, struct err *e)
+static int tell_intent(const struct work_apply *a, const struct journal *j, struct err *e)
+{
+        if (!a->before || j->n == 0)
+                return 0;
+        const struct work_effect first = journal_effect(j, &j->ops[0]);
+        return a->before(a->effect_ctx, &first, j->n, e);
+}
+
+/* What is wanted, on the disk, and nothing of it done; then whoever wants to know beforehand. */
+static int plan_journal(const struct work_apply *a, struct journal *j, struct err *e)
 {
         if (copy_node(j->l->dir, "base", j->dir, "base", false) < 0 || syncfs(j->dir) < 0)
                 return err_set(e, ERR_IO, errno, "keeping what the layer %s began with: %s", j->l->run,
@@ -287,42 +287,32 @@ static int run_journal(struct journal *j, struct err *e)
         if (journal_write(j, e) < 0)
                 return -1;
         work_step();
+        if (tell_intent(a, j, e) < 0)
+                return -1;
+        work_step();
+        return 0;
+}
+
+static int run_journal(struct journal *j, struct err *e)
+{
         struct err why;
         bool ok = journal_open_targets(j, true, e) == 0 && stage_all(j, e) == 0 &&
                   journal_commit(j, e) == 0 && journal_forward(j, e) == 0;
         if (ok)
                 return journal_settle(j, e);
-        if (journal_mark(j, "back", &why) < 0 || journal_take_back(j, &why) < 0)
+        if (journal_mark(j, "back", &why) < 0 || journal_take_back(j, false, &why) < 0)
                 (void) err_hint(e, "what was begun is taken back by the next command: %s", why.what);
         else
                 (void) err_hint(e, "nothing was changed");
         return -1;
 }
 
-static struct work_effect effect_of(const struct journal *j, const struct op *o)
-{
-        return (struct work_effect){ .run = j->l->run,
-                                     .host = j->targets[o->door].path,
-                                     .path = span_str(o->path),
-                                     .before =
-                                             o->entry->base && o->entry->base[0] != '-' ? o->entry->base : "",
-                                     .after = o->digest ? o->digest : "" };
-}
-
 static void tell_effects(const struct work_apply *a, const struct journal *j)
 {
         for (size_t i = 0; a->effect && i < j->n; i++) {
-                const struct work_effect x = effect_of(j, &j->ops[i]);
+                const struct work_effect x = journal_effect(j, &j->ops[i]);
                 a->effect(a->effect_ctx, &x);
         }
-}
-
-static int tell_intent(const struct work_apply *a, const struct journal *j, struct err *e)
-{
-        if (!a->before || j->n == 0)
-                return 0;
-        const struct work_effect first = effect_of(j, &j->ops[0]);
-        return a->before(a->effect_ctx, &first, j->n, e);
 }
 
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
@@ -343,13 +333,15 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
                         r = (j->targets[i].lock = lock_target(&j->targets[i], e)) < 0 ? -1 : 0;
         if (r == 0 && (ret->conflicts = count_conflicts(a, j, v)) > 0)
                 ret->applied = 0;
-        if (r < 0 || ret->conflicts > 0 || make_ops(a, j, v, up, e) < 0 || tell_intent(a, j, e) < 0) {
+        j->mark = a->mark;
+        if (r < 0 || ret->conflicts > 0 || make_ops(a, j, v, up, e) < 0 || plan_journal(a, j, e) < 0) {
                 (void) journal_remove(j, &none);
                 return ret->conflicts > 0 ? 0 : -1;
         }
         if (run_journal(j, e) < 0)
                 return -1;
         tell_effects(a, j);
+        journal_told(j);
         if (a->to)
                 return 0;
         if (base_drop(l, v, e) < 0)
@@ -371,7 +363,7 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
                 (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied already", l->run);
                 return err_hint(e, "`cordon undo %s` takes it back", l->run);
         }
-        if (scan_sealed(l, &v, e) < 0 || paths_all_found(l, &v, a->paths, e) < 0)
+        if (scan_sealed(l, &v, e) < 0 || scan_torn(l, &v, e) < 0 || paths_all_found(l, &v, a->paths, e) < 0)
                 return -1;
         long *up = find_parents(&v);
         int r = up ? land(a, l, &v, up, ret, e) : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
@@ -479,5 +471,5 @@ int work_undo(const char *run, work_sink *out, void *ctx, struct work_outcome *r
                 return -1;
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 fd_close(&j->targets[i].slots);
-        return journal_open_targets(j, false, e) < 0 ? -1 : journal_take_back(j, e);
+        return journal_open_targets(j, false, e) < 0 ? -1 : journal_take_back(j, false, e);
 }

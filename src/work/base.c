@@ -3,10 +3,11 @@
  * the host's is found, and never undone by accident.
  *
  * `base`: one record for each entry, ended by NUL:
- *     DOOR KIND MODE UID GID SIZE DIGEST NOW-KIND NOW-SIZE PATH
+ *     DOOR KIND MODE UID GID SIZE DIGEST NOW-KIND NOW-SIZE[:NOW-SUM] PATH
  * KIND is - f d l o; DIGEST is hex, or - (none), or ! (it changed while the box ran); NOW is what the layer
- * itself holds. At the end stands "end" and the digest of all before: a run's end waits for no disk, so a
- * power cut can take what was written last, and that must be found rather than believed. */
+ * itself holds, SUM that of sum.c where there was not too much to read. At the end stands "end" and the
+ * digest of all before: a run's end waits for no disk, so a power cut can take what was written last, and
+ * that must be found rather than believed. */
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/str.h"
@@ -19,6 +20,8 @@
 #include <string.h>
 
 enum { END_BYTES = 4 + 65 };
+/* What the end of a run reads again, out of memory for the most part: a third of a second. */
+static const uint64_t SUM_BUDGET = 1u << 30;
 
 struct record {
         unsigned door;
@@ -29,7 +32,8 @@ struct record {
         uint64_t size;
         const char *digest;
         char now_kind; /* of the layer's side */
-        uint64_t now_size;
+        uint64_t now_size, now_sum;
+        bool summed;
         const char *path;
 };
 
@@ -50,7 +54,7 @@ static void base_done(struct base *b)
 
 static bool read_record(char *at, struct record *r)
 {
-        char *word[9] = { 0 };
+        char *word[9] = { 0 }, *sum;
         for (unsigned i = 0; i < 9; i++) {
                 word[i] = at;
                 at = strchr(at, ' ');
@@ -66,8 +70,11 @@ static bool read_record(char *at, struct record *r)
                               .size = strtoull(word[5], NULL, 10),
                               .digest = word[6],
                               .now_kind = word[7][0],
-                              .now_size = strtoull(word[8], NULL, 10),
+                              .now_size = strtoull(word[8], &sum, 10),
+                              .summed = *sum == ':',
                               .path = at };
+        if (r->summed)
+                r->now_sum = strtoull(sum + 1, NULL, 16);
         return true;
 }
 
@@ -146,8 +153,11 @@ static const struct record *find(const struct base *b, unsigned door, const char
 
 static void put_record(struct buf *out, const struct record *r)
 {
-        buf_printf(out, "%u %c %o %u %u %" PRIu64 " %s %c %" PRIu64 " ", r->door, r->kind, r->mode, r->uid,
+        buf_printf(out, "%u %c %o %u %u %" PRIu64 " %s %c %" PRIu64, r->door, r->kind, r->mode, r->uid,
                    r->gid, r->size, r->digest[0] ? r->digest : "-", r->now_kind, r->now_size);
+        if (r->summed)
+                buf_printf(out, ":%" PRIx64, r->now_sum);
+        buf_putc(out, ' ');
         buf_add(out, r->path, strlen(r->path) + 1);
 }
 
@@ -224,17 +234,23 @@ static int digest_of(struct cursor *c, const struct entry *x, bool now, char ret
         if (cursor_at(c, x->door, e) < 0)
                 return -1;
         AUTO_FD(dir, now ? side_upper(&c->s, x->path, &name) : side_lower(&c->s, x->path, &name));
-        struct node there;
-        if (!now && c->s.lower_name && dir >= 0 && tree_look(dir, name, &there) == 0 && there.ino != n->ino) {
-                memcpy(ret_hex, "!",
-                       2); /* a single file, whose name leads elsewhere since it was looked at */
-                return 0;
-        }
         char shown[256];
         if (dir < 0 || tree_digest(dir, name, n, now, ret_hex) < 0)
                 return err_set(e, ERR_IO, errno, "reading %s: %s",
                                str_inert(span_str(x->path), shown, sizeof shown), strerror(errno));
         return 0;
+}
+
+/* The sum of what the layer holds at `path`; false: no file, or none that was read. */
+static bool sum_of(struct cursor *c, unsigned door, const char *path, uint64_t *budget, uint64_t *ret)
+{
+        const char *name;
+        struct err none;
+        if (cursor_at(c, door, &none) < 0)
+                return false;
+        AUTO_FD(dir, side_upper(&c->s, path, &name));
+        AUTO_FD(fd, dir < 0 ? -1 : tree_file(dir, name, true, NULL));
+        return fd >= 0 && sum_file(fd, budget, ret);
 }
 
 int seal(struct layer *l, struct entries *ret, struct err *e)
@@ -247,6 +263,7 @@ int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
         AUTO_BASE(before);
         AUTO_BUF(out);
         AUTO_CURSOR(c, l);
+        uint64_t budget = SUM_BUDGET;
         if (read_base(l, &before, e) < 0)
                 return -1;
         for (size_t i = 0; i < ret->n; i++) {
@@ -265,6 +282,7 @@ int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
                         r.now_kind = kind_letter(x->now.kind);
                         r.now_size = x->now.kind == NODE_FILE ? x->now.size : 0;
                 }
+                r.summed = x->now.kind == NODE_FILE && sum_of(&c, x->door, x->path, &budget, &r.now_sum);
                 put_record(&out, &r);
         }
         l->state = LAYER_SEALED;
@@ -329,6 +347,47 @@ int scan_sealed(const struct layer *l, struct entries *ret, struct err *e)
         return ret->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for the changes") : 0;
 }
 
+int scan_torn(const struct layer *l, struct entries *v, struct err *e)
+{
+        AUTO_BASE(b);
+        AUTO_CURSOR(c, l);
+        if (read_base(l, &b, e) < 0)
+                return -1;
+        for (size_t i = 0; i < v->n; i++) {
+                struct entry *x = &v->v[i];
+                const struct record *r = find(&b, x->door, x->path);
+                uint64_t sum, all = UINT64_MAX;
+                if (!r || !r->summed || x->torn ||
+                    (sum_of(&c, x->door, x->path, &all, &sum) && sum == r->now_sum))
+                        continue;
+                v->conflicts += !x->conflict;
+                x->conflict = TORN_WORDS;
+                x->torn = true;
+        }
+        return 0;
+}
+
+int refuse_torn(const struct layer *l, struct err *e)
+{
+        AUTO_BASE(b);
+        AUTO_CURSOR(c, l);
+        if (read_base(l, &b, e) < 0)
+                return -1;
+        for (size_t i = 0; i < b.n; i++) {
+                const struct record *r = &b.v[i];
+                uint64_t sum, all = UINT64_MAX;
+                char shown[256];
+                if (!r->summed || (sum_of(&c, r->door, r->path, &all, &sum) && sum == r->now_sum))
+                        continue;
+                (void) err_set(e, ERR_IO, 0, "%s: " TORN_WORDS,
+                               str_inert(span_str(r->path), shown, sizeof shown));
+                return err_hint(e,
+                                "`cordon diff %s` shows what there is; `cordon discard %s`, and begin anew",
+                                l->run, l->run);
+        }
+        return 0;
+}
+
 int base_drop(const struct layer *l, const struct entries *v, struct err *e)
 {
         AUTO_BASE(b);
@@ -346,6 +405,18 @@ int base_drop(const struct layer *l, const struct entries *v, struct err *e)
                         put_record(&out, r);
         }
         return write_base(l, &out, e);
+}
+
+void base_digests(struct journal *j)
+{
+        AUTO_BASE(b);
+        struct err none;
+        if (read_base_in(j->l, j->dir, &b, &none) < 0)
+                return;
+        for (size_t i = 0; i < j->n; i++) {
+                const struct record *r = find(&b, j->ops[i].door, j->ops[i].source);
+                j->ops[i].before = r ? arena_str(&j->mem, r->digest) : NULL;
+        }
 }
 
 int base_restore(const struct layer *l, int dir, struct err *e)
@@ -405,7 +476,7 @@ static int pair_up(struct cursor *c, struct entries *v, struct entry *added, str
                         return -1;
                 if (!from[i].digest[0] && digest_of(c, gone, false, from[i].digest, e) < 0)
                         return -1;
-                if (strcmp(digest, from[i].digest) != 0 || digest[0] == '-')
+                if (strcmp(digest, from[i].digest) != 0 || strlen(digest) < 64)
                         continue;
                 added->other = gone->path;
                 gone->other = added->path;

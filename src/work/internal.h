@@ -42,7 +42,8 @@ int tree_own_dir(int dir, const char *name, mode_t *ret_mode);
 void tree_dir_end(int fd, mode_t mode);
 /* Where a link points; length or -1. `buf` is NUL-terminated. */
 ssize_t tree_link(int dir, const char *name, char *buf, size_t cap);
-/* Hex SHA-256 of content or target; "" for what has none; "-" for what cannot be read. */
+/* Hex SHA-256 of content or target; "" for what has none; "-" for what cannot be read; "!" when the name
+ * leads to another file than `n`. */
 int tree_digest(int dir, const char *name, const struct node *n, bool own, char ret_hex[65]);
 bool tree_same_content(int a, int b);
 
@@ -65,6 +66,12 @@ int xattr_copy(int from, int to);
 int xattr_drop_overlay(int fd);
 /* Also removes what `to` has and `from` has not. */
 int xattr_mirror(int from, int to);
+
+/* ---- sum.c ---- */
+
+/* A sum of the content of an open file; reads no more than *budget bytes, which it lowers. False: more than
+ * that, or not readable. */
+bool sum_file(int fd, uint64_t *budget, uint64_t *ret);
 
 /* ---- copy.c ---- */
 
@@ -185,13 +192,20 @@ int path_order(const char *a, const char *b);
 bool path_below(const char *path, const char *root);
 
 /* ---- base.c ---- */
+struct journal;
 
 int seal(struct layer *l, struct entries *ret, struct err *e);
 int seal_scanned(struct layer *l, struct entries *ret, struct err *e);
-/* Scans, and holds the entries against what was sealed. */
+/* Scans, and holds the entries against what was sealed; the layer's own side only by kind and size. */
 int scan_sealed(const struct layer *l, struct entries *ret, struct err *e);
+/* Reads what the layer itself holds: entries that are not what was sealed become torn. */
+int scan_torn(const struct layer *l, struct entries *v, struct err *e);
+/* The same without a scan, for a run that goes on: -1 when an entry is torn. */
+int refuse_torn(const struct layer *l, struct err *e);
 /* Forgets what was applied. */
 int base_drop(const struct layer *l, const struct entries *v, struct err *e);
+/* Digests of what lay below, from the `base` that was kept with a journal. */
+void base_digests(struct journal *j);
 /* Takes the records of an older `base` in `dir` back that the layer's own has not. */
 int base_restore(const struct layer *l, int dir, struct err *e);
 char kind_letter(enum node_kind k);
@@ -259,14 +273,16 @@ struct op {
         size_t slot;        /* its number */
         uint64_t ino;       /* of the new entry, once staged */
         const char *digest; /* of the new entry, once staged */
+        const char *before; /* of what lay there, from the base; or NULL */
+        struct node old;    /* what was looked at: kind, ino, size and mtime; kind 0 in an old journal */
         /* only while it is made */
-        struct node old; /* what was looked at */
         const struct entry *entry;
         bool setid, keep_owner, new_dir;
 };
 
 struct target {
         const char *path;
+        const char *file;  /* a single file's name in it, found together with it; else NULL */
         uint64_t dev, ino; /* dev: tree_fsid() */
         bool inside;       /* slots lie in the target itself: its filesystem is not the state directory's */
         bool used;
@@ -281,7 +297,8 @@ struct journal {
         struct op *ops;
         size_t n;
         struct arena mem;
-        bool to; /* into another directory: the layer stays as it is */
+        bool to;          /* into another directory: the layer stays as it is */
+        const char *mark; /* of whoever asked for it; or NULL */
 };
 
 void journal_free(struct journal *j);
@@ -300,7 +317,11 @@ int journal_settle(struct journal *j, struct err *e);
 int journal_remove(struct journal *j, struct err *e);
 /* Undo: the tree and the layer as before. Before that, slots kept at home go to the target again. */
 int journal_send_out(struct journal *j, struct err *e);
-int journal_take_back(struct journal *j, struct err *e);
+/* `again`: somebody else began it. */
+int journal_take_back(struct journal *j, bool again, struct err *e);
+struct work_effect journal_effect(const struct journal *j, const struct op *o);
+/* The caller knows what became of it: nobody tells it again. */
+void journal_told(struct journal *j);
 /* Finishes or takes back every apply of the layer that was interrupted. */
 int journal_recover(struct layer *l, struct err *e);
 /* stage.c: the new entries, complete and on the target's filesystem. */

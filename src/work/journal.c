@@ -2,14 +2,19 @@
 /* work/journal.c - an apply that is all or nothing, whatever happens in between.
  *
  *   apply-K/journal    what will be done: one record for each target and each step, ended by NUL
+ *                          mark WORD                      the asker's, for who finishes it
  *                          target DOOR FSID INO INSIDE PATH
  *                          op KIND MOVED DOOR SLOT LENGTH PATH SOURCE      LENGTH: bytes of PATH
  *   apply-K/slots-N/   one slot for each step of door N: first the new entry, then, by one exchange of names,
  *                      the old one. That is also what undo puts back. Where the state directory is on another
  *                      filesystem the slots are a directory in the target, and come home when all is done.
- *   apply-K/commit     the new entries are complete and on disk: inode number and digest of each. From the
- *                      moment this file has its name the apply will be finished, by us or by the next
- * command. apply-K/back       it is being taken back apply-K/done       it has landed
+ *   apply-K/commit     the new entries are complete and on disk, one line for each step:
+ *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS
+ *                      From the moment this file has its name the apply will be finished, by us or by the
+ *                      next command, unless what it finds in a place is not what was looked at (OLD).
+ *   apply-K/back       it is being taken back
+ *   apply-K/done       it has landed
+ *   apply-K/told       and whoever asked for it knows
  *
  * Whether a step was taken is read from the disk, by what the slot holds; so each may be taken again. */
 #include "base/fd.h"
@@ -18,6 +23,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -121,6 +127,10 @@ static bool has_mark(const struct journal *j, const char *mark)
 int journal_write(struct journal *j, struct err *e)
 {
         AUTO_BUF(out);
+        if (j->mark) {
+                buf_puts(&out, "mark ");
+                buf_add(&out, j->mark, strlen(j->mark) + 1);
+        }
         for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
                 const struct target *t = &j->targets[i];
                 if (!t->used)
@@ -141,12 +151,18 @@ int journal_write(struct journal *j, struct err *e)
         return 0;
 }
 
+static void put_commit(struct buf *out, const struct op *o)
+{
+        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld\n", o->ino,
+                   o->digest && o->digest[0] ? o->digest : "-", (unsigned) o->old.kind, o->old.ino,
+                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec);
+}
+
 int journal_commit(struct journal *j, struct err *e)
 {
         AUTO_BUF(out);
         for (size_t i = 0; i < j->n; i++)
-                buf_printf(&out, "%" PRIu64 " %s\n", j->ops[i].ino,
-                           j->ops[i].digest && j->ops[i].digest[0] ? j->ops[i].digest : "-");
+                put_commit(&out, &j->ops[i]);
         work_step();
         if (out.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the journal");
@@ -218,8 +234,18 @@ static bool read_commit(struct journal *j)
                 if (!nl || !ino)
                         return false;
                 *nl = '\0';
-                j->ops[i].ino = strtoull(ino, NULL, 10);
-                j->ops[i].digest = at;
+                struct op *o = &j->ops[i];
+                unsigned kind = 0;
+                long long seconds = 0;
+                o->ino = strtoull(ino, NULL, 10);
+                o->digest = at;
+                char *rest = strchr(at, ' ');
+                if (rest && sscanf(rest, "%u %" SCNu64 " %" SCNu64 " %lld %ld", &kind, &o->old.ino,
+                                   &o->old.size, &seconds, &o->old.mtime.tv_nsec) == 5) {
+                        *rest = '\0';
+                        o->old.kind = (enum node_kind) kind;
+                        o->old.mtime.tv_sec = (time_t) seconds;
+                }
                 at = nl + 1;
         }
         return at != NULL;
@@ -242,6 +268,8 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
                 char *next = at + strlen(at) + 1, *first = word(&at);
                 if (first && strcmp(first, "target") == 0)
                         bad = !read_target(j, at);
+                else if (first && strcmp(first, "mark") == 0)
+                        j->mark = at;
                 else
                         bad = !first || j->n == count || !read_op(&j->ops[j->n++], at);
                 at = next;
@@ -328,9 +356,7 @@ static int changed_meanwhile(struct err *e, const char *path)
         return io_failed(e, "somebody changed, while it was applied,", path);
 }
 
-/* Before anything is moved: is what stands there still what was looked at? Known only to the process that
- * looked.
- */
+/* Before anything is moved: is what stands there still what was looked at? */
 static bool is_another(int parent, const char *name, const struct op *o, const struct node *in_slot)
 {
         struct node there;
@@ -372,7 +398,7 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
         if (r < 0)
                 return io_failed(e, "putting in place", o->path);
         work_step();
-        /* What came out must be what was looked at; that is known only to the process that looked. */
+        /* What came out must be what was looked at. */
         if (!o->old.kind || (o->kind != OP_SWAP && o->kind != OP_TAKE))
                 return 0;
         if (tree_look(t->slots, slot, &in_slot) < 0 || in_slot.ino != o->old.ino ||
@@ -394,6 +420,98 @@ int journal_forward(struct journal *j, struct err *e)
         return 0;
 }
 
+/* Somebody wrote the new file again, as it was. */
+static bool is_same_content(int dir, const char *name, const struct node *n, bool own, const struct op *o)
+{
+        char digest[65];
+        return n->kind == NODE_FILE && tree_digest(dir, name, n, own, digest) == 0 && strlen(digest) == 64 &&
+               strcmp(digest, o->digest) == 0;
+}
+
+/* Where our new file is by now: under its own name, or under another one in the same directory, since
+ * somebody may have exchanged the two. A file of the same content under its name is as good: whoever wrote it
+ * loses nothing. False: nowhere. */
+static bool find_ours(int parent, const char *name, const struct op *o, char ret_name[NAME_MAX + 1],
+                      uint64_t *ret_ino)
+{
+        AUTO_NAMES(list);
+        struct node n;
+        *ret_ino = o->ino;
+        (void) snprintf(ret_name, NAME_MAX + 1, "%s", name);
+        if (tree_look(parent, name, &n) == 0 && n.ino == o->ino && n.kind)
+                return true;
+        if (is_same_content(parent, name, &n, false, o)) {
+                *ret_ino = n.ino;
+                return true;
+        }
+        for (size_t i = tree_names(parent, &list) < 0 ? list.n : 0; i < list.n; i++)
+                if (tree_look(parent, list.v[i], &n) == 0 && n.kind && n.ino == o->ino) {
+                        (void) snprintf(ret_name, NAME_MAX + 1, "%s", list.v[i]);
+                        return true;
+                }
+        return false;
+}
+
+/* What a step took and cannot give back, because somebody else's file has the name now, gets a name beside
+ * it: nothing is lost. */
+static int keep_beside(const struct journal *j, const struct target *t, const char *slot, int parent,
+                       const char *name)
+{
+        char beside[NAME_MAX + 1];
+        (void) snprintf(beside, sizeof beside, "%.150s.cordon-%.60s", name, j->l->run);
+        return exchange(t->slots, slot, parent, beside, RENAME_NOREPLACE);
+}
+
+static int back_swap(const struct journal *j, const struct op *o, int parent, const char *name)
+{
+        enum { TRIES = 1000, GONE = 50 };
+        const struct target *t = &j->targets[o->door];
+        char slot[32], where[NAME_MAX + 1];
+        struct node in_slot;
+        uint64_t ours;
+        (void) slot_name(o->slot, "", slot);
+        for (unsigned tries = 0, gone = 0; tries < TRIES && gone < GONE; tries++) {
+                if (tree_look(t->slots, slot, &in_slot) < 0)
+                        return -1;
+                if (!in_slot.kind || in_slot.ino == o->ino)
+                        return 0;
+                if (!find_ours(parent, name, o, where, &ours)) {
+                        gone++;
+                        if (exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) == 0)
+                                return 0;
+                        if (errno != EEXIST)
+                                return -1;
+                        continue;
+                }
+                if (exchange(t->slots, slot, parent, where, RENAME_EXCHANGE) < 0) {
+                        if (errno != ENOENT)
+                                return -1;
+                        continue;
+                }
+                if (tree_look(t->slots, slot, &in_slot) == 0 && in_slot.ino == ours)
+                        return 0;
+                /* The names were exchanged between look and step: turned round, and looked again. */
+                (void) exchange(t->slots, slot, parent, where, RENAME_EXCHANGE);
+        }
+        return keep_beside(j, t, slot, parent, name);
+}
+
+static int back_put(const struct journal *j, const struct op *o, int parent, const char *name,
+                    const struct node *there)
+{
+        const struct target *t = &j->targets[o->door];
+        char slot[32];
+        struct node taken;
+        if (there->ino != o->ino && !is_same_content(parent, name, there, false, o))
+                return 0;
+        if (exchange(parent, name, t->slots, slot_name(o->slot, "", slot), RENAME_NOREPLACE) < 0 ||
+            tree_look(t->slots, slot, &taken) < 0)
+                return -1;
+        if (taken.ino == there->ino || exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) == 0)
+                return 0;
+        return errno == EEXIST ? keep_beside(j, t, slot, parent, name) : -1;
+}
+
 /* Takes one step back. What somebody put there since is left alone, and what was kept for it stays kept. */
 static int backward(struct journal *j, const struct op *o)
 {
@@ -408,16 +526,11 @@ static int backward(struct journal *j, const struct op *o)
                                                                                                          : -1;
         switch ((enum op_kind) o->kind) {
         case OP_PUT:
-                return in_slot.kind || there.ino != o->ino
-                               ? 0
-                               : exchange(parent, name, t->slots, slot, RENAME_NOREPLACE);
+                return in_slot.kind ? 0 : back_put(j, o, parent, name, &there);
         case OP_TAKE:
                 return in_slot.kind ? exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) : 0;
         case OP_SWAP:
-                if (!in_slot.kind || in_slot.ino == o->ino)
-                        return 0;
-                return exchange(t->slots, slot, parent, name,
-                                there.kind ? RENAME_EXCHANGE : RENAME_NOREPLACE);
+                return back_swap(j, o, parent, name);
         case OP_META:
                 (void) meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name);
                 return 0;
@@ -435,7 +548,7 @@ static int unstage(struct journal *j, const struct op *o)
         const char *name;
         struct node n;
         if (!o->moved || t->slots < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &n) < 0 ||
-            !n.kind || (o->ino && n.ino != o->ino))
+            !n.kind || (o->ino && n.ino != o->ino && !is_same_content(t->slots, slot, &n, true, o)))
                 return 0;
         if (sides_open(j->l, o->door, &s, &none) < 0)
                 return -1;
@@ -530,6 +643,43 @@ int journal_settle(struct journal *j, struct err *e)
         return journal_mark(j, "done", e);
 }
 
+/* ---- telling ---- */
+
+static work_settle_sink *settle_sink;
+
+void work_on_settled(work_settle_sink *to) { settle_sink = to; }
+
+struct work_effect journal_effect(const struct journal *j, const struct op *o)
+{
+        return (struct work_effect){ .run = j->l->run,
+                                     .host = j->targets[o->door].path,
+                                     .path = span_str(o->path),
+                                     .before = o->before && o->before[0] != '-' ? o->before : "",
+                                     .after = o->digest && o->digest[0] != '-' ? o->digest : "" };
+}
+
+void journal_told(struct journal *j)
+{
+        AUTO_FD(fd, openat(j->dir, "told", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+}
+
+static void tell(struct journal *j, enum work_end_of how)
+{
+        if (!j->mark || j->n == 0 || !settle_sink)
+                return;
+        struct work_effect *v = calloc(j->n, sizeof *v);
+        if (!v)
+                return;
+        base_digests(j);
+        for (size_t i = 0; i < j->n; i++)
+                v[i] = journal_effect(j, &j->ops[i]);
+        const struct work_settled s = {
+                .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
+        };
+        settle_sink(&s);
+        free(v);
+}
+
 /* ---- after an interruption ---- */
 
 static bool is_home(const struct journal *j)
@@ -554,7 +704,7 @@ static bool any_inside(const struct journal *j)
 }
 
 /* Everything as before the apply: the tree, the layer, and what is known of its beginning. */
-int journal_take_back(struct journal *j, struct err *e)
+int journal_take_back(struct journal *j, bool again, struct err *e)
 {
         if (journal_back(j, e) < 0 || base_restore(j->l, j->dir, e) < 0)
                 return -1;
@@ -563,6 +713,10 @@ int journal_take_back(struct journal *j, struct err *e)
                 if (layer_write(j->l, e) < 0)
                         return -1;
         }
+        if (!has_mark(j, "done"))
+                tell(j, WORK_TAKEN_BACK);
+        else if (again)
+                tell(j, WORK_UNDONE);
         return journal_remove(j, e);
 }
 
@@ -576,7 +730,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
                 struct err none; /* an undo that was ended before it began */
                 if (any_inside(j) && journal_open_targets(j, false, &none) == 0)
                         (void) remove_inside(j);
-                goto out;
+                goto landed;
         }
         if ((r = journal_open_targets(j, false, e)) < 0)
                 goto out;
@@ -586,12 +740,17 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
                 else if (journal_forward(j, e) == 0)
                         r = journal_settle(j, e);
                 else if ((r = journal_mark(j, "back", e)) == 0)
-                        r = journal_take_back(j, e);
+                        r = journal_take_back(j, true, e);
         } else {
-                r = journal_take_back(j, e);
+                r = journal_take_back(j, true, e);
         }
         if (r < 0)
                 (void) err_in(e, "an apply of %s was interrupted and cannot be finished", l->run);
+landed:
+        if (r == 0 && has_mark(j, "done") && !has_mark(j, "told")) {
+                tell(j, WORK_LANDED);
+                journal_told(j);
+        }
 out:
         journal_free(j);
         return r;

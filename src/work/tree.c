@@ -183,9 +183,14 @@ int tree_digest(int dir, const char *name, const struct node *n, bool own, char 
                         return -1;
                 sha256_hex(span_of(target, (size_t) k), ret_hex);
         } else if (n->kind == NODE_FILE) {
-                AUTO_FD(fd, tree_file(dir, name, own, NULL));
+                struct node opened;
+                AUTO_FD(fd, tree_file(dir, name, own, &opened));
                 if (fd < 0 && (errno == EACCES || errno == EPERM)) {
                         memcpy(ret_hex, "-", 2);
+                        return 0;
+                }
+                if (fd >= 0 && (opened.ino != n->ino || opened.dev != n->dev)) {
+                        memcpy(ret_hex, "!", 2);
                         return 0;
                 }
                 return fd < 0 ? -1 : digest_file(fd, ret_hex);

@@ -29,7 +29,8 @@ int work_diff(const struct work_look *look, size_t *ret_count, struct err *e)
                                                                        [WORK_PATCH] = show_patch };
         AUTO_ENTRIES(v);
         AUTO_LAYER(l, layer_open(look->run, e));
-        if (!l || scan_sealed(l, &v, e) < 0 || paths_all_found(l, &v, look->paths, e) < 0)
+        if (!l || scan_sealed(l, &v, e) < 0 || scan_torn(l, &v, e) < 0 ||
+            paths_all_found(l, &v, look->paths, e) < 0)
                 return -1;
         if (look->form != WORK_PATCH && find_renames(l, &v, e) < 0)
                 return -1;

@@ -99,6 +99,7 @@ struct work_effect {
 
 struct work_apply {
         const char *run;
+        const char *mark;         /* kept with the journal, for work_on_settled(): a word; or NULL */
         const char *const *paths; /* only these; named paths need no `flagged` */
         bool flagged;             /* also what is flagged */
         const char *to;           /* into this directory instead; or NULL */
@@ -110,6 +111,19 @@ struct work_apply {
         void (*effect)(void *ctx, const struct work_effect *); /* after all is done; or NULL */
         void *effect_ctx;
 };
+
+/* What became of an apply (or undo) that did not come to its own end: it failed and was taken back, or was
+ * killed and a later command finished it or took it back. Told at least once; not without a mark. */
+enum work_end_of { WORK_LANDED = 0, WORK_TAKEN_BACK, WORK_UNDONE };
+struct work_settled {
+        enum work_end_of how;
+        const char *run, *mark;
+        const struct work_effect *effects; /* for WORK_TAKEN_BACK and WORK_UNDONE: what did not stay */
+        size_t count;
+};
+typedef void work_settle_sink(const struct work_settled *);
+/* Who is told, in this process. */
+void work_on_settled(work_settle_sink *to);
 
 struct work_outcome {
         char run[WORK_RUN_MAX];

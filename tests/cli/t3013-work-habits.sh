@@ -188,6 +188,16 @@ for size in (4000, 1000, 300, 100, 30, 10, 3, 1):
         has "$who: a file that the disk never got is in the way" "$(cordon apply "$run")" "in the way: a: the layer does not hold what the box left"
         has "$who: also elsewhere" "$(mkdir to; [ $who = root ] || chown 65533 to; cordon apply --to "$T/to" "$run"; rm -r to)" "the layer does not hold what the box left"
         cp -a kept "$upper/a"
+        printf '9\n8\n' | dd of="$upper/a" conv=notrunc status=none
+        is "$who: the size is what it was" "$(stat -c %s "$upper/a")" "$(stat -c %s kept)"
+        has "$who: an older content of the same size is in the way, too" "$(cordon apply "$run")" "in the way: a: the layer does not hold what the box left"
+        has "$who: diff says so" "$(cordon diff "$run")" "the layer does not hold what the box left"
+        has "$who: no run goes on in it" "$(cordon run -q --no-stdin --on "$run" --edit "$D/p" -- true)" "a: the layer does not hold what the box left"
+        has "$who: and it is still there" "$(cordon diff --list)" "$run"
+        copy=$($who "$CORDON" fork "$run" 2>/dev/null)
+        has "$who: a copy of it knows" "$(cordon apply "$copy")" "does not hold what the box left"
+        cordon discard "$copy" >/dev/null
+        cp -a kept "$upper/a"
         base="$(state)/work/$run/base"
         for how in 'truncate -s -1' 'truncate -s 0' 'truncate -s 20' 'rm'; do
                 cp -a "$base" base && $how "$base"

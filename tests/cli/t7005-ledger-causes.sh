@@ -54,6 +54,18 @@ if attributes; then
         echo more >>"$T/tree/file" # by hand: other content, the same origin
         run door --read "$T/tree/file" -- cat "$T/tree/file" </dev/null >/dev/null
         is "16 or through a door on the file, also when a person added to it" "$(causes door stdout)" "door:file door:start edits:end edits:file edits:start file:file file:intent "
+        # Below a directory: seen by who observes all, and by nobody else.
+        run below --read "$T/tree" -- cat "$T/tree/file" </dev/null >/dev/null
+        is "16a below a directory nobody sees what is read" "$(causes below stdout)" "below:file below:start "
+        if run seen --observe all --read "$T/tree" -- cat "$T/tree/file" </dev/null >/dev/null && [ -n "$("$CORDON" log --json --box seen --kind end | jq -r .observed)" ]; then
+                is "16b but with --observe all" "$(causes seen stdout)" "edits:end edits:file edits:start file:file file:intent seen:file seen:start "
+                mkdir "$T/many" && run makes-many --edit "$T/many" -- sh -c "for i in \$(seq 20); do echo \$i >$T/many/\$i; done; echo x >$T/many/unread" </dev/null
+                "$CORDON" apply >/dev/null 2>&1
+                run reads-many --observe all --read "$T/many" -- sh -c "for i in \$(seq 20); do cat $T/many/\$i; done" </dev/null >/dev/null
+                is "16c all of many, and not what was not read" "$("$CORDON" trace "$(id_of reads-many stdout)" --back --json | jq -r '.[1:][].record | select(.kind == "file" and .phase == "outcome") | .target' | sort -u | wc -l)" 20
+        else
+                skip "16b but with --observe all" "nothing is observed here"
+        fi
 else
         skip "16 or through a door on the file" "no attributes on files here"
 fi
