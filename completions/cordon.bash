@@ -122,7 +122,9 @@ _cordon() {
                 ;;
         doors | check | why | claims)
                 _cordon_argument "$prev" "$cur" && return
+                [ "$prev" != --against ] || return
                 case $verb-$cur in
+                check--*) _cordon_complete_words "--json --against $doors -h --help" "$cur" ;;
                 *--*) _cordon_complete_words "--json $doors -h --help" "$cur" ;;
                 check-* | doors-*) _cordon_complete_files "$cur" ;;
                 why-*) _cordon_complete_words "read write run net env sock" "$cur"; [ ${#COMPREPLY[@]} -gt 0 ] || _cordon_complete_files "$cur" ;;

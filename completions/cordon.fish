@@ -81,6 +81,7 @@ complete -c cordon -n $run -s q -l quiet -d 'Say nothing at the end'
 complete -c cordon -n $run -l plan -d 'Print what would be done'
 complete -c cordon -n '__cordon_verb run' -a '(__fish_complete_subcommand)'
 complete -c cordon -n '__cordon_verb run-script check doors' -F
+complete -c cordon -n '__cordon_verb check' -l against -x -d 'Hold it against what a run did'
 
 set -l doors '__cordon_verb run run-script doors check why breakout claims cost'
 complete -c cordon -n $doors -l box -x -d 'Name of the box'

@@ -58,6 +58,10 @@ CORDON_API int cordon_policy_is_word(const char *word);
 /* Resolves roots and `use` lines and holds the policy to its own `expect` lines. Views and starts do it by
  * themselves. */
 CORDON_API int cordon_policy_check(cordon_policy *p, cordon_error *e);
+/* What a run did on the network, as the ledger has it, held against this policy: what would be refused now,
+ * and what was refused and would pass. Nothing is run. */
+CORDON_API char *cordon_policy_against(cordon_policy *p, const char *run, int json, int *ret_refused,
+                                       cordon_error *e);
 /* Which way a handle of the policy goes: 1 in, 2 out, 0 no such handle, -1 the policy does not hold. */
 CORDON_API int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e);
 /* What {work} and {home} mean; the working directory and $HOME when not set. */

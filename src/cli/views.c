@@ -9,6 +9,7 @@
 
 struct view_options {
         bool json;
+        const char *against; /* a run, or NULL */
 };
 
 static int take_json(void *ctx, const char *value)
@@ -20,6 +21,18 @@ static int take_json(void *ctx, const char *value)
 
 const struct cli_option json_options[] = {
         { "json", 0, NULL, "for programs", take_json },
+        { 0 },
+};
+
+static int take_against(void *ctx, const char *value)
+{
+        ((struct view_options *) ctx)->against = value;
+        return 0;
+}
+
+const struct cli_option check_options[] = {
+        { "json", 0, NULL, "for programs", take_json },
+        { "against", 0, "RUN", "hold it against what this run did on the network", take_against },
         { 0 },
 };
 
@@ -43,9 +56,19 @@ int verb_doors(int argc, char **argv)
         return status;
 }
 
+static int check_against(cordon_policy *p, const struct view_options *o)
+{
+        cordon_error e = { 0 };
+        int refused = 0;
+        int status = cli_give(cordon_policy_against(p, o->against, o->json, &refused, &e), &e);
+        return status ? status : refused > 0;
+}
+
 static int check_one(cordon_policy *p, const char *name, const struct view_options *o)
 {
         cordon_error e = { 0 };
+        if (o->against)
+                return check_against(p, o);
         char *notes = cordon_policy_view(p, o->json ? CORDON_VIEW_NOTES_JSON : CORDON_VIEW_NOTES, &e);
         if (!notes)
                 return cli_error(&e);

@@ -98,20 +98,24 @@ static bool is_consequential(const struct ledger_ask *q)
         return ledger_consequential(&r);
 }
 
-static void name_door(const struct broker *b, const struct door *d, struct ledger_ask *q)
+static void name_door(const struct door *d, struct ledger_ask *q)
 {
         AUTO_BUF(line);
         if (d)
                 policy_door_line(d, &line);
         (void) snprintf(q->door, sizeof q->door, "%s", buf_str(&line));
+}
+
+/* Most runs have many requests and few of these: its texts are made only where it is asked for. */
+static bool is_asked_for(const struct broker *b, struct ledger_ask *q)
+{
         q->stage = stages[b->stage];
+        return b->ledger_on && is_consequential(q);
 }
 
 static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **ret_why)
 {
         struct broker *b = f->b;
-        if (!b->ledger_on || !is_consequential(q))
-                return HTTP_LEAVES;
         *ret_why = b->ledger_why;
         if (b->ledger_why[0])
                 return HTTP_STAYS;
@@ -138,14 +142,18 @@ static bool only_asks(const char *method)
 
 enum http_leave ahead_request(struct flow *f, const struct http_event *e, const char **ret_why)
 {
+        if (!f->b->ledger_on)
+                return HTTP_LEAVES;
         struct ledger_ask q = { .kind = LEDGER_REQUEST, .writes = e->websocket || !only_asks(e->method) };
         struct egress_address literal = { .v6 = strchr(e->to_host, ':') != NULL };
         bool known = e->to_is_address &&
                      inet_pton(literal.v6 ? AF_INET6 : AF_INET, e->to_host, literal.bytes) == 1;
         q.reach = reach_of(e->to_host, known, &literal);
-        name_door(f->b, e->door, &q);
         if (e->credential)
                 (void) snprintf(q.credential, sizeof q.credential, "%s", e->credential);
+        if (!is_asked_for(f->b, &q))
+                return HTTP_LEAVES;
+        name_door(e->door, &q);
         requests_target(e, q.target, sizeof q.target);
         /* The box has no secret to put there; should it have found one, it is not written down. */
         if (http_rules_hold_secret(f->b->rules, q.target))
@@ -299,9 +307,9 @@ void ahead_connect(struct flow *f)
         const char *why = "";
         struct ledger_ask q = { .kind = LEDGER_NET };
         q.reach = reach_of(f->to_host, f->to_is_address, &f->literal);
-        name_door(f->b, f->door, &q);
         (void) snprintf(q.target, sizeof q.target, "%s", f->row_to);
-        enum http_leave r = ask(f, &q, &why);
+        name_door(f->door, &q);
+        enum http_leave r = is_asked_for(f->b, &q) ? ask(f, &q, &why) : HTTP_LEAVES;
         if (r != HTTP_WAITS)
                 go_on(f, r == HTTP_LEAVES, why);
 }

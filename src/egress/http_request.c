@@ -80,8 +80,9 @@ static void send_head(struct http_flow *f)
                                .websocket = x->websocket,
                                .identity = f->r->in.credential_count > 0 || x->recording };
         setup_bodies(f);
-        asked_url(f);
         x->mock = f->r->in.stage == POLICY_STAGE_MOCK;
+        if (x->mock || x->recording)
+                asked_url(f);
         f->request = REQUEST_BODY;
         if (f->head.expect_continue)
                 fifo_text(&f->client.plain, "HTTP/1.1 100 Continue\r\n\r\n");

@@ -26,8 +26,12 @@ static bool authority_is(struct span a, const struct http_peer *peer, bool tls)
                         return false;
                 a.n = n - 1;
         }
-        return port == peer->port && policy_host(a, host, &address, &why) == 0 &&
-               address == peer->is_address && strcmp(host, peer->host) == 0;
+        if (port != peer->port)
+                return false;
+        if (span_is(a, peer->host)) /* canonical as it is, as most write it; with brackets it never is */
+                return true;
+        return policy_host(a, host, &address, &why) == 0 && address == peer->is_address &&
+               strcmp(host, peer->host) == 0;
 }
 
 static int check_query(struct span q, const char **ret_why)

@@ -195,8 +195,10 @@ void requests_target(const struct http_event *e, char *out, size_t cap)
 
 static bool tell_ledger(struct flow *f, const struct http_event *e)
 {
-        char result[128];
-        if (e->verdict == HTTP_ALLOWED)
+        char result[128] = "";
+        if (!f->ahead)
+                result[0] = '\0'; /* nobody asks */
+        else if (e->verdict == HTTP_ALLOWED)
                 (void) snprintf(result, sizeof result, "answered %u", e->status);
         else
                 (void) snprintf(result, sizeof result, "%s: %s",

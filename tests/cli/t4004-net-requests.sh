@@ -84,6 +84,17 @@ for who in root as_user; do
         ok "$who: a cap on bytes cuts a request" test "$(cat "$T/out")" -lt 1048577
         box $who --net web.test:443 -- curl -sS -m 10 https://web.test/raw
         is "$who: a raw door leaves TLS alone" "$(cat "$T/out")" "GET /raw 0"
+        # A changed policy is held against a run that was: what would be refused now, what would pass.
+        box $who --net 'http://web.test/a/** GET POST' --net web.test:7 -- bash -c 'curl -sS -m 10 http://web.test/a/1 -d x http://web.test/a/2; curl -sS -m 10 http://web.test/b; echo >/dev/tcp/web.test/7'
+        then=$(json .run)
+        against() { $who "$CORDON" check --json --against "$then" "$@" 2>&1; }
+        is "$who: the same policy changes nothing" "$(against --net 'http://web.test/a/** GET POST' --net web.test:7 | jq -c '[.refused, .permitted]')" '[[],[]]'
+        is "$who: a narrower one would refuse" "$(against --net 'http://web.test/a/** GET' | jq -c '[(.refused | sort), .permitted]')" '[["POST http://web.test/a/1","POST http://web.test/a/2"],[]]'
+        is "$who: a wider one would let through" "$(against --net 'http://web.test/** GET POST' --net web.test:7 | jq -c '[.refused, .permitted]')" '[[],["GET http://web.test/b"]]'
+        $who "$CORDON" check --net 'http://four.test/**' --against "$then" >"$T/out" 2>&1
+        is "$who: and the status says that a run would be refused something" "$? $(grep -c '^refused now: web.test:7$' "$T/out")" "1 1"
+        $who "$CORDON" check --net 'http://web.test/**' --against no-such-run >"$T/out" 2>&1
+        is "$who: a run that is not there" $? 125
         # What was looked at is told: TLS that begins in the middle, as of mail servers, is bytes to us.
         box $who --net web.test:443 --net 'http://web.test/** GET' --net web.test:7 -- bash -c 'curl -sSk -m 10 https://web.test/raw http://web.test/x; exec 3<>/dev/tcp/web.test/7; printf "STARTTLS\r\n" >&3; head -n 1 <&3'
         is "$who: how much was looked at is told" "$(row web.test:443 allow seen) $(row web.test:80 allow seen) $(row web.test:7 allow seen)" "hello requests bytes"
