@@ -151,6 +151,7 @@ static void nearer(const char *given, const char *name, const char **best)
 
 static int unknown(const struct cli_verb *verb, const char *given, bool words)
 {
+        const char *dashes = given[1] ? "--" : "-";
         const char *best = NULL, *word, *synopsis, *help;
         for (const struct cli_option *o = verb->options; o->name; o++)
                 nearer(given, o->name, &best);
@@ -158,7 +159,7 @@ static int unknown(const struct cli_verb *verb, const char *given, bool words)
                 nearer(given, word, &best);
         for (size_t i = 0; words && i < sizeof limit_flags / sizeof *limit_flags; i++)
                 nearer(given, limit_flags[i], &best);
-        (void) fprintf(stderr, "cordon: error: `cordon %s` has no option --%s\n", verb->name, given);
+        (void) fprintf(stderr, "cordon: error: `cordon %s` has no option %s%s\n", verb->name, dashes, given);
         if (best)
                 (void) fprintf(stderr, "cordon: hint: did you mean --%s?\n", best);
         else
@@ -210,12 +211,12 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
         bool wants = file || word || o->arg;
         if (wants && !g->value) {
                 if (*at + 1 >= argc) {
-                        (void) cli_usage("--%s needs an argument", g->name);
+                        (void) cli_usage("%s%s needs an argument", g->letter ? "-" : "--", g->name);
                         return -1;
                 }
                 g->value = argv[++*at];
         } else if (!wants && g->value) {
-                (void) cli_usage("--%s takes no argument", g->name);
+                (void) cli_usage("%s%s takes no argument", g->letter ? "-" : "--", g->name);
                 return -1;
         }
         if (o)
@@ -230,7 +231,10 @@ static int words_of(const struct cli_verb *verb, const char *arg)
         if (arg[0] != '-' || arg[1] == '\0' || !split(arg, &g))
                 return 0;
         const struct cli_option *o = find_option(verb, g.name, g.letter);
-        return o && o->arg && !g.value ? 2 : 1;
+        bool file = g.letter ? g.letter == 'p' : strcmp(g.name, "policy") == 0;
+        bool word = !g.letter && (cordon_policy_is_word(g.name) || is_limit_flag(g.name));
+        bool wants = o ? o->arg != NULL : verb->takes_doors && (file || word);
+        return wants && !g.value ? 2 : 1;
 }
 
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
