@@ -291,7 +291,7 @@ static void end_writer(struct box *b)
 /* ---- end ---- */
 
 /* A credential that a door names, or whose placeholder was sent, is what was refused. */
-static void describe_row(const struct egress_row *n, struct box_denial *d)
+static void describe_row(const struct box *b, const struct egress_row *n, struct box_denial *d)
 {
         const char *space = strchr(n->to, ' '), *url = strstr(n->to, "://");
         bool credential = strstr(n->why, "credential") != NULL;
@@ -300,6 +300,8 @@ static void describe_row(const struct egress_row *n, struct box_denial *d)
         (void) snprintf(d->what, sizeof d->what, "%s (%s)", n->to, n->why);
         (void) snprintf(d->path, sizeof d->path, "%s", n->to);
         (void) snprintf(d->permit, sizeof d->permit, "%s", n->permit);
+        if (b->one_program)
+                keeper_command_name(b, d->program, sizeof d->program);
         if (strstr(n->why, "placeholder") && url && space && space < url)
                 (void) snprintf(d->permit, sizeof d->permit, "net %s %.*s with NAME", space + 1,
                                 (int) (space - n->to), n->to);
@@ -312,7 +314,7 @@ static void note_denials(struct box *b)
                 struct box_denial d;
                 if (n->allowed || n->to[0] == '\0')
                         continue;
-                describe_row(n, &d);
+                describe_row(b, n, &d);
                 keeper_add_denial(b, &d);
         }
 }

@@ -173,6 +173,12 @@ void keeper_add_denial(struct box *b, const struct box_denial *n)
         record_denial(b, &b->r.denials[b->r.denial_count++]);
 }
 
+void keeper_command_name(const struct box *b, char *ret, size_t cap)
+{
+        const char *name = b->c.plan->argv[0], *slash = strrchr(name, '/');
+        (void) str_inert(span_str(slash ? slash + 1 : name), ret, cap);
+}
+
 /* Who kept a limit. */
 static const char *limit_layer(const struct box *b, enum limit_key k)
 {

@@ -54,6 +54,7 @@ struct box {
         int memfd[HANDLES_MAX];
         uint64_t began_ns, deadline_ns, next_look_ns;
         bool up, init_gone, killed;
+        bool one_program; /* the payload's was the only one: what crossed, it sent */
         uint64_t killed_ns;
         volatile uint64_t
                 early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
@@ -101,6 +102,8 @@ void keeper_note_denial(struct box *b, const struct wall_denial *d);
 void keeper_note_effect(struct box *b, const struct wall_denial *d);
 void keeper_note_limits(struct box *b); /* each that said no, at the end */
 void keeper_add_denial(struct box *b, const struct box_denial *n);
+/* denials.c: what the command goes by, inert */
+void keeper_command_name(const struct box *b, char *ret, size_t cap);
 /* named.c: at the end of a run that failed */
 void keeper_note_named(struct box *b);
 /* used.c: which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */

@@ -149,6 +149,7 @@ static void note_end(struct box *b, const struct wall_end *end)
                 b->r.cpu_ns = end->cpu_ns;
         if (b->r.memory_peak < end->max_rss)
                 b->r.memory_peak = end->max_rss;
+        b->one_program = end->one_program;
         if (end->disk_full)
                 b->r.limits_hit |= 1u << LIMIT_DISK;
         if (end->memory_near)

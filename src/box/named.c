@@ -46,13 +46,12 @@ static bool tell(struct box *b, char *path)
         struct decision d = policy_decide(b->c.policy, &f);
         struct box_denial n = { .code = "read", .count = 1, .on_host = 1 };
         char shown[sizeof n.what - 16];
-        const char *slash = strrchr(b->c.plan->argv[0], '/');
         if (d.door || strlen(path) >= sizeof n.path || is_told(&b->r, path))
                 return false;
         (void) snprintf(n.path, sizeof n.path, "%s", path);
         (void) snprintf(n.what, sizeof n.what, "read %s", str_inert(span_str(path), shown, sizeof shown));
         (void) snprintf(n.layer, sizeof n.layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
-        (void) str_inert(span_str(slash ? slash + 1 : b->c.plan->argv[0]), n.program, sizeof n.program);
+        keeper_command_name(b, n.program, sizeof n.program);
         AUTO_BUF(line);
         if (d.answer != ANSWER_ALLOW)
                 policy_smallest_line(&f, &d, &line);

@@ -26,6 +26,7 @@ int verb_advise(int argc, char **argv)
         struct advise_options o = { 0 };
         char words[400] = "";
         cordon_error e = { 0 };
+        cli_options_first(argc, argv, cli_verb_find("advise"));
         int at = cli_options(argc, argv, cli_verb_find("advise"), &o, NULL);
         const char *name;
         if (at < 0)

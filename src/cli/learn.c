@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -227,6 +228,24 @@ static int save(const char *path, const char *text)
         return bad ? cli_usage("%s could not be written", path) : 0;
 }
 
+/* Before anything runs: a policy that has no place would be learned in vain. */
+static int may_save(const char *path)
+{
+        char dir[4096];
+        struct stat st;
+        cordon_error e = { 0 };
+        const char *slash = strrchr(path, '/');
+        (void) snprintf(dir, sizeof dir, "%.*s", slash ? (int) (slash - path + 1) : 1, slash ? path : ".");
+        int sys = lstat(path, &st) == 0 ? EEXIST : access(dir, W_OK) == 0 ? 0 : errno;
+        if (sys == 0)
+                return 0;
+        (void) snprintf(e.what, sizeof e.what, "%.300s%s%s", path, sys == EEXIST ? " is there already" : ": ",
+                        sys == EEXIST ? "" : strerror(sys));
+        (void) snprintf(e.hint, sizeof e.hint,
+                        "nothing was run; take another name, or none for standard output");
+        return cli_error(&e);
+}
+
 static void print_json(const cordon_learned *r)
 {
         AUTO_BUF(out);
@@ -255,6 +274,17 @@ static void say_refused(const cordon_learned *r)
                                        "agrees to one, --answers FILE answers without a network\n");
 }
 
+static void say_learned(const cordon_learned *r)
+{
+        if (r->passed)
+                cli_note("%u boxes, %u of %u runs passed; %u door%s seen, %u needed, replayed%s", r->boxes,
+                         r->runs_passed, r->runs, r->doors_before, r->doors_before == 1 ? "" : "s", r->doors,
+                         r->complete ? "" : "; not every door was tried without");
+        else
+                cli_note("%u boxes, %u door%s seen", r->boxes, r->doors_before,
+                         r->doors_before == 1 ? "" : "s");
+}
+
 static int give(const struct teach *t, const cordon_learned *r)
 {
         if (t->json)
@@ -263,6 +293,10 @@ static int give(const struct teach *t, const cordon_learned *r)
                 if (!t->json)
                         (void) fprintf(stderr, "cordon: no policy is offered: the command did not pass: %s",
                                        r->last);
+                if (!t->json && !strstr(r->refused, "  network: "))
+                        (void) fprintf(stderr,
+                                       "cordon: hint: does it pass outside a box, here and now? --status N "
+                                       "says which exit status is success, --input FILE what it reads\n");
                 return 1;
         }
         if (t->output)
@@ -276,11 +310,13 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
 {
         int at = cli_options(argc, argv, cli_verb_find(verb), t, NULL);
         if (at >= 0 && at == argc && !t->log)
-                return cli_usage("there is no command; for example: cordon %s -- ls", verb), -1;
+                return cli_usage("there is no command; for example: cordon %s -- ls",
+                                 strcmp(verb, "tighten") == 0 ? "tighten -p task.cordon" : verb),
+                       -1;
         if (at >= 0 && at < argc)
                 t->l.argv = (const char *const *) argv + at;
         t->l.agree = ask;
-        return at < 0 ? -1 : 0;
+        return at < 0 || (t->output && may_save(t->output)) ? -1 : 0;
 }
 
 int verb_learn(int argc, char **argv)
@@ -295,11 +331,7 @@ int verb_learn(int argc, char **argv)
         int status = give(&t, &r);
         if (!t.json) {
                 say_refused(&r);
-                cli_note("%u boxes, %u of %u runs passed; %u doors seen, %u needed%s", r.boxes, r.runs_passed,
-                         r.runs, r.doors_before, r.doors,
-                         !r.passed    ? ""
-                         : r.complete ? ", replayed"
-                                      : ", replayed; not every door was tried without");
+                say_learned(&r);
         }
         cordon_learned_done(&r);
         return status;

@@ -86,11 +86,12 @@ int verb_new(int argc, char **argv)
 {
         struct new_options o = { 0 };
         char path[80];
+        cli_options_first(argc, argv, cli_verb_find("new"));
         int at = cli_options(argc, argv, cli_verb_find("new"), &o, NULL);
         if (at < 0)
                 return EXIT_CORDON;
         if (at + 1 != argc)
-                return cli_usage("one name: cordon new NAME");
+                return cli_usage("one name; for example: cordon new build-docs");
         if (!is_name(argv[at]))
                 return cli_usage("a name has letters, digits, `_` and `-`, at most 60");
         if (o.output && strcmp(o.output, "-") == 0)

@@ -233,7 +233,7 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
         bool wants = file || word || o->arg;
         if (wants && !g->value) {
                 if (*at + 1 >= argc) {
-                        (void) cli_usage("--%s needs an argument", g->name);
+                        (void) cli_usage("%s%s needs an argument", g->letter ? "-" : "--", g->name);
                         return -1;
                 }
                 g->value = argv[++*at];
@@ -256,7 +256,10 @@ static int words_of(const struct cli_verb *verb, const char *arg)
         if (arg[0] != '-' || arg[1] == '\0' || !split(arg, &g))
                 return 0;
         const struct cli_option *o = find_option(verb, g.name, g.letter);
-        return o && o->arg && !g.value ? 2 : 1;
+        bool file = g.letter ? g.letter == 'p' : strcmp(g.name, "policy") == 0;
+        bool word = !g.letter && (cordon_policy_is_word(g.name) || is_limit_flag(g.name));
+        bool wants = o ? o->arg != NULL : verb->takes_doors && (file || word);
+        return wants && !g.value ? 2 : 1;
 }
 
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb)

@@ -42,6 +42,7 @@ int verb_doors(int argc, char **argv)
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON;
+        cli_options_first(argc, argv, cli_verb_find("doors"));
         int at = p ? cli_options(argc, argv, cli_verb_find("doors"), &o, p) : -1;
         bool loaded = at >= 0;
         for (; loaded && at < argc; at++) /* as with -p */
@@ -92,8 +93,13 @@ int verb_check(int argc, char **argv)
         struct view_options o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
+        bool nothing = argc == 1 || (argc == 2 && strcmp(argv[1], "--json") == 0);
+        cli_options_first(argc, argv, cli_verb_find("check"));
         int at = p ? cli_options(argc, argv, cli_verb_find("check"), &o, p) : -1;
-        int status = at < 0 ? EXIT_CORDON : at == argc ? check_one(p, "policy", &o) : 0;
+        int status = at < 0      ? EXIT_CORDON
+                     : at < argc ? 0
+                     : nothing   ? cli_usage("which policy? For example: cordon check task.cordon")
+                                 : check_one(p, "policy", &o);
         cordon_policy_free(p);
         for (; at >= 0 && at < argc; at++) {
                 p = cli_policy_new();
@@ -126,6 +132,7 @@ int verb_why(int argc, char **argv)
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON, allowed = 0;
+        cli_options_first(argc, argv, cli_verb_find("why"));
         int at = p ? cli_options(argc, argv, cli_verb_find("why"), &o, p) : -1;
         if (at >= 0 && at == argc)
                 status = cli_usage("which effect? For example: cordon why read ~/.ssh/id_ed25519");

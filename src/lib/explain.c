@@ -67,14 +67,31 @@ static void explain_refused(const char *path, struct buf *out)
                 buf_puts(out, "it is not executable: `chmod +x` it, or name its interpreter in front of it");
 }
 
+/* A bare name that the host has where boxes look: no door shows it, or not all that it needs. */
+static void explain_unseen(const struct cordon_box *b, const char *name, struct buf *out)
+{
+        char path[4096];
+        if (!lib_find_program(name, path, sizeof path))
+                return;
+        struct effect f = { .kind = EFFECT_RUN, .path = path };
+        if (policy_decide(b->policy->checked, &f).answer == ANSWER_ALLOW)
+                explain_missing(path, out);
+        else
+                buf_printf(out,
+                           "the host has %s, and no door shows it: `use base/system` shows all programs, "
+                           "`use base/loader` with `run %s` this one",
+                           path, name);
+}
+
 void lib_explain_exec(const struct cordon_box *b)
 {
         const struct err *e = &box_result(b->box)->error;
         const char *path = b->argv[0];
         AUTO_BUF(hint);
-        if (!strchr(path, '/'))
-                return; /* looked for in many places */
-        if (e->sys == ENOENT)
+        if (!strchr(path, '/')) {
+                if (e->sys == ENOENT)
+                        explain_unseen(b, path, &hint);
+        } else if (e->sys == ENOENT)
                 explain_missing(path, &hint);
         else if (e->sys == EACCES)
                 explain_refused(path, &hint);

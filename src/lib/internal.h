@@ -71,6 +71,8 @@ static inline struct err *to_err(cordon_error *e) { return (struct err *) (void 
 
 /* policy.c: what a policy's roots and the clock say now; `use` of own files is not in it. */
 struct policy_context lib_context(const cordon_policy *p);
+/* Where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
+bool lib_find_program(const char *name, char *ret, size_t cap);
 /* policy.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
  * whole. */
 char *lib_give(struct buf *b, struct err *e);

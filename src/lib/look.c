@@ -71,18 +71,25 @@ static bool fill_program(struct arena *mem, const char *path, bool want_dir, str
         return true;
 }
 
-/* Where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
+bool lib_find_program(const char *name, char *ret, size_t cap)
+{
+        const char *at = BOX_PATH;
+        struct stat st;
+        while (*at) {
+                size_t k = strcspn(at, ":");
+                if ((size_t) snprintf(ret, cap, "%.*s/%s", (int) k, at, name) < cap &&
+                    access(ret, X_OK) == 0 && stat(ret, &st) == 0 && S_ISREG(st.st_mode))
+                        return true;
+                at += k + (at[k] == ':');
+        }
+        return false;
+}
+
 static void find_program(struct arena *mem, const char *name, struct plan_program *ret)
 {
         char path[PATH_MAX];
-        const char *at = BOX_PATH;
-        while (*at) {
-                size_t k = strcspn(at, ":");
-                if ((size_t) snprintf(path, sizeof path, "%.*s/%s", (int) k, at, name) < sizeof path &&
-                    access(path, X_OK) == 0 && fill_program(mem, path, false, ret))
-                        return;
-                at += k + (at[k] == ':');
-        }
+        if (lib_find_program(name, path, sizeof path))
+                (void) fill_program(mem, path, false, ret);
 }
 
 static void look_at_run(struct arena *mem, const struct door *d, struct plan_seen *seen,

@@ -71,7 +71,11 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0) {
                 (void) err_set(e, ERR_POLICY, errno, "%s: %s", path, strerror(errno));
-                if (e->sys == ENOENT)
+                char longer[PATH_MAX];
+                (void) snprintf(longer, sizeof longer, "%s.cordon", path);
+                if (e->sys == ENOENT && access(longer, F_OK) == 0)
+                        (void) err_hint(e, "did you mean %.200s?", longer);
+                else if (e->sys == ENOENT)
                         (void) err_hint(
                                 e, "a policy is a file of door lines; `cordon policy stock` lists those that "
                                    "come with cordon");

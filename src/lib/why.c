@@ -3,6 +3,8 @@
  * only added. */
 #include "lib/internal.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -45,6 +47,19 @@ static void find_reasons(struct asked *q)
         policy_smallest_line(&q->f, &q->d, &q->line);
         policy_line_cost(&q->f, &q->cost);
         policy_difference(q->c, &q->f, &q->d, &q->difference);
+}
+
+/* Nothing to read, run or talk to, whatever a policy says. What is written may be new. */
+static bool is_absent(const struct asked *q)
+{
+        struct stat st;
+        char found[PATH_MAX];
+        bool path = q->f.kind == EFFECT_READ || q->f.kind == EFFECT_RUN || q->f.kind == EFFECT_SOCK;
+        if (!path || q->d.built_in)
+                return false;
+        if (q->f.kind == EFFECT_RUN && !strchr(q->f.path, '/'))
+                return !lib_find_program(q->f.path, found, sizeof found);
+        return lstat(q->f.path, &st) < 0 && errno == ENOENT;
 }
 
 /* ---- for programs ---- */
@@ -100,6 +115,8 @@ static void why_json(const struct asked *q, struct buf *out)
         buf_json(out, span_str(q->text));
         buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", ok ? "allow" : "deny",
                    ok ? "covered" : policy_gap_name(q->d.gap));
+        if (is_absent(q))
+                buf_puts(out, ",\"on_host\":false");
         if (!ok)
                 deny_json(q, out);
         else if (q->d.door)
@@ -139,6 +156,9 @@ static void why_text(const struct asked *q, struct buf *out)
 {
         if (q->d.answer == ANSWER_ALLOW) {
                 buf_printf(out, "allow  %s\n", q->text);
+                if (is_absent(q))
+                        buf_printf(out, "but    this host has no such %s\n",
+                                   q->f.kind == EFFECT_RUN ? "program" : "path");
                 if (q->d.door)
                         door_text("door  ", q->d.door, out);
                 else if (q->d.built_in)
@@ -147,6 +167,9 @@ static void why_text(const struct asked *q, struct buf *out)
         }
         buf_printf(out, "deny   %s\nwhy    %s: %s\n", q->text, policy_gap_name(q->d.gap),
                    buf_str(&q->difference));
+        if (is_absent(q))
+                buf_printf(out, "and    this host has no such %s: no line makes it there\n",
+                           q->f.kind == EFFECT_RUN ? "program" : "path");
         if (q->near)
                 door_text("near  ", q->near, out);
         refusal_text(&q->refusal, out);

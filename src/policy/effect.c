@@ -16,12 +16,18 @@ static int fail_effect(const struct effect_in *x, const char *what)
         return fail_at(x->s->e, &x->tok[-1].at, "%s", what);
 }
 
+static int fail_count(const struct effect_in *x, const char *what, const char *example)
+{
+        (void) fail_effect(x, what);
+        return err_hint(x->s->e, "for example `%s`; a name with spaces stands in quotes", example);
+}
+
 static int effect_path(const struct effect_in *x)
 {
         char *raw;
         bool optional;
         if (x->n != 1)
-                return fail_effect(x, "this effect takes one path");
+                return fail_count(x, "this effect takes one path", "read /etc/passwd");
         if (path_token(x->tok, x->s->mem, &raw, &optional, x->s->e) < 0)
                 return -1;
         if (optional)
@@ -35,7 +41,7 @@ static int effect_run(const struct effect_in *x)
         char *raw;
         bool optional;
         if (x->n != 1)
-                return fail_effect(x, "this effect takes one program");
+                return fail_count(x, "this effect takes one program", "run python3");
         if (path_token(x->tok, x->s->mem, &raw, &optional, x->s->e) < 0)
                 return -1;
         if (optional || strcmp(raw, "*") == 0 || token_is(x->tok, "any") || raw[strlen(raw) - 1] == '/')
@@ -47,7 +53,7 @@ static int effect_run(const struct effect_in *x)
 static int effect_env(const struct effect_in *x)
 {
         if (x->n != 1 || !name_ok(x->tok->text, "_"))
-                return fail_effect(x, "this effect takes one variable's name");
+                return fail_count(x, "this effect takes one variable's name", "env HOME");
         x->f->name = arena_str(x->s->mem, x->tok->text);
         return x->f->name ? 0 : fail_memory(x->s->e);
 }
@@ -83,6 +89,28 @@ static const struct {
 };
 _Static_assert(COUNT(effects) == EFFECT_KIND__COUNT - 1, "a row for each effect");
 
+/* Other words that people have for them. */
+static const struct {
+        const char *word, *meant;
+} synonyms[] = {
+        { "edit", "write" }, { "change", "write" }, { "create", "write" }, { "delete", "write" },
+        { "open", "read" },  { "see", "read" },     { "exec", "run" },     { "execute", "run" },
+        { "start", "run" },  { "connect", "net" },  { "request", "net" },  { "fetch", "net" },
+        { "url", "net" },    { "socket", "sock" },  { "variable", "env" },
+};
+
+static int unknown_effect(const struct scope *s, const struct token *tok, const char *const *names)
+{
+        (void) fail_at(s->e, &tok->at, "unknown effect \"%s\"", show_text(tok->text).text);
+        (void) err_hint(s->e,
+                        "an effect is read, write, run, net, env or sock, and on what: `read /etc/passwd`");
+        hint_nearest(s->e, tok->text, names, COUNT(effects));
+        for (size_t i = 0; i < COUNT(synonyms); i++)
+                if (token_is(tok, synonyms[i].word))
+                        (void) err_hint(s->e, "did you mean \"%s\"?", synonyms[i].meant);
+        return -1;
+}
+
 int effect_from_tokens(const struct scope *s, const struct token *tok, size_t n, struct effect *ret_effect)
 {
         const char *names[COUNT(effects)];
@@ -98,11 +126,7 @@ int effect_from_tokens(const struct scope *s, const struct token *tok, size_t n,
                 *ret_effect = f;
                 return 0;
         }
-        (void) fail_at(s->e, &tok->at, "unknown effect \"%s\"", show_text(tok->text).text);
-        hint_nearest(s->e, tok->text, names, COUNT(names));
-        if (token_is(tok, "edit"))
-                (void) err_hint(s->e, "the effect of an edit door is `write`");
-        return -1;
+        return unknown_effect(s, tok, names);
 }
 
 static int parse_text(const char *text, const struct scope *s, struct tokens *t, struct effect *ret_effect)

@@ -137,6 +137,8 @@ static int unknown_key(struct json_in *x, const struct json *v, const char *cons
         struct source_place at = place(x, v);
         (void) fail_at(x->e, &at, "unknown key \"%s\"", show_text(v->key).text);
         hint_nearest(x->e, v->key, names, count);
+        if (policy_is_word(v->key))
+                (void) err_hint(x->e, "doors stand in a list: {\"doors\": [{\"read\": \"/path\"}]}");
         return -1;
 }
 

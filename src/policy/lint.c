@@ -201,6 +201,20 @@ static void lint_closed(struct lint_view *v, const struct lint_row *row)
         }
 }
 
+/* Such a box never starts; `wall auto` takes another wall. */
+static void lint_beyond_wall(struct lint_view *v, const struct lint_row *row)
+{
+        for (size_t i = 0; policy_wall(v->c) == WALL_PROCESS && i < v->c->live.n; i++) {
+                const struct door *d = &v->c->live.v[i];
+                bool held = d->kind != DOOR_NET && d->kind != DOOR_SOCK && d->kind != DOOR_EDIT && !d->except;
+                if (!held && !d->from_stock)
+                        lint_note(v, row, &d->at,
+                                  "the process wall cannot hold %s `%s`%s, so this box does not start",
+                                  d->kind == DOOR_EDIT ? "an" : "a", policy_door_word(d->kind),
+                                  d->except ? " with `except`" : "");
+        }
+}
+
 /* ---- the table ---- */
 
 static const struct lint_row rows[] = {
@@ -233,6 +247,7 @@ static const struct lint_row rows[] = {
         { 'W', "W127", "a door that hides the private /tmp or home", lint_hides_private },
         { 'W', "W128", "a door that has closed", lint_closed },
         { 'W', "W131", "a door that a link leads out of the workspace", lint_leads_out },
+        { 'W', "W132", "a door that the wall which is named cannot hold", lint_beyond_wall },
 };
 
 static void clean_root(char *to, const char *from)

@@ -34,7 +34,8 @@ struct watch {
         int signals;
         struct saw_told told; /* paths */
         unsigned calls;
-        bool alone; /* the reaper was killed */
+        bool alone;  /* the reaper was killed */
+        bool starts; /* another program was started, or was to be */
         uint64_t next_sample_ns;
         char room[sizeof((struct wall_denial *) 0)->path]; /* the newest directory in which names can be made
                                                             */
@@ -128,6 +129,7 @@ static void answer_notification(struct watch *t)
                 return;
         struct seccomp_notif_resp r = { .id = n.id };
         if (seccomp_lets_through(&n.data)) {
+                t->starts |= saw_kind(&n.data) == TRIED_RUN;
                 tell_of_path(t, &n);
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         } else {
@@ -306,6 +308,7 @@ int wall_supervise(struct wall_init *w)
                 answer_notification(&t);
         }
         fill_end(&t);
+        t.end.one_program = w->s->watch && !t.starts;
         struct wall_message m = { .word = WALL_SAYS_END, .end = t.end };
         return wire_send(w->control, &m, sizeof m, -1);
 }

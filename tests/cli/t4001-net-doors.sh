@@ -98,6 +98,21 @@ is "not one packet left for what no door names" "$(lab_packets | wc -l)" "$befor
 is "the outside saw the servers that doors named, the name server, and nothing else" \
         "$(lab_packets | grep -v -e '^tcp 11.22.33.44 \(80\|7999\|8080\)$' -e '^tcp 2a00:1111::44 80$' -e '^udp 11.22.33.53 53$' -e '^tcp \(11.22.33.99\|2a00:1111::99\) 80$')" ""
 
+# Who was refused: known where the command was the only program, and not guessed where there were others.
+refused_by() { json "[.denials[] | select(.layer == \"egress\") | .code + \" by \" + .program] | unique | join(\", \")"; }
+box root --net web.test:80 -- curl -sS -m 2 http://web.test:81/
+is "the one program of a box is named with what the broker refused" "$(refused_by)" "net by curl"
+has "a person is told too" "$(cat "$T/err")" "(no door leads to that port) by curl"
+box root --net web.test:80 -- python3 -c 'import socket
+try: socket.getaddrinfo("other.test", 80)
+except OSError: pass'
+is "a name that no door names" "$(refused_by)" "net by python3"
+box root --net 'http://web.test/data/** GET' -- curl -sS -m 2 -X POST http://web.test/data/1
+is "a request" "$(refused_by)" "net by curl"
+box root --net web.test:80 -- sh -c 'id >/dev/null; curl -sS -m 2 http://web.test:81/; true'
+is "with several programs nobody is named" "$(refused_by)" "net by "
+box root --observe calls --net web.test:80 -- curl -sS -m 2 http://web.test:81/
+is "nor where starts are not observed" "$(refused_by)" "net by "
 # A box without `net` doors has no interface.
 box root -- sh -c 'curl -sS -m 2 http://11.22.33.44/; cat /sys/class/net/*/address 2>/dev/null | wc -l'
 is "without a door there is no network" "$(cat "$T/out")" 0

@@ -1,0 +1,66 @@
+#!/bin/sh
+# The mistakes of a first day: each gets one clear sentence and the next thing to type, and nothing is run in vain.
+. "$(dirname "$0")/lib.sh"
+D=$(mktemp -d /srv/cordon-first-day.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-first-day.XXXXXX") || exit 1
+trap 'code=$?; rm -rf "$T" "$D"; exit $code' EXIT
+chmod 755 "$D" && cd "$D" || exit 1
+c=$CORDON
+said() { "$c" "$@" 2>&1 </dev/null; }
+echo hello >in.txt
+
+# --- new, and what comes after it ---
+has "an option may come after the name" "$(said new mine -o mine.cordon)" "mine.cordon: a policy without a door"
+has "a policy without its ending is found" "$(said check mine)" "did you mean mine.cordon?"
+has "by run too" "$(said run -p mine -- true)" "did you mean mine.cordon?"
+has "a program that no door shows is told with the lines that would" "$(said run -p mine.cordon -- echo hi)" "no door shows it: \`use base/system\` shows all programs"
+has "one that is nowhere is not" "$(said run -p mine.cordon -- no-such-program)" "the box does not see such a program"
+
+# --- check ---
+is "check of nothing is an error" "$(said check >/dev/null; echo $?)" 125
+has "and asks for a policy" "$(said check)" "which policy? For example: cordon check task.cordon"
+is "doors on the command line are a policy" "$(said check --read in.txt | sed 's/, .*//')" "policy: holds"
+is "--json may come last" "$(said check mine.cordon --json)" "[]"
+printf '{"read": ["x"]}' >wrong.json
+has "a door at the top of the JSON" "$(said check wrong.json)" 'doors stand in a list'
+printf 'wall process\nsock /srv/s\n' >wall.cordon
+has "a door that the wall cannot hold is told before a run" "$(said check wall.cordon)" "W132: the process wall cannot hold a \`sock\`, so this box does not start"
+
+# --- why ---
+has "another word for an effect" "$(said why execute ls)" 'did you mean "run"?'
+has "connect" "$(said why connect example.com:443)" 'did you mean "net"?'
+has "no effect at all" "$(said why in.txt)" "an effect is read, write, run, net, env or sock"
+has "two paths" "$(said why read in txt)" "a name with spaces stands in quotes"
+is "--json may come last in why" "$(said why read in.txt --json | jq -r .answer)" deny
+is "also behind doors" "$(said why --read in.txt read in.txt --json | jq -r .answer)" allow
+has "a program that the host has not" "$(said why run no-such-program)" "this host has no such program"
+is "for programs too" "$(said why --json run no-such-program | jq -c .on_host)" false
+has "a path that the host has not" "$(said why read "$D/nothing")" "this host has no such path"
+hasnt "nothing is said of one that it has" "$(said why read in.txt)" "this host"
+hasnt "nor of the box's own files" "$(said why read /tmp/nothing)" "this host"
+
+# --- advise ---
+is "an option after the words" "$(said advise csv --json | jq -r .task)" parse-csv
+has "a letter is told as a letter" "$(said advise -o x csv)" "has no option -o"
+has "download a file" "$(said advise download a file)" "box    fetch-url"
+
+# --- learn and tighten ---
+echo mine >there
+has "a file that is there is told before anything runs" "$(said learn -o there -- cat in.txt)" "there is there already"
+hasnt "and nothing ran" "$(said learn -o there -- cat in.txt)" "boxes"
+is "it is as it was" "$(cat there)" mine
+has "a directory that is not there too" "$(said learn -o nowhere/x -- cat in.txt)" "nothing was run"
+is "a link that leads nowhere is there" "$(ln -s nothing link && said learn -o link -- cat in.txt | head -n 1)" "cordon: error: link is there already"
+has "a command that fails is told what to try" "$(said learn -n 1 -- false)" "does it pass outside a box, here and now?"
+hasnt "and is not said to have passed" "$(said learn -n 1 -- false)" "runs passed"
+has "one door is one door" "$(said learn -n 1 -- cat in.txt)" "1 door seen"
+has "tighten's example works as it stands" "$(said tighten)" "cordon tighten -p task.cordon -- ls"
+
+# --- where a program is run from ---
+is "without HOME" "$(env -u HOME "$c" learn -n 1 -- cat in.txt 2>/dev/null </dev/null | grep -c '^read {work}/in.txt')" 1
+mkdir -m 555 "$D/closed"
+is "with a state directory that cannot be made" "$(as_user env CORDON_STATE="$D/closed/state" "$c" run -q -- echo ran 2>&1 </dev/null)" ran
+for verb in "advise" "why read in.txt" "doors" "check mine.cordon" "learn -n 1 -- true"; do
+        # shellcheck disable=SC2086
+        is "\`$verb\` into a full pipe is an error" "$("$c" $verb >/dev/full 2>/dev/null </dev/null; echo $?)" 125
+done
+done_testing
