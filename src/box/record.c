@@ -250,16 +250,32 @@ static void hide_variables(const struct box *b)
         }
 }
 
-/* The digest of a file that is small enough to be read at a start; "" for all else. */
-static void digest_small(const char *path, char ret[72])
+/* Is this what the plan put behind the door? The box runs already, and may have another thing put there. */
+static bool is_behind_door(const struct plan *p, const char *path, const struct stat *st)
 {
-        char bytes[SMALL_FILE];
+        for (size_t i = 0; i < p->step_count; i++) {
+                const struct plan_step *s = &p->steps[i];
+                if ((s->kind == STEP_BIND || s->kind == STEP_EDIT) && s->dev == st->st_dev &&
+                    s->ino == st->st_ino && strcmp(s->text, path) == 0)
+                        return true;
+        }
+        return false;
+}
+
+/* The digest of a file that is small enough to be read at a start; "" for all else. Looked at before it is
+ * opened: opening some devices does something. */
+static void digest_small(const struct box *b, const char *path, char ret[72])
+{
+        char bytes[SMALL_FILE], name[32];
         struct stat st;
         ret[0] = '\0';
-        AUTO_FD(fd, open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > SMALL_FILE)
+        AUTO_FD(at, open(path, O_PATH | O_CLOEXEC));
+        if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > SMALL_FILE ||
+            !is_behind_door(b->c.plan, path, &st))
                 return;
-        ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", at);
+        AUTO_FD(fd, open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+        ssize_t n = fd < 0 ? -1 : pread(fd, bytes, sizeof bytes, 0);
         if (n == st.st_size)
                 digest_of(span_of(bytes, (size_t) n), ret);
 }
@@ -280,7 +296,7 @@ static void add_shown(struct box *b)
                 ledger_path_origin(d[i].path, origin);
                 if (!origin[0] && b->record->input_count >= SHOWN_MAX)
                         continue;
-                digest_small(d[i].path, digest);
+                digest_small(b, d[i].path, digest);
                 r.door = policy_door_word(d[i].kind);
                 r.target = d[i].path;
                 r.result = origin[0] ? "made by another run" : "shown; single reads are not observed";
