@@ -48,8 +48,9 @@ static const struct {
         const char *argv[16];
 } rows[] = {
         { "posix_spawn", { "/bin/true" } },
-        { "cordon run", { "/proc/self/exe", "run", "-q", "--", "/bin/true" } },
-        { "cordon run, no control groups",
+        { "cordon run", { "/proc/self/exe", "run", "--", "/bin/true" } },
+        { "cordon run -q", { "/proc/self/exe", "run", "-q", "--", "/bin/true" } },
+        { "cordon run -q, no control groups",
           { "/proc/self/exe", "run", "-q", "--wall", "auto without cgroup", "--", "/bin/true" } },
         { "unshare", { "/usr/bin/unshare", "-Urmnpiuf", "/bin/true" } },
         { "bwrap",
@@ -134,6 +135,18 @@ static void print_table(uint64_t *times, size_t runs, bool json)
                 (void) printf("]\n");
 }
 
+/* Another order in each round: who always came after the same one would pay for what that one left behind. */
+static void shuffle(unsigned order[ROWS])
+{
+        static uint32_t state = 1;
+        for (unsigned i = ROWS - 1; i > 0; i--) {
+                state = state * 1664525u + 1013904223u;
+                unsigned k = (state >> 16) % (i + 1), kept = order[i];
+                order[i] = order[k];
+                order[k] = kept;
+        }
+}
+
 int verb_bench(int argc, char **argv)
 {
         struct bench b = { .runs = 100 };
@@ -143,13 +156,18 @@ int verb_bench(int argc, char **argv)
         if (!times)
                 return cli_usage("no memory");
         const struct timespec pause = { 0, PAUSE_NS };
-        for (long r = -WARM_UP; r < b.runs; r++)
+        unsigned order[ROWS];
+        for (unsigned i = 0; i < ROWS; i++)
+                order[i] = i;
+        for (long r = -WARM_UP; r < b.runs; r++) {
+                shuffle(order);
                 for (unsigned i = 0; i < ROWS; i++) {
                         (void) nanosleep(&pause, NULL);
-                        uint64_t t = once(rows[i].argv);
+                        uint64_t t = once(rows[order[i]].argv);
                         if (r >= 0)
-                                times[i * b.runs + r] = t;
+                                times[order[i] * (size_t) b.runs + (size_t) r] = t;
                 }
+        }
         print_table(times, (size_t) b.runs, b.json);
         free(times);
         return 0;
