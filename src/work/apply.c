@@ -208,6 +208,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
         *o = (struct op){ .kind = kind,
                           .door = x->door,
                           .slot = j->n,
+                          .mode = -1,
                           .path = arena_str(&j->mem, t->file ? t->file : x->path),
                           .source = x->path,
                           .entry = x,
@@ -313,6 +314,8 @@ static void tell_effects(const struct work_apply *a, const struct journal *j)
                 const struct work_effect x = journal_effect(j, &j->ops[i]);
                 a->effect(a->effect_ctx, &x);
         }
+        if (a->after)
+                a->after(a->effect_ctx);
 }
 
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
@@ -373,9 +376,23 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
 
 /* ---- undo ---- */
 
-/* What an apply put there must still be there, or undo would destroy somebody's later work. */
-static const char *judge_undo(const struct target *t, const struct op *o)
+/* Does it lie in a directory that the apply closed to its own owner? Then it is looked at when it is taken.
+ */
+static bool is_behind_closed(const struct journal *j, const struct op *o)
 {
+        for (size_t i = 0; i < j->n; i++) {
+                const struct op *m = &j->ops[i];
+                if (m->kind == OP_META && m->door == o->door && m->mode >= 0 && (m->mode & 0500) != 0500 &&
+                    path_below(o->path, m->path))
+                        return true;
+        }
+        return false;
+}
+
+/* What an apply put there must still be there, or undo would destroy somebody's later work. */
+static const char *judge_undo(const struct journal *j, const struct op *o)
+{
+        const struct target *t = &j->targets[o->door];
         struct node now;
         const char *name;
         char digest[65] = "";
@@ -383,12 +400,13 @@ static const char *judge_undo(const struct target *t, const struct op *o)
                 return NULL;
         AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
         if (parent < 0 || tree_look(parent, name, &now) < 0)
-                return "the way to it is gone";
+                return errno == EACCES && is_behind_closed(j, o) ? NULL : "the way to it is gone";
         if (o->kind == OP_TAKE)
                 return now.kind ? "is there again" : NULL;
         if (now.kind == NODE_NONE)
                 return "is gone";
-        if (tree_digest(parent, name, &now, false, digest) < 0)
+        /* Our own file may be read against its mode. */
+        if (tree_digest(parent, name, &now, now.ino == o->ino, digest) < 0)
                 return "cannot be read";
         return strcmp(o->digest, digest[0] ? digest : "-") == 0 ? NULL : "changed since";
 }
@@ -435,7 +453,7 @@ static size_t undo_conflicts(const struct journal *j, work_sink *out, void *ctx)
                 qsort(puts, count, sizeof *puts, by_put);
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *o = &j->ops[i];
-                const char *why = judge_undo(&j->targets[o->door], o);
+                const char *why = judge_undo(j, o);
                 if (!why)
                         why = puts ? judge_contents(j, o, puts, count) : "no memory to look at it";
                 if (!why)

@@ -9,7 +9,7 @@
  *                      the old one. That is also what undo puts back. Where the state directory is on another
  *                      filesystem the slots are a directory in the target, and come home when all is done.
  *   apply-K/commit     the new entries are complete and on disk, one line for each step:
- *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS
+ *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS MODE
  *                      From the moment this file has its name the apply will be finished, by us or by the
  *                      next command, unless what it finds in a place is not what was looked at (OLD).
  *   apply-K/back       it is being taken back
@@ -153,9 +153,9 @@ int journal_write(struct journal *j, struct err *e)
 
 static void put_commit(struct buf *out, const struct op *o)
 {
-        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld\n", o->ino,
+        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld %ld\n", o->ino,
                    o->digest && o->digest[0] ? o->digest : "-", (unsigned) o->old.kind, o->old.ino,
-                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec);
+                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec, o->mode);
 }
 
 int journal_commit(struct journal *j, struct err *e)
@@ -220,6 +220,7 @@ static bool read_op(struct op *o, char *at)
                           .moved = moved[0] == '1',
                           .door = (unsigned) strtoul(door, NULL, 10),
                           .slot = strtoul(slot, NULL, 10),
+                          .mode = -1,
                           .path = at,
                           .source = at + n + 1 };
         return o->door < WORK_DOORS_MAX;
@@ -240,8 +241,8 @@ static bool read_commit(struct journal *j)
                 o->ino = strtoull(ino, NULL, 10);
                 o->digest = at;
                 char *rest = strchr(at, ' ');
-                if (rest && sscanf(rest, "%u %" SCNu64 " %" SCNu64 " %lld %ld", &kind, &o->old.ino,
-                                   &o->old.size, &seconds, &o->old.mtime.tv_nsec) == 5) {
+                if (rest && sscanf(rest, "%u %" SCNu64 " %" SCNu64 " %lld %ld %ld", &kind, &o->old.ino,
+                                   &o->old.size, &seconds, &o->old.mtime.tv_nsec, &o->mode) == 6) {
                         *rest = '\0';
                         o->old.kind = (enum node_kind) kind;
                         o->old.mtime.tv_sec = (time_t) seconds;
@@ -339,15 +340,20 @@ static int exchange(int a, const char *an, int b, const char *bn, unsigned flags
         return (int) syscall(SYS_renameat2, a, an, b, bn, flags);
 }
 
-static int meta_from(int slots, const char *name, int parent, const char *target)
+/* The directory may be closed to its own owner, before or after. */
+static int meta_from(int slots, const char *name, int parent, const char *target, long mode)
 {
         struct stat st;
+        mode_t back;
         AUTO_FD(from, openat(slots, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        AUTO_FD(to, openat(parent, target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        if (from < 0 || to < 0 || fstat(from, &st) < 0 || xattr_mirror(from, to) < 0)
+        AUTO_FD(to, from < 0 ? -1 : tree_own_dir(parent, target, &back));
+        if (from < 0 || to < 0 || fstat(from, &st) < 0)
                 return -1;
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st.st_mtim };
-        return fchmod(to, st.st_mode & 07777) < 0 ? -1 : futimens(to, times);
+        if (xattr_mirror(from, to) == 0 && futimens(to, times) == 0)
+                return fchmod(to, mode < 0 ? st.st_mode & 07777 : (mode_t) mode);
+        tree_dir_end(to, back);
+        return -1;
 }
 
 static int changed_meanwhile(struct err *e, const char *path)
@@ -392,7 +398,7 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
                         r = exchange(t->slots, slot, parent, name, RENAME_EXCHANGE);
                 break;
         case OP_META:
-                r = meta_from(t->slots, slot_name(o->slot, ".new", other), parent, name);
+                r = meta_from(t->slots, slot_name(o->slot, ".new", other), parent, name, o->mode);
                 break;
         }
         if (r < 0)
@@ -496,6 +502,14 @@ static int back_swap(const struct journal *j, const struct op *o, int parent, co
         return keep_beside(j, t, slot, parent, name);
 }
 
+/* What we put into a directory of ours was taken out of it before: whatever is in it is somebody's. */
+static bool holds_something(int parent, const char *name)
+{
+        AUTO_NAMES(list);
+        AUTO_FD(dir, tree_dir(parent, name));
+        return dir >= 0 && tree_names(dir, &list) == 0 && list.n > 0;
+}
+
 static int back_put(const struct journal *j, const struct op *o, int parent, const char *name,
                     const struct node *there)
 {
@@ -503,6 +517,8 @@ static int back_put(const struct journal *j, const struct op *o, int parent, con
         char slot[32];
         struct node taken;
         if (there->ino != o->ino && !is_same_content(parent, name, there, false, o))
+                return 0;
+        if (there->kind == NODE_DIR && holds_something(parent, name))
                 return 0;
         if (exchange(parent, name, t->slots, slot_name(o->slot, "", slot), RENAME_NOREPLACE) < 0 ||
             tree_look(t->slots, slot, &taken) < 0)
@@ -532,7 +548,7 @@ static int backward(struct journal *j, const struct op *o)
         case OP_SWAP:
                 return back_swap(j, o, parent, name);
         case OP_META:
-                (void) meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name);
+                (void) meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name, -1);
                 return 0;
         }
         return 0;

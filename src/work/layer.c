@@ -243,7 +243,7 @@ struct layer *layer_take(int store, const char *run, struct err *e)
         l->dir = openat(store, run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (l->dir < 0)
                 (void) err_set(e, ERR_GONE, errno, "there is no layer %s", run);
-        else if (lock_layer(l, false, e) == 0 && read_meta(l, e) == 0)
+        else if (lock_layer(l, false, e) == 0 && read_meta(l, e) == 0 && closed_read(l, e) == 0)
                 return l;
         layer_free(l);
         return NULL;
