@@ -307,7 +307,7 @@ struct target {
         uint64_t dev, ino; /* dev: tree_fsid() */
         bool inside;       /* slots lie in the target itself: its filesystem is not the state directory's */
         bool used;
-        int fd, slots, lock;
+        int fd, slots;
 };
 
 struct journal {
@@ -333,6 +333,8 @@ int journal_mark(struct journal *j, const char *mark, struct err *e);
 int journal_open_targets(struct journal *j, bool make, struct err *e);
 int journal_forward(struct journal *j, struct err *e);
 int journal_back(struct journal *j, struct err *e);
+/* All steps, and settles. -1 with *ret_back: what was done is to be taken back. */
+int journal_finish(struct journal *j, bool *ret_back, struct err *e);
 /* After everything has landed: undo's store goes home, the journal is done. */
 int journal_settle(struct journal *j, struct err *e);
 int journal_remove(struct journal *j, struct err *e);

@@ -53,7 +53,6 @@ void journal_free(struct journal *j)
         for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
                 fd_close(&j->targets[i].fd);
                 fd_close(&j->targets[i].slots);
-                fd_close(&j->targets[i].lock);
         }
         fd_close(&j->dir);
         free(j->ops);
@@ -71,7 +70,7 @@ static struct journal *journal_alloc(struct layer *l, const char *name, struct e
         j->l = l;
         j->dir = -1;
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
-                j->targets[i].fd = j->targets[i].slots = j->targets[i].lock = -1;
+                j->targets[i].fd = j->targets[i].slots = -1;
         (void) snprintf(j->name, sizeof j->name, "%s", name);
         return j;
 }
@@ -628,8 +627,12 @@ static int bring_home(struct journal *j, size_t door, struct err *e)
                 return 0;
         if (remove_tree(j->dir, fresh) < 0 ||
             copy_tree(j->targets[door].fd, there, j->dir, fresh, false) < 0 || syncfs(j->dir) < 0 ||
-            renameat(j->dir, fresh, j->dir, home) < 0 || fsync(j->dir) < 0)
-                return io_failed(e, "keeping what was replaced in", j->targets[door].path);
+            renameat(j->dir, fresh, j->dir, home) < 0 || fsync(j->dir) < 0) {
+                (void) io_failed(e, "keeping what was replaced in", j->targets[door].path);
+                (void) remove_tree(j->dir,
+                                   fresh); /* a full disk has no room for the mark of the way back, either */
+                return -1;
+        }
         return 0;
 }
 
@@ -646,6 +649,28 @@ int journal_send_out(struct journal *j, struct err *e)
                         return io_failed(e, "bringing back what was replaced in", j->targets[i].path);
         }
         return 0;
+}
+
+static bool is_home(const struct journal *j)
+{
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
+                char home[32];
+                (void) snprintf(home, sizeof home, "slots-%zu", i);
+                if (j->targets[i].used && j->targets[i].inside &&
+                    faccessat(j->dir, home, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                        return false;
+        }
+        return true;
+}
+
+int journal_finish(struct journal *j, bool *ret_back, struct err *e)
+{
+        *ret_back = true;
+        if (journal_forward(j, e) < 0)
+                return -1;
+        int r = journal_settle(j, e);
+        *ret_back = r < 0 && !is_home(j); /* no room for what was replaced: then it goes back where it was */
+        return r;
 }
 
 int journal_settle(struct journal *j, struct err *e)
@@ -698,18 +723,6 @@ static void tell(struct journal *j, enum work_end_of how)
 
 /* ---- after an interruption ---- */
 
-static bool is_home(const struct journal *j)
-{
-        for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
-                char home[32];
-                (void) snprintf(home, sizeof home, "slots-%zu", i);
-                if (j->targets[i].used && j->targets[i].inside &&
-                    faccessat(j->dir, home, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-                        return false;
-        }
-        return true;
-}
-
 /* With slots inside a target, some of which came home already, every step has been taken. */
 static bool any_inside(const struct journal *j)
 {
@@ -722,7 +735,9 @@ static bool any_inside(const struct journal *j)
 /* Everything as before the apply: the tree, the layer, and what is known of its beginning. */
 int journal_take_back(struct journal *j, bool again, struct err *e)
 {
-        if (journal_back(j, e) < 0 || base_restore(j->l, j->dir, e) < 0)
+        bool began =
+                has_mark(j, "journal"); /* else what is kept beside it may not be whole, and is not needed */
+        if (journal_back(j, e) < 0 || (began && base_restore(j->l, j->dir, e) < 0))
                 return -1;
         if (j->l->state == LAYER_APPLIED) {
                 j->l->state = LAYER_SEALED;
@@ -751,11 +766,9 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         if ((r = journal_open_targets(j, false, e)) < 0)
                 goto out;
         if (!has_mark(j, "back") && has_mark(j, "commit")) {
-                if (any_inside(j) && is_home(j))
-                        r = journal_settle(j, e);
-                else if (journal_forward(j, e) == 0)
-                        r = journal_settle(j, e);
-                else if ((r = journal_mark(j, "back", e)) == 0)
+                bool back = false;
+                r = any_inside(j) && is_home(j) ? journal_settle(j, e) : journal_finish(j, &back, e);
+                if (r < 0 && back && (r = journal_mark(j, "back", e)) == 0)
                         r = journal_take_back(j, true, e);
         } else {
                 r = journal_take_back(j, true, e);
