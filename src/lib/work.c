@@ -263,6 +263,14 @@ static void pass_effect(void *ctx, const struct work_effect *x)
                 f->each(f->ctx, &shown);
 }
 
+static void flush_effects(void *ctx)
+{
+        struct effects *f = ctx;
+        struct err none;
+        if (f->ledger)
+                (void) ledger_flush(f->ledger, FLUSH_MS, &none);
+}
+
 static void tell(const struct work_outcome *from, cordon_work_outcome *to)
 {
         memcpy(to->run, from->run, sizeof to->run);
@@ -283,6 +291,7 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
                                       .out_ctx = o->out_ctx,
                                       .before = record_intent,
                                       .effect = pass_effect,
+                                      .after = flush_effects,
                                       .effect_ctx = &effects };
         struct work_outcome got = { 0 };
         lib_watch_work();

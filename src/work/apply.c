@@ -208,6 +208,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
         *o = (struct op){ .kind = kind,
                           .door = x->door,
                           .slot = j->n,
+                          .mode = -1,
                           .path = arena_str(&j->mem, t->file ? t->file : x->path),
                           .source = x->path,
                           .entry = x,
@@ -252,21 +253,79 @@ static int make_ops(const struct work_apply *a, struct journal *j, const struct 
 
 /* ---- doing it ---- */
 
-/* Two applies into one tree take turns. The lock is a file of ours: a box can lock what it sees. */
-static int lock_target(const struct target *t, struct err *e)
+/* Two applies into one tree take turns, from the first look on. The lock is a file of ours: a box can lock
+ * what it sees. Each tree once, and always in the same order, so that nobody waits for himself or in a
+ * circle. */
+struct place {
+        uint64_t dev, ino;
+};
+struct turns {
+        struct place place[WORK_DOORS_MAX];
+        int lock[WORK_DOORS_MAX];
+        size_t places, n;
+};
+
+static void turns_end(struct turns *t)
 {
-        char name[64];
+        while (t->n > 0)
+                fd_close(&t->lock[--t->n]);
+}
+#define AUTO_TURNS(name) __attribute__((cleanup(turns_end))) struct turns name = { 0 }
+
+static int by_place(const void *a, const void *b)
+{
+        const struct place *x = a, *y = b;
+        return x->dev != y->dev ? (x->dev < y->dev ? -1 : 1) : (x->ino > y->ino) - (x->ino < y->ino);
+}
+
+static int take_turns(struct turns *t, struct err *e)
+{
         AUTO_FD(state, store_open(e));
         AUTO_FD(dir, state < 0 ? -1 : store_dir(state, "locks", e));
         if (dir < 0)
                 return -1;
-        (void) snprintf(name, sizeof name, "apply-%" PRIx64 "-%" PRIx64, t->dev, t->ino);
-        int fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd < 0 || flock(fd, LOCK_EX) < 0) {
-                (void) err_set(e, ERR_IO, errno, "waiting for %s: %s", t->path, strerror(errno));
-                fd_close(&fd);
+        if (t->places > 1)
+                qsort(t->place, t->places, sizeof *t->place, by_place);
+        for (size_t i = 0; i < t->places; i++) {
+                char name[64];
+                if (i > 0 && by_place(&t->place[i - 1], &t->place[i]) == 0)
+                        continue;
+                (void) snprintf(name, sizeof name, "apply-%" PRIx64 "-%" PRIx64, t->place[i].dev,
+                                t->place[i].ino);
+                int fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+                if (fd >= 0)
+                        t->lock[t->n++] = fd;
+                if (fd < 0 || flock(fd, LOCK_EX) < 0)
+                        return err_set(e, ERR_IO, errno, "waiting for another apply: %s", strerror(errno));
         }
-        return fd;
+        return 0;
+}
+
+/* Where a door's changes go; false: it is not there, and a later look will say so. */
+static bool find_place(const struct work_apply *a, const struct work_door *d, struct place *ret)
+{
+        char path[PATH_MAX];
+        struct stat st;
+        const char *at = a->to ? a->to : d->host;
+        if (!a->to && !d->is_dir) {
+                if (!realpath(d->host, path))
+                        return false;
+                char *slash = strrchr(path, '/');
+                slash[slash == path] = '\0';
+                at = path;
+        }
+        AUTO_FD(fd, open(at, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return false;
+        *ret = (struct place){ tree_fsid(fd), st.st_ino };
+        return true;
+}
+
+static int take_turns_of(const struct work_apply *a, const struct layer *l, struct turns *t, struct err *e)
+{
+        for (size_t i = 0; i < l->door_count; i++)
+                t->places += find_place(a, &l->doors[i], &t->place[t->places]);
+        return take_turns(t, e);
 }
 
 static int tell_intent(const struct work_apply *a, const struct journal *j, struct err *e)
@@ -296,10 +355,12 @@ static int plan_journal(const struct work_apply *a, struct journal *j, struct er
 static int run_journal(struct journal *j, struct err *e)
 {
         struct err why;
-        bool ok = journal_open_targets(j, true, e) == 0 && stage_all(j, e) == 0 &&
-                  journal_commit(j, e) == 0 && journal_forward(j, e) == 0;
-        if (ok)
-                return journal_settle(j, e);
+        bool back = true;
+        if (journal_open_targets(j, true, e) == 0 && stage_all(j, e) == 0 && journal_commit(j, e) == 0 &&
+            journal_finish(j, &back, e) == 0)
+                return 0;
+        if (!back)
+                return err_hint(e, "everything has landed; the next command tidies up");
         if (journal_mark(j, "back", &why) < 0 || journal_take_back(j, false, &why) < 0)
                 (void) err_hint(e, "what was begun is taken back by the next command: %s", why.what);
         else
@@ -313,6 +374,8 @@ static void tell_effects(const struct work_apply *a, const struct journal *j)
                 const struct work_effect x = journal_effect(j, &j->ops[i]);
                 a->effect(a->effect_ctx, &x);
         }
+        if (a->after)
+                a->after(a->effect_ctx);
 }
 
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
@@ -326,11 +389,9 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
         AUTO_JOURNAL(j, journal_new(l, e));
         if (!j)
                 return -1;
+        work_step();
         struct err none;
         int r = find_targets(a, j, v, e);
-        for (size_t i = 0; r == 0 && i < l->door_count; i++)
-                if (j->targets[i].used)
-                        r = (j->targets[i].lock = lock_target(&j->targets[i], e)) < 0 ? -1 : 0;
         if (r == 0 && (ret->conflicts = count_conflicts(a, j, v)) > 0)
                 ret->applied = 0;
         j->mark = a->mark;
@@ -355,6 +416,7 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
 {
         *ret = (struct work_outcome){ 0 };
         AUTO_ENTRIES(v);
+        AUTO_TURNS(turns);
         AUTO_LAYER(l, layer_open(a->run, e));
         if (!l)
                 return -1;
@@ -363,7 +425,8 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
                 (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied already", l->run);
                 return err_hint(e, "`cordon undo %s` takes it back", l->run);
         }
-        if (scan_sealed(l, &v, e) < 0 || scan_torn(l, &v, e) < 0 || paths_all_found(l, &v, a->paths, e) < 0)
+        if (take_turns_of(a, l, &turns, e) < 0 || scan_sealed(l, &v, e) < 0 || scan_torn(l, &v, e) < 0 ||
+            paths_all_found(l, &v, a->paths, e) < 0)
                 return -1;
         long *up = find_parents(&v);
         int r = up ? land(a, l, &v, up, ret, e) : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
@@ -373,9 +436,23 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
 
 /* ---- undo ---- */
 
-/* What an apply put there must still be there, or undo would destroy somebody's later work. */
-static const char *judge_undo(const struct target *t, const struct op *o)
+/* Does it lie in a directory that the apply closed to its own owner? Then it is looked at when it is taken.
+ */
+static bool is_behind_closed(const struct journal *j, const struct op *o)
 {
+        for (size_t i = 0; i < j->n; i++) {
+                const struct op *m = &j->ops[i];
+                if (m->kind == OP_META && m->door == o->door && m->mode >= 0 && (m->mode & 0500) != 0500 &&
+                    path_below(o->path, m->path))
+                        return true;
+        }
+        return false;
+}
+
+/* What an apply put there must still be there, or undo would destroy somebody's later work. */
+static const char *judge_undo(const struct journal *j, const struct op *o)
+{
+        const struct target *t = &j->targets[o->door];
         struct node now;
         const char *name;
         char digest[65] = "";
@@ -383,12 +460,13 @@ static const char *judge_undo(const struct target *t, const struct op *o)
                 return NULL;
         AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
         if (parent < 0 || tree_look(parent, name, &now) < 0)
-                return "the way to it is gone";
+                return errno == EACCES && is_behind_closed(j, o) ? NULL : "the way to it is gone";
         if (o->kind == OP_TAKE)
                 return now.kind ? "is there again" : NULL;
         if (now.kind == NODE_NONE)
                 return "is gone";
-        if (tree_digest(parent, name, &now, false, digest) < 0)
+        /* Our own file may be read against its mode. */
+        if (tree_digest(parent, name, &now, now.ino == o->ino, digest) < 0)
                 return "cannot be read";
         return strcmp(o->digest, digest[0] ? digest : "-") == 0 ? NULL : "changed since";
 }
@@ -435,7 +513,7 @@ static size_t undo_conflicts(const struct journal *j, work_sink *out, void *ctx)
                 qsort(puts, count, sizeof *puts, by_put);
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *o = &j->ops[i];
-                const char *why = judge_undo(&j->targets[o->door], o);
+                const char *why = judge_undo(j, o);
                 if (!why)
                         why = puts ? judge_contents(j, o, puts, count) : "no memory to look at it";
                 if (!why)
@@ -461,6 +539,12 @@ int work_undo(const char *run, work_sink *out, void *ctx, struct work_outcome *r
         (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
         AUTO_JOURNAL(j, journal_newest(l, "done", e));
         if (!j || journal_open_targets(j, false, e) < 0)
+                return -1;
+        AUTO_TURNS(turns);
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
+                if (j->targets[i].used)
+                        turns.place[turns.places++] = (struct place){ j->targets[i].dev, j->targets[i].ino };
+        if (take_turns(&turns, e) < 0)
                 return -1;
         ret->conflicts = undo_conflicts(j, out, ctx);
         if (ret->conflicts > 0)

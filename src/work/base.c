@@ -317,7 +317,7 @@ static const char *judge(const struct entry *x, const struct record *r, const ch
         return NULL;
 }
 
-int scan_sealed(const struct layer *l, struct entries *ret, struct err *e)
+int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
 {
         AUTO_BASE(b);
         AUTO_CURSOR(c, l);

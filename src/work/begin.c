@@ -310,7 +310,7 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
                 (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied", w->l->run);
                 return err_hint(e, "a run without --on begins where that left the files");
         }
-        if (ask->on && refuse_torn(w->l, e) < 0)
+        if (ask->on && (refuse_torn(w->l, e) < 0 || closed_restore(w->l, e) < 0))
                 return -1;
         w->l->keep |= ask->keep;
         w->l->state = LAYER_OPEN;

@@ -22,7 +22,9 @@ static int copy_range(int from, int to, off_t at, off_t end)
                         char chunk[65536];
                         size_t want = (size_t) (end - at) < sizeof chunk ? (size_t) (end - at) : sizeof chunk;
                         n = pread(from, chunk, want, at);
-                        if (n < 0 || (n > 0 && pwrite(to, chunk, (size_t) n, at) != n))
+                        if (n > 0) /* part of it: a full disk says so the next time */
+                                n = pwrite(to, chunk, (size_t) n, at);
+                        if (n < 0)
                                 return -1;
                 }
                 if (n == 0)

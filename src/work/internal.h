@@ -97,6 +97,12 @@ struct work_door {
         size_t guard_count, stub_count;
 };
 
+struct closed { /* a directory of the layer, and the mode that the box gave it */
+        unsigned door;
+        mode_t mode;
+        const char *path;
+};
+
 struct layer {
         char run[WORK_RUN_MAX];
         int store, dir, lock; /* STATE/work; the layer in it; its lock, held */
@@ -108,6 +114,8 @@ struct layer {
         char *box, *policy;
         struct work_door *doors; /* WORK_DOORS_MAX */
         size_t door_count;
+        struct closed *closed; /* sorted */
+        size_t closed_count;
         struct arena mem;
 };
 
@@ -163,12 +171,14 @@ struct entry {
 struct entries {
         struct entry *v;
         size_t n, cap;
+        struct closed *closed; /* directories of the layer that had to be opened for the walk */
+        size_t closed_count, closed_cap;
         size_t flagged, conflicts;
         struct arena mem;
 };
 
-/* Walks the layers and what lies below them. */
-int scan_layer(const struct layer *l, struct entries *ret, struct err *e);
+/* Walks the layers and what lies below them; opens directories of the layer that are closed. */
+int scan_layer(struct layer *l, struct entries *ret, struct err *e);
 void entries_done(struct entries *v);
 #define AUTO_ENTRIES(name) __attribute__((cleanup(entries_done))) struct entries name = { 0 }
 /* The tree below a door, if it still is what it was. */
@@ -197,7 +207,7 @@ struct journal;
 int seal(struct layer *l, struct entries *ret, struct err *e);
 int seal_scanned(struct layer *l, struct entries *ret, struct err *e);
 /* Scans, and holds the entries against what was sealed; the layer's own side only by kind and size. */
-int scan_sealed(const struct layer *l, struct entries *ret, struct err *e);
+int scan_sealed(struct layer *l, struct entries *ret, struct err *e);
 /* Reads what the layer itself holds: entries that are not what was sealed become torn. */
 int scan_torn(const struct layer *l, struct entries *v, struct err *e);
 /* The same without a scan, for a run that goes on: -1 when an entry is torn. */
@@ -214,6 +224,16 @@ int find_renames(const struct layer *l, struct entries *v, struct err *e);
 /* Does each of the paths name an entry? */
 int paths_all_found(const struct layer *l, const struct entries *v, const char *const *paths, struct err *e);
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths);
+
+/* ---- closed.c ---- */
+
+int closed_read(struct layer *l, struct err *e);
+/* The mode that the box gave a directory which was opened since; false: as it is. */
+bool closed_mode(const struct layer *l, unsigned door, const char *path, mode_t *ret);
+/* Opens what the scan had to open, for good. */
+int closed_open(struct layer *l, const struct entries *v, struct err *e);
+/* As the box left them. */
+int closed_restore(struct layer *l, struct err *e);
 
 /* ---- flags.c ---- */
 
@@ -272,6 +292,7 @@ struct op {
         const char *source; /* in the layer */
         size_t slot;        /* its number */
         uint64_t ino;       /* of the new entry, once staged */
+        long mode;          /* META: the directory's new mode; -1 in an old journal: that of its slot */
         const char *digest; /* of the new entry, once staged */
         const char *before; /* of what lay there, from the base; or NULL */
         struct node old;    /* what was looked at: kind, ino, size and mtime; kind 0 in an old journal */
@@ -286,7 +307,7 @@ struct target {
         uint64_t dev, ino; /* dev: tree_fsid() */
         bool inside;       /* slots lie in the target itself: its filesystem is not the state directory's */
         bool used;
-        int fd, slots, lock;
+        int fd, slots;
 };
 
 struct journal {
@@ -312,6 +333,8 @@ int journal_mark(struct journal *j, const char *mark, struct err *e);
 int journal_open_targets(struct journal *j, bool make, struct err *e);
 int journal_forward(struct journal *j, struct err *e);
 int journal_back(struct journal *j, struct err *e);
+/* All steps, and settles. -1 with *ret_back: what was done is to be taken back. */
+int journal_finish(struct journal *j, bool *ret_back, struct err *e);
 /* After everything has landed: undo's store goes home, the journal is done. */
 int journal_settle(struct journal *j, struct err *e);
 int journal_remove(struct journal *j, struct err *e);

@@ -9,7 +9,7 @@
  *                      the old one. That is also what undo puts back. Where the state directory is on another
  *                      filesystem the slots are a directory in the target, and come home when all is done.
  *   apply-K/commit     the new entries are complete and on disk, one line for each step:
- *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS
+ *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS MODE
  *                      From the moment this file has its name the apply will be finished, by us or by the
  *                      next command, unless what it finds in a place is not what was looked at (OLD).
  *   apply-K/back       it is being taken back
@@ -53,7 +53,6 @@ void journal_free(struct journal *j)
         for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
                 fd_close(&j->targets[i].fd);
                 fd_close(&j->targets[i].slots);
-                fd_close(&j->targets[i].lock);
         }
         fd_close(&j->dir);
         free(j->ops);
@@ -71,7 +70,7 @@ static struct journal *journal_alloc(struct layer *l, const char *name, struct e
         j->l = l;
         j->dir = -1;
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
-                j->targets[i].fd = j->targets[i].slots = j->targets[i].lock = -1;
+                j->targets[i].fd = j->targets[i].slots = -1;
         (void) snprintf(j->name, sizeof j->name, "%s", name);
         return j;
 }
@@ -153,9 +152,9 @@ int journal_write(struct journal *j, struct err *e)
 
 static void put_commit(struct buf *out, const struct op *o)
 {
-        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld\n", o->ino,
+        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld %ld\n", o->ino,
                    o->digest && o->digest[0] ? o->digest : "-", (unsigned) o->old.kind, o->old.ino,
-                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec);
+                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec, o->mode);
 }
 
 int journal_commit(struct journal *j, struct err *e)
@@ -220,6 +219,7 @@ static bool read_op(struct op *o, char *at)
                           .moved = moved[0] == '1',
                           .door = (unsigned) strtoul(door, NULL, 10),
                           .slot = strtoul(slot, NULL, 10),
+                          .mode = -1,
                           .path = at,
                           .source = at + n + 1 };
         return o->door < WORK_DOORS_MAX;
@@ -240,8 +240,8 @@ static bool read_commit(struct journal *j)
                 o->ino = strtoull(ino, NULL, 10);
                 o->digest = at;
                 char *rest = strchr(at, ' ');
-                if (rest && sscanf(rest, "%u %" SCNu64 " %" SCNu64 " %lld %ld", &kind, &o->old.ino,
-                                   &o->old.size, &seconds, &o->old.mtime.tv_nsec) == 5) {
+                if (rest && sscanf(rest, "%u %" SCNu64 " %" SCNu64 " %lld %ld %ld", &kind, &o->old.ino,
+                                   &o->old.size, &seconds, &o->old.mtime.tv_nsec, &o->mode) == 6) {
                         *rest = '\0';
                         o->old.kind = (enum node_kind) kind;
                         o->old.mtime.tv_sec = (time_t) seconds;
@@ -339,15 +339,20 @@ static int exchange(int a, const char *an, int b, const char *bn, unsigned flags
         return (int) syscall(SYS_renameat2, a, an, b, bn, flags);
 }
 
-static int meta_from(int slots, const char *name, int parent, const char *target)
+/* The directory may be closed to its own owner, before or after. */
+static int meta_from(int slots, const char *name, int parent, const char *target, long mode)
 {
         struct stat st;
+        mode_t back;
         AUTO_FD(from, openat(slots, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        AUTO_FD(to, openat(parent, target, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        if (from < 0 || to < 0 || fstat(from, &st) < 0 || xattr_mirror(from, to) < 0)
+        AUTO_FD(to, from < 0 ? -1 : tree_own_dir(parent, target, &back));
+        if (from < 0 || to < 0 || fstat(from, &st) < 0)
                 return -1;
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st.st_mtim };
-        return fchmod(to, st.st_mode & 07777) < 0 ? -1 : futimens(to, times);
+        if (xattr_mirror(from, to) == 0 && futimens(to, times) == 0)
+                return fchmod(to, mode < 0 ? st.st_mode & 07777 : (mode_t) mode);
+        tree_dir_end(to, back);
+        return -1;
 }
 
 static int changed_meanwhile(struct err *e, const char *path)
@@ -392,7 +397,7 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
                         r = exchange(t->slots, slot, parent, name, RENAME_EXCHANGE);
                 break;
         case OP_META:
-                r = meta_from(t->slots, slot_name(o->slot, ".new", other), parent, name);
+                r = meta_from(t->slots, slot_name(o->slot, ".new", other), parent, name, o->mode);
                 break;
         }
         if (r < 0)
@@ -496,6 +501,14 @@ static int back_swap(const struct journal *j, const struct op *o, int parent, co
         return keep_beside(j, t, slot, parent, name);
 }
 
+/* What we put into a directory of ours was taken out of it before: whatever is in it is somebody's. */
+static bool holds_something(int parent, const char *name)
+{
+        AUTO_NAMES(list);
+        AUTO_FD(dir, tree_dir(parent, name));
+        return dir >= 0 && tree_names(dir, &list) == 0 && list.n > 0;
+}
+
 static int back_put(const struct journal *j, const struct op *o, int parent, const char *name,
                     const struct node *there)
 {
@@ -503,6 +516,8 @@ static int back_put(const struct journal *j, const struct op *o, int parent, con
         char slot[32];
         struct node taken;
         if (there->ino != o->ino && !is_same_content(parent, name, there, false, o))
+                return 0;
+        if (there->kind == NODE_DIR && holds_something(parent, name))
                 return 0;
         if (exchange(parent, name, t->slots, slot_name(o->slot, "", slot), RENAME_NOREPLACE) < 0 ||
             tree_look(t->slots, slot, &taken) < 0)
@@ -532,7 +547,7 @@ static int backward(struct journal *j, const struct op *o)
         case OP_SWAP:
                 return back_swap(j, o, parent, name);
         case OP_META:
-                (void) meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name);
+                (void) meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name, -1);
                 return 0;
         }
         return 0;
@@ -612,8 +627,12 @@ static int bring_home(struct journal *j, size_t door, struct err *e)
                 return 0;
         if (remove_tree(j->dir, fresh) < 0 ||
             copy_tree(j->targets[door].fd, there, j->dir, fresh, false) < 0 || syncfs(j->dir) < 0 ||
-            renameat(j->dir, fresh, j->dir, home) < 0 || fsync(j->dir) < 0)
-                return io_failed(e, "keeping what was replaced in", j->targets[door].path);
+            renameat(j->dir, fresh, j->dir, home) < 0 || fsync(j->dir) < 0) {
+                (void) io_failed(e, "keeping what was replaced in", j->targets[door].path);
+                (void) remove_tree(j->dir,
+                                   fresh); /* a full disk has no room for the mark of the way back, either */
+                return -1;
+        }
         return 0;
 }
 
@@ -630,6 +649,28 @@ int journal_send_out(struct journal *j, struct err *e)
                         return io_failed(e, "bringing back what was replaced in", j->targets[i].path);
         }
         return 0;
+}
+
+static bool is_home(const struct journal *j)
+{
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
+                char home[32];
+                (void) snprintf(home, sizeof home, "slots-%zu", i);
+                if (j->targets[i].used && j->targets[i].inside &&
+                    faccessat(j->dir, home, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                        return false;
+        }
+        return true;
+}
+
+int journal_finish(struct journal *j, bool *ret_back, struct err *e)
+{
+        *ret_back = true;
+        if (journal_forward(j, e) < 0)
+                return -1;
+        int r = journal_settle(j, e);
+        *ret_back = r < 0 && !is_home(j); /* no room for what was replaced: then it goes back where it was */
+        return r;
 }
 
 int journal_settle(struct journal *j, struct err *e)
@@ -682,18 +723,6 @@ static void tell(struct journal *j, enum work_end_of how)
 
 /* ---- after an interruption ---- */
 
-static bool is_home(const struct journal *j)
-{
-        for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
-                char home[32];
-                (void) snprintf(home, sizeof home, "slots-%zu", i);
-                if (j->targets[i].used && j->targets[i].inside &&
-                    faccessat(j->dir, home, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-                        return false;
-        }
-        return true;
-}
-
 /* With slots inside a target, some of which came home already, every step has been taken. */
 static bool any_inside(const struct journal *j)
 {
@@ -706,7 +735,9 @@ static bool any_inside(const struct journal *j)
 /* Everything as before the apply: the tree, the layer, and what is known of its beginning. */
 int journal_take_back(struct journal *j, bool again, struct err *e)
 {
-        if (journal_back(j, e) < 0 || base_restore(j->l, j->dir, e) < 0)
+        bool began =
+                has_mark(j, "journal"); /* else what is kept beside it may not be whole, and is not needed */
+        if (journal_back(j, e) < 0 || (began && base_restore(j->l, j->dir, e) < 0))
                 return -1;
         if (j->l->state == LAYER_APPLIED) {
                 j->l->state = LAYER_SEALED;
@@ -735,11 +766,9 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         if ((r = journal_open_targets(j, false, e)) < 0)
                 goto out;
         if (!has_mark(j, "back") && has_mark(j, "commit")) {
-                if (any_inside(j) && is_home(j))
-                        r = journal_settle(j, e);
-                else if (journal_forward(j, e) == 0)
-                        r = journal_settle(j, e);
-                else if ((r = journal_mark(j, "back", e)) == 0)
+                bool back = false;
+                r = any_inside(j) && is_home(j) ? journal_settle(j, e) : journal_finish(j, &back, e);
+                if (r < 0 && back && (r = journal_mark(j, "back", e)) == 0)
                         r = journal_take_back(j, true, e);
         } else {
                 r = journal_take_back(j, true, e);

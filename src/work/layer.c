@@ -243,7 +243,7 @@ struct layer *layer_take(int store, const char *run, struct err *e)
         l->dir = openat(store, run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (l->dir < 0)
                 (void) err_set(e, ERR_GONE, errno, "there is no layer %s", run);
-        else if (lock_layer(l, false, e) == 0 && read_meta(l, e) == 0)
+        else if (lock_layer(l, false, e) == 0 && read_meta(l, e) == 0 && closed_read(l, e) == 0)
                 return l;
         layer_free(l);
         return NULL;
@@ -382,9 +382,10 @@ static int find_waiting(int store, const struct names *list, char ret_run[WORK_R
         bool busy;
         if (newest(store, list, NULL, ret_run, &busy))
                 return 0;
-        (void) err_set(e, ERR_GONE, 0,
-                       busy ? "the only layer there is belongs to a box that still runs"
-                            : "there is no layer that waits to be applied");
+        (void) err_set(
+                e, ERR_GONE, 0,
+                busy ? "the only layer there is is in use: its box runs, or another command works on it"
+                     : "there is no layer that waits to be applied");
         return err_hint(e, "a box with an `edit` door leaves one when it changed something; "
                            "`cordon diff --list` shows all");
 }
@@ -394,7 +395,7 @@ int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct 
         AUTO_NAMES(list);
         if (tree_names(store, &list) < 0)
                 return err_set(e, ERR_IO, errno, "listing the layers: %s", strerror(errno));
-        bool busy;
+        bool busy = false;
         if (!which)
                 return find_waiting(store, &list, ret_run, e);
         unsigned hits = 0;
@@ -415,6 +416,9 @@ int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct 
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
                        hits ? "several layers begin with %s: give more of the id" : "there is no layer %s",
                        shown);
+        if (!hits && busy)
+                return err_hint(e,
+                                "the layer of a box that runs has no name but its id: `cordon diff --list`");
         if (strpbrk(which, "/."))
                 return err_hint(e, "a path of the newest layer stands behind --: `cordon diff -- %.80s`",
                                 shown);

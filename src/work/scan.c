@@ -28,6 +28,7 @@ struct scan {
 void entries_done(struct entries *v)
 {
         free(v->v);
+        free(v->closed);
         arena_done(&v->mem);
         *v = (struct entries){ 0 };
 }
@@ -272,6 +273,24 @@ static bool is_opaque(int dir)
 
 static int walk(struct scan *s, int upper, int lower);
 
+static int note_closed(struct scan *s, mode_t mode)
+{
+        struct entries *v = s->to;
+        if (v->closed_count == v->closed_cap) {
+                size_t cap = v->closed_cap ? v->closed_cap * 2 : 16;
+                struct closed *more = realloc(v->closed, cap * sizeof *more);
+                if (!more)
+                        return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
+                v->closed = more;
+                v->closed_cap = cap;
+        }
+        const char *path = arena_copy(&v->mem, span_of(s->path, s->len));
+        if (!path)
+                return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
+        v->closed[v->closed_count++] = (struct closed){ s->door, mode, path };
+        return 0;
+}
+
 static int walk_into(struct scan *s, int upper, int lower, const char *name, bool below)
 {
         mode_t back = 0;
@@ -280,7 +299,9 @@ static int walk_into(struct scan *s, int upper, int lower, const char *name, boo
         if (up < 0 || (below && low < 0) || too_deep(s))
                 return scan_failed(s, "looking into");
         s->depth++;
-        int r = walk(s, up, low);
+        int r = back ? note_closed(s, back & 07777) : 0;
+        if (r == 0)
+                r = walk(s, up, low);
         s->depth--;
         tree_dir_end(up, back);
         return r;
@@ -308,6 +329,8 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
                 return scan_failed(s, "looking at");
         if (now.kind == NODE_NONE)
                 return 0;
+        if (now.kind == NODE_DIR)
+                (void) closed_mode(s->l, s->door, s->path, &now.mode);
         if (now.whiteout)
                 return old.kind ? removed(s, lower, name, &old) : 0;
         if (old.kind == NODE_NONE && is_stub(s->d, s->path))
@@ -431,12 +454,13 @@ static int flag_entry(const struct sides *x, struct entry *n)
 }
 
 /* A directory that goes takes along what is in it: its flags too. */
-static void inherit_flags(struct entries *v, size_t first)
+static void inherit_flags(struct entries *v)
 {
-        for (size_t i = first; i < v->n; i++) {
+        for (size_t i = 0; i < v->n; i++) {
                 if (!(v->v[i].what & (WHAT_DELETED | WHAT_TYPE)) || v->v[i].old.kind != NODE_DIR)
                         continue;
-                for (size_t k = i + 1; k < v->n && path_below(v->v[k].path, v->v[i].path); k++)
+                for (size_t k = i + 1;
+                     k < v->n && v->v[k].door == v->v[i].door && path_below(v->v[k].path, v->v[i].path); k++)
                         if (v->v[k].what & WHAT_DELETED)
                                 v->v[i].flags |= flags_by_name(v->v[k].path);
         }
@@ -451,17 +475,28 @@ static int scan_door(const struct layer *l, size_t door, struct entries *ret, st
                 return s ? -1 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
         }
         *s = (struct scan){ .l = l, .d = &l->doors[door], .door = (unsigned) door, .to = ret, .e = e };
-        size_t first = ret->n;
         int r = s->d->is_dir ? walk(s, x.upper, x.lower) : scan_single(s, &x);
         if (r == 0 && s->d->is_dir)
                 r = scan_top(s, &x); /* last: it does not leave its name again */
-        for (size_t i = first; r == 0 && i < ret->n; i++)
-                if (flag_entry(&x, &ret->v[i]) < 0)
-                        r = err_set(e, ERR_IO, errno, "looking into a changed entry: %s", strerror(errno));
-        inherit_flags(ret, first);
         sides_close(&x);
         free(s);
         return r;
+}
+
+/* Entries of one door, from `first` on; returns where they end. */
+static size_t flag_door(const struct layer *l, struct entries *v, size_t first, struct err *e)
+{
+        struct sides x;
+        size_t i = first;
+        if (sides_open(l, v->v[first].door, &x, e) < 0)
+                return 0;
+        bool bad = false;
+        for (; !bad && i < v->n && v->v[i].door == v->v[first].door; i++)
+                bad = flag_entry(&x, &v->v[i]) < 0;
+        if (bad)
+                (void) err_set(e, ERR_IO, errno, "looking into a changed entry: %s", strerror(errno));
+        sides_close(&x);
+        return bad ? 0 : i;
 }
 
 /* A directory right before what lies in it. */
@@ -490,11 +525,17 @@ static bool is_sorted(const struct entries *v)
         return true;
 }
 
-int scan_layer(const struct layer *l, struct entries *ret, struct err *e)
+int scan_layer(struct layer *l, struct entries *ret, struct err *e)
 {
         for (size_t i = 0; i < l->door_count; i++)
                 if (scan_door(l, i, ret, e) < 0)
                         return -1;
+        if (closed_open(l, ret, e) < 0)
+                return -1;
+        for (size_t i = 0; i < ret->n;)
+                if ((i = flag_door(l, ret, i, e)) == 0)
+                        return -1;
+        inherit_flags(ret);
         if (!is_sorted(ret)) /* the walk sorts, but where something was hidden as a whole */
                 qsort(ret->v, ret->n, sizeof *ret->v, by_place);
         ret->flagged = 0;

@@ -31,10 +31,14 @@ struct staging {
 static int scrub(int dir, const char *name, mode_t mode, bool setid)
 {
         AUTO_FD(fd, tree_file(dir, name, true, NULL));
-        return fd < 0 || xattr_drop_overlay(fd) < 0 ||
-                               (!setid && mode & 06000 && fchmod(fd, mode & 01777) < 0)
-                       ? -1
-                       : 0;
+        if (fd < 0)
+                return -1;
+        if (xattr_drop_overlay(fd) < 0) { /* nobody may write it, not even its owner */
+                if (errno != EACCES || fchmod(fd, mode | 0200) < 0 || xattr_drop_overlay(fd) < 0 ||
+                    fchmod(fd, mode) < 0)
+                        return -1;
+        }
+        return !setid && mode & 06000 ? fchmod(fd, mode & 01777) : 0;
 }
 
 static int take_file(struct staging *g, struct op *o, int slots, const char *slot)
@@ -128,11 +132,12 @@ static int stage_new(struct staging *g, struct op *o)
 }
 
 /* As the box left it: by now files were taken out of it, and it may have been opened against its mode. */
-static int set_as_left(int slots, const char *name, const struct op *o)
+static int set_as_left(int slots, const char *name, struct op *o)
 {
         const struct node *n = &o->entry->now;
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
-        return fchmodat(slots, name, o->setid ? n->mode : n->mode & 01777, 0) < 0
+        o->mode = o->setid ? n->mode : n->mode & 01777;
+        return fchmodat(slots, name, (mode_t) o->mode | 0700, 0) < 0 /* it is read again */
                        ? -1
                        : utimensat(slots, name, times, AT_SYMLINK_NOFOLLOW);
 }

@@ -199,7 +199,8 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
                         return err_set(e, ERR_IO, errno, "copying the layer of %s: %s", d->host,
                                        strerror(errno));
         }
-        if (copy_node(from->dir, "base", to->dir, "base", false) < 0 && errno != ENOENT)
+        if ((copy_node(from->dir, "base", to->dir, "base", false) < 0 && errno != ENOENT) ||
+            (copy_node(from->dir, "closed", to->dir, "closed", false) < 0 && errno != ENOENT))
                 return err_set(e, ERR_IO, errno, "copying the layer %s: %s", from->run, strerror(errno));
         return layer_write(to, e);
 }

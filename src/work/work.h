@@ -109,6 +109,8 @@ struct work_apply {
          * Or NULL. */
         int (*before)(void *ctx, const struct work_effect *first, size_t count, struct err *e);
         void (*effect)(void *ctx, const struct work_effect *); /* after all is done; or NULL */
+        void (*after)(
+                void *ctx); /* after the last of them: what it returned from is not told again; or NULL */
         void *effect_ctx;
 };
 

@@ -66,7 +66,7 @@ for who in root as_user; do
         ok "$who: there were many intents" test "$(log --kind intent | wc -l)" -gt 30
         is "$who: and none of them stays without an outcome" "$(log --kind unknown)" ""
         ok "$who: some were taken back" test "$(log --kind outcome | jq -r 'select(.result == "taken back") | .id' | wc -l)" -gt 5
-        ok "$who: some landed, with what lay there before" test "$(log --kind outcome | jq -r 'select(.result == "applied" and .before) | .id' | wc -l)" -gt 5
+        ok "$who: some landed, with what lay there before" test "$(log --kind outcome | jq -r 'select(.result == "applied" and .more.before) | .id' | wc -l)" -gt 5
         ok "$who: an undo that was killed is a person's act all the same" test "$(log --kind human | wc -l)" -gt 5
         has "$who: and all of it holds" "$($who "$CORDON" verify 2>&1)" "nothing was changed, removed"
 done

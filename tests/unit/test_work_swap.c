@@ -141,8 +141,7 @@ static void test_swap__the_judged_file_is_replaced_or_nothing(void)
         j->dir = home;
         j->ops = &o;
         j->n = 1;
-        j->targets[0] =
-                (struct target){ .path = "door", .used = true, .fd = door, .slots = slots, .lock = -1 };
+        j->targets[0] = (struct target){ .path = "door", .used = true, .fd = door, .slots = slots };
         struct tally t = { 0 };
         *mood = PLEASE_REST;
         pid_t pid = swapper();
