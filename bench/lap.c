@@ -3,7 +3,8 @@
  * machine disturbs all of them alike. A round begins when the machine is quiet, and is thrown away and run
  * again when the machine is busy at its end (both within a budget of seconds). Its order is shuffled, and one
  * run before it is not counted: who comes first after a pause pays for cold caches and sleeping cores.
- * Called by bench/run: lap [-n ROUNDS] [-p PAUSE_US] [-g GATE_SECONDS] [-o TSV] < rows
+ * Called by bench/run: lap [-c] [-n ROUNDS] [-p PAUSE_US] [-g GATE_SECONDS] [-o TSV] < rows
+ * -c takes processor time, user and system of all that a command started, in place of time.
  * A row is one line of tab-separated words: who, label of the row it is compared with, label, command...
  *   who   self; user: ids 65533, dropped before timing; v1: root, cgroup v2 hidden (crun refuses hybrid
  * hosts) Never: fails on a figure. A command that does not run here is printed with its own reason. */
@@ -20,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +33,7 @@ static const char *const who_names[WHO__COUNT] = { "self", "user", "v1" };
 
 struct row {
         enum who who;
+        int processor; /* its time counts */
         char *base, *label;
         char *argv[WORDS_MAX + 1];
         char reason[REASON_MAX]; /* why it is not measured; empty: it is */
@@ -54,6 +57,7 @@ struct lap {
         long rounds, pause_us, gate_s, discarded, noisy, waited_ms;
         const char *tsv;
         int errors; /* memfd: standard error of the newest command */
+        int processor;
         struct worker workers[WHO__COUNT];
 };
 
@@ -109,10 +113,17 @@ static int gate(struct lap *l)
 
 /* --- one command --- */
 
+static uint64_t spent_ns(const struct rusage *u)
+{
+        return (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000U +
+               (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000U;
+}
+
 static struct answer once(const struct row *r, int errors)
 {
         char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "LANG=C.UTF-8", NULL };
         struct answer a = { 0, -1 };
+        struct rusage used = { 0 };
         posix_spawn_file_actions_t fa;
         pid_t pid;
         (void) posix_spawn_file_actions_init(&fa);
@@ -122,8 +133,8 @@ static struct answer once(const struct row *r, int errors)
         uint64_t t = now_ns();
         int bad = posix_spawn(&pid, r->argv[0], &fa, NULL, r->argv, env);
         if (!bad)
-                (void) waitpid(pid, &a.status, 0);
-        a.ns = now_ns() - t;
+                (void) wait4(pid, &a.status, 0, &used);
+        a.ns = r->processor ? spent_ns(&used) : now_ns() - t;
         (void) posix_spawn_file_actions_destroy(&fa);
         errno = bad;
         return a;
@@ -347,6 +358,7 @@ static void add_row(struct lap *l, char *line)
         r->label = words[2];
         for (unsigned i = 3; i < n; i++)
                 r->argv[i - 3] = words[i];
+        r->processor = l->processor;
         if (!(r->ns = calloc((size_t) l->rounds, sizeof *r->ns)))
                 die("memory");
 }
@@ -354,8 +366,11 @@ static void add_row(struct lap *l, char *line)
 int main(int argc, char **argv)
 {
         static struct lap l = { .rounds = 100, .pause_us = 2000, .gate_s = 20 };
-        for (int c; (c = getopt(argc, argv, "n:p:g:o:")) != -1;)
+        for (int c; (c = getopt(argc, argv, "cn:p:g:o:")) != -1;)
                 switch (c) {
+                case 'c':
+                        l.processor = 1;
+                        break;
                 case 'n':
                         l.rounds = strtol(optarg, NULL, 10);
                         break;

@@ -72,7 +72,7 @@ void keeper_note_named(struct box *b)
         unsigned told = 0;
         if (b->r.end != BOX_EXITED || b->r.code == 0 || !seen)
                 return;
-        for (unsigned i = 1; p->argv[i] && i < WORDS_MOST && told < TOLD_MOST; i++) {
+        for (unsigned i = 1; i < WORDS_MOST && told < TOLD_MOST && p->argv[i]; i++) {
                 const char *word = p->argv[i], *value = strchr(word, '=');
                 if ((word[0] != '-' && meant(p, word, path, sizeof path)) ||
                     (value && meant(p, value + 1, path, sizeof path)))

@@ -16,6 +16,9 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <unistd.h>
+
+enum { ASLEEP_TRIES = 100, ASLEEP_US = 200 };
 
 enum how {
         READS = 0,
@@ -205,12 +208,26 @@ bool saw_call(int proc, uint32_t task, const struct seccomp_data *d, struct wall
         return true;
 }
 
+/* A task that asked and has not yet gone to sleep over it is still "running": on a busy machine that can take
+ * a while, and without its call the path would be a guess. It waits for us, so this ends. */
+static bool get_stopped(int proc, const char *name, char *text, size_t cap)
+{
+        for (unsigned i = 0; i < ASLEEP_TRIES; i++) {
+                if (fd_get(proc, name, text, cap) <= 0)
+                        return false;
+                if (text[0] != 'r')
+                        return true;
+                (void) usleep(ASLEEP_US);
+        }
+        return false;
+}
+
 /* "NR 0xARG ... 0xSP 0xPC", or "running". */
 static bool read_call(int proc, uint32_t task, struct seccomp_data *ret)
 {
         char name[32], text[256];
         (void) snprintf(name, sizeof name, "%u/syscall", task);
-        if (proc < 0 || fd_get(proc, name, text, sizeof text) <= 0 || text[0] < '0' || text[0] > '9')
+        if (proc < 0 || !get_stopped(proc, name, text, sizeof text) || text[0] < '0' || text[0] > '9')
                 return false;
         char *at = text;
         *ret = (struct seccomp_data){ .arch = seccomp_native() == SECCOMP_AARCH64 ? AUDIT_ARCH_AARCH64

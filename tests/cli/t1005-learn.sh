@@ -34,7 +34,11 @@ stock python-script python3 "use base/python3
 read {work}/sum.py {work}/in.csv" python3 sum.py
 
 input() { echo "{\"n\": $1, \"list\": [1, 2, $1]}" >in.json; echo 'console.log(JSON.parse(require("fs").readFileSync("in.json")).list.length)' >main.js; }
-stock node-script node "read {work}/main.js {work}/in.json" node main.js
+# Debian's own node reads parts of itself from /usr/share/nodejs when it starts, others have them built in.
+echo 'read /usr/share/zoneinfo?' >"$T/loader-only"
+if ! command -v node >/dev/null || "$c" run -q -p "$T/loader-only" -- node -e 0 2>/dev/null; then parts=; else parts="use base/node
+"; fi
+stock node-script node "${parts}read {work}/main.js {work}/in.json" node main.js
 
 input() { echo "{\"a\": {\"b\": $1}}" >in.json; }
 stock jq jq "read {work}/in.json" jq .a.b in.json
