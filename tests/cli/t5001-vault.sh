@@ -111,6 +111,7 @@ exec 8>&-
 is "and no entry is left" "$(find "$T"/state-user/vault "$T"/state2/vault -name 'c.slow' 2>/dev/null)" ""
 printf %s "$secret" | as_user "$T/cordon" vault add slow --key-file "$T/user/vault.key"
 is "the next one works" "$?" 0
+ok "and has its entry there" test -n "$(find "$T"/state-user/vault "$T"/state2/vault -name 'c.slow' 2>/dev/null)"
 is "and leaves nothing half-written" "$(find "$T"/state-user/vault "$T"/state2/vault -name '.*' -type f 2>/dev/null)" ""
 
 # ---- as an ordinary user ----
