@@ -35,6 +35,7 @@ static void test_load__a_singleton_stated_twice_is_refused(void)
         check_refused("box a\nbox b\n", "t:2:1: `box` is stated twice, on line 1 first", NULL);
         check_refused("doc a\ndoc a\n", "t:2:1: `doc` is stated twice, on line 1 first", NULL);
         check_refused("wall vm\nwall vm\n", "t:2:1: `wall` is stated twice, on line 1 first", NULL);
+        check_refused("in doc max 1M max 2M\n", "t:1:19: `max` is stated twice", NULL);
         check_refused("limit time 5s time 5s\n", "t:1:15: `limit time` is stated twice", NULL);
         check_refused("limit time 5s\nlimit time 6s\n", "t:2:7: `limit time` is stated twice", NULL);
         check_refused("env A=1\nenv A=2\n", "t:2:5: `env A` contradicts the line at t:1", NULL);
