@@ -60,6 +60,13 @@ done
 has "the nearest word is named" "$(cat "$T/err")" 'did you mean `list`?'
 "$CORDON" vault rm nothing 2>"$T/err"
 is "rm of what is not there" "$?" 125
+# A name with a way through a directory that somebody left there.
+mkdir "$T/state/vault/c.a" && echo kept >"$T/state/victim"
+"$CORDON" vault rm a/../../victim 2>"$T/err"
+is "a name is no path: rm" "$? $(grep -c 'no credential of that name' "$T/err") $(cat "$T/state/victim")" "125 1 kept"
+printf %s x | "$CORDON" vault rotate a/../c.gh 2>"$T/err"
+is "a name is no path: rotate" "$? $(grep -c 'cannot name a credential' "$T/err")" "125 1"
+rmdir "$T/state/vault/c.a"
 
 # ---- change and end ----
 printf %s another-secret-for-it | "$CORDON" vault rotate gh
