@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ASK_TIMEOUT_MS = 1000, ANSWER_MAX = 4 << 20 };
+enum { ASK_TIMEOUT_MS = 1000, ASK_TRIES = 8, ANSWER_MAX = 4 << 20 };
 
 struct ask {
         uint32_t request; /* enum box_request */
@@ -131,20 +131,32 @@ static int read_answer(int fd, struct buf *out)
         return 0;
 }
 
+/* 1: somebody was there and hung up. */
+static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask q, struct buf *out)
+{
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+        if (fd < 0 || connect(fd, (const struct sockaddr *) a, n) < 0 || !peer_is(fd, getuid()))
+                return -1;
+        if (wire_send(fd, &q, sizeof q, -1) < 0)
+                return 1;
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        AUTO_FD(got, -1);
+        if (poll(&p, 1, ASK_TIMEOUT_MS) != 1)
+                return -1;
+        if (wire_recv(fd, &q, sizeof q, &got) != 1 || got < 0)
+                return 1;
+        return read_answer(got, out);
+}
+
+/* A keeper does not wait long for the question: one who was held up on a busy machine asks again. */
 static int ask_socket(const char *address, enum box_request request, int arg, struct buf *out)
 {
         struct sockaddr_un a;
         socklen_t n = make_address(&a, address);
-        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-        struct ask q = { .request = request, .arg = arg };
-        if (fd < 0 || connect(fd, (struct sockaddr *) &a, n) < 0 || !peer_is(fd, getuid()) ||
-            wire_send(fd, &q, sizeof q, -1) < 0)
-                return -1;
-        struct pollfd p = { .fd = fd, .events = POLLIN };
-        AUTO_FD(got, -1);
-        if (poll(&p, 1, ASK_TIMEOUT_MS) != 1 || wire_recv(fd, &q, sizeof q, &got) != 1 || got < 0)
-                return -1;
-        return read_answer(got, out);
+        int r = 1;
+        for (int tries = 0; tries < ASK_TRIES && r == 1; tries++)
+                r = ask_once(&a, n, (struct ask){ .request = request, .arg = arg }, out);
+        return r == 0 ? 0 : -1;
 }
 
 /* Num RefCount Protocol Flags ...: 0x10000 is a listening socket */

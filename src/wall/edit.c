@@ -30,9 +30,7 @@ int wall_open_layer(const struct wall_edit *l, struct err *e)
         return TAKE_FD(dir);
 }
 
-/* overlayfs takes only what is mounted: a detached mount gets a place in the new root for as long as it takes
- * to build on it. Returns a descriptor of the mounted tree. Takes `tree`. */
-static int hold(struct wall_init *w, int detached, const char *name)
+int wall_hold(struct wall_init *w, int detached, const char *name)
 {
         AUTO_FD(tree, detached);
         if (tree < 0 || (!w->observer && mkdirat(w->root, name, 0700) < 0))
@@ -43,7 +41,7 @@ static int hold(struct wall_init *w, int detached, const char *name)
         return openat(w->root, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int let_go(struct wall_init *w, const char *name, int held)
+int wall_let_go(struct wall_init *w, const char *name, int held)
 {
         if (fchdir(held) < 0 || mount_detach_here() < 0 || chdir("/") < 0)
                 return -1;
@@ -117,13 +115,14 @@ static int edit_mapped(struct wall_init *w, const struct plan_step *s, struct er
         AUTO_FD(above, below < 0 ? -1 : wall_receive_mount(w, s, e));
         if (above < 0)
                 return -1;
-        AUTO_FD(lower, tree ? hold(w, TAKE_FD(below), FRONT_EDIT_BELOW) : -1);
-        AUTO_FD(layer, hold(w, TAKE_FD(above), FRONT_EDIT_ABOVE));
+        AUTO_FD(lower, tree ? wall_hold(w, TAKE_FD(below), FRONT_EDIT_BELOW) : -1);
+        AUTO_FD(layer, wall_hold(w, TAKE_FD(above), FRONT_EDIT_ABOVE));
         if (layer < 0 || (tree && lower < 0))
                 return wall_fail(e, STAGE_DOORS, "placing the layers of %s", s->text);
         if ((tree ? edit_tree(w, s, lower, layer, e) : edit_file(w, s, layer, e)) < 0)
                 return -1;
-        if (let_go(w, FRONT_EDIT_ABOVE, layer) < 0 || (tree && let_go(w, FRONT_EDIT_BELOW, lower) < 0))
+        if (wall_let_go(w, FRONT_EDIT_ABOVE, layer) < 0 ||
+            (tree && wall_let_go(w, FRONT_EDIT_BELOW, lower) < 0))
                 return wall_fail(e, STAGE_DOORS, "hiding the layers of %s", s->text);
         return 0;
 }

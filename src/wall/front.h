@@ -31,6 +31,7 @@ struct front_tree {
 
 #define FRONT_MASK_DIR   ".mask-dir"
 #define FRONT_MASK_FILE  ".mask-file"
+#define FRONT_TEXTS      ".texts"
 #define FRONT_EDIT_BELOW ".edit-below"
 #define FRONT_EDIT_ABOVE ".edit-above"
 

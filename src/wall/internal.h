@@ -136,6 +136,10 @@ uint64_t wall_step_attr(unsigned flags);
 int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear);
 /* Moves a detached mount to its place in the new root, made if it is on our own tmpfs and missing. root.c */
 int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e);
+/* edit.c: what is built on, or cloned, must be mounted: a detached tree (taken) gets a place of ours in the
+ * new root for as long as that takes. Returns a descriptor of the mounted tree. */
+int wall_hold(struct wall_init *w, int detached, const char *name);
+int wall_let_go(struct wall_init *w, const char *name, int held);
 /* The next mount that the keeper of a root caller made for us. root.c */
 int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e);
 void wall_forget_parent(struct wall_init *w);

@@ -177,21 +177,41 @@ static int write_text(const struct plan_step *s, int dir, const char *name, stru
         return 0;
 }
 
+/* Files of a watched root lie on one tmpfs. It has a place in the root until all of them are mounted: before
+ * Linux 6.15 nothing can be cloned from a detached mount. */
+static int texts_begin(struct wall_init *w)
+{
+        if (w->texts < 0)
+                w->texts = wall_hold(w, make_tmpfs("12m", "512", PLAIN | MOUNT_ATTR_NOEXEC), FRONT_TEXTS);
+        return w->texts;
+}
+
+static int texts_end(struct wall_init *w, struct err *e)
+{
+        if (w->texts >= 0 && wall_let_go(w, FRONT_TEXTS, w->texts) < 0)
+                return wall_fail(e, STAGE_ROOT, "closing the box's own files");
+        fd_close(&w->texts);
+        return 0;
+}
+
+static int texts_mount(struct wall_init *w, const char *name, const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(tree, mount_clone(w->texts, name, 0));
+        if (tree < 0 || wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        return wall_attach(w, tree, s->path, false, e);
+}
+
 /* SAFETY: no page of a watched root can be mapped. The observer reads the payload's memory while a lookup
  * waits for it; a page that only the observer itself can fill would stop both for ever, and init after them.
  */
 static int mount_text(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         char name[16];
-        if (w->texts < 0)
-                w->texts = make_tmpfs("4m", "256", PLAIN | MOUNT_ATTR_NOEXEC);
         (void) snprintf(name, sizeof name, "%u", w->text_count++);
-        if (w->texts < 0 || write_text(s, w->texts, name, e) < 0)
+        if (texts_begin(w) < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
-        AUTO_FD(tree, mount_clone(w->texts, name, 0));
-        if (tree < 0 || wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
-                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
-        return wall_attach(w, tree, s->path, false, e);
+        return write_text(s, w->texts, name, e) < 0 ? -1 : texts_mount(w, name, s, e);
 }
 
 static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e)
@@ -404,19 +424,11 @@ static int write_trust(struct wall_init *w, const struct plan_step *s, int dir, 
         return n < 0 ? wall_fail(e, STAGE_ROOT, "making %s", s->path) : 0;
 }
 
-/* A watched root holds no text that large: the file lies on a tmpfs of its own. */
 static int mount_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(own, make_tmpfs("8m", "16", PLAIN | MOUNT_ATTR_NOEXEC));
-        if (own < 0 || write_trust(w, s, own, "trust", e) < 0)
-                return own < 0 ? wall_fail(e, STAGE_ROOT, "making %s", s->path) : -1;
-        AUTO_FD(place, open_place(w, s->path, false));
-        AUTO_FD(tree, mount_clone(own, "trust", 0));
-        if (place < 0 || tree < 0 ||
-            wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
-            mount_move(tree, place) < 0)
+        if (texts_begin(w) < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
-        return 0;
+        return write_trust(w, s, w->texts, "trust", e) < 0 ? -1 : texts_mount(w, "trust", s, e);
 }
 
 static int make_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
@@ -498,7 +510,8 @@ int wall_root_build(struct wall_init *w, struct err *e)
                         return -1;
         }
         wall_forget_parent(w);
-        fd_close(&w->texts);
+        if (texts_end(w, e) < 0)
+                return -1;
         if (w->masked && !w->observer) {
                 (void) unlinkat(w->root, FRONT_MASK_DIR, AT_REMOVEDIR);
                 (void) unlinkat(w->root, FRONT_MASK_FILE, 0);

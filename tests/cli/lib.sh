@@ -3,6 +3,8 @@
 #   is NAME GOT WANT         passes when the texts are equal
 #   has NAME TEXT PART       passes when PART is in TEXT
 #   hasnt NAME TEXT PART
+#   never NAME TEXT PART     passes when a script in a box began, which says BEGAN first, and PART is not in TEXT: of a box
+#                            that does not start there is no PART either
 #   skip NAME REASON
 # CORDON is the program; T a directory that goes away at the end. as_user runs a command as an ordinary user.
 set -u
@@ -22,6 +24,7 @@ ok() { name=$1; shift; if "$@" >"$T/.out" 2>&1; then pass "$name"; else fail "$n
 is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "got:  $2" "want: $3"; fi; }
 has() { case $2 in *"$3"*) pass "$1" ;; *) fail "$1" "no \"$3\" in: $2" ;; esac; }
 hasnt() { case $2 in *"$3"*) fail "$1" "\"$3\" is in: $2" ;; *) pass "$1" ;; esac; }
+never() { case $2 in *"$3"*) fail "$1" "\"$3\" is in: $2" ;; *BEGAN*) pass "$1" ;; *) fail "$1" "it did not begin: $2" ;; esac; }
 done_testing() { echo "1..$N"; exit $FAILED; }
 # orphans: control groups of boxes whose keeper is gone; the boxes of other tests may live beside this one.
 # none_left: within two seconds there is none but those of before (before=$(orphans)).

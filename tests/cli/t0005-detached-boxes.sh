@@ -33,6 +33,12 @@ for who in root as_user; do
         is "$who: inspect by prefix of the id" "$($c inspect "$(echo "$id" | cut -c1-12)" | jq -r .name)" "$n"
         is "$who: it is up" "$($c inspect "$id" | jq -r .up)" true
         is "$who: the command is in it" "$($c inspect "$id" | jq -r '.command[0]')" sh
+        # A caller that a busy machine holds up between its call and its question.
+        if strace -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
+                is "$who: who is slow to ask is answered" "$($who strace -qq -o /dev/null -e trace=sendmsg -e inject=sendmsg:delay_enter=200000:when=1 "$CORDON" inspect "$id" | jq -r .run)" "$id"
+        else
+                skip "$who: who is slow to ask is answered" "strace cannot trace here"
+        fi
         has "$who: logs give its output" "$($c logs "$n")" said
         has "$who: and its errors" "$($c logs "$n")" erred
         keeper=$($c inspect "$id" | jq -r .keeper)

@@ -8,9 +8,15 @@ cd "$T" || exit 1
 # stated NAME: the figure behind "NAME: at most N" in bench/README.md
 stated() { sed -n "s/^- $1: at most \([0-9]*\).*/\1/p" "$repo/bench/README.md"; }
 if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
-        # calls ARGUMENT...: how many calls of each name, but those that wait or depend on who is first
+        # calls ARGUMENT...: how many calls of each name, but those that wait or depend on who is first. The least of three
+        # starts counts: while it waits, init looks at its processes now and then, and on a busy machine it waits longer.
         calls() {
-                strace -f -o trace "$CORDON" run -q --ledger off --wall "namespace without cgroup" "$@" -- /bin/true </dev/null >/dev/null 2>&1 || return 1
+                least=999999
+                for _ in 1 2 3; do
+                        strace -f -o one "$CORDON" run -q --ledger off --wall "namespace without cgroup" "$@" -- /bin/true </dev/null >/dev/null 2>&1 || return 1
+                        n=$(wc -l <one)
+                        [ "$n" -ge $least ] || { least=$n && mv one trace; }
+                done
                 sed -n 's/^[0-9]* *\([a-z_0-9]*\)(.*/\1/p' trace | grep -v -x -e futex -e poll -e ppoll -e wait4 -e waitid -e restart_syscall \
                         -e read -e recvmsg -e sched_yield -e clock_nanosleep -e rt_sigreturn | sort | uniq -c >"$1.calls"
         }
@@ -24,7 +30,7 @@ if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
         is "no file under the door is touched; only whether it is a repository is looked at" \
                 "$(sed -n "s|.*\"$T/many/\([^\"]*\).*|\1|p" trace | sort -u)" .git
         few=$(awk '{ n += $1 } END { print n }' few.calls) many=$(awk '{ n += $1 } END { print n }' many.calls)
-        # Not to the last one: while it waits, init looks at its processes now and then.
+        # Not to the last one: see above.
         ok "a start over 20,000 files makes the system calls of one over a single file ($few, $many)" test $((many - few)) -le 50 -a $((few - many)) -le 50
         n=$(awk '{ n += $1 } END { print n }' few.calls)
         ok "it makes no more of them than is stated ($n of $(stated "system calls of a start"))" test "$n" -le "$(stated "system calls of a start")" -a "$n" -gt 50

@@ -44,7 +44,7 @@ RAN"
                 has "$who: a program that is only readable does not run" "$out" REFUSED
                 is "$who: a run door lets it" "$(py --run /usr/bin/echo -- python3 -c "$try" /usr/bin/echo RAN)" RAN
                 is "$who: a run door by name lets it" "$(py --run echo -- python3 -c "$try" /usr/bin/echo RAN)" RAN
-                hasnt "$who: another program it does not" "$(py --run echo -- python3 -c "$try" /usr/bin/printf RAN)" RAN
+                has "$who: another program it does not" "$(py --run echo -- python3 -c "$try" /usr/bin/printf RAN)" REFUSED
                 out=$(py -- python3 -c 'import os, shutil
 shutil.copy("/usr/bin/python3", "/tmp/p")
 os.chmod("/tmp/p", 0o755)
@@ -52,11 +52,12 @@ try: os.execv("/tmp/p", ["p", "-c", "print(\"RAN\")"])
 except OSError as e: print("REFUSED", e.errno)')
                 has "$who: a copy of python does not run" "$out" "REFUSED 13"
                 out=$(py -- python3 -c 'import os
-fd = os.memfd_create("x", 0)
-os.write(fd, open("/usr/bin/python3", "rb").read())
-try: os.execve(fd, ["p", "-c", "print(\"RAN\")"], {})
+try:
+    fd = os.memfd_create("x", 0)
+    os.write(fd, open("/usr/bin/python3", "rb").read())
+    os.execve(fd, ["p", "-c", "print(\"RAN\")"], {})
 except OSError as e: print("REFUSED", e.errno)')
-                hasnt "$who: python in a memory file does not run" "$out" "RAN"
+                has "$who: python in a memory file does not run" "$out" "REFUSED"
                 is "$who: a named command runs where no line covers it" "$(py -- /bin/echo RAN)" RAN
                 is "$who: sh as the named command starts, its children do not" "$(py -- sh -c 'echo builtin; /bin/echo RAN' | grep -c RAN)" 0
                 is "$who: an interpreter of a script must be a run door too" "$(py --read "$T/door" -- "$T/door/script" | grep -c 'script ran')" 0
@@ -72,8 +73,8 @@ except OSError as e: print("REFUSED", e.errno)')
         is "$who: sh reads it as a script" "$(box --read "$T/door" -- sh "$T/door/plain")" "plain ran"
         is "$who: run any said openly" "$(printf 'use base/system\nrun any\nread %s\n' "$T/door" >p; chmod 644 p; box -p p -- sh -c "$T/door/bin/echo2 RAN")" RAN
         printf 'use base/loader\nrun sh\nread %s/tool\n' "$T" >p
-        out=$(box -p p -- sh -c "$T/tool/echo3 RAN")
-        hasnt "$who: without run any, a program in a read door does not run" "$out" "RAN"
+        out=$(box -p p -- sh -c "echo BEGAN; $T/tool/echo3 RAN")
+        never "$who: without run any, a program in a read door does not run" "$out" "RAN"
         printf 'use base/loader\nrun sh %s/tool/\nread %s/tool\n' "$T" "$T" >p
         is "$who: run DIR/ lets all below it" "$(box -p p -- sh -c "$T/tool/echo3 RAN")" RAN
         printf 'use base/loader\nrun sh\nrun %s/tool/echo3\n' "$T" >p
@@ -86,11 +87,11 @@ except OSError as e: print("REFUSED", e.errno)')
         w="$T/w.$who"
         mkdir -p "$w"
         [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown 65533:65533 "$w"
-        hasnt "$who: what is written in a write door does not run" "$(box --write "$w" -- sh -c "cp /bin/echo $w/x; $w/x RAN; $loader $w/x RAN")" RAN
+        never "$who: what is written in a write door does not run" "$(box --write "$w" -- sh -c "echo BEGAN; cp /bin/echo $w/x; $w/x RAN; $loader $w/x RAN")" RAN
         is "$who: run DIR/ over the write door lets it" "$(box --write "$w" --run "$w/" -- sh -c "cp /bin/echo $w/y; $w/y RAN")" RAN
-        hasnt "$who: and only there" "$(box --write "$w" --run "$w/" -- sh -c 'cp /bin/echo /tmp/z; /tmp/z RAN')" RAN
+        never "$who: and only there" "$(box --write "$w" --run "$w/" -- sh -c 'echo BEGAN; cp /bin/echo /tmp/z; /tmp/z RAN')" RAN
         # --- use none ---
-        hasnt "$who: use none sees no program" "$(box --use none -- sh -c 'echo RAN')" RAN
+        has "$who: use none sees no program" "$(box --use none -- sh -c 'echo RAN')" "cannot start sh: No such file or directory"
         is "$who: run-script runs one file" "$($who "$CORDON" run-script -q "$T/door/script" one two </dev/null 2>&1)" "script ran one two"
         is "$who: run-script needs no execute bit" "$($who "$CORDON" run-script -q "$T/door/plain" </dev/null 2>&1)" "plain ran"
 done

@@ -94,7 +94,7 @@ for who in root as_user; do
                 has "$as: beside it all can be changed" "$out" y
                 while read -r try; do
                         try=$(printf '%s' "$try" | sed "s|@|$D|")
-                        hasnt "$as: an except holds: $try" "$(box -p p.policy -- sh -c "cd $D/p && { $try; } && echo HAPPENED")" HAPPENED
+                        never "$as: an except holds: $try" "$(box -p p.policy -- sh -c "echo BEGAN; cd $D/p && { $try; } && echo HAPPENED")" HAPPENED
                 done <tries
                 out=$(box -p p.policy -- sh -c "cd $D/p && echo mine >.claude/other && ls .claude && ls -d .vscode")
                 has "$as: beside an except that does not exist there is room" "$out" other

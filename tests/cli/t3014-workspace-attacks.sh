@@ -24,7 +24,7 @@ for who in root as_user; do
         fresh
         printf 'use base/system\nedit %s except .claude/settings.json .claude/hooks .codex\n' "$D/p" >p.policy
         for try in 'mkdir -p .claude && echo x >.claude/settings.json' 'echo x >.claude/hooks/start' 'mv .claude c; mkdir .claude; echo x >.claude/settings.json' 'ln -s /tmp .codex' 'rm -rf .codex && ln -s /tmp .codex' 'mkdir z; mv -T z .codex'; do
-                hasnt "$who: C1 in the box: $try" "$($who "$CORDON" run -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "{ $try; } && echo HAPPENED" 2>&1)" HAPPENED
+                never "$who: C1 in the box: $try" "$($who "$CORDON" run -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "echo BEGAN; { $try; } && echo HAPPENED" 2>&1)" HAPPENED
         done
         ok "$who: C1 nothing of it is on the host" test ! -e "$D/p/.claude" -a ! -e "$D/p/.codex"
         edit 'mkdir .claude; echo x >.claude/settings.json; echo plain >plain'
@@ -118,7 +118,7 @@ touch '"$D"'/canary/pwned"; mkdir -p .git/hooks .githooks; for k in pre-commit p
         mkdir -p "$D/p/.git" && echo keep >"$D/p/.git/config" && mine
         printf 'use base/system\nedit %s except .git/config\n' "$D/p" >p.policy
         for try in 'ln -s .git g; echo x >g/config' 'ln -s .git/config c; echo x >c' 'ln .git/config hard && echo x >hard' 'cd .git && echo x >config' 'cd /proc/self/cwd/.git && echo x >config' 'echo x >/proc/self/root'"$D"'/p/.git/config' 'echo x >/proc/self/cwd/.git/config' 'exec 3<.git; echo x >/proc/self/fd/3/config' 'mv .git/config .git/x' 'ln -sfT /tmp .git' 'cp -a .git g2; rm -rf .git; mv g2 .git; echo x >.git/config'; do
-                hasnt "$who: F2 $try" "$($who "$CORDON" run -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "{ $try; } && echo HAPPENED" 2>&1)" HAPPENED
+                never "$who: F2 $try" "$($who "$CORDON" run -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "echo BEGAN; { $try; } && echo HAPPENED" 2>&1)" HAPPENED
         done
         is "$who: F2 the host's file is as it was" "$(cat "$D/p/.git/config")" keep
         for way in 'rm -r "$D/p/src"' 'rm -r "$D/p/src"; ln -s src "$D/p/src"' 'rm -r "$D/p/src"; ln -s nowhere "$D/p/src"' 'rm -r "$D/p/src"; : >"$D/p/src"' 'rm -r "$D/p/src"; mkfifo "$D/p/src"'; do
@@ -151,9 +151,9 @@ touch '"$D"'/canary/pwned"; mkdir -p .git/hooks .githooks; for k in pre-commit p
         fresh
         printf 'use base/system\nedit %s except src\nread %s\n' "$D/p" "$D/canary" >p.policy
         for try in "mount -o remount,rw $D/p/src" "mount -o remount,rw,bind $D/p/src" "umount $D/p/src" "umount -l $D/p" "mount --bind /tmp $D/p/src" "mount -t overlay o -o lowerdir=$D/p,upperdir=/tmp,workdir=/tmp $D/p" "unshare -Urm umount -l $D/p/src" "unshare -Urm mount -t tmpfs t $D/p/src" "unshare -Ur pivot_root $D/p $D/p/src" "mknod $D/p/disk b 254 0" "mknod $D/p/mem c 1 1" "echo x >>$D/canary/secret" "mount -o remount,rw $D/canary" "nsenter -t 1 -m true"; do
-                hasnt "$who: F4 $try" "$($who "$CORDON" run -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "{ $try; } && echo HAPPENED" 2>&1)" HAPPENED
+                never "$who: F4 $try" "$($who "$CORDON" run -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "echo BEGAN; { $try; } && echo HAPPENED" 2>&1)" HAPPENED
         done
-        hasnt "$who: F4 as root of the box neither" "$($who "$CORDON" run --root -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "mount -o remount,rw $D/p/src && echo HAPPENED; umount $D/p/src && echo HAPPENED; mknod $D/p/disk b 254 0 && echo HAPPENED; chown 0:0 $D/p/a && chmod 4755 $D/p/a && echo HAPPENED" 2>&1)" HAPPENED
+        never "$who: F4 as root of the box neither" "$($who "$CORDON" run --root -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "echo BEGAN; mount -o remount,rw $D/p/src && echo HAPPENED; umount $D/p/src && echo HAPPENED; mknod $D/p/disk b 254 0 && echo HAPPENED; chown 0:0 $D/p/a && chmod 4755 $D/p/a && echo HAPPENED" 2>&1)" HAPPENED
         intact "F4"
         # A mark of the kernel's, as the box would have to make it to hide or redirect what lies below.
         fresh
@@ -192,7 +192,7 @@ P
         mkdir -p "$D/p/deep/er" && echo keep >"$D/p/deep/er/k" && mine
         printf 'use base/system\nedit %s except deep/er/k later/on\n' "$D/p" >p.policy
         for try in 'mv deep d && mkdir -p deep/er && echo x >deep/er/k' 'rm -rf deep' 'mv deep/er e2' 'rmdir deep/er' 'mv later l2' 'rm -rf later; mkdir later; echo x >later/on' 'mkdir -p later/on && echo x >later/on/x' 'ln -sfT /tmp later' 'mv deep/er/k deep/er/l' 'mkdir x && mv -T x later'; do
-                hasnt "$who: F9 $try" "$($who "$CORDON" run -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "{ $try; } && echo HAPPENED" 2>&1)" HAPPENED
+                never "$who: F9 $try" "$($who "$CORDON" run -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "echo BEGAN; { $try; } && echo HAPPENED" 2>&1)" HAPPENED
         done
         is "$who: F9 it is kept" "$(cat "$D/p/deep/er/k")" keep
 
@@ -201,7 +201,7 @@ P
         cp /bin/echo "$D/p/tool" && chmod 755 "$D/p/tool" && mine
         loader=$(find /lib64 /lib -name 'ld-linux-*.so.*' 2>/dev/null | head -n 1)
         for try in 'cp /bin/echo e; ./e RAN' 'mv tool t2; ./t2 RAN' 'cp tool t2; ./t2 RAN' 'ln tool t2; ./t2 RAN' "cp /bin/echo e; $loader ./e RAN" '{ echo "#!/bin/sh"; echo echo RAN; } >s; chmod 755 s; ./s' "/proc/self/root$D/p/tool RAN" '/proc/self/cwd/tool RAN' 'exec 3<tool; /proc/self/fd/3 RAN' 'cp /bin/echo /tmp/e; /tmp/e RAN'; do
-                hasnt "$who: F10 $try" "$($who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" -- sh -c "$try" 2>/dev/null)" RAN
+                never "$who: F10 $try" "$($who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" -- sh -c "echo BEGAN; $try" 2>/dev/null)" RAN
         done
         for l in $($who "$CORDON" diff --list --json 2>/dev/null | jq -r '.[].run'); do $who "$CORDON" discard "$l" >/dev/null 2>&1; done
 done

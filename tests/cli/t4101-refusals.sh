@@ -15,6 +15,7 @@ mkdir -p "$H/host/dir" "$H/open" && echo secret >"$H/host/key" && chmod -R a+rX 
 # refused ARGS...: the denials of a run, a line each: code, path, program, layer, permit
 refused() {
         "$CORDON" run -n --status-fd 3 "$@" 3>"$T/status" >/dev/null 2>&1
+        jq -e .attested "$T/status" >/dev/null || { echo "no box ran"; return; }
         jq -r '.denials[] | select(.minor | not) | [.code, .path, .program, .layer, .permit] | join(" ")' "$T/status"
 }
 

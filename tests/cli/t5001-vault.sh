@@ -60,6 +60,13 @@ done
 has "the nearest word is named" "$(cat "$T/err")" 'did you mean `list`?'
 "$CORDON" vault rm nothing 2>"$T/err"
 is "rm of what is not there" "$?" 125
+# A name with a way through a directory that somebody left there.
+mkdir "$T/state/vault/c.a" && echo kept >"$T/state/victim"
+"$CORDON" vault rm a/../../victim 2>"$T/err"
+is "a name is no path: rm" "$? $(grep -c 'no credential of that name' "$T/err") $(cat "$T/state/victim")" "125 1 kept"
+printf %s x | "$CORDON" vault rotate a/../c.gh 2>"$T/err"
+is "a name is no path: rotate" "$? $(grep -c 'cannot name a credential' "$T/err")" "125 1"
+rmdir "$T/state/vault/c.a"
 
 # ---- change and end ----
 printf %s another-secret-for-it | "$CORDON" vault rotate gh
@@ -147,6 +154,7 @@ exec 8>&-
 is "and no entry is left" "$(find "$T"/state-user/vault "$T"/state2/vault -name 'c.slow' 2>/dev/null)" ""
 printf %s "$secret" | as_user "$T/cordon" vault add slow --key-file "$T/user/vault.key"
 is "the next one works" "$?" 0
+ok "and has its entry there" test -n "$(find "$T"/state-user/vault "$T"/state2/vault -name 'c.slow' 2>/dev/null)"
 is "and leaves nothing half-written" "$(find "$T"/state-user/vault "$T"/state2/vault -name '.*' -type f 2>/dev/null)" ""
 
 # ---- as an ordinary user ----

@@ -262,7 +262,11 @@ mv "$CORDON_STATE/ledger/hidden" "$CORDON_STATE/ledger/segments"
 "$CORDON" apply >/dev/null 2>&1
 is "else it is applied" "$(cat "$T/tree/file")" new
 is "after its intent" "$(log --json --kind file | jq -r 'select(.target | endswith("tree/file")) | .phase' | tail -n 2 | tr '\n' ' ')" "intent outcome "
-# Killed anywhere: a tree that changed has its intent.
+# Killed anywhere, within twice the time that one takes here: a tree that changed has its intent.
+"$CORDON" run -q --no-stdin --edit "$T/tree" -- sh -c "seq 30 | while read -r i; do echo first >$T/tree/f\$i; done"
+began=$(date +%s%N)
+"$CORDON" apply >/dev/null 2>&1
+span=$((($(date +%s%N) - began) / 500000))
 od -An -v -N 25 -tu1 -w1 /dev/urandom >"$T/dice"
 changed=0 round=0 bad=
 while read -r delay; do
@@ -271,7 +275,8 @@ while read -r delay; do
         layer=$("$CORDON" diff --list --json | jq -r ".[0].run")
         "$CORDON" apply "$layer" >/dev/null 2>&1 &
         pid=$!
-        sleep "0.$(printf %03d $((delay * 40 / 255)))"
+        ms=$((delay * span / 255))
+        sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
         kill -9 $pid 2>/dev/null
         wait $pid 2>/dev/null
         if grep -q -x $round "$T/tree"/f* 2>/dev/null; then

@@ -55,7 +55,7 @@ static const struct {
         { "/d/sub/", "/d/sub", "/d/sub" },
 };
 
-enum { FAKE_DEV = 7, FAKE_INO = 100, FAKE_PROGRAM_INO = 500, SCENE_DOORS = 256 };
+enum { FAKE_DEV = 7, FAKE_INO = 100, FAKE_PROGRAM_INO = 500, SCENE_DOORS = 320 };
 
 struct scene {
         struct checked_policy *c;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What `net` doors need before the box exists: ports, loopback literals, files; and what cannot be held. */
+#include "base/limits.h"
 #include "test_plan_common.h"
 
 #include <stdio.h>
@@ -55,6 +56,33 @@ static void test_net__an_address_of_our_own_range_is_refused(void)
         }
 }
 
+/* Both lists have a fixed length in the broker. */
+static bool plan_with(unsigned n, const char *before, const char *after, struct scene *s)
+{
+        AUTO_BUF(text);
+        buf_puts(&text, "use none\n");
+        for (unsigned i = 1; i <= n; i++)
+                buf_printf(&text, "net %s%u%s\n", before, i, after);
+        return scene_plan(s, buf_str(&text));
+}
+
+static void test_net__more_ports_or_loopback_addresses_than_fit_are_refused(void)
+{
+        static const struct {
+                unsigned most;
+                const char *before, *after, *what;
+        } rows[] = { { NET_PORTS_MAX, "a.example:", "", "more different ports" },
+                     { NET_LOCALS_MAX, "127.0.0.", ":80", "more loopback addresses" } };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                SCENE(fits);
+                CHECK(plan_with(rows[i].most, rows[i].before, rows[i].after, &fits));
+                SCENE(s);
+                CHECK(!plan_with(rows[i].most + 1, rows[i].before, rows[i].after, &s));
+                CHECK_INT(s.e.code, ERR_POLICY);
+                CHECK(strstr(s.e.what, rows[i].what) != NULL);
+        }
+}
+
 static void test_net__the_process_wall_holds_no_net_door(void)
 {
         SCENE(s);
@@ -85,6 +113,7 @@ static const struct test_case cases[] = {
         CASE(test_net__each_port_is_listened_on_once_and_in_order),
         CASE(test_net__a_loopback_literal_is_listened_for_in_the_box),
         CASE(test_net__an_address_of_our_own_range_is_refused),
+        CASE(test_net__more_ports_or_loopback_addresses_than_fit_are_refused),
         CASE(test_net__the_process_wall_holds_no_net_door),
         CASE(test_net__the_box_finds_its_name_server),
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What does not load, and the exact words in which it is said. */
+#include "base/limits.h"
 #include "test_policy_common.h"
 
 static void test_load__an_unknown_word_names_the_nearest(void)
@@ -30,11 +31,32 @@ static void test_load__later_words_stop_the_load(void)
         check_refused("out a as json schema.json\n", "t:1:15: schemas are not built yet", NULL);
 }
 
+static void test_load__more_handles_or_doors_than_fit_are_refused(void)
+{
+        struct err e;
+        AUTO_BUF(handles);
+        AUTO_BUF(doors);
+        for (unsigned i = 0; i < HANDLES_MAX; i++)
+                buf_printf(&handles, "%s h%u\n", i % 2 ? "in" : "out", i);
+        struct checked_policy *c = load_in("t", buf_span(&handles), &fixed_context, &e);
+        CHECK(c != NULL);
+        policy_checked_free(c);
+        buf_puts(&handles, "in one-more\n");
+        CHECK(!load_in("t", buf_span(&handles), &fixed_context, &e));
+        CHECK(strstr(e.what, "more than 32 handles") != NULL);
+        buf_puts(&doors, "use none\n");
+        for (unsigned i = 0; i <= POLICY_MAX_DOORS; i++)
+                buf_printf(&doors, "read /d%u\n", i);
+        CHECK(!load_in("t", buf_span(&doors), &fixed_context, &e));
+        CHECK(strstr(e.what, "more than 4096 doors") != NULL);
+}
+
 static void test_load__a_singleton_stated_twice_is_refused(void)
 {
         check_refused("box a\nbox b\n", "t:2:1: `box` is stated twice, on line 1 first", NULL);
         check_refused("doc a\ndoc a\n", "t:2:1: `doc` is stated twice, on line 1 first", NULL);
         check_refused("wall vm\nwall vm\n", "t:2:1: `wall` is stated twice, on line 1 first", NULL);
+        check_refused("in doc max 1M max 2M\n", "t:1:19: `max` is stated twice", NULL);
         check_refused("limit time 5s time 5s\n", "t:1:15: `limit time` is stated twice", NULL);
         check_refused("limit time 5s\nlimit time 6s\n", "t:2:7: `limit time` is stated twice", NULL);
         check_refused("env A=1\nenv A=2\n", "t:2:5: `env A` contradicts the line at t:1", NULL);
@@ -252,6 +274,7 @@ static void test_words__every_row_is_whole(void)
 static const struct test_case cases[] = {
         CASE(test_load__an_unknown_word_names_the_nearest),
         CASE(test_load__later_words_stop_the_load),
+        CASE(test_load__more_handles_or_doors_than_fit_are_refused),
         CASE(test_load__a_singleton_stated_twice_is_refused),
         CASE(test_load__stray_and_missing_tokens_are_refused),
         CASE(test_load__bytes_that_a_person_cannot_see_are_refused),

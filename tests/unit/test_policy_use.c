@@ -122,10 +122,39 @@ static void test_use__with_no_use_line_there_is_the_loader_or_the_system(void)
         policy_checked_free(c);
 }
 
+static int find_any(void *ctx, const char *name, struct span *ret_text, struct err *e)
+{
+        (void) ctx, (void) name, (void) e;
+        *ret_text = span_str("read /a\n");
+        return 0;
+}
+
+static struct checked_policy *load_using(unsigned n, struct err *e)
+{
+        struct policy_context c = fixed_context;
+        c.load = find_any;
+        AUTO_BUF(text);
+        for (unsigned i = 0; i < n; i++)
+                buf_printf(&text, "use own/p%u\n", i);
+        return load_in("t", buf_span(&text), &c, e);
+}
+
+static void test_use__so_many_and_no_more(void)
+{
+        struct err e;
+        struct checked_policy *c = load_using(64, &e);
+        CHECK(c != NULL);
+        if (c)
+                policy_checked_free(c);
+        CHECK(!load_using(65, &e));
+        CHECK_STR(e.what, "t:65:5: more than 64 policies are used");
+}
+
 static const struct test_case cases[] = {
         CASE(test_use__doors_are_united_and_nothing_else_leaks),
         CASE(test_use__cycles_depth_and_missing_names_are_errors),
         CASE(test_use__an_error_in_a_used_policy_names_its_line),
+        CASE(test_use__so_many_and_no_more),
         CASE(test_use__with_no_use_line_there_is_the_loader_or_the_system),
 };
 TEST_MAIN(cases)
