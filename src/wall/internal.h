@@ -58,12 +58,13 @@ struct wall_init {
         const struct plan *plan;
         int control;
         int trust;
-        int host_proc; /* the host's /proc, checked to be one */
-        int root;      /* the new root */
-        int proc;      /* the box's own /proc */
-        int tasks;     /* where arguments of the payload's calls are read, for reports */
-        int scratch;   /* the private tmpfs, to see whether it is full */
-        int texts;     /* a tmpfs for the small files of a watched root */
+        int host_proc;   /* the host's /proc, checked to be one */
+        int root;        /* the new root */
+        int proc;        /* the box's own /proc */
+        int tasks;       /* where arguments of the payload's calls are read, for reports */
+        int scratch;     /* the private tmpfs, to see whether it is full */
+        int texts;       /* a tmpfs for the small files of a watched root */
+        bool texts_held; /* it has a place in the root for the time being */
         unsigned text_count;
         int parent; /* root.c: the directory of the last step, and its path */
         const char *parent_path;

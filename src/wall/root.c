@@ -177,18 +177,29 @@ static int write_text(const struct plan_step *s, int dir, const char *name, stru
         return 0;
 }
 
-/* Files of a watched root lie on one tmpfs. It has a place in the root until all of them are mounted: before
- * Linux 6.15 nothing can be cloned from a detached mount. */
+/* Files of a watched root lie on one tmpfs. */
 static int texts_begin(struct wall_init *w)
 {
         if (w->texts < 0)
-                w->texts = wall_hold(w, make_tmpfs("12m", "512", PLAIN | MOUNT_ATTR_NOEXEC), FRONT_TEXTS);
+                w->texts = make_tmpfs("12m", "512", PLAIN | MOUNT_ATTR_NOEXEC);
         return w->texts;
+}
+
+/* Before Linux 6.15 nothing can be cloned from a detached mount: then it has a place in the root until all of
+ * them are mounted. Not always, because taking it off again waits for every core to leave the kernel. */
+static int texts_clone(struct wall_init *w, const char *name)
+{
+        int tree = mount_clone(w->texts, name, 0);
+        if (tree >= 0 || errno != EINVAL || w->texts_held)
+                return tree;
+        w->texts = wall_hold(w, TAKE_FD(w->texts), FRONT_TEXTS);
+        w->texts_held = w->texts >= 0;
+        return w->texts_held ? mount_clone(w->texts, name, 0) : -1;
 }
 
 static int texts_end(struct wall_init *w, struct err *e)
 {
-        if (w->texts >= 0 && wall_let_go(w, FRONT_TEXTS, w->texts) < 0)
+        if (w->texts_held && wall_let_go(w, FRONT_TEXTS, w->texts) < 0)
                 return wall_fail(e, STAGE_ROOT, "closing the box's own files");
         fd_close(&w->texts);
         return 0;
@@ -196,7 +207,7 @@ static int texts_end(struct wall_init *w, struct err *e)
 
 static int texts_mount(struct wall_init *w, const char *name, const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(tree, mount_clone(w->texts, name, 0));
+        AUTO_FD(tree, texts_clone(w, name));
         if (tree < 0 || wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         return wall_attach(w, tree, s->path, false, e);
