@@ -9,6 +9,20 @@ cp "$here/helpers/edits.py" "$here/helpers/tree.py" "$T/" && chmod 644 "$T"/*.py
 root() { "$@"; }
 
 tree() { python3 "$T/tree.py" "$1"; }
+# What git knows of a tree: files, whether they can be executed, and links.
+cat >gits.py <<'END'
+import hashlib, os, stat, sys
+top = os.fsencode(sys.argv[1])
+for base, dirs, files in os.walk(top):
+    dirs.sort()
+    for n in sorted(dirs + files):
+        p = os.path.join(base, n)
+        s = os.lstat(p)
+        if stat.S_ISLNK(s.st_mode):
+            print(repr(p[len(top):]), "->", repr(os.readlink(p)))
+        elif stat.S_ISREG(s.st_mode):
+            print(repr(p[len(top):]), bool(s.st_mode & 0o100), hashlib.sha256(open(p, "rb").read()).hexdigest())
+END
 for who in root as_user; do
         mkdir -p "$T/$who" && { [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown 65533:65533 "$T/$who"; }
         seed=0
@@ -28,6 +42,16 @@ for who in root as_user; do
                 tree "$D/out" >want
                 run=$(jq -r .work.layer status)
                 $who "$CORDON" diff "$run" >/dev/null 2>err || fail "$who $seed: diff" "$(cat err)"
+                if command -v git >/dev/null; then
+                        cp -a "$D/in" "$D/git"
+                        $who "$CORDON" apply --as-patch "$D/patch" "$run" 2>err || fail "$who $seed: a patch is made" "$(cat err)"
+                        (cd "$D/git" && git apply --whitespace=nowarn ../patch) >err 2>&1 || fail "$who $seed: git takes the patch" "$(cat err)"
+                        python3 gits.py "$D/out" >want.git
+                        python3 gits.py "$D/git" >got.git
+                        ok "$who $seed: what git makes of the patch is the same" diff want.git got.git
+                else
+                        skip "$who $seed: what git makes of the patch" "git is not installed"
+                fi
                 $who "$CORDON" apply --include-flagged "$run" 2>err || fail "$who $seed: apply" "$(cat err)"
                 tree "$D/in" >got
                 ok "$who $seed: apply equals the same edits outside" diff want got
