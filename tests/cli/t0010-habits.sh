@@ -31,7 +31,7 @@ is "a verb without doors has no such hints" "$(status "$c" ps -v):$(hint)" '125:
 is "a slip of the finger still finds the nearest" "$(status "$c" run --raed . -- true):$(hint)" "125:did you mean --read?"
 
 # ---- letters in a row ----
-is "letters in a row are options each" "$("$c" run -nq -- sh -c 'cat; echo done' </dev/null)" done
+is "letters in a row are options each" "$("$c" run -nq -- sh -c 'cat; echo over' </dev/null)" over
 printf 'box b\nuse base/system\n' >"$T/p.cordon"
 is "the last of them may take an argument" "$("$c" run -qp "$T/p.cordon" -- echo in)" in
 is "one that is none is named" "$(status "$c" run -qx -- true):$(sed -n 1p "$T/err")" \

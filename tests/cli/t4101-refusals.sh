@@ -41,6 +41,10 @@ is "a file behind a read door is not written" "$(refused --read "$H/open" -- sh 
 is "nor removed" "$(refused --read "$H/host" -- rm -f "$H/host/key")" "write $H/host/key rm mount edit $H/host/key"
 is "nor renamed" "$(refused --read "$H/host" -- mv "$H/host/key" "$H/host/other" | head -n 1)" \
         "write $H/host/key mv mount edit $H/host/key"
+is "a descriptor of its own, written by its name, is not told" "$(refused -- python3 -c 'import os
+for n in 10, 99, 500:
+    os.dup2(1, n)
+    open(f"/dev/fd/{n}", "w").write("x")')" ""
 is "what may be written is not told" "$(refused --write "$H/open" -- sh -c "echo >$H/open/x; echo >/tmp/y")" ""
 printf 'read /usr /bin? /lib? /lib64? /etc/ld.so.cache?\nrun sh %s\n' '' >"$T/one" && sed 's/run sh.*/run sh id/' "$T/one" >"$T/two"
 has "a program that no line names" "$(refused -p "$T/one" -- sh -c '/usr/bin/id')" "run /usr/bin/id sh"
