@@ -178,8 +178,9 @@ static bool read_path(int proc, uint32_t task, const struct seccomp_data *d, str
         char whole[8192];
         if (!path_join(start, text, whole, sizeof whole))
                 return false;
-        (void) snprintf(ret, WALL_PATH, "%s", whole);
-        if (strlen(whole) >= WALL_PATH)
+        size_t n = strlen(whole) + 1;
+        memcpy(ret, whole, n < WALL_PATH ? n : WALL_PATH);
+        if (n > WALL_PATH)
                 memcpy(ret + WALL_PATH - 4, "...", 4);
         return true;
 }
