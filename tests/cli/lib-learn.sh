@@ -8,6 +8,8 @@
 c=$CORDON
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin # as in a box: no shims
 FRESH=${FRESH:-20}
+OUT=/tmp/${D##*/} # what commands make outside, where a box has files of its own; two tests may run at once
+export OUT
 mkdir -p "$D/home/.ssh" "$D/home/.aws" "$D/work"
 HOME=$D/home
 export HOME PATH

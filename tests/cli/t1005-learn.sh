@@ -4,7 +4,7 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 D=$(mktemp -d /srv/cordon-learn.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-learn.XXXXXX") || exit 1
-trap 'code=$?; rm -rf "$T" "$D" /tmp/cordon-learn-pip; exit $code' EXIT
+trap 'code=$?; rm -rf "$T" "$D" "${OUT:-/nonexistent}"*; exit $code' EXIT
 chmod 755 "$D"
 . "$(dirname "$0")/lib-learn.sh"
 
@@ -12,7 +12,7 @@ chmod 755 "$D"
 pip_install() {
         RUNS=1
         input() {
-                rm -rf /tmp/cordon-learn-pip && mkdir wheels src && printf 'Metadata-Version: 2.1\nName: demo\nVersion: 1.%s\n' "$1" >src/M && (
+                rm -rf "$OUT-pip" && mkdir wheels src && printf 'Metadata-Version: 2.1\nName: demo\nVersion: 1.%s\n' "$1" >src/M && (
                         cd src && mkdir "demo-1.$1.dist-info" demo && echo "N = $1" >demo/__init__.py && mv M "demo-1.$1.dist-info/METADATA" &&
                                 printf 'Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n' >"demo-1.$1.dist-info/WHEEL" &&
                                 printf 'demo/__init__.py,,\ndemo-1.%s.dist-info/METADATA,,\ndemo-1.%s.dist-info/WHEEL,,\ndemo-1.%s.dist-info/RECORD,,\n' "$1" "$1" "$1" >"demo-1.$1.dist-info/RECORD" &&
@@ -20,8 +20,8 @@ pip_install() {
                 ) && rm -rf src
         }
         stock pip-install-from-a-local-index python3 "use base/python3
-read {work}/wheels" sh -c 'python3 -m pip install -q --no-index --find-links wheels --target /tmp/cordon-learn-pip --no-deps --no-compile --no-cache-dir --disable-pip-version-check demo &&
-                echo /tmp/cordon-learn-pip/*/* && read -r line </tmp/cordon-learn-pip/demo/__init__.py && echo "$line"'
+read {work}/wheels" sh -c "python3 -m pip install -q --no-index --find-links wheels --target $OUT-pip --no-deps --no-compile --no-cache-dir --disable-pip-version-check demo &&
+                echo $OUT-pip/*/* && read -r line <$OUT-pip/demo/__init__.py && echo \"\$line\""
 }
 if python3 -m pip --version >/dev/null 2>&1; then
         beside pip pip_install
@@ -51,8 +51,7 @@ stock tar tar "read {work}/tree" tar -cf - --numeric-owner --sort=name --owner=0
 
 input() { printf '#include <stdio.h>\nint f%s(void) { return printf("x"); }\n' "$1" >in.c; }
 stock gcc-build gcc "use base/build
-read {work}/in.c" sh -c 'gcc -O1 -c -o /tmp/cordon-learn.o in.c && gcc -shared -o /tmp/cordon-learn.so /tmp/cordon-learn.o && cksum </tmp/cordon-learn.so'
-rm -f /tmp/cordon-learn.o /tmp/cordon-learn.so
+read {work}/in.c" sh -c "gcc -O1 -c -o $OUT-in.o in.c && gcc -shared -o $OUT-in.so $OUT-in.o && cksum <$OUT-in.so"
 
 input() { lines $((20 + $1)) "$1" >in.csv; }
 stock shell-pipeline awk "run sort uniq awk

@@ -19,11 +19,11 @@ learned() { "$c" learn -n 1 "$@" 2>"$T/err" </dev/null 9>&- | sed -n 's/ *#.*//;
 refused() { "$c" learn -n 1 --json "$@" 2>"$T/err" </dev/null 9>&- >"$T/json"; jq -r '.refused[] | "\(.reason) \(.what) by \(.program)"' "$T/json"; }
 
 # --- stock programs ---
-input() { mkdir -p "$T/lab/git" && rm -rf "$T/lab/git/r.git" /tmp/cordon-learn-clone && git init -q src && (cd src && echo "$1" >"f$1" && git add . && git -c user.name=x -c user.email=x@x.example commit -qm "commit $1") && git clone -q --bare src "$T/lab/git/r.git" && git -C "$T/lab/git/r.git" update-server-info && rm -rf src; }
+input() { mkdir -p "$T/lab/git" && rm -rf "$T/lab/git/r.git" "$OUT-clone" && git init -q src && (cd src && echo "$1" >"f$1" && git add . && git -c user.name=x -c user.email=x@x.example commit -qm "commit $1") && git clone -q --bare src "$T/lab/git/r.git" && git -C "$T/lab/git/r.git" update-server-info && rm -rf src; }
 LEARN='--net-to web.test:80'
 stock git-clone-from-a-local-server git "use base/git
-net http://web.test/git/** GET" sh -c 'git clone -q http://web.test/git/r.git /tmp/cordon-learn-clone && echo /tmp/cordon-learn-clone/* && git -C /tmp/cordon-learn-clone log -p --format=%H'
-rm -rf /tmp/cordon-learn-clone
+net http://web.test/git/** GET" sh -c "git clone -q http://web.test/git/r.git $OUT-clone && echo $OUT-clone/* && git -C $OUT-clone log -p --format=%H"
+rm -rf "$OUT-clone"
 input() { echo "url = http://web.test/data/$1" >in.curl; }
 stock curl curl "read {work}/in.curl
 net http://web.test/data/** GET" curl -sS -m 10 -K in.curl
