@@ -273,24 +273,6 @@ static bool is_opaque(int dir)
 
 static int walk(struct scan *s, int upper, int lower);
 
-static int note_closed(struct scan *s, mode_t mode)
-{
-        struct entries *v = s->to;
-        if (v->closed_count == v->closed_cap) {
-                size_t cap = v->closed_cap ? v->closed_cap * 2 : 16;
-                struct closed *more = realloc(v->closed, cap * sizeof *more);
-                if (!more)
-                        return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
-                v->closed = more;
-                v->closed_cap = cap;
-        }
-        const char *path = arena_copy(&v->mem, span_of(s->path, s->len));
-        if (!path)
-                return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
-        v->closed[v->closed_count++] = (struct closed){ s->door, mode, path };
-        return 0;
-}
-
 static int walk_into(struct scan *s, int upper, int lower, const char *name, bool below)
 {
         mode_t back = 0;
@@ -299,7 +281,7 @@ static int walk_into(struct scan *s, int upper, int lower, const char *name, boo
         if (up < 0 || (below && low < 0) || too_deep(s))
                 return scan_failed(s, "looking into");
         s->depth++;
-        int r = back ? note_closed(s, back & 07777) : 0;
+        int r = back ? closed_note(s->to, s->door, s->path, back & 07777, s->e) : 0;
         if (r == 0)
                 r = walk(s, up, low);
         s->depth--;
