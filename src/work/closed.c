@@ -59,6 +59,23 @@ bool closed_mode(const struct layer *l, unsigned door, const char *path, mode_t 
         return c != NULL;
 }
 
+int closed_note(struct entries *v, unsigned door, const char *path, mode_t mode, struct err *e)
+{
+        if (v->closed_count == v->closed_cap) {
+                size_t cap = v->closed_cap ? v->closed_cap * 2 : 16;
+                struct closed *more = realloc(v->closed, cap * sizeof *more);
+                if (!more)
+                        return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+                v->closed = more;
+                v->closed_cap = cap;
+        }
+        const char *kept = arena_str(&v->mem, path);
+        if (!kept)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        v->closed[v->closed_count++] = (struct closed){ door, mode, kept };
+        return 0;
+}
+
 static int write_list(const struct layer *l, struct err *e)
 {
         AUTO_BUF(out);

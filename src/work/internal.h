@@ -230,6 +230,8 @@ bool entry_named(const struct layer *l, const struct entry *x, const char *const
 int closed_read(struct layer *l, struct err *e);
 /* The mode that the box gave a directory which was opened since; false: as it is. */
 bool closed_mode(const struct layer *l, unsigned door, const char *path, mode_t *ret);
+/* The scan had to open one. */
+int closed_note(struct entries *v, unsigned door, const char *path, mode_t mode, struct err *e);
 /* Opens what the scan had to open, for good. */
 int closed_open(struct layer *l, const struct entries *v, struct err *e);
 /* As the box left them. */

@@ -225,6 +225,23 @@ static bool read_op(struct op *o, char *at)
         return o->door < WORK_DOORS_MAX;
 }
 
+/* What was looked at, in five numbers, and the mode; an old journal has none of them. */
+static void read_old(struct op *o, char *at)
+{
+        const char *part[6];
+        for (unsigned i = 0; i < 6; i++) {
+                part[i] = i < 5 ? word(&at) : at;
+                if (!part[i])
+                        return;
+        }
+        o->old.kind = (enum node_kind) strtoul(part[0], NULL, 10);
+        o->old.ino = strtoull(part[1], NULL, 10);
+        o->old.size = strtoull(part[2], NULL, 10);
+        o->old.mtime.tv_sec = (time_t) strtoll(part[3], NULL, 10);
+        o->old.mtime.tv_nsec = strtol(part[4], NULL, 10);
+        o->mode = strtol(part[5], NULL, 10);
+}
+
 static bool read_commit(struct journal *j)
 {
         size_t n;
@@ -234,18 +251,13 @@ static bool read_commit(struct journal *j)
                 if (!nl || !ino)
                         return false;
                 *nl = '\0';
-                struct op *o = &j->ops[i];
-                unsigned kind = 0;
-                long long seconds = 0;
-                o->ino = strtoull(ino, NULL, 10);
-                o->digest = at;
-                char *rest = strchr(at, ' ');
-                if (rest && sscanf(rest, "%u %" SCNu64 " %" SCNu64 " %lld %ld %ld", &kind, &o->old.ino,
-                                   &o->old.size, &seconds, &o->old.mtime.tv_nsec, &o->mode) == 6) {
+                j->ops[i].ino = strtoull(ino, NULL, 10);
+                char *digest = at, *rest = strchr(at, ' ');
+                if (rest) {
                         *rest = '\0';
-                        o->old.kind = (enum node_kind) kind;
-                        o->old.mtime.tv_sec = (time_t) seconds;
+                        read_old(&j->ops[i], rest + 1);
                 }
+                j->ops[i].digest = digest;
                 at = nl + 1;
         }
         return at != NULL;

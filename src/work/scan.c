@@ -273,24 +273,6 @@ static bool is_opaque(int dir)
 
 static int walk(struct scan *s, int upper, int lower);
 
-static int note_closed(struct scan *s, mode_t mode)
-{
-        struct entries *v = s->to;
-        if (v->closed_count == v->closed_cap) {
-                size_t cap = v->closed_cap ? v->closed_cap * 2 : 16;
-                struct closed *more = realloc(v->closed, cap * sizeof *more);
-                if (!more)
-                        return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
-                v->closed = more;
-                v->closed_cap = cap;
-        }
-        const char *path = arena_copy(&v->mem, span_of(s->path, s->len));
-        if (!path)
-                return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
-        v->closed[v->closed_count++] = (struct closed){ s->door, mode, path };
-        return 0;
-}
-
 static int walk_into(struct scan *s, int upper, int lower, const char *name, bool below)
 {
         mode_t back = 0;
@@ -299,7 +281,7 @@ static int walk_into(struct scan *s, int upper, int lower, const char *name, boo
         if (up < 0 || (below && low < 0) || too_deep(s))
                 return scan_failed(s, "looking into");
         s->depth++;
-        int r = back ? note_closed(s, back & 07777) : 0;
+        int r = back ? closed_note(s->to, s->door, s->path, back & 07777, s->e) : 0;
         if (r == 0)
                 r = walk(s, up, low);
         s->depth--;
@@ -423,11 +405,33 @@ static int scan_top(struct scan *s, const struct sides *x)
 
 /* ---- flags ---- */
 
-static int flag_entry(const struct sides *x, struct entry *n)
+/* Where the names begin that tell what a door is itself: at the git directory that it is or lies in, else two
+ * parts before the end. A file of `hooks` is another thing where the door is a git directory. */
+static const char *telling_part(const char *host)
+{
+        const char *end = host + strlen(host), *at = end;
+        for (const char *git = host; (git = strstr(git, "/.git")) != NULL; git += 5)
+                if (git[5] == '/' || git[5] == '\0')
+                        return git + 1;
+        for (unsigned parts = 0; at > host; at--)
+                if (at[-1] == '/' && ++parts == 2)
+                        break;
+        return at;
+}
+
+static unsigned flags_behind(const struct work_door *d, const char *path)
+{
+        char whole[2 * WORK_PATH_MAX];
+        int n = snprintf(whole, sizeof whole, "%s%s%s", telling_part(d->host), d->is_dir ? "/" : "",
+                         d->is_dir ? path : "");
+        return flags_by_name(n < 0 || (size_t) n >= sizeof whole ? path : whole);
+}
+
+static int flag_entry(const struct work_door *d, const struct sides *x, struct entry *n)
 {
         const char *name;
         char target[WORK_PATH_MAX];
-        n->flags = flags_by_name(n->path);
+        n->flags = flags_behind(d, n->path);
         if (n->what & WHAT_DELETED)
                 return 0;
         n->flags |= flags_by_node(&n->old, &n->now);
@@ -462,7 +466,7 @@ static void inherit_flags(struct entries *v)
                 for (size_t k = i + 1;
                      k < v->n && v->v[k].door == v->v[i].door && path_below(v->v[k].path, v->v[i].path); k++)
                         if (v->v[k].what & WHAT_DELETED)
-                                v->v[i].flags |= flags_by_name(v->v[k].path);
+                                v->v[i].flags |= v->v[k].flags;
         }
 }
 
@@ -492,7 +496,7 @@ static size_t flag_door(const struct layer *l, struct entries *v, size_t first, 
                 return 0;
         bool bad = false;
         for (; !bad && i < v->n && v->v[i].door == v->v[first].door; i++)
-                bad = flag_entry(&x, &v->v[i]) < 0;
+                bad = flag_entry(&l->doors[v->v[i].door], &x, &v->v[i]) < 0;
         if (bad)
                 (void) err_set(e, ERR_IO, errno, "looking into a changed entry: %s", strerror(errno));
         sides_close(&x);

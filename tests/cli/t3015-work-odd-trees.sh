@@ -74,6 +74,21 @@ for who in root as_user; do
         is "$who: a file that was saved again as it was is taken back, too" "$(cat "$D/p/a") $(ls "$D/p" | tr '\n' ' ')" "1 a b "
         cordon discard "$run" >/dev/null
 
+        # --- a door that is itself what the host trusts, or lies in it ---
+        rm -rf "$D" && mkdir -p "$D/p/.git/hooks" "$D/p/.git/worktrees/w" "$D/p/.github/workflows" "$D/p/src/hooks" && echo >"$D/p/.git/config" && mine
+        for door in .git:config .git:hooks/any .git/worktrees/w:commondir .github:workflows/ci.yml .git/hooks:any; do
+                $who "$CORDON" run -q --no-stdin --edit "$D/p/${door%:*}" --status-fd 3 -- sh -c "echo x >>$D/p/${door%:*}/${door#*:}" 3>status
+                run=$(jq -r .work.layer status)
+                has "$who: ${door#*:} of the door ${door%:*} is flagged" "$(cordon apply "$run")" "held back: ${door#*:}"
+                cordon discard "$run" >/dev/null
+        done
+        $who "$CORDON" run -q --no-stdin --edit "$D/p/.git/config" --status-fd 3 -- sh -c "echo x >>$D/p/.git/config" 3>status
+        has "$who: so is a door on one such file" "$(cordon apply "$(jq -r .work.layer status)")" "held back: config"
+        cordon discard "$(jq -r .work.layer status)" >/dev/null
+        $who "$CORDON" run -q --no-stdin --edit "$D/p/src" --status-fd 3 -- sh -c "echo x >>$D/p/src/hooks/any; echo x >>$D/p/src/config" 3>status
+        has "$who: the same names elsewhere are not" "$(cordon apply "$(jq -r .work.layer status)")" "2 entries applied"
+        cordon discard "$(jq -r .work.layer status)" >/dev/null
+
         # --- two applies into one tree at once: one lands, the other is told what is in its way ---
         rm -rf "$D" && mkdir -p "$D/p" && mine
         for k in 1 2; do
