@@ -78,6 +78,16 @@ done
 has "the nearest word is named" "$(cat "$T/err")" 'did you mean `list`?'
 "$CORDON" vault rm nothing 2>"$T/err"
 is "rm of what is not there" "$?" 125
+# Control characters and blanks, which a file of lines or a terminal would take for something else.
+for file in 'a b' "$(printf 'a\tb')" "$(printf 'a\033b')" "$(printf 'a\303\251')"; do
+        printf %s "$secret" | "$CORDON" vault add odd --box-file "$file" --form '{}' 2>"$T/err"
+        is "a file of the box whose name is not plain is refused" "$? $(grep -c 'cordon: error:' "$T/err")" "125 1"
+done
+printf %s "$secret" | "$CORDON" vault add odd --box-file plain --form "$(printf '{}\033[2J')" 2>"$T/err"
+is "and a form that is not plain" "$? $(grep -c 'cordon: error:' "$T/err")" "125 1"
+printf %s "$secret" | "$CORDON" vault add odd --box-file plain --form '{}'
+is "a plain one is not" "$?" 0
+"$CORDON" vault rm odd
 # A name with a way through a directory that somebody left there.
 mkdir "$T/state/vault/c.a" && echo kept >"$T/state/victim"
 "$CORDON" vault rm a/../../victim 2>"$T/err"
