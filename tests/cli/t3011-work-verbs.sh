@@ -37,6 +37,12 @@ for who in root as_user; do
         out=$(cordon diff "$run")
         has "$who: a rename is told once" "$out" "new-name: renamed from old-name"
         hasnt "$who: and not as a deletion" "$out" "old-name: deleted"
+        fresh
+        printf 'some content\n' >"$D/p/old-name" && mine
+        edit "rm old-name; printf 'SOME CONTENT\\n' >new-name; chmod 755 a"
+        out=$(cordon diff "$run")
+        hasnt "$who: another content of the same size is no rename" "$out" "renamed"
+        has "$who: but a deletion" "$out" "old-name: deleted"
         has "$who: a mode" "$out" "(100644 to 100755)"
         # --- hostile text and names ---
         fresh

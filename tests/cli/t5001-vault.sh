@@ -42,6 +42,24 @@ is "only the owner may read it" "$(find "$T/state/vault" "$T/config/cordon" -per
 "$CORDON" vault add 2>"$T/err" extra "$secret"
 is "an argument is no way in" "$?" 125
 
+# ---- a program or a place that others can change ----
+mkdir "$T/loose" && cp "$CORDON_LIBEXEC/cordon-vault" "$T/loose/"
+for mode in 775 757; do
+        chmod $mode "$T/loose/cordon-vault"
+        printf %s "$secret" | CORDON_LIBEXEC=$T/loose "$CORDON" vault add loose 2>"$T/err"
+        is "a program with mode $mode is not started" "$? $(grep -c 'cordon-vault is not installed' "$T/err")" "125 1"
+done
+chmod 755 "$T/loose/cordon-vault"
+printf %s "$secret" | CORDON_LIBEXEC=$T/loose "$CORDON" vault add loose
+is "with mode 755 it is" "$?" 0
+"$CORDON" vault rm loose
+for mode in 710 701 750; do
+        chmod $mode "$T/state"
+        "$CORDON" vault list >"$T/out" 2>"$T/err"
+        is "a state directory with mode $mode is refused" "$? $(grep -c 'chmod 700' "$T/err") $(wc -c <"$T/out")" "125 1 0"
+done
+chmod 700 "$T/state"
+
 # ---- refusals, with the next thing to type ----
 printf %s "$secret" | "$CORDON" vault add gh 2>"$T/err"
 is "a second one of the same name is refused" "$?" 125
@@ -60,6 +78,16 @@ done
 has "the nearest word is named" "$(cat "$T/err")" 'did you mean `list`?'
 "$CORDON" vault rm nothing 2>"$T/err"
 is "rm of what is not there" "$?" 125
+# Control characters and blanks, which a file of lines or a terminal would take for something else.
+for file in 'a b' "$(printf 'a\tb')" "$(printf 'a\033b')" "$(printf 'a\303\251')"; do
+        printf %s "$secret" | "$CORDON" vault add odd --box-file "$file" --form '{}' 2>"$T/err"
+        is "a file of the box whose name is not plain is refused" "$? $(grep -c 'cordon: error:' "$T/err")" "125 1"
+done
+printf %s "$secret" | "$CORDON" vault add odd --box-file plain --form "$(printf '{}\033[2J')" 2>"$T/err"
+is "and a form that is not plain" "$? $(grep -c 'cordon: error:' "$T/err")" "125 1"
+printf %s "$secret" | "$CORDON" vault add odd --box-file plain --form '{}'
+is "a plain one is not" "$?" 0
+"$CORDON" vault rm odd
 # A name with a way through a directory that somebody left there.
 mkdir "$T/state/vault/c.a" && echo kept >"$T/state/victim"
 "$CORDON" vault rm a/../../victim 2>"$T/err"

@@ -159,6 +159,13 @@ settled
 ok "old and new signatures hold" "$CORDON" verify
 has "the change is recorded" "$("$CORDON" log --kind key)" "a new key"
 ok "an old proof holds, because the old key stays known" "$CORDON" verify --proof proof.txt
+# Of a damaged ledger nothing is pruned: what is behind the damage would go with it.
+cp -a "$CORDON_STATE" "$T/damaged" && seg=$(ls -S "$T/damaged"/ledger/segments/*.seg | head -n 1)
+size=$(stat -c %s "$seg") && printf '\377\377\377\377' | dd of="$seg" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+sum=$(sha256sum <"$seg")
+CORDON_STATE=$T/damaged "$CORDON" log prune --older 0ms --kind output >"$T/out" 2>&1
+is "a damaged ledger is not pruned, and that is said" "$? $(grep -c 'the ledger is damaged: nothing was pruned' "$T/out")" "125 1"
+is "it is as it was" "$(sha256sum <"$seg")" "$sum"
 before=$("$CORDON" log --json --kind output | wc -l)
 ok "there is something to prune" test "$before" -ge 8
 is "prune tells how many" "$("$CORDON" log prune --older 0ms --kind output)" "$before payloads removed; their hashes stay"
