@@ -345,6 +345,8 @@ int journal_send_out(struct journal *j, struct err *e);
 /* `again`: somebody else began it. */
 int journal_take_back(struct journal *j, bool again, struct err *e);
 struct work_effect journal_effect(const struct journal *j, const struct op *o);
+/* tell.c: to work_on_settled()'s. */
+void journal_tell(struct journal *j, enum work_end_of how);
 /* The caller knows what became of it: nobody tells it again. */
 void journal_told(struct journal *j);
 /* Finishes or takes back every apply of the layer that was interrupted. */

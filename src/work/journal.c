@@ -696,43 +696,6 @@ int journal_settle(struct journal *j, struct err *e)
         return journal_mark(j, "done", e);
 }
 
-/* ---- telling ---- */
-
-static work_settle_sink *settle_sink;
-
-void work_on_settled(work_settle_sink *to) { settle_sink = to; }
-
-struct work_effect journal_effect(const struct journal *j, const struct op *o)
-{
-        return (struct work_effect){ .run = j->l->run,
-                                     .host = j->targets[o->door].path,
-                                     .path = span_str(o->path),
-                                     .before = o->before && o->before[0] != '-' ? o->before : "",
-                                     .after = o->digest && o->digest[0] != '-' ? o->digest : "" };
-}
-
-void journal_told(struct journal *j)
-{
-        AUTO_FD(fd, openat(j->dir, "told", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-}
-
-static void tell(struct journal *j, enum work_end_of how)
-{
-        if (!j->mark || j->n == 0 || !settle_sink)
-                return;
-        struct work_effect *v = calloc(j->n, sizeof *v);
-        if (!v)
-                return;
-        base_digests(j);
-        for (size_t i = 0; i < j->n; i++)
-                v[i] = journal_effect(j, &j->ops[i]);
-        const struct work_settled s = {
-                .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
-        };
-        settle_sink(&s);
-        free(v);
-}
-
 /* ---- after an interruption ---- */
 
 /* With slots inside a target, some of which came home already, every step has been taken. */
@@ -757,9 +720,9 @@ int journal_take_back(struct journal *j, bool again, struct err *e)
                         return -1;
         }
         if (!has_mark(j, "done"))
-                tell(j, WORK_TAKEN_BACK);
+                journal_tell(j, WORK_TAKEN_BACK);
         else if (again)
-                tell(j, WORK_UNDONE);
+                journal_tell(j, WORK_UNDONE);
         return journal_remove(j, e);
 }
 
@@ -789,7 +752,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
                 (void) err_in(e, "an apply of %s was interrupted and cannot be finished", l->run);
 landed:
         if (r == 0 && has_mark(j, "done") && !has_mark(j, "told")) {
-                tell(j, WORK_LANDED);
+                journal_tell(j, WORK_LANDED);
                 journal_told(j);
         }
 out:

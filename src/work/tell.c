@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* work/tell.c - tells whoever asked for an apply what became of it, when it did not come to its own end. */
+#include "base/fd.h"
+#include "work/internal.h"
+
+#include <stdlib.h>
+
+static work_settle_sink *settle_sink;
+
+void work_on_settled(work_settle_sink *to) { settle_sink = to; }
+
+struct work_effect journal_effect(const struct journal *j, const struct op *o)
+{
+        return (struct work_effect){ .run = j->l->run,
+                                     .host = j->targets[o->door].path,
+                                     .path = span_str(o->path),
+                                     .before = o->before && o->before[0] != '-' ? o->before : "",
+                                     .after = o->digest && o->digest[0] != '-' ? o->digest : "" };
+}
+
+void journal_told(struct journal *j)
+{
+        AUTO_FD(fd, openat(j->dir, "told", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+}
+
+void journal_tell(struct journal *j, enum work_end_of how)
+{
+        if (!j->mark || j->n == 0 || !settle_sink)
+                return;
+        struct work_effect *v = calloc(j->n, sizeof *v);
+        if (!v)
+                return;
+        base_digests(j);
+        for (size_t i = 0; i < j->n; i++)
+                v[i] = journal_effect(j, &j->ops[i]);
+        const struct work_settled s = {
+                .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
+        };
+        settle_sink(&s);
+        free(v);
+}
