@@ -282,7 +282,7 @@ bool lines_diff(struct span a, struct span b, struct buf *out);
 void lines_count(struct span a, struct span b, size_t *ret_added, size_t *ret_removed);
 bool is_binary(struct span s);
 
-/* ---- journal.c, stage.c, apply.c: see journal.c for the format ---- */
+/* ---- journal.c, journal_steps.c, stage.c, apply.c: see journal.c for the format ---- */
 
 enum op_kind { OP_PUT = 'P', OP_SWAP = 'S', OP_TAKE = 'T', OP_META = 'M' };
 
@@ -325,6 +325,8 @@ struct journal {
 };
 
 void journal_free(struct journal *j);
+int journal_failed(struct err *e, const char *doing, const char *path); /* with errno; -1 */
+bool journal_has(const struct journal *j, const char *mark);
 /* The newest one whose state marker is `mark` ("done"); NULL: none. */
 struct journal *journal_newest(struct layer *l, const char *mark, struct err *e);
 /* Makes apply-K; nothing is written yet. */

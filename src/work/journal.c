@@ -32,7 +32,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int io_failed(struct err *e, const char *doing, const char *path)
+int journal_failed(struct err *e, const char *doing, const char *path)
 {
         char shown[256];
         int sys = errno;
@@ -89,7 +89,7 @@ struct journal *journal_new(struct layer *l, struct err *e)
                 j->dir = openat(l->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (j->dir >= 0)
                 return j;
-        (void) io_failed(e, "making", name);
+        (void) journal_failed(e, "making", name);
         journal_free(j);
         return NULL;
 }
@@ -113,12 +113,12 @@ int journal_mark(struct journal *j, const char *mark, struct err *e)
 {
         work_step();
         if (write_file(j->dir, mark, span_str("1\n")) < 0)
-                return io_failed(e, "writing the journal of", j->l->run);
+                return journal_failed(e, "writing the journal of", j->l->run);
         work_step();
         return 0;
 }
 
-static bool has_mark(const struct journal *j, const char *mark)
+bool journal_has(const struct journal *j, const char *mark)
 {
         return faccessat(j->dir, mark, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -146,7 +146,7 @@ int journal_write(struct journal *j, struct err *e)
         if (out.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the journal");
         if (write_file(j->dir, "journal", buf_span(&out)) < 0 || fsync(j->l->dir) < 0)
-                return io_failed(e, "writing the journal of", j->l->run);
+                return journal_failed(e, "writing the journal of", j->l->run);
         return 0;
 }
 
@@ -166,7 +166,7 @@ int journal_commit(struct journal *j, struct err *e)
         if (out.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the journal");
         if (write_file(j->dir, "commit", buf_span(&out)) < 0)
-                return io_failed(e, "writing the journal of", j->l->run);
+                return journal_failed(e, "writing the journal of", j->l->run);
         work_step();
         return 0;
 }
@@ -271,7 +271,7 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
                 return NULL;
         j->dir = openat(l->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         bool bad = j->dir < 0;
-        char *text = bad || !has_mark(j, "journal") ? NULL : read_whole(j, "journal", &n);
+        char *text = bad || !journal_has(j, "journal") ? NULL : read_whole(j, "journal", &n);
         for (size_t i = 0; text && i < n; i++)
                 count += text[i] == '\0';
         j->ops = calloc(count + 1, sizeof *j->ops);
@@ -286,7 +286,7 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
                         bad = !first || j->n == count || !read_op(&j->ops[j->n++], at);
                 at = next;
         }
-        if (!bad && has_mark(j, "commit"))
+        if (!bad && journal_has(j, "commit"))
                 bad = !read_commit(j);
         if (!bad)
                 return j;
@@ -336,271 +336,11 @@ int journal_open_targets(struct journal *j, bool make, struct err *e)
                 if (t->fd < 0)
                         t->fd = open_target(t);
                 if (t->fd < 0)
-                        return io_failed(e, "opening", t->path);
+                        return journal_failed(e, "opening", t->path);
                 t->slots = open_slots(j, i, make);
                 if (t->slots < 0 && (make || errno != ENOENT))
-                        return io_failed(e, "making room for the changes in", t->path);
+                        return journal_failed(e, "making room for the changes in", t->path);
         }
-        return 0;
-}
-
-/* ---- steps ---- */
-
-static int exchange(int a, const char *an, int b, const char *bn, unsigned flags)
-{
-        return (int) syscall(SYS_renameat2, a, an, b, bn, flags);
-}
-
-/* The directory may be closed to its own owner, before or after. */
-static int meta_from(int slots, const char *name, int parent, const char *target, long mode)
-{
-        struct stat st;
-        mode_t back;
-        AUTO_FD(from, openat(slots, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        AUTO_FD(to, from < 0 ? -1 : tree_own_dir(parent, target, &back));
-        if (from < 0 || to < 0 || fstat(from, &st) < 0)
-                return -1;
-        const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st.st_mtim };
-        if (xattr_mirror(from, to) == 0 && futimens(to, times) == 0)
-                return fchmod(to, mode < 0 ? st.st_mode & 07777 : (mode_t) mode);
-        tree_dir_end(to, back);
-        return -1;
-}
-
-static int changed_meanwhile(struct err *e, const char *path)
-{
-        errno = EBUSY;
-        return io_failed(e, "somebody changed, while it was applied,", path);
-}
-
-/* Before anything is moved: is what stands there still what was looked at? */
-static bool is_another(int parent, const char *name, const struct op *o, const struct node *in_slot)
-{
-        struct node there;
-        bool taken = o->kind == OP_TAKE ? in_slot->kind : !in_slot->kind || in_slot->ino != o->ino;
-        if (!o->old.kind || taken || (o->kind != OP_SWAP && o->kind != OP_TAKE))
-                return false;
-        return tree_look(parent, name, &there) == 0 && there.ino != o->old.ino;
-}
-
-static int forward(struct journal *j, const struct op *o, struct err *e)
-{
-        const struct target *t = &j->targets[o->door];
-        char slot[32], other[32];
-        const char *name;
-        struct node in_slot;
-        AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
-        if (parent < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0)
-                return io_failed(e, "opening", o->path);
-        if (is_another(parent, name, o, &in_slot))
-                return changed_meanwhile(e, o->path);
-        int r = 0;
-        switch ((enum op_kind) o->kind) {
-        case OP_PUT:
-                if (in_slot.kind)
-                        r = exchange(t->slots, slot, parent, name, RENAME_NOREPLACE);
-                break;
-        case OP_TAKE:
-                if (!in_slot.kind)
-                        r = exchange(parent, name, t->slots, slot, RENAME_NOREPLACE);
-                break;
-        case OP_SWAP:
-                if (in_slot.kind && in_slot.ino == o->ino)
-                        r = exchange(t->slots, slot, parent, name, RENAME_EXCHANGE);
-                break;
-        case OP_META:
-                r = meta_from(t->slots, slot_name(o->slot, ".new", other), parent, name, o->mode);
-                break;
-        }
-        if (r < 0)
-                return io_failed(e, "putting in place", o->path);
-        work_step();
-        /* What came out must be what was looked at. */
-        if (!o->old.kind || (o->kind != OP_SWAP && o->kind != OP_TAKE))
-                return 0;
-        if (tree_look(t->slots, slot, &in_slot) < 0 || in_slot.ino != o->old.ino ||
-            in_slot.size != o->old.size ||
-            (in_slot.kind != NODE_DIR &&
-             (in_slot.mtime.tv_sec != o->old.mtime.tv_sec || in_slot.mtime.tv_nsec != o->old.mtime.tv_nsec)))
-                return changed_meanwhile(e, o->path);
-        return 0;
-}
-
-int journal_forward(struct journal *j, struct err *e)
-{
-        for (size_t i = 0; i < j->n; i++)
-                if (forward(j, &j->ops[i], e) < 0)
-                        return -1;
-        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
-                if (j->targets[i].used && syncfs(j->targets[i].fd) < 0)
-                        return io_failed(e, "writing out", j->targets[i].path);
-        return 0;
-}
-
-/* Somebody wrote the new file again, as it was. */
-static bool is_same_content(int dir, const char *name, const struct node *n, bool own, const struct op *o)
-{
-        char digest[65];
-        return n->kind == NODE_FILE && tree_digest(dir, name, n, own, digest) == 0 && strlen(digest) == 64 &&
-               strcmp(digest, o->digest) == 0;
-}
-
-/* Where our new file is by now: under its own name, or under another one in the same directory, since
- * somebody may have exchanged the two. A file of the same content under its name is as good: whoever wrote it
- * loses nothing. False: nowhere. */
-static bool find_ours(int parent, const char *name, const struct op *o, char ret_name[NAME_MAX + 1],
-                      uint64_t *ret_ino)
-{
-        AUTO_NAMES(list);
-        struct node n;
-        *ret_ino = o->ino;
-        (void) snprintf(ret_name, NAME_MAX + 1, "%s", name);
-        if (tree_look(parent, name, &n) == 0 && n.ino == o->ino && n.kind)
-                return true;
-        if (is_same_content(parent, name, &n, false, o)) {
-                *ret_ino = n.ino;
-                return true;
-        }
-        for (size_t i = tree_names(parent, &list) < 0 ? list.n : 0; i < list.n; i++)
-                if (tree_look(parent, list.v[i], &n) == 0 && n.kind && n.ino == o->ino) {
-                        (void) snprintf(ret_name, NAME_MAX + 1, "%s", list.v[i]);
-                        return true;
-                }
-        return false;
-}
-
-/* What a step took and cannot give back, because somebody else's file has the name now, gets a name beside
- * it: nothing is lost. */
-static int keep_beside(const struct journal *j, const struct target *t, const char *slot, int parent,
-                       const char *name)
-{
-        char beside[NAME_MAX + 1];
-        (void) snprintf(beside, sizeof beside, "%.150s.cordon-%.60s", name, j->l->run);
-        return exchange(t->slots, slot, parent, beside, RENAME_NOREPLACE);
-}
-
-static int back_swap(const struct journal *j, const struct op *o, int parent, const char *name)
-{
-        enum { TRIES = 1000, GONE = 50 };
-        const struct target *t = &j->targets[o->door];
-        char slot[32], where[NAME_MAX + 1];
-        struct node in_slot;
-        uint64_t ours;
-        (void) slot_name(o->slot, "", slot);
-        for (unsigned tries = 0, gone = 0; tries < TRIES && gone < GONE; tries++) {
-                if (tree_look(t->slots, slot, &in_slot) < 0)
-                        return -1;
-                if (!in_slot.kind || in_slot.ino == o->ino)
-                        return 0;
-                if (!find_ours(parent, name, o, where, &ours)) {
-                        gone++;
-                        if (exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) == 0)
-                                return 0;
-                        if (errno != EEXIST)
-                                return -1;
-                        continue;
-                }
-                if (exchange(t->slots, slot, parent, where, RENAME_EXCHANGE) < 0) {
-                        if (errno != ENOENT)
-                                return -1;
-                        continue;
-                }
-                if (tree_look(t->slots, slot, &in_slot) == 0 && in_slot.ino == ours)
-                        return 0;
-                /* The names were exchanged between look and step: turned round, and looked again. */
-                (void) exchange(t->slots, slot, parent, where, RENAME_EXCHANGE);
-        }
-        return keep_beside(j, t, slot, parent, name);
-}
-
-/* What we put into a directory of ours was taken out of it before: whatever is in it is somebody's. */
-static bool holds_something(int parent, const char *name)
-{
-        AUTO_NAMES(list);
-        AUTO_FD(dir, tree_dir(parent, name));
-        return dir >= 0 && tree_names(dir, &list) == 0 && list.n > 0;
-}
-
-static int back_put(const struct journal *j, const struct op *o, int parent, const char *name,
-                    const struct node *there)
-{
-        const struct target *t = &j->targets[o->door];
-        char slot[32];
-        struct node taken;
-        if (there->ino != o->ino && !is_same_content(parent, name, there, false, o))
-                return 0;
-        if (there->kind == NODE_DIR && holds_something(parent, name))
-                return 0;
-        if (exchange(parent, name, t->slots, slot_name(o->slot, "", slot), RENAME_NOREPLACE) < 0 ||
-            tree_look(t->slots, slot, &taken) < 0)
-                return -1;
-        if (taken.ino == there->ino || exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) == 0)
-                return 0;
-        return errno == EEXIST ? keep_beside(j, t, slot, parent, name) : -1;
-}
-
-/* Takes one step back. What somebody put there since is left alone, and what was kept for it stays kept. */
-static int backward(struct journal *j, const struct op *o)
-{
-        const struct target *t = &j->targets[o->door];
-        char slot[32], other[32];
-        const char *name;
-        struct node in_slot, there;
-        AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
-        if (parent < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0 ||
-            tree_look(parent, name, &there) < 0)
-                return (errno == ENOENT || errno == ENOTDIR) && o->kind != OP_TAKE && o->kind != OP_SWAP ? 0
-                                                                                                         : -1;
-        switch ((enum op_kind) o->kind) {
-        case OP_PUT:
-                return in_slot.kind ? 0 : back_put(j, o, parent, name, &there);
-        case OP_TAKE:
-                return in_slot.kind ? exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) : 0;
-        case OP_SWAP:
-                return back_swap(j, o, parent, name);
-        case OP_META:
-                (void) meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name, -1);
-                return 0;
-        }
-        return 0;
-}
-
-/* New files that were taken out of the layer go back into it. */
-static int unstage(struct journal *j, const struct op *o)
-{
-        const struct target *t = &j->targets[o->door];
-        struct sides s;
-        struct err none;
-        char slot[32];
-        const char *name;
-        struct node n;
-        if (!o->moved || t->slots < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &n) < 0 ||
-            !n.kind || (o->ino && n.ino != o->ino && !is_same_content(t->slots, slot, &n, true, o)))
-                return 0;
-        if (sides_open(j->l, o->door, &s, &none) < 0)
-                return -1;
-        AUTO_FD(parent, side_upper(&s, o->source, &name));
-        int r = parent < 0 ? -1 : exchange(t->slots, slot, parent, name, RENAME_NOREPLACE);
-        sides_close(&s);
-        return r;
-}
-
-int journal_back(struct journal *j, struct err *e)
-{
-        bool committed = has_mark(j, "commit");
-        for (size_t i = j->n; committed && i-- > 0;) {
-                if (j->targets[j->ops[i].door].slots >= 0 && backward(j, &j->ops[i]) < 0)
-                        return io_failed(e, "taking back", j->ops[i].path);
-                work_step();
-        }
-        for (size_t i = 0; i < j->n; i++) {
-                if (unstage(j, &j->ops[i]) < 0)
-                        return io_failed(e, "taking back", j->ops[i].path);
-                work_step();
-        }
-        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
-                if (j->targets[i].used && syncfs(j->targets[i].fd) < 0)
-                        return io_failed(e, "writing out", j->targets[i].path);
         return 0;
 }
 
@@ -621,10 +361,10 @@ int journal_remove(struct journal *j, struct err *e)
         (void) snprintf(gone, sizeof gone, ".gone-%s", j->name);
         work_step();
         if (remove_inside(j) < 0 || renameat(j->l->dir, j->name, j->l->dir, gone) < 0)
-                return io_failed(e, "removing the journal of", j->l->run);
+                return journal_failed(e, "removing the journal of", j->l->run);
         work_step();
         if (remove_tree(j->l->dir, gone) < 0)
-                return io_failed(e, "removing the journal of", j->l->run);
+                return journal_failed(e, "removing the journal of", j->l->run);
         return 0;
 }
 
@@ -640,7 +380,7 @@ static int bring_home(struct journal *j, size_t door, struct err *e)
         if (remove_tree(j->dir, fresh) < 0 ||
             copy_tree(j->targets[door].fd, there, j->dir, fresh, false) < 0 || syncfs(j->dir) < 0 ||
             renameat(j->dir, fresh, j->dir, home) < 0 || fsync(j->dir) < 0) {
-                (void) io_failed(e, "keeping what was replaced in", j->targets[door].path);
+                (void) journal_failed(e, "keeping what was replaced in", j->targets[door].path);
                 (void) remove_tree(j->dir,
                                    fresh); /* a full disk has no room for the mark of the way back, either */
                 return -1;
@@ -658,7 +398,7 @@ int journal_send_out(struct journal *j, struct err *e)
                 (void) snprintf(home, sizeof home, "slots-%zu", i);
                 if (copy_tree(j->dir, home, j->targets[i].fd, there, false) < 0 ||
                     syncfs(j->targets[i].fd) < 0)
-                        return io_failed(e, "bringing back what was replaced in", j->targets[i].path);
+                        return journal_failed(e, "bringing back what was replaced in", j->targets[i].path);
         }
         return 0;
 }
@@ -692,7 +432,7 @@ int journal_settle(struct journal *j, struct err *e)
                         return -1;
         work_step();
         if (remove_inside(j) < 0)
-                return io_failed(e, "tidying up after", j->name);
+                return journal_failed(e, "tidying up after", j->name);
         return journal_mark(j, "done", e);
 }
 
@@ -710,8 +450,8 @@ static bool any_inside(const struct journal *j)
 /* Everything as before the apply: the tree, the layer, and what is known of its beginning. */
 int journal_take_back(struct journal *j, bool again, struct err *e)
 {
-        bool began =
-                has_mark(j, "journal"); /* else what is kept beside it may not be whole, and is not needed */
+        bool began = journal_has(
+                j, "journal"); /* else what is kept beside it may not be whole, and is not needed */
         if (journal_back(j, e) < 0 || (began && base_restore(j->l, j->dir, e) < 0))
                 return -1;
         if (j->l->state == LAYER_APPLIED) {
@@ -719,7 +459,7 @@ int journal_take_back(struct journal *j, bool again, struct err *e)
                 if (layer_write(j->l, e) < 0)
                         return -1;
         }
-        if (!has_mark(j, "done"))
+        if (!journal_has(j, "done"))
                 journal_tell(j, WORK_TAKEN_BACK);
         else if (again)
                 journal_tell(j, WORK_UNDONE);
@@ -732,7 +472,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         if (!j)
                 return -1;
         int r = 0;
-        if (has_mark(j, "done") && !has_mark(j, "back")) {
+        if (journal_has(j, "done") && !journal_has(j, "back")) {
                 struct err none; /* an undo that was ended before it began */
                 if (any_inside(j) && journal_open_targets(j, false, &none) == 0)
                         (void) remove_inside(j);
@@ -740,7 +480,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         }
         if ((r = journal_open_targets(j, false, e)) < 0)
                 goto out;
-        if (!has_mark(j, "back") && has_mark(j, "commit")) {
+        if (!journal_has(j, "back") && journal_has(j, "commit")) {
                 bool back = false;
                 r = any_inside(j) && is_home(j) ? journal_settle(j, e) : journal_finish(j, &back, e);
                 if (r < 0 && back && (r = journal_mark(j, "back", e)) == 0)
@@ -751,7 +491,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         if (r < 0)
                 (void) err_in(e, "an apply of %s was interrupted and cannot be finished", l->run);
 landed:
-        if (r == 0 && has_mark(j, "done") && !has_mark(j, "told")) {
+        if (r == 0 && journal_has(j, "done") && !journal_has(j, "told")) {
                 journal_tell(j, WORK_LANDED);
                 journal_told(j);
         }
@@ -764,10 +504,10 @@ int journal_recover(struct layer *l, struct err *e)
 {
         AUTO_NAMES(list);
         if (tree_names(l->dir, &list) < 0)
-                return io_failed(e, "listing", l->run);
+                return journal_failed(e, "listing", l->run);
         for (size_t i = 0; i < list.n; i++) {
                 if (strncmp(list.v[i], ".gone-", 6) == 0 && remove_tree(l->dir, list.v[i]) < 0)
-                        return io_failed(e, "removing", list.v[i]);
+                        return journal_failed(e, "removing", list.v[i]);
                 if (strncmp(list.v[i], "apply-", 6) == 0 && recover_one(l, list.v[i], e) < 0)
                         return -1;
         }
@@ -779,7 +519,7 @@ struct journal *journal_newest(struct layer *l, const char *mark, struct err *e)
         AUTO_NAMES(list);
         unsigned long best = 0;
         if (tree_names(l->dir, &list) < 0) {
-                (void) io_failed(e, "listing", l->run);
+                (void) journal_failed(e, "listing", l->run);
                 return NULL;
         }
         for (size_t i = 0; i < list.n; i++) {
