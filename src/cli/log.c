@@ -34,11 +34,18 @@ static int set_follow(void *ctx, const char *value)
         return 0;
 }
 
+static int set_once(const char **field, const char *name, const char *value)
+{
+        if (*field)
+                return cli_usage("--%s is given twice; one question has one", name), -1;
+        *field = value;
+        return 0;
+}
+
 #define TEXT_SETTER(name, field)                                                                             \
         static int set_##name(void *ctx, const char *value)                                                  \
         {                                                                                                    \
-                ((struct log *) ctx)->field = value;                                                         \
-                return 0;                                                                                    \
+                return set_once(&((struct log *) ctx)->field, #name, value);                                 \
         }
 TEXT_SETTER(box, filter.box)
 TEXT_SETTER(run, filter.run)

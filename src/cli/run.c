@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/run.c - `cordon run`: options, terminal, signals, detaching, and what is said at the end. */
 #include "base/buf.h"
+#include "base/str.h"
 #include "cli/cli.h"
 #include "cli/handles.h"
 
@@ -87,9 +88,13 @@ static int set_in_from(void *ctx, const char *value)
 
 static int set_cwd(void *ctx, const char *value)
 {
-        if (value[0] != '/')
-                return cli_usage("--cwd takes an absolute path, as the box sees it"), -1;
-        ((struct run *) ctx)->cwd = value;
+        static char clean[PATH_MAX];
+        char here[PATH_MAX] = "/"; /* a relative one is meant from here, as in doors */
+        if (value[0] != '/' && !getcwd(here, sizeof here))
+                return cli_usage("--cwd %s: the directory that it starts from is gone", value), -1;
+        if (!path_join(here, value, clean, sizeof clean))
+                return cli_usage("--cwd: the path is too long"), -1;
+        ((struct run *) ctx)->cwd = clean;
         return 0;
 }
 

@@ -57,7 +57,8 @@ print(*n)" </dev/null' "$CORDON" | tail -n 1)" "0 1 2"
         is "$who: a door elsewhere is not it" "$(cd /opt && box --read "$T/here" -- pwd)" /home/box
         is "$who: --cwd" "$(box --cwd /usr/bin -- pwd)" /usr/bin
         is "$who: --cwd that the box does not see gives 125" "$(box --cwd "$T/here" -- true >/dev/null; echo $?)" 125
-        is "$who: --cwd that is relative gives 125" "$(box --cwd here -- true >/dev/null; echo $?)" 125
+        is "$who: --cwd that is relative is meant from here, and seen no more for it" "$(box --cwd here -- true >/dev/null; echo $?)" 125
+        is "$who: with a door it is entered" "$(cd "$T" && box --read "$T/here" --cwd ./x/../here -- pwd)" "$T/here"
         # CVE-2024-21626: a descriptor that the walls still hold must not become the directory.
         entered=""
         i=0
