@@ -12,7 +12,7 @@ fi
 before=$(orphans)
 # try CALL WHEN ERROR: judges one start, in the files of its lane; prints one word, or what is wrong
 try() {
-        out=$(timeout -k 1 9 strace -f -qq -o /dev/null -e trace="$1" -e inject="$1:error=$3:when=$2" \
+        out=$(CORDON_STATE=$T/state.$lane timeout -k 1 9 strace -f -qq -o /dev/null -e trace="$1" -e inject="$1:error=$3:when=$2" \
                 "$CORDON" run -q --status-fd 3 --wall namespace -- /bin/echo RAN 3>"$T/status.$lane" 2>"$T/err.$lane" </dev/null)
         code=$?
         case $code:$out in
@@ -36,7 +36,8 @@ done >"$T/cases"
 for call in clone3 fsmount mkdirat openat2; do
         echo "$call 1 ENOSPC"
 done >>"$T/cases"
-# Six lanes: strace waits for the ledger's sealer, which stays two seconds after each start.
+# Six lanes: strace waits for the ledger's sealer, which stays two seconds after each start. Each has a ledger of its own:
+# a sealer that others keep busy would stay longer.
 for lane in 0 1 2 3 4 5; do
         awk "NR % 6 == $lane" "$T/cases" | while read -r call when error; do try "$call" "$when" "$error"; done >"$T/said.$lane" &
 done
