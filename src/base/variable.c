@@ -10,6 +10,9 @@
 /* Words of everyday names that have one of the parts below in them; taken out first. */
 static const char *const harmless[] = { "AUTHOR", "KEYBOARD", "KEYMAP", "KEYCODE", "MONKEY" };
 
+/* But these, in which one of the words above stands. */
+static const char *const sure[] = { "AUTHORIZ", "AUTHORIS" };
+
 static const char *const parts[] = { "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL",
                                      "AUTH",  "KEY",    "JWT",   "PRIVATE" };
 
@@ -33,6 +36,9 @@ bool variable_looks_secret(const char *name, size_t len)
         up[n] = '\0';
         for (size_t i = 0; i < COUNT(whole); i++)
                 if (strcmp(up, whole[i]) == 0)
+                        return true;
+        for (size_t i = 0; i < COUNT(sure); i++)
+                if (strstr(up, sure[i]))
                         return true;
         for (size_t i = 0; i < COUNT(harmless); i++)
                 take_out(up, harmless[i]);

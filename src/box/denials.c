@@ -253,8 +253,11 @@ static void note_hidden(struct box *b, const struct wall_denial *d)
         (void) snprintf(n.what, sizeof n.what, "read %s", str_inert(span_str(path), shown, sizeof shown));
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
                          sizeof n.program);
-        if (strcmp(shown, path) == 0)
-                (void) snprintf(n.permit, sizeof n.permit, "read %s", shown);
+        AUTO_BUF(line);
+        buf_puts(&line, "read ");
+        policy_put_token(&line, path); /* a name with a blank in it is one path, not two */
+        if (strcmp(shown, path) == 0 && !line.failed && line.n < sizeof n.permit)
+                (void) snprintf(n.permit, sizeof n.permit, "%s", buf_str(&line));
         if (!add_up(&b->r, &n))
                 keeper_add_denial(b, &n);
 }

@@ -106,7 +106,10 @@ void keeper_add_denial(struct box *b, const struct box_denial *n);
 void keeper_command_name(const struct box *b, char *ret, size_t cap);
 /* named.c: at the end of a run that failed */
 void keeper_note_named(struct box *b);
-/* used.c: which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */
+/* used.c: where a path of the payload's leads on the host, in one walk, and a descriptor (O_PATH) of what is
+ * there: nothing is opened. -1: nothing. */
+int keeper_find(const char *path, char *ret_real, size_t cap);
+/* Which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */
 bool *keeper_doors_used(const struct box *b);
 /* broker.c: nothing happens for a box without `net` doors */
 int broker_start(struct box *b, struct err *e);

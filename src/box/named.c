@@ -55,9 +55,11 @@ static bool tell(struct box *b, char *path)
         AUTO_BUF(line);
         if (d.answer != ANSWER_ALLOW)
                 policy_smallest_line(&f, &d, &line);
-        else if (!strpbrk(path, " \t\"'#"))
-                buf_printf(&line, "read %s", path); /* the box may read its own, but that is another */
-        if (strcmp(shown, path) == 0 && !line.failed)
+        else { /* the box may read its own, but that is another */
+                buf_puts(&line, "read ");
+                policy_put_token(&line, path);
+        }
+        if (strcmp(shown, path) == 0 && !line.failed && line.n < sizeof n.permit)
                 (void) snprintf(n.permit, sizeof n.permit, "%s", buf_str(&line));
         keeper_add_denial(b, &n);
         return true;

@@ -136,7 +136,8 @@ static bool find_origin(const struct box *b, const char *path, char ret_id[LEDGE
 {
         char real[PATH_MAX];
         ret_id[0] = '\0';
-        if (!realpath(path, real))
+        AUTO_FD(at, keeper_find(path, real, sizeof real));
+        if (at < 0)
                 return false;
         struct effect f = { .kind = EFFECT_READ, .path = real };
         struct decision d = policy_decide(b->c.policy, &f);

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { SEEN_MOST = 4000 /* the supervisor tells of some more than that, and no further */ };
 
@@ -28,10 +30,25 @@ static void mark(const struct marks *m, enum effect_kind kind, char *path)
                 m->used[d.door - m->doors] = true;
 }
 
+/* Not realpath(), which begins anew for each directory: the payload names thousands of paths, as deep as it
+ * likes. */
+int keeper_find(const char *path, char *ret_real, size_t cap)
+{
+        char name[32];
+        AUTO_FD(at, open(path, O_PATH | O_CLOEXEC));
+        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", at);
+        ssize_t n = at < 0 ? -1 : readlink(name, ret_real, cap);
+        if (n <= 0 || (size_t) n >= cap)
+                return -1;
+        ret_real[n] = '\0';
+        return TAKE_FD(at);
+}
+
 static void mark_path(const struct marks *m, enum effect_kind kind, char *path)
 {
         char real[PATH_MAX];
-        char *names[] = { path, realpath(path, real) && strcmp(real, path) != 0 ? real : NULL };
+        AUTO_FD(at, keeper_find(path, real, sizeof real));
+        char *names[] = { path, at >= 0 && strcmp(real, path) != 0 ? real : NULL };
         for (size_t i = 0; i < sizeof names / sizeof *names && names[i]; i++) {
                 mark(m, kind, names[i]);
                 if (kind == EFFECT_RUN)
@@ -39,11 +56,26 @@ static void mark_path(const struct marks *m, enum effect_kind kind, char *path)
         }
 }
 
+/* SAFETY: the path is the payload's word, and a link of its making may lead anywhere by now: to a device that
+ * does something when it is opened, to a pipe that somebody waits at. Only a file that a door lets run is. */
+static int open_program(const struct marks *m, const char *path)
+{
+        char real[PATH_MAX], name[32];
+        struct stat st;
+        struct effect f = { .kind = EFFECT_RUN, .path = real };
+        AUTO_FD(at, keeper_find(path, real, sizeof real));
+        if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) ||
+            policy_decide(m->b->c.policy, &f).answer != ANSWER_ALLOW)
+                return -1;
+        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", at);
+        return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 /* The kernel starts a script's interpreter by itself; nobody's call names it. */
 static void mark_interpreter(const struct marks *m, const char *path)
 {
         char line[256];
-        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+        AUTO_FD(fd, open_program(m, path));
         ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
         if (n < 3 || line[0] != '#' || line[1] != '!')
                 return;

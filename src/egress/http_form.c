@@ -41,9 +41,12 @@ struct http_form {
 
 /* ---- names and values ---- */
 
+/* Brackets are left out: `[_method]` and `_method]` are `_method` to some. */
 static void name_add(struct form_name *m, uint8_t c)
 {
         static const char word[] = "method";
+        if (c == '[' || c == ']')
+                return;
         c = c == ' ' || c == '.' || c == '+' ? '_' : c >= 'A' && c <= 'Z' ? c | 0x20 : c;
         if (m->n == 0 && c == '_')
                 m->begun = true;
@@ -215,8 +218,9 @@ static bool starts_with_word(const char *line, size_t n, const char *word)
 }
 
 /* One value, plain or quoted, behind `at`. */
-static size_t read_name(const char *line, size_t n, size_t at, bool extended, struct form_name *name)
+static bool names_method(const char *line, size_t n, size_t at, bool extended)
 {
+        struct form_name name = { 0 };
         bool quoted = at < n && line[at] == '"';
         unsigned ticks = extended ? 0 : 2; /* UTF-8'en'name */
         for (at += quoted; at < n; at++) {
@@ -231,13 +235,14 @@ static size_t read_name(const char *line, size_t n, size_t at, bool extended, st
                 }
                 int high = c == '%' && at + 2 < n ? hex((uint8_t) line[at + 1]) : -1;
                 int low = high >= 0 ? hex((uint8_t) line[at + 2]) : -1;
-                name_add(name, low >= 0 ? (uint8_t) (high << 4 | low) : c);
+                name_add(&name, low >= 0 ? (uint8_t) (high << 4 | low) : c);
                 at += low >= 0 ? 2 : 0;
         }
-        return at;
+        return name_is_method(&name);
 }
 
-/* Any parameter that is a name: which of two counts, servers do not agree on. */
+/* Any parameter that is a name, also one that stands in the quotes of another: which of two counts, and where
+ * quotes end, servers do not agree on. A name in pieces (name*0=) is none that could be judged. */
 static void read_disposition(struct http_form *f)
 {
         size_t n = f->line_n;
@@ -248,6 +253,8 @@ static void read_disposition(struct http_form *f)
                 size_t i = at + 4;
                 bool extended = i < n && f->line[i] == '*';
                 i += extended;
+                if (extended && i < n && f->line[i] >= '0' && f->line[i] <= '9')
+                        f->is_method = f->too_long = true;
                 while (i < n && (f->line[i] == ' ' || f->line[i] == '\t'))
                         i++;
                 if (i == n || f->line[i] != '=')
@@ -255,9 +262,7 @@ static void read_disposition(struct http_form *f)
                 i++;
                 while (i < n && (f->line[i] == ' ' || f->line[i] == '\t'))
                         i++;
-                struct form_name name = { 0 };
-                at = read_name(f->line, n, i, extended, &name);
-                f->is_method = f->is_method || name_is_method(&name);
+                f->is_method = f->is_method || names_method(f->line, n, i, extended);
         }
 }
 
@@ -280,9 +285,10 @@ static bool line_end(struct http_form *f, const struct form_judge *j)
         } else if (f->in_head && f->line_n == 0) {
                 f->in_head = false;
         } else if (f->in_head) {
-                if (f->line[0] != ' ' && f->line[0] != '\t')
+                bool folded = f->line[0] == ' ' || f->line[0] == '\t';
+                if (!folded)
                         f->disposition = starts_with_word(f->line, f->line_n, "content-disposition");
-                good = !(f->disposition && cut);
+                good = !(f->disposition && (cut || folded)); /* `name=` on one line, its value on the next */
                 if (f->disposition)
                         read_disposition(f);
         } else if (f->is_method) {
@@ -330,33 +336,72 @@ static struct span trimmed(struct span s)
         return s;
 }
 
-static bool ends_in(struct span s, const char *word)
+/* Where the header says `word` for the first time from `at` on; type.n: nowhere. */
+static size_t find_word(struct span type, size_t at, const char *word)
 {
         size_t k = strlen(word);
-        return s.n >= k && strncasecmp((const char *) s.p + s.n - k, word, k) == 0;
+        for (; at + k <= type.n; at++)
+                if (strncasecmp((const char *) type.p + at, word, k) == 0)
+                        return at;
+        return type.n;
 }
 
-static enum form_kind kind_of(struct span type)
+static bool says(struct span type, const char *word) { return find_word(type, 0, word) < type.n; }
+
+/* What it is without its parameters; PHP ends it at a comma or a space, too. */
+static enum form_kind kind_by_name(struct span type)
 {
+        type = trimmed(type);
         size_t n = 0;
-        while (n < type.n && type.p[n] != ';')
+        while (n < type.n && !strchr(";, \t", type.p[n]))
                 n++;
-        struct span t = trimmed(span_of(type.p, n));
+        struct span t = span_of(type.p, n);
         if (t.n == 0 || http_name_is(t, "application/x-www-form-urlencoded"))
                 return FORM_ESCAPED; /* without a type some take it for a form */
-        if (t.n > 10 && strncasecmp((const char *) t.p, "multipart/", 10) == 0)
-                return FORM_PARTS;
-        return ends_in(t, "/json") || ends_in(t, "+json") ? FORM_JSON : FORM_NONE;
+        return find_word(t, 0, "multipart/") == 0 ? FORM_PARTS : FORM_NONE;
 }
 
-/* boundary=x or boundary="x" */
+/* "/json" or "+json" anywhere is enough for some; then it is nothing else for anybody, or it is refused. */
+static int kind_of(struct span type, enum form_kind *ret)
+{
+        bool json = says(type, "/json") || says(type, "+json");
+        *ret = kind_by_name(type);
+        if (json && *ret != FORM_NONE)
+                return -1;
+        *ret = json ? FORM_JSON : *ret;
+        return 0;
+}
+
+/* Is each character of "_method" one byte of its own value in it? Elsewhere (UTF-16, EBCDIC) it looks like
+ * anything. */
+static bool is_plain_charset(struct span type)
+{
+        static const char *const plain[] = { "utf-8", "utf8", "us-ascii", "iso-8859-1", "windows-1252" };
+        size_t at = find_word(type, 0, "charset");
+        if (at == type.n)
+                return true;
+        if (find_word(type, at + 1, "charset") < type.n)
+                return false;
+        for (at += strlen("charset"); at < type.n && strchr("= \t\"", type.p[at]);)
+                at++;
+        size_t n = 0;
+        while (at + n < type.n && !strchr("; \t\",", type.p[at + n]))
+                n++;
+        for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+                if (n == strlen(plain[i]) && strncasecmp((const char *) type.p + at, plain[i], n) == 0)
+                        return true;
+        return false;
+}
+
+/* boundary=x or boundary="x", once: of two, servers take the one or the other. */
 static bool read_boundary(struct http_form *f, struct span type)
 {
         static const char word[] = "boundary=";
-        size_t at = 0, k = sizeof word - 1;
-        while (at + k < type.n && strncasecmp((const char *) type.p + at, word, k) != 0)
-                at++;
-        at += k;
+        size_t at = find_word(type, 0, word);
+        if (at == type.n || at == 0 || !strchr("; \t", type.p[at - 1]) || memchr(type.p, '\\', type.n) ||
+            find_word(type, 0, "boundary") != at || find_word(type, at + 1, "boundary") < type.n)
+                return false;
+        at += sizeof word - 1;
         bool quoted = at < type.n && type.p[at] == '"';
         for (at += quoted; at < type.n && f->boundary_n < sizeof f->boundary; at++) {
                 uint8_t c = type.p[at];
@@ -370,19 +415,23 @@ static bool read_boundary(struct http_form *f, struct span type)
 int form_new(const struct http_head *h, struct http_form **ret, const char **ret_why)
 {
         const struct http_field *t = http_field_find(h, "content-type", NULL);
-        enum form_kind kind = kind_of(t ? t->value : (struct span){ 0 });
+        struct span type = t ? t->value : (struct span){ 0 };
+        enum form_kind kind;
         *ret_why = "the request says twice what its body is";
-        if (t && http_field_find(h, "content-type", t))
+        if ((t && http_field_find(h, "content-type", t)) || kind_of(type, &kind) < 0)
                 return -1;
         if (kind == FORM_NONE)
                 return 0;
+        *ret_why = "the body is a form in a character set that is not looked into";
+        if (!is_plain_charset(type))
+                return -1;
         struct http_form *f = calloc(1, sizeof *f);
         *ret_why = "no memory for the body's form";
         if (!f)
                 return -1;
         f->kind = kind;
         *ret_why = "the body is in parts, and does not say where they end";
-        if (kind == FORM_PARTS && !read_boundary(f, t->value)) {
+        if (kind == FORM_PARTS && !read_boundary(f, type)) {
                 free(f);
                 return -1;
         }

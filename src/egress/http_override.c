@@ -43,20 +43,25 @@ static uint8_t name_byte(struct span q, size_t *at)
         return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 }
 
-/* "_method", however it is spelled: more '_' before it are spaces that PHP leaves out. */
+/* "_method", however it is spelled: more '_' before it are spaces that PHP leaves out, brackets are left out
+ * by parsers of nested names. */
 static bool param_names_method(struct span param)
 {
         static const char word[] = "method";
-        size_t at = 0, n = 0;
+        size_t n = 0;
         bool begun = false;
-        while (at < param.n && param.p[at] != '=' && n < sizeof word - 1) {
+        for (size_t at = 0; at < param.n && param.p[at] != '=';) {
                 uint8_t c = name_byte(param, &at);
+                if (c == '[' || c == ']')
+                        continue;
                 if (n == 0 && c == '_')
                         begun = true;
-                else if (c != (uint8_t) word[n++])
+                else if (n == sizeof word - 1 || c != (uint8_t) word[n])
                         return false;
+                else
+                        n++;
         }
-        return begun && n == sizeof word - 1 && (at == param.n || param.p[at] == '=');
+        return begun && n == sizeof word - 1;
 }
 
 /* As frameworks read it from any request: _method=DELETE. */

@@ -124,6 +124,9 @@ static int open_entry(struct work *w, const char *name, struct vault_meta *m, st
                 return err_hint(e, "cordon vault rm %s, then add it again", name);
         }
         w->length = box - SEAL_NONCE - SEAL_TAG;
+        /* What was read before may have been another file: only these bytes opened the secret. */
+        if (vault_meta_parse(span_of(w->entry, head), m, e) < 0 || strcmp(m->name, name) != 0)
+                return err_set(e, ERR_IO, 0, "the entry of the credential %s is damaged", name);
         return 0;
 }
 

@@ -124,6 +124,13 @@ status --observe all -- cat "$T/hidden"
 is "with all observed, what the private /tmp hides is told" "$(of read '[.path, .program, .layer, .permit] | join(" ")')" "$T/hidden cat mount read $T/hidden"
 status --observe all -- sh -c "mkdir -p $T && echo own >$T/hidden && cat $T/hidden; false"
 is "but not what the box made there itself" "$(jq -r '[.denials[] | select(.path == "'"$T/hidden"'")] | length' "$T/status")" 0
+mkdir "$T/two " && echo hidden >"$T/two /etc" && echo hidden >"$T/odd?" && chmod a+rx "$T/two " && chmod a+r "$T/two /etc" "$T/odd?"
+for name in "two /etc" "odd?"; do
+        for mode in all denials; do
+                status --observe $mode -- cat "$T/$name"
+                is "--observe $mode: the line for \"$name\" opens one path, and that one" "$(jq -r '[.denials[] | select(.path == "'"$T/$name"'") | .permit] | join(" ")' "$T/status")" "read \"$T/$name\""
+        done
+done
 
 # The block at the end.
 out=$("$CORDON" run -n -- cat "$H/host/key" 2>&1)

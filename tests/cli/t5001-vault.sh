@@ -185,6 +185,26 @@ is "the next one works" "$?" 0
 ok "and has its entry there" test -n "$(find "$T"/state-user/vault "$T"/state2/vault -name 'c.slow' 2>/dev/null)"
 is "and leaves nothing half-written" "$(find "$T"/state-user/vault "$T"/state2/vault -name '.*' -type f 2>/dev/null)" ""
 
+# ---- a binding that is another one by the time the secret opens ----
+if [ -x "$CORDON_LIBEXEC/cordon-egress" ]; then
+        bound() { env CORDON_STATE="$T/state-bound" XDG_CONFIG_HOME="$T/config-bound" timeout 30 "$CORDON" "$@"; }
+        printf %s "$secret" | bound vault add narrow --for 'https://web.test/repos/** GET'
+        door='https://web.test/** GET with narrow'
+        e=$T/state-bound/vault/c.narrow
+        bound run -q --stage live --net "$door" -- echo ran >"$T/out" 2>"$T/err"
+        is "what it is for binds" "$? $(cat "$T/out") $(grep -c 'is not for this door' "$T/err")" "125  1"
+        mv "$e" "$T/good" && mkfifo -m 600 "$e"
+        sed '1s/"for":\[[^]]*\]/"for":[]/' "$T/good" >"$T/forged"
+        (timeout 20 cat "$T/forged" >"$e"; sleep 1; timeout 20 cat "$T/good" >"$e") &
+        writer=$!
+        bound run -q --stage live --net "$door" -- echo ran >"$T/out" 2>"$T/err"
+        is "and what counts is what the secret is sealed with, not what was read before" "$? $(cat "$T/out") $(grep -c 'is not for this door' "$T/err")" "125  1"
+        wait "$writer"
+        rm "$e" && mv "$T/good" "$e"
+else
+        skip "what it is for binds" "cordon-egress is not built here"
+fi
+
 # ---- as an ordinary user ----
 if [ "$(id -u)" -eq 0 ]; then
         has "an ordinary user has a vault of their own" "$(as_user "$T/cordon" vault list)" "slow"

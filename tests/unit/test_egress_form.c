@@ -63,6 +63,21 @@ static const struct {
         { form, "_method=nonsense", false },
         { NULL, "_method=DELETE", false }, /* no type: some take it for a form */
         { "application/x-www-form-urlencoded; charset=utf-8", "_method=DELETE", false },
+        { form, "[_method]=DELETE", false }, /* brackets that a parser of nested names leaves out */
+        { form, "_method]=DELETE", false },
+        { form, "_method[]=DELETE", false },
+        { form, "%5B_method%5D=DELETE", false },
+        { "application/x-www-form-urlencoded, text/plain", "_method=DELETE",
+          false }, /* to PHP it ends there */
+        { "application/x-www-form-urlencoded text/plain", "_method=DELETE", false },
+        { "application/x-www-form-urlencoded; charset=ibm037", "a=b", false }, /* bytes that are no ASCII */
+        { "application/x-www-form-urlencoded; charset=utf-8; charset=utf-16", "a=b", false },
+        { "application/json; charset=utf-16", "{}", false },
+        { "application/x-www-form-urlencoded; a=/json", "{\"_method\":\"DELETE\"}", false },
+        { "text/plain; a=/json", "{\"_method\":\"DELETE\"}", false },
+        { "application/json, text/plain", "{\"_method\":\"DELETE\"}", false },
+        { "application/x-www-form-urlencoded; charset=\"UTF-8\"", "a=b", true },
+        { "text/plain; charset=utf-16", "a=b", true },
         { form, "_method=PATCH", true }, /* the door permits it */
         { form, "_method=post", true },
         { form, "_method=", true },
@@ -70,7 +85,7 @@ static const struct {
         { form, "method=DELETE", true },
         { form, "x_method=DELETE", true },
         { form, "_methods=DELETE", true },
-        { form, "_method[]=DELETE", true },
+        { form, "_methods[]=DELETE", true },
         { form, "a=_method%3dDELETE", true },
         { form, "a=_method=DELETE", true },
         { form, "text=the+_method+is+DELETE", true },
@@ -105,6 +120,14 @@ static const struct {
           false },
         { quoted, "--x Y\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--x Y--\r\n", false },
         { "multipart/form-data", PART(NAME("\"a\""), "x"), false }, /* where do they end? */
+        { "multipart/form-data; boundary=other; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
+        { "multipart/form-data; xboundary=other; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
+        { "multipart/form-data; xboundary=xYz", PART(NAME("\"a\""), "x"), false },
+        { "multipart/form-data; boundary=\"x\\Yz\"", PART(NAME("\"_method\""), "DELETE"), false },
+        { parts, PART("Content-Disposition: form-data; a=\"; name=\"; name=\"_method\"", "DELETE"), false },
+        { parts, PART("Content-Disposition: form-data; name=\r\n \"_method\"", "DELETE"), false },
+        { parts, PART("Content-Disposition: form-data; name*0=_met; name*1=hod", "DELETE"), false },
+        { parts, PART(NAME("\"[_method]\""), "DELETE"), false },
         { parts, PART(NAME("\"_method\""), "PATCH"), true },
         { parts, PART(NAME("\"a\"; filename=\"_method\""), "DELETE"), true },
         { parts, PART(NAME("\"file\""), "name=\"_method\"\r\n\r\nDELETE"), true }, /* the text of a file */
