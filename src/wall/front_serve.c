@@ -219,45 +219,42 @@ struct listed {
 };
 
 /* Adds one entry with all that a look-up of it would bring; false: it does not fit. */
-static bool put_entry(struct listed *l, const struct fuse_entry_out *e, struct fuse_dirent d,
-                      const char *name)
+static bool put_entry(struct listed *l, const struct fuse_entry_out *e, uint64_t off, const char *name,
+                      uint32_t len)
 {
-        size_t whole = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET_DIRENTPLUS + d.namelen);
+        size_t whole = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET_DIRENTPLUS + len);
+        struct fuse_dirent d = {
+                .ino = e->attr.ino, .off = off, .namelen = len, .type = IFTODT(e->attr.mode)
+        };
         if (whole > l->room - l->n)
                 return false;
         char *at = l->out + l->n;
         memset(at, 0, whole);
         memcpy(at, e, sizeof *e);
         memcpy(at + offsetof(struct fuse_direntplus, dirent), &d, FUSE_NAME_OFFSET);
-        memcpy(at + FUSE_NAME_OFFSET_DIRENTPLUS, name, d.namelen);
+        memcpy(at + FUSE_NAME_OFFSET_DIRENTPLUS, name, len);
         l->n += whole;
         return true;
 }
 
 static void say_list(struct observer *o, const struct request *r)
 {
-        static const struct fuse_entry_out nothing; /* "." and ".." are not looked up */
         char out[BUFFER / 2];
         struct fuse_read_in in = range_of(r);
         struct listed l = { .out = out, .room = in.size };
         const struct front_tree *t = &o->f->tree;
         uint32_t dir = node_of(o->f, r);
         uint64_t off = 0;
+        struct fuse_entry_out dots = { .attr = { .ino = dir,
+                                                 .mode = S_IFDIR } }; /* no node: never looked up */
         for (; off < 2; off++)
                 if (off >= in.offset)
-                        (void) put_entry(
-                                &l, &nothing,
-                                (struct fuse_dirent){
-                                        .ino = dir, .off = off + 1, .namelen = off ? 2 : 1, .type = DT_DIR },
-                                "..");
+                        (void) put_entry(&l, &dots, off + 1, "..", off ? 2 : 1);
         for (uint32_t i = dir ? t->node[dir].child : 0; i; i = t->node[i].next) {
                 if (t->node[i].ours || off++ < in.offset)
                         continue;
                 struct fuse_entry_out e = entry_of(o->f, i);
-                struct fuse_dirent d = {
-                        .ino = i, .off = off, .namelen = t->node[i].name_len, .type = IFTODT(t->node[i].mode)
-                };
-                if (!put_entry(&l, &e, d, t->node[i].name))
+                if (!put_entry(&l, &e, off, t->node[i].name, t->node[i].name_len))
                         break;
         }
         reply(o->f, r, 0, out, l.n);
