@@ -22,7 +22,7 @@ tar -cf in.tar in.csv in.json
 printf '%s\n' '%PDF-1.4' '1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj' '2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj' \
         '3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj' \
         '4 0 obj<</Length 46>>stream' 'BT /F 18 Tf 20 40 Td (words of a page) Tj ET  ' 'endstream endobj' \
-        '5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj' 'trailer<</Root 1 0 R>>' '%%EOF' >in.pdf
+        '5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj' 'trailer<</Size 6/Root 1 0 R>>' '%%EOF' >in.pdf
 ! command -v sqlite3 >/dev/null || sqlite3 in.db 'create table t(x)'
 git init -q . && git -c user.name=x -c user.email=x@x.example commit -q --allow-empty -m first
 echo TOKEN=canary >.env
