@@ -31,6 +31,7 @@ struct http_form {
         bool object, expects_key, in_key, in_string, escaped;
         unsigned unicode_left, unicode;
         bool in_head, disposition; /* parts */
+        bool no_object;            /* parts of a kind that says JSON: what follows must not begin as that */
         unsigned value_lines;
         char boundary[BOUNDARY_MAX];
         size_t boundary_n;
@@ -314,13 +315,21 @@ static bool parts_byte(struct http_form *f, uint8_t c, const struct form_judge *
 
 /* ---- the body ---- */
 
+static bool begins_as_object(struct http_form *f, uint8_t c)
+{
+        if (!f->no_object || strchr(" \t\r\n", c))
+                return false;
+        f->no_object = false;
+        return c == '{';
+}
+
 bool form_pass(struct http_form *f, struct span data, bool end, const struct form_judge *j)
 {
         static bool (*const byte[])(struct http_form *, uint8_t, const struct form_judge *) = {
                 [FORM_ESCAPED] = escaped_byte, [FORM_JSON] = json_byte, [FORM_PARTS] = parts_byte
         };
         for (size_t i = 0; i < data.n; i++)
-                if (!byte[f->kind](f, data.p[i], j))
+                if (begins_as_object(f, data.p[i]) || !byte[f->kind](f, data.p[i], j))
                         return false;
         if (!end || f->kind == FORM_JSON)
                 return true;
@@ -361,14 +370,15 @@ static enum form_kind kind_by_name(struct span type)
         return find_word(t, 0, "multipart/") == 0 ? FORM_PARTS : FORM_NONE;
 }
 
-/* "/json" or "+json" anywhere is enough for some; then it is nothing else for anybody, or it is refused. */
+/* "/json" or "+json" anywhere is enough for some; then it is no form for anybody, or it is refused. */
+static bool says_json(struct span type) { return says(type, "/json") || says(type, "+json"); }
+
 static int kind_of(struct span type, enum form_kind *ret)
 {
-        bool json = says(type, "/json") || says(type, "+json");
         *ret = kind_by_name(type);
-        if (json && *ret != FORM_NONE)
+        if (says_json(type) && *ret == FORM_ESCAPED)
                 return -1;
-        *ret = json ? FORM_JSON : *ret;
+        *ret = says_json(type) && *ret == FORM_NONE ? FORM_JSON : *ret;
         return 0;
 }
 
@@ -430,6 +440,7 @@ int form_new(const struct http_head *h, struct http_form **ret, const char **ret
         if (!f)
                 return -1;
         f->kind = kind;
+        f->no_object = kind == FORM_PARTS && says_json(type);
         *ret_why = "the body is in parts, and does not say where they end";
         if (kind == FORM_PARTS && !read_boundary(f, type)) {
                 free(f);

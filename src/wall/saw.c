@@ -170,9 +170,10 @@ static bool read_path(int proc, uint32_t task, const struct seccomp_data *d, str
         bool read = at.how == CONNECTS
                             ? read_address(task, d->args[at.path], d->args[at.path + 1], text, sizeof text)
                             : read_text(task, d->args[at.path], text, sizeof text);
-        if (!read || text[0] == '\0')
-                return false;
         int32_t dirfd = at.dir < 0 ? AT_FDCWD : (int32_t) d->args[at.dir];
+        bool by_fd = at.how == RUNS && dirfd >= 0; /* without a path: the descriptor itself is run */
+        if (!read || (text[0] == '\0' && !by_fd))
+                return false;
         if (text[0] != '/' && !read_start(proc, task, dirfd, start, sizeof start))
                 return false;
         char whole[8192];

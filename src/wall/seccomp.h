@@ -76,6 +76,8 @@ enum seccomp_rule {
         RULE_FCNTL,       /* not F_SETLEASE, F_NOTIFY, F_SETDELEG; else EINVAL */
         RULE_MADVISE,     /* not MADV_MERGEABLE, MADV_HWPOISON, MADV_SOFT_OFFLINE; else EINVAL */
         RULE_SECCOMP,     /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, told */
+        RULE_EXECVEAT,    /* allowed; shown with `watch`, but from AT_FDCWD: so the payload itself is started,
+                             when nobody can answer yet */
         SECCOMP_RULE__COUNT
 };
 

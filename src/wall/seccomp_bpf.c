@@ -269,6 +269,9 @@ static const struct values fcntl_refused[] = { { 16, 16 }, { 1024, 1024 }, { 102
 /* MADV_MERGEABLE shows what strangers hold in memory; MADV_HWPOISON and MADV_SOFT_OFFLINE take pages away. */
 static const struct values madvise_refused[] = { { 12, 12 }, { 100, 101 } };
 
+/* AT_FDCWD: whoever has a path for that takes execve. */
+static const struct values execveat_unshown[] = { { (uint32_t) -100, (uint32_t) -100 } };
+
 static const struct values types_inet[] = { { 1, 2 } };             /* stream, datagram */
 static const struct values types_unix[] = { { 1, 2 }, { 5, 5 } };   /* and seqpacket */
 static const struct values types_paired[] = { { 1, 1 }, { 5, 5 } }; /* no address can be given to these */
@@ -405,6 +408,7 @@ static const struct form {
         [RULE_FCNTL] = LIST(1, fcntl_refused, GO_EINVAL, GO_ALLOW),
         [RULE_MADVISE] = LIST(2, madvise_refused, GO_EINVAL, GO_ALLOW),
         [RULE_SECCOMP] = BITS(1, NEW_LISTENER),
+        [RULE_EXECVEAT] = LIST(0, execveat_unshown, GO_ALLOW, GO_WATCH),
 #undef LIST
 #undef BITS
 #undef FUNCTION
@@ -478,6 +482,8 @@ bool seccomp_lets_through(const struct seccomp_data *d)
                 return false;
         if (row->rule == RULE_RENAME)
                 return !(d->args[4] & WHITEOUT);
+        if (row->rule == RULE_EXECVEAT)
+                return true;
         unsigned flags = row->rule == RULE_OPEN ? 1 : row->rule == RULE_OPENAT ? 2 : 0;
         return flags && !(d->args[flags] & MAKES_FILE && d->args[flags + 1] & SETID_BITS);
 }

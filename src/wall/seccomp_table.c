@@ -60,8 +60,8 @@ const char *seccomp_name(enum seccomp_arch arch, long nr)
         return row ? row->name : NULL;
 }
 
-/* Calls that change or run what a path names. open, openat and renameat2 have rules, which say it for them;
- * execveat is how the payload itself is started, when nobody can answer yet. */
+/* Calls that change or run what a path names. open, openat, renameat2 and execveat have rules, which say it
+ * for them. */
 static const bool watched[ROW__COUNT] = {
         [ROW_execve] = true,   [ROW_mkdir] = true,    [ROW_mkdirat] = true, [ROW_rmdir] = true,
         [ROW_unlink] = true,   [ROW_unlinkat] = true, [ROW_rename] = true,  [ROW_renameat] = true,

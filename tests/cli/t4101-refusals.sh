@@ -124,6 +124,8 @@ status --observe all -- cat "$T/hidden"
 is "with all observed, what the private /tmp hides is told" "$(of read '[.path, .program, .layer, .permit] | join(" ")')" "$T/hidden cat mount read $T/hidden"
 status --observe all -- sh -c "mkdir -p $T && echo own >$T/hidden && cat $T/hidden; false"
 is "but not what the box made there itself" "$(jq -r '[.denials[] | select(.path == "'"$T/hidden"'")] | length' "$T/status")" 0
+status --observe all -- python3 -c 'import os; os.execve(os.open("/bin/true", os.O_RDONLY), ["true"], {})'
+is "a program that is started by its descriptor is told" "$(jq -r '[.effects[] | select(.code == "run") | .program + " " + .path] | join(", ")' "$T/status")" "python3 $(readlink -f /bin/true)"
 mkdir "$T/two " && echo hidden >"$T/two /etc" && echo hidden >"$T/odd?" && chmod a+rx "$T/two " && chmod a+r "$T/two /etc" "$T/odd?"
 for name in "two /etc" "odd?"; do
         for mode in all denials; do

@@ -122,6 +122,10 @@ static const struct {
         { "multipart/form-data", PART(NAME("\"a\""), "x"), false }, /* where do they end? */
         { "multipart/form-data; boundary=other; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
         { "multipart/form-data; xboundary=other; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
+        { "multipart/related; boundary=xYz; type=\"application/json\"", PART(NAME("\"a\""), "{}"), true },
+        { "multipart/related; boundary=xYz; type=\"application/json\"", PART(NAME("\"_method\""), "DELETE"),
+          false },
+        { "multipart/form-data; boundary=xYz; a=/json", " {\"_method\":\"DELETE\"}", false },
         { "multipart/form-data; xboundary=xYz", PART(NAME("\"a\""), "x"), false },
         { "multipart/form-data; boundary=\"x\\Yz\"", PART(NAME("\"_method\""), "DELETE"), false },
         { parts, PART("Content-Disposition: form-data; a=\"; name=\"; name=\"_method\"", "DELETE"), false },

@@ -207,6 +207,8 @@ static uint32_t expect_rule(const struct seccomp_ask *ask, enum seccomp_rule rul
                 return if_madvise((uint32_t) args[2]);
         case RULE_SECCOMP:
                 return (args[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER) ? told(ask, EPERM) : SECCOMP_RET_ALLOW;
+        case RULE_EXECVEAT:
+                return SECCOMP_RET_ALLOW;
         case RULE_NONE:
         case SECCOMP_RULE__COUNT:
                 break;
@@ -253,6 +255,8 @@ static bool is_shown(const struct seccomp_ask *ask, const struct seccomp_row *ro
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (strcmp(row->name, names[i]) == 0)
                         return true;
+        if (strcmp(row->name, "execveat") == 0)
+                return (int) args[0] != AT_FDCWD;
         if (strcmp(row->name, "open") != 0 && strcmp(row->name, "openat") != 0)
                 return false;
         uint64_t flags = args[strcmp(row->name, "openat") == 0 ? 2 : 1];
