@@ -191,13 +191,18 @@ static const struct cli_option *find_option(const struct cli_verb *verb, const c
         return NULL;
 }
 
+static struct given letter_of(const char *letters)
+{
+        return (struct given){ .name = { letters[0] },
+                               .letter = letters[0],
+                               .value = letters[1] ? letters + 1 : NULL };
+}
+
 static bool split(const char *arg, struct given *g)
 {
         *g = (struct given){ 0 };
         if (arg[1] != '-') {
-                g->letter = arg[1];
-                g->value = arg[2] ? arg + 2 : NULL;
-                g->name[0] = arg[1];
+                *g = letter_of(arg + 1);
                 return true;
         }
         const char *eq = strchr(arg, '=');
@@ -215,9 +220,7 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
 static int take_letters(const struct cli_verb *verb, char **argv, int argc, int *at, const char *letters,
                         void *ctx, cordon_policy *policy)
 {
-        struct given next = { .name = { letters[0] },
-                              .letter = letters[0],
-                              .value = letters[1] ? letters + 1 : NULL };
+        struct given next = letter_of(letters);
         return take_one(verb, argv, argc, at, &next, ctx, policy);
 }
 
@@ -249,17 +252,23 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
         return file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);
 }
 
+static bool wants_value(const struct cli_verb *verb, const struct given *g)
+{
+        const struct cli_option *o = find_option(verb, g->name, g->letter);
+        bool file = g->letter ? g->letter == 'p' : strcmp(g->name, "policy") == 0;
+        bool word = !g->letter && (cordon_policy_is_word(g->name) || is_limit_flag(g->name));
+        return o ? o->arg != NULL : verb->takes_doors && (file || word);
+}
+
 /* How many arguments an option and its value take: 1 or 2; 0: it is none. */
 static int words_of(const struct cli_verb *verb, const char *arg)
 {
         struct given g;
         if (arg[0] != '-' || arg[1] == '\0' || !split(arg, &g))
                 return 0;
-        const struct cli_option *o = find_option(verb, g.name, g.letter);
-        bool file = g.letter ? g.letter == 'p' : strcmp(g.name, "policy") == 0;
-        bool word = !g.letter && (cordon_policy_is_word(g.name) || is_limit_flag(g.name));
-        bool wants = o ? o->arg != NULL : verb->takes_doors && (file || word);
-        return wants && !g.value ? 2 : 1;
+        while (g.letter && g.value && !wants_value(verb, &g)) /* letters in a row */
+                g = letter_of(g.value);
+        return wants_value(verb, &g) && !g.value ? 2 : 1;
 }
 
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
