@@ -30,6 +30,15 @@ child() { # child KEEPER COMM: the pid of its child of that name
                 [ "$(cat "/proc/$p/comm" 2>/dev/null)" = "$2" ] && echo "$p"
         done
 }
+# Sets $init and $payload, a sleep, when it runs: before that, an init that is killed is a start that failed.
+await_payload() {
+        for _ in $(seq 100); do
+                init=$(child $keeper cordon-init)
+                payload=$(child "${init:-0}" sleep)
+                [ -z "$payload" ] || return
+                sleep 0.1
+        done
+}
 before_mounts=$(grep -c cordon /proc/self/mountinfo)
 touch marker
 # What the rounds begin with is random; when one fails, its name says enough to repeat it.
@@ -142,18 +151,16 @@ for who in root user; do
         # shellcheck disable=SC2086
         (exec $prefix "$CORDON" run -q --json -- sleep 20) >/dev/null 2>json </dev/null &
         keeper=$!
-        sleep 0.2
-        init=$(child $keeper cordon-init)
-        payload=$(child "$init" sleep)
-        [ -z "$payload" ] || kill -9 "$payload"
+        await_payload
+        kill -9 "$payload"
         wait $keeper
         is "$who: a payload killed from outside gives 137" $? 137
         is "$who: and its signal is told" "$(jq .signal <json)" 9
         # shellcheck disable=SC2086
         (exec $prefix "$CORDON" run -q --json -- sleep 20) >/dev/null 2>json </dev/null &
         keeper=$!
-        sleep 0.2
-        kill -9 "$(child $keeper cordon-init)"
+        await_payload
+        kill -9 "$init"
         wait $keeper
         is "$who: init killed from outside gives 137" $? 137
         is "$who: and the object is whole" "$(jq -r .end <json)" signaled

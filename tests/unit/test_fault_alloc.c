@@ -359,7 +359,7 @@ static void put(const char *name, const char *text)
 static void make_place(void)
 {
         char path[128];
-        (void) snprintf(place, sizeof place, "/tmp/cordon-fault.XXXXXX");
+        (void) snprintf(place, sizeof place, "/tmp/cordon-test.XXXXXX");
         CHECK(mkdtemp(place) && chmod(place, 0755) == 0 && setenv("PASSED", "passed", 1) == 0);
         (void) snprintf(path, sizeof path, "%s/door", place);
         CHECK(mkdir(path, 0755) == 0);

@@ -34,7 +34,7 @@ static void group(const char *dir, const char *subtree, uid_t owner)
 
 static void plant(void)
 {
-        (void) strcpy(top, "/tmp/cordon-test-XXXXXX");
+        (void) strcpy(top, "/tmp/cordon-test.XXXXXX");
         CHECK(mkdtemp(top) != NULL && chmod(top, 0755) == 0);
         group("", "memory pids", 0);
         group("/slice", "memory pids", 0);

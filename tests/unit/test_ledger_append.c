@@ -19,7 +19,7 @@ static char place[64];
 
 static int fresh(void)
 {
-        (void) snprintf(place, sizeof place, "%s/cordon-ledger-XXXXXX",
+        (void) snprintf(place, sizeof place, "%s/cordon-test.XXXXXX",
                         access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
         if (!mkdtemp(place))
                 return -1;

@@ -15,7 +15,7 @@ static int dir;
 
 static void fresh(void)
 {
-        (void) snprintf(place, sizeof place, "/tmp/cordon-graph-XXXXXX");
+        (void) snprintf(place, sizeof place, "/tmp/cordon-test.XXXXXX");
         CHECK(mkdtemp(place) != NULL);
         dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }

@@ -142,7 +142,7 @@ int main(void)
                 CASE(test_jail__no_other_file),
                 CASE(test_jail__no_other_call),
         };
-        (void) snprintf(place, sizeof place, "/tmp/cordon-jail-XXXXXX");
+        (void) snprintf(place, sizeof place, "/tmp/cordon-test.XXXXXX");
         if (!mkdtemp(place))
                 return 1;
         make("/ledger");

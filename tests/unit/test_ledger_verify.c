@@ -40,7 +40,7 @@ static void write_records(unsigned n)
 
 static void begin(void)
 {
-        (void) snprintf(state, sizeof state, "/tmp/cordon-verify-XXXXXX");
+        (void) snprintf(state, sizeof state, "/tmp/cordon-test.XXXXXX");
         CHECK(mkdtemp(state) != NULL);
         (void) setenv("CORDON_STATE", state, 1);
         (void) snprintf(ledger_path, sizeof ledger_path, "%s/ledger", state);

@@ -31,7 +31,7 @@ static const char *holds(const char *name)
 
 static void plant(void)
 {
-        (void) strcpy(dir, "/tmp/cordon-test-XXXXXX");
+        (void) strcpy(dir, "/tmp/cordon-test.XXXXXX");
         CHECK(mkdtemp(dir) != NULL);
         at = open(dir, DIR_FLAGS);
         CHECK(at >= 0);

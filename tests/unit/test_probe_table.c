@@ -115,7 +115,7 @@ static void test_tiny_program__ends_with_77(void)
         unsigned char program[256];
         size_t n = probe_tiny_program(program, sizeof program);
         CHECK(n > 0 && probe_tiny_program(program, 16) == 0);
-        char path[] = "/tmp/cordon-tiny.XXXXXX";
+        char path[] = "/tmp/cordon-test.XXXXXX";
         int fd = mkostemp(path, O_CLOEXEC), status = -1;
         CHECK(fd >= 0 && write(fd, program, n) == (ssize_t) n && fchmod(fd, 0700) == 0);
         (void) close(fd);

@@ -19,7 +19,7 @@
 enum { ROUNDS = 100000, ROUNDS_LEAST = 5000, SECONDS = 100 }; /* a busy machine has time for fewer */
 enum { GO, PLEASE_REST, RESTING };
 
-static char top[64] = "/dev/shm/cordon-unit.XXXXXX";
+static char top[64] = "/dev/shm/cordon-test.XXXXXX";
 static int door = -1, slots = -1, home = -1;
 static int *mood;
 
@@ -161,7 +161,7 @@ static void test_swap__the_judged_file_is_replaced_or_nothing(void)
 
 static void test_swap__a_digest_is_never_another_files(void)
 {
-        (void) snprintf(top, sizeof top, "/dev/shm/cordon-unit.XXXXXX");
+        (void) snprintf(top, sizeof top, "/dev/shm/cordon-test.XXXXXX");
         build();
         struct node n = look(door, "name");
         char judged[65];

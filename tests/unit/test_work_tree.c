@@ -15,7 +15,7 @@
 
 enum { ROUNDS = 340000 }; /* of each of the three kinds that take one look; and copies */
 
-static char top[64] = "/tmp/cordon-unit.XXXXXX";
+static char top[64] = "/tmp/cordon-test.XXXXXX";
 static int door = -1;
 
 static void put_text(const char *path, const char *text)
