@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/journal_steps.c - the steps of a journal, forward and back: each is one exchange of names, can be taken again,
- * and is taken only where it finds what was looked at. */
+/* work/journal_steps.c - the steps of a journal, forward and back: each is one exchange of names, can be
+ * taken again, and is taken only where it finds what was looked at. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "work/internal.h"
