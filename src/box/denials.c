@@ -77,23 +77,17 @@ static enum box_weight weight_of(const char *path, enum wall_tried kind)
         return setting ? BOX_SETTING : BOX_PLAIN;
 }
 
-static bool exists(const char *path)
-{
-        struct stat st;
-        return fstatat(AT_FDCWD, path, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0;
-}
-
 /* What is not there outside either was not refused, but for a new file in a directory that is there: then
  * the door would be to the directory. Shortens `path` to what a door can name. */
-static bool is_on_host(char *path, enum wall_tried kind)
+static bool is_on_host(struct box *b, char *path, enum wall_tried kind)
 {
-        if (exists(path))
+        if (outside_has(b, path))
                 return true;
         char *slash = strrchr(path, '/');
         if (kind != TRIED_WRITE || !slash || slash == path)
                 return false;
         *slash = '\0';
-        return exists(path);
+        return outside_has(b, path);
 }
 
 static void fill_permit(const struct box *b, struct box_denial *n, char *path, enum effect_kind kind)
@@ -135,7 +129,7 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
         if (path[0] != '/')
                 return false;
         (void) snprintf(n->path, sizeof n->path, "%s", path);
-        if (!is_on_host(path, kind)) {
+        if (!is_on_host(b, path, kind)) {
                 note_absent(b, n->path, kind);
                 return false;
         }
@@ -242,8 +236,8 @@ static void note_hidden(struct box *b, const struct wall_denial *d)
         path[sizeof path - 1] = '\0';
         struct effect f = { .kind = EFFECT_READ, .path = path };
         if (d->kind != TRIED_READ || !any_covers(places, sizeof places / sizeof *places, path) ||
-            any_equals(places, sizeof places / sizeof *places, path) || !exists(path) || wrote(&b->r, path) ||
-            policy_decide(b->c.policy, &f).door)
+            any_equals(places, sizeof places / sizeof *places, path) || !outside_has(b, path) ||
+            wrote(&b->r, path) || policy_decide(b->c.policy, &f).door)
                 return;
         struct box_denial n = {
                 .code = "read", .layer = "mount", .count = 1, .on_host = 1, .weight = BOX_SETTING

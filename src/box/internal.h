@@ -60,6 +60,7 @@ struct box {
                 early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
         int output_error;      /* errno of the first write to the caller that failed, other than EPIPE */
         bool log_on;
+        struct host_slow *slow;  /* mounts that the keeper does not look into; NULL: not asked yet */
         struct record *record;   /* what record.c keeps; NULL: no ledger */
         struct buf log;          /* the last of the output, for `cordon logs` of a detached box */
         struct work_run *work;   /* layers of edit doors; or NULL */
@@ -106,11 +107,13 @@ void keeper_add_denial(struct box *b, const struct box_denial *n);
 void keeper_command_name(const struct box *b, char *ret, size_t cap);
 /* named.c: at the end of a run that failed */
 void keeper_note_named(struct box *b);
-/* used.c: where a path of the payload's leads on the host, in one walk, and a descriptor (O_PATH) of what is
- * there: nothing is opened. -1: nothing. */
-int keeper_find(const char *path, char *ret_real, size_t cap);
+/* outside.c: paths of the host that the payload named. What may not answer is not looked at, and counts as
+ * there. */
+bool outside_has(struct box *b, const char *path);
+/* A descriptor of what is there, links followed, and where that is; -1: nothing. */
+int outside_find(struct box *b, const char *path, char *ret_real, size_t cap);
 /* Which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */
-bool *keeper_doors_used(const struct box *b);
+bool *keeper_doors_used(struct box *b);
 /* broker.c: nothing happens for a box without `net` doors */
 int broker_start(struct box *b, struct err *e);
 int broker_await(struct box *b, struct err *e); /* until it is ready */

@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "box/internal.h"
+#include "host/host.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -426,6 +427,7 @@ void box_free(struct box *b)
         keeper_groups_end(b);
         keeper_work_end(b);
         free(b->edits);
+        host_slow_free(b->slow);
         pump_close(b);
         handles_close(b);
         record_free(b);

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { WORDS_MOST = 64, TOLD_MOST = 4 };
 
@@ -23,13 +22,13 @@ static bool is_private(const char *path)
 }
 
 /* Where the caller meant it, if the box looks for it elsewhere and nobody hears of that. */
-static bool meant(const struct plan *p, const char *word, char *ret, size_t cap)
+static bool meant(struct box *b, const char *word, char *ret, size_t cap)
 {
-        struct stat st;
+        const struct plan *p = b->c.plan;
         if (word[0] == '\0' || !path_join(p->cwd_outside ? p->cwd_outside : "/", word, ret, cap))
                 return false;
         bool moved = word[0] != '/' && p->cwd_outside && strcmp(p->cwd, p->cwd_outside) != 0;
-        return (moved || is_private(ret)) && lstat(ret, &st) == 0;
+        return (moved || is_private(ret)) && outside_has(b, ret);
 }
 
 static bool is_told(const struct box_result *r, const char *path)
@@ -76,8 +75,8 @@ void keeper_note_named(struct box *b)
                 return;
         for (unsigned i = 1; i < WORDS_MOST && told < TOLD_MOST && p->argv[i]; i++) {
                 const char *word = p->argv[i], *value = strchr(word, '=');
-                if ((word[0] != '-' && meant(p, word, path, sizeof path)) ||
-                    (value && meant(p, value + 1, path, sizeof path)))
+                if ((word[0] != '-' && meant(b, word, path, sizeof path)) ||
+                    (value && meant(b, value + 1, path, sizeof path)))
                         told += tell(b, path);
         }
 }

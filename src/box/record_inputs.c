@@ -132,11 +132,11 @@ void record_shown(struct box *b)
 }
 
 /* The effect of another run that made this file, if the box may read it: the path is the payload's word. */
-static bool find_origin(const struct box *b, const char *path, char ret_id[LEDGER_ID_MAX])
+static bool find_origin(struct box *b, const char *path, char ret_id[LEDGER_ID_MAX])
 {
         char real[PATH_MAX];
         ret_id[0] = '\0';
-        AUTO_FD(at, keeper_find(path, real, sizeof real));
+        AUTO_FD(at, outside_find(b, path, real, sizeof real));
         if (at < 0)
                 return false;
         struct effect f = { .kind = EFFECT_READ, .path = real };

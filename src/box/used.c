@@ -17,7 +17,7 @@
 enum { SEEN_MOST = 4000 /* the supervisor tells of some more than that, and no further */ };
 
 struct marks {
-        const struct box *b;
+        struct box *b;
         bool *used; /* by index of policy_doors() */
         const struct door *doors;
 };
@@ -30,24 +30,10 @@ static void mark(const struct marks *m, enum effect_kind kind, char *path)
                 m->used[d.door - m->doors] = true;
 }
 
-/* Not realpath(), which begins anew for each directory: the payload names thousands of paths, as deep as it
- * likes. */
-int keeper_find(const char *path, char *ret_real, size_t cap)
-{
-        char name[32];
-        AUTO_FD(at, open(path, O_PATH | O_CLOEXEC));
-        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", at);
-        ssize_t n = at < 0 ? -1 : readlink(name, ret_real, cap);
-        if (n <= 0 || (size_t) n >= cap)
-                return -1;
-        ret_real[n] = '\0';
-        return TAKE_FD(at);
-}
-
 static void mark_path(const struct marks *m, enum effect_kind kind, char *path)
 {
         char real[PATH_MAX];
-        AUTO_FD(at, keeper_find(path, real, sizeof real));
+        AUTO_FD(at, outside_find(m->b, path, real, sizeof real));
         char *names[] = { path, at >= 0 && strcmp(real, path) != 0 ? real : NULL };
         for (size_t i = 0; i < sizeof names / sizeof *names && names[i]; i++) {
                 mark(m, kind, names[i]);
@@ -63,7 +49,7 @@ static int open_program(const struct marks *m, const char *path)
         char real[PATH_MAX], name[32];
         struct stat st;
         struct effect f = { .kind = EFFECT_RUN, .path = real };
-        AUTO_FD(at, keeper_find(path, real, sizeof real));
+        AUTO_FD(at, outside_find(m->b, path, real, sizeof real));
         if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) ||
             policy_decide(m->b->c.policy, &f).answer != ANSWER_ALLOW)
                 return -1;
@@ -92,7 +78,7 @@ static void mark_program(const struct marks *m, char *path)
         mark_interpreter(m, path);
 }
 
-bool *keeper_doors_used(const struct box *b)
+bool *keeper_doors_used(struct box *b)
 {
         static const enum effect_kind kinds[TRIED__COUNT] = {
                 [TRIED_READ] = EFFECT_READ, [TRIED_WRITE] = EFFECT_WRITE, [TRIED_RUN] = EFFECT_RUN

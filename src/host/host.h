@@ -5,6 +5,7 @@
  * throw-away child and belong to `cordon doctor`. */
 #pragma once
 #include "base/err.h"
+#include "base/span.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,3 +82,11 @@ unsigned host_probe(struct host_finding *ret, unsigned cap);
 /* The path of one of our own programs, by name: in $CORDON_LIBEXEC, else beside this one
  * (../libexec/cordon), else where `make install` puts it. */
 int host_program(const char *name, char *ret_path, size_t cap, struct err *e);
+
+/* slow.c: mounts that answer when a network or another process does, or never. */
+struct host_slow;
+struct host_slow *host_slow_read(void); /* NULL: the mount table cannot be read */
+struct host_slow *host_slow_parse(struct span mountinfo);
+bool host_slow_any(const struct host_slow *s);
+bool host_slow_covers(const struct host_slow *s, const char *path); /* absolute and clean */
+void host_slow_free(struct host_slow *s);

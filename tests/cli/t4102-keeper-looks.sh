@@ -27,4 +27,50 @@ for who in root as_user; do
         kill "$writer" 2>/dev/null
         wait "$writer" 2>/dev/null
 done
+
+# A mount that never answers: FUSE without a server. Who looks below it waits for ever, and with a keeper all its limits would.
+cat >"$T/dead.py" <<'END'
+import ctypes, os, sys, time
+fd = os.open("/dev/fuse", os.O_RDWR)
+libc = ctypes.CDLL(None, use_errno=True)
+options = "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other" % fd
+if libc.mount(b"dead", sys.argv[1].encode(), b"fuse", 0, options.encode()) < 0:
+    sys.exit(1)
+open(sys.argv[2], "w").close()
+time.sleep(120)
+END
+mkdir "$T/dead"
+dead=
+if [ "$(id -u)" -eq 0 ] && [ -w /dev/fuse ]; then
+        python3 "$T/dead.py" "$T/dead" "$T/mounted" &
+        dead=$!
+        for _ in $(seq 50); do
+                [ -e "$T/mounted" ] || kill -0 $dead 2>/dev/null || break
+                [ ! -e "$T/mounted" ] || break
+                sleep 0.1
+        done
+fi
+if [ -e "$T/mounted" ]; then
+        ok "the mount does not answer" sh -c "! timeout -s KILL 1 stat '$T/dead/key'"
+        ln -s "$T/dead/key" "$T/way"
+        for who in root as_user; do
+                [ "$who" = as_user ] || who=
+                name=${who:-root}
+                for path in "$T/dead/key" "$T/dead" "$T/way"; do
+                        # shellcheck disable=SC2086
+                        $who timeout -s KILL 20 "$CORDON" run --observe all -- cat "$path" >/dev/null 2>"$T/err" </dev/null
+                        is "$name: a box that names ${path#"$T"} there ends" $? 1
+                done
+        done
+        has "what is below it is told, and was not looked at" "$(timeout -s KILL 20 "$CORDON" run -- cat "$T/dead/key" 2>&1 </dev/null)" "read $T/dead/key by cat"
+        began=$(date +%s)
+        timeout -s KILL 30 "$CORDON" run -q --time 1s -- sh -c "cat $T/dead/key; sleep 60" >/dev/null 2>&1 </dev/null
+        is "and its limit of time is kept" "$? $(($(date +%s) - began < 15))" "124 1"
+        ok "all of it while the mount was as it is" kill $dead
+        wait $dead 2>/dev/null
+        umount -l "$T/dead"
+else
+        [ -z "$dead" ] || kill $dead 2>/dev/null
+        skip "a mount that never answers" "no FUSE can be mounted here"
+fi
 done_testing

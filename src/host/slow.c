@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* host/slow.c - mounts of this host that answer when a network or another process does, or never. Who looks
+ * for a path below one can be held up for ever, so whoever must not be held up asks here first. Looks at the
+ * text of the mount table alone. */
+#include "base/arena.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "host/host.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TABLE_MAX = 4 << 20 };
+
+struct host_slow {
+        struct arena mem;
+        const char **mounts; /* where they are */
+        size_t count;
+};
+
+static bool is_slow(struct span type)
+{
+        static const char *const types[] = { "nfs",   "nfs4",     "cifs",   "smb3",    "smbfs",  "ncpfs",
+                                             "afs",   "ceph",     "9p",     "coda",    "lustre", "gfs2",
+                                             "ocfs2", "orangefs", "autofs", "virtiofs" };
+        for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+                if (span_is(type, types[i]))
+                        return true;
+        return span_starts(type, "fuse"); /* also fuseblk and fuse.NAME */
+}
+
+static struct span word(struct span *line)
+{
+        size_t n = 0;
+        while (n < line->n && line->p[n] != ' ')
+                n++;
+        struct span w = span_of(line->p, n);
+        *line = span_of(line->p + n + (n < line->n), line->n - n - (n < line->n));
+        return w;
+}
+
+/* Undoes \NNN in place. */
+static void unescape(char *s)
+{
+        char *out = s;
+        for (; *s; s++) {
+                bool escape = s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+                              s[3] >= '0' && s[3] <= '7';
+                *out++ = escape ? (char) ((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0')) : *s;
+                s += escape ? 3 : 0;
+        }
+        *out = '\0';
+}
+
+/* ID PARENT MAJ:MIN ROOT MOUNT OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS */
+static bool add_line(struct host_slow *s, struct span line)
+{
+        for (int i = 0; i < 4; i++)
+                (void) word(&line);
+        struct span mount = word(&line);
+        while (line.n > 0 && !span_is(word(&line), "-"))
+                ;
+        if (!is_slow(word(&line)))
+                return true;
+        char *path = arena_copy(&s->mem, mount);
+        if (!path)
+                return false;
+        unescape(path);
+        s->mounts[s->count++] = path;
+        return true;
+}
+
+struct host_slow *host_slow_parse(struct span table)
+{
+        size_t lines = 1;
+        for (size_t i = 0; i < table.n; i++)
+                lines += table.p[i] == '\n';
+        struct host_slow *s = calloc(1, sizeof *s);
+        bool whole = s && (s->mounts = arena_alloc(&s->mem, lines * sizeof *s->mounts));
+        while (whole && table.n > 0) {
+                const uint8_t *end = memchr(table.p, '\n', table.n);
+                size_t n = end ? (size_t) (end - table.p) : table.n;
+                whole = add_line(s, span_of(table.p, n));
+                table = span_of(table.p + n + (end != NULL), table.n - n - (end != NULL));
+        }
+        if (whole)
+                return s;
+        host_slow_free(s);
+        return NULL;
+}
+
+struct host_slow *host_slow_read(void)
+{
+        AUTO_FD(fd, open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
+        char *text = malloc(TABLE_MAX);
+        ssize_t n = fd < 0 || !text ? -1 : fd_read_all(fd, text, TABLE_MAX);
+        struct host_slow *s = n < 0 || n == TABLE_MAX ? NULL : host_slow_parse(span_of(text, (size_t) n));
+        free(text);
+        return s;
+}
+
+bool host_slow_any(const struct host_slow *s) { return s->count > 0; }
+
+bool host_slow_covers(const struct host_slow *s, const char *path)
+{
+        for (size_t i = 0; i < s->count; i++)
+                if (path_under(path, s->mounts[i]))
+                        return true;
+        return false;
+}
+
+void host_slow_free(struct host_slow *s)
+{
+        if (s)
+                arena_done(&s->mem);
+        free(s);
+}
