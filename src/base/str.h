@@ -33,6 +33,14 @@ size_t str_parent(const char *path, size_t n);
 enum { STR_TOO_FAR = 1000 };
 unsigned str_far(const char *given, const char *word);
 
+/* The value of a hexadecimal digit, large or small; -1: it is none. */
+static inline int str_hex(uint8_t c)
+{
+        if (c >= '0' && c <= '9')
+                return c - '0';
+        c |= 0x20;
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 /* Edit distance, bounded to words of 32 bytes; used to name the nearest right word. */
 unsigned str_distance(const char *a, const char *b);
 /* Is `path` equal to `root` or below it? Both absolute and clean; everything is below "/". */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_body.c - where a body ends: by length, by chunks, or with the connection. Chunk extensions and
  * every line end but CR LF are refused; trailers are dropped. Pure. */
+#include "base/str.h"
 #include "egress/http_internal.h"
 
 enum {
@@ -27,17 +28,9 @@ static enum body_state bad(struct http_body *b, const char *why)
         return BODY_BAD;
 }
 
-static int hex(uint8_t c)
-{
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c |= 0x20;
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static enum body_state size_byte(struct http_body *b, uint8_t c)
 {
-        int v = hex(c);
+        int v = str_hex(c);
         if (v >= 0 && b->digits < 15) {
                 b->left = b->left << 4 | (unsigned) v;
                 b->digits++;

@@ -4,6 +4,7 @@
  * its value handed to who judges methods. Forms as browsers send them (escaped, in parts) and the members of
  * a JSON object; what is compressed is not seen. Pure. */
 #include "egress/http_form.h"
+#include "base/str.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -90,14 +91,6 @@ static bool judge_value(struct http_form *f, const struct form_judge *j)
 
 /* ---- a=b&c=d ---- */
 
-static int hex(uint8_t c)
-{
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c |= 0x20;
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static void escaped_add(struct http_form *f, uint8_t c)
 {
         if (f->in_value)
@@ -111,7 +104,7 @@ static void escaped_add(struct http_form *f, uint8_t c)
 /* Two digits that are none: then it is no method's name, and no method. */
 static void escape_step(struct http_form *f, uint8_t c)
 {
-        int v = hex(c);
+        int v = str_hex(c);
         if (v < 0) {
                 f->name.other = f->name.other || !f->in_value;
                 f->too_long = f->too_long || f->in_value;
@@ -159,7 +152,7 @@ static void string_add(struct http_form *f, unsigned c)
 static bool string_byte(struct http_form *f, uint8_t c, const struct form_judge *j)
 {
         if (f->unicode_left) {
-                int v = hex(c);
+                int v = str_hex(c);
                 f->unicode = f->unicode << 4 | (unsigned) (v < 0 ? 0xfff : v);
                 if (--f->unicode_left == 0)
                         string_add(f, f->unicode);
@@ -234,8 +227,8 @@ static bool names_method(const char *line, size_t n, size_t at, bool extended)
                         ticks += c == '\'';
                         continue;
                 }
-                int high = c == '%' && at + 2 < n ? hex((uint8_t) line[at + 1]) : -1;
-                int low = high >= 0 ? hex((uint8_t) line[at + 2]) : -1;
+                int high = c == '%' && at + 2 < n ? str_hex((uint8_t) line[at + 1]) : -1;
+                int low = high >= 0 ? str_hex((uint8_t) line[at + 2]) : -1;
                 name_add(&name, low >= 0 ? (uint8_t) (high << 4 | low) : c);
                 at += low >= 0 ? 2 : 0;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_override.c - fields and parameters by which a server can be asked for something else than the
  * request line says. What was judged must be what is done, so they are refused. Pure. */
+#include "base/str.h"
 #include "egress/http_internal.h"
 
 static const char *const other_method[] = { "x-http-method-override", "x-http-method", "x-method-override" };
@@ -20,20 +21,12 @@ static bool among(struct span name, const char *const *list, size_t n)
 
 bool http_names_other_host(struct span name) { return among(name, other_host, COUNT(other_host)); }
 
-static int hex(uint8_t c)
-{
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c |= 0x20;
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* One character of a parameter's name, perhaps escaped; PHP takes a space or a dot for '_', too. */
 static uint8_t name_byte(struct span q, size_t *at)
 {
         uint8_t c = q.p[(*at)++];
-        int high = c == '%' && *at + 1 < q.n ? hex(q.p[*at]) : -1;
-        int low = high >= 0 ? hex(q.p[*at + 1]) : -1;
+        int high = c == '%' && *at + 1 < q.n ? str_hex(q.p[*at]) : -1;
+        int low = high >= 0 ? str_hex(q.p[*at + 1]) : -1;
         if (low >= 0) {
                 c = (uint8_t) (high << 4 | low);
                 *at += 2;

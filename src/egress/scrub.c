@@ -4,6 +4,7 @@
  * of the three offsets (both alphabets, broken into lines or not), and each of these with any of its
  * characters escaped: %XX, \uXXXX, \xXX, \c, &#N;, &amp;. What a server enciphers, reverses or splits is not
  * found: the answer is then data like any other. Pure. */
+#include "base/str.h"
 #include "egress/http_internal.h"
 
 #include <stdlib.h>
@@ -35,14 +36,6 @@ enum { RAW_FORMS = sizeof raw_escapes, SPELLINGS = RAW_FORMS + 4 };
 static uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; }
 static uint8_t upper(uint8_t c) { return c >= 'a' && c <= 'z' ? c & 0xdf : c; }
 
-static int hex(uint8_t c)
-{
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c |= 0x20;
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* ---- one character, perhaps escaped ---- */
 
 enum { UNIT_NO = 0, UNIT_MORE = 100 }; /* else its length */
@@ -53,7 +46,7 @@ static unsigned hex_unit(const uint8_t *p, size_t n, unsigned lead, unsigned dig
         for (unsigned i = 0; i < digits; i++) {
                 if (lead + i >= n)
                         return UNIT_MORE;
-                int d = hex(p[lead + i]);
+                int d = str_hex(p[lead + i]);
                 if (d < 0)
                         return UNIT_NO;
                 v = v << 4 | (unsigned) d;
@@ -88,7 +81,7 @@ static unsigned entity_value(const uint8_t *p, size_t n)
                 i = 2;
         }
         for (; i < n; i++) {
-                int d = hex(p[i]);
+                int d = str_hex(p[i]);
                 if (d < 0 || (unsigned) d >= base)
                         return 0;
                 v = v * base + (unsigned) d;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/swap.c - takes out of a request what the client brought as a credential and puts in the one that the
  * door names. Never: puts a secret anywhere but where its binding says. Pure. */
+#include "base/str.h"
 #include "egress/http_internal.h"
 
 static const struct http_word credential_headers[] = {
@@ -99,21 +100,13 @@ bool swap_strips(struct span name, const struct http_credential *cred)
 
 /* ---- query ---- */
 
-static int hex(uint8_t c)
-{
-        if (c >= '0' && c <= '9')
-                return c - '0';
-        c |= 0x20;
-        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The name of a parameter without its escapes, cut at `cap`. */
 static struct span plain_name(struct span param, uint8_t *to, size_t cap)
 {
         size_t n = 0;
         for (size_t i = 0; i < param.n && param.p[i] != '=' && n < cap; i++) {
-                int a = i + 2 < param.n ? hex(param.p[i + 1]) : -1,
-                    b = i + 2 < param.n ? hex(param.p[i + 2]) : -1;
+                int a = i + 2 < param.n ? str_hex(param.p[i + 1]) : -1,
+                    b = i + 2 < param.n ? str_hex(param.p[i + 2]) : -1;
                 if (param.p[i] == '%' && a >= 0 && b >= 0) {
                         to[n++] = (uint8_t) (a << 4 | b);
                         i += 2;

@@ -6,7 +6,7 @@
  * \040. cgroup:    ID:CONTROLLER[,CONTROLLER...]:PATH, and 0::PATH for v2; PATH is not escaped. */
 #include "base/fd.h"
 #include "base/span.h"
-#include "host/host.h"
+#include "host/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +35,7 @@ static struct host_hierarchy *hierarchy(struct scan *s, unsigned i)
         return i == V2 ? &s->h->v2 : &s->h->v1[i];
 }
 
-/* Takes what stands before `sep` off the front of `rest`; all of it when `sep` is not there. */
-static struct span cut(struct span *rest, char sep)
+struct span host_cut(struct span *rest, char sep)
 {
         const uint8_t *at = rest->n > 0 ? memchr(rest->p, sep, rest->n) : NULL;
         size_t n = at ? (size_t) (at - rest->p) : rest->n;
@@ -49,7 +48,7 @@ static struct span cut(struct span *rest, char sep)
 static bool lists(struct span list, char sep, const char *word)
 {
         while (list.n > 0)
-                if (span_is(cut(&list, sep), word))
+                if (span_is(host_cut(&list, sep), word))
                         return true;
         return false;
 }
@@ -58,7 +57,7 @@ bool host_lists(const char *text, const char *word)
 {
         struct span all = span_str(text);
         while (all.n > 0)
-                if (lists(cut(&all, '\n'), ' ', word))
+                if (lists(host_cut(&all, '\n'), ' ', word))
                         return true;
         return false;
 }
@@ -70,8 +69,7 @@ static int octal(const uint8_t *p, size_t n)
         return (p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0');
 }
 
-/* Undoes \NNN. Refuses broken escapes, a NUL, what is too long, and what is no absolute path. */
-static int unescape(struct span in, char *out, size_t cap)
+int host_mount_path(struct span in, char *out, size_t cap)
 {
         size_t n = 0;
         if (in.n == 0 || in.p[0] != '/')
@@ -96,8 +94,8 @@ static int note_mount(struct scan *s, unsigned i, struct span root, struct span 
         struct host_hierarchy *y = hierarchy(s, i);
         if (y->present && (strcmp(s->root[i], "/") == 0 || !span_is(root, "/")))
                 return 0;
-        if (unescape(root, s->root[i], sizeof s->root[i]) < 0 ||
-            unescape(mount, y->mount, sizeof y->mount) < 0)
+        if (host_mount_path(root, s->root[i], sizeof s->root[i]) < 0 ||
+            host_mount_path(mount, y->mount, sizeof y->mount) < 0)
                 return -1;
         y->present = true;
         return 0;
@@ -117,13 +115,13 @@ static int mount_line(struct scan *s, struct span line)
         struct span rest = line, root = { 0 }, mount = { 0 };
         for (int i = 0; i < 5; i++) {
                 root = mount;
-                mount = cut(&rest, ' ');
+                mount = host_cut(&rest, ' ');
         }
         if (rest.n == 0)
                 return -1;
-        while (rest.n > 0 && !span_is(cut(&rest, ' '), "-"))
+        while (rest.n > 0 && !span_is(host_cut(&rest, ' '), "-"))
                 ;
-        struct span type = cut(&rest, ' ');
+        struct span type = host_cut(&rest, ' ');
         if (type.n == 0)
                 return -1;
         if (span_is(type, "cgroup2"))
@@ -139,7 +137,7 @@ static int mount_line(struct scan *s, struct span line)
 static bool has_dotdot(struct span path)
 {
         while (path.n > 0)
-                if (span_is(cut(&path, '/'), ".."))
+                if (span_is(host_cut(&path, '/'), ".."))
                         return true;
         return false;
 }
@@ -175,13 +173,13 @@ static int note_own(struct scan *s, unsigned i, struct span path)
 static int split_group(struct span line, struct span *ret_list, struct span *ret_path)
 {
         struct span rest = line;
-        struct span id = cut(&rest, ':');
+        struct span id = host_cut(&rest, ':');
         if (id.n == 0 || id.n > 10)
                 return -1;
         for (size_t i = 0; i < id.n; i++)
                 if (id.p[i] < '0' || id.p[i] > '9')
                         return -1;
-        *ret_list = cut(&rest, ':');
+        *ret_list = host_cut(&rest, ':');
         *ret_path = rest;
         return rest.n > 0 ? 0 : -1;
 }
@@ -202,7 +200,7 @@ static int group_line(struct scan *s, struct span line)
 static int each_line(struct span text, line_fn *fn, struct scan *s)
 {
         while (text.n > 0)
-                if (fn(s, cut(&text, '\n')) < 0)
+                if (fn(s, host_cut(&text, '\n')) < 0)
                         return -1;
         return 0;
 }
@@ -222,7 +220,7 @@ int host_cgroup_find(const char *cgroup, const char *controller, char *ret_path,
 {
         struct span text = span_str(cgroup), list, path;
         while (text.n > 0) {
-                if (split_group(cut(&text, '\n'), &list, &path) < 0)
+                if (split_group(host_cut(&text, '\n'), &list, &path) < 0)
                         return -1;
                 if (controller[0] ? !lists(list, ',', controller) : list.n > 0)
                         continue;
@@ -252,7 +250,7 @@ static int each_line_of(const char *path, line_fn *fn, struct scan *s)
                 have += (size_t) n;
                 struct span all = span_of(buf, have);
                 for (; all.n > 0 && memchr(all.p, '\n', all.n); skipping = false) {
-                        struct span line = cut(&all, '\n');
+                        struct span line = host_cut(&all, '\n');
                         if (!skipping && fn(s, line) < 0)
                                 return errno = EINVAL, -1;
                 }

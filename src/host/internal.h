@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* host/internal.h - what the probes of `cordon doctor` share. */
+/* host/internal.h - what the readers of the mount table, and the probes of `cordon doctor`, share. */
 #pragma once
 #include "host/host.h"
+
+/* cgroup.c. Takes what stands before `sep` off the front of `rest`; all of it when `sep` is not there. */
+struct span host_cut(struct span *rest, char sep);
+/* A path of the mount table, \NNN undone. Refuses broken escapes, a NUL, what is too long, and what is no
+ * absolute path. */
+int host_mount_path(struct span in, char *out, size_t cap);
 
 /* What a try in a throw-away child came to. */
 struct host_outcome {

@@ -5,11 +5,10 @@
 #include "base/arena.h"
 #include "base/fd.h"
 #include "base/str.h"
-#include "host/host.h"
+#include "host/internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TABLE_MAX = 4 << 20 };
 
@@ -30,43 +29,19 @@ static bool is_slow(struct span type)
         return span_starts(type, "fuse"); /* also fuseblk and fuse.NAME */
 }
 
-static struct span word(struct span *line)
-{
-        size_t n = 0;
-        while (n < line->n && line->p[n] != ' ')
-                n++;
-        struct span w = span_of(line->p, n);
-        *line = span_of(line->p + n + (n < line->n), line->n - n - (n < line->n));
-        return w;
-}
-
-/* Undoes \NNN in place. */
-static void unescape(char *s)
-{
-        char *out = s;
-        for (; *s; s++) {
-                bool escape = s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-                              s[3] >= '0' && s[3] <= '7';
-                *out++ = escape ? (char) ((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0')) : *s;
-                s += escape ? 3 : 0;
-        }
-        *out = '\0';
-}
-
 /* ID PARENT MAJ:MIN ROOT MOUNT OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS */
 static bool add_line(struct host_slow *s, struct span line)
 {
         for (int i = 0; i < 4; i++)
-                (void) word(&line);
-        struct span mount = word(&line);
-        while (line.n > 0 && !span_is(word(&line), "-"))
+                (void) host_cut(&line, ' ');
+        struct span mount = host_cut(&line, ' ');
+        while (line.n > 0 && !span_is(host_cut(&line, ' '), "-"))
                 ;
-        if (!is_slow(word(&line)))
+        if (!is_slow(host_cut(&line, ' ')))
                 return true;
-        char *path = arena_copy(&s->mem, mount);
-        if (!path)
+        char *path = arena_alloc(&s->mem, mount.n + 1);
+        if (!path || host_mount_path(mount, path, mount.n + 1) < 0)
                 return false;
-        unescape(path);
         s->mounts[s->count++] = path;
         return true;
 }
@@ -78,12 +53,8 @@ struct host_slow *host_slow_parse(struct span table)
                 lines += table.p[i] == '\n';
         struct host_slow *s = calloc(1, sizeof *s);
         bool whole = s && (s->mounts = arena_alloc(&s->mem, lines * sizeof *s->mounts));
-        while (whole && table.n > 0) {
-                const uint8_t *end = memchr(table.p, '\n', table.n);
-                size_t n = end ? (size_t) (end - table.p) : table.n;
-                whole = add_line(s, span_of(table.p, n));
-                table = span_of(table.p + n + (end != NULL), table.n - n - (end != NULL));
-        }
+        while (whole && table.n > 0)
+                whole = add_line(s, host_cut(&table, '\n'));
         if (whole)
                 return s;
         host_slow_free(s);

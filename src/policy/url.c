@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/url.c - the one canonical form of a URL path. What a server could read in a second way (dot
  * segments, encoded slashes, double encoding, path parameters) is refused, never repaired. */
+#include "base/str.h"
 #include "policy/internal.h"
 
 static int refuse(struct host_why *why, const char *what, const char *hint)
 {
         *why = (struct host_why){ what, hint };
         return -1;
-}
-
-static int hex(uint8_t c)
-{
-        static const char digits[] = "0123456789abcdef";
-        const char *p = c && !(c < '0' || (c > '9' && c < 'A')) ? strchr(digits, c | 0x20) : NULL;
-        return p ? (int) (p - digits) : -1;
 }
 
 static bool unreserved(uint8_t c)
@@ -42,7 +36,7 @@ static int put(struct canon *c, uint8_t decoded, const char *as, size_t n)
 static int put_escape(struct canon *c, struct span raw, size_t i, struct host_why *why)
 {
         static const char up[] = "0123456789ABCDEF";
-        int a = i + 2 < raw.n ? hex(raw.p[i + 1]) : -1, b = i + 2 < raw.n ? hex(raw.p[i + 2]) : -1;
+        int a = i + 2 < raw.n ? str_hex(raw.p[i + 1]) : -1, b = i + 2 < raw.n ? str_hex(raw.p[i + 2]) : -1;
         if (a < 0 || b < 0)
                 return refuse(why, "% must be followed by two hexadecimal digits", NULL);
         uint8_t v = (uint8_t) (a << 4 | b);

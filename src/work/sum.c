@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* work/sum.c - a quick sum of what a file holds: against disks that never got what was written, not against
  * liars. Holes and blocks of zeros are the same, as a copy of a layer may turn one into the other. */
+#include "base/fd.h"
 #include "work/internal.h"
 
 #include <errno.h>
@@ -33,22 +34,6 @@ static uint64_t mix_block(uint64_t sum, const char *p, size_t n, uint64_t offset
         return sum;
 }
 
-static ssize_t fill(int fd, char *to, size_t n, off_t at)
-{
-        size_t got = 0;
-        while (got < n) {
-                ssize_t k = pread(fd, to + got, n - got, at + (off_t) got);
-                if (k < 0 && errno == EINTR)
-                        continue;
-                if (k < 0)
-                        return -1;
-                if (k == 0)
-                        break;
-                got += (size_t) k;
-        }
-        return (ssize_t) got;
-}
-
 bool sum_file(int fd, uint64_t *budget, uint64_t *ret)
 {
         char chunk[CHUNK];
@@ -59,7 +44,7 @@ bool sum_file(int fd, uint64_t *budget, uint64_t *ret)
                         break;
                 if (data > at) /* else no holes here, or none that the filesystem tells */
                         at = data - data % BLOCK;
-                ssize_t n = fill(fd, chunk, sizeof chunk, at);
+                ssize_t n = lseek(fd, at, SEEK_SET) < 0 ? -1 : fd_read_all(fd, chunk, sizeof chunk);
                 if (n < 0 || (uint64_t) n > *budget)
                         return false;
                 *budget -= (uint64_t) n;
