@@ -226,32 +226,43 @@ static bool wrote(const struct box_result *r, const char *path)
         return false;
 }
 
+bool keeper_is_private(const char *path)
+{
+        static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm", "/home/box" };
+        return any_covers(places, sizeof places / sizeof *places, path) &&
+               !any_equals(places, sizeof places / sizeof *places, path);
+}
+
+void keeper_fill_read(struct box_denial *n, const char *path, const struct buf *line)
+{
+        AUTO_BUF(own);
+        char shown[sizeof n->what - 16];
+        (void) snprintf(n->path, sizeof n->path, "%s", path);
+        (void) snprintf(n->what, sizeof n->what, "read %s", str_inert(span_str(path), shown, sizeof shown));
+        buf_puts(&own, "read ");
+        policy_put_token(&own, path); /* a name with a blank in it is one path, not two */
+        line = line ? line : &own;
+        if (strcmp(shown, path) == 0 && !line->failed && line->n < sizeof n->permit)
+                (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(line));
+}
+
 /* A box has a /tmp and a home of its own. What it looks for there and did not make, and the host has, is
  * hidden from it: seen only where every open is. */
 static void note_hidden(struct box *b, const struct wall_denial *d)
 {
-        static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm", "/home/box" };
         char path[sizeof d->path];
         memcpy(path, d->path, sizeof path);
         path[sizeof path - 1] = '\0';
         struct effect f = { .kind = EFFECT_READ, .path = path };
-        if (d->kind != TRIED_READ || !any_covers(places, sizeof places / sizeof *places, path) ||
-            any_equals(places, sizeof places / sizeof *places, path) || !outside_has(b, path) ||
+        if (d->kind != TRIED_READ || !keeper_is_private(path) || !outside_has(b, path) ||
             wrote(&b->r, path) || policy_decide(b->c.policy, &f).door)
                 return;
         struct box_denial n = {
                 .code = "read", .layer = "mount", .count = 1, .on_host = 1, .weight = BOX_SETTING
         };
-        char shown[sizeof n.what - 16];
-        (void) snprintf(n.path, sizeof n.path, "%s", path);
-        (void) snprintf(n.what, sizeof n.what, "read %s", str_inert(span_str(path), shown, sizeof shown));
+        keeper_fill_read(&n, path, NULL);
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
                          sizeof n.program);
-        AUTO_BUF(line);
-        buf_puts(&line, "read ");
-        policy_put_token(&line, path); /* a name with a blank in it is one path, not two */
-        if (strcmp(shown, path) == 0 && !line.failed && line.n < sizeof n.permit)
-                (void) snprintf(n.permit, sizeof n.permit, "%s", buf_str(&line));
         if (!add_up(&b->r, &n))
                 keeper_add_denial(b, &n);
 }

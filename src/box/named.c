@@ -12,15 +12,6 @@
 
 enum { WORDS_MOST = 64, TOLD_MOST = 4 };
 
-static bool is_private(const char *path)
-{
-        static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm", "/home/box" };
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-                if (path_under(path, places[i]) && strcmp(path, places[i]) != 0)
-                        return true;
-        return false;
-}
-
 /* Where the caller meant it, if the box looks for it elsewhere and nobody hears of that. */
 static bool meant(struct box *b, const char *word, char *ret, size_t cap)
 {
@@ -28,7 +19,7 @@ static bool meant(struct box *b, const char *word, char *ret, size_t cap)
         if (word[0] == '\0' || !path_join(p->cwd_outside ? p->cwd_outside : "/", word, ret, cap))
                 return false;
         bool moved = word[0] != '/' && p->cwd_outside && strcmp(p->cwd, p->cwd_outside) != 0;
-        return (moved || is_private(ret)) && outside_has(b, ret);
+        return (moved || keeper_is_private(ret)) && outside_has(b, ret);
 }
 
 static bool is_told(const struct box_result *r, const char *path)
@@ -44,22 +35,14 @@ static bool tell(struct box *b, char *path)
         struct effect f = { .kind = EFFECT_READ, .path = path };
         struct decision d = policy_decide(b->c.policy, &f);
         struct box_denial n = { .code = "read", .count = 1, .on_host = 1 };
-        char shown[sizeof n.what - 16];
         if (d.door || strlen(path) >= sizeof n.path || is_told(&b->r, path))
                 return false;
-        (void) snprintf(n.path, sizeof n.path, "%s", path);
-        (void) snprintf(n.what, sizeof n.what, "read %s", str_inert(span_str(path), shown, sizeof shown));
         (void) snprintf(n.layer, sizeof n.layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
         keeper_command_name(b, n.program, sizeof n.program);
         AUTO_BUF(line);
-        if (d.answer != ANSWER_ALLOW)
+        if (d.answer != ANSWER_ALLOW) /* else the box may read its own, but that is another */
                 policy_smallest_line(&f, &d, &line);
-        else { /* the box may read its own, but that is another */
-                buf_puts(&line, "read ");
-                policy_put_token(&line, path);
-        }
-        if (strcmp(shown, path) == 0 && !line.failed && line.n < sizeof n.permit)
-                (void) snprintf(n.permit, sizeof n.permit, "%s", buf_str(&line));
+        keeper_fill_read(&n, path, d.answer != ANSWER_ALLOW ? &line : NULL);
         keeper_add_denial(b, &n);
         return true;
 }

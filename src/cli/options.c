@@ -214,50 +214,48 @@ static bool split(const char *arg, struct given *g)
         return true;
 }
 
-static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx,
-                    cordon_policy *policy);
+/* What an option is: one of the verb's own, a policy file, or a word of the policy language. */
+struct meaning {
+        const struct cli_option *own;
+        bool file, word;
+        bool wants; /* a value */
+};
 
-static int take_letters(const struct cli_verb *verb, char **argv, int argc, int *at, const char *letters,
-                        void *ctx, cordon_policy *policy)
+static struct meaning meaning_of(const struct cli_verb *verb, const struct given *g)
 {
-        struct given next = letter_of(letters);
-        return take_one(verb, argv, argc, at, &next, ctx, policy);
+        struct meaning m = { .own = find_option(verb, g->name, g->letter) };
+        bool doors = !m.own && verb->takes_doors;
+        m.file = doors && (g->letter ? g->letter == 'p' : strcmp(g->name, "policy") == 0);
+        m.word = doors && !g->letter && (cordon_policy_is_word(g->name) || is_limit_flag(g->name));
+        m.wants = m.own ? m.own->arg != NULL : m.file || m.word;
+        return m;
 }
 
 /* Handles argv[*at]; moves *at over an argument it took. */
 static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx,
                     cordon_policy *policy)
 {
-        const struct cli_option *o = find_option(verb, g->name, g->letter);
-        bool file = policy && (g->letter ? g->letter == 'p' : strcmp(g->name, "policy") == 0);
-        bool word = policy && !g->letter && (cordon_policy_is_word(g->name) || is_limit_flag(g->name));
-        if (!o && !file && !word)
+        struct meaning m = meaning_of(verb, g);
+        for (; m.own && !m.wants && g->letter && g->value; m = meaning_of(verb, g)) { /* -tq is -t -q */
+                if (m.own->take(ctx, NULL) < 0)
+                        return -1;
+                *g = letter_of(g->value);
+        }
+        if (!m.own && !m.file && !m.word)
                 return unknown(verb, g, policy != NULL);
-        bool wants = file || word || o->arg;
-        if (wants && !g->value) {
+        if (m.wants && !g->value) {
                 if (*at + 1 >= argc) {
                         (void) cli_usage("%s%s needs an argument", g->letter ? "-" : "--", g->name);
                         return -1;
                 }
                 g->value = argv[++*at];
-        } else if (!wants && g->value && !g->letter) {
+        } else if (!m.wants && g->value) {
                 (void) cli_usage("--%s takes no argument", g->name);
                 return -1;
         }
-        if (o && !wants && g->value) /* letters in a row: -tq is -t -q */
-                return o->take(ctx, NULL) < 0 ? -1
-                                              : take_letters(verb, argv, argc, at, g->value, ctx, policy);
-        if (o)
-                return o->take(ctx, g->value);
-        return file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);
-}
-
-static bool wants_value(const struct cli_verb *verb, const struct given *g)
-{
-        const struct cli_option *o = find_option(verb, g->name, g->letter);
-        bool file = g->letter ? g->letter == 'p' : strcmp(g->name, "policy") == 0;
-        bool word = !g->letter && (cordon_policy_is_word(g->name) || is_limit_flag(g->name));
-        return o ? o->arg != NULL : verb->takes_doors && (file || word);
+        if (m.own)
+                return m.own->take(ctx, g->value);
+        return m.file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);
 }
 
 /* How many arguments an option and its value take: 1 or 2; 0: it is none. */
@@ -266,9 +264,9 @@ static int words_of(const struct cli_verb *verb, const char *arg)
         struct given g;
         if (arg[0] != '-' || arg[1] == '\0' || !split(arg, &g))
                 return 0;
-        while (g.letter && g.value && !wants_value(verb, &g)) /* letters in a row */
+        while (g.letter && g.value && !meaning_of(verb, &g).wants) /* letters in a row */
                 g = letter_of(g.value);
-        return wants_value(verb, &g) && !g.value ? 2 : 1;
+        return meaning_of(verb, &g).wants && !g.value ? 2 : 1;
 }
 
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
