@@ -107,8 +107,7 @@ void keeper_add_denial(struct box *b, const struct box_denial *n);
 void keeper_command_name(const struct box *b, char *ret, size_t cap);
 /* Below one of the box's own writable places, which hide what the host has there. */
 bool keeper_is_private(const char *path);
-/* A read that was refused, and the line that permits it; an empty line becomes the one that shows the path.
- */
+/* A read that was refused, and the line that permits it; NULL: the one that shows this path. */
 void keeper_fill_read(struct box_denial *n, const char *path, const struct buf *line);
 /* named.c: at the end of a run that failed */
 void keeper_note_named(struct box *b);
