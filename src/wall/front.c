@@ -7,6 +7,7 @@
 #include "wall/internal.h"
 #include "wall/mountapi.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/openat2.h>
 #include <signal.h>
@@ -32,9 +33,8 @@ static int mount_front(int fuse)
         AUTO_FD(fs, mount_fsopen("fuse"));
         if (fs < 0 || mount_fsset(fs, "fd", number) < 0 || mount_fsset(fs, "rootmode", "40000") < 0 ||
             mount_fsset(fs, "user_id", "0") < 0 || mount_fsset(fs, "group_id", "0") < 0 ||
-            syscall(SYS_fsconfig, fs, FSCONFIG_SET_FLAG, "allow_other", NULL, 0) < 0 ||
-            syscall(SYS_fsconfig, fs, FSCONFIG_SET_FLAG, "default_permissions", NULL, 0) < 0 ||
-            mount_fscreate(fs) < 0)
+            mount_fsflag(fs, "allow_other") < 0 || mount_fsflag(fs, "default_permissions") < 0 ||
+            mount_fsflag(fs, "ro") < 0 || mount_fscreate(fs) < 0)
                 return -1;
         return mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
@@ -50,30 +50,53 @@ static bool make_tree(const struct wall_init *w, struct front_tree *t)
         return front_tree_build(t, w->plan) == 0;
 }
 
-/* Nothing of init's but the two lines it needs: above all not the payload's pipes. */
+/* Nothing of init's but what it needs: above all not the payload's pipes, which are 0, 1, 2 and the next. */
 _Noreturn static void observe(struct front *f)
 {
-        int low = f->fuse < f->control ? f->fuse : f->control;
-        int high = f->fuse < f->control ? f->control : f->fuse;
-        if (low > 0)
-                (void) syscall(SYS_close_range, 0, (unsigned) low - 1, 0);
-        if (high > low + 1)
-                (void) syscall(SYS_close_range, (unsigned) low + 1, (unsigned) high - 1, 0);
-        (void) syscall(SYS_close_range, (unsigned) high + 1, ~0U, 0);
+        int *const kept[] = { &f->fuse, &f->control, &f->proc };
+        const int count = sizeof kept / sizeof *kept;
+        for (int i = 0; i < count; i++)
+                *kept[i] = dup2(*kept[i], i);
+        (void) syscall(SYS_close_range, (unsigned) count, ~0U, 0);
         front_serve(f);
 }
 
-/* A list brings its entries along: one question for each of these, instead of one for each mount point in
- * them. Only a hint: what is not listed is looked up. */
+/* ---- ahead ----
+ * While init and the observer are alone, a question costs a few microseconds; the payload's own cost several
+ * times that, because it runs on another core. All of it is a hint: what is not asked here, is asked later.
+ */
+
+static void read_links(int dir, const char *entries, long n)
+{
+        char target[256];
+        for (long at = 0; at < n;) {
+                const struct kernel_dirent *d = (const void *) (entries + at);
+                if (d->type == DT_LNK)
+                        (void) !readlinkat(dir, d->name, target, sizeof target);
+                at += d->len;
+        }
+}
+
+/* A list brings its entries along: one question for each of these directories, instead of one for each mount
+ * point in them. Every program begins with the links of the topmost. */
 static void list_ahead(int root)
 {
         static const char *const dirs[] = { ".", "etc", "dev" };
-        char entries[4096];
+        char entries[4096] __attribute__((aligned(8)));
         for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
                 AUTO_FD(dir, openat(root, dirs[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-                if (dir >= 0)
-                        (void) syscall(SYS_getdents64, dir, entries, sizeof entries);
+                long n = dir < 0 ? 0 : syscall(SYS_getdents64, dir, entries, sizeof entries);
+                if (i == 0)
+                        read_links(dir, entries, n);
         }
+}
+
+/* Where the host has none either, there is nothing to tell when the dynamic loader looks for it. */
+static void miss_ahead(int root)
+{
+        struct stat st;
+        if (lstat(FRONT_LOADER_ASKS, &st) < 0 && errno == ENOENT)
+                (void) fstatat(root, &FRONT_LOADER_ASKS[1], &st, AT_SYMLINK_NOFOLLOW);
 }
 
 int wall_front_open(struct wall_init *w)
@@ -85,6 +108,9 @@ int wall_front_open(struct wall_init *w)
         AUTO_FD(root, mount_front(fuse));
         if (root < 0)
                 return -1;
+        if (!wall_left_out(LAYER_PID))
+                w->proc = wall_proc_make();
+        f.proc = w->proc;
         f.fuse = fuse;
         f.control = w->control;
         f.born = time(NULL);
@@ -95,5 +121,6 @@ int wall_front_open(struct wall_init *w)
                 return -1;
         w->observer = pid;
         list_ahead(root);
+        miss_ahead(root);
         return TAKE_FD(root);
 }

@@ -31,9 +31,11 @@ struct front_tree {
 
 #define FRONT_MASK_DIR   ".mask-dir"
 #define FRONT_MASK_FILE  ".mask-file"
-#define FRONT_TEXTS      ".texts"
 #define FRONT_EDIT_BELOW ".edit-below"
 #define FRONT_EDIT_ABOVE ".edit-above"
+
+/* The first thing that every dynamically linked program looks for. */
+#define FRONT_LOADER_ASKS "/etc/ld.so.preload"
 
 /* How many nodes a plan can need. */
 uint32_t front_tree_room(const struct plan *p);
@@ -50,6 +52,7 @@ struct front {
         struct front_tree tree;
         int fuse;     /* /dev/fuse, connected to the mount */
         int control;  /* to the keeper */
+        int proc;     /* of the box's processes */
         int64_t born; /* seconds: the age of everything here */
 };
 

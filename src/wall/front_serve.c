@@ -7,7 +7,6 @@
 #include "base/fd.h"
 #include "wall/front.h"
 #include "wall/internal.h"
-#include "wall/mountapi.h"
 #include "wall/saw.h"
 #include "wire/wire.h"
 
@@ -29,7 +28,6 @@ struct request {
 
 struct observer {
         const struct front *f;
-        int proc; /* a /proc of the box's processes, of our own */
         struct saw_told told;
         bool awake; /* the probe from inside is over: what is looked for now, the payload looks for */
 };
@@ -88,7 +86,7 @@ static void say_init(struct observer *o, const struct request *r)
 /* What the C library looks for in every program that starts. They are files wherever they are, so that no
  * path leads on behind them, and a write to them is seen by init: told once, all is told. */
 static const char *const always_looked_for[] = {
-        "/etc/ld.so.preload", "/etc/locale.alias", "/etc/localtime",
+        FRONT_LOADER_ASKS,    "/etc/locale.alias", "/etc/localtime",
         "/etc/nsswitch.conf", "/etc/gai.conf",     "/etc/host.conf"
 };
 
@@ -103,22 +101,29 @@ static uint64_t settled_for(const char *missing)
 
 /* Who asked waits for our answer, so the arguments of its call stand still, as far as they ever do. Returns
  * how long the answer holds: 0, the next look is to be told of too. */
-static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t dir)
+static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t dir, const char *missing)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
-        char missing[sizeof m.denial.path];
-        if (!front_tree_path(&o->f->tree, dir, r->body, missing, sizeof missing))
-                return 0;
-        if (!o->awake) {
-                o->awake = strcmp(missing, ATTEST_MISSING) == 0;
-                return 0;
-        }
-        saw_missing(o->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
+        saw_missing(o->f->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
         if (strcmp(m.denial.program, OWN_NAME) == 0)
                 return 0; /* our own search for the command; who takes that name hides his misses */
         if (saw_news(&o->told, TOLD_MAX, &m.denial))
                 (void) wire_offer(o->f->control, &m, sizeof m);
         return settled_for(missing);
+}
+
+/* How long the answer holds that a name is not there. Before the payload is, init asks ahead for what the
+ * host does not have either; later it only looks where the payload is writing, and settles nothing. */
+static uint64_t missed(struct observer *o, const struct request *r, uint32_t dir)
+{
+        char missing[sizeof((struct wall_denial *) 0)->path];
+        bool by_init = r->head->pid == INIT_PID;
+        if (!dir || !front_tree_path(&o->f->tree, dir, r->body, missing, sizeof missing))
+                return 0;
+        if (o->awake)
+                return by_init ? 0 : tell_of(o, r, dir, missing);
+        o->awake = !by_init && strcmp(missing, ATTEST_MISSING) == 0;
+        return by_init ? settled_for(missing) : 0;
 }
 
 /* What the table says holds as long as the box; places of init's own are looked up anew by everybody. */
@@ -137,7 +142,7 @@ static void say_lookup(struct observer *o, const struct request *r)
         bool by_init = r->head->pid == INIT_PID;
         uint32_t i = front_tree_find(&f->tree, dir, r->body, strlen(r->body), by_init);
         if (i == 0) {
-                struct fuse_entry_out none = { .entry_valid = dir && !by_init ? tell_of(o, r, dir) : 0 };
+                struct fuse_entry_out none = { .entry_valid = missed(o, r, dir) };
                 /* Node 0 without an error is ENOENT too, but it holds. */
                 reply(f, r, none.entry_valid ? 0 : -ENOENT, &none, sizeof none);
                 return;
@@ -175,7 +180,7 @@ static void tell_of_list(struct observer *o, const struct request *r)
         m.denial.kind = TRIED_READ;
         if (!front_tree_path(t, up, name, m.denial.path, sizeof m.denial.path))
                 return;
-        saw_program(o->proc, r->head->pid, m.denial.program, sizeof m.denial.program);
+        saw_program(o->f->proc, r->head->pid, m.denial.program, sizeof m.denial.program);
         if (saw_news(&o->told, TOLD_MAX, &m.denial))
                 (void) wire_offer(o->f->control, &m, sizeof m);
 }
@@ -299,15 +304,6 @@ static void answer(struct observer *o, const struct request *r)
 
 /* ---- life ---- */
 
-static int own_proc(void)
-{
-        AUTO_FD(fs, mount_fsopen("proc"));
-        if (fs < 0 || mount_fsset(fs, "subset", "pid") < 0 || mount_fscreate(fs) < 0)
-                return -1;
-        return mount_fsmount(fs,
-                             MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
-}
-
 /* One capability over the box's processes, to read the arguments of a call; none over anything else. */
 static void drop_powers(void)
 {
@@ -325,7 +321,6 @@ _Noreturn void front_serve(struct front *f)
         static char in[BUFFER + 1];
         (void) prctl(PR_SET_NAME, "cordon-observer", 0, 0, 0);
         o.f = f;
-        o.proc = own_proc();
         drop_powers();
         for (;;) {
                 ssize_t n = read(f->fuse, in, BUFFER);

@@ -125,7 +125,6 @@ static int add_ours(struct front_tree *t)
                 mode_t mode;
         } ours[] = { { FRONT_MASK_DIR, S_IFDIR | 0555 },
                      { FRONT_MASK_FILE, S_IFREG | 0444 },
-                     { FRONT_TEXTS, S_IFDIR | 0700 },
                      { FRONT_EDIT_BELOW, S_IFDIR | 0700 },
                      { FRONT_EDIT_ABOVE, S_IFDIR | 0700 } };
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {

@@ -42,6 +42,14 @@ struct wall_order {
         int32_t arg;
 };
 
+struct kernel_dirent { /* struct linux_dirent64 */
+        uint64_t ino;
+        int64_t off;
+        unsigned short len;
+        unsigned char type;
+        char name[];
+};
+
 /* sample_shared.c: what a look at shared memory keeps until the next one. */
 enum { SHARED_SEEN_MAX = 4096 };
 struct wall_shared {
@@ -58,13 +66,12 @@ struct wall_init {
         const struct plan *plan;
         int control;
         int trust;
-        int host_proc;   /* the host's /proc, checked to be one */
-        int root;        /* the new root */
-        int proc;        /* the box's own /proc */
-        int tasks;       /* where arguments of the payload's calls are read, for reports */
-        int scratch;     /* the private tmpfs, to see whether it is full */
-        int texts;       /* a tmpfs for the small files of a watched root */
-        bool texts_held; /* it has a place in the root for the time being */
+        int host_proc; /* the host's /proc, checked to be one */
+        int root;      /* the new root */
+        int proc;      /* the box's own /proc */
+        int tasks;     /* where arguments of the payload's calls are read, for reports */
+        int scratch;   /* the private tmpfs, to see whether it is full */
+        int texts;     /* a tmpfs for the small files of a watched root */
         unsigned text_count;
         int parent; /* root.c: the directory of the last step, and its path */
         const char *parent_path;
@@ -137,7 +144,9 @@ uint64_t wall_step_attr(unsigned flags);
 int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear);
 /* Moves a detached mount to its place in the new root, made if it is on our own tmpfs and missing. root.c */
 int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e);
-/* edit.c: what is built on, or cloned, must be mounted: a detached tree (taken) gets a place of ours in the
+/* A /proc of the box's own processes, detached. root.c */
+int wall_proc_make(void);
+/* edit.c: what is built on must be mounted: a detached tree (taken) gets a place of ours in the
  * new root for as long as that takes. Returns a descriptor of the mounted tree. */
 int wall_hold(struct wall_init *w, int detached, const char *name);
 int wall_let_go(struct wall_init *w, const char *name, int held);

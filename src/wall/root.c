@@ -177,37 +177,20 @@ static int write_text(const struct plan_step *s, int dir, const char *name, stru
         return 0;
 }
 
-/* Files of a watched root lie on one tmpfs. */
-static int texts_begin(struct wall_init *w)
+/* Files of a watched root lie on one tmpfs. Nothing can be cloned from a detached mount before Linux 6.15,
+ * and taking one off waits for every core to leave the kernel: so it has a place, and stays buried under
+ * /tmp's. */
+static int texts_begin(struct wall_init *w, struct err *e)
 {
+        w->texts = make_tmpfs("12m", "512", PLAIN | MOUNT_ATTR_NOEXEC);
         if (w->texts < 0)
-                w->texts = make_tmpfs("12m", "512", PLAIN | MOUNT_ATTR_NOEXEC);
-        return w->texts;
-}
-
-/* Before Linux 6.15 nothing can be cloned from a detached mount: then it has a place in the root until all of
- * them are mounted. Not always, because taking it off again waits for every core to leave the kernel. */
-static int texts_clone(struct wall_init *w, const char *name)
-{
-        int tree = mount_clone(w->texts, name, 0);
-        if (tree >= 0 || errno != EINVAL || w->texts_held)
-                return tree;
-        w->texts = wall_hold(w, TAKE_FD(w->texts), FRONT_TEXTS);
-        w->texts_held = w->texts >= 0;
-        return w->texts_held ? mount_clone(w->texts, name, 0) : -1;
-}
-
-static int texts_end(struct wall_init *w, struct err *e)
-{
-        if (w->texts_held && wall_let_go(w, FRONT_TEXTS, w->texts) < 0)
-                return wall_fail(e, STAGE_ROOT, "closing the box's own files");
-        fd_close(&w->texts);
-        return 0;
+                return wall_fail(e, STAGE_ROOT, "making the box's own files");
+        return wall_attach(w, w->texts, "/tmp", true, e);
 }
 
 static int texts_mount(struct wall_init *w, const char *name, const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(tree, texts_clone(w, name));
+        AUTO_FD(tree, mount_clone(w->texts, name, 0));
         if (tree < 0 || wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         return wall_attach(w, tree, s->path, false, e);
@@ -220,8 +203,6 @@ static int mount_text(struct wall_init *w, const struct plan_step *s, struct err
 {
         char name[16];
         (void) snprintf(name, sizeof name, "%u", w->text_count++);
-        if (texts_begin(w) < 0)
-                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         return write_text(s, w->texts, name, e) < 0 ? -1 : texts_mount(w, name, s, e);
 }
 
@@ -362,17 +343,23 @@ static int do_device(struct wall_init *w, const struct plan_step *s, struct err 
         return wall_attach(w, tree, s->path, false, e);
 }
 
+int wall_proc_make(void)
+{
+        AUTO_FD(fs, mount_fsopen("proc"));
+        if (fs < 0 || mount_fsset(fs, "hidepid", "invisible") < 0 || mount_fsset(fs, "subset", "pid") < 0 ||
+            mount_fscreate(fs) < 0)
+                return -1;
+        return mount_fsmount(fs, PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
+}
+
 static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         if (wall_left_out(LAYER_PID)) { /* tests only: the host's processes, as they are */
                 AUTO_FD(host, mount_clone(AT_FDCWD, "/proc", AT_RECURSIVE));
                 return wall_attach(w, host, s->path, true, e);
         }
-        AUTO_FD(fs, mount_fsopen("proc"));
-        if (fs < 0 || mount_fsset(fs, "hidepid", "invisible") < 0 || mount_fsset(fs, "subset", "pid") < 0 ||
-            mount_fscreate(fs) < 0)
-                return wall_fail(e, STAGE_ROOT, "making the box's own /proc");
-        w->proc = mount_fsmount(fs, PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
+        if (w->proc < 0)
+                w->proc = wall_proc_make();
         if (w->proc < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own /proc");
         return wall_attach(w, w->proc, s->path, true, e);
@@ -437,8 +424,6 @@ static int write_trust(struct wall_init *w, const struct plan_step *s, int dir, 
 
 static int mount_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        if (texts_begin(w) < 0)
-                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         return write_trust(w, s, w->texts, "trust", e) < 0 ? -1 : texts_mount(w, "trust", s, e);
 }
 
@@ -508,7 +493,7 @@ static int root_begin(struct wall_init *w, struct err *e)
         /* On top of the old root, where it is reached only through its descriptor until pivot_root. */
         if (mount_over_root(w->root) < 0)
                 return wall_fail(e, STAGE_ROOT, "attaching the new root");
-        return 0;
+        return w->observer ? texts_begin(w, e) : 0;
 }
 
 int wall_root_build(struct wall_init *w, struct err *e)
@@ -521,8 +506,7 @@ int wall_root_build(struct wall_init *w, struct err *e)
                         return -1;
         }
         wall_forget_parent(w);
-        if (texts_end(w, e) < 0)
-                return -1;
+        fd_close(&w->texts);
         if (w->masked && !w->observer) {
                 (void) unlinkat(w->root, FRONT_MASK_DIR, AT_REMOVEDIR);
                 (void) unlinkat(w->root, FRONT_MASK_FILE, 0);

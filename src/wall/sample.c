@@ -12,14 +12,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct kernel_dirent { /* struct linux_dirent64 */
-        uint64_t ino;
-        int64_t off;
-        unsigned short len;
-        unsigned char type;
-        char name[];
-};
-
 /* Field `n` (1-based, as proc(5) counts) of a stat line; fields are counted from after the last ')', because
  * the name in front of it is the payload's to choose. */
 static uint64_t stat_field(const char *stat, unsigned n)

@@ -307,6 +307,9 @@ int wall_supervise(struct wall_init *w)
                         break;
                 answer_notification(&t);
         }
+        if (w->observer) /* nobody waits for it any more; so it need not end after us, and its mount with it
+                          */
+                (void) kill(w->observer, SIGKILL);
         fill_end(&t);
         t.end.one_program = w->s->watch && !t.starts;
         struct wall_message m = { .word = WALL_SAYS_END, .end = t.end };
