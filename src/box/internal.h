@@ -87,10 +87,12 @@ int handles_finish(struct box *b, struct err *e);
 void handles_close(struct box *b);
 
 /* limits.c */
-int keeper_groups_make(struct box *b, struct err *e);
+/* Groups that init is born in; then the rest of them, and init's way in; what they hold (enum wall_held). */
+int keeper_groups_first(struct box *b, struct err *e);
 int keeper_groups_enter(struct box *b, struct err *e);
+unsigned keeper_groups_hold(const struct box *b);
 void keeper_groups_end(struct box *b);
-void keeper_limits_look(struct box *b);
+void keeper_limits_look(struct box *b, bool oom); /* oom: the kernel killed for memory just now */
 int keeper_next_look_ms(const struct box *b);
 /* What poll() must wait for on the out-of-memory event, and taking note of it so that it does not fire again.
  */

@@ -35,26 +35,23 @@ void keeper_log(struct box *b, const void *p, size_t n)
 static void fill_start(struct box *b)
 {
         const struct box_config *c = &b->c;
-        b->start = (struct wall_start){
-                .plan = c->plan,
-                .edits = b->edits,
-                .io = &b->inside,
-                .trust_fd = b->broker.trust,
-                .cgroup_fd = b->group.v2,
-                .sample_limits = !b->group.holds_memory || !b->group.holds_procs || !b->group.counts_cpu,
-                .group_procs = b->group.holds_procs,
-                .die_with_thread = c->single_thread,
-                .tell = c->observe != BOX_OBSERVE_OFF,
-                .watch = c->observe == BOX_OBSERVE_DENIALS || c->observe == BOX_OBSERVE_ALL,
-                .watch_all = c->observe == BOX_OBSERVE_ALL,
-                .front = c->signals_stay_in,
-                .rows = c->rows,
-                .columns = c->columns,
-                .caller_uid = c->uid,
-                .caller_gid = c->gid,
-                .host_uid = c->uid,
-                .host_gid = c->gid
-        };
+        b->start = (struct wall_start){ .plan = c->plan,
+                                        .edits = b->edits,
+                                        .io = &b->inside,
+                                        .trust_fd = b->broker.trust,
+                                        .cgroup_fd = b->group.v2,
+                                        .die_with_thread = c->single_thread,
+                                        .tell = c->observe != BOX_OBSERVE_OFF,
+                                        .watch = c->observe == BOX_OBSERVE_DENIALS ||
+                                                 c->observe == BOX_OBSERVE_ALL,
+                                        .watch_all = c->observe == BOX_OBSERVE_ALL,
+                                        .front = c->signals_stay_in,
+                                        .rows = c->rows,
+                                        .columns = c->columns,
+                                        .caller_uid = c->uid,
+                                        .caller_gid = c->gid,
+                                        .host_uid = c->uid,
+                                        .host_gid = c->gid };
         if (c->root)
                 b->start.host_uid = b->start.host_gid = wall_host_id();
 }
@@ -64,7 +61,7 @@ static int start_all(struct box *b, struct err *e)
         /* The broker first: it gets ready while the rest is made. A box that trusts an authority of its own
          * needs it before its root is built. */
         if (broker_start(b, e) < 0 || pump_open(b, e) < 0 || handles_open(b, e) < 0 ||
-            keeper_work_begin(b, e) < 0 || keeper_groups_make(b, e) < 0 ||
+            keeper_work_begin(b, e) < 0 || keeper_groups_first(b, e) < 0 ||
             (b->c.plan->authority && broker_await(b, e) < 0))
                 return -1;
         fill_start(b);
@@ -73,7 +70,7 @@ static int start_all(struct box *b, struct err *e)
         if (wall_start(&b->start, &b->child, e) < 0)
                 return -1;
         if (keeper_groups_enter(b, e) < 0 || (!b->c.plan->authority && broker_await(b, e) < 0) ||
-            wall_release(&b->child, e) < 0)
+            wall_release(&b->child, keeper_groups_hold(b), e) < 0)
                 return -1;
         for (int i = 0; i < 3; i++)
                 fd_close(&b->inside.stdio[i]);
@@ -279,6 +276,7 @@ static void finish(struct box *b)
         fd_close(&b->registry);
         record_finish(b);
         keeper_note_named(b);
+        limit_janitor_dismiss(&b->janitor); /* it went meanwhile */
 }
 
 void box_kill(struct box *b)
@@ -333,7 +331,7 @@ static void serve(struct box *b, const struct pollfd *p)
         if (p[SLOT_OOM].revents)
                 keeper_oom_drain(b);
         if (p[SLOT_OOM].revents || p[SLOT_CONTROL].revents == 0)
-                keeper_limits_look(b);
+                keeper_limits_look(b, p[SLOT_OOM].revents);
         if (p[SLOT_CONTROL].revents)
                 hear(b);
         if (p[SLOT_REGISTRY].revents)
@@ -425,6 +423,7 @@ void box_free(struct box *b)
         broker_finish(b);
         free(b->broker.rows);
         keeper_groups_end(b);
+        limit_janitor_dismiss(&b->janitor);
         keeper_work_end(b);
         free(b->edits);
         host_slow_free(b->slow);

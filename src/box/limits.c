@@ -8,16 +8,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Before init: where there is a v2 it is born in its group, also on hosts that keep limits by v1. */
-int keeper_groups_make(struct box *b, struct err *e)
+/* In v2 a process is born; nothing is slower than to move one in later. And where there is no pid namespace,
+ * only v2 can end all of a box in one go. Else init can be at its walls meanwhile. */
+static bool first_the_groups(const struct box *b)
 {
-        limit_group_init(&b->group);
+        return b->c.plan->wall == WALL_PROCESS || host_cgroups_unified();
+}
+
+static int make_groups(struct box *b, bool late, struct err *e)
+{
         if (b->c.plan->without & WITHOUT_CGROUP)
                 return 0;
         uint64_t t = clock_mono_ns();
         struct host_cgroups h;
         struct limit_ask ask = { .memory = b->c.plan->limits.value[LIMIT_MEMORY],
-                                 .procs = b->c.plan->limits.value[LIMIT_PROCS] + 1 };
+                                 .procs = b->c.plan->limits.value[LIMIT_PROCS] + 1,
+                                 .late = late };
         memcpy(ask.name, "cordon-", 7);
         memcpy(ask.name + 7, b->r.run, strlen(b->r.run) + 1);
         int r = host_cgroups_read(&h, e);
@@ -33,8 +39,17 @@ int keeper_groups_make(struct box *b, struct err *e)
         return r;
 }
 
+int keeper_groups_first(struct box *b, struct err *e)
+{
+        return first_the_groups(b) ? make_groups(b, false, e) : 0;
+}
+
 int keeper_groups_enter(struct box *b, struct err *e)
 {
+        if (!first_the_groups(b) && make_groups(b, true, e) < 0)
+                return -1;
+        if (b->group.v2_procs >= 0 && wall_join(&b->child, b->group.v2_procs, e) < 0)
+                return -1;
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
                 if (b->group.v1_tasks[i] >= 0 && wall_join(&b->child, b->group.v1_tasks[i], e) < 0)
                         return -1;
@@ -42,6 +57,15 @@ int keeper_groups_enter(struct box *b, struct err *e)
         b->r.procs_by_group = b->group.holds_procs;
         b->r.cpu_by_group = b->group.counts_cpu;
         return 0;
+}
+
+unsigned keeper_groups_hold(const struct box *b)
+{
+        const struct limit_group *g = &b->group;
+        unsigned held = g->holds_procs ? WALL_GROUP_PROCS : 0;
+        if (!g->holds_memory || !g->holds_procs || !g->counts_cpu)
+                held |= WALL_SAMPLES;
+        return held;
 }
 
 void keeper_groups_end(struct box *b)
@@ -58,7 +82,7 @@ void keeper_groups_end(struct box *b)
                         b->r.limits_hit |= 1u << LIMIT_PROCS;
         }
         limit_group_end(&b->group);
-        limit_janitor_dismiss(&b->janitor);
+        limit_janitor_release(&b->janitor);
 }
 
 void keeper_limit_fired(struct box *b, enum limit_key k)
@@ -92,12 +116,14 @@ static void look_at_group(struct box *b, uint64_t now)
         b->next_look_ns = now + (soonest > 10000000u ? soonest : 10000000u);
 }
 
-void keeper_limits_look(struct box *b)
+void keeper_limits_look(struct box *b, bool oom)
 {
         uint64_t now = clock_mono_ns();
         if (b->up && now >= b->deadline_ns)
                 keeper_limit_fired(b, LIMIT_TIME);
-        if (b->up && (b->group.holds_memory || b->group.counts_cpu))
+        /* Four files: not for every line that the payload writes. */
+        bool due = oom || b->group.oom_event < 0 || now >= b->next_look_ns;
+        if (b->up && due && (b->group.holds_memory || b->group.counts_cpu))
                 look_at_group(b, now);
         if (b->up)
                 keeper_work_look(b, now);

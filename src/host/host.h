@@ -58,6 +58,9 @@ int host_cgroup_find(const char *cgroup, const char *controller, char *ret_path,
 /* Does a control file's list ("cpu memory pids") name this word? */
 bool host_lists(const char *text, const char *word);
 
+/* v2 is all there is, and where everybody has it. A quick look; what it says is not relied on for a limit. */
+bool host_cgroups_unified(void);
+
 enum host_cgroup_fs { HOST_CGROUP_V1 = 0, HOST_CGROUP_V2, HOST_CGROUP_ANY /* tests only: unchecked */ };
 /* Opens the top directory of a hierarchy, or `path` below it (plain names only). A directory descriptor, or
  * -1 with errno; ENODEV: what is mounted there is no control-group filesystem of that kind. */

@@ -27,6 +27,12 @@ static int checked(int fd, enum host_cgroup_fs fs)
         return -1;
 }
 
+bool host_cgroups_unified(void)
+{
+        struct statfs s;
+        return statfs("/sys/fs/cgroup", &s) == 0 && (long) s.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 int host_cgroup_top(const struct host_hierarchy *y, enum host_cgroup_fs fs)
 {
         if (!y->present) {

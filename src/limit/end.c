@@ -178,6 +178,7 @@ void limit_end_within(struct limit_group *g, unsigned wait_ms)
 {
         uint64_t deadline = clock_mono_ns() + wait_ms * 1000000ull;
         fd_close(&g->oom_event);
+        fd_close(&g->v2_procs);
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
                 fd_close(&g->v1_tasks[c]);
         /* Removing an empty group needs no look at it, and the usual group is empty by now. */

@@ -10,7 +10,7 @@
 
 void limit_group_init(struct limit_group *g)
 {
-        *g = (struct limit_group){ .v2 = -1, .v2_parent = -1, .oom_event = -1 };
+        *g = (struct limit_group){ .v2 = -1, .v2_parent = -1, .v2_procs = -1, .oom_event = -1 };
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
                 g->v1[c] = g->v1_parent[c] = g->v1_tasks[c] = -1;
 }

@@ -109,11 +109,16 @@ int limit_janitor_start(const struct host_cgroups *h, const char *name, struct l
         return 0;
 }
 
-void limit_janitor_dismiss(struct limit_janitor *j)
+void limit_janitor_release(struct limit_janitor *j)
 {
         if (j->line >= 0)
                 (void) send(j->line, &dismissal, 1, MSG_NOSIGNAL);
         fd_close(&j->line);
+}
+
+void limit_janitor_dismiss(struct limit_janitor *j)
+{
+        limit_janitor_release(j);
         while (j->pid > 0 && waitpid(j->pid, NULL, __WALL) < 0 && errno == EINTR)
                 ;
         j->pid = -1;

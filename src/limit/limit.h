@@ -16,6 +16,7 @@ struct limit_ask {
         char name[48];   /* "cordon-<run id>": unique */
         uint64_t memory; /* bytes; 0: do not limit */
         uint64_t procs;  /* tasks, counting the box's own init: callers add it */
+        bool late;       /* who goes in is there already: then v2 is used only for what v1 does not have */
 };
 
 struct limit_usage {
@@ -32,6 +33,7 @@ struct limit_group {
         int v1[CONTROLLER__COUNT];        /* directory descriptors, or -1 */
         int v1_parent[CONTROLLER__COUNT]; /* for rmdir; -1 also where two controllers share a directory */
         int v1_tasks[CONTROLLER__COUNT];  /* open for writing, for limit_group_enter() */
+        int v2_procs;                     /* the same of v2, where nobody can be born in it any more */
         int v2, v2_parent;                /* v2 directory, or -1: also what clone3(CLONE_INTO_CGROUP) takes */
         int oom_event; /* becomes readable (v1 eventfd) or has POLLPRI (v2 memory.events) on OOM, or -1 */
         bool holds_memory, holds_procs, counts_cpu; /* what the groups really hold: the rest is rlimits' */
@@ -75,8 +77,9 @@ struct limit_janitor {
 };
 int limit_janitor_start(const struct host_cgroups *h, const char *name, struct limit_janitor *ret,
                         struct err *e);
-/* The keeper has ended the group itself, or never had one (pid -1, line -1): lets the janitor go and reaps
- * it. */
+/* The keeper has ended the group itself, or never had one (pid -1, line -1): lets the janitor go. */
+void limit_janitor_release(struct limit_janitor *j);
+/* The same, and reaps it. */
 void limit_janitor_dismiss(struct limit_janitor *j);
 
 /* Removes groups "cordon-*" whose keeper is gone (both killed at once). Cheap when there are none. Not on the

@@ -72,7 +72,7 @@ int limit_v2_open(struct limit_group *g, const struct host_cgroups *h, bool any_
 {
         bool memory = h->v2_has[CONTROLLER_MEMORY], procs = h->v2_has[CONTROLLER_PIDS];
         bool root = geteuid() == 0, needed = memory || procs;
-        if (!h->v2.present || (!needed && !root))
+        if (!h->v2.present || (!needed && (!root || g->ask.late)))
                 return 0;
         AUTO_FD(parent, limit_v2_parent(h, root, any_fs));
         if (parent < 0)
@@ -85,5 +85,8 @@ int limit_v2_open(struct limit_group *g, const struct host_cgroups *h, bool any_
         if (g->v2 < 0)
                 return needed ? limit_denied(e, errno, true, "cannot make a v2 control group") : 0;
         g->v2_parent = TAKE_FD(parent);
+        if (g->ask.late &&
+            (g->v2_procs = openat(g->v2, "cgroup.procs", O_WRONLY | O_CLOEXEC | O_NOFOLLOW)) < 0)
+                return limit_denied(e, errno, true, "cannot open a v2 control group");
         return limit_v2_write(g, memory, procs, e);
 }

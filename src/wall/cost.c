@@ -186,7 +186,6 @@ int wall_cost_prepare(enum wall_layer l, const struct plan *plan, uid_t uid, gid
         start = (struct wall_start){ .plan = plan,
                                      .io = &no_stdio,
                                      .cgroup_fd = -1,
-                                     .group_procs = true,
                                      .tell = true,
                                      .caller_uid = uid,
                                      .caller_gid = gid,
@@ -194,6 +193,7 @@ int wall_cost_prepare(enum wall_layer l, const struct plan *plan, uid_t uid, gid
                                      .host_gid = gid };
         w.s = &start;
         w.plan = plan;
+        w.held = WALL_GROUP_PROCS;
         w.control = w.parent = w.root = w.proc = w.scratch = w.landlock = w.listener = w.tty_slave =
                 w.net_ns = -1;
         w.host_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -120,8 +120,10 @@ static int await_release(struct wall_init *w, struct err *e)
                 AUTO_FD(tasks, -1);
                 if (wire_recv(w->control, &o, sizeof o, &tasks) != 1)
                         _exit(1);
-                if (o.command == COMMAND_RELEASE)
+                if (o.command == COMMAND_RELEASE) {
+                        w->held = (unsigned) o.arg;
                         return 0;
+                }
                 if (o.command != COMMAND_JOIN || fd_write_all(tasks, "0", 1) < 0)
                         return wall_fail(e, STAGE_LIMITS, "entering the control group");
         }
@@ -292,7 +294,7 @@ static int raise_all(struct wall_init *w, struct err *e)
 /* init must not hold the payload's pipes open, or nobody would ever see their end. */
 static void let_go_of_stdio(struct wall_init *w)
 {
-        if (w->s->sample_limits)
+        if (w->held & WALL_SAMPLES)
                 wall_shared_begin(w);
         (void) syscall(SYS_close_range, 0, 2 + w->s->io->handle_count, 0);
         for (int i = 0; i < 3; i++)

@@ -84,6 +84,7 @@ struct wall_init {
         int tty_slave;
         pid_t payload;
         uint32_t layers; /* bit per layer that is up */
+        unsigned held;   /* enum wall_held: told at the release */
         bool memfd_sealed;
         int handles[HANDLES_MAX];
         int stdio[3];

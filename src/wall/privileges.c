@@ -103,7 +103,7 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
                 return 0;
         const uint64_t *v = w->plan->limits.value;
         /* The group's limit must be the one that is hit: it counts, and so has a name in the result. */
-        uint64_t procs = w->s->group_procs ? 2 * v[LIMIT_PROCS] + 64 : v[LIMIT_PROCS];
+        uint64_t procs = w->held & WALL_GROUP_PROCS ? 2 * v[LIMIT_PROCS] + 64 : v[LIMIT_PROCS];
         const struct cap caps[] = {
                 { RLIMIT_CORE,
                   1 }, /* not 0: a helper in core_pattern is started at 0, and refused only at exactly 1 */
@@ -122,5 +122,5 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
         if (apply(caps, sizeof caps / sizeof *caps, e) < 0)
                 return -1;
         const struct cap memory = { RLIMIT_DATA, v[LIMIT_MEMORY] };
-        return w->s->sample_limits ? apply(&memory, 1, e) : 0;
+        return w->held & WALL_SAMPLES ? apply(&memory, 1, e) : 0;
 }

@@ -249,9 +249,9 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
 }
 
 /* An init that has gone already has said why: the keeper hears that next, and it is the better word. */
-static int order(const struct wall_child *c, enum wall_command command, int fd, struct err *e)
+static int order(const struct wall_child *c, enum wall_command command, int arg, int fd, struct err *e)
 {
-        struct wall_order o = { .command = command };
+        struct wall_order o = { .command = command, .arg = arg };
         if (wire_send(c->control, &o, sizeof o, fd) < 0 && errno != EPIPE && errno != ECONNRESET)
                 return wall_fail(e, STAGE_LIMITS, "talking to the box");
         return 0;
@@ -259,9 +259,13 @@ static int order(const struct wall_child *c, enum wall_command command, int fd, 
 
 int wall_join(const struct wall_child *c, int tasks_fd, struct err *e)
 {
-        return order(c, COMMAND_JOIN, tasks_fd, e);
+        return order(c, COMMAND_JOIN, 0, tasks_fd, e);
 }
-int wall_release(const struct wall_child *c, struct err *e) { return order(c, COMMAND_RELEASE, -1, e); }
+
+int wall_release(const struct wall_child *c, unsigned held, struct err *e)
+{
+        return order(c, COMMAND_RELEASE, (int) held, -1, e);
+}
 
 int wall_signal(const struct wall_child *c, int sig)
 {

@@ -263,7 +263,7 @@ static bool step(struct watch *t, bool *ret_over)
         struct pollfd p[] = { { .fd = w->control, .events = POLLIN },
                               { .fd = t->signals, .events = POLLIN },
                               { .fd = w->listener, .events = POLLIN } };
-        int n = poll(p, 3, w->s->sample_limits ? SAMPLE_MS : -1);
+        int n = poll(p, 3, w->held & WALL_SAMPLES ? SAMPLE_MS : -1);
         if (n < 0 && errno != EINTR)
                 return false;
         if (p[0].revents && !obey(t))
@@ -272,7 +272,7 @@ static bool step(struct watch *t, bool *ret_over)
                 answer_notification(t);
         else if (p[2].revents)
                 fd_close(&w->listener); /* no filtered task is left */
-        if ((p[1].revents && reap(t)) || (w->s->sample_limits && over_budget(t)))
+        if ((p[1].revents && reap(t)) || (w->held & WALL_SAMPLES && over_budget(t)))
                 *ret_over = true;
         return true;
 }

@@ -117,8 +117,6 @@ struct wall_start {
         const struct wall_stdio *io;
         int trust_fd;         /* the text of BOX_TRUST, or -1 */
         int cgroup_fd;        /* v2 group to be born in, or -1 */
-        bool sample_limits;   /* no control group keeps memory, processes or cpu: init samples */
-        bool group_procs;     /* a control group counts the processes: the rlimit is only the net below it */
         bool die_with_thread; /* the caller has one thread: also use the parent-death signal */
         bool tell;            /* report refused calls */
         bool watch_all;       /* with `watch`: report also what nothing refuses */
@@ -137,8 +135,13 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
 /* init writes "0" to this descriptor, a control group's task list, before the payload starts: a process with
  * one thread that moves itself waits for nothing, while one that is moved waits for the kernel. */
 int wall_join(const struct wall_child *c, int tasks_fd, struct err *e);
+/* What control groups hold of the limits, and what is left to init. */
+enum wall_held {
+        WALL_SAMPLES = 1,    /* no group keeps memory, processes or cpu: init samples */
+        WALL_GROUP_PROCS = 2 /* a group counts the processes: the rlimit is only the net below it */
+};
 /* Limits are in force: the payload may start. */
-int wall_release(const struct wall_child *c, struct err *e);
+int wall_release(const struct wall_child *c, unsigned held, struct err *e);
 /* Asks init to pass a signal on to the payload's process group. */
 int wall_signal(const struct wall_child *c, int signal);
 /* Next message; 1, 0 when init is gone, -1 with errno. `ret_fd` is the terminal with WALL_SAYS_TTY,

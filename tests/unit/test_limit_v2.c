@@ -105,6 +105,29 @@ static void test_write__zero_asks_for_nothing(void)
         uproot();
 }
 
+/* Nobody is born in it any more: only what v1 does not have is worth waiting for, and then there is a way in.
+ */
+static void test_open__late(void)
+{
+        struct limit_group g;
+        struct err e;
+        struct host_cgroups h = { .v2 = { .present = true } };
+        plant();
+        (void) snprintf(h.v2.mount, sizeof h.v2.mount, "%s", dir);
+        file("cgroup.subtree_control", "memory pids");
+        limit_group_init(&g);
+        g.ask = (struct limit_ask){ .name = "cordon-x", .memory = 1048576, .late = true };
+        CHECK_INT(limit_v2_open(&g, &h, true, &e), 0);
+        CHECK(g.v2 < 0 && faccessat(at, "cordon-x", F_OK, 0) < 0);
+        h.v2_has[CONTROLLER_MEMORY] = true;
+        CHECK_INT(limit_v2_open(&g, &h, true, &e), -1); /* files of this tree: it has no cgroup.procs */
+        CHECK_INT(e.code, ERR_LIMIT);
+        CHECK(strstr(e.what, "cannot open a v2 control group"));
+        limit_group_end(&g);
+        CHECK(faccessat(at, "cordon-x", F_OK, 0) < 0);
+        uproot();
+}
+
 static void test_hand_down__writes_only_what_is_missing(void)
 {
         struct err e;
@@ -253,6 +276,7 @@ static const struct test_case cases[] = {
         CASE(test_write__memory_and_processes),
         CASE(test_write__a_kernel_without_swap_files_will_do_but_not_without_memory_max),
         CASE(test_write__zero_asks_for_nothing),
+        CASE(test_open__late),
         CASE(test_hand_down__writes_only_what_is_missing),
         CASE(test_usage__is_read_by_key),
         CASE(test_usage__without_a_kept_peak_is_a_sample),
