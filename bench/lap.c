@@ -3,14 +3,17 @@
  * machine disturbs all of them alike. A round begins when the machine is quiet, and is thrown away and run
  * again when the machine is busy at its end (both within a budget of seconds). Its order is shuffled, and one
  * run before it is not counted: who comes first after a pause pays for cold caches and sleeping cores.
- * Called by bench/run: lap [-c] [-n ROUNDS] [-p PAUSE_US] [-g GATE_SECONDS] [-o TSV] < rows
+ * Called by bench/run: lap [-c] [-i] [-n ROUNDS] [-p PAUSE_US] [-g GATE_SECONDS] [-o TSV] < rows
  * -c takes processor time, user and system of all that a command started, in place of time.
+ * -i also prints the median of the rounds' own ratios, and between which two it lies 95 times of 100: what a
+ * figure of one part in a hundred needs, where two runs of one command differ by ten.
  * A row is one line of tab-separated words: who, label of the row it is compared with, label, command...
  *   who   self; user: ids 65533, dropped before timing; v1: root, cgroup v2 hidden (crun refuses hybrid
  * hosts) Never: fails on a figure. A command that does not run here is printed with its own reason. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -38,6 +41,7 @@ struct row {
         char *argv[WORDS_MAX + 1];
         char reason[REASON_MAX]; /* why it is not measured; empty: it is */
         uint64_t *ns;
+        double low, mid, high; /* of its rounds' ratios to those of its base */
 };
 
 /* One process for each account: the ids are dropped once, before anything is timed. */
@@ -57,7 +61,7 @@ struct lap {
         long rounds, pause_us, gate_s, discarded, noisy, waited_ms;
         const char *tsv;
         int errors; /* memfd: standard error of the newest command */
-        int processor;
+        int processor, intervals;
         struct worker workers[WHO__COUNT];
 };
 
@@ -241,7 +245,7 @@ static void shuffle(unsigned *order, unsigned n)
 
 static void run_round(struct lap *l, long round)
 {
-        unsigned order[ROWS_MAX];
+        unsigned order[ROWS_MAX] = { 0 };
         shuffle(order, l->count);
         if (!*l->rows[order[0]].reason)
                 (void) measure(l, order[0]);
@@ -280,6 +284,30 @@ static void run_rounds(struct lap *l)
 
 /* --- the table --- */
 
+static int by_ratio(const void *a, const void *b)
+{
+        double x = *(const double *) a, y = *(const double *) b;
+        return x < y ? -1 : x > y;
+}
+
+/* The ranks between which the median of all rounds that could be lies, 95 times of 100: n/2 +- 0.98 sqrt(n).
+ */
+static void compare_rounds(const struct lap *l, struct row *r, const struct row *base)
+{
+        double *ratio = calloc((size_t) l->rounds, sizeof *ratio);
+        if (!ratio)
+                die("memory");
+        for (long i = 0; i < l->rounds; i++)
+                ratio[i] = (double) r->ns[i] / (double) base->ns[i];
+        qsort(ratio, (size_t) l->rounds, sizeof *ratio, by_ratio);
+        double n = (double) l->rounds, around = 0.98 * sqrt(n);
+        long from = (long) (n / 2 - around), to = (long) (n / 2 + around);
+        r->low = ratio[from < 0 ? 0 : from];
+        r->mid = ratio[l->rounds / 2];
+        r->high = ratio[to < l->rounds ? to : l->rounds - 1];
+        free(ratio);
+}
+
 static int by_value(const void *a, const void *b)
 {
         uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
@@ -310,6 +338,8 @@ static void print_row(const struct lap *l, const struct row *r, FILE *tsv)
         (void) printf("  %-50s %9.0f %9.0f %9.0f", r->label, at_us(l, r, 0.1), median, at_us(l, r, 0.99));
         if (base)
                 (void) printf(" %8.2fx", median / at_us(l, base, 0.5));
+        if (base && l->intervals && base != r)
+                (void) printf("   round by round %.3fx (%.3f to %.3f)", r->mid, r->low, r->high);
         (void) printf("\n");
         double sum = 0;
         for (long i = 0; i < l->rounds; i++)
@@ -322,6 +352,11 @@ static void print_row(const struct lap *l, const struct row *r, FILE *tsv)
 static void print_table(struct lap *l)
 {
         FILE *tsv = l->tsv ? fopen(l->tsv, "we") : NULL;
+        for (unsigned i = 0; i < l->count; i++) {
+                const struct row *base = find(l, l->rows[i].base);
+                if (base && !*l->rows[i].reason)
+                        compare_rounds(l, &l->rows[i], base);
+        }
         for (unsigned i = 0; i < l->count; i++)
                 qsort(l->rows[i].ns, (size_t) l->rounds, sizeof(uint64_t), by_value);
         (void) printf("  %-50s %9s %9s %9s %9s\n", "", "p10 us", "median us",
@@ -366,10 +401,13 @@ static void add_row(struct lap *l, char *line)
 int main(int argc, char **argv)
 {
         static struct lap l = { .rounds = 100, .pause_us = 2000, .gate_s = 20 };
-        for (int c; (c = getopt(argc, argv, "cn:p:g:o:")) != -1;)
+        for (int c; (c = getopt(argc, argv, "cin:p:g:o:")) != -1;)
                 switch (c) {
                 case 'c':
                         l.processor = 1;
+                        break;
+                case 'i':
+                        l.intervals = 1;
                         break;
                 case 'n':
                         l.rounds = strtol(optarg, NULL, 10);
