@@ -74,10 +74,21 @@ typedef enum cordon_view {
         CORDON_VIEW_JSON,      /* the JSON form */
         CORDON_VIEW_CANONICAL, /* what the digest is made of */
         CORDON_VIEW_DIGEST,
-        CORDON_VIEW_NOTES, /* lints, one a line */
+        CORDON_VIEW_NOTES, /* lints, one a line; also what the vault and this host have to say */
         CORDON_VIEW_NOTES_JSON
 } cordon_view;
 CORDON_API char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e);
+/* One lint of the policy itself. */
+typedef struct cordon_note {
+        const char *code;      /* "W131": stable, listed in cordon-errors(7) */
+        char level;            /* 'W'; a policy with an 'E' does not hold */
+        const char *file;      /* or the flag that the line came from, */
+        unsigned line, column; /* and line is 0 */
+        const char *text;
+} cordon_note;
+/* 1; 0: there is no such index; -1: the policy does not hold. Valid until a line is added or the policy
+ * freed. */
+CORDON_API int cordon_policy_note(cordon_policy *p, size_t index, cordon_note *ret, cordon_error *e);
 /* "read PATH", "net GET https://host/path", "run sh" ...: the decision in words or JSON. *ret_allowed is 1 or
  * 0. */
 CORDON_API char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed,

@@ -196,7 +196,7 @@ void record_up(struct box *b)
         }
         hide_variables(b);
         record_handles(b, false);
-        record_doors(b);
+        record_sockets(b);
         record_shown(b);
         if (!b->record)
                 return;

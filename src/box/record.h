@@ -38,12 +38,12 @@ void record_digest_of(struct span bytes, char ret[72]);
 
 /* record_inputs.c */
 void record_handles(struct box *b, bool out);
-void record_shown(struct box *b);        /* what doors of the caller's own show */
+void record_shown(struct box *b);        /* what doors of the caller's own show, or let it change */
 void record_read_origins(struct box *b); /* what was seen to be read below them, and other runs made */
 void record_stream(struct box *b, int stream);
 
 /* record_effects.c */
-void record_doors(struct box *b); /* those whose uses nobody sees */
+void record_sockets(struct box *b); /* of `sock` doors, whose uses nobody sees */
 void record_denials(struct box *b);
 void record_destinations(struct box *b);
 void record_limits(struct box *b);

@@ -102,6 +102,15 @@ static void digest_small(const struct box *b, const char *path, char ret[72])
                 record_digest_of(span_of(bytes, (size_t) n), ret);
 }
 
+/* Of a write door this is also the record that it was open: the box could have, and nobody sees each time. */
+static const char *told_of(const struct door *d, bool made)
+{
+        if (d->kind == DOOR_WRITE)
+                return made ? "open, and made by another run; single uses are not observed"
+                            : "open; single uses are not observed";
+        return made ? "made by another run" : "shown; single reads are not observed";
+}
+
 /* What a door of the caller's own shows came in, whether it was looked at or not: nobody sees single reads. A
  * file that another run made has that run's effect as its cause. What is read below a directory is seen with
  * --observe all only: record_read_origins(). */
@@ -111,22 +120,25 @@ void record_shown(struct box *b)
         const struct door *d = policy_doors(b->c.policy, &n);
         for (size_t i = 0; b->record && i < n; i++) {
                 char origin[LEDGER_ID_MAX], id[LEDGER_ID_MAX] = "", digest[72];
-                bool file = d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || d[i].kind == DOOR_WRITE;
+                bool writes = d[i].kind == DOOR_WRITE;
+                bool file = d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || writes;
                 if (!file || !d[i].path || d[i].from_stock)
                         continue;
                 struct ledger_record r = record_of(b, LEDGER_FILE, LEDGER_CLAIM);
                 ledger_path_origin(d[i].path, origin);
-                if (!origin[0] && b->record->input_count >= SHOWN_MAX)
+                bool cause = origin[0] || b->record->input_count < SHOWN_MAX;
+                if (!cause && !writes)
                         continue;
                 digest_small(b, d[i].path, digest);
                 r.door = policy_door_word(d[i].kind);
                 r.target = d[i].path;
-                r.result = origin[0] ? "made by another run" : "shown; single reads are not observed";
+                r.writes = writes;
+                r.result = told_of(&d[i], origin[0]);
                 r.digest = digest[0] ? digest : NULL;
                 if (origin[0])
                         r.parents[r.parent_count++] = origin;
                 record_add(b, &r, id);
-                if (b->record)
+                if (b->record && cause)
                         record_input(b->record, id);
         }
 }

@@ -397,13 +397,15 @@ static int start_failed(const struct run *run, const cordon_error *e)
 /* A door that somebody else's link moved out of the workspace: said before anything goes through it. */
 static void say_links(const struct run *r)
 {
-        cordon_error e = { 0 };
-        char *notes = r->quiet ? NULL : cordon_policy_view(r->policy, CORDON_VIEW_NOTES, &e);
-        for (char *save = NULL, *line = notes ? strtok_r(notes, "\n", &save) : NULL; line;
-             line = strtok_r(NULL, "\n", &save))
-                if (strstr(line, ": W131: "))
-                        cli_note("note: %s", line);
-        cordon_free(notes);
+        cordon_error e = { 0 }; /* of a policy that does not hold: the start tells it */
+        cordon_note n;
+        for (size_t i = 0; !r->quiet && cordon_policy_note(r->policy, i, &n, &e) == 1; i++)
+                if (strcmp(n.code, "W131") != 0)
+                        continue;
+                else if (n.line > 0)
+                        cli_note("note: %s:%u:%u: %s: %s", n.file, n.line, n.column, n.code, n.text);
+                else
+                        cli_note("note: %s: %s: %s", n.file, n.code, n.text);
 }
 
 static int configure(struct run *r, char **command)

@@ -266,7 +266,9 @@ char *cordon_box_plan(cordon_box *b, cordon_error *e)
         if (cordon_policy_check(b->policy, e) < 0 || lib_places(b, to_err(e)) < 0)
                 return NULL;
         enum wall_kind wall = policy_wall(b->policy->checked);
+        b->dry = true;
         struct plan *p = lib_plan(b, wall == WALL_AUTO ? WALL_NAMESPACE : wall, to_err(e));
+        b->dry = false;
         if (!p)
                 return NULL;
         struct buf out = { 0 };

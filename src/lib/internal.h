@@ -34,6 +34,8 @@ struct cordon_box {
         char term[64];
         bool as_root; /* the box gets an id of its own outside */
         bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep;
+        bool dry; /* a plan is made, and no box: nothing may be made on the host */
+        bool places_later;
         char work_on[WORK_RUN_MAX];
         enum box_observe observe;
         enum box_ledger ledger;
@@ -79,6 +81,9 @@ char *lib_give(struct buf *b, struct err *e);
 
 /* start.c: gathers host facts and makes the plan for one wall. */
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
+/* start.c: -1 with the reason for which a start with these doors would be refused, by the same decider;
+ * nothing is started and nothing made. */
+int lib_would_start(cordon_policy *p, struct err *e);
 
 /* explain.c: a hint for a command that could not be started. */
 void lib_explain_exec(const struct cordon_box *b);

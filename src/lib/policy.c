@@ -238,6 +238,23 @@ int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e)
         return 0;
 }
 
+int cordon_policy_note(cordon_policy *p, size_t index, cordon_note *ret, cordon_error *e)
+{
+        size_t n;
+        if (cordon_policy_check(p, e) < 0)
+                return -1;
+        const struct policy_note *t = policy_notes(p->checked, &n);
+        if (index >= n)
+                return 0;
+        *ret = (cordon_note){ .code = t[index].code,
+                              .level = t[index].level,
+                              .file = t[index].at.file,
+                              .line = t[index].at.line,
+                              .column = t[index].at.column,
+                              .text = t[index].text };
+        return 1;
+}
+
 /* ---- views ---- */
 
 struct notes_out {
@@ -262,16 +279,37 @@ static void note_text(void *ctx, const struct policy_note *t)
         buf_putc(o->out, '}');
 }
 
-static int notes_text(const struct checked_policy *c, struct buf *out, bool json, struct err *e)
+/* What stops the start on every host is an error of the policy. What stops it here and now is a note: a
+ * policy may be written for another host, or before what it names is there. */
+static int note_start(cordon_policy *p, struct notes_out *o, struct err *e)
+{
+        struct err why = { 0 };
+        struct policy_note n = { .level = 'W', .code = "W133", .at = { .file = "this host" } };
+        if (lib_would_start(p, &why) == 0)
+                return 0;
+        if (why.code != ERR_DOOR && why.code != ERR_HOST) {
+                *e = why;
+                return -1;
+        }
+        if (why.code == ERR_HOST && policy_wall(p->checked) == WALL_PROCESS)
+                return 0; /* W132 said it, with the line */
+        (void) snprintf(n.text, sizeof n.text, "this box does not start here: %.180s%s%.80s", why.what,
+                        why.hint[0] ? "; " : "", why.hint);
+        note_text(o, &n);
+        return 0;
+}
+
+static int notes_text(cordon_policy *p, struct buf *out, bool json, struct err *e)
 {
         size_t n;
         struct notes_out o = { out, json, 0 };
+        const struct checked_policy *c = p->checked;
         const struct policy_note *notes = policy_notes(c, &n);
         if (json)
                 buf_putc(out, '[');
         for (size_t i = 0; i < n; i++)
                 note_text(&o, &notes[i]);
-        if (lib_vault_notes(c, note_text, &o, e) < 0)
+        if (lib_vault_notes(c, note_text, &o, e) < 0 || note_start(p, &o, e) < 0)
                 return -1;
         if (json)
                 buf_puts(out, "]\n");
@@ -317,11 +355,11 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
                 buf_printf(&out, "%s\n", policy_digest(p->checked));
                 break;
         case CORDON_VIEW_NOTES:
-                if (notes_text(p->checked, &out, false, to_err(e)) < 0)
+                if (notes_text(p, &out, false, to_err(e)) < 0)
                         return NULL;
                 break;
         case CORDON_VIEW_NOTES_JSON:
-                if (notes_text(p->checked, &out, true, to_err(e)) < 0)
+                if (notes_text(p, &out, true, to_err(e)) < 0)
                         return NULL;
                 break;
         }

@@ -51,14 +51,14 @@ static bool any_covers(const struct door *doors, size_t n, const char *path)
         return false;
 }
 
-static int name_state(const struct door *doors, size_t n, struct state_names *s, struct plan_request *r,
-                      struct err *e)
+static int name_state(const struct door *doors, size_t n, bool dry, struct state_names *s,
+                      struct plan_request *r, struct err *e)
 {
         struct err none;
         if (!has_own_doors(doors, n) || store_path(s->named, &none) < 0)
                 return 0; /* only stock doors, or nowhere to keep anything: there is nothing to hide */
         bool resolved = realpath(s->named, s->real) != NULL;
-        if (!resolved && any_covers(doors, n, s->named)) {
+        if (!resolved && !dry && any_covers(doors, n, s->named)) {
                 AUTO_FD(dir, store_open(e));
                 if (dir < 0)
                         return -1;
@@ -108,13 +108,14 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                                   .root_inside = b->root_inside,
                                   .wall = wall,
                                   .places = b->places,
+                                  .places_later = b->places_later,
                                   .stage = b->stage,
                                   .as_root = b->as_root };
         char here[4096];
         if (getcwd(here, sizeof here) && here[0] == '/')
                 r.cwd = here;
         struct state_names state;
-        if (name_state(doors, n, &state, &r, e) < 0)
+        if (name_state(doors, n, b->dry, &state, &r, e) < 0)
                 return NULL;
         struct look *l = look_at_doors(doors, n, r.argv, r.cwd, e);
         if (!l)
@@ -129,6 +130,23 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         lib_forms_free(files, r.file_count);
         look_free(l);
         return p;
+}
+
+int lib_would_start(cordon_policy *p, struct err *e)
+{
+        static const char *const nothing[] = { "/dev/null", NULL }; /* doors are judged, no command is */
+        cordon_box *b = cordon_box_new(p);
+        if (!b || cordon_box_command(b, nothing) < 0) {
+                cordon_box_free(b);
+                return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
+        }
+        b->dry = b->places_later = true;
+        enum wall_kind wall = policy_wall(p->checked);
+        struct plan *made = lib_plan(b, wall == WALL_AUTO ? WALL_NAMESPACE : wall, e);
+        int r = made ? 0 : -1;
+        plan_free(made);
+        cordon_box_free(b);
+        return r;
 }
 
 static int check_host(const struct host_facts *f, enum wall_kind wall, struct err *e)

@@ -89,6 +89,8 @@ static int add_door(struct builder *b, const struct door *d, struct err *e)
                                               .port = d->net.port,
                                               .host = d->net.host };
         const struct policy_place_url *u = &own;
+        if (d->net.form == NET_PLACE && b->r->places_later)
+                return 0;
         if (d->net.form == NET_PLACE && !(u = policy_place_asked(b->r->places, d->net.host, b->r->stage)))
                 return refuse_place(b, d, e);
         b->p->authority |= u->tls;

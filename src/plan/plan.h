@@ -60,6 +60,7 @@ struct plan_request {
         struct plan_program entry;          /* what argv[0] names */
         bool entry_searched;                /* argv[0] is a bare name, looked for in PATH */
         const struct policy_places *places; /* or NULL */
+        bool places_later;                  /* nobody runs it yet: where @name leads is not asked */
         enum policy_stage stage;
         const char *state[2]; /* cordon's own state directory, as named and as resolved: no box sees it */
 };

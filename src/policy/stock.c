@@ -9,7 +9,7 @@ static const char loader[] =
         "read /usr/lib/x86_64-linux-gnu? /usr/lib/aarch64-linux-gnu? /usr/lib64? /lib64?\n"
         "read /lib/x86_64-linux-gnu? /lib/aarch64-linux-gnu?\n"
         "read /usr/lib/ld-linux-aarch64.so.1? /lib/ld-linux-aarch64.so.1? /lib64/ld-linux-x86-64.so.2?\n"
-        "read /etc/ld.so.cache?\n"
+        "read /etc/ld.so.cache? /etc/alternatives?\n" /* libblas.so.3 leads through it */
         "read /usr/share/zoneinfo? /usr/lib/locale? /usr/share/locale?\n";
 
 static const char system_text[] = "doc \"The program files of this host, read-only.\"\n"

@@ -6,6 +6,7 @@ trap 'code=$?; rm -rf "$T" "$D"; exit $code' EXIT
 chmod 755 "$D" && cd "$D" || exit 1
 c=$CORDON
 said() { "$c" "$@" 2>&1 </dev/null; }
+said_in() { "$c" "$@" 2>&1; }
 echo hello >in.txt
 
 # --- new, and what comes after it ---
@@ -24,6 +25,20 @@ printf '{"read": ["x"]}' >wrong.json
 has "a door at the top of the JSON" "$(said check wrong.json)" 'doors stand in a list'
 printf 'wall process\nsock /srv/s\n' >wall.cordon
 has "a door that the wall cannot hold is told before a run" "$(said check wall.cordon)" "W132: the process wall cannot hold a \`sock\`, so this box does not start"
+printf 'sock /srv/s?\nread {work}\nexpect deny read {home}\n' >both.cordon
+said run -p both.cordon -- true >"$T/run.said"
+ok "a socket beside a directory does not start" grep -q 'sockets in the directory could be reached too' "$T/run.said"
+is "check refuses it in the very words" "$(said check both.cordon)" "$(cat "$T/run.said")"
+is "with its status" "$(said check both.cordon >/dev/null; echo $?)" 125
+is "beside a single file it is no trouble" "$(printf 'sock /srv/s?\nread {work}/in.txt\nexpect deny read {home}\n' | said_in check /dev/stdin | sed 's/, .*//')" "/dev/stdin: holds"
+printf 'read {work}/later\nexpect deny read {home}\n' >later.cordon
+has "what is not there yet is told" "$(said check later.cordon)" "W133: this box does not start here: later.cordon:1:6: there is no $D/later on this host; write \`read $D/later?\` if it may be missing"
+is "and is no error: a policy may be for another host" "$(said check later.cordon >/dev/null; echo $?)" 0
+is "for programs too" "$(said check --json later.cordon | jq -r '.[].code')" W133
+ok "nothing is told once it is there" sh -c 'mkdir later && ! "$1" check later.cordon | grep W133 && rmdir later' sh "$c"
+hasnt "where a place leads is the run's business" "$(printf 'net @api/v1/** GET\nexpect deny read {home}\n' | said_in check /dev/stdin)" W133
+is "a check makes no state directory" "$(HOME=$D/home; mkdir "$HOME" && env -u CORDON_STATE -u XDG_STATE_HOME HOME="$HOME" "$c" check --read "$HOME" >/dev/null 2>&1; ls -A "$HOME")" ""
+is "nor does a plan" "$(env -u CORDON_STATE -u XDG_STATE_HOME HOME="$D/home" "$c" run --plan --read "$D/home" -- true >/dev/null 2>&1; ls -A "$D/home")" ""
 
 # --- why ---
 has "another word for an effect" "$(said why execute ls)" 'did you mean "run"?'

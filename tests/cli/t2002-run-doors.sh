@@ -95,4 +95,26 @@ except OSError as e: print("REFUSED", e.errno)')
         is "$who: run-script runs one file" "$($who "$CORDON" run-script -q "$T/door/script" one two </dev/null 2>&1)" "script ran one two"
         is "$who: run-script needs no execute bit" "$($who "$CORDON" run-script -q "$T/door/plain" </dev/null 2>&1)" "plain ran"
 done
+
+# A library that is a link through /etc/alternatives, as libblas is: made here, in a mount namespace of the test's own.
+library=$(for f in /usr/lib/*-linux-gnu/libz.so.1 /usr/lib64/libz.so.1; do [ ! -e "$f" ] || readlink -f "$f"; done | head -n 1)
+mkdir alternatives packages && chmod 755 alternatives packages
+ln -s "$library" alternatives/cordon-test.so
+ln -s /etc/alternatives/cordon-test.so packages/libcordontest.so
+ln -s "$T/door/plain" alternatives/cordon-person
+through='mount --bind "$1/alternatives" /etc/alternatives && mount --bind "$1/packages" /usr/lib/python3/dist-packages || { echo "no mounts"; exit; }
+shift; exec "$@"'
+for who in root as_user; do
+        mine="unshare -Urm"
+        [ "$who" = as_user ] || mine="unshare -m"
+        if ! $who $mine true 2>/dev/null || [ ! -d /usr/lib/python3/dist-packages ] || [ ! -d /etc/alternatives ] || [ -z "$library" ]; then
+                skip "$who: a library behind /etc/alternatives" "no $mine, no python3, no libz or no /etc/alternatives"
+                continue
+        fi
+        inside() { $who $mine sh -c "$through" sh "$T" timeout 10 "$CORDON" run -q --use base/python3 -- python3 -c "$1" </dev/null 2>&1; }
+        load='import ctypes; print(ctypes.CDLL("/usr/lib/python3/dist-packages/libcordontest.so").zlibVersion is not None)'
+        is "$who: a library behind /etc/alternatives is loaded" "$(inside "$load")" True
+        has "$who: and what a link there leads to needs its door as before" "$(inside 'print("BEGAN", flush=True); open("/etc/alternatives/cordon-person")')" "BEGAN
+Traceback"
+done
 done_testing

@@ -27,6 +27,7 @@ for who in $whos; do
                 "sha256:$(sha256sum in.txt | cut -d ' ' -f 1)"
         has "$who: what came out" "$(log --json --run "$run" --kind output)" "sha256:$(echo out | sha256sum | cut -d ' ' -f 1)"
         has "$who: a write door, as one that was open" "$(log --json --run "$run" --kind claim)" '"target":"/tmp"'
+        is "$who: told once" "$(log --json --run "$run" --kind claim | jq -r 'select(.target == "/tmp") | .result')" "open; single uses are not observed"
         has "$who: its end" "$(log --json --run "$run" --kind end)" '"result":"exited 0"'
         is "$who: and all in the order of the logical clock" "$(log --json --run "$run" | field clock | sort -n -c 2>&1)" ""
 

@@ -121,7 +121,7 @@ static long every_allocation(const char *name, void (*scenario)(struct told *))
 static const char policy_text[] = "box fault\n"
                                   "doc \"every kind of line\"\n"
                                   "use base/system\n"
-                                  "read /etc/hosts /usr/share except doc\n"
+                                  "read /etc/hosts /srv/on-no-host except doc\n"
                                   "write {work}/out\n"
                                   "run sh cat\n"
                                   "env LANG NAME=value\n"
@@ -160,7 +160,7 @@ static void scenario_views(struct told *t)
 static void scenario_why(struct told *t)
 {
         static const char *const effects[] = {
-                "read /etc/hosts", "read /usr/share/doc/x",           "write /work/out/f",
+                "read /etc/hosts", "read /srv/on-no-host/doc/x",      "write /work/out/f",
                 "run sh",          "net GET https://example.org/a/b", "env LANG",
                 "sock /run/x.sock"
         };
