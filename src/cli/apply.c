@@ -80,9 +80,12 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a)
         if (r->applied > 0)
                 cli_note("%zu %s applied%s%s; cordon undo %s takes it back", r->applied, plural(r->applied),
                          a->to ? " to " : "", a->to ? a->to : "", r->run);
-        if (r->held > 0)
-                cli_note("%zu %s held back: name them, or --include-flagged, after cordon diff %s", r->held,
-                         plural(r->held), r->run);
+        if (r->held > r->closed)
+                cli_note("%zu %s held back: name them, or --include-flagged, after cordon diff %s",
+                         r->held - r->closed, plural(r->held - r->closed), r->run);
+        if (r->closed > 0)
+                cli_note("%zu %s held back in closed directories; the layer %s keeps them", r->closed,
+                         plural(r->closed), r->run);
         if (r->applied + r->held == 0)
                 cli_note("there was nothing to apply");
         return r->applied == 0 && r->held > 0;

@@ -277,6 +277,7 @@ static void tell(const struct work_outcome *from, cordon_work_outcome *to)
         to->applied = from->applied;
         to->held = from->held;
         to->conflicts = from->conflicts;
+        to->closed = from->closed;
 }
 
 int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret, cordon_error *e)

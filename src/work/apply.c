@@ -56,9 +56,12 @@ static bool takes_directory(const struct entry *x)
         return x->what & (WHAT_DELETED | WHAT_TYPE) && x->old.kind == NODE_DIR;
 }
 
-static const char *why_held(const struct work_apply *a, const struct layer *l, const struct entry *x)
+static const char *why_held(const struct work_apply *a, const struct layer *l, struct entries *v,
+                            const struct entry *x)
 {
         unsigned bit;
+        if (x->shut)
+                return shut_words(l, v, x);
         if (x->flags & FLAG_NEVER)
                 return flags_words(FLAG_NEVER, &bit);
         if (x->flags && !a->flagged && !entry_named(l, x, a->paths))
@@ -66,15 +69,15 @@ static const char *why_held(const struct work_apply *a, const struct layer *l, c
         return NULL;
 }
 
-/* Chooses; returns how many are held back. */
-static size_t choose(const struct work_apply *a, const struct layer *l, struct entries *v, const long *up)
+/* Chooses; tells how many are held back. */
+static void choose(const struct work_apply *a, const struct layer *l, struct entries *v, const long *up,
+                   struct work_outcome *ret)
 {
-        size_t held = 0;
         for (size_t i = 0; i < v->n; i++) {
                 struct entry *x = &v->v[i];
                 long p = up[i];
                 bool asked = !a->paths || entry_named(l, x, a->paths);
-                const char *why = asked ? why_held(a, l, x) : NULL;
+                const char *why = asked ? why_held(a, l, v, x) : NULL;
                 if (p >= 0 && v->v[p].chosen && takes_directory(&v->v[p]) && x->what & WHAT_DELETED) {
                         x->chosen = true; /* goes with its directory */
                         continue;
@@ -84,7 +87,8 @@ static size_t choose(const struct work_apply *a, const struct layer *l, struct e
                 if (!why && !a->paths && p >= 0 && brings_directory(&v->v[p]) && !v->v[p].chosen)
                         why = "the directory it lies in is held back";
                 if (why) {
-                        held++;
+                        ret->held++;
+                        ret->closed += x->shut != NULL;
                         say(a, "held back:", x, why);
                         continue;
                 }
@@ -92,7 +96,6 @@ static size_t choose(const struct work_apply *a, const struct layer *l, struct e
                 for (; p >= 0 && brings_directory(&v->v[p]); p = up[p])
                         v->v[p].chosen = true; /* what was named needs where it lies */
         }
-        return held;
 }
 
 /* ---- whether ---- */
@@ -209,6 +212,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
                           .door = x->door,
                           .slot = j->n,
                           .mode = -1,
+                          .old_mode = -1,
                           .path = arena_str(&j->mem, t->file ? t->file : x->path),
                           .source = x->path,
                           .entry = x,
@@ -381,7 +385,9 @@ static void tell_effects(const struct work_apply *a, const struct journal *j)
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
                 struct work_outcome *ret, struct err *e)
 {
-        ret->held = choose(a, l, v, up);
+        if (!a->to && shut_mark(l, v, e) < 0)
+                return -1;
+        choose(a, l, v, up, ret);
         for (size_t i = 0; i < v->n; i++)
                 ret->applied += v->v[i].chosen;
         if (ret->applied == 0)

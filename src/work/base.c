@@ -4,7 +4,9 @@
  *
  * `base`: one record for each entry, ended by NUL:
  *     DOOR KIND MODE UID GID SIZE DIGEST NOW-KIND NOW-SIZE[:NOW-SUM] PATH
- * KIND is - f d l o; DIGEST is hex, or - (none), or ! (it changed while the box ran); NOW is what the layer
+ * KIND is - f d l o, or ? (nobody could look); DIGEST is hex, or - (none), or ! (it changed while the box
+ * ran), or ?SECONDS.NANOSECONDS (not to be read: what changed after that is not what the box saw); NOW is
+ * what the layer
  * itself holds, SUM that of sum.c where there was not too much to read. At the end stands "end" and the
  * digest of all before: a run's end waits for no disk, so a power cut can take what was written last, and
  * that must be found rather than believed. */
@@ -185,7 +187,7 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 static struct record record_of(const struct entry *x, const char *digest)
 {
         return (struct record){ .door = x->door,
-                                .kind = kind_letter(x->old.kind),
+                                .kind = x->what & WHAT_UNSEEN ? '?' : kind_letter(x->old.kind),
                                 .mode = x->old.mode,
                                 .uid = x->old.uid,
                                 .gid = x->old.gid,
@@ -194,6 +196,23 @@ static struct record record_of(const struct entry *x, const char *digest)
                                 .now_kind = kind_letter(x->now.kind),
                                 .now_size = x->now.kind == NODE_FILE ? x->now.size : 0,
                                 .path = x->path };
+}
+
+/* What the end of a run could not read is known by its time instead. */
+static void digest_by_time(const struct entry *x, const struct timespec *start, char digest[65])
+{
+        bool unread = x->old.kind == NODE_FILE && strcmp(digest, "-") == 0;
+        if (x->what & WHAT_UNSEEN || x->shut || unread)
+                (void) snprintf(digest, 65, "?%lld.%09ld", (long long) start->tv_sec, start->tv_nsec);
+}
+
+/* Did it change after the time that such a digest names? */
+static bool is_after(const struct node *n, const char *digest)
+{
+        char *end;
+        struct timespec t = { .tv_sec = (time_t) strtoll(digest + 1, &end, 10) };
+        t.tv_nsec = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+        return n->kind && n->kind != NODE_DIR && is_later(&n->ctime, &t);
 }
 
 /* Sides are opened once per door: entries come sorted. */
@@ -276,6 +295,7 @@ int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
                         x->old.ino != d->ino; /* the name leads to another file than the box saw */
                 if (!known && !late && digest_of(&c, x, false, digest, e) < 0)
                         return -1;
+                digest_by_time(x, &l->start, digest);
                 struct record r = record_of(x, digest);
                 if (known) {
                         r = *known;
@@ -302,19 +322,43 @@ static bool is_torn(const struct entry *x, const struct record *r)
 static const char *judge(const struct entry *x, const struct record *r, const char *digest)
 {
         char now = kind_letter(x->old.kind);
+        bool by_time = r->digest[0] == '?';
         if (strcmp(r->digest, "!") == 0)
                 return "changed while the box ran";
+        if (x->what & WHAT_UNSEEN)
+                return NULL; /* held back */
+        if (by_time && is_after(&x->old, r->digest))
+                return "changed since the run began";
+        if (r->kind == '?')
+                return NULL;
         if (r->kind != now)
                 return now == '-'       ? "removed since"
                        : r->kind == '-' ? "made since"
                                         : "changed its type since";
         if (now == '-')
                 return NULL;
-        if (strcmp(r->digest, digest[0] ? digest : "-") != 0 || (now == 'f' && r->size != x->old.size))
+        if ((!by_time && strcmp(r->digest, digest[0] ? digest : "-") != 0) ||
+            (now == 'f' && r->size != x->old.size))
                 return "changed since";
-        if (now != 'l' && (r->mode != x->old.mode || r->uid != x->old.uid || r->gid != x->old.gid))
+        bool opened = now == 'd' && x->old.mode == (r->mode | 0700); /* as an apply that held it back said */
+        if (now != 'l' &&
+            ((r->mode != x->old.mode && !opened) || r->uid != x->old.uid || r->gid != x->old.gid))
                 return "changed its mode or owner since";
         return NULL;
+}
+
+/* An entry that nobody saw when the layer was sealed, because a directory above it was closed. */
+static const char *judge_unknown(const struct base *b, const struct entry *x)
+{
+        char above[WORK_PATH_MAX];
+        (void) snprintf(above, sizeof above, "%s", x->path);
+        for (char *slash; (slash = strrchr(above, '/')) != NULL;) {
+                *slash = '\0';
+                const struct record *r = find(b, x->door, above);
+                if (r && r->digest[0] == '?')
+                        return is_after(&x->old, r->digest) ? "changed since the run began" : NULL;
+        }
+        return "made since, where the box removed all";
 }
 
 int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
@@ -333,7 +377,7 @@ int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
                         continue; /* equal when it was sealed: the host changed it since, the box did not */
                 if (digest_of(&c, &x, false, digest, e) < 0)
                         return -1;
-                x.conflict = r ? judge(&x, r, digest) : "made since, where the box removed all";
+                x.conflict = r ? judge(&x, r, digest) : judge_unknown(&b, &x);
                 x.torn = r && is_torn(&x, r);
                 if (x.torn)
                         x.conflict = TORN_WORDS;

@@ -29,7 +29,9 @@ struct node {
 int tree_dir(int dir, const char *path);
 /* Which filesystem, so that it means the same after the next boot; its device number where it has no id. */
 uint64_t tree_fsid(int fd);
-/* The directory that `path` lies in; *ret_last: its last part. */
+/* The same where nothing needs to be listed: search permission is enough. */
+int tree_place(int dir, const char *path);
+/* The directory that `path` lies in, to name things in it; *ret_last: its last part. */
 int tree_parent(int dir, const char *path, const char **ret_last);
 /* What is there; NODE_NONE: nothing. -1 with errno. */
 int tree_look(int dir, const char *name, struct node *ret);
@@ -150,6 +152,7 @@ enum { /* what happened to an entry */
        WHAT_TYPE = 1 << 5,
        WHAT_XATTR = 1 << 6,
        WHAT_RENAMED = 1 << 7, /* added: `other` is where it came from; deleted: where it went */
+       WHAT_UNSEEN = 1 << 8,  /* the host's side is in a directory that is closed to us: see `shut` */
 };
 
 struct entry {
@@ -162,6 +165,7 @@ struct entry {
         const char *conflict; /* what the host did since; or NULL */
         const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
         char base_kind;       /* and what it was: - f d l o */
+        const char *shut;     /* the host's directory that keeps us from it; or NULL */
         bool chosen;          /* apply: takes part */
         bool torn;            /* the layer holds something else than when it was sealed */
 };
@@ -225,7 +229,12 @@ int find_renames(const struct layer *l, struct entries *v, struct err *e);
 int paths_all_found(const struct layer *l, const struct entries *v, const char *const *paths, struct err *e);
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths);
 
-/* ---- closed.c ---- */
+/* ---- shut.c: the host's directories; closed.c: the layer's ---- */
+
+/* Which entries an apply has no way to, into `shut`. */
+int shut_mark(const struct layer *l, struct entries *v, struct err *e);
+/* Why one is held back that is shut. */
+const char *shut_words(const struct layer *l, struct entries *v, const struct entry *x);
 
 int closed_read(struct layer *l, struct err *e);
 /* The mode that the box gave a directory which was opened since; false: as it is. */
@@ -273,6 +282,7 @@ bool show_takes(const struct shower *s, const struct entry *x);
 struct content {
         char *p;
         size_t n;
+        bool unread; /* the host's: not ours to read */
 };
 int show_contents(struct shower *s, const struct entry *x, struct content *old, struct content *now,
                   struct err *e);
@@ -295,6 +305,7 @@ struct op {
         size_t slot;        /* its number */
         uint64_t ino;       /* of the new entry, once staged */
         long mode;          /* META: the directory's new mode; -1 in an old journal: that of its slot */
+        long old_mode;      /* META: and the one it had; -1 likewise */
         const char *digest; /* of the new entry, once staged */
         const char *before; /* of what lay there, from the base; or NULL */
         struct node old;    /* what was looked at: kind, ino, size and mtime; kind 0 in an old journal */

@@ -9,7 +9,7 @@
  *                      the old one. That is also what undo puts back. Where the state directory is on another
  *                      filesystem the slots are a directory in the target, and come home when all is done.
  *   apply-K/commit     the new entries are complete and on disk, one line for each step:
- *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS MODE
+ *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS MODE OLD-MODE
  *                      From the moment this file has its name the apply will be finished, by us or by the
  *                      next command, unless what it finds in a place is not what was looked at (OLD).
  *   apply-K/back       it is being taken back
@@ -152,9 +152,9 @@ int journal_write(struct journal *j, struct err *e)
 
 static void put_commit(struct buf *out, const struct op *o)
 {
-        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld %ld\n", o->ino,
+        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld %ld %ld\n", o->ino,
                    o->digest && o->digest[0] ? o->digest : "-", (unsigned) o->old.kind, o->old.ino,
-                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec, o->mode);
+                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec, o->mode, o->old_mode);
 }
 
 int journal_commit(struct journal *j, struct err *e)
@@ -220,12 +220,14 @@ static bool read_op(struct op *o, char *at)
                           .door = (unsigned) strtoul(door, NULL, 10),
                           .slot = strtoul(slot, NULL, 10),
                           .mode = -1,
+                          .old_mode = -1,
                           .path = at,
                           .source = at + n + 1 };
         return o->door < WORK_DOORS_MAX;
 }
 
-/* What was looked at, in five numbers, and the mode; an old journal has none of them. */
+/* What was looked at, in five numbers, and the modes; an old journal has none of them, or only the first
+ * mode. */
 static void read_old(struct op *o, char *at)
 {
         const char *part[6];
@@ -239,7 +241,10 @@ static void read_old(struct op *o, char *at)
         o->old.size = strtoull(part[2], NULL, 10);
         o->old.mtime.tv_sec = (time_t) strtoll(part[3], NULL, 10);
         o->old.mtime.tv_nsec = strtol(part[4], NULL, 10);
-        o->mode = strtol(part[5], NULL, 10);
+        char *more;
+        o->mode = strtol(part[5], &more, 10);
+        if (*more == ' ')
+                o->old_mode = strtol(more + 1, NULL, 10);
 }
 
 static bool read_commit(struct journal *j)

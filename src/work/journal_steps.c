@@ -227,7 +227,7 @@ static int backward(struct journal *j, const struct op *o)
         case OP_SWAP:
                 return back_swap(j, o, parent, name);
         case OP_META:
-                (void) meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name, -1);
+                (void) meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name, o->old_mode);
                 return 0;
         }
         return 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* work/patch.c - a layer's changes as a patch that `git apply` takes. What such a patch cannot hold (empty
  * directories, modes beyond the execute bit, sockets) is named at its top, where git does not read. */
+#include "base/str.h"
 #include "work/internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,10 +162,16 @@ static int put_entry(struct shower *s, const struct entry *x, struct err *e)
         const struct node none = { 0 };
         const struct content nothing = { 0 };
         struct content a, b;
-        if (!fits(&x->old) && !fits(&x->now))
+        if (x->shut || (!fits(&x->old) && !fits(&x->now)))
                 return 0;
         if (show_contents(s, x, &a, &b, e) < 0)
                 return -1;
+        if (a.unread) {
+                char shown[256];
+                free(b.p);
+                return err_set(e, ERR_IO, EACCES, "a patch needs both sides, and %s cannot be read",
+                               str_inert(span_str(x->path), shown, sizeof shown));
+        }
         const struct node *old = fits(&x->old) ? &x->old : &none, *now = fits(&x->now) ? &x->now : &none;
         if (old->kind && now->kind &&
             old->kind != now->kind) { /* git has no change of type: it goes and comes */
@@ -191,6 +199,8 @@ static bool holds_entries(const struct shower *s, size_t i)
 static const char *left_out(const struct shower *s, size_t i)
 {
         const struct entry *x = &s->v->v[i];
+        if (x->shut)
+                return "in a directory of the host that is closed to you";
         if (x->now.kind == NODE_OTHER)
                 return "a socket, fifo or device";
         if (x->now.kind == NODE_DIR && x->what & (WHAT_ADDED | WHAT_TYPE) && !holds_entries(s, i))

@@ -20,6 +20,7 @@ struct scan {
         unsigned door;
         struct entries *to;
         struct err *e;
+        const char *shut; /* inside it the host's side cannot be looked at; or NULL */
         unsigned depth;
         size_t len;
         char path[WORK_PATH_MAX];
@@ -175,8 +176,9 @@ static int add_entry(struct scan *s, unsigned what, const struct node *old, cons
         const char *path = arena_copy(&v->mem, span_of(s->path, s->len));
         if (!path)
                 return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
-        v->v[v->n++] =
-                (struct entry){ .door = s->door, .what = what, .path = path, .old = *old, .now = *now };
+        v->v[v->n++] = (struct entry){
+                .door = s->door, .what = what, .path = path, .old = *old, .now = *now, .shut = s->shut
+        };
         return 0;
 }
 
@@ -207,6 +209,14 @@ static bool too_deep(struct scan *s)
         return true;
 }
 
+/* A directory of the host's; EACCES: it cannot be searched, or, where that is needed, not listed. */
+static int open_below(int lower, const char *name, bool to_list)
+{
+        struct stat st;
+        AUTO_FD(fd, to_list ? tree_dir(lower, name) : tree_place(lower, name));
+        return fd < 0 || fstatat(fd, ".", &st, 0) < 0 ? -1 : TAKE_FD(fd);
+}
+
 /* Everything that was below and is gone. */
 static int removed(struct scan *s, int lower, const char *name, const struct node *old)
 {
@@ -216,9 +226,15 @@ static int removed(struct scan *s, int lower, const char *name, const struct nod
         if (old->kind != NODE_DIR)
                 return 0;
         AUTO_NAMES(list);
-        AUTO_FD(dir, tree_dir(lower, name));
+        size_t self = s->to->n - 1;
+        AUTO_FD(dir, open_below(lower, name, true));
+        if (dir < 0 && errno == EACCES) { /* what is in it goes along, unseen */
+                if (s->to->n > 0 && strcmp(s->to->v[self].path, s->path) == 0)
+                        s->to->v[self].shut = s->to->v[self].path;
+                return 0;
+        }
         if (dir < 0 || tree_names(dir, &list) < 0 || too_deep(s))
-                return errno == EACCES ? 0 : scan_failed(s, "looking below");
+                return scan_failed(s, "looking below");
         s->depth++;
         for (size_t i = 0; i < list.n; i++) {
                 size_t before;
@@ -273,20 +289,53 @@ static bool is_opaque(int dir)
 
 static int walk(struct scan *s, int upper, int lower);
 
+/* The box hides what the host has in a directory that is closed to us: the directory itself is told. */
+static int tell_hidden(struct scan *s, int upper, const char *name)
+{
+        const struct node none = { 0 };
+        struct node now;
+        struct entries *v = s->to;
+        bool told = v->n > 0 && strcmp(v->v[v->n - 1].path, s->path) == 0;
+        if (tree_look(upper, name, &now) < 0)
+                return scan_failed(s, "looking at");
+        if (!told && add_entry(s, WHAT_UNSEEN, &none, &now) < 0)
+                return -1;
+        if (told)
+                v->v[v->n - 1].shut = s->shut;
+        return 0;
+}
+
 static int walk_into(struct scan *s, int upper, int lower, const char *name, bool below)
 {
         mode_t back = 0;
+        const char *outside = s->shut;
         AUTO_FD(up, tree_own_dir(upper, name, &back));
-        AUTO_FD(low, below ? tree_dir(lower, name) : -1);
-        if (up < 0 || (below && low < 0) || too_deep(s))
+        AUTO_FD(low, up >= 0 && below ? open_below(lower, name, is_opaque(up)) : -1);
+        if (up >= 0 && below && low < 0 && errno == EACCES)
+                s->shut = arena_str(&s->to->mem, s->path);
+        if (up < 0 || (below && low < 0 && !s->shut) || too_deep(s)) {
+                tree_dir_end(up, back);
                 return scan_failed(s, "looking into");
+        }
         s->depth++;
         int r = back ? closed_note(s->to, s->door, s->path, back & 07777, s->e) : 0;
+        if (r == 0 && s->shut != outside && is_opaque(up))
+                r = tell_hidden(s, upper, name);
         if (r == 0)
                 r = walk(s, up, low);
         s->depth--;
+        s->shut = outside;
         tree_dir_end(up, back);
         return r;
+}
+
+/* The host's directory is closed to us: what the box left in it is told, against what nobody knows. */
+static int visit_unseen(struct scan *s, int upper, const char *name, const struct node *now)
+{
+        const struct node none = { 0 };
+        if (add_entry(s, WHAT_UNSEEN, &none, now->whiteout ? &none : now) < 0)
+                return -1;
+        return now->kind == NODE_DIR ? walk_into(s, upper, -1, name, false) : 0;
 }
 
 /* A directory that we made so that an `except` has a place counts once the box put something into it. */
@@ -313,6 +362,8 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
                 return 0;
         if (now.kind == NODE_DIR)
                 (void) closed_mode(s->l, s->door, s->path, &now.mode);
+        if (s->shut)
+                return visit_unseen(s, upper, name, &now);
         if (now.whiteout)
                 return old.kind ? removed(s, lower, name, &old) : 0;
         if (old.kind == NODE_NONE && is_stub(s->d, s->path))

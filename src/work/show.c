@@ -20,7 +20,7 @@ static const struct {
 } changes[] = {
         { WHAT_RENAMED, "renamed" }, { WHAT_ADDED, "added" },      { WHAT_DELETED, "deleted" },
         { WHAT_TYPE, "type" },       { WHAT_CONTENT, "changed" },  { WHAT_MODE, "mode" },
-        { WHAT_OWNER, "owner" },     { WHAT_XATTR, "attributes" },
+        { WHAT_OWNER, "owner" },     { WHAT_XATTR, "attributes" }, { WHAT_UNSEEN, "unseen" },
 };
 static const char *const kinds[] = { "nothing", "file", "directory", "link", "special" };
 
@@ -96,7 +96,7 @@ static void colour(struct shower *s, const char *code)
 
 /* ---- contents ---- */
 
-static int read_side(int dir, const char *name, const struct node *n, struct content *ret)
+static int read_side(int dir, const char *name, const struct node *n, bool own, struct content *ret)
 {
         char target[WORK_PATH_MAX];
         if (n->kind == NODE_LINK) {
@@ -107,7 +107,10 @@ static int read_side(int dir, const char *name, const struct node *n, struct con
                 memcpy(ret->p, target, ret->n = (size_t) k);
                 return 0;
         }
-        AUTO_FD(fd, tree_file(dir, name, true, NULL));
+        AUTO_FD(fd, tree_file(dir, name, own, NULL));
+        ret->unread = fd < 0 && !own && errno == EACCES;
+        if (ret->unread)
+                return 0;
         ret->p = fd < 0 ? NULL : malloc(n->size + 1);
         ssize_t k = ret->p ? fd_read_all(fd, ret->p, n->size) : -1;
         if (k < 0)
@@ -129,11 +132,11 @@ int show_contents(struct shower *s, const struct entry *x, struct content *old, 
         int bad = 0;
         if (has_content(&x->old)) {
                 AUTO_FD(dir, side_lower(&sides, x->path, &name));
-                bad |= dir < 0 || read_side(dir, name, &x->old, old) < 0;
+                bad |= dir < 0 || read_side(dir, name, &x->old, false, old) < 0;
         }
         if (!bad && has_content(&x->now)) {
                 AUTO_FD(dir, side_upper(&sides, x->path, &name));
-                bad |= dir < 0 || read_side(dir, name, &x->now, now) < 0;
+                bad |= dir < 0 || read_side(dir, name, &x->now, true, now) < 0;
         }
         sides_close(&sides);
         char shown[256];
@@ -225,6 +228,18 @@ static unsigned git_mode(const struct node *n)
         return 0;
 }
 
+static void put_shut(struct shower *s, const struct entry *x)
+{
+        if (!x->shut)
+                return;
+        buf_puts(&s->out, x->what & WHAT_UNSEEN && !x->now.kind ? " (removed in the box)" : "");
+        buf_puts(&s->out, " (");
+        put_name(s, x, x->shut);
+        buf_puts(&s->out, x->what & WHAT_UNSEEN
+                                  ? " is closed to you on the host: not compared)"
+                                  : " is closed to you on the host: what is in it is not shown)");
+}
+
 static void put_header(struct shower *s, const struct entry *x)
 {
         colour(s, "1");
@@ -245,6 +260,7 @@ static void put_header(struct shower *s, const struct entry *x)
                 buf_printf(&s->out, " (%s, %06o)", kinds[x->now.kind], git_mode(&x->now));
         if (x->what & WHAT_DELETED && x->old.kind != NODE_FILE)
                 buf_printf(&s->out, " (%s)", kinds[x->old.kind]);
+        put_shut(s, x);
         colour(s, "0");
         buf_putc(&s->out, '\n');
 }
@@ -273,7 +289,7 @@ static int put_content_diff(struct shower *s, const struct entry *x, struct err 
 {
         struct content a, b;
         bool wants = x->what & (WHAT_CONTENT | WHAT_TYPE) ||
-                     (x->what & (WHAT_ADDED | WHAT_DELETED) && !(x->what & WHAT_RENAMED));
+                     (x->what & (WHAT_ADDED | WHAT_DELETED | WHAT_UNSEEN) && !(x->what & WHAT_RENAMED));
         if (!wants || (!has_content(&x->old) && !has_content(&x->now)))
                 return 0;
         if (is_large(x)) {
@@ -284,6 +300,8 @@ static int put_content_diff(struct shower *s, const struct entry *x, struct err 
         if (show_contents(s, x, &a, &b, e) < 0)
                 return -1;
         struct span old = span_of(a.p, a.n), now = span_of(b.p, b.n);
+        if (a.unread)
+                buf_puts(&s->out, "(the host's file cannot be read: what the box left is shown whole)\n");
         if (is_binary(old) || is_binary(now)) {
                 buf_printf(&s->out, "binary: %zu to %zu bytes\n", old.n, now.n);
         } else {
@@ -457,7 +475,12 @@ static void json_entry(struct shower *s, const struct entry *x, const struct num
                 buf_json(out, span_str(flags_words(f, &bit)));
                 between = ",";
         }
-        buf_puts(out, "],\"conflict\":");
+        buf_puts(out, "],");
+        if (x->shut) {
+                json_path(out, "closed", x->shut);
+                buf_putc(out, ',');
+        }
+        buf_puts(out, "\"conflict\":");
         if (x->conflict)
                 buf_json(out, span_str(x->conflict));
         else

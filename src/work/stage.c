@@ -155,7 +155,10 @@ static int stage_meta(struct staging *g, struct op *o)
         if (o->new_dir)
                 return mkdirat(slots, slot_name(o->slot, ".old", old), 0700);
         AUTO_FD(below, tree_parent(g->j->targets[o->door].fd, o->path, &name));
-        return below < 0 ? -1 : copy_node(below, name, slots, slot_name(o->slot, ".old", old), true);
+        if (below < 0 || copy_node(below, name, slots, slot_name(o->slot, ".old", old), true) < 0)
+                return -1;
+        o->old_mode = o->entry->old.mode;
+        return fchmodat(slots, old, (mode_t) o->old_mode | 0700, 0); /* it is read again */
 }
 
 static int stage_one(struct staging *g, struct op *o, struct err *e)

@@ -4,6 +4,7 @@
 #include "work/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static work_settle_sink *settle_sink;
 
@@ -14,7 +15,7 @@ struct work_effect journal_effect(const struct journal *j, const struct op *o)
         return (struct work_effect){ .run = j->l->run,
                                      .host = j->targets[o->door].path,
                                      .path = span_str(o->path),
-                                     .before = o->before && o->before[0] != '-' ? o->before : "",
+                                     .before = o->before && !strchr("-?", o->before[0]) ? o->before : "",
                                      .after = o->digest && o->digest[0] != '-' ? o->digest : "" };
 }
 

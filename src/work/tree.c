@@ -34,6 +34,12 @@ static int open_beneath(int dir, const char *path, uint64_t flags)
 
 int tree_dir(int dir, const char *path) { return open_beneath(dir, path, O_RDONLY | O_DIRECTORY); }
 
+int tree_place(int dir, const char *path)
+{
+        int fd = tree_dir(dir, path);
+        return fd < 0 && errno == EACCES ? open_beneath(dir, path, O_PATH | O_DIRECTORY) : fd;
+}
+
 uint64_t tree_fsid(int fd)
 {
         struct statfs fs;
@@ -56,7 +62,7 @@ int tree_parent(int dir, const char *path, const char **ret_last)
         }
         memcpy(parent, path, n);
         parent[n] = '\0';
-        return tree_dir(dir, parent);
+        return tree_place(dir, parent);
 }
 
 static void fill_node(const struct stat *st, struct node *n)

@@ -130,6 +130,7 @@ void work_on_settled(work_settle_sink *to);
 struct work_outcome {
         char run[WORK_RUN_MAX];
         size_t applied, held; /* entries */
+        size_t closed;        /* of those held: in a directory of the host that is closed to the caller */
         size_t conflicts;     /* not 0: nothing was done */
 };
 int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e);
