@@ -108,9 +108,7 @@ int wall_front_open(struct wall_init *w)
         AUTO_FD(root, mount_front(fuse));
         if (root < 0)
                 return -1;
-        if (!wall_left_out(LAYER_PID))
-                w->proc = wall_proc_make();
-        f.proc = w->proc;
+        w->observer_proc = f.proc = wall_proc_make("off"); /* who asks may not have got as far as exec */
         f.fuse = fuse;
         f.control = w->control;
         f.born = time(NULL);

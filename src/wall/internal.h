@@ -66,12 +66,13 @@ struct wall_init {
         const struct plan *plan;
         int control;
         int trust;
-        int host_proc; /* the host's /proc, checked to be one */
-        int root;      /* the new root */
-        int proc;      /* the box's own /proc */
-        int tasks;     /* where arguments of the payload's calls are read, for reports */
-        int scratch;   /* the private tmpfs, to see whether it is full */
-        int texts;     /* a tmpfs for the small files of a watched root */
+        int host_proc;     /* the host's /proc, checked to be one */
+        int root;          /* the new root */
+        int proc;          /* the box's own /proc */
+        int tasks;         /* where arguments of the payload's calls are read, for reports */
+        int scratch;       /* the private tmpfs, to see whether it is full */
+        int observer_proc; /* until it is buried */
+        int texts;         /* a tmpfs for the small files of a watched root */
         unsigned text_count;
         int parent; /* root.c: the directory of the last step, and its path */
         const char *parent_path;
@@ -145,8 +146,8 @@ uint64_t wall_step_attr(unsigned flags);
 int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear);
 /* Moves a detached mount to its place in the new root, made if it is on our own tmpfs and missing. root.c */
 int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e);
-/* A /proc of the box's own processes, detached. root.c */
-int wall_proc_make(void);
+/* A /proc of the box's own processes, detached; `hidepid` as in proc(5). root.c */
+int wall_proc_make(const char *hidepid);
 /* edit.c: what is built on must be mounted: a detached tree (taken) gets a place of ours in the
  * new root for as long as that takes. Returns a descriptor of the mounted tree. */
 int wall_hold(struct wall_init *w, int detached, const char *name);

@@ -177,14 +177,17 @@ static int write_text(const struct plan_step *s, int dir, const char *name, stru
         return 0;
 }
 
-/* Files of a watched root lie on one tmpfs. Nothing can be cloned from a detached mount before Linux 6.15,
- * and taking one off waits for every core to leave the kernel: so it has a place, and stays buried under
- * /tmp's. */
-static int texts_begin(struct wall_init *w, struct err *e)
+/* What a watched root needs and never shows: a tmpfs for its files, and the observer's /proc. Nothing can be
+ * cloned from a detached mount before Linux 6.15, and when one goes that waits for every core to leave the
+ * kernel: so both have a place, and stay buried under /tmp's. */
+static int bury_own(struct wall_init *w, struct err *e)
 {
         w->texts = make_tmpfs("12m", "512", PLAIN | MOUNT_ATTR_NOEXEC);
         if (w->texts < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own files");
+        if (w->observer_proc >= 0 && wall_attach(w, w->observer_proc, "/tmp", true, e) < 0)
+                return -1;
+        fd_close(&w->observer_proc);
         return wall_attach(w, w->texts, "/tmp", true, e);
 }
 
@@ -343,10 +346,10 @@ static int do_device(struct wall_init *w, const struct plan_step *s, struct err 
         return wall_attach(w, tree, s->path, false, e);
 }
 
-int wall_proc_make(void)
+int wall_proc_make(const char *hidepid)
 {
         AUTO_FD(fs, mount_fsopen("proc"));
-        if (fs < 0 || mount_fsset(fs, "hidepid", "invisible") < 0 || mount_fsset(fs, "subset", "pid") < 0 ||
+        if (fs < 0 || mount_fsset(fs, "hidepid", hidepid) < 0 || mount_fsset(fs, "subset", "pid") < 0 ||
             mount_fscreate(fs) < 0)
                 return -1;
         return mount_fsmount(fs, PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
@@ -358,8 +361,7 @@ static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e
                 AUTO_FD(host, mount_clone(AT_FDCWD, "/proc", AT_RECURSIVE));
                 return wall_attach(w, host, s->path, true, e);
         }
-        if (w->proc < 0)
-                w->proc = wall_proc_make();
+        w->proc = wall_proc_make("invisible");
         if (w->proc < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own /proc");
         return wall_attach(w, w->proc, s->path, true, e);
@@ -493,7 +495,7 @@ static int root_begin(struct wall_init *w, struct err *e)
         /* On top of the old root, where it is reached only through its descriptor until pivot_root. */
         if (mount_over_root(w->root) < 0)
                 return wall_fail(e, STAGE_ROOT, "attaching the new root");
-        return w->observer ? texts_begin(w, e) : 0;
+        return w->observer ? bury_own(w, e) : 0;
 }
 
 int wall_root_build(struct wall_init *w, struct err *e)

@@ -78,8 +78,8 @@ _Noreturn static void child(const struct wall_start *s, int control, int host_pr
         w.plan = s->plan;
         w.control = control;
         w.host_proc = host_proc;
-        w.parent = w.root = w.proc = w.scratch = w.texts = w.landlock = w.listener = w.tty_slave = w.net_ns =
-                w.tasks = -1;
+        w.parent = w.root = w.proc = w.observer_proc = w.scratch = w.texts = w.landlock = w.listener =
+                w.tty_slave = w.net_ns = w.tasks = -1;
         wall_init_main(&w);
 }
 

@@ -31,6 +31,11 @@ is "a directory that is not shown" "$(refused -- ls "$H/host/dir")" "read $H/hos
 is "what is not there outside either was not refused" "$(refused -- cat "$H/host/none" "$H/none/at/all")" ""
 is "a relative path is told whole" "$(refused --read "$H/open" --cwd "$H/open" -- cat ../host/key)" \
         "read $H/host/key cat mount read $H/host/key"
+# A program that its own user cannot read hides its /proc from everybody else's; the observer has one that shows it.
+cp "$(command -v cat)" "$H/open/closed" && chmod 0111 "$H/open/closed"
+is "a program that nobody may read is named too" "$(refused --read "$H/open" --run "$H/open/closed" -- "$H/open/closed" "$H/host/key")" \
+        "read $H/host closed mount read $H/host"
+rm -f "$H/open/closed"
 ln -s ../host/key "$H/open/link"
 is "a link that leads out is told by where it leads" "$(refused --read "$H/open" -- cat "$H/open/link")" \
         "read $H/host cat mount read $H/host"
