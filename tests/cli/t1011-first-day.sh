@@ -76,6 +76,16 @@ if command -v gcc >/dev/null; then
         hasnt "a program that another directory of PATH has is not told to be missing" "$(said run --write . -- sh -c 'gcc -o x x.c; false')" "looked for"
         has "one that none has is" "$(said run -- env no-such-program)" "looked for, and not there outside the box either: /"
 fi
+if command -v make >/dev/null; then
+        mkdir -p build && printf 'check:\n\tcp /bin/true build/t\n\tbuild/t\nbroken:\n\tfalse\n' >Makefile
+        built() { said run --read . --write build "$@"; }
+        ok "make does not try what it may not run, so that no refusal is heard of" sh -c '! printf %s "$1" | grep -q "run .*build/t by"' sh "$(built -- make check)"
+        has "it is told what to name" "$(built -- make check)" "note: what a box can write it may not run"
+        hasnt "with the line it is not told" "$(built --run build/ -- make broken)" "may not run"
+        is "and it runs" "$(built --run build/ -- make -s check; echo $?)" 0
+        hasnt "nor where nothing can be written" "$(said run --read . -- make broken)" "may not run"
+        hasnt "nor when all went well" "$(built -- make -n check)" "may not run"
+fi
 
 # --- advise ---
 is "an option after the words" "$(said advise csv --json | jq -r .task)" parse-csv
