@@ -107,10 +107,29 @@ static bool is_allowed(const struct box *b, char *path, enum effect_kind kind)
         return policy_decide(b->c.policy, &f).answer == ANSWER_ALLOW;
 }
 
+/* One directory of PATH after the other is asked for a program; that the first has none is no news if another
+ * does. */
+static bool is_found_elsewhere(struct box *b, const char *path)
+{
+        const char *name = strrchr(path, '/');
+        bool asked = false, found = false;
+        for (const char *at = BOX_PATH, *end; *at; at = end + (*end == ':')) {
+                char other[PATH_MAX_BYTES];
+                end = at + strcspn(at, ":");
+                asked |= (size_t) (name - path) == (size_t) (end - at) &&
+                         strncmp(path, at, (size_t) (end - at)) == 0;
+                int n = snprintf(other, sizeof other, "%.*s%s", (int) (end - at), at, name);
+                found |= n > 0 && (size_t) n < sizeof other && outside_has(b, other);
+        }
+        return asked && found;
+}
+
 /* Not there for anybody: no door would help. Told apart, so that nobody looks for one. */
 static void note_absent(struct box *b, const char *path, enum wall_tried kind)
 {
         char shown[sizeof b->r.absent[0]];
+        if (kind == TRIED_RUN && is_found_elsewhere(b, path))
+                return;
         (void) str_inert(span_str(path), shown, sizeof shown);
         for (unsigned i = 0; i < b->r.absent_count; i++)
                 if (strcmp(b->r.absent[i], shown) == 0)

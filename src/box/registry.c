@@ -272,7 +272,10 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
                 return err_set(e, ERR_GONE, 0, "the box %s did not answer", f.run);
         if (f.matches <= 1) {
                 (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
-                return err_hint(e, "`cordon ps` lists them");
+                return err_hint(
+                        e,
+                        "`cordon ps` lists those that run; of one that is over, `cordon log --%s %s` tells",
+                        is_run_id(which) ? "run" : "box", which);
         }
         return err_set(e, ERR_USAGE, 0, "%u boxes answer to %s: give more of the id", f.matches, which);
 }

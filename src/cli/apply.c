@@ -117,11 +117,12 @@ int verb_undo(int argc, char **argv)
 {
         cordon_error e = { 0 };
         cordon_work_outcome r;
-        if (argc > 2)
-                return cli_usage("cordon undo RUN");
-        if (argc < 2)
-                return cli_usage("which apply? `cordon diff --list` shows the layers");
-        if (cordon_work_undo(argv[1], cli_sink, stderr, &r, &e) < 0)
+        int at = cli_words_only(argc, argv, "undo");
+        if (at < 0)
+                return EXIT_CORDON;
+        if (argc - at != 1)
+                return cli_usage("which apply? One run's id; `cordon diff --list` shows the layers");
+        if (cordon_work_undo(argv[at], cli_sink, stderr, &r, &e) < 0)
                 return cli_error(&e);
         if (r.conflicts > 0) {
                 cli_note("error: nothing was taken back: %zu %s in the way", r.conflicts,
@@ -144,11 +145,13 @@ static int discard_one(const char *which)
 
 int verb_discard(int argc, char **argv)
 {
-        int status = 0;
-        if (argc < 2)
+        int status = 0, at = cli_words_only(argc, argv, "discard");
+        if (at < 0)
+                return EXIT_CORDON;
+        if (at == argc)
                 return discard_one(NULL);
-        for (int i = 1; i < argc; i++)
-                status |= discard_one(argv[i]);
+        for (; at < argc; at++)
+                status |= discard_one(argv[at]);
         return status;
 }
 
@@ -156,9 +159,12 @@ int verb_fork(int argc, char **argv)
 {
         cordon_error e = { 0 };
         char run[64];
-        if (argc != 2)
-                return cli_usage("cordon fork RUN");
-        if (cordon_work_fork(argv[1], run, &e) < 0)
+        int at = cli_words_only(argc, argv, "fork");
+        if (at < 0)
+                return EXIT_CORDON;
+        if (argc - at != 1)
+                return cli_usage("which layer? One run's id; `cordon diff --list` shows them");
+        if (cordon_work_fork(argv[at], run, &e) < 0)
                 return cli_error(&e);
         return printf("%s\n", run) < 0 ? EXIT_CORDON : 0;
 }

@@ -76,9 +76,12 @@ int verb_ps(int argc, char **argv)
 int verb_inspect(int argc, char **argv)
 {
         cordon_error e = { 0 };
-        if (argc != 2)
-                return cli_usage("cordon inspect BOX");
-        int status = cli_give(cordon_inspect(argv[1], &e), &e);
+        int at = cli_words_only(argc, argv, "inspect");
+        if (at < 0)
+                return EXIT_CORDON;
+        if (argc - at != 1)
+                return cli_usage("which box? One name or id; `cordon ps` lists them");
+        int status = cli_give(cordon_inspect(argv[at], &e), &e);
         if (status == 0)
                 (void) putchar('\n');
         return status;
@@ -87,9 +90,12 @@ int verb_inspect(int argc, char **argv)
 int verb_logs(int argc, char **argv)
 {
         cordon_error e = { 0 };
-        if (argc != 2)
-                return cli_usage("cordon logs BOX");
-        char *text = cordon_logs(argv[1], &e);
+        int at = cli_words_only(argc, argv, "logs");
+        if (at < 0)
+                return EXIT_CORDON;
+        if (argc - at != 1)
+                return cli_usage("which box? One name or id; `cordon ps` lists them");
+        char *text = cordon_logs(argv[at], &e);
         if (!text || !isatty(1))
                 return cli_give(text, &e);
         /* On a terminal a box's own words must not move the cursor or set the title. */

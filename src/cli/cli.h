@@ -47,8 +47,16 @@ const struct cli_verb *cli_verb_find(const char *name);
 /* cordon: error: ... / cordon: hint: ...; returns EXIT_CORDON. */
 int cli_error(const cordon_error *e);
 int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* What to type here instead of an option of another tool, given with its dashes; NULL: it is no such. */
-const char *cli_habit(const char *typed);
+/* The verb that is run: what cli_usage() refers to. */
+void cli_verb_is(const struct cli_verb *verb);
+/* What to type here instead of an option of another tool, given with its dashes; NULL: it is no such. `verb`:
+ * NULL for those that take doors. */
+const char *cli_habit(const char *verb, const char *typed);
+/* The same for a verb. */
+const char *cli_verb_habit(const char *typed);
+/* For a verb that has no option: its words, from the index that is returned on; -1 after an error was told.
+ */
+int cli_words_only(int argc, char **argv, const char *verb);
 /* Says so, with the nearest one that there is. */
 int cli_unknown_verb(const char *given);
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/habits.c - options of docker, bwrap, firejail and others that fingers type here: what to say instead.
- * Only ever a hint: an option of another tool is never taken for one of ours. */
+/* cli/habits.c - options and verbs of docker, bwrap, firejail, git and others that fingers type here: what to
+ * say instead. Only ever a hint: an option of another tool is never taken for one of ours. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -76,9 +76,81 @@ static const struct {
         { "--seccomp", "every box has a filter; `cordon claims` lists what it lets through" },
 };
 
-const char *cli_habit(const char *typed)
+#define OVER    "a box that is over leaves nothing but its record: `cordon log`"
+#define ENTERED "nobody enters a box that runs: `cordon run` starts another beside it"
+
+/* Options of verbs that take no doors. */
+static const struct {
+        const char *verb, *option, *instead;
+} elsewhere[] = {
+        { "ps", "-a", OVER },
+        { "ps", "--all", OVER },
+        { "logs", "-f",
+          "it prints what there is by now; `cordon run` without --detach shows it as it comes" },
+        { "logs", "--follow",
+          "it prints what there is by now; `cordon run` without --detach shows it as it comes" },
+        { "stop", "-9", "`-k` ends it at once" },
+        { "stop", "-s", "`-k` ends it at once; else it gets SIGTERM" },
+        { "stop", "--signal", "`-k` ends it at once; else it gets SIGTERM" },
+        { "stop", "-a", "name them: `cordon ps` lists those that run" },
+        { "stop", "--all", "name them: `cordon ps` lists those that run" },
+        { "diff", "--name-status", "`--name-only` lists names, `--json` what became of each" },
+        { "diff", "--names", "`--name-only` lists names, `--json` what became of each" },
+        { "apply", "--force",
+          "`--include-flagged` takes what is flagged; where the host changed too, `--to DIR` writes "
+          "elsewhere" },
+        { "apply", "-f",
+          "`--include-flagged` takes what is flagged; where the host changed too, `--to DIR` writes "
+          "elsewhere" },
+};
+
+static const struct {
+        const char *verb, *instead;
+} verbs[] = {
+        { "exec", ENTERED },
+        { "attach", ENTERED },
+        { "enter", ENTERED },
+        { "kill", "`cordon stop -k BOX` ends it at once" },
+        { "rm", "nothing is left of a box; `cordon discard RUN` drops what an edit door held back" },
+        { "clean", "nothing is left of a box; `cordon discard RUN` drops what an edit door held back" },
+        { "ls", "`cordon ps` lists boxes that run, `cordon diff --list` what edit doors hold back" },
+        { "list", "`cordon ps` lists boxes that run, `cordon diff --list` what edit doors hold back" },
+        { "status", "`cordon ps` lists boxes that run, `cordon diff --list` what edit doors hold back" },
+        { "shell", "`cordon run -t -- sh` is a shell in a box" },
+        { "start", "`cordon run -- COMMAND`, with `--detach` in the background" },
+        { "pull", "there are no images: a box sees what its doors show of this host" },
+        { "build", "there are no images: a box sees what its doors show of this host" },
+        { "images", "there are no images: a box sees what its doors show of this host" },
+        { "init", "`cordon new NAME` writes a policy without a door, `cordon advise TASK` one for a task" },
+        { "create", "`cordon new NAME` writes a policy without a door, `cordon advise TASK` one for a task" },
+        { "lint", "`cordon check POLICY`" },
+        { "validate", "`cordon check POLICY`" },
+        { "test", "`cordon check POLICY` holds a policy to its `expect` lines" },
+        { "explain", "`cordon why EFFECT` explains a decision, `cordon doors` a whole policy" },
+        { "allow", "a door is opened by a flag of `cordon run`, or a line of a policy: `cordon help run`" },
+        { "revert", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
+        { "commit", "`cordon apply` lets what an edit door held back land" },
+        { "merge", "`cordon apply` lets what an edit door held back land" },
+        { "audit", "`cordon log` is the record, `cordon verify` proves it, `cordon vault audit` is about "
+                   "credentials" },
+        { "secret", "`cordon vault` keeps credentials" },
+        { "login", "`cordon vault add NAME` keeps a credential that boxes use and never see" },
+};
+
+const char *cli_verb_habit(const char *typed)
 {
-        for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+        for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+                if (strcmp(verbs[i].verb, typed) == 0)
+                        return verbs[i].instead;
+        return NULL;
+}
+
+const char *cli_habit(const char *verb, const char *typed)
+{
+        for (size_t i = 0; verb && i < sizeof elsewhere / sizeof *elsewhere; i++)
+                if (strcmp(elsewhere[i].verb, verb) == 0 && strcmp(elsewhere[i].option, typed) == 0)
+                        return elsewhere[i].instead;
+        for (size_t i = 0; !verb && i < sizeof habits / sizeof *habits; i++)
                 if (strcmp(habits[i].typed, typed) == 0)
                         return habits[i].instead;
         return NULL;

@@ -44,14 +44,18 @@ __attribute__((format(printf, 2, 0))) static void say(const char *kind, const ch
         (void) fputc('\n', stderr);
 }
 
+static const struct cli_verb *verb_now;
+
+void cli_verb_is(const struct cli_verb *verb) { verb_now = verb; }
+
 int cli_usage(const char *fmt, ...)
 {
         va_list ap;
         va_start(ap, fmt);
         say("error: ", fmt, ap);
         va_end(ap);
-        (void) fprintf(stderr,
-                       "cordon: hint: `cordon help` lists the verbs, `cordon help VERB` its options\n");
+        (void) fprintf(stderr, "cordon: hint: `cordon help %s` tells how it is used\n",
+                       verb_now ? verb_now->name : "VERB");
         return EXIT_CORDON;
 }
 
@@ -133,11 +137,17 @@ int cli_unknown_verb(const char *given)
         for (size_t i = 0; i < n; i++)
                 if (str_far(given, v[i].name) < least)
                         least = str_far(given, (best = &v[i])->name);
+        const char *instead = cli_verb_habit(given);
         (void) fprintf(stderr, "cordon: error: there is no verb `%.60s`\n", given);
-        if (best)
+        if (instead)
+                (void) fprintf(stderr, "cordon: hint: %s\n", instead);
+        else if (best)
                 (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best->name);
         else
-                (void) fprintf(stderr, "cordon: hint: `cordon help` lists the verbs\n");
+                (void) fprintf(stderr,
+                               "cordon: hint: `cordon help` lists the verbs; `cordon run -- %.60s` runs a "
+                               "program\n",
+                               given);
         return EXIT_CORDON;
 }
 
@@ -171,7 +181,7 @@ static int unknown(const struct cli_verb *verb, const struct given *g, bool word
 {
         char typed[sizeof g->name + 2];
         (void) snprintf(typed, sizeof typed, "%s%s", g->letter ? "-" : "--", g->name);
-        const char *instead = words ? cli_habit(typed) : NULL;
+        const char *instead = cli_habit(words ? NULL : verb->name, typed);
         const char *best = g->letter ? NULL : nearest(verb, g->name, words);
         (void) fprintf(stderr, "cordon: error: `cordon %s` has no option %s\n", verb->name, typed);
         if (instead)
@@ -280,6 +290,13 @@ void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
                         argv[front++] = moved;
                 }
         }
+}
+
+int cli_words_only(int argc, char **argv, const char *verb)
+{
+        const struct cli_verb *v = cli_verb_find(verb);
+        cli_options_first(argc, argv, v);
+        return cli_options(argc, argv, v, NULL, NULL);
 }
 
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/run.c - `cordon run`: options, terminal, signals, detaching, and what is said at the end. */
-#include "base/buf.h"
 #include "base/str.h"
-#include "cli/cli.h"
+#include "cli/end.h"
 #include "cli/handles.h"
 
 #include <errno.h>
@@ -17,14 +16,15 @@
 #include <termios.h>
 #include <unistd.h>
 
+enum { OPTIONS = CORDON_RECORD + 1 };
+
 struct run {
         cordon_policy *policy;
         cordon_box *box;
-        const char *name, *cwd, *observe, *stage, *places, *answers, *record;
+        const char *set[OPTIONS]; /* for cordon_box_set(), by its number; NULL: as it is */
         struct cli_handles handles;
-        bool tty, no_stdin, root, json, quiet, plan, detach, require, require_ledger, keep;
-        const char *ledger, *in_from, *on;
-        int status_fd;
+        struct cli_end end;
+        bool no_stdin, plan, detach;
         bool script;
         char **command; /* of a script */
 };
@@ -33,42 +33,43 @@ struct run {
 static cordon_box *volatile signal_box;
 static volatile sig_atomic_t resized;
 
-#define SETTER(field)                                                                                        \
-        static int set_##field(void *ctx, const char *value)                                                 \
+/* Setters: one that is there or not, and one for cordon_box_set(), with what was typed or always the same. */
+#define FLAG(name, field)                                                                                    \
+        static int set_##name(void *ctx, const char *value)                                                  \
         {                                                                                                    \
                 (void) value;                                                                                \
                 ((struct run *) ctx)->field = true;                                                          \
                 return 0;                                                                                    \
         }
-SETTER(tty)
-SETTER(no_stdin)
-SETTER(root)
-SETTER(json)
-SETTER(quiet)
-SETTER(plan)
-SETTER(detach)
-SETTER(require)
-SETTER(require_ledger)
-
-static int set_observe(void *ctx, const char *value)
-{
-        ((struct run *) ctx)->observe = value;
-        return 0;
-}
-SETTER(keep)
-
-static int set_on(void *ctx, const char *value)
-{
-        ((struct run *) ctx)->on = value;
-        return 0;
-}
+#define GIVES(name, option, fixed)                                                                           \
+        static int set_##name(void *ctx, const char *value)                                                  \
+        {                                                                                                    \
+                const char *always = fixed;                                                                  \
+                ((struct run *) ctx)->set[option] = always ? always : value;                                 \
+                return 0;                                                                                    \
+        }
+FLAG(no_stdin, no_stdin)
+FLAG(plan, plan)
+FLAG(detach, detach)
+FLAG(json, end.json)
+FLAG(quiet, end.quiet)
+GIVES(tty, CORDON_TTY, "1")
+GIVES(root, CORDON_ROOT_INSIDE, "1")
+GIVES(keep, CORDON_WORK_KEEP, "1")
+GIVES(require, CORDON_REQUIRE_GROUPS, "1")
+GIVES(require_ledger, CORDON_LEDGER, "require")
+GIVES(on, CORDON_WORK_ON, NULL)
+GIVES(observe, CORDON_OBSERVE, NULL)
+GIVES(in_from, CORDON_IN_FROM, NULL)
+GIVES(places, CORDON_PLACES, NULL)
+GIVES(answers, CORDON_ANSWERS, NULL)
 
 static int set_name(void *ctx, const char *value)
 {
         size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
         if (n == 0 || value[n] || n > 60)
                 return cli_usage("a name has letters, digits, `_`, `.` and `-`, at most 60"), -1;
-        ((struct run *) ctx)->name = value;
+        ((struct run *) ctx)->set[CORDON_NAME] = value;
         return 0;
 }
 
@@ -76,13 +77,9 @@ static int set_ledger(void *ctx, const char *value)
 {
         if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
                 return cli_usage("--ledger takes on or off"), -1;
-        ((struct run *) ctx)->ledger = value;
-        return 0;
-}
-
-static int set_in_from(void *ctx, const char *value)
-{
-        ((struct run *) ctx)->in_from = value;
+        const char **set = &((struct run *) ctx)->set[CORDON_LEDGER];
+        if (!*set || strcmp(*set, "require") != 0) /* which says more */
+                *set = value;
         return 0;
 }
 
@@ -94,7 +91,7 @@ static int set_cwd(void *ctx, const char *value)
                 return cli_usage("--cwd %s: the directory that it starts from is gone", value), -1;
         if (!path_join(here, value, clean, sizeof clean))
                 return cli_usage("--cwd: the path is too long"), -1;
-        ((struct run *) ctx)->cwd = clean;
+        ((struct run *) ctx)->set[CORDON_CWD] = clean;
         return 0;
 }
 
@@ -102,25 +99,13 @@ static int set_stage(void *ctx, const char *value)
 {
         if (strcmp(value, "live") != 0 && strcmp(value, "test") != 0 && strcmp(value, "mock") != 0)
                 return cli_usage("--stage takes live, test or mock"), -1;
-        ((struct run *) ctx)->stage = value;
-        return 0;
-}
-
-static int set_places(void *ctx, const char *value)
-{
-        ((struct run *) ctx)->places = value;
-        return 0;
-}
-
-static int set_answers(void *ctx, const char *value)
-{
-        ((struct run *) ctx)->answers = value;
+        ((struct run *) ctx)->set[CORDON_STAGE] = value;
         return 0;
 }
 
 static int set_record(void *ctx, const char *value)
 {
-        ((struct run *) ctx)->record = value;
+        ((struct run *) ctx)->set[CORDON_RECORD] = ((struct run *) ctx)->end.record = value;
         return 0;
 }
 
@@ -143,7 +128,7 @@ static int set_status_fd(void *ctx, const char *value)
         long fd = strtol(value, &end, 10);
         if (errno || end == value || *end || fd < 0 || fd > 65535 || fcntl((int) fd, F_GETFD) < 0)
                 return cli_usage("--status-fd %s is not an open descriptor", value), -1;
-        ((struct run *) ctx)->status_fd = (int) fd;
+        ((struct run *) ctx)->end.status_fd = (int) fd;
         return 0;
 }
 
@@ -237,158 +222,10 @@ static void follow_size(cordon_box *b)
                 cordon_box_resize(b, w.ws_row, w.ws_col);
 }
 
-/* ---- what is said at the end ---- */
-
-/* As it is typed: what follows the word is one argument. */
-static void say_permit(const char *line)
-{
-        const char *rest = strchr(line, ' ');
-        bool quote = rest && strchr(rest + 1, ' ') && !strpbrk(rest, "'\"");
-        if (quote)
-                (void) fprintf(stderr, "; to permit: --%.*s '%s'", (int) (rest - line), line, rest + 1);
-        else
-                (void) fprintf(stderr, "; to permit: --%s", line);
-}
-
-static void say_denial(const cordon_denial *d)
-{
-        (void) fprintf(stderr, "  %s%s%s", d->what, d->program[0] ? " by " : "", d->program);
-        if (d->count > 1)
-                (void) fprintf(stderr, ", %u times", d->count);
-        (void) fprintf(stderr, ": %s", d->layer);
-        if (d->permit[0])
-                say_permit(d->permit);
-        (void) fputc('\n', stderr);
-}
-
-/* Limits are said above. */
-static bool is_of(const cordon_denial *d, int weight)
-{
-        return strcmp(d->code, "limit") != 0 && d->minor == weight;
-}
-
-static void say_those(const cordon_result *r, int weight)
-{
-        for (size_t i = 0; i < r->denial_count; i++)
-                if (is_of(&r->denials[i], weight))
-                        say_denial(&r->denials[i]);
-}
-
-static size_t count_those(const cordon_result *r, int weight)
-{
-        size_t n = 0;
-        for (size_t i = 0; i < r->denial_count; i++)
-                n += is_of(&r->denials[i], weight);
-        return n;
-}
-
-/* Settings of the system that a program went without are told only where the run did not end well, and last.
- */
-static void say_denials(const cordon_result *r)
-{
-        bool well = r->end == CORDON_EXITED && r->code == 0;
-        size_t plain = count_those(r, 0), settings = count_those(r, 1);
-        if (plain || (settings && !well))
-                cli_note("refused:");
-        say_those(r, 0);
-        if (!well)
-                say_those(r, 1);
-        else if (plain && settings)
-                (void) fprintf(stderr, "  and %zu setting%s of the system, which --json lists\n", settings,
-                               settings == 1 ? "" : "s");
-        if (!well && !plain && !settings && r->absent[0])
-                cli_note("looked for, and not there outside the box either: %s%s%s", r->absent[0],
-                         r->absent[1] ? ", " : "", r->absent[1] ? r->absent[1] : "");
-}
-
-/* What an edit door held back, and what to type next. */
-static void say_work(const cordon_result *r)
-{
-        if (r->work_error)
-                cli_note("the layer %s could not be read: %s", r->work, r->work_error->what);
-        else if (r->work[0] && r->work_entries > 0)
-                cli_note("%zu %s held back, %zu flagged: cordon diff %s; then cordon apply %s",
-                         r->work_entries, r->work_entries == 1 ? "change" : "changes", r->work_flagged,
-                         r->work, r->work);
-        else if (r->work[0])
-                cli_note("nothing changed; the layer is kept: cordon run --on %s ...", r->work);
-}
-
-static void say_recorded(const char *file, const cordon_result *r)
-{
-        cli_note("%zu exchange%s recorded: cordon run --stage mock --answers %s ...", r->recorded,
-                 r->recorded == 1 ? "" : "s", file);
-        if (r->unrecorded)
-                cli_note(
-                        "%zu left out: over 1M, broken off, or not an exchange of one request and one answer",
-                        r->unrecorded);
-}
-
-static void say_end(const struct run *run, const cordon_result *r)
-{
-        if (r->error)
-                (void) cli_error(r->error);
-        if (run->quiet)
-                return;
-        if (strcmp(r->wall, "process") == 0)
-                cli_note("note: the process wall, without namespaces: other files answer \"permission "
-                         "denied\" "
-                         "instead of not existing, and stat sees them; `cordon doctor` tells what the "
-                         "namespace wall needs");
-        if (r->end == CORDON_LIMIT) {
-                cli_note("the limit `%s` ended it%s; --%s gives it more", r->limit,
-                         r->output_truncated ? ", and output was cut there" : "", r->limit);
-                if (!r->groups)
-                        cli_note("note: no control groups for this account: memory, cpu and processes are "
-                                 "kept by rlimits and sampling");
-        } else if (r->limits_hit[0])
-                cli_note("limits that were reached: %s", r->limits_hit);
-        say_denials(r);
-        say_work(r);
-        if (run->record && !r->error)
-                say_recorded(run->record, r);
-}
-
-static void write_status(const struct run *run)
-{
-        if (!run->json && run->status_fd < 0)
-                return; /* nobody asked: the policy's digest alone costs as much as a door */
-        char *json = cordon_box_result_json(run->box);
-        if (!json) {
-                if (run->json || run->status_fd >= 0)
-                        cli_note("there is no memory for the result as JSON");
-                return;
-        }
-        if (run->json)
-                (void) fprintf(stderr, "%s\n", json);
-        if (run->status_fd >= 0) {
-                (void) !write(run->status_fd, json, strlen(json));
-                (void) !write(run->status_fd, "\n", 1);
-        }
-        cordon_free(json);
-}
-
-/* A start that failed has a result too. */
-static void write_failure(const struct run *run, const cordon_error *e)
-{
-        AUTO_BUF(out);
-        buf_printf(&out,
-                   "{\"version\":1,\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"what\":",
-                   cordon_error_name(e->code), e->sys);
-        buf_json(&out, span_str(e->what));
-        buf_puts(&out, ",\"hint\":");
-        buf_json(&out, span_str(e->hint));
-        buf_puts(&out, "}}\n");
-        if (run->json)
-                (void) fputs(buf_str(&out), stderr);
-        if (run->status_fd >= 0)
-                (void) !write(run->status_fd, buf_str(&out), out.n);
-}
-
 static int start_failed(const struct run *run, const cordon_error *e)
 {
         int status = cli_error(e);
-        write_failure(run, e);
+        cli_end_failure(&run->end, e);
         return status;
 }
 
@@ -399,7 +236,7 @@ static void say_links(const struct run *r)
 {
         cordon_error e = { 0 }; /* of a policy that does not hold: the start tells it */
         cordon_note n;
-        for (size_t i = 0; !r->quiet && cordon_policy_note(r->policy, i, &n, &e) == 1; i++)
+        for (size_t i = 0; !r->end.quiet && cordon_policy_note(r->policy, i, &n, &e) == 1; i++)
                 if (strcmp(n.code, "W131") != 0)
                         continue;
                 else if (n.line > 0)
@@ -408,36 +245,33 @@ static void say_links(const struct run *r)
                         cli_note("note: %s: %s: %s", n.file, n.code, n.text);
 }
 
+static int option_is_wrong(const struct run *r, size_t option)
+{
+        if (option == CORDON_IN_FROM)
+                return cli_usage("--in-from takes a run's id, as `cordon log` shows it"), -1;
+        if (option == CORDON_OBSERVE)
+                return cli_usage("--observe takes off, calls, denials or all, not `%s`", r->set[option]), -1;
+        return cli_usage("an option is too long"), -1;
+}
+
 static int configure(struct run *r, char **command)
 {
         const char *term = getenv("TERM");
         const cordon_error no_memory = { 0 };
+        r->end.policy = r->policy;
+        r->end.program = command[0];
         if (cordon_box_command(r->box, (const char *const *) command) < 0)
                 return cli_error(&no_memory), -1;
-        bool bad = (r->name && cordon_box_set(r->box, CORDON_NAME, r->name) < 0);
-        bad = bad || (r->cwd && cordon_box_set(r->box, CORDON_CWD, r->cwd) < 0);
-        bad = bad || (r->stage && cordon_box_set(r->box, CORDON_STAGE, r->stage) < 0);
-        bad = bad || (r->places && cordon_box_set(r->box, CORDON_PLACES, r->places) < 0);
-        bad = bad || (r->answers && cordon_box_set(r->box, CORDON_ANSWERS, r->answers) < 0);
-        bad = bad || (r->record && cordon_box_set(r->box, CORDON_RECORD, r->record) < 0);
-        bad = bad || (r->tty && (cordon_box_set(r->box, CORDON_TTY, "1") < 0 ||
-                                 cordon_box_set(r->box, CORDON_TERM, term ? term : "xterm") < 0));
-        bad = bad || (r->root && cordon_box_set(r->box, CORDON_ROOT_INSIDE, "1") < 0);
-        bad = bad || (r->keep && cordon_box_set(r->box, CORDON_WORK_KEEP, "1") < 0);
-        bad = bad || (r->on && cordon_box_set(r->box, CORDON_WORK_ON, r->on) < 0);
-        bad = bad || (r->require && cordon_box_set(r->box, CORDON_REQUIRE_GROUPS, "1") < 0);
-        bad = bad || cordon_box_set(r->box, CORDON_SINGLE_THREAD, "1") < 0;
-        bad = bad || (r->ledger && cordon_box_set(r->box, CORDON_LEDGER, r->ledger) < 0);
-        bad = bad || (r->require_ledger && cordon_box_set(r->box, CORDON_LEDGER, "require") < 0);
-        if (r->in_from && cordon_box_set(r->box, CORDON_IN_FROM, r->in_from) < 0)
-                return cli_usage("--in-from takes a run's id, as `cordon log` shows it"), -1;
+        r->set[CORDON_SINGLE_THREAD] = "1";
+        if (r->set[CORDON_TTY])
+                r->set[CORDON_TERM] = term ? term : "xterm";
         /* Where nobody will read of hidden paths, nobody needs to look for them. */
-        bool unread = r->quiet && !r->json && r->status_fd < 0;
-        const char *observe = r->observe ? r->observe : unread ? "calls" : "denials";
-        if (cordon_box_set(r->box, CORDON_OBSERVE, observe) < 0)
-                return cli_usage("--observe takes off, calls, denials or all, not `%s`", observe), -1;
-        if (bad)
-                return cli_usage("an option is too long"), -1;
+        bool unread = r->end.quiet && !r->end.json && r->end.status_fd < 0;
+        if (!r->set[CORDON_OBSERVE])
+                r->set[CORDON_OBSERVE] = unread ? "calls" : "denials";
+        for (size_t i = 0; i < OPTIONS; i++)
+                if (r->set[i] && cordon_box_set(r->box, (cordon_option) i, r->set[i]) < 0)
+                        return option_is_wrong(r, i);
         if (!r->detach) {
                 cordon_box_stdio(r->box, 0, r->no_stdin ? -1 : 0);
                 cordon_box_stdio(r->box, 1, 1);
@@ -451,9 +285,9 @@ static int run_here(struct run *r)
         cordon_error e = { 0 };
         signal_box = r->box;
         catch_signals();
-        if (r->tty && take_terminal() < 0)
+        if (r->set[CORDON_TTY] && take_terminal() < 0)
                 return EXIT_CORDON;
-        if (r->tty)
+        if (r->set[CORDON_TTY])
                 follow_size(r->box);
         if (cordon_box_start(r->box, &e) < 0) {
                 restore_terminal();
@@ -470,8 +304,8 @@ static int run_here(struct run *r)
         int status = cordon_result_status(result);
         if (result->end == CORDON_EXITED && status == 0 && cli_handles_publish(&r->handles) < 0)
                 status = EXIT_CORDON;
-        say_end(r, result);
-        write_status(r);
+        cli_end_say(&r->end, result);
+        cli_end_status(&r->end, r->box);
         return status;
 }
 
@@ -496,7 +330,7 @@ static _Noreturn void keep_in_background(struct run *r, int tell)
                 (void) dup2(null, i);
         while (cordon_box_wait(r->box, -1) == 0)
                 ;
-        write_status(r);
+        cli_end_status(&r->end, r->box);
         exit(cordon_result_status(cordon_box_result(r->box)));
 }
 
@@ -530,7 +364,7 @@ static int run_detached(struct run *r)
 static int run_configured(struct run *r, char **command)
 {
         cordon_error e = { 0 };
-        if (r->tty && r->detach)
+        if (r->set[CORDON_TTY] && r->detach)
                 return cli_usage("-t and --detach do not go together");
         if (configure(r, command) < 0)
                 return EXIT_CORDON;
@@ -588,7 +422,7 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
         int status = EXIT_CORDON;
         if (at < 0 && cli_policy_error())
-                write_failure(r, cli_policy_error());
+                cli_end_failure(&r->end, cli_policy_error());
         else if (at >= argc)
                 status = cli_usage("there is nothing to run; for example: cordon run -- ls /");
         else if (at >= 0 && r->script && script_policy(r, argv + at, &e) < 0)
@@ -602,13 +436,13 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
 
 int verb_run(int argc, char **argv)
 {
-        struct run r = { .status_fd = -1 };
+        struct run r = { .end.status_fd = -1 };
         return run_with(argc, argv, &r, "run");
 }
 
 /* A script needs no execute bit and no door: the file itself is shown to the box, and nothing else. */
 int verb_run_script(int argc, char **argv)
 {
-        struct run r = { .status_fd = -1, .script = true };
+        struct run r = { .end.status_fd = -1, .script = true };
         return run_with(argc, argv, &r, "run-script");
 }

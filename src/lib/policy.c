@@ -75,6 +75,8 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
                 (void) snprintf(longer, sizeof longer, "%s.cordon", path);
                 if (e->sys == ENOENT && access(longer, F_OK) == 0)
                         (void) err_hint(e, "did you mean %.200s?", longer);
+                else if (strcmp(path, "-") == 0)
+                        (void) err_hint(e, "a policy from standard input is called /dev/stdin");
                 else if (e->sys == ENOENT)
                         (void) err_hint(
                                 e, "a policy is a file of door lines; `cordon policy stock` lists those that "

@@ -217,14 +217,30 @@ static const char *through_links(struct builder *b, const char *path)
         return arena_str(b->a, path);
 }
 
+/* What is meant by a path that is not there. */
+static int hint_missing(struct builder *b, const struct door *d, struct err *e)
+{
+        const char *dashes = d->at.line ? "" : "--", *word = policy_door_word(d->kind);
+        const char *path = as_token(b, d->path), *colon = strrchr(d->path, ':');
+        if (strstr(d->path, "/$"))
+                return err_hint(e,
+                                "no variable is expanded here: {work} and {home} stand for those two paths");
+        if (colon && (colon[1] == '/' || strcmp(colon, ":ro") == 0 || strcmp(colon, ":rw") == 0))
+                return err_hint(e, "a door is one path, the same inside as outside: `read` shows it, `write` "
+                                   "lets it be changed");
+        if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
+                return err_hint(e, "make it first; or write `%s%s %s?` if it may be missing", dashes, word,
+                                path);
+        return err_hint(e, "write `%s%s %s?` if it may be missing", dashes, word, path);
+}
+
 static int door_is_wrong(struct builder *b, const struct door *d, const struct plan_seen *seen, struct err *e)
 {
         char at[256];
         (void) policy_place(&d->at, at, sizeof at);
         if (seen->kind == SEEN_NOTHING) {
                 (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s on this host", at, d->path);
-                return err_hint(e, "write `%s%s %s?` if it may be missing", d->at.line ? "" : "--",
-                                policy_door_word(d->kind), as_token(b, d->path));
+                return hint_missing(b, d, e);
         }
         if (d->kind == DOOR_SOCK) {
                 (void) err_set(e, ERR_DOOR, 0, "%s: %s is not a Unix socket", at, d->path);

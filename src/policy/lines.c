@@ -105,7 +105,7 @@ static int read_paths(struct reader *r, enum door_kind kind, bool may_except)
                         return -1;
         }
         if (r->p->n_doors == first)
-                return fail_at(r->e, &r->at, "the path is missing");
+                return fail_missing(r, "the path");
         if (!t)
                 return 0;
         char **except = NULL;
@@ -345,6 +345,7 @@ int line_wall(struct reader *r)
                 for (int k = 0; k < WALL_KIND__COUNT; k++)
                         names[k] = policy_wall_name((enum wall_kind) k);
                 (void) fail_at(r->e, &t->at, "unknown wall \"%s\"", show_text(t->text).text);
+                (void) err_hint(r->e, "it is auto, namespace or process");
                 hint_nearest(r->e, t->text, names, COUNT(names));
                 return -1;
         }

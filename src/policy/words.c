@@ -80,6 +80,10 @@ static int unknown_word(const char *word, const struct source_place *at, struct 
         for (size_t i = 0; i < COUNT(helps); i++)
                 names[i] = helps[i].word;
         hint_nearest(e, word, names, COUNT(names));
+        if (!e->hint[0])
+                (void) err_hint(e,
+                                "each line opens a door: read, edit, write, run, env, net, sock, in or out; "
+                                "`man cordon.policy` has all words");
         return -1;
 }
 
@@ -92,11 +96,18 @@ bool token_is(const struct token *t, const char *keyword)
 
 const struct token *reader_next(struct reader *r) { return r->i < r->n ? &r->tok[r->i++] : NULL; }
 
+int fail_missing(struct reader *r, const char *what)
+{
+        int word = word_find(r->tok[0].text);
+        (void) fail_at(r->e, &r->at, "%s is missing", what);
+        return word < 0 ? -1 : err_hint(r->e, "write `%s %s`", helps[word].word, helps[word].synopsis);
+}
+
 const struct token *reader_need(struct reader *r, const char *what)
 {
         const struct token *t = reader_next(r);
         if (!t)
-                (void) fail_at(r->e, &r->at, "%s is missing", what);
+                (void) fail_missing(r, what);
         return t;
 }
 

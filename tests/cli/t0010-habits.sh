@@ -28,6 +28,38 @@ has "is answered with -t" "$(hint)" "\`-t\`"
 is "bwrap's --ro-bind" "$(status "$c" run --ro-bind / / -- true)" 125
 has "is answered with --read" "$(hint)" "--read PATH"
 is "a verb without doors has no such hints" "$(status "$c" ps -v):$(hint)" '125:`cordon help ps` lists them'
+sed -n 's/^ *{ "\([a-z]*\)", "\(-[^"]*\)",.*/\1 \2/p; s/^ *{ "\([a-z]*\)", "\(-[^"]*\)"$/\1 \2/p' "$table" >"$T/elsewhere"
+ok "other verbs have rows" test "$(wc -l <"$T/elsewhere")" -ge 10
+bad=''
+while read -r verb typed; do
+        [ "$(status "$c" "$verb" "$typed" x)" = 125 ] || bad="$bad $verb:$typed:ran"
+        [ "$(sed -n 1p "$T/err")" = "cordon: error: \`cordon $verb\` has no option $typed" ] || bad="$bad $verb:$typed:unsaid"
+        case $(hint) in 'did you mean'* | *'lists them' | '') [ "$verb" = stop ] || bad="$bad $verb:$typed:no-hint" ;; esac
+done <"$T/elsewhere"
+is "each of these is refused with a hint, too" "$bad" ""
+
+# ---- verbs ----
+sed -n '/^} verbs\[\] = {/,/^};/s/^ *{ "\([a-z]*\)",.*/\1/p' "$table" >"$T/verbs"
+ok "verbs have rows" test "$(wc -l <"$T/verbs")" -ge 20
+bad=''
+while read -r typed; do
+        [ "$(status "$c" "$typed" x)" = 125 ] || bad="$bad $typed:ran"
+        case $(hint) in *'did you mean'* | *'lists the verbs'* | '') bad="$bad $typed:no-hint" ;; esac
+        for named in $(hint | grep -oE 'cordon [a-z]+' | cut -d ' ' -f 2); do
+                "$c" help "$named" >/dev/null 2>&1 || bad="$bad $typed:names:$named"
+        done
+done <"$T/verbs"
+is "each is refused, and its hint names verbs that there are" "$bad" ""
+is "docker's exec" "$(status "$c" exec box sh):$(hint)" "125:nobody enters a box that runs: \`cordon run\` starts another beside it"
+is "a program in the place of a verb" "$(status "$c" python3 x.py):$(hint)" "125:\`cordon help\` lists the verbs; \`cordon run -- python3\` runs a program"
+is "a verb that is misspelt is still found" "$(status "$c" stpo x):$(hint)" "125:did you mean \`stop\`?"
+for verb in inspect logs undo fork; do
+        status "$c" "$verb" >/dev/null
+        has "$verb without a name asks which" "$(cat "$T/err")" "which "
+        is "and points to its own help" "$(hint)" "\`cordon help $verb\` tells how it is used"
+        is "an option that it has not is no name" "$(status "$c" "$verb" --nothing x):$(sed -n 1p "$T/err")" "125:cordon: error: \`cordon $verb\` has no option --nothing"
+done
+is "discard --all drops nothing" "$(status "$c" discard --all):$(sed -n 1p "$T/err")" "125:cordon: error: \`cordon discard\` has no option --all"
 is "a slip of the finger still finds the nearest" "$(status "$c" run --raed . -- true):$(hint)" "125:did you mean --read?"
 
 # ---- letters in a row ----

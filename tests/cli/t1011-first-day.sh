@@ -53,6 +53,40 @@ has "a path that the host has not" "$(said why read "$D/nothing")" "this host ha
 hasnt "nothing is said of one that it has" "$(said why read in.txt)" "this host"
 hasnt "nor of the box's own files" "$(said why read /tmp/nothing)" "this host"
 
+# --- doors that are not there, and words that are none ---
+has "a directory to write to is to be made" "$(said run --write "$D/nothing" -- true)" "hint: make it first; or write \`--write $D/nothing?\`"
+has "docker's way of writing a mount" "$(said run --read "$D/in.txt:ro" -- true)" "hint: a door is one path, the same inside as outside"
+has "and with two paths" "$(said run --read "$D/in.txt:/data" -- true)" "hint: a door is one path"
+has "a variable in a policy" "$(printf 'read $HOME/x\n' | said_in run -p /dev/stdin -- true)" "hint: no variable is expanded here: {work} and {home}"
+has "a policy called -" "$(said check -)" "hint: a policy from standard input is called /dev/stdin"
+has "a wall that there is not" "$(said check --wall docker)" "hint: it is auto, namespace or process"
+has "a word that is near none" "$(printf 'allow x\n' | said_in check /dev/stdin)" "hint: each line opens a door: read, edit, write"
+has "a word alone" "$(printf 'env\n' | said_in check /dev/stdin)" "hint: write \`env NAME[=VALUE]...\`"
+has "a path that is missing" "$(printf 'read\n' | said_in check /dev/stdin)" "hint: write \`read PATH...[except SUB...]\`"
+
+# --- a box that is over ---
+said run --name over -- true >/dev/null
+has "its name leads to the record" "$(said logs over)" "\`cordon log --box over\` tells"
+has "which has it" "$(said log --box over)" "exited 0"
+run=$(said log --json --box over --kind start | jq -r .run)
+has "so does its id" "$(said inspect "$run")" "\`cordon log --run $run\` tells"
+has "and stop's" "$(said stop over)" "\`cordon log --box over\` tells"
+if command -v gcc >/dev/null; then
+        echo 'int main(void) { return 0; }' >x.c
+        hasnt "a program that another directory of PATH has is not told to be missing" "$(said run --write . -- sh -c 'gcc -o x x.c; false')" "looked for"
+        has "one that none has is" "$(said run -- env no-such-program)" "looked for, and not there outside the box either: /"
+fi
+if command -v make >/dev/null; then
+        mkdir -p build && printf 'check:\n\tcp /bin/true build/t\n\tbuild/t\nbroken:\n\tfalse\n' >Makefile
+        built() { said run --read . --write build "$@"; }
+        ok "make does not try what it may not run, so that no refusal is heard of" sh -c '! printf %s "$1" | grep -q "run .*build/t by"' sh "$(built -- make check)"
+        has "it is told what to name" "$(built -- make check)" "note: what a box can write it may not run"
+        hasnt "with the line it is not told" "$(built --run build/ -- make broken)" "may not run"
+        is "and it runs" "$(built --run build/ -- make -s check; echo $?)" 0
+        hasnt "nor where nothing can be written" "$(said run --read . -- make broken)" "may not run"
+        hasnt "nor when all went well" "$(built -- make -n check)" "may not run"
+fi
+
 # --- advise ---
 is "an option after the words" "$(said advise csv --json | jq -r .task)" parse-csv
 has "a letter is told as a letter" "$(said advise -o x csv)" "has no option -o"

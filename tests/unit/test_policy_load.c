@@ -7,7 +7,9 @@ static void test_load__an_unknown_word_names_the_nearest(void)
 {
         check_refused("reed /a\n", "t:1:1: unknown word \"reed\"", "did you mean \"read\"?");
         check_refused("box a\n\n  limt time 5s\n", "t:3:3: unknown word \"limt\"", "did you mean \"limit\"?");
-        check_refused("frobnicate /a\n", "t:1:1: unknown word \"frobnicate\"", "");
+        check_refused("frobnicate /a\n", "t:1:1: unknown word \"frobnicate\"",
+                      "each line opens a door: read, edit, write, run, env, net, sock, in or out; `man "
+                      "cordon.policy` has all words");
         check_refused("limit memroy 5M\n", "t:1:7: unknown limit \"memroy\"", "did you mean \"memory\"?");
         check_refused("wall namespcae\n", "t:1:6: unknown wall \"namespcae\"", "did you mean \"namespace\"?");
         check_refused("use base/pyton3\n", "t:1:5: there is no policy \"base/pyton3\"",

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/end.c - what is said when a run is over: the end, what was refused, what an edit door held back. */
+#include "cli/end.h"
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As it is typed: what follows the word is one argument. */
+static void say_permit(const char *line)
+{
+        const char *rest = strchr(line, ' ');
+        bool quote = rest && strchr(rest + 1, ' ') && !strpbrk(rest, "'\"");
+        if (quote)
+                (void) fprintf(stderr, "; to permit: --%.*s '%s'", (int) (rest - line), line, rest + 1);
+        else
+                (void) fprintf(stderr, "; to permit: --%s", line);
+}
+
+static void say_denial(const cordon_denial *d)
+{
+        (void) fprintf(stderr, "  %s%s%s", d->what, d->program[0] ? " by " : "", d->program);
+        if (d->count > 1)
+                (void) fprintf(stderr, ", %u times", d->count);
+        (void) fprintf(stderr, ": %s", d->layer);
+        if (d->permit[0])
+                say_permit(d->permit);
+        (void) fputc('\n', stderr);
+}
+
+/* Limits are said above. */
+static bool is_of(const cordon_denial *d, int weight)
+{
+        return strcmp(d->code, "limit") != 0 && d->minor == weight;
+}
+
+static void say_those(const cordon_result *r, int weight)
+{
+        for (size_t i = 0; i < r->denial_count; i++)
+                if (is_of(&r->denials[i], weight))
+                        say_denial(&r->denials[i]);
+}
+
+static size_t count_those(const cordon_result *r, int weight)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < r->denial_count; i++)
+                n += is_of(&r->denials[i], weight);
+        return n;
+}
+
+/* Settings of the system that a program went without are told only where the run did not end well, and last.
+ */
+static void say_denials(const cordon_result *r)
+{
+        bool well = r->end == CORDON_EXITED && r->code == 0;
+        size_t plain = count_those(r, 0), settings = count_those(r, 1);
+        if (plain || (settings && !well))
+                cli_note("refused:");
+        say_those(r, 0);
+        if (!well)
+                say_those(r, 1);
+        else if (plain && settings)
+                (void) fprintf(stderr, "  and %zu setting%s of the system, which --json lists\n", settings,
+                               settings == 1 ? "" : "s");
+        if (!well && !plain && !settings && r->absent[0])
+                cli_note("looked for, and not there outside the box either: %s%s%s", r->absent[0],
+                         r->absent[1] ? ", " : "", r->absent[1] ? r->absent[1] : "");
+}
+
+static bool has_line(const char *lines, const char *start)
+{
+        for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+                if (strncmp(at, start, strlen(start)) == 0)
+                        return true;
+        return false;
+}
+
+/* make asks whether it may run a program (access), and when it may not, it does not try: no refusal is heard
+ * of, and what it built itself is what it mostly runs. */
+static void say_unheard(const struct cli_end *o, const cordon_result *r)
+{
+        const char *slash = strrchr(o->program, '/'), *name = slash ? slash + 1 : o->program;
+        bool make = strcmp(name, "make") == 0 || strcmp(name, "gmake") == 0;
+        cordon_error e = { 0 };
+        if (!make || r->end != CORDON_EXITED || r->code == 0)
+                return;
+        char *lines = cordon_policy_view(o->policy, CORDON_VIEW_LINES, &e);
+        if ((has_line(lines, "write ") || has_line(lines, "edit ")) && !has_line(lines, "run /"))
+                cli_note("note: what a box can write it may not run (\"Permission denied\") but what "
+                         "`--run PROGRAM` or `--run DIR/` names");
+        cordon_free(lines);
+}
+
+/* What an edit door held back, and what to type next. */
+static void say_work(const cordon_result *r)
+{
+        if (r->work_error)
+                cli_note("the layer %s could not be read: %s", r->work, r->work_error->what);
+        else if (r->work[0] && r->work_entries > 0)
+                cli_note("%zu %s held back, %zu flagged: cordon diff %s; then cordon apply %s",
+                         r->work_entries, r->work_entries == 1 ? "change" : "changes", r->work_flagged,
+                         r->work, r->work);
+        else if (r->work[0])
+                cli_note("nothing changed; the layer is kept: cordon run --on %s ...", r->work);
+}
+
+static void say_recorded(const char *file, const cordon_result *r)
+{
+        cli_note("%zu exchange%s recorded: cordon run --stage mock --answers %s ...", r->recorded,
+                 r->recorded == 1 ? "" : "s", file);
+        if (r->unrecorded)
+                cli_note(
+                        "%zu left out: over 1M, broken off, or not an exchange of one request and one answer",
+                        r->unrecorded);
+}
+
+void cli_end_say(const struct cli_end *o, const cordon_result *r)
+{
+        if (r->error)
+                (void) cli_error(r->error);
+        if (o->quiet)
+                return;
+        if (strcmp(r->wall, "process") == 0)
+                cli_note("note: the process wall, without namespaces: other files answer \"permission "
+                         "denied\" "
+                         "instead of not existing, and stat sees them; `cordon doctor` tells what the "
+                         "namespace wall needs");
+        if (r->end == CORDON_LIMIT) {
+                cli_note("the limit `%s` ended it%s; --%s gives it more", r->limit,
+                         r->output_truncated ? ", and output was cut there" : "", r->limit);
+                if (!r->groups)
+                        cli_note("note: no control groups for this account: memory, cpu and processes are "
+                                 "kept by rlimits and sampling");
+        } else if (r->limits_hit[0])
+                cli_note("limits that were reached: %s", r->limits_hit);
+        say_denials(r);
+        say_unheard(o, r);
+        say_work(r);
+        if (o->record && !r->error)
+                say_recorded(o->record, r);
+}
+
+void cli_end_status(const struct cli_end *o, cordon_box *b)
+{
+        if (!o->json && o->status_fd < 0)
+                return; /* nobody asked: the policy's digest alone costs as much as a door */
+        char *json = cordon_box_result_json(b);
+        if (!json) {
+                cli_note("there is no memory for the result as JSON");
+                return;
+        }
+        if (o->json)
+                (void) fprintf(stderr, "%s\n", json);
+        if (o->status_fd >= 0) {
+                (void) !write(o->status_fd, json, strlen(json));
+                (void) !write(o->status_fd, "\n", 1);
+        }
+        cordon_free(json);
+}
+
+/* A start that failed has a result too. */
+void cli_end_failure(const struct cli_end *o, const cordon_error *e)
+{
+        AUTO_BUF(out);
+        buf_printf(&out,
+                   "{\"version\":1,\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"what\":",
+                   cordon_error_name(e->code), e->sys);
+        buf_json(&out, span_str(e->what));
+        buf_puts(&out, ",\"hint\":");
+        buf_json(&out, span_str(e->hint));
+        buf_puts(&out, "}}\n");
+        if (o->json)
+                (void) fputs(buf_str(&out), stderr);
+        if (o->status_fd >= 0)
+                (void) !write(o->status_fd, buf_str(&out), out.n);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/end.h - what is said when a run is over, to people and to programs. */
+#pragma once
+#include "cli/cli.h"
+
+struct cli_end {
+        bool quiet, json;
+        int status_fd;      /* -1: none */
+        const char *record; /* the file of recorded exchanges, or NULL */
+        cordon_policy *policy;
+        const char *program; /* that was run, as it was typed */
+};
+
+/* To people, on standard error. */
+void cli_end_say(const struct cli_end *o, const cordon_result *r);
+/* To programs, if any asked. */
+void cli_end_status(const struct cli_end *o, cordon_box *b);
+/* The same for a start that failed. */
+void cli_end_failure(const struct cli_end *o, const cordon_error *e);
