@@ -70,6 +70,24 @@ static union endpoint endpoint_of(const struct egress_address *a, uint16_t port)
         return at;
 }
 
+/* What a failure is to be called: a host is not said to be silent when it was never asked. */
+static const char *failure_words(int error)
+{
+        switch (error) {
+        case EADDRNOTAVAIL:
+                return "this machine has no port left for a connection there";
+        case EMFILE:
+        case ENFILE:
+        case ENOBUFS:
+        case ENOMEM:
+                return "this machine has no room for another connection";
+        case ENETUNREACH:
+                return "this machine has no way there";
+        default:
+                return "nobody answers there";
+        }
+}
+
 /* One attempt. 1: connected, and the dial is over; 0: under way; -1: failed at once. */
 static int attempt(struct flow *f)
 {
@@ -79,10 +97,13 @@ static int attempt(struct flow *f)
         union endpoint at = endpoint_of(a, f->to_port);
         *s = (struct source){ SOURCE_TRY, -1, f };
         s->fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
-        if (s->fd < 0)
+        if (s->fd < 0) {
+                d->error = errno;
                 return -1;
+        }
         int r = connect(s->fd, &at.any, a->v6 ? sizeof at.v6 : sizeof at.v4);
         if (r < 0 && errno != EINPROGRESS) {
+                d->error = errno;
                 fd_close(&s->fd);
                 return -1;
         }
@@ -108,7 +129,7 @@ static void go_on(struct flow *f)
         d->next_ns = f->b->now_ns + STAGGER_NS;
         if (r < 0 && d->open == 0) {
                 dial_stop(f);
-                flow_not_dialed(f, d->count ? "nobody answers there" : "", REACH_UNKNOWN);
+                flow_not_dialed(f, d->count ? failure_words(d->error) : "", REACH_UNKNOWN);
         }
 }
 
@@ -117,6 +138,7 @@ void dial_start(struct flow *f, const struct egress_address *list, unsigned n)
         struct dial *d = &f->dial;
         bool use[ADDRESSES_MAX] = { false };
         d->count = d->next = d->open = 0;
+        d->error = 0;
         d->refused[0] = '\0';
         for (unsigned i = 0; i < n; i++)
                 use[i] = may_reach(f, &list[i]);
@@ -137,6 +159,7 @@ void dial_event(struct flow *f, struct source *s, uint32_t events)
                 took(f, s, &d->list[s - d->attempt]);
                 return;
         }
+        d->error = error;
         broker_forget(f->b, s);
         d->open--;
         go_on(f);

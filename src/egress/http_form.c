@@ -2,7 +2,7 @@
 /* egress/http_form.c - a form or a JSON object that is posted can ask for another method than the request's
  * own: many frameworks take `_method=DELETE` out of it. Such a member is found, wherever the body is cut, and
  * its value handed to who judges methods. Forms as browsers send them (escaped, in parts) and the members of
- * a JSON object; what is compressed is not seen. Pure. */
+ * a JSON object; one that is compressed cannot be looked into and is refused. Pure. */
 #include "egress/http_form.h"
 #include "base/str.h"
 
@@ -176,8 +176,11 @@ static bool string_byte(struct http_form *f, uint8_t c, const struct form_judge 
         return true;
 }
 
+/* A zero byte is in no JSON of one byte to a character, and in all of two or four, which some detect. */
 static bool json_byte(struct http_form *f, uint8_t c, const struct form_judge *j)
 {
+        if (c == 0)
+                return false;
         if (f->in_string)
                 return string_byte(f, c, j);
         bool here = f->depth == 1 && f->object;
@@ -396,6 +399,16 @@ static bool is_plain_charset(struct span type)
         return false;
 }
 
+/* Not in a coding that a server undoes and we do not. */
+static bool is_plain_coding(const struct http_head *h)
+{
+        const struct http_field *f = NULL;
+        while ((f = http_field_find(h, "content-encoding", f)))
+                if (f->value.n != 0 && !http_name_is(f->value, "identity"))
+                        return false;
+        return true;
+}
+
 /* boundary=x or boundary="x", once: of two, servers take the one or the other. */
 static bool read_boundary(struct http_form *f, struct span type)
 {
@@ -427,6 +440,10 @@ int form_new(const struct http_head *h, struct http_form **ret, const char **ret
                 return 0;
         *ret_why = "the body is a form in a character set that is not looked into";
         if (!is_plain_charset(type))
+                return -1;
+        *ret_why = "the body is a compressed form, which could ask for another method; send it as it is, or "
+                   "name no methods in the door";
+        if (!is_plain_coding(h))
                 return -1;
         struct http_form *f = calloc(1, sizeof *f);
         *ret_why = "no memory for the body's form";

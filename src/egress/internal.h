@@ -84,6 +84,7 @@ struct dial { /* one connection to the outside being made: RFC 8305 */
         struct egress_address list[ADDRESSES_MAX];
         struct source attempt[ADDRESSES_MAX];
         unsigned count, next, open;
+        int error; /* of the attempt that failed last */
         uint64_t next_ns;
         bool active;
         char refused[64]; /* an address that the guard turned away */

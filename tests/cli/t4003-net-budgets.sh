@@ -71,6 +71,13 @@ for who in root as_user; do
         ok "$who: the rest end at once, and say why" test "$(json '[.net.destinations[] | select(.why == "it failed 8 times in a row and is left alone for a moment")][0].connections')" -ge 32
         is "$who: others are served" "$(cat "$T/out")" "GET /other 0"
 
+        # Who never asked does not say that nobody answers: this machine's own want of ports has its own words.
+        range=$(cat /proc/sys/net/ipv4/ip_local_port_range)
+        echo 50000 50001 >/proc/sys/net/ipv4/ip_local_port_range
+        box $who --net four.test:7005 -- bash -c 'exec 3<>/dev/tcp/four.test/7005; exec 4<>/dev/tcp/four.test/7005; sleep 0.5; exec 5<>/dev/tcp/four.test/7005; read -r -t 5 -u 5'
+        echo "$range" >/proc/sys/net/ipv4/ip_local_port_range
+        is "$who: a port that is wanting is not called the host's silence" "$(row four.test:7005 failed why)" "this machine has no port left for a connection there"
+
         # What failed stands once in the ledger, whether it had an intent or not, and says whom it would have reached.
         for try in 'named closed.test:7999 http://closed.test:7999/' 'named http://closed.test:7999/** http://closed.test:7999/' \
                 'self 127.0.0.1:1 http://127.0.0.1:1/' 'self http://127.0.0.1:1/** http://127.0.0.1:1/'; do

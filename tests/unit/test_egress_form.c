@@ -174,10 +174,69 @@ static void test_form__two_types_are_none(void)
         rig_end(&g);
 }
 
+/* A server that undoes the coding would read what we cannot. */
+static void test_form__a_coded_form_is_refused(void)
+{
+        static const struct {
+                const char *doors, *fields;
+                bool passes;
+        } coded[] = {
+                { policy, "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", false },
+                { policy, "Content-Type: application/json\r\ncontent_encoding: x-gzip\r\n", false },
+                { policy, "Content-Encoding: deflate\r\n", false },
+                { policy, "Content-Type: multipart/form-data; boundary=x\r\nContent-Encoding: br\r\n",
+                  false },
+                { policy, "Content-Type: application/x-www-form-urlencoded\r\nContent-Encoding: new\r\n",
+                  false },
+                { policy, "Content-Type: application/json\r\nContent-Encoding: identity, gzip\r\n", false },
+                { policy,
+                  "Content-Type: application/json\r\nContent-Encoding: identity\r\nContent-Encoding: "
+                  "zstd\r\n",
+                  false },
+                { policy, "Content-Type: application/json\r\nContent-Encoding: Identity\r\n", true },
+                { policy, "Content-Type: application/json\r\nContent-Encoding:\r\n", true },
+                { policy, "Content-Type: application/x-git-upload-pack-request\r\nContent-Encoding: gzip\r\n",
+                  true },
+                { policy, "Content-Type: application/x-protobuf\r\nContent-Encoding: gzip\r\n", true },
+                { "use none\nnet http://api.test/**\n",
+                  "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", true },
+        };
+        for (size_t i = 0; i < COUNT(coded); i++) {
+                struct rig g;
+                struct rig_in in = { .policy = coded[i].doors, .stage = POLICY_STAGE_LIVE };
+                AUTO_BUF(request);
+                CHECK(rig_start(&g, &in));
+                buf_printf(&request,
+                           "POST /x HTTP/1.1\r\nHost: api.test\r\n%sContent-Length: 2\r\n\r\n\x1f\x8b",
+                           coded[i].fields);
+                rig_client(&g, buf_span(&request), 0);
+                if ((g.to_upstream.n > 0) != coded[i].passes)
+                        printf("# %s\n", coded[i].fields);
+                CHECK_INT(g.to_upstream.n > 0, coded[i].passes);
+                CHECK_INT(strstr(buf_str(&g.to_client), "HTTP/1.1 400") != NULL, !coded[i].passes);
+                rig_end(&g);
+        }
+}
+
+static void test_form__wide_characters_are_no_json(void)
+{
+        static const char wide[] = "{\0\"\0_\0m\0\"\0:\0\"\0x\0\"\0}\0";
+        struct rig g;
+        struct rig_in in = { .policy = policy, .stage = POLICY_STAGE_LIVE };
+        CHECK(rig_start(&g, &in));
+        rig_client(&g, span_str(POST("Content-Type: application/json\r\n", "22", "")), 0);
+        rig_client(&g, span_of(wide, sizeof wide - 1), 0);
+        CHECK(strstr(buf_str(&g.to_client), "HTTP/1.1 403"));
+        CHECK(http_flow_upstream_cut(g.flow));
+        rig_end(&g);
+}
+
 static const struct test_case cases[] = {
         CASE(test_form__no_spelling_asks_for_another_method),
         CASE(test_form__a_door_for_all_methods_lets_a_form_choose),
         CASE(test_form__two_types_are_none),
+        CASE(test_form__a_coded_form_is_refused),
+        CASE(test_form__wide_characters_are_no_json),
 };
 
 int main(void) { return test_main(cases, sizeof cases / sizeof *cases); }
