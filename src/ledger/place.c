@@ -10,7 +10,31 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+/* The number at the end of the head's first eight bytes is that of the whole directory's format. Who does not
+ * know it neither reads nor adds: what it would call damage is only later than itself. */
+static int check_version(int dir, struct err *e)
+{
+        char magic[8];
+        AUTO_FD(head, openat(dir, "head", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        if (head < 0 || pread(head, magic, sizeof magic, 0) != sizeof magic ||
+            memcmp(magic, "cordonH", 7) != 0 || magic[7] == '1')
+                return 0;
+        (void) err_set(e, ERR_IO, EPROTONOSUPPORT,
+                       "the ledger was written by a later cordon: its format is %c, and this one knows 1",
+                       magic[7] > ' ' && magic[7] < 0x7f ? magic[7] : '?');
+        return err_hint(e, "use the later cordon, or another directory (CORDON_STATE), or put it aside with "
+                           "`cordon log restart`");
+}
+
+static int checked(int dir, struct err *e)
+{
+        AUTO_FD(fd, dir);
+        return fd < 0 || check_version(fd, e) < 0 ? -1 : TAKE_FD(fd);
+}
 
 int ledger_dir_open(bool make, struct err *e)
 {
@@ -23,7 +47,7 @@ int ledger_dir_open(bool make, struct err *e)
                                   ? -1
                                   : openat(state, "ledger", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
                 if (dir >= 0)
-                        return dir;
+                        return checked(dir, e);
                 if (errno != ENOENT)
                         return err_set(e, ERR_IO, errno, "the ledger in %s cannot be read: %s", path,
                                        strerror(errno));
@@ -31,7 +55,7 @@ int ledger_dir_open(bool make, struct err *e)
                 return err_hint(e, "`cordon run` writes it; CORDON_STATE names another place");
         }
         AUTO_FD(state, store_open(e));
-        return state < 0 ? -1 : store_dir(state, "ledger", e);
+        return state < 0 ? -1 : checked(store_dir(state, "ledger", e), e);
 }
 
 int64_t ledger_last_segment(int dir)

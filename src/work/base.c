@@ -36,6 +36,7 @@ struct record {
         char now_kind; /* of the layer's side */
         uint64_t now_size, now_sum;
         bool summed;
+        const char *more; /* what a later version added there */
         const char *path;
 };
 
@@ -76,7 +77,8 @@ static bool read_record(char *at, struct record *r)
                               .summed = *sum == ':',
                               .path = at };
         if (r->summed)
-                r->now_sum = strtoull(sum + 1, NULL, 16);
+                r->now_sum = strtoull(sum + 1, &sum, 16);
+        r->more = sum;
         return true;
 }
 
@@ -159,6 +161,7 @@ static void put_record(struct buf *out, const struct record *r)
                    r->gid, r->size, r->digest[0] ? r->digest : "-", r->now_kind, r->now_size);
         if (r->summed)
                 buf_printf(out, ":%" PRIx64, r->now_sum);
+        buf_puts(out, r->more ? r->more : "");
         buf_putc(out, ' ');
         buf_add(out, r->path, strlen(r->path) + 1);
 }
@@ -301,6 +304,7 @@ int seal_scanned(struct layer *l, struct entries *ret, struct err *e)
                         r = *known;
                         r.now_kind = kind_letter(x->now.kind);
                         r.now_size = x->now.kind == NODE_FILE ? x->now.size : 0;
+                        r.more = NULL; /* it was said of what the layer held then */
                 }
                 r.summed = x->now.kind == NODE_FILE && sum_of(&c, x->door, x->path, &budget, &r.now_sum);
                 put_record(&out, &r);

@@ -89,6 +89,9 @@ int remove_tree(int dir, const char *name);
 /* ---- layer.c ---- */
 
 enum layer_state { LAYER_OPEN = 0, LAYER_SEALED, LAYER_APPLIED };
+/* Of everything that a layer's directory holds. A field more in `meta`, a number more at the end of a line of
+ * `commit` or of a record's NOW-SIZE need no new version: who does not know them leaves them alone. */
+enum { LAYER_VERSION = 1 };
 
 struct work_door {
         char *host;
@@ -97,6 +100,8 @@ struct work_door {
         mode_t top;             /* S_IFDIR and the mode that the box found its own top with; 0: not known */
         char **guards, **stubs; /* relative paths, NULL-terminated, never NULL */
         size_t guard_count, stub_count;
+        char **others; /* fields that this version does not know, as they were */
+        size_t other_count;
 };
 
 struct closed { /* a directory of the layer, and the mode that the box gave it */
@@ -114,6 +119,8 @@ struct layer {
                          lose */
         struct timespec start;
         char *box, *policy;
+        char **others; /* fields that this version does not know, as they were */
+        size_t other_count;
         struct work_door *doors; /* WORK_DOORS_MAX */
         size_t door_count;
         struct closed *closed; /* sorted */

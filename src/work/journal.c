@@ -223,7 +223,7 @@ static bool read_op(struct op *o, char *at)
                           .old_mode = -1,
                           .path = at,
                           .source = at + n + 1 };
-        return o->door < WORK_DOORS_MAX;
+        return o->door < WORK_DOORS_MAX && strchr("PSTM", o->kind);
 }
 
 /* What was looked at, in five numbers, and the modes; an old journal has none of them, or only the first
@@ -287,8 +287,9 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
                         bad = !read_target(j, at);
                 else if (first && strcmp(first, "mark") == 0)
                         j->mark = at;
-                else
-                        bad = !first || j->n == count || !read_op(&j->ops[j->n++], at);
+                else /* a step that this version does not know cannot be left out */
+                        bad = !first || strcmp(first, "op") != 0 || j->n == count ||
+                              !read_op(&j->ops[j->n++], at);
                 at = next;
         }
         if (!bad && journal_has(j, "commit"))
@@ -296,6 +297,7 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
         if (!bad)
                 return j;
         (void) err_set(e, ERR_IO, errno, "the journal %s of the layer %s cannot be read", name, l->run);
+        (void) err_hint(e, "was it written by a later cordon? then use that one; nothing of it was touched");
         journal_free(j);
         return NULL;
 }

@@ -48,7 +48,13 @@ static bool is_another(int parent, const char *name, const struct op *o, const s
         bool taken = o->kind == OP_TAKE ? in_slot->kind : !in_slot->kind || in_slot->ino != o->ino;
         if (!o->old.kind || taken || (o->kind != OP_SWAP && o->kind != OP_TAKE))
                 return false;
-        return tree_look(parent, name, &there) == 0 && there.ino != o->old.ino;
+        if (tree_look(parent, name, &there) < 0)
+                return false;
+        /* A large file takes long to be judged, and its times can be set back, but for one. Not known after
+         * an interruption; and moving one name of a file changes that of all. */
+        bool told = o->old.ctime.tv_sec != 0 && o->old.kind != NODE_DIR && o->old.links == 1;
+        return there.ino != o->old.ino || (told && (there.ctime.tv_sec != o->old.ctime.tv_sec ||
+                                                    there.ctime.tv_nsec != o->old.ctime.tv_nsec));
 }
 
 static int forward(struct journal *j, const struct op *o, struct err *e)

@@ -109,6 +109,8 @@ static void put_door(struct buf *out, const struct work_door *d)
                 put(out, "guard", d->guards[i]);
         for (size_t i = 0; i < d->stub_count; i++)
                 put(out, "stub", d->stubs[i]);
+        for (size_t i = 0; i < d->other_count; i++)
+                buf_add(out, d->others[i], strlen(d->others[i]) + 1);
 }
 
 static int write_whole(int dir, const char *name, const struct buf *text, bool durable)
@@ -125,7 +127,7 @@ static int write_whole(int dir, const char *name, const struct buf *text, bool d
 int layer_write(struct layer *l, struct err *e)
 {
         AUTO_BUF(out);
-        put(&out, "version", "1");
+        put_number(&out, "version", LAYER_VERSION);
         put(&out, "run", l->run);
         put(&out, "box", l->box ? l->box : "");
         put(&out, "policy", l->policy ? l->policy : "");
@@ -133,6 +135,8 @@ int layer_write(struct layer *l, struct err *e)
         put(&out, "keep", l->keep ? "1" : "0");
         put_number(&out, "start", (uint64_t) l->start.tv_sec);
         put_number(&out, "start-ns", (uint64_t) l->start.tv_nsec);
+        for (size_t i = 0; i < l->other_count; i++)
+                buf_add(&out, l->others[i], strlen(l->others[i]) + 1);
         for (size_t i = 0; i < l->door_count; i++)
                 put_door(&out, &l->doors[i]);
         if (out.failed || l->mem.failed)
@@ -142,7 +146,8 @@ int layer_write(struct layer *l, struct err *e)
         return 0;
 }
 
-static void take_door_field(struct layer *l, const char *key, const char *value)
+/* `whole` is the field as it stands. */
+static void take_door_field(struct layer *l, const char *key, const char *value, const char *whole)
 {
         struct work_door *d = &l->doors[l->door_count - 1];
         uint64_t n = 0;
@@ -159,16 +164,25 @@ static void take_door_field(struct layer *l, const char *key, const char *value)
                 d->guards = layer_append(l, d->guards, &d->guard_count, value);
         else if (strcmp(key, "stub") == 0)
                 d->stubs = layer_append(l, d->stubs, &d->stub_count, value);
+        else
+                d->others = layer_append(l, d->others, &d->other_count, whole);
 }
 
-static void take_field(struct layer *l, const char *key, const char *value)
+static void take_state(struct layer *l, const char *value)
+{
+        for (unsigned i = 0; i < sizeof state_names / sizeof *state_names; i++)
+                if (strcmp(value, state_names[i]) == 0)
+                        l->state = (enum layer_state) i;
+}
+
+static void take_field(struct layer *l, const char *key, const char *value, const char *whole)
 {
         uint64_t n = 0;
         (void) str_to_u64(span_str(value), &n);
         if (strcmp(key, "door") == 0 && l->door_count < WORK_DOORS_MAX)
                 l->doors[l->door_count++].host = arena_str(&l->mem, value);
         else if (l->door_count > 0)
-                take_door_field(l, key, value);
+                take_door_field(l, key, value, whole);
         else if (strcmp(key, "box") == 0)
                 l->box = arena_str(&l->mem, value);
         else if (strcmp(key, "policy") == 0)
@@ -180,9 +194,24 @@ static void take_field(struct layer *l, const char *key, const char *value)
         else if (strcmp(key, "start-ns") == 0)
                 l->start.tv_nsec = (long) n;
         else if (strcmp(key, "state") == 0)
-                for (unsigned i = 0; i < sizeof state_names / sizeof *state_names; i++)
-                        if (strcmp(value, state_names[i]) == 0)
-                                l->state = (enum layer_state) i;
+                take_state(l, value);
+        else if (strcmp(key, "version") != 0 && strcmp(key, "run") != 0)
+                l->others = layer_append(l, l->others, &l->other_count, whole);
+}
+
+/* Before a field is believed: what a later version wrote may mean something else. */
+static int check_version(const struct layer *l, const char *text, struct err *e)
+{
+        uint64_t version = 0;
+        if (strncmp(text, "version=", 8) != 0 || str_to_u64(span_str(text + 8), &version) < 0 || version == 0)
+                return err_set(e, ERR_IO, 0, "what is written about the layer %s makes no sense", l->run);
+        if (version <= LAYER_VERSION)
+                return 0;
+        (void) err_set(e, ERR_IO, EPROTONOSUPPORT,
+                       "the layer %s was written by a later cordon: its format is %" PRIu64
+                       ", and this one reads up to %d",
+                       l->run, version, LAYER_VERSION);
+        return err_hint(e, "use the later cordon for it; nothing of it was touched");
 }
 
 static int read_meta(struct layer *l, struct err *e)
@@ -195,14 +224,17 @@ static int read_meta(struct layer *l, struct err *e)
         ssize_t n = text ? fd_read_all(fd, text, (size_t) st.st_size) : -1;
         if (n < 0)
                 return err_set(e, ERR_IO, errno, "reading about the layer %s", l->run);
+        text[n] = '\0';
+        if (check_version(l, text, e) < 0)
+                return -1;
         for (char *at = text; at < text + n; at += strlen(at) + 1) {
                 char *value = strchr(at, '=');
                 if (!value)
                         return err_set(e, ERR_IO, 0, "what is written about the layer %s makes no sense",
                                        l->run);
-                *value = '\0';
-                take_field(l, at, value + 1);
-                *value = '=';
+                char key[32];
+                (void) snprintf(key, sizeof key, "%.*s", (int) (value - at), at);
+                take_field(l, key, value + 1, at);
         }
         return 0;
 }

@@ -72,8 +72,8 @@ static bool fill_row(int store, const char *run, struct row *r)
         (void) snprintf(r->run, sizeof r->run, "%s", run);
         AUTO_LAYER(l, layer_take(store, run, &why));
         if (!l) {
-                r->state = "running";
-                return why.sys == EBUSY;
+                r->state = why.sys == EBUSY ? "running" : "later"; /* of a later cordon */
+                return why.sys == EBUSY || why.sys == EPROTONOSUPPORT;
         }
         l->durable = true;
         r->start = l->start.tv_sec;
@@ -175,6 +175,8 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
         to->start = from->start;
         to->box = from->box ? arena_str(&to->mem, from->box) : NULL;
         to->policy = from->policy ? arena_str(&to->mem, from->policy) : NULL;
+        for (size_t i = 0; i < from->other_count; i++)
+                to->others = layer_append(to, to->others, &to->other_count, from->others[i]);
         for (size_t i = 0; i < from->door_count; i++) {
                 const struct work_door *d = &from->doors[i];
                 struct work_door *c = &to->doors[to->door_count++];
@@ -187,6 +189,8 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
                         c->guards = layer_append(to, c->guards, &c->guard_count, d->guards[k]);
                 for (size_t k = 0; k < d->stub_count; k++)
                         c->stubs = layer_append(to, c->stubs, &c->stub_count, d->stubs[k]);
+                for (size_t k = 0; k < d->other_count; k++)
+                        c->others = layer_append(to, c->others, &c->other_count, d->others[k]);
                 char name[32];
                 (void) snprintf(name, sizeof name, "door-%zu", i);
                 AUTO_FD(dir, layer_door_dir(from, i));

@@ -1,0 +1,48 @@
+#!/bin/sh
+# A ledger that an earlier version wrote (tests/golden/ledger-1: segments, tiles, checkpoints and public key, as bytes) is read,
+# verified, traced and gone on with by this one; one of a later format is left alone, with a sentence.
+# shellcheck disable=SC2317
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+run=15778-4a606a-effffffceb583708
+# old: the ledger anew
+old() {
+        rm -rf state && mkdir -m 700 state && cp -r "$CORDON_SOURCE/tests/golden/ledger-1" state/ledger && chmod -R go= state
+}
+quiet() { CORDON_LEDGER=off "$CORDON" "$@" 2>&1; }
+sums() { (cd state && find ledger -type f | sort | xargs sha256sum); }
+
+old && sums >want
+has "verify: all of it is sealed by its own key" "$(quiet verify)" "11 records, 10 of them under 4 checkpoints
+nothing was changed, removed, reordered or added"
+sums >got
+ok "verify reads only" cmp want got
+is "log" "$(quiet log --json --run $run | jq -r '"\(.id) \(.kind) \(.phase) \(.result // "")"' | sed "s/^$run.//")" "start start start 
+1 file claim shown; single reads are not observed
+2 output outcome 
+3 output outcome 
+end end end exited 0
+q00ddda file intent 
+a00ddda1 file outcome applied
+a8e6adf1 file human taken back"
+has "log show by the box's name" "$(quiet log show gold)" "file /tmp/golden/p/a: applied"
+is "trace leads from the file to the run's start" "$(quiet trace $run.a00ddda1 | grep -c -e "$run.start  start sh" -e "$run.q00ddda  file intent")" 2
+is "a digest of then is still found" "$(quiet log --json | jq -r 'select(.id == "'$run'.a00ddda1") | .digest')" "sha256:$(printf 'ONE\n' | sha256sum | cut -d' ' -f1)"
+"$CORDON" run -q --no-stdin --name green -- true 2>err
+is "a run of today adds to it" "$(cat err) $(quiet log --json | jq -r 'select(.box == "green") | .kind' | tr '\n' ' ')" " start end "
+for _ in 1 2 3 4 5 6 7 8 9 10; do quiet verify | grep -q '13 of them' && break; sleep 0.5; done
+has "and both stay verified, under the old key and the new" "$(quiet verify | sed 's/ under .*//')" "13 records, 13 of them
+nothing was changed"
+old && printf X | dd of=state/ledger/segments/00000001.seg bs=1 seek=700 conv=notrunc status=none
+has "one byte of then that is another now is found" "$(quiet verify)" ALTERED
+
+old && printf cordonH2 | dd of=state/ledger/head conv=notrunc status=none && sums >want
+for verb in verify log "log show gold" "trace $run.end" "log prune --older 1d" "run --no-stdin --require-ledger -- true"; do
+        # shellcheck disable=SC2086
+        has "a later format: $verb" "$("$CORDON" $verb 2>&1)" "the ledger was written by a later cordon: its format is 2, and this one knows 1"
+done
+"$CORDON" run -q --no-stdin -- true 2>/dev/null
+is "a run that needs no ledger goes on" $? 0
+sums >got
+ok "and nothing was added to it" cmp want got
+done_testing
