@@ -59,6 +59,7 @@ static const struct {
         { form, "_method=DELETE%20", false },
         { form, "_method=PATCH&_method=DELETE", false },
         { form, "_method=DEL%zzETE", false },
+        { form, "_method=PATC%zH", false }, /* what is left without it would pass */
         { form, "_method=a-word-that-is-far-too-long-for-a-method", false },
         { form, "_method=nonsense", false },
         { NULL, "_method=DELETE", false }, /* no type: some take it for a form */
@@ -97,6 +98,7 @@ static const struct {
         { json, "{\"_method\":\"PATCH\",\"_method\":\"DELETE\"}", false },
         { json, "{\"a\":\"\\\"\",\"_method\":\"PUT\"}", false },
         { "application/vnd.api+json; charset=utf-8", "{\"_method\":\"DELETE\"}", false },
+        { json, "}{\"_method\":\"DELETE\"}", false }, /* a bracket too many closes nothing */
         { json, "{\"_method\":\"PATCH\"}", true },
         { json, "{\"_method\":null,\"a\":\"DELETE\"}", true },
         { json, "{\"_method\":{\"a\":\"DELETE\"}}", true },
@@ -116,11 +118,14 @@ static const struct {
         { parts, "--xYz\n" NAME("\"_method\"") "\n\nDELETE\n--xYz--", false },
         { parts, "--xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE", false }, /* no end */
         { parts, PART(NAME("\"_method\""), "DEL\r\nETE"), false },
+        { parts, PART(NAME("\"_method\""), "PAT\r\nCH"), false },
         { parts, PART(NAME("\"a\""), "x") "--xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--xYz--\r\n",
           false },
         { quoted, "--x Y\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--x Y--\r\n", false },
         { "multipart/form-data", PART(NAME("\"a\""), "x"), false }, /* where do they end? */
         { "multipart/form-data; boundary=other; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
+        { "multipart/form-data; boundary =other; boundary=xYz",
+          "--other\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--other--\r\n", false },
         { "multipart/form-data; xboundary=other; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
         { "multipart/related; boundary=xYz; type=\"application/json\"", PART(NAME("\"a\""), "{}"), true },
         { "multipart/related; boundary=xYz; type=\"application/json\"", PART(NAME("\"_method\""), "DELETE"),
@@ -158,6 +163,28 @@ static void test_form__a_door_for_all_methods_lets_a_form_choose(void)
         /* Another door permits it, but this request goes through this one. */
         CHECK(!passes("use none\nnet http://api.test/** DELETE\nnet http://api.test/x POST\n", form,
                       "_method=DELETE", false, 0));
+}
+
+/* What does not fit is not looked at by halves. */
+static void test_form__heads_and_boundaries_that_are_too_long(void)
+{
+        static const struct {
+                size_t length;
+                bool boundary, passes;
+        } lengths[] = {
+                { 199, true, true }, { 200, true, false }, { 900, false, true }, { 1100, false, false }
+        };
+        for (size_t i = 0; i < COUNT(lengths); i++) {
+                char x[1101] = "";
+                AUTO_BUF(type);
+                AUTO_BUF(body);
+                memset(x, 'x', lengths[i].length);
+                const char *end = lengths[i].boundary ? x : "end";
+                buf_printf(&type, "multipart/form-data; boundary=%s", end);
+                buf_printf(&body, "--%s\r\n" NAME("\"%s\"") "\r\n\r\nv\r\n--%s--\r\n", end,
+                           lengths[i].boundary ? "a" : x, end);
+                CHECK_INT(passes(policy, buf_str(&type), buf_str(&body), false, 0), lengths[i].passes);
+        }
 }
 
 static void test_form__two_types_are_none(void)
@@ -234,6 +261,7 @@ static void test_form__wide_characters_are_no_json(void)
 static const struct test_case cases[] = {
         CASE(test_form__no_spelling_asks_for_another_method),
         CASE(test_form__a_door_for_all_methods_lets_a_form_choose),
+        CASE(test_form__heads_and_boundaries_that_are_too_long),
         CASE(test_form__two_types_are_none),
         CASE(test_form__a_coded_form_is_refused),
         CASE(test_form__wide_characters_are_no_json),

@@ -51,6 +51,37 @@ static void test_slow__a_slow_root_covers_everything(void)
         host_slow_free(s);
 }
 
+static void test_slow__every_type_that_waits_for_another(void)
+{
+        static const char *const types[] = { "nfs",      "nfs4", "cifs",    "smb3",      "smbfs",
+                                             "ncpfs",    "afs",  "ceph",    "9p",        "coda",
+                                             "lustre",   "gfs2", "ocfs2",   "orangefs",  "autofs",
+                                             "virtiofs", "fuse", "fuseblk", "fuse.sshfs" };
+        static const char *const quick[] = { "ext4", "tmpfs", "overlay", "nfsd", "cephx", "proc", "9" };
+        for (size_t i = 0; i < sizeof types / sizeof *types + sizeof quick / sizeof *quick; i++) {
+                bool slow = i < sizeof types / sizeof *types;
+                const char *type = slow ? types[i] : quick[i - sizeof types / sizeof *types];
+                char line[128];
+                (void) snprintf(line, sizeof line, "22 1 0:9 / /m rw - %s x rw\n", type);
+                struct host_slow *s = host_slow_parse(span_of(line, strlen(line)));
+                if (!s || host_slow_any(s) != slow || host_slow_covers(s, "/m/x") != slow)
+                        CHECK_STR(type, slow ? "slow" : "quick");
+                host_slow_free(s);
+        }
+}
+
+/* Where such a mount is cannot be read: then no path is known to be none of its own. */
+static void test_slow__a_place_that_cannot_be_read_is_no_answer(void)
+{
+        static const char *const bad[] = { "22 1 0:9 / /a\\9 rw - nfs x rw\n", "22 1 0:9 / a rw - nfs x rw\n",
+                                           "22 1 0:9 / /a\\000 rw - nfs x rw\n" };
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+                struct host_slow *s = host_slow_parse(span_of(bad[i], strlen(bad[i])));
+                CHECK(s == NULL);
+                host_slow_free(s);
+        }
+}
+
 /* Whatever is cut off, nothing is read beyond the end. */
 static void test_slow__cut_at_any_byte(void)
 {
@@ -67,6 +98,8 @@ static void test_slow__cut_at_any_byte(void)
 static const struct test_case cases[] = {
         CASE(test_slow__by_the_type_of_what_is_mounted),
         CASE(test_slow__a_slow_root_covers_everything),
+        CASE(test_slow__every_type_that_waits_for_another),
+        CASE(test_slow__a_place_that_cannot_be_read_is_no_answer),
         CASE(test_slow__cut_at_any_byte),
 };
 TEST_MAIN(cases)

@@ -90,6 +90,51 @@ static void test_decide__every_box_has_a_private_tmp_home_and_dev(void)
         policy_checked_free(c);
 }
 
+/* A home or a working directory where every box has a place of its own: the host's file is asked about. */
+static void test_decide__a_home_in_a_private_place_is_the_hosts(void)
+{
+        static const struct policy_context in_tmp = { .work = "/var/tmp/w",
+                                                      .home = "/tmp/u",
+                                                      .now = 1790000000 };
+        static const struct {
+                const char *effect;
+                enum answer answer;
+        } rows[] = {
+                { "read /tmp/u/key", ANSWER_DENY },   { "write /tmp/u", ANSWER_DENY },
+                { "read /var/tmp/w/x", ANSWER_DENY }, { "read /tmp/user", ANSWER_ALLOW },
+                { "write /var/tmp/x", ANSWER_ALLOW },
+        };
+        struct err e;
+        struct checked_policy *c = load_in("t", span_str("use none\n"), &in_tmp, &e);
+        CHECK(c != NULL);
+        for (size_t i = 0; c && i < sizeof rows / sizeof *rows; i++) {
+                struct effect f;
+                CHECK(policy_effect_parse(rows[i].effect, &in_tmp, &f, &e) == 0);
+                CHECK_INT(policy_decide(c, &f).answer, rows[i].answer);
+                CHECK_INT(policy_decide_ref(c, &f).answer, rows[i].answer);
+                policy_effect_done(&f);
+        }
+        policy_checked_free(c);
+}
+
+static void test_names__a_host_is_named_by_a_live_door_and_by_no_address(void)
+{
+        enum { NOW = 1790000000 };
+        struct checked_policy *c =
+                load("use none\nnet a.test:80\nnet *.b.test:80\nnet 192.0.2.7:80\n"
+                     "net https://c.test/x GET\nnet d.test:80 until 2026-09-22\nnet @p GET\n"
+                     "net e.test:80 until 2020-01-01\n");
+        CHECK(c != NULL);
+        CHECK(policy_names_host(c, "a.test", NOW) && policy_names_host(c, "c.test", NOW));
+        CHECK(policy_names_host(c, "x.b.test", NOW) && policy_names_host(c, "y.x.b.test", NOW));
+        CHECK(!policy_names_host(c, "b.test", NOW) && !policy_names_host(c, ".b.test", NOW));
+        CHECK(!policy_names_host(c, "xb.test", NOW) && !policy_names_host(c, "x.a.test", NOW));
+        CHECK(!policy_names_host(c, "192.0.2.7", NOW) && !policy_names_host(c, "p", NOW));
+        CHECK(!policy_names_host(c, "e.test", NOW) && policy_names_host(c, "d.test", NOW));
+        CHECK(!policy_names_host(c, "d.test", NOW + 10 * 86400)); /* it closes while the box runs */
+        policy_checked_free(c);
+}
+
 static void test_decide__a_bare_program_name_is_looked_for_in_the_standard_directories(void)
 {
         struct checked_policy *c = load("use none\nrun git /usr/bin/make /opt/tool/ /usr/local/bin/\n");
@@ -335,6 +380,8 @@ static const struct test_case cases[] = {
         CASE(test_decide__except_takes_reading_from_read_and_writing_from_edit),
         CASE(test_decide__edit_and_write_doors_make_writable),
         CASE(test_decide__every_box_has_a_private_tmp_home_and_dev),
+        CASE(test_decide__a_home_in_a_private_place_is_the_hosts),
+        CASE(test_names__a_host_is_named_by_a_live_door_and_by_no_address),
         CASE(test_decide__a_bare_program_name_is_looked_for_in_the_standard_directories),
         CASE(test_decide__a_program_that_may_start_can_be_read),
         CASE(test_decide__run_any_never_runs_what_the_box_can_write),

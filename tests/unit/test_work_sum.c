@@ -49,6 +49,12 @@ static void test_sum__blocks_that_changed_places_are_found(void)
         AUTO_FD(a, file_of(body, sizeof body));
         AUTO_FD(b, file_of(other, sizeof other));
         CHECK(sum_of(a) != sum_of(b));
+        /* Nor is a hole before it what a hole behind it is. */
+        memset(body + 4096, 0, 4096);
+        memset(other, 0, 4096);
+        AUTO_FD(first, file_of(body, sizeof body));
+        AUTO_FD(second, file_of(other, sizeof other));
+        CHECK(sum_of(first) != sum_of(second));
 }
 
 static void test_sum__a_hole_is_what_zeros_are(void)

@@ -13,7 +13,7 @@ def ask(method, url, body=None, **head):
         head['Authorization'] = 'Bearer ' + token
     q = urllib.request.Request(url, data=body, method=method, headers={k.replace('_', '-'): v for k, v in head.items()})
     try:
-        with direct.open(q, timeout=10) as a:
+        with direct.open(q, timeout=30) as a:
             return a.status, a.read().decode()
     except urllib.error.HTTPError as e:
         return e.code, e.read().decode()

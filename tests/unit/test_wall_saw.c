@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* What a call was tried on, read out of a process: of this one, with texts where they are hard to read. */
+#include "harness.h"
+#include "wall/saw.h"
+#include "wall/seccomp.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PAGE = 4096 };
+
+static struct seccomp_data open_of(const char *path, int flags)
+{
+        return (struct seccomp_data){
+                .nr = SYS_openat,
+                .arch = seccomp_native() == SECCOMP_AARCH64 ? AUDIT_ARCH_AARCH64 : AUDIT_ARCH_X86_64,
+                .args = { (uint64_t) AT_FDCWD, (uint64_t) (uintptr_t) path, (uint64_t) flags }
+        };
+}
+
+/* "" for a path that is not told. */
+static const char *told(const char *path)
+{
+        static struct wall_denial d;
+        struct seccomp_data call = open_of(path, O_RDONLY);
+        d = (struct wall_denial){ 0 };
+        return saw_call(-1, (uint32_t) getpid(), &call, &d) ? d.path : "";
+}
+
+/* Two pages, behind which nothing is mapped. */
+static char *pages(void)
+{
+        char *p = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+                return NULL;
+        (void) munmap(p + (size_t) 2 * PAGE, PAGE);
+        return p;
+}
+
+static void test_saw__a_path_at_the_end_of_what_is_mapped(void)
+{
+        static const char path[] = "/etc/shadow";
+        char *p = pages();
+        CHECK(p != NULL);
+        if (!p)
+                return;
+        char *at = p + (size_t) 2 * PAGE - sizeof path;
+        memcpy(at, path, sizeof path);
+        CHECK_STR(told(at), path);
+        memset(at + sizeof path - 1, '/', 1); /* no end of it */
+        CHECK_STR(told(at), "");
+        at = p + PAGE - 4; /* over the edge of a page */
+        memcpy(at, path, sizeof path);
+        CHECK_STR(told(at), path);
+        (void) munmap(p, (size_t) 2 * PAGE);
+}
+
+/* As long as a path can be, and longer: the kernel would refuse it, and nothing is told, least of all what
+ * lies behind the room for it. */
+static void test_saw__a_path_that_is_too_long(void)
+{
+        for (size_t before = 0; before < PAGE; before += PAGE / 2 - 1) {
+                char *p = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                CHECK(p != MAP_FAILED);
+                if (p == MAP_FAILED)
+                        return;
+                char *at = p + before;
+                memset(at, 'a', (size_t) 2 * PAGE);
+                at[0] = '/';
+                at[PAGE] = '\0'; /* one more than fits */
+                CHECK_STR(told(at), "");
+                at[PAGE - 1] = '\0';
+                const char *cut = told(at);
+                CHECK_INT(strlen(cut), WALL_PATH - 1);
+                CHECK_STR(cut + strlen(cut) - 4, "a...");
+                (void) munmap(p, (size_t) 4 * PAGE);
+        }
+}
+
+static void test_saw__reading_or_writing(void)
+{
+        static const struct {
+                int flags;
+                enum wall_tried kind;
+        } rows[] = {
+                { O_RDONLY, TRIED_READ },
+                { O_WRONLY, TRIED_WRITE },
+                { O_RDWR, TRIED_WRITE },
+                { O_RDONLY | O_CREAT, TRIED_WRITE },
+                { O_RDONLY | O_TRUNC, TRIED_WRITE },
+                { O_RDONLY | O_DIRECTORY, TRIED_READ },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                struct seccomp_data call = open_of("/x", rows[i].flags);
+                CHECK_INT(saw_kind(&call), rows[i].kind);
+        }
+}
+
+/* What the listener lets go on without a word: calls that the filter allows as they are. */
+static void test_through__only_what_the_filter_would_allow(void)
+{
+        struct seccomp_data d = open_of("/x", O_RDONLY);
+        CHECK(seccomp_lets_through(&d));
+        d.args[2] = O_CREAT | O_WRONLY;
+        d.args[3] = 0644;
+        CHECK(seccomp_lets_through(&d));
+        d.args[3] = 04755;
+        CHECK(!seccomp_lets_through(&d));
+        d.args[3] = 02755;
+        CHECK(!seccomp_lets_through(&d));
+        d.args[2] = O_RDONLY; /* makes none: the mode means nothing */
+        CHECK(seccomp_lets_through(&d));
+        d.arch = 0x40000003; /* 32 bits: the same number is another call */
+        CHECK(!seccomp_lets_through(&d));
+        d = open_of("/x", O_RDONLY);
+        d.nr = SYS_renameat2;
+        d.args[4] = 0;
+        CHECK(seccomp_lets_through(&d));
+        d.args[4] = 1 << 2; /* RENAME_WHITEOUT makes a device */
+        CHECK(!seccomp_lets_through(&d));
+        d = open_of("/x", O_RDONLY);
+        d.nr = SYS_getpid; /* never asked about: so nobody answers for it */
+        CHECK(!seccomp_lets_through(&d));
+        d.nr = SYS_mount;
+        CHECK(!seccomp_lets_through(&d));
+        d.nr = -1;
+        CHECK(!seccomp_lets_through(&d));
+        d.nr = 1 << 30;
+        CHECK(!seccomp_lets_through(&d));
+}
+
+static const struct test_case cases[] = {
+        CASE(test_saw__a_path_at_the_end_of_what_is_mapped),
+        CASE(test_saw__a_path_that_is_too_long),
+        CASE(test_saw__reading_or_writing),
+        CASE(test_through__only_what_the_filter_would_allow),
+};
+TEST_MAIN(cases)
