@@ -94,9 +94,26 @@ static bool is_consequential(const struct ledger_ask *q)
         r.reach = (enum ledger_reach) q->reach;
         r.stage = (enum ledger_stage) q->stage;
         r.writes = q->writes;
+        r.touches = q->touches;
         r.phase = q->credential[0] ? LEDGER_CREDENTIALED : LEDGER_INTENT;
         return ledger_consequential(&r);
 }
+
+/* What the policy says of the door. It makes an effect reach farther than its address tells, never nearer. */
+static void take_word(const struct door *d, struct ledger_ask *q)
+{
+        if (!d)
+                return;
+        q->touches = d->net.touches;
+        if (d->net.reach && d->net.reach - 1 > q->reach)
+                q->reach = (uint8_t) (d->net.reach - 1);
+}
+_Static_assert(NET_REACH_SELF - 1 == (int) LEDGER_REACH_SELF &&
+                       NET_REACH_PUBLIC - 1 == (int) LEDGER_REACH_PUBLIC,
+               "the policy's words and the ledger's");
+_Static_assert((int) NET_TOUCH_PERSON == (int) LEDGER_TOUCH_PERSON &&
+                       (int) NET_TOUCH__COUNT == (int) LEDGER_TOUCH__COUNT,
+               "the policy's words and the ledger's");
 
 static void name_door(const struct door *d, struct ledger_ask *q)
 {
@@ -149,6 +166,7 @@ enum http_leave ahead_request(struct flow *f, const struct http_event *e, const 
         bool known = e->to_is_address &&
                      inet_pton(literal.v6 ? AF_INET6 : AF_INET, e->to_host, literal.bytes) == 1;
         q.reach = reach_of(e->to_host, known, &literal);
+        take_word(e->door, &q);
         if (e->credential)
                 (void) snprintf(q.credential, sizeof q.credential, "%s", e->credential);
         if (!is_asked_for(f->b, &q))
@@ -307,6 +325,7 @@ void ahead_connect(struct flow *f)
         const char *why = "";
         struct ledger_ask q = { .kind = LEDGER_NET };
         q.reach = reach_of(f->to_host, f->to_is_address, &f->literal);
+        take_word(f->door, &q);
         (void) snprintf(q.target, sizeof q.target, "%s", f->row_to);
         name_door(f->door, &q);
         enum http_leave r = is_asked_for(f->b, &q) ? ask(f, &q, &why) : HTTP_LEAVES;

@@ -51,6 +51,20 @@ static void attribute(struct buf *b, const char *key, struct span value)
         buf_puts(b, "\"}}");
 }
 
+static void list_attribute(struct buf *b, const char *key, struct span list)
+{
+        struct span one = ledger_element(list, 0);
+        if (one.n == 0)
+                return;
+        buf_printf(b, ",{\"key\":\"cordon.%s\",\"value\":{\"arrayValue\":{\"values\":[", key);
+        for (unsigned i = 0; i < LEDGER_TOUCH__COUNT && (one = ledger_element(list, i)).n; i++) {
+                buf_printf(b, "%s{\"stringValue\":\"", i ? "," : "");
+                put_raw(b, one);
+                buf_puts(b, "\"}");
+        }
+        buf_puts(b, "]}}}");
+}
+
 static void number_attribute(struct buf *b, const char *key, int64_t v)
 {
         if (v >= 0)
@@ -87,6 +101,7 @@ static void one_otlp(struct export *x, const struct ledger_view *v)
         attribute(&b, "door", v->door);
         attribute(&b, "target", v->target);
         attribute(&b, "reach", v->reach);
+        list_attribute(&b, "touches", v->touches);
         attribute(&b, "stage", v->stage);
         attribute(&b, "result", v->result);
         attribute(&b, "policy", v->policy);

@@ -65,6 +65,13 @@ enum ledger_reach {
         LEDGER_REACH_PUBLIC,
         LEDGER_REACH__COUNT
 };
+enum ledger_touch {
+        LEDGER_TOUCH_QUOTA = 0,
+        LEDGER_TOUCH_MONEY,
+        LEDGER_TOUCH_TICKET,
+        LEDGER_TOUCH_PERSON,
+        LEDGER_TOUCH__COUNT
+};
 enum ledger_stage { LEDGER_STAGE_NONE = 0, LEDGER_LIVE, LEDGER_TEST, LEDGER_MOCK, LEDGER_STAGE__COUNT };
 
 struct ledger_more {
@@ -81,6 +88,7 @@ struct ledger_record {
         enum ledger_reach reach;
         enum ledger_stage stage;
         bool writes;      /* changes something at the target */
+        uint8_t touches;  /* a bit for each enum ledger_touch: what the policy says that it moves besides */
         const char *name; /* the end of its id: RUN.name; NULL: the next number */
         const char *box, *door, *policy, *target, *result, *digest;
         const char *trace_in, *trace_out;
@@ -100,12 +108,13 @@ const char *ledger_kind_name(enum ledger_kind k);
 const char *ledger_phase_name(enum ledger_phase p);
 const char *ledger_reach_name(enum ledger_reach r);
 const char *ledger_stage_name(enum ledger_stage s);
+const char *ledger_touch_name(enum ledger_touch t);
 /* Adds a pair to `more`; what does not fit is left out. */
 void ledger_more_text(struct ledger_record *r, const char *key, const char *text);
 void ledger_more_number(struct ledger_record *r, const char *key, int64_t number);
 
-/* The rule: must its intent be durable before the effect leaves? With a credential, a live write, or with
- * reach beyond oneself. */
+/* The rule: must its intent be durable before the effect leaves? With a credential, a live write, with reach
+ * beyond oneself, or where it touches something. */
 bool ledger_consequential(const struct ledger_record *r);
 
 /* What a record says: spans of its own bytes, strings still with their JSON escapes. Fields of later versions
@@ -113,7 +122,7 @@ bool ledger_consequential(const struct ledger_record *r);
 struct ledger_view {
         struct span json;
         struct span id, run, box, kind, phase, door, policy, target, reach, stage, result, digest;
-        struct span trace, parents, more; /* JSON values */
+        struct span trace, parents, more, touches; /* JSON values */
         int64_t v, time_us, mono_us, clock, bytes, cost, count;
         bool unknown; /* ledger_log_view(): an intent that no outcome names */
 };
@@ -181,8 +190,8 @@ struct ledger_ask {
         uint32_t after;  /* intent: the newest effect of this run that had its outcome; 0: none */
         uint8_t outcome; /* 0: an intent, whose effect waits for the answer */
         uint8_t kind, reach, stage;
-        uint8_t writes;
-        uint8_t spare[3];
+        uint8_t writes, touches;
+        uint8_t spare[2];
         uint32_t status; /* outcome: what the server answered; 0: nothing */
         uint64_t sent, received;
         char target[320], door[320], credential[64], result[128], address[48];

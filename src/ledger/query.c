@@ -42,6 +42,16 @@ static void put_time(struct buf *out, int64_t us)
         buf_printf(out, "%s.%03dZ", text, (int) (us / 1000 % 1000));
 }
 
+/* "money, person" of its list. */
+static void put_touched(struct buf *out, struct span list)
+{
+        struct span one;
+        for (unsigned i = 0; i < LEDGER_TOUCH__COUNT && (one = ledger_element(list, i)).n; i++) {
+                buf_puts(out, i ? ", " : "");
+                put_inert(out, one, 16);
+        }
+}
+
 /* What happened, in a few words, whatever the kind. */
 static void put_what(struct buf *out, const struct ledger_view *v)
 {
@@ -65,6 +75,11 @@ static void put_what(struct buf *out, const struct ledger_view *v)
         if (v->reach.n && !span_is(v->reach, "self")) {
                 buf_puts(out, " [reaches ");
                 put_inert(out, v->reach, 16);
+                buf_putc(out, ']');
+        }
+        if (v->touches.n) {
+                buf_puts(out, " [touches ");
+                put_touched(out, v->touches);
                 buf_putc(out, ']');
         }
         if (v->unknown)
@@ -110,7 +125,7 @@ void ledger_field(const struct ledger_log *l, const char *target, bool json, str
 }
 
 struct reached {
-        struct span reach, target;
+        struct span reach, target, touches;
         uint64_t effects, runs;
         struct span last_run;
         int64_t last_us;
@@ -134,10 +149,11 @@ static int widest_first(const void *pa, const void *pb)
 static void reached_add(struct reached *r, size_t *n, const struct ledger_view *v)
 {
         size_t i = 0;
-        while (i < *n && !(span_eq(r[i].reach, v->reach) && span_eq(r[i].target, v->target)))
+        while (i < *n && !(span_eq(r[i].reach, v->reach) && span_eq(r[i].target, v->target) &&
+                           span_eq(r[i].touches, v->touches)))
                 i++;
         if (i == *n)
-                r[(*n)++] = (struct reached){ .reach = v->reach, .target = v->target };
+                r[(*n)++] = (struct reached){ .reach = v->reach, .target = v->target, .touches = v->touches };
         r[i].effects += v->count > 0 ? (uint64_t) v->count : 1;
         r[i].runs += !span_eq(r[i].last_run, v->run);
         r[i].last_run = v->run;
@@ -147,17 +163,21 @@ static void reached_add(struct reached *r, size_t *n, const struct ledger_view *
 /* Effects that happened or may have: neither denials nor outcomes, which their intents have counted. */
 static bool counts(const struct ledger_view *v)
 {
-        bool reaches = v->reach.n && !span_is(v->reach, "self");
+        bool reaches = (v->reach.n && !span_is(v->reach, "self")) || v->touches.n;
         return reaches && !span_is(v->phase, "denied") && !answers_intent(v);
 }
 
 static void reached_print(const struct reached *r, bool json, struct buf *out)
 {
         if (json) {
-                buf_printf(out, "{\"reach\":\"%.*s\",\"target\":\"%.*s\",\"effects\":%llu,\"last\":%lld}\n",
+                buf_printf(out,
+                           "{\"reach\":\"%.*s\",\"target\":\"%.*s\",\"touches\":%.*s,\"effects\":%llu,"
+                           "\"last\":%lld}\n",
                            (int) r->reach.n, (const char *) r->reach.p, (int) r->target.n,
                            (const char *) (r->target.p ? r->target.p : (const uint8_t *) ""),
-                           (unsigned long long) r->effects, (long long) r->last_us);
+                           r->touches.n ? (int) r->touches.n : 2,
+                           r->touches.n ? (const char *) r->touches.p : "[]", (unsigned long long) r->effects,
+                           (long long) r->last_us);
                 return;
         }
         buf_printf(out, "%-7.*s %6llu  ", (int) r->reach.n, (const char *) r->reach.p,
@@ -165,6 +185,10 @@ static void reached_print(const struct reached *r, bool json, struct buf *out)
         put_time(out, r->last_us);
         buf_puts(out, "  ");
         put_inert(out, r->target, 160);
+        if (r->touches.n) {
+                buf_puts(out, "  touches ");
+                put_touched(out, r->touches);
+        }
         buf_putc(out, '\n');
 }
 
@@ -182,7 +206,7 @@ void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
                 qsort(r, n, sizeof *r, widest_first);
         if (!json)
                 buf_puts(out, n ? "REACH   EFFECTS LAST                      TARGET\n"
-                                : "No effect has reached anybody but yourself.\n");
+                                : "No effect has reached anybody but yourself, or touched anything.\n");
         for (size_t i = 0; i < n; i++)
                 reached_print(&r[i], json, out);
         free(r);

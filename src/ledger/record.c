@@ -19,6 +19,8 @@ static const char *const phases[] = { "none",  "intent", "outcome", "denied", "c
                                       "human", "start",  "end",     "claim" };
 static const char *const reaches[] = { "self", "tenant", "named", "public" };
 static const char *const stages[] = { "none", "live", "test", "mock" };
+static const char *const touches[] = { "quota", "money", "ticket", "person" };
+_Static_assert(sizeof touches / sizeof *touches == LEDGER_TOUCH__COUNT, "everything touched has a name");
 _Static_assert(sizeof kinds / sizeof *kinds == LEDGER_KIND__COUNT, "every kind has a name");
 _Static_assert(sizeof phases / sizeof *phases == LEDGER_PHASE__COUNT, "every phase has a name");
 _Static_assert(sizeof reaches / sizeof *reaches == LEDGER_REACH__COUNT, "every reach has a name");
@@ -28,6 +30,7 @@ const char *ledger_kind_name(enum ledger_kind k) { return kinds[k < LEDGER_KIND_
 const char *ledger_phase_name(enum ledger_phase p) { return phases[p < LEDGER_PHASE__COUNT ? p : 0]; }
 const char *ledger_reach_name(enum ledger_reach r) { return reaches[r < LEDGER_REACH__COUNT ? r : 0]; }
 const char *ledger_stage_name(enum ledger_stage s) { return stages[s < LEDGER_STAGE__COUNT ? s : 0]; }
+const char *ledger_touch_name(enum ledger_touch t) { return t < LEDGER_TOUCH__COUNT ? touches[t] : "?"; }
 
 void ledger_more_text(struct ledger_record *r, const char *key, const char *text)
 {
@@ -44,7 +47,8 @@ void ledger_more_number(struct ledger_record *r, const char *key, int64_t number
 bool ledger_consequential(const struct ledger_record *r)
 {
         bool credentialed = r->kind == LEDGER_CREDENTIAL || r->phase == LEDGER_CREDENTIALED;
-        return credentialed || r->reach != LEDGER_REACH_SELF || (r->stage == LEDGER_LIVE && r->writes);
+        return credentialed || r->reach != LEDGER_REACH_SELF || r->touches ||
+               (r->stage == LEDGER_LIVE && r->writes);
 }
 
 /* ---- writing ---- */
@@ -141,6 +145,18 @@ static void put_more(struct buf *out, const struct ledger_record *r)
         buf_putc(out, '}');
 }
 
+static void put_touches(struct buf *out, const struct ledger_record *r)
+{
+        if (!r->touches)
+                return;
+        put_key(out, "touches");
+        buf_putc(out, '[');
+        for (unsigned i = 0, n = 0; i < LEDGER_TOUCH__COUNT; i++)
+                if (r->touches & 1u << i)
+                        buf_printf(out, "%s\"%s\"", n++ ? "," : "", touches[i]);
+        buf_putc(out, ']');
+}
+
 static void put_trace(struct buf *out, const struct ledger_record *r)
 {
         if (!r->trace_in && !r->trace_out)
@@ -177,6 +193,7 @@ int record_encode(const struct ledger_record *r, const struct record_stamp *s, s
                 put_field(back, "stage", ledger_stage_name(r->stage));
         put_field(back, "target", r->target);
         put_number(back, "time", s->time_us);
+        put_touches(back, r);
         put_trace(back, r);
         put_number(back, "v", RECORD_VERSION);
         if (r->writes)
@@ -326,6 +343,7 @@ static const struct {
         TEXT(stage),
         TEXT(target),
         NUMBER("time", time_us),
+        TEXT(touches),
         TEXT(trace),
         NUMBER("v", v),
 };

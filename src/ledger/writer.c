@@ -46,7 +46,8 @@ static int clean(struct ledger_ask *q)
                 memcpy(copy, texts[i].p, n);
                 (void) str_inert(span_of(copy, n), texts[i].p, texts[i].cap);
         }
-        bool known = q->reach < LEDGER_REACH__COUNT && q->stage < LEDGER_STAGE__COUNT;
+        bool known = q->reach < LEDGER_REACH__COUNT && q->stage < LEDGER_STAGE__COUNT &&
+                     q->touches < 1u << LEDGER_TOUCH__COUNT;
         return known && (q->kind == LEDGER_NET || q->kind == LEDGER_REQUEST) ? 0 : -1;
 }
 
@@ -56,6 +57,7 @@ static struct ledger_record record_of(const struct ledger_ask *q, enum ledger_ph
         r.reach = (enum ledger_reach) q->reach;
         r.stage = (enum ledger_stage) q->stage;
         r.writes = q->writes;
+        r.touches = q->touches;
         r.target = q->target;
         r.parents[r.parent_count++] = start;
         return r;

@@ -194,6 +194,33 @@ static void worst_programs(const struct checked_policy *c, struct buf *out)
         }
 }
 
+/* "reaches the public", "touches money, a person". */
+static void worst_effects(const struct net_dest *n, struct buf *out)
+{
+        static const char *const whom[] = { [NET_REACH_TENANT] = "others of your network or account",
+                                            [NET_REACH_NAMED] = "somebody else",
+                                            [NET_REACH_PUBLIC] = "the public" };
+        static const char *const what[] = { [NET_TOUCH_QUOTA] = "a quota",
+                                            [NET_TOUCH_MONEY] = "money",
+                                            [NET_TOUCH_TICKET] = "a ticket",
+                                            [NET_TOUCH_PERSON] = "a person" };
+        _Static_assert(COUNT(what) == NET_TOUCH__COUNT, "a thing for each");
+        bool far = n->reach > NET_REACH_SELF, first = true;
+        if (!far && !n->touches)
+                return;
+        buf_puts(out, "- What it does at ");
+        net_print(n, out);
+        if (far)
+                buf_printf(out, " reaches %s%s", whom[n->reach], n->touches ? " and" : "");
+        for (unsigned i = 0; i < NET_TOUCH__COUNT; i++) {
+                if (!(n->touches & 1u << i))
+                        continue;
+                buf_printf(out, "%s%s", first ? " touches " : ", ", what[i]);
+                first = false;
+        }
+        buf_puts(out, ".\n");
+}
+
 static void worst_network(const struct checked_policy *c, struct buf *out)
 {
         char size[32];
@@ -212,6 +239,8 @@ static void worst_network(const struct checked_policy *c, struct buf *out)
                 if (c->live.v[i].net.credential)
                         buf_printf(out, "- It can act with the credential \"%s\", but not learn it.\n",
                                    c->live.v[i].net.credential);
+        for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
+                worst_effects(&c->live.v[i].net, out);
 }
 
 static void worst_rest(const struct checked_policy *c, struct buf *out)

@@ -162,7 +162,9 @@ enum { NET_IN_EFFECT = 1 }; /* one concrete request: no wildcard, no tail */
 int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret,
                    struct err *e);
 bool net_method_known(const char *method);
-bool net_method_unnamed(const char *method);               /* does a door that names no method cover it? */
+bool net_method_unnamed(const char *method); /* does a door that names no method cover it? */
+const char *net_reach_word(unsigned reach);  /* NULL: unsaid */
+const char *net_touch_word(unsigned touch);
 void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */
 
 /* ---- tables (names.c) ---- */

@@ -86,6 +86,13 @@ static int door_cap(struct json_in *x, const struct json *v)
         return check_string(x, v) < 0 ? -1 : add_cap(x, v);
 }
 
+static int door_touches(struct json_in *x, const struct json *v)
+{
+        if (v->type == JSON_ARRAY && !v->child)
+                return fail_json(x, v, "an empty list touches nothing: leave it away");
+        return add_token(x, v, "touches", false) < 0 ? -1 : each_string(x, v, add_quoted);
+}
+
 static int door_word(struct json_in *x, const struct json *v)
 {
         return check_string(x, v) < 0 ? -1 : add_pair(x, v->key, v, v->str);
@@ -109,6 +116,8 @@ static const struct {
         { "methods", " net ", door_methods },
         { "with", " net ", door_word },
         { "cap", " net ", door_cap },
+        { "reach", " net ", door_word },
+        { "touches", " net ", door_touches },
         { "max", " in out ", door_word },
         { "as", " in out ", door_word },
         { "until", " read edit write run sock env net in out ", door_word }, /* last: it ends the line */

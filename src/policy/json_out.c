@@ -93,6 +93,21 @@ static void cap(struct json_out *o, const struct net_dest *n)
                 list(o, "cap", v);
 }
 
+static void touches(struct json_out *o, const struct net_dest *n)
+{
+        if (!n->touches)
+                return;
+        key(o, "touches");
+        open_with(o, '[');
+        for (unsigned i = 0; i < NET_TOUCH__COUNT; i++) {
+                if (!(n->touches & 1u << i))
+                        continue;
+                next(o);
+                buf_json(o->b, span_str(net_touch_word(i)));
+        }
+        close_with(o, ']');
+}
+
 /* The door's own value: path, destination, NAME=VALUE or handle. */
 static void main_value(const struct door *d, struct buf *out)
 {
@@ -108,8 +123,8 @@ static void main_value(const struct door *d, struct buf *out)
 
 /* Every key a door can have, in byte order; each writes itself or nothing. */
 static const char *const door_keys[] = {
-        "as",       "cap", "edit", "env", "except", "in",    "max",  "methods", "net",
-        "optional", "out", "read", "run", "sock",   "until", "with", "write",
+        "as",  "cap",   "edit", "env", "except", "in",      "max",   "methods", "net",   "optional",
+        "out", "reach", "read", "run", "sock",   "touches", "until", "with",    "write",
 };
 
 static void door_member(struct json_out *o, const struct door *d, const char *k, const char *value)
@@ -128,6 +143,10 @@ static void door_member(struct json_out *o, const struct door *d, const char *k,
                 list(o, k, d->except);
         else if (strcmp(k, "methods") == 0)
                 list(o, k, d->net.methods);
+        else if (strcmp(k, "reach") == 0)
+                text(o, k, net_reach_word(d->net.reach));
+        else if (strcmp(k, "touches") == 0)
+                touches(o, &d->net);
         else if (strcmp(k, "until") == 0 && d->until)
                 text(o, k, date_print(d->until, tmp));
         else if (strcmp(k, "with") == 0)

@@ -248,6 +248,7 @@ static const struct lint_row rows[] = {
         { 'W', "W128", "a door that has closed", lint_closed },
         { 'W', "W131", "a door that a link leads out of the workspace", lint_leads_out },
         { 'W', "W132", "a door that the wall which is named cannot hold", lint_beyond_wall },
+        { 'W', "W134", "money or people without a cap", lint_uncapped },
 };
 
 static void clean_root(char *to, const char *from)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/net.c - the `net` line: where to, which methods, with which credential, under which cap. */
+/* policy/net.c - the `net` line: where to, which methods, with which credential, under which cap, and what is
+ * said of its effects. */
 #include "policy/internal.h"
 
 #include <stdio.h>
@@ -211,11 +212,73 @@ static int read_cap(struct reader *r, struct net_dest *d)
         return 0;
 }
 
+static const char *const reaches[] = { [NET_REACH_SELF] = "self",
+                                       [NET_REACH_TENANT] = "tenant",
+                                       [NET_REACH_NAMED] = "named",
+                                       [NET_REACH_PUBLIC] = "public" };
+static const char *const touched[] = { [NET_TOUCH_QUOTA] = "quota",
+                                       [NET_TOUCH_MONEY] = "money",
+                                       [NET_TOUCH_TICKET] = "ticket",
+                                       [NET_TOUCH_PERSON] = "person" };
+_Static_assert(COUNT(touched) == NET_TOUCH__COUNT, "a word for each");
+
+const char *net_reach_word(unsigned reach) { return reach < COUNT(reaches) ? reaches[reach] : NULL; }
+const char *net_touch_word(unsigned touch) { return touch < COUNT(touched) ? touched[touch] : NULL; }
+
+/* The number of a word in a table whose first row may be empty; `n`: it is not in it. */
+static size_t word_number(const char *const *table, size_t n, const struct token *t)
+{
+        size_t i = 0;
+        while (i < n && !(table[i] && strcmp(t->text, table[i]) == 0))
+                i++;
+        return i;
+}
+
+static int read_reach(struct reader *r, struct net_dest *d)
+{
+        const struct token *t = reader_need(r, "whom it reaches, after `reach`,");
+        if (!t)
+                return -1;
+        if (d->reach)
+                return fail_at(r->e, &t->at, "`reach` is stated twice");
+        size_t i = word_number(reaches, COUNT(reaches), t);
+        if (i == COUNT(reaches)) {
+                (void) fail_at(r->e, &t->at, "\"%s\" is nobody to reach", show_text(t->text).text);
+                return err_hint(r->e, "write self, tenant, named or public");
+        }
+        d->reach = (uint8_t) i;
+        return 0;
+}
+
+/* One or more; what follows and is none of them is the line's next word. */
+static int read_touches(struct reader *r, struct net_dest *d)
+{
+        const struct token *t = reader_need(r, "what it touches, after `touches`,");
+        if (!t)
+                return -1;
+        if (d->touches)
+                return fail_at(r->e, &t->at, "`touches` is stated twice");
+        size_t i = word_number(touched, COUNT(touched), t);
+        if (i == COUNT(touched)) {
+                (void) fail_at(r->e, &t->at, "\"%s\" is nothing to touch", show_text(t->text).text);
+                return err_hint(r->e, "write quota, money, ticket or person, or several of them");
+        }
+        for (; t && (i = word_number(touched, COUNT(touched), t)) < COUNT(touched); t = reader_next(r)) {
+                if (d->touches & 1u << i)
+                        return fail_at(r->e, &t->at, "\"%s\" is named twice", t->text);
+                d->touches |= (uint8_t) (1u << i);
+        }
+        if (t)
+                r->i--;
+        return 0;
+}
+
 static int read_method(struct reader *r, struct net_dest *d, const struct token *t)
 {
         size_t n = 0;
         if (!net_method_known(t->text)) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is neither a method nor `with` nor `cap`",
+                (void) fail_at(r->e, &t->at,
+                               "\"%s\" is neither a method nor `with`, `cap`, `reach` or `touches`",
                                show_text(t->text).text);
                 hint_nearest(r->e, t->text, methods, COUNT(methods));
                 return -1;
@@ -243,9 +306,11 @@ int line_net(struct reader *r)
         if (!d->net.methods)
                 return fail_memory(r->e);
         while ((t = reader_next(r))) {
-                int bad = token_is(t, "with")  ? read_credential(r, &d->net)
-                          : token_is(t, "cap") ? read_cap(r, &d->net)
-                                               : read_method(r, &d->net, t);
+                int bad = token_is(t, "with")      ? read_credential(r, &d->net)
+                          : token_is(t, "cap")     ? read_cap(r, &d->net)
+                          : token_is(t, "reach")   ? read_reach(r, &d->net)
+                          : token_is(t, "touches") ? read_touches(r, &d->net)
+                                                   : read_method(r, &d->net, t);
                 if (bad < 0)
                         return -1;
         }

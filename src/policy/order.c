@@ -50,9 +50,10 @@ static int cmp_net(const struct net_dest *a, const struct net_dest *b)
             (c = cmp_u64(a->port, b->port)) || (c = cmp_u64(a->tls, b->tls)) ||
             (c = cmp_str(a->path, b->path)) || (c = cmp_u64(a->path_tail, b->path_tail)) ||
             (c = cmp_list(a->methods, b->methods)) || (c = cmp_str(a->credential, b->credential)) ||
-            (c = cmp_u64(a->cap_bytes, b->cap_bytes)))
+            (c = cmp_u64(a->cap_bytes, b->cap_bytes)) || (c = cmp_u64(a->cap_per_hour, b->cap_per_hour)) ||
+            (c = cmp_u64(b->reach, a->reach))) /* who says more comes first, and is found first */
                 return c;
-        return cmp_u64(a->cap_per_hour, b->cap_per_hour);
+        return cmp_u64(b->touches, a->touches);
 }
 
 /* 0 when two doors grant the same power, whoever wrote them and however long they stay open. */

@@ -55,6 +55,11 @@ enum {
 
 enum net_form { NET_HOST_PORT = 0, NET_URL, NET_PLACE };
 
+/* What only a person knows of a door: whom an effect through it reaches in the end, and what else it moves.
+ * Nothing is permitted by it; the ledger tells of it, and waits for the record of such an effect. */
+enum net_reach { NET_REACH_UNSAID = 0, NET_REACH_SELF, NET_REACH_TENANT, NET_REACH_NAMED, NET_REACH_PUBLIC };
+enum net_touch { NET_TOUCH_QUOTA = 0, NET_TOUCH_MONEY, NET_TOUCH_TICKET, NET_TOUCH_PERSON, NET_TOUCH__COUNT };
+
 struct net_dest {
         enum net_form form;
         bool tls;        /* https URL */
@@ -68,6 +73,8 @@ struct net_dest {
         char *credential;   /* `with NAME`, or NULL */
         uint64_t cap_bytes; /* `cap 600M`; 0: none */
         uint64_t cap_per_hour; /* `cap 2000/h`; 0: none */
+        uint8_t reach;         /* enum net_reach */
+        uint8_t touches;       /* `touches money person`: a bit for each enum net_touch */
 };
 
 struct source_place {

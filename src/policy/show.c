@@ -4,8 +4,8 @@
 
 static bool needs_quotes(const char *s)
 {
-        static const char *const keywords[] = { "any", "as",    "cap",  "except",
-                                                "max", "until", "with", "without" };
+        static const char *const keywords[] = { "any",   "as",      "cap",   "except", "max",
+                                                "reach", "touches", "until", "with",   "without" };
         static const char plain[] =
                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+=,%~-{}";
         if (!*s || s[strspn(s, plain)])
@@ -69,6 +69,13 @@ static void show_net(const struct net_dest *n, struct buf *out)
                 buf_printf(out, " cap %s", str_from_size(n->cap_bytes, size));
         if (n->cap_per_hour)
                 buf_printf(out, " cap %llu/h", (unsigned long long) n->cap_per_hour);
+        if (n->reach)
+                buf_printf(out, " reach %s", net_reach_word(n->reach));
+        if (n->touches)
+                buf_puts(out, " touches");
+        for (unsigned i = 0; i < NET_TOUCH__COUNT; i++)
+                if (n->touches & 1u << i)
+                        buf_printf(out, " %s", net_touch_word(i));
 }
 
 static void show_handle(const struct door *d, struct buf *out)

@@ -110,6 +110,7 @@ void policy_net_scope(const struct door *d, struct buf *out)
         AUTO_BUF(line);
         plain.net.credential = NULL;
         plain.net.cap_bytes = plain.net.cap_per_hour = 0;
+        plain.net.reach = plain.net.touches = 0;
         plain.until = 0;
         show_door(&plain, &line);
         out->failed = out->failed || line.failed;

@@ -46,7 +46,7 @@ int vault_scope_read(const char *lines, char ret_scope[GRANT_SCOPE], struct err 
         for (size_t i = 0; good && i < n; i++) {
                 const struct net_dest *x = &d[i].net;
                 good = d[i].kind == DOOR_NET && x->form != NET_HOST_PORT && !x->credential && !x->cap_bytes &&
-                       !x->cap_per_hour && d[i].until == 0;
+                       !x->cap_per_hour && !x->reach && !x->touches && d[i].until == 0;
                 policy_net_scope(&d[i], &out);
         }
         policy_checked_free(c);

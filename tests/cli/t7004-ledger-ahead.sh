@@ -53,6 +53,20 @@ has "reached counts each effect once" "$(log reached)" "named        1"
 ok "the ledger verifies" "$CORDON" verify
 is "no writer stays" "$(writers write)" ""
 
+# ---- what only the policy knows: whom it reaches, what it touches ----
+box root --name says --net "http://127.0.0.1:8090/pay/** GET reach public touches person money" --net "$GET" -- sh -c '
+        curl -sS -m 10 http://127.0.0.1:8090/pay/now
+        curl -sS -m 10 http://127.0.0.1:8090/plain'
+run=$(run_of says)
+is "a door that touches something has intents, also for a question to oneself" \
+        "$(of 'select(.phase == "intent") | .target + " " + .reach + " " + (.touches | join(","))')" "GET http://127.0.0.1:8090/pay/now public money,person"
+is "and outcomes that say so" "$(of 'select(.id | endswith(".r1")) | .reach + " " + (.touches | join(","))')" "public money,person"
+has "reached tells both, the widest first" "$(log reached | sed -n 2p)" "GET http://127.0.0.1:8090/pay/now  touches money, person"
+is "for programs too" "$(log reached --json | jq -c 'select(.reach == "public") | [.touches, .effects]')" '[["money","person"],1]'
+has "it is told in the log" "$(log --run "$run")" "[reaches public] [touches money, person]"
+is "what a door says is not believed against its address" "$(box root --name near --net "http://web.test:8000/** GET reach self" -- curl -sS -m 10 http://web.test:8000/near; log --json --run "$(run_of near)" | jq -r 'select(.phase == "intent") | .reach')" named
+has "doors tells the worst of it" "$("$CORDON" doors --net "https://pay.example.com/** POST reach public touches person money")" "What it does at https://pay.example.com/** reaches the public and touches money, a person."
+
 # ---- off, mock ----
 before=$(log --json --kind intent | wc -l)
 box root --ledger off --net "$POST" -- curl -sS -m 10 -d x http://127.0.0.1:8090/unrecorded
