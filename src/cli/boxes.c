@@ -125,7 +125,7 @@ static int set_grace(void *ctx, const char *value)
 {
         char *end;
         long s = strtol(value, &end, 10);
-        if (end == value || *end || s < 0 || s > 3600)
+        if (end == value || (*end && strcmp(end, "s") != 0) || s < 0 || s > 3600)
                 return cli_usage("--time takes seconds, 0 to 3600"), -1;
         ((struct stop *) ctx)->grace_s = s;
         return 0;
