@@ -120,7 +120,8 @@ int verb_react(int argc, char **argv)
         if (at < 0)
                 return EXIT_CORDON;
         if (argc - at != 2)
-                return cli_usage("for example: cordon react --from build-server ID 'the build failed'");
+                return cli_usage("to which record, and what? For example: cordon react --from build-server "
+                                 "ID 'the build failed'");
         if (cordon_react(argv[at], m.from, argv[at + 1], id, &e) < 0)
                 return cli_error(&e);
         return puts(id) < 0 ? EXIT_CORDON : 0;

@@ -102,6 +102,16 @@ static int policy_failed(const cordon_error *e)
         return 0;
 }
 
+/* --time 5 is short for --limit 'time 5', and an error is about what was typed. */
+static void say_as_typed(cordon_error *e, const char *word)
+{
+        static const char long_form[] = "--limit: ";
+        cordon_error as = *e;
+        if (strncmp(e->what, long_form, sizeof long_form - 1) == 0)
+                (void) snprintf(as.what, sizeof as.what, "--%s: %s", word, e->what + sizeof long_form - 1);
+        *e = as;
+}
+
 static int take_word(cordon_policy *p, const char *word, const char *value)
 {
         cordon_error e;
@@ -110,6 +120,7 @@ static int take_word(cordon_policy *p, const char *word, const char *value)
                 (void) snprintf(limit, sizeof limit, "%s %s", word, value);
                 if (cordon_policy_add(p, "limit", limit, &e) == 0)
                         return 0;
+                say_as_typed(&e, word);
         } else if (cordon_policy_add(p, word, value, &e) == 0) {
                 return 0;
         }
