@@ -12,19 +12,9 @@
 #include <unistd.h>
 
 struct ps {
-        bool json;
+        struct cli_json asked;
         unsigned count;
 };
-
-static int set_ps_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct ps *) ctx)->json = true;
-        return 0;
-}
-
-static const struct cli_option ps_options[] = { { "json", 0, NULL, "for programs", set_ps_json }, { 0 } };
-static const struct cli_verb ps_verb = { .name = "ps", .options = ps_options };
 
 static const char *text_of(const struct json *o, const char *key)
 {
@@ -46,7 +36,7 @@ static void print_row(const struct json *o)
 static void each_box(void *ctx, const char *text)
 {
         struct ps *p = ctx;
-        if (p->json) {
+        if (p->asked.json) {
                 (void) printf("%s%s", p->count ? "," : "[", text);
         } else {
                 struct err ignored;
@@ -64,11 +54,11 @@ int verb_ps(int argc, char **argv)
 {
         struct ps p = { 0 };
         cordon_error e = { 0 };
-        if (cli_options(argc, argv, &ps_verb, &p, NULL) < 0)
+        if (cli_options(argc, argv, cli_verb_find("ps"), &p.asked, NULL) < 0)
                 return EXIT_CORDON;
         if (cordon_list(each_box, &p, &e) < 0)
                 return cli_error(&e);
-        if (p.json)
+        if (p.asked.json)
                 (void) printf("%s]\n", p.count ? "" : "[");
         return 0;
 }
@@ -114,13 +104,6 @@ struct stop {
         long grace_s;
 };
 
-static int set_kill(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct stop *) ctx)->kill = true;
-        return 0;
-}
-
 static int set_grace(void *ctx, const char *value)
 {
         char *end;
@@ -132,7 +115,7 @@ static int set_grace(void *ctx, const char *value)
 }
 
 const struct cli_option stop_options[] = {
-        { "kill", 'k', NULL, "at once, without asking", set_kill },
+        { "kill", 'k', NULL, "at once, without asking", CLI_FLAG(struct stop, kill) },
         { "time", 't', "SECONDS", "how long to wait before killing (default 10)", set_grace },
         { 0 },
 };

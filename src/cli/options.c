@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,17 @@ int cli_usage(const char *fmt, ...)
         (void) fprintf(stderr, "cordon: hint: `cordon help %s` tells how it is used\n",
                        verb_now ? verb_now->name : "VERB");
         return EXIT_CORDON;
+}
+
+int cli_number(const char *option, const char *value, long least, long most, long *ret)
+{
+        char *end;
+        errno = 0;
+        long n = strtol(value, &end, 10);
+        if (errno || end == value || *end || n < least || n > most)
+                return cli_usage("%s takes a number from %ld to %ld", option, least, most), -1;
+        *ret = n;
+        return 0;
 }
 
 void cli_note(const char *fmt, ...)
@@ -252,13 +264,25 @@ static struct meaning meaning_of(const struct cli_verb *verb, const struct given
         return m;
 }
 
+static int give(const struct cli_option *o, void *ctx, const char *value)
+{
+        if (o->take)
+                return o->take(ctx, value);
+        void *field = (char *) ctx + o->field;
+        if (o->arg)
+                *(const char **) field = value;
+        else
+                *(bool *) field = true;
+        return 0;
+}
+
 /* Handles argv[*at]; moves *at over an argument it took. */
 static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx,
                     cordon_policy *policy)
 {
         struct meaning m = meaning_of(verb, g);
         for (; m.own && !m.wants && g->letter && g->value; m = meaning_of(verb, g)) { /* -tq is -t -q */
-                if (m.own->take(ctx, NULL) < 0)
+                if (give(m.own, ctx, NULL) < 0)
                         return -1;
                 *g = letter_of(g->value);
         }
@@ -275,7 +299,7 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
                 return -1;
         }
         if (m.own)
-                return m.own->take(ctx, g->value);
+                return give(m.own, ctx, g->value);
         return m.file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);
 }
 
