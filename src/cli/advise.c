@@ -5,25 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-struct advise_options {
-        bool json;
-};
-
-static int take_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct advise_options *) ctx)->json = true;
-        return 0;
-}
-
-const struct cli_option advise_options[] = {
-        { "json", 0, NULL, "for programs", take_json },
-        { 0 },
-};
-
 int verb_advise(int argc, char **argv)
 {
-        struct advise_options o = { 0 };
+        struct cli_json o = { 0 };
         char words[400] = "";
         cordon_error e = { 0 };
         cli_options_first(argc, argv, cli_verb_find("advise"));

@@ -12,19 +12,6 @@ struct apply {
         const char *to, *patch;
 };
 
-static int set_flagged(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct apply *) ctx)->flagged = true;
-        return 0;
-}
-
-static int set_to(void *ctx, const char *value)
-{
-        ((struct apply *) ctx)->to = value;
-        return 0;
-}
-
 static int set_ledger(void *ctx, const char *value)
 {
         bool on = strcmp(value, "on") == 0;
@@ -34,18 +21,14 @@ static int set_ledger(void *ctx, const char *value)
         return 0;
 }
 
-static int set_patch(void *ctx, const char *value)
-{
-        ((struct apply *) ctx)->patch = value;
-        return 0;
-}
-
 const struct cli_option apply_options[] = {
-        { "include-flagged", 0, NULL, "also what the host would execute or trust", set_flagged },
-        { "to", 0, "DIR", "into this directory; the layer stays", set_to },
+        { "include-flagged", 0, NULL, "also what the host would execute or trust",
+          CLI_FLAG(struct apply, flagged) },
+        { "to", 0, "DIR", "into this directory; the layer stays", CLI_TEXT(struct apply, to) },
         { "ledger", 0, "on|off", "record it; what cannot be recorded is not applied (default: on)",
           set_ledger },
-        { "as-patch", 0, "FILE", "write a patch for `git apply` instead (- is standard output)", set_patch },
+        { "as-patch", 0, "FILE", "write a patch for `git apply` instead (- is standard output)",
+          CLI_TEXT(struct apply, patch) },
         { 0 },
 };
 

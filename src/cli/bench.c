@@ -21,24 +21,12 @@ struct bench {
 
 static int set_runs(void *ctx, const char *value)
 {
-        char *end;
-        long n = strtol(value, &end, 10);
-        if (end == value || *end || n < 10 || n > RUNS_MAX)
-                return cli_usage("-n takes a number from 10 to %d", RUNS_MAX), -1;
-        ((struct bench *) ctx)->runs = n;
-        return 0;
-}
-
-static int set_bench_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct bench *) ctx)->json = true;
-        return 0;
+        return cli_number("-n", value, 10, RUNS_MAX, &((struct bench *) ctx)->runs);
 }
 
 const struct cli_option bench_options[] = {
         { "runs", 'n', "RUNS", "runs of each (default 100)", set_runs },
-        { "json", 0, NULL, "for programs", set_bench_json },
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct bench, json) },
         { 0 },
 };
 

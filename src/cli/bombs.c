@@ -50,15 +50,8 @@ struct bombs {
 static volatile sig_atomic_t interrupted;
 static void note_signal(int sig) { interrupted = sig; }
 
-static int set_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct bombs *) ctx)->json = true;
-        return 0;
-}
-
 const struct cli_option bombs_options[] = {
-        { "json", 0, NULL, "one object with a row per bomb", set_json },
+        { "json", 0, NULL, "one object with a row per bomb", CLI_FLAG(struct bombs, json) },
         { 0 },
 };
 

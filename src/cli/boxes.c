@@ -12,19 +12,9 @@
 #include <unistd.h>
 
 struct ps {
-        bool json;
+        struct cli_json asked;
         unsigned count;
 };
-
-static int set_ps_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct ps *) ctx)->json = true;
-        return 0;
-}
-
-static const struct cli_option ps_options[] = { { "json", 0, NULL, "for programs", set_ps_json }, { 0 } };
-static const struct cli_verb ps_verb = { .name = "ps", .options = ps_options };
 
 static const char *text_of(const struct json *o, const char *key)
 {
@@ -46,7 +36,7 @@ static void print_row(const struct json *o)
 static void each_box(void *ctx, const char *text)
 {
         struct ps *p = ctx;
-        if (p->json) {
+        if (p->asked.json) {
                 (void) printf("%s%s", p->count ? "," : "[", text);
         } else {
                 struct err ignored;
@@ -64,11 +54,11 @@ int verb_ps(int argc, char **argv)
 {
         struct ps p = { 0 };
         cordon_error e = { 0 };
-        if (cli_options(argc, argv, &ps_verb, &p, NULL) < 0)
+        if (cli_options(argc, argv, cli_verb_find("ps"), &p.asked, NULL) < 0)
                 return EXIT_CORDON;
         if (cordon_list(each_box, &p, &e) < 0)
                 return cli_error(&e);
-        if (p.json)
+        if (p.asked.json)
                 (void) printf("%s]\n", p.count ? "" : "[");
         return 0;
 }
@@ -114,25 +104,18 @@ struct stop {
         long grace_s;
 };
 
-static int set_kill(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct stop *) ctx)->kill = true;
-        return 0;
-}
-
 static int set_grace(void *ctx, const char *value)
 {
         char *end;
         long s = strtol(value, &end, 10);
-        if (end == value || *end || s < 0 || s > 3600)
+        if (end == value || (*end && strcmp(end, "s") != 0) || s < 0 || s > 3600)
                 return cli_usage("--time takes seconds, 0 to 3600"), -1;
         ((struct stop *) ctx)->grace_s = s;
         return 0;
 }
 
 const struct cli_option stop_options[] = {
-        { "kill", 'k', NULL, "at once, without asking", set_kill },
+        { "kill", 'k', NULL, "at once, without asking", CLI_FLAG(struct stop, kill) },
         { "time", 't', "SECONDS", "how long to wait before killing (default 10)", set_grace },
         { 0 },
 };

@@ -49,28 +49,12 @@ struct breakout {
 static volatile sig_atomic_t interrupted;
 static void note_signal(int sig) { interrupted = sig; }
 
-#define SETTER(field)                                                                                        \
-        static int set_##field(void *ctx, const char *value)                                                 \
-        {                                                                                                    \
-                (void) value;                                                                                \
-                ((struct breakout *) ctx)->field = true;                                                     \
-                return 0;                                                                                    \
-        }
-SETTER(json)
-SETTER(list)
-SETTER(root)
-
-static int set_only(void *ctx, const char *value)
-{
-        ((struct breakout *) ctx)->only = value;
-        return 0;
-}
-
 const struct cli_option breakout_options[] = {
-        { "json", 0, NULL, "an array with one object per attempt", set_json },
-        { "list", 0, NULL, "the attempts, and what success would mean; runs nothing", set_list },
-        { "root", 0, NULL, "attack as uid 0 inside", set_root },
-        { "only", 0, "NAME", "one attempt by its name", set_only },
+        { "json", 0, NULL, "an array with one object per attempt", CLI_FLAG(struct breakout, json) },
+        { "list", 0, NULL, "the attempts, and what success would mean; runs nothing",
+          CLI_FLAG(struct breakout, list) },
+        { "root", 0, NULL, "attack as uid 0 inside", CLI_FLAG(struct breakout, root) },
+        { "only", 0, "NAME", "one attempt by its name", CLI_TEXT(struct breakout, only) },
         { 0 },
 };
 

@@ -79,15 +79,8 @@ struct claims {
         size_t residuals;
 };
 
-static int set_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct claims *) ctx)->json = true;
-        return 0;
-}
-
 const struct cli_option claims_options[] = {
-        { "json", 0, NULL, "one object, for programs", set_json },
+        { "json", 0, NULL, "one object, for programs", CLI_FLAG(struct claims, json) },
         { 0 },
 };
 

@@ -24,8 +24,21 @@ struct cli_option {
         char letter;      /* 'p' for -p; 0: none */
         const char *arg;  /* name of its argument in help; NULL: takes none */
         const char *help;
-        int (*take)(void *ctx, const char *value); /* 0; -1 after it said why */
+        int (*take)(void *ctx,
+                    const char *value); /* 0; -1 after it said why; NULL: what it is goes to `field` */
+        size_t field;                   /* of what ctx is: a bool, or with an argument a const char * */
 };
+/* The end of a row whose option only sets a member of what ctx is; of another type it does not compile. */
+#define CLI_FLAG(type, member) NULL, CLI_FIELD(type, member, bool)
+#define CLI_TEXT(type, member) NULL, CLI_FIELD(type, member, const char *)
+#define CLI_FIELD(type, member, wanted)                                                                      \
+        (offsetof(type, member) + 0 * sizeof(char[_Generic(((type *) 0)->member, wanted : 1)]))
+
+struct cli_json { /* for json_options */
+        bool json;
+};
+/* A whole number within bounds; -1 after it was said what `option` takes. */
+int cli_number(const char *option, const char *value, long least, long most, long *ret);
 
 /* Puts options before the other words, up to "--": for verbs whose words are names, not a command. */
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb);
@@ -103,7 +116,6 @@ int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
 extern const struct cli_option run_options[], json_options[], check_options[], stop_options[],
-        bench_options[], new_options[], advise_options[], learn_options[], tighten_options[],
-        breakout_options[], apply_options[], bombs_options[], claims_options[], vault_options[],
-        cost_options[], diff_options[], log_options[], react_options[], report_options[], trace_options[],
-        verify_options[], no_options[];
+        bench_options[], new_options[], learn_options[], tighten_options[], breakout_options[],
+        apply_options[], bombs_options[], claims_options[], vault_options[], cost_options[], diff_options[],
+        log_options[], react_options[], report_options[], trace_options[], verify_options[], no_options[];

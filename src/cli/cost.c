@@ -52,32 +52,14 @@ struct costs {
 
 static int set_rounds(void *ctx, const char *value)
 {
-        char *end;
-        long n = strtol(value, &end, 10);
-        if (end == value || *end || n < 1 || n > ROUNDS_MAX)
-                return cli_usage("-n takes a number from 1 to %d", ROUNDS_MAX), -1;
-        ((struct costs *) ctx)->rounds = n;
-        return 0;
-}
-
-static int set_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct costs *) ctx)->json = true;
-        return 0;
-}
-
-static int set_probes(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct costs *) ctx)->probes = true;
-        return 0;
+        return cli_number("-n", value, 1, ROUNDS_MAX, &((struct costs *) ctx)->rounds);
 }
 
 const struct cli_option cost_options[] = {
         { "rounds", 'n', "ROUNDS", "how often each layer is raised (default 51)", set_rounds },
-        { "probes", 0, NULL, "also name the attempts that each layer alone stops", set_probes },
-        { "json", 0, NULL, "one object, for programs", set_json },
+        { "probes", 0, NULL, "also name the attempts that each layer alone stops",
+          CLI_FLAG(struct costs, probes) },
+        { "json", 0, NULL, "one object, for programs", CLI_FLAG(struct costs, json) },
         { 0 },
 };
 

@@ -37,20 +37,6 @@ static int set_json(void *ctx, const char *value)
         return 0;
 }
 
-static int set_list(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct diff *) ctx)->list = true;
-        return 0;
-}
-
-static int set_no_pager(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct diff *) ctx)->no_pager = true;
-        return 0;
-}
-
 static int set_colour(void *ctx, const char *value)
 {
         static const char *const words[] = { "auto", "always", "never" };
@@ -66,9 +52,9 @@ const struct cli_option diff_options[] = {
         { "stat", 0, NULL, "one line for each entry", set_stat },
         { "name-only", 0, NULL, "names, quoted as git quotes them", set_names },
         { "json", 0, NULL, "for programs", set_json },
-        { "list", 'l', NULL, "the layers there are", set_list },
+        { "list", 'l', NULL, "the layers there are", CLI_FLAG(struct diff, list) },
         { "color", 0, "WHEN", "auto (the default), always, never", set_colour },
-        { "no-pager", 0, NULL, "never through $PAGER", set_no_pager },
+        { "no-pager", 0, NULL, "never through $PAGER", CLI_FLAG(struct diff, no_pager) },
         { 0 },
 };
 

@@ -79,10 +79,20 @@ static const struct {
 #define OVER    "a box that is over leaves nothing but its record: `cordon log`"
 #define ENTERED "nobody enters a box that runs: `cordon run` starts another beside it"
 
+#define GIVEN "it finds the doors by itself; `cordon tighten -p POLICY` begins with those of a policy"
+
 /* Options of verbs that take no doors. */
 static const struct {
         const char *verb, *option, *instead;
 } elsewhere[] = {
+        { "learn", "--time", "`--seconds N` bounds each run" },
+        { "learn", "--timeout", "`--seconds N` bounds each run" },
+        { "tighten", "--time", "`--seconds N` bounds each run" },
+        { "tighten", "--timeout", "`--seconds N` bounds each run" },
+        { "learn", "--read", GIVEN },
+        { "learn", "--edit", GIVEN },
+        { "learn", "--write", GIVEN },
+        { "learn", "-p", GIVEN },
         { "ps", "-a", OVER },
         { "ps", "--all", OVER },
         { "logs", "-f",

@@ -24,59 +24,34 @@ struct teach {
         bool json, log;
 };
 
-static int number(const char *value, unsigned most, unsigned *ret)
+static int number(const char *option, const char *value, long least, long most, unsigned *ret)
 {
-        char *end;
-        errno = 0;
-        unsigned long n = strtoul(value, &end, 10);
-        if (errno || end == value || *end || value[0] == '-' || n > most)
-                return cli_usage("%s is no number up to %u", value, most), -1;
+        long n = 0;
+        int r = cli_number(option, value, least, most, &n);
         *ret = (unsigned) n;
-        return 0;
+        return r;
 }
 
 static int take_runs(void *ctx, const char *value)
 {
-        struct teach *t = ctx;
-        if (number(value, 64, &t->l.runs) < 0)
-                return -1;
-        return t->l.runs > 0 ? 0 : (cli_usage("-n takes a number from 1 to 64"), -1);
+        return number("-n", value, 1, 64, &((struct teach *) ctx)->l.runs);
 }
 
 static int take_seconds(void *ctx, const char *value)
 {
-        return number(value, 86400, &((struct teach *) ctx)->l.seconds);
+        return number("--seconds", value, 0, 86400, &((struct teach *) ctx)->l.seconds);
 }
 static int take_boxes(void *ctx, const char *value)
 {
-        return number(value, 100000, &((struct teach *) ctx)->l.boxes);
+        return number("--boxes", value, 0, 100000, &((struct teach *) ctx)->l.boxes);
 }
 
 static int take_status(void *ctx, const char *value)
 {
         unsigned n = 0;
-        int r = number(value, 255, &n);
+        int r = number("--status", value, 0, 255, &n);
         ((struct teach *) ctx)->l.status = (int) n;
         return r;
-}
-
-static int take_output(void *ctx, const char *value)
-{
-        ((struct teach *) ctx)->output = value;
-        return 0;
-}
-
-static int take_policy(void *ctx, const char *value)
-{
-        ((struct teach *) ctx)->policy = value;
-        return 0;
-}
-
-static int take_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct teach *) ctx)->json = true;
-        return 0;
 }
 
 static int take_input(void *ctx, const char *value)
@@ -140,12 +115,6 @@ static int take_stage(void *ctx, const char *value)
                           -1);
 }
 
-static int take_places(void *ctx, const char *value)
-{
-        ((struct teach *) ctx)->l.places = value;
-        return 0;
-}
-
 static int take_answers(void *ctx, const char *value)
 {
         struct teach *t = ctx;
@@ -174,16 +143,9 @@ static int ask(void *ctx, const char *to, const char *what)
         return n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static int take_log(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct teach *) ctx)->log = true;
-        return 0;
-}
-
 #define SHARED                                                                                               \
         { "output", 'o', "FILE", "write the policy there, when it passes; never over another file",          \
-          take_output },                                                                                     \
+          CLI_TEXT(struct teach, output) },                                                                  \
                 { "input", 'i', "FILE", "what the command reads on standard input (default: nothing)",       \
                   take_input },                                                                              \
                 { "status", 0, "N", "the exit status that counts as passed (default: 0)", take_status },     \
@@ -194,10 +156,11 @@ static int take_log(void *ctx, const char *value)
                 { "net-to", 0, "HOST", "ask, and to this host (or host:port) the answer is yes",             \
                   take_net_to },                                                                             \
                 { "stage", 0, "STAGE", "with ask: where places lead, live or test", take_stage },            \
-                { "places", 0, "FILE", "where @name leads; hosts are proposed as places", take_places },     \
+                { "places", 0, "FILE", "where @name leads; hosts are proposed as places",                    \
+                  CLI_TEXT(struct teach, l.places) },                                                        \
                 { "answers", 0, "FILE", "mock, with these recorded exchanges", take_answers },               \
                 { "with", 0, "NAME", "give it a dummy of this credential; never the real one", take_with },  \
-                { "json", 0, NULL, "for programs", take_json },                                              \
+                { "json", 0, NULL, "for programs", CLI_FLAG(struct teach, json) },                           \
         {                                                                                                    \
                 0                                                                                            \
         }
@@ -206,8 +169,8 @@ const struct cli_option learn_options[] = {
         { "runs", 'n', "RUNS", "learn it so often (default: 3)", take_runs }, SHARED
 };
 const struct cli_option tighten_options[] = {
-        { "policy", 'p', "POLICY", "the policy whose doors are tried", take_policy },
-        { "log", 0, NULL, "close what past runs did not use, from the ledger", take_log },
+        { "policy", 'p', "POLICY", "the policy whose doors are tried", CLI_TEXT(struct teach, policy) },
+        { "log", 0, NULL, "close what past runs did not use, from the ledger", CLI_FLAG(struct teach, log) },
         { "runs", 'n', "RUNS",
           "prove the result so often; with --log, at least so many past runs (default: 3)", take_runs },
         SHARED,

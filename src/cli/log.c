@@ -20,20 +20,6 @@ struct log {
 
 enum { LAST_MAX = 1000000 };
 
-static int set_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct log *) ctx)->json = true;
-        return 0;
-}
-
-static int set_follow(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct log *) ctx)->follow = true;
-        return 0;
-}
-
 static int set_once(const char **field, const char *name, const char *value)
 {
         if (*field)
@@ -87,24 +73,21 @@ static int set_older(void *ctx, const char *value)
 
 static int set_last(void *ctx, const char *value)
 {
-        struct log *l = ctx;
-        char *end;
-        unsigned long n = strtoul(value, &end, 10);
-        if (*end || end == value || n == 0 || n > LAST_MAX)
-                return cli_usage("--last takes a number from 1 to %d", LAST_MAX), -1;
-        l->filter.last = n;
-        return 0;
+        long n = 0;
+        int r = cli_number("--last", value, 1, LAST_MAX, &n);
+        ((struct log *) ctx)->filter.last = (uint64_t) n;
+        return r;
 }
 
 const struct cli_option log_options[] = {
-        { "follow", 'f', NULL, "go on with what is written from now on", set_follow },
+        { "follow", 'f', NULL, "go on with what is written from now on", CLI_FLAG(struct log, follow) },
         { "box", 0, "NAME", "of boxes with this name", set_box },
         { "run", 0, "RUN", "of this run, or of runs that begin so", set_run },
         { "kind", 0, "KIND", "file, exec, net, request ..., or a phase: denied, intent ...", set_kind },
         { "target", 0, "TEXT", "with this in the target", set_target },
         { "since", 0, "TIME", "not older: 90s, 2h, 7d, or a date", set_since },
         { "last", 'n', "N", "only the newest N", set_last },
-        { "json", 0, NULL, "the records themselves, one a line", set_json },
+        { "json", 0, NULL, "the records themselves, one a line", CLI_FLAG(struct log, json) },
         { "format", 0, "FORMAT", "export: jsonl, otlp, ocsf or prometheus", set_format },
         { "older", 0, "TIME", "prune: what is older", set_older },
         { 0 },

@@ -15,31 +15,10 @@ struct more {
         const char *proof, *key, *checkpoint, *from;
 };
 
-#define FLAG(name)                                                                                           \
-        static int set_##name(void *ctx, const char *value)                                                  \
-        {                                                                                                    \
-                (void) value;                                                                                \
-                ((struct more *) ctx)->name = true;                                                          \
-                return 0;                                                                                    \
-        }
-#define TEXT(name)                                                                                           \
-        static int set_##name(void *ctx, const char *value)                                                  \
-        {                                                                                                    \
-                ((struct more *) ctx)->name = value;                                                         \
-                return 0;                                                                                    \
-        }
-FLAG(back)
-FLAG(forward)
-FLAG(json)
-TEXT(proof)
-TEXT(key)
-TEXT(checkpoint)
-TEXT(from)
-
 const struct cli_option trace_options[] = {
-        { "back", 'b', NULL, "its causes (default: both)", set_back },
-        { "forward", 'f', NULL, "what came of it (default: both)", set_forward },
-        { "json", 0, NULL, "for programs", set_json },
+        { "back", 'b', NULL, "its causes (default: both)", CLI_FLAG(struct more, back) },
+        { "forward", 'f', NULL, "what came of it (default: both)", CLI_FLAG(struct more, forward) },
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct more, json) },
         { 0 },
 };
 
@@ -67,10 +46,12 @@ int verb_trace(int argc, char **argv)
 }
 
 const struct cli_option verify_options[] = {
-        { "json", 0, NULL, "for programs", set_json },
-        { "checkpoint", 0, "FILE", "hold the ledger against checkpoints that you have kept", set_checkpoint },
-        { "proof", 0, "FILE", "check a proof of one record, without a ledger", set_proof },
-        { "key", 0, "FILE", "the public keys for --proof (default: this ledger's)", set_key },
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct more, json) },
+        { "checkpoint", 0, "FILE", "hold the ledger against checkpoints that you have kept",
+          CLI_TEXT(struct more, checkpoint) },
+        { "proof", 0, "FILE", "check a proof of one record, without a ledger", CLI_TEXT(struct more, proof) },
+        { "key", 0, "FILE", "the public keys for --proof (default: this ledger's)",
+          CLI_TEXT(struct more, key) },
         { 0 },
 };
 
@@ -107,7 +88,7 @@ int verb_verify(int argc, char **argv)
 }
 
 const struct cli_option react_options[] = {
-        { "from", 0, "WHO", "who answered: an address, a system, a person", set_from },
+        { "from", 0, "WHO", "who answered: an address, a system, a person", CLI_TEXT(struct more, from) },
         { 0 },
 };
 
@@ -120,7 +101,8 @@ int verb_react(int argc, char **argv)
         if (at < 0)
                 return EXIT_CORDON;
         if (argc - at != 2)
-                return cli_usage("for example: cordon react --from build-server ID 'the build failed'");
+                return cli_usage("to which record, and what? For example: cordon react --from build-server "
+                                 "ID 'the build failed'");
         if (cordon_react(argv[at], m.from, argv[at + 1], id, &e) < 0)
                 return cli_error(&e);
         return puts(id) < 0 ? EXIT_CORDON : 0;

@@ -27,7 +27,7 @@ static const struct cli_verb verbs[] = {
         { "tighten", "-p POLICY [-n RUNS] [-o FILE] [--json] -- COMMAND [ARGUMENT...]",
           "close the doors of a policy that a command does not need", verb_tighten, tighten_options, false },
         { "advise", "[--json] [TASK...]", "the least doors for a stock task, as a policy that runs it",
-          verb_advise, advise_options, false },
+          verb_advise, json_options, false },
         { "new", "[-o FILE] NAME", "write a policy without a door, with comments", verb_new, new_options,
           false },
         { "policy", "diff A B | json FILE | show FILE | digest FILE | stock [NAME]",

@@ -13,14 +13,9 @@ struct new_options {
         const char *output;
 };
 
-static int take_output(void *ctx, const char *value)
-{
-        ((struct new_options *) ctx)->output = value;
-        return 0;
-}
-
 const struct cli_option new_options[] = {
-        { "output", 'o', "FILE", "write there (default: NAME.cordon); - is standard output", take_output },
+        { "output", 'o', "FILE", "write there (default: NAME.cordon); - is standard output",
+          CLI_TEXT(struct new_options, output) },
         { 0 },
 };
 

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,17 @@ int cli_usage(const char *fmt, ...)
         return EXIT_CORDON;
 }
 
+int cli_number(const char *option, const char *value, long least, long most, long *ret)
+{
+        char *end;
+        errno = 0;
+        long n = strtol(value, &end, 10);
+        if (errno || end == value || *end || n < least || n > most)
+                return cli_usage("%s takes a number from %ld to %ld", option, least, most), -1;
+        *ret = n;
+        return 0;
+}
+
 void cli_note(const char *fmt, ...)
 {
         va_list ap;
@@ -102,6 +114,16 @@ static int policy_failed(const cordon_error *e)
         return 0;
 }
 
+/* --time 5 is short for --limit 'time 5', and an error is about what was typed. */
+static void say_as_typed(cordon_error *e, const char *word)
+{
+        static const char long_form[] = "--limit: ";
+        cordon_error as = *e;
+        if (strncmp(e->what, long_form, sizeof long_form - 1) == 0)
+                (void) snprintf(as.what, sizeof as.what, "--%s: %s", word, e->what + sizeof long_form - 1);
+        *e = as;
+}
+
 static int take_word(cordon_policy *p, const char *word, const char *value)
 {
         cordon_error e;
@@ -110,6 +132,7 @@ static int take_word(cordon_policy *p, const char *word, const char *value)
                 (void) snprintf(limit, sizeof limit, "%s %s", word, value);
                 if (cordon_policy_add(p, "limit", limit, &e) == 0)
                         return 0;
+                say_as_typed(&e, word);
         } else if (cordon_policy_add(p, word, value, &e) == 0) {
                 return 0;
         }
@@ -241,13 +264,25 @@ static struct meaning meaning_of(const struct cli_verb *verb, const struct given
         return m;
 }
 
+static int give(const struct cli_option *o, void *ctx, const char *value)
+{
+        if (o->take)
+                return o->take(ctx, value);
+        void *field = (char *) ctx + o->field;
+        if (o->arg)
+                *(const char **) field = value;
+        else
+                *(bool *) field = true;
+        return 0;
+}
+
 /* Handles argv[*at]; moves *at over an argument it took. */
 static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx,
                     cordon_policy *policy)
 {
         struct meaning m = meaning_of(verb, g);
         for (; m.own && !m.wants && g->letter && g->value; m = meaning_of(verb, g)) { /* -tq is -t -q */
-                if (m.own->take(ctx, NULL) < 0)
+                if (give(m.own, ctx, NULL) < 0)
                         return -1;
                 *g = letter_of(g->value);
         }
@@ -264,7 +299,7 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
                 return -1;
         }
         if (m.own)
-                return m.own->take(ctx, g->value);
+                return give(m.own, ctx, g->value);
         return m.file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);
 }
 

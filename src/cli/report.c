@@ -46,7 +46,7 @@ int verb_report(int argc, char **argv)
         if (at < 0)
                 return EXIT_CORDON;
         if (!run || at != argc || !file)
-                return cli_usage("for example: cordon report RUN --html run.html");
+                return cli_usage("which run, and where to? For example: cordon report RUN --html run.html");
         char *page = cordon_log(CORDON_LOG_HTML, run, &e);
         if (!page || strcmp(file, "-") == 0)
                 return cli_give(page, &e);

@@ -26,24 +26,6 @@ struct vault {
 
 static struct vault *of(void *ctx) { return ctx; }
 
-#define TEXT(name, member)                                                                                   \
-        static int set_##name(void *ctx, const char *value)                                                  \
-        {                                                                                                    \
-                of(ctx)->member = value;                                                                     \
-                return 0;                                                                                    \
-        }
-TEXT(env, c.env)
-TEXT(header, c.header)
-TEXT(query, c.query)
-TEXT(basic, c.basic)
-TEXT(file, file)
-TEXT(box_file, c.file)
-TEXT(form, c.form)
-TEXT(command, command)
-TEXT(from_env, c.secret_env)
-TEXT(protect, c.protect)
-TEXT(key_file, c.key_file)
-
 static int set_for(void *ctx, const char *value)
 {
         if (strchr(value, '\n'))
@@ -56,12 +38,6 @@ static int set_body(void *ctx, const char *value)
 {
         (void) value;
         of(ctx)->c.body = 1;
-        return 0;
-}
-static int set_json(void *ctx, const char *value)
-{
-        (void) value;
-        of(ctx)->json = true;
         return 0;
 }
 static int set_class(void *ctx, const char *value)
@@ -96,18 +72,23 @@ static int set_passphrase_fd(void *ctx, const char *value)
 }
 
 const struct cli_option vault_options[] = {
-        { "from-file", 0, "FILE", "add, rotate: the secret is the content of a file", set_file },
+        { "from-file", 0, "FILE", "add, rotate: the secret is the content of a file",
+          CLI_TEXT(struct vault, file) },
         { "from-command", 0, "COMMAND", "add, rotate: the secret is what a shell command prints",
-          set_command },
-        { "from-env", 0, "VARIABLE", "add, rotate: the secret is in a variable", set_from_env },
-        { "env", 0, "VARIABLE", "add: the variable that holds the placeholder in a box", set_env },
+          CLI_TEXT(struct vault, command) },
+        { "from-env", 0, "VARIABLE", "add, rotate: the secret is in a variable",
+          CLI_TEXT(struct vault, c.secret_env) },
+        { "env", 0, "VARIABLE", "add: the variable that holds the placeholder in a box",
+          CLI_TEXT(struct vault, c.env) },
         { "box-file", 0, "PATH", "add: the file in the box's home that holds the placeholder, as .netrc",
-          set_box_file },
-        { "form", 0, "TEXT", "add: how it stands in that file, with {} for the placeholder", set_form },
+          CLI_TEXT(struct vault, c.file) },
+        { "form", 0, "TEXT", "add: how it stands in that file, with {} for the placeholder",
+          CLI_TEXT(struct vault, c.form) },
         { "header", 0, "'NAME: {}'", "add: the header it stands in (default 'Authorization: Bearer {}')",
-          set_header },
-        { "query", 0, "PARAMETER", "add: it stands in a parameter of the URL", set_query },
-        { "basic", 0, "USER", "add: it is the password of this user", set_basic },
+          CLI_TEXT(struct vault, c.header) },
+        { "query", 0, "PARAMETER", "add: it stands in a parameter of the URL",
+          CLI_TEXT(struct vault, c.query) },
+        { "basic", 0, "USER", "add: it is the password of this user", CLI_TEXT(struct vault, c.basic) },
         { "body", 0, NULL, "add: it stands in the body, where the placeholder does", set_body },
         { "class", 0, "CLASS", "add: live (the default) or test; a live one loads only in the stage live",
           set_class },
@@ -116,11 +97,13 @@ const struct cli_option vault_options[] = {
           "add, rotate: it is for this URL and these methods, as 'https://HOST/PATH/** GET'", set_for },
         { "max-uses", 0, "N", "add: requests of one run that may carry it", set_uses },
         { "protect", 0, "HOW",
-          "the first add: what protects the vault: file (the default), passphrase or keyring", set_protect },
-        { "key-file", 0, "FILE", "the first add: the key file, outside the state directory", set_key_file },
+          "the first add: what protects the vault: file (the default), passphrase or keyring",
+          CLI_TEXT(struct vault, c.protect) },
+        { "key-file", 0, "FILE", "the first add: the key file, outside the state directory",
+          CLI_TEXT(struct vault, c.key_file) },
         { "passphrase-fd", 0, "FD", "read the vault's passphrase from this descriptor, not from the terminal",
           set_passphrase_fd },
-        { "json", 0, NULL, "list, audit: for programs", set_json },
+        { "json", 0, NULL, "list, audit: for programs", CLI_FLAG(struct vault, json) },
         { 0 },
 };
 

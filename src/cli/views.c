@@ -7,38 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct view_options {
+struct check {
         bool json;
         const char *against; /* a run, or NULL */
 };
 
-static int take_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct view_options *) ctx)->json = true;
-        return 0;
-}
-
 const struct cli_option json_options[] = {
-        { "json", 0, NULL, "for programs", take_json },
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct cli_json, json) },
         { 0 },
 };
 
-static int take_against(void *ctx, const char *value)
-{
-        ((struct view_options *) ctx)->against = value;
-        return 0;
-}
-
 const struct cli_option check_options[] = {
-        { "json", 0, NULL, "for programs", take_json },
-        { "against", 0, "RUN", "hold it against what this run did on the network", take_against },
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct check, json) },
+        { "against", 0, "RUN", "hold it against what this run did on the network",
+          CLI_TEXT(struct check, against) },
         { 0 },
 };
 
 int verb_doors(int argc, char **argv)
 {
-        struct view_options o = { 0 };
+        struct cli_json o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON;
@@ -57,7 +45,7 @@ int verb_doors(int argc, char **argv)
         return status;
 }
 
-static int check_against(cordon_policy *p, const struct view_options *o)
+static int check_against(cordon_policy *p, const struct check *o)
 {
         cordon_error e = { 0 };
         int refused = 0;
@@ -65,7 +53,7 @@ static int check_against(cordon_policy *p, const struct view_options *o)
         return status ? status : refused > 0;
 }
 
-static int check_one(cordon_policy *p, const char *name, const struct view_options *o)
+static int check_one(cordon_policy *p, const char *name, const struct check *o)
 {
         cordon_error e = { 0 };
         if (o->against)
@@ -90,7 +78,7 @@ static int check_one(cordon_policy *p, const char *name, const struct view_optio
 
 int verb_check(int argc, char **argv)
 {
-        struct view_options o = { 0 };
+        struct check o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
         bool nothing = argc == 1 || (argc == 2 && strcmp(argv[1], "--json") == 0);
@@ -128,7 +116,7 @@ static char *join(int argc, char **argv)
 
 int verb_why(int argc, char **argv)
 {
-        struct view_options o = { 0 };
+        struct cli_json o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON, allowed = 0;
@@ -242,7 +230,7 @@ int verb_policy(int argc, char **argv)
 
 int verb_doctor(int argc, char **argv)
 {
-        struct view_options o = { 0 };
+        struct cli_json o = { 0 };
         int ok = 0;
         if (cli_options(argc, argv, cli_verb_find("doctor"), &o, NULL) < 0)
                 return EXIT_CORDON;

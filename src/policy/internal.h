@@ -98,8 +98,9 @@ struct reader { /* one line being read */
 int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e);
 const struct token *reader_next(struct reader *r);                   /* NULL: no more */
 const struct token *reader_need(struct reader *r, const char *what); /* NULL and *e: no more */
-int fail_missing(struct reader *r, const char *what);                /* -1; the hint is the word's synopsis */
-bool token_is(const struct token *t, const char *keyword);           /* unquoted */
+bool path_is_kernels(const char *path);                    /* E126: no line lets a box write there */
+int fail_missing(struct reader *r, const char *what);      /* -1; the hint is the word's synopsis */
+bool token_is(const struct token *t, const char *keyword); /* unquoted */
 struct door *reader_door(struct reader *r, enum door_kind kind, const struct token *at);
 int reader_end(struct reader *r);
 

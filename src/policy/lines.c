@@ -252,6 +252,8 @@ int line_out(struct reader *r) { return read_handle(r, DOOR_OUT); }
 
 /* ---- limits, wall, expectations ---- */
 
+enum { MEMORY_LEAST = 64 << 10 };
+
 static int read_limit_value(struct reader *r, enum limit_key k, const struct token *t, uint64_t *ret_value)
 {
         const struct limit_row *row = limit_row(k);
@@ -273,6 +275,10 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
         }
         if (*ret_value == 0)
                 return fail_at(r->e, &t->at, "`limit %s` cannot be zero", row->name);
+        if (k == LIMIT_MEMORY && *ret_value < MEMORY_LEAST) { /* mostly a unit that was forgotten */
+                (void) fail_at(r->e, &t->at, "nothing starts in %s bytes", show_text(t->text).text);
+                return err_hint(r->e, "write 64K, 256M or 2G");
+        }
         if (*ret_value > row->most)
                 return fail_at(r->e, &t->at, "`limit %s` can be at most %s", row->name,
                                limit_print(k, row->most, most));

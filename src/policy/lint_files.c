@@ -145,15 +145,22 @@ void lint_write_and_run(struct lint_view *v, const struct lint_row *row)
 
 /* ---- what should not be seen or touched ---- */
 
-void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
+bool path_is_kernels(const char *path)
 {
         static const char *const trees[] = { "/proc", "/sys", "/dev", "/boot" };
+        bool inside = false;
+        for (size_t i = 0; i < COUNT(trees); i++)
+                inside |= path_inside(trees[i], path);
+        return inside && !path_inside("/dev/shm", path);
+}
+
+void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
+{
         for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE; k++)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        for (size_t i = 0; i < COUNT(trees); i++)
-                                if (path_inside(trees[i], d->path) && !path_inside("/dev/shm", d->path))
-                                        lint_note(v, row, &d->at, "%s is the kernel's: no box writes there",
-                                                  show_text(d->path).text);
+                        if (path_is_kernels(d->path))
+                                lint_note(v, row, &d->at, "%s is the kernel's: no box writes there",
+                                          show_text(d->path).text);
 }
 
 void lint_secret_store(struct lint_view *v, const struct lint_row *row)

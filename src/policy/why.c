@@ -11,11 +11,11 @@ static void line_net_text(const struct effect *f, struct buf *out)
                 buf_printf(out, " %s", f->method);
 }
 
-/* Nothing is written when no line can permit it (the root directory). */
+/* Nothing is written when no line can permit it: the root directory, and writing to what is the kernel's. */
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out)
 {
         bool root = f->path && strcmp(f->path, "/") == 0;
-        if (d->answer == ANSWER_ALLOW || root)
+        if (d->answer == ANSWER_ALLOW || root || (f->kind == EFFECT_WRITE && path_is_kernels(f->path)))
                 return;
         switch (f->kind) {
         case EFFECT_READ:

@@ -37,7 +37,10 @@ functions=$(grep -oE '\bcordon_[a-z_]+\(' include/cordon.h | tr -d '(' | sort -u
 is "libcordon(3) names every function" "$(for f in $functions; do grep -q "^\.F[no] $f\b" man/libcordon.3 || echo "$f"; done)" ""
 codes=$(sed -n '/code_names/,/};/p' src/base/err.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE 'none|unknown')
 is "cordon-errors(7) names every code" "$(for c in $codes; do grep -q "^\.It Li $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
-is "cordon-errors(7) names every lint" "$(grep -oE '"[EW]1[0-9][0-9]"' src/policy/lint.c | tr -d '"' | while read -r c; do grep -q "^\.It $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
+members=$(grep -ohE '\\"[a-z_]+\\":' src/box/result.c | tr -d '\\":' | sort -u)
+is "cordon-run(1) or cordon-net(7) names every member of the result" "$(for m in $members; do grep -hE '^\.(It )?(Li|Pq)' man/cordon-run.1 man/cordon-net.7 | grep -qw "$m" || echo "$m"; done)" ""
+ok "there are members" test "$(echo "$members" | wc -l)" -ge 40
+is "cordon-errors(7) names every lint" "$(grep -ohE '"[EW]1[0-9][0-9]"' src/policy/lint.c src/lib/*.c | tr -d '"' | while read -r c; do grep -q "^\.It $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
 layers=$(sed -n '/layer_names\[\]/,/};/p' src/wall/*.c | grep -oE '= "[a-z-]+"' | tr -d '= "')
 is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""
 is "cordon.policy(5) names every stock policy" "$("$CORDON" policy stock | while read -r s; do grep -q "Li $s\$" man/cordon.policy.5 || echo "$s"; done)" ""

@@ -63,6 +63,13 @@ has "a wall that there is not" "$(said check --wall docker)" "hint: it is auto, 
 has "a word that is near none" "$(printf 'allow x\n' | said_in check /dev/stdin)" "hint: each line opens a door: read, edit, write"
 has "a word alone" "$(printf 'env\n' | said_in check /dev/stdin)" "hint: write \`env NAME[=VALUE]...\`"
 has "a path that is missing" "$(printf 'read\n' | said_in check /dev/stdin)" "hint: write \`read PATH...[except SUB...]\`"
+has "a limit is told as it was typed" "$(said run --time 5 -- true)" 'error: --time: "5" is no value for `limit time`'
+has "memory without a unit" "$(said run --memory 512 -- true)" 'error: --memory: nothing starts in 512 bytes'
+for path in /dev/tty /proc/sys/kernel/hostname /boot/x; do
+        hasnt "no line is proposed that would be refused: $path" "$(said why write "$path")" "permit edit"
+        has "it would be" "$(said check --edit "$path")" "E126"
+done
+hasnt "nor at the end of a run" "$(said run -- sh -c 'echo x >/dev/tty; false')" "edit /dev/tty"
 
 # --- a box that is over ---
 said run --name over -- true >/dev/null

@@ -52,6 +52,26 @@ No such file or directory"
         cordon discard tidy >/dev/null
         is "$who: and when that is gone, the one before" "$(cordon diff tidy --name-only)" f
         cordon discard tidy >/dev/null
+        # --- what cordon-doors(7) says of local clones, and of others' files ---
+        if command -v git >/dev/null; then
+                git init -q --bare "$D/p/up.git" && git clone -q "$D/p/up.git" "$D/made" 2>/dev/null && echo x >"$D/made/x" &&
+                        git -C "$D/made" add x && git -C "$D/made" -c user.email=a@b -c user.name=n commit -qm one && git -C "$D/made" push -q origin HEAD
+                mine
+                clone() { $who "$CORDON" run -q --ledger off --no-stdin --cwd "$D/p" "$@" 2>&1; echo $?; }
+                is "$who: a local clone behind one edit door, without hard links" "$(clone --edit "$D/p" -- git clone -q --no-hardlinks up.git copy)" 0
+                mkdir -p "$D/p/out" && mine
+                is "$who: and with them, behind two doors" "$(clone --read "$D/p/up.git" --edit "$D/p/out" -- git clone -q up.git out/copy)" 0
+                cordon discard >/dev/null && cordon discard >/dev/null
+                rm -rf "$D/made" "$D/p/up.git" "$D/p/out"
+        else
+                skip "$who: local clones" "git is not installed"
+        fi
+        if [ $who = root ] && [ "$(id -u)" -eq 0 ]; then
+                echo theirs >"$D/p/theirs" && chown 65533:65533 "$D/p/theirs" && chmod 666 "$D/p/theirs"
+                is "root: a file of another user is read and not changed" "$($who "$CORDON" run -q --no-stdin --edit "$D/p" -- sh -c "cat $D/p/theirs; echo x >>$D/p/theirs || echo refused" 2>/dev/null)" "theirs
+refused"
+                rm -f "$D/p/theirs"
+        fi
         # --- pipes and pagers ---
         is "$who: into a pipe that closes nothing is said" "$( { cordon diff "$run" | head -n 1; } 2>&1 | wc -l)" 1
         if [ $who = root ] || [ "$(id -u)" -ne 0 ]; then

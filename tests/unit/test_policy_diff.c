@@ -92,7 +92,7 @@ static void test_diff__the_rest(void)
         check("out a as image", "out a", POLICY_WIDER, NULL);
         check("in a", "out a", POLICY_CROSSING, NULL);
         check("limit time 5s", "limit time 6s", POLICY_WIDER, "+ limit time 6s, was 5s: wider\n");
-        check("limit time 5s memory 1M", "limit time 6s memory 1K", POLICY_CROSSING, NULL);
+        check("limit time 5s memory 1M", "limit time 6s memory 512K", POLICY_CROSSING, NULL);
         check("wall namespace", "wall vm", POLICY_NARROWER, "- wall vm, was namespace: narrower\n");
         check("wall namespace", "wall auto", POLICY_WIDER, NULL);
         check("wall namespace", "wall wasm", POLICY_CROSSING, NULL);
