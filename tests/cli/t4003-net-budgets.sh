@@ -20,6 +20,7 @@ timeout 150 "$CORDON" run --status-fd 5 --net "http://web.test/** until $(date -
         5>"$T/closing2.status" >"$T/closing2" 2>&1 </dev/null 9>&- &
 closing2=$!
 
+printf 'use base/system\nnet http://web.test/** GET\n' >"$T/usual-net" && chmod 644 "$T/usual-net"
 for who in root as_user; do
         box $who --net web.test:7003 --limit 'egress 1M' --run "$T/client" -- "$T/client" web.test 7003 flood
         has "$who: limit egress stops the sender" "$(cat "$T/out")" "stopped "
@@ -77,6 +78,15 @@ for who in root as_user; do
         box $who --net four.test:7005 -- bash -c 'exec 3<>/dev/tcp/four.test/7005; exec 4<>/dev/tcp/four.test/7005; sleep 0.5; exec 5<>/dev/tcp/four.test/7005; read -r -t 5 -u 5'
         echo "$range" >/proc/sys/net/ipv4/ip_local_port_range
         is "$who: a port that is wanting is not called the host's silence" "$(row four.test:7005 failed why)" "this machine has no port left for a connection there"
+
+        # A policy on trial that closes a door of the usual one, whether it has others or none.
+        for doors in 'net web.test:8000' '' 'net http://web.test/other'; do
+                printf 'use base/system\n# %s\n%s\n' "$who" "$doors" >"$T/trial" && chmod 644 "$T/trial"
+                box $who --canary "$T/trial" --canary-share 100 -p "$T/usual-net" -- sh -c 'curl -s -m 5 http://web.test/x; true'
+                has "$who: a trial with '$doors' went badly" "$(cat "$T/err")" "which the usual policy permits"
+                box $who --canary "$T/trial" --canary-share 100 -p "$T/usual-net" -- curl -s -m 5 http://web.test/x
+                is "$who: the next run has the usual doors" "$(cat "$T/out")" "GET /x 0"
+        done
 
         # What failed stands once in the ledger, whether it had an intent or not, and says whom it would have reached.
         for try in 'named closed.test:7999 http://closed.test:7999/' 'named http://closed.test:7999/** http://closed.test:7999/' \
