@@ -14,6 +14,7 @@ void books_touch(struct broker *b, struct egress_row *r)
 
 void books_seen(struct flow *f, enum egress_seen seen)
 {
+        f->seen = seen;
         if (!f->row || f->row->seen >= seen)
                 return;
         f->row->seen = (uint8_t) seen;

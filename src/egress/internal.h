@@ -124,6 +124,7 @@ struct flow {
         bool client_hup, server_hup; /* the end is near: read on until it comes */
         uint64_t give_up_ns;
         bool again, counted_half_open;
+        enum egress_seen seen;
         bool greeted; /* a relay: the client's first bytes fit the door */
         char row_to[320];
 };

@@ -96,6 +96,14 @@ for who in root as_user; do
                 box $who --net "$2" -- curl -s -m 5 "$3"
                 is "$who: a vain try at $2 is one record" "$(told '[.count // 1] | add') $(told .reach)" "1 $1"
         done
+        # How much was looked at stands with each effect, also where it has an intent of its own.
+        for try in 'bytes web.test:7001 echo_x_>/dev/tcp/web.test/7001' 'hello web.test:443 curl_-sk_-m_5_https://web.test/' \
+                'requests http://web.test/**_POST curl_-s_-m_5_-d_x_http://web.test/'; do
+                # shellcheck disable=SC2086
+                set -- $try
+                box $who --net "$(echo "$2" | tr _ ' ')" -- bash -c "$(echo "$3" | tr _ ' '); sleep 0.3"
+                is "$who: seen of $2: $1" "$(told .more.seen | sort -u)" "$1"
+        done
         # A private address that a door names is the network's one shares, with an intent or without.
         box $who --net 10.0.0.9:80 -- curl -s -m 5 http://10.0.0.9/
         is "$who: a private address is a tenant's" "$(told .reach | sort -u)" tenant
