@@ -54,6 +54,29 @@ for who in root as_user; do
         ok "$who: an answer is cut at it" test "$(cat "$T/out")" -le 1048576
         is "$who: and counted to the byte" "$(json '[.net.destinations[] | select(.verdict == "allow") | .received] | add')" 1048576
 
+        # To the byte: what just fits passes whole and is no refusal; one byte less does not.
+        head='POST /exact HTTP/1.1\r\nHost: web.test\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n'
+        ask="exec 3<>/dev/tcp/web.test/80; printf '$head' >&3; sleep 0.2; head -c 1000 /dev/zero >&3; sleep 0.3; cat <&3"
+        whole=$(($(printf "$head" | wc -c) + 1000))
+        box $who --net 'http://web.test/** POST' --limit "egress $whole" -- bash -c "$ask"
+        has "$who: a request that just fits is answered" "$(cat "$T/out")" "POST /exact 1000"
+        is "$who: and no limit was reached" "$(json '.limits_hit | join(" ")') $(row 'POST http://web.test/exact' deny why)" " none"
+        box $who --net 'http://web.test/** POST' --limit "egress $((whole - 1))" -- bash -c "$ask"
+        hasnt "$who: one byte less, and it is not" "$(cat "$T/out")" "POST /exact 1000"
+        is "$who: which is told" "$(json '.limits_hit | join(" ")')" egress
+        ask="exec 3<>/dev/tcp/web.test/80; printf 'GET /exact HTTP/1.1\r\nHost: web.test\r\nConnection: close\r\n\r\n' >&3; cat <&3"
+        whole=$(printf 'GET /exact HTTP/1.1\r\nHost: web.test\r\nConnection: close\r\n\r\n' | wc -c)
+        box $who --net 'http://web.test/** GET' --limit "egress $whole" -- bash -c "$ask"
+        has "$who: so is one without a body" "$(cat "$T/out"):$(json '.limits_hit | join(" ")'):" "GET /exact 0::"
+        length=$(wc -c <"$T/out")
+        answer=$(json '[.net.destinations[] | select(.verdict == "allow") | .received] | add')
+        box $who --net 'http://web.test/** GET' --limit "ingress $answer" -- bash -c "$ask"
+        is "$who: an answer that just fits is whole" "$(wc -c <"$T/out")" "$length"
+        is "$who: and no limit was reached by it" "$(json '.limits_hit | join(" ")')" ""
+        box $who --net 'http://web.test/** GET' --limit "ingress $((answer - 1))" -- bash -c "$ask"
+        is "$who: of one byte less its last is missing" "$(wc -c <"$T/out")" $((length - 1))
+        is "$who: and the limit is named" "$(json '.limits_hit | join(" ")')" ingress
+
         box $who --net web.test:80 --net 'http://web.test:8000/** GET' --rate 3/h -- \
                 sh -c 'for i in 1 2; do curl -s -m 5 http://web.test/$i; curl -s -m 5 http://web.test:8000/$i; done; true'
         is "$who: limit rate, all doors together" "$(json '[.net.destinations[] | select(.why == "the limit `rate` is used up for this hour") | .connections] | add')" 1
