@@ -16,7 +16,7 @@ _cordon_complete_dirs() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY
 # The argument of option $1; fails when it takes none.
 _cordon_argument() {
         case $1 in
-        --read | --edit | --write | --sock | --places | --answers | --record) _cordon_complete_files "$2" ;;
+        --read | --edit | --write | --sock | --places | --answers | --record | --canary) _cordon_complete_files "$2" ;;
         --stage) _cordon_complete_words "live test mock" "$2" ;;
         --cwd | --work | --to) _cordon_complete_dirs "$2" ;;
         -p | --policy)
@@ -57,6 +57,7 @@ _cordon() {
                 --time --cpu --memory --procs --files --disk --output --egress --ingress --effects --rate -p --policy"
         local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit
                 --require-ledger --ledger --in-from --observe --json --status-fd --stage --places --answers --record
+                --canary --canary-share --canary-bound
                 -q --quiet --plan"
         local bombs="cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments
                 pipes sockets fork threads descriptors inodes disk sparse-file

@@ -149,6 +149,23 @@ CORDON_API void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns
 CORDON_API void cordon_box_kill(cordon_box *b);
 CORDON_API const char *cordon_box_run_id(const cordon_box *b);
 
+/* ---- a policy that is tried by a share of the runs ---- */
+
+typedef struct cordon_canary cordon_canary;
+/* Reads the file. NULL: it does not load. */
+CORDON_API cordon_canary *cordon_canary_new(const char *file, cordon_error *e);
+/* Its policy: doors of the command line are added here too, and a box that tries it is made with it. */
+CORDON_API cordon_policy *cordon_canary_policy(cordon_canary *c);
+/* 1: this run tries it; then cordon_canary_end() must follow, in the process that waits for the box. 0: the
+ * usual policy. `share` is in percent; once `bound` runs went badly, nobody tries this file until it changes.
+ */
+CORDON_API int cordon_canary_pick(cordon_canary *c, cordon_policy *usual, unsigned share, unsigned bound);
+/* 1: it went badly: something was refused that the usual policy permits, or the run did not end with 0. */
+CORDON_API int cordon_canary_end(cordon_canary *c, cordon_box *b);
+/* One sentence on what was found out, or "". */
+CORDON_API const char *cordon_canary_says(const cordon_canary *c);
+CORDON_API void cordon_canary_free(cordon_canary *c); /* the box first */
+
 typedef enum cordon_end {
         CORDON_RUNNING,
         CORDON_FAILED,

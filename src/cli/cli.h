@@ -46,6 +46,9 @@ void cli_options_first(int argc, char **argv, const struct cli_verb *verb);
  * after an error was told. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);
 
+/* The words of the policy language among them once more, for a second policy; files are left out. */
+int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_policy *policy);
+
 /* As cordon_policy_new() and cordon_box_new(), but NULL was told. */
 cordon_policy *cli_policy_new(void);
 cordon_box *cli_box_new(cordon_policy *policy);

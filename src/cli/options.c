@@ -352,3 +352,16 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
         }
         return cli_policy_error() ? -1 : i;
 }
+
+int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_policy *policy)
+{
+        for (int i = 1, n; i < argc && (n = words_of(verb, argv[i])) > 0; i += n) {
+                struct given g;
+                const char *value = n == 2 && i + 1 < argc ? argv[i + 1] : NULL;
+                if (!split(argv[i], &g))
+                        break;
+                if (meaning_of(verb, &g).word)
+                        (void) take_word(policy, g.name, g.value ? g.value : value);
+        }
+        return cli_policy_error() ? -1 : 0;
+}

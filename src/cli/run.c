@@ -25,6 +25,10 @@ struct run {
         struct cli_handles handles;
         struct cli_end end;
         bool no_stdin, plan, detach;
+        const char *canary_file; /* a policy that some runs try */
+        unsigned canary_share, canary_bound;
+        cordon_canary *canary; /* this run is one of them; NULL: it is not */
+        char *work;            /* --work, for the second policy */
         bool script;
         char **command; /* of a script */
 };
@@ -116,9 +120,9 @@ static int set_work(void *ctx, const char *value)
         char *real = realpath(value, NULL);
         if (!real)
                 return cli_usage("--work %s: %s", value, strerror(errno)), -1;
-        int bad = cordon_policy_roots(r->policy, real, NULL, &e);
-        free(real);
-        return bad;
+        free(r->work);
+        r->work = real;
+        return cordon_policy_roots(r->policy, real, NULL, &e);
 }
 
 static int set_status_fd(void *ctx, const char *value)
@@ -129,6 +133,32 @@ static int set_status_fd(void *ctx, const char *value)
         if (errno || end == value || *end || fd < 0 || fd > 65535 || fcntl((int) fd, F_GETFD) < 0)
                 return cli_usage("--status-fd %s is not an open descriptor", value), -1;
         ((struct run *) ctx)->end.status_fd = (int) fd;
+        return 0;
+}
+
+static int set_canary(void *ctx, const char *value)
+{
+        ((struct run *) ctx)->canary_file = value;
+        return 0;
+}
+
+static int set_canary_share(void *ctx, const char *value)
+{
+        char *end;
+        unsigned long n = value[0] >= '0' && value[0] <= '9' ? strtoul(value, &end, 10) : 0;
+        if (n < 1 || n > 100 || (*end && strcmp(end, "%") != 0))
+                return cli_usage("--canary-share takes 1%% to 100%%"), -1;
+        ((struct run *) ctx)->canary_share = (unsigned) n;
+        return 0;
+}
+
+static int set_canary_bound(void *ctx, const char *value)
+{
+        char *end;
+        unsigned long n = value[0] >= '0' && value[0] <= '9' ? strtoul(value, &end, 10) : 0;
+        if (n < 1 || n > 1000 || *end)
+                return cli_usage("--canary-bound takes 1 to 1000"), -1;
+        ((struct run *) ctx)->canary_bound = (unsigned) n;
         return 0;
 }
 
@@ -160,6 +190,9 @@ const struct cli_option run_options[] = {
         { "json", 0, NULL, "the result as one JSON object on standard error", set_json },
         { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
         { "observe", 0, "off|calls|denials|all", "what is told of refusals (default: denials)", set_observe },
+        { "canary", 0, "FILE", "let a share of the runs try this policy instead", set_canary },
+        { "canary-share", 0, "PERCENT", "how many of them (default: 10%)", set_canary_share },
+        { "canary-bound", 0, "N", "nobody tries it after so many bad runs (default: 1)", set_canary_bound },
         { "quiet", 'q', NULL, "say nothing at the end", set_quiet },
         { "plan", 0, NULL, "print what would be done, and do nothing", set_plan },
         { 0 },
@@ -229,6 +262,48 @@ static int start_failed(const struct run *run, const cordon_error *e)
         return status;
 }
 
+/* ---- a policy on trial ---- */
+
+/* The usual policy stays where anything is wrong with the other one. Said also with -q: it is not of this
+ * run. */
+static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
+{
+        cordon_error e = { 0 };
+        cordon_canary *c = cordon_canary_new(r->canary_file, &e);
+        if (!c) {
+                cli_note("%s is not tried: %s", r->canary_file, e.what);
+                return 0;
+        }
+        cordon_policy *p = cordon_canary_policy(c);
+        bool whole = (!r->work || cordon_policy_roots(p, r->work, NULL, &e) == 0) &&
+                     cli_words_again(argc, argv, cli_verb_find(verb), p) == 0;
+        bool chosen = whole && cordon_canary_pick(c, r->policy, r->canary_share ? r->canary_share : 10,
+                                                  r->canary_bound ? r->canary_bound : 1);
+        if (cordon_canary_says(c)[0])
+                cli_note("%s", cordon_canary_says(c));
+        if (!chosen) {
+                cordon_canary_free(c);
+                return 0;
+        }
+        cordon_box_free(r->box);
+        r->canary = c;
+        r->box = cli_box_new(p);
+        if (!r->end.quiet)
+                cli_note("this run tries %s", r->canary_file);
+        return r->box ? 0 : -1;
+}
+
+static cordon_policy *policy_of(const struct run *r)
+{
+        return r->canary ? cordon_canary_policy(r->canary) : r->policy;
+}
+
+static void end_canary(const struct run *r)
+{
+        if (r->canary && cordon_canary_end(r->canary, r->box))
+                cli_note("%s", cordon_canary_says(r->canary));
+}
+
 /* ---- the run ---- */
 
 /* A door that somebody else's link moved out of the workspace: said before anything goes through it. */
@@ -236,7 +311,7 @@ static void say_links(const struct run *r)
 {
         cordon_error e = { 0 }; /* of a policy that does not hold: the start tells it */
         cordon_note n;
-        for (size_t i = 0; !r->end.quiet && cordon_policy_note(r->policy, i, &n, &e) == 1; i++)
+        for (size_t i = 0; !r->end.quiet && cordon_policy_note(policy_of(r), i, &n, &e) == 1; i++)
                 if (strcmp(n.code, "W131") != 0)
                         continue;
                 else if (n.line > 0)
@@ -258,7 +333,7 @@ static int configure(struct run *r, char **command)
 {
         const char *term = getenv("TERM");
         const cordon_error no_memory = { 0 };
-        r->end.policy = r->policy;
+        r->end.policy = policy_of(r);
         r->end.program = command[0];
         if (cordon_box_command(r->box, (const char *const *) command) < 0)
                 return cli_error(&no_memory), -1;
@@ -266,7 +341,7 @@ static int configure(struct run *r, char **command)
         if (r->set[CORDON_TTY])
                 r->set[CORDON_TERM] = term ? term : "xterm";
         /* Where nobody will read of hidden paths, nobody needs to look for them. */
-        bool unread = r->end.quiet && !r->end.json && r->end.status_fd < 0;
+        bool unread = r->end.quiet && !r->end.json && r->end.status_fd < 0 && !r->canary;
         if (!r->set[CORDON_OBSERVE])
                 r->set[CORDON_OBSERVE] = unread ? "calls" : "denials";
         for (size_t i = 0; i < OPTIONS; i++)
@@ -277,7 +352,7 @@ static int configure(struct run *r, char **command)
                 cordon_box_stdio(r->box, 1, 1);
                 cordon_box_stdio(r->box, 2, 2);
         }
-        return cli_handles_open(&r->handles, r->policy, r->box);
+        return cli_handles_open(&r->handles, policy_of(r), r->box);
 }
 
 static int run_here(struct run *r)
@@ -291,6 +366,7 @@ static int run_here(struct run *r)
                 follow_size(r->box);
         if (cordon_box_start(r->box, &e) < 0) {
                 restore_terminal();
+                end_canary(r);
                 return start_failed(r, &e);
         }
         while (cordon_box_wait(r->box, -1) == 0)
@@ -305,6 +381,7 @@ static int run_here(struct run *r)
         if (result->end == CORDON_EXITED && status == 0 && cli_handles_publish(&r->handles) < 0)
                 status = EXIT_CORDON;
         cli_end_say(&r->end, result);
+        end_canary(r);
         cli_end_status(&r->end, r->box);
         return status;
 }
@@ -315,11 +392,13 @@ static _Noreturn void keep_in_background(struct run *r, int tell)
         cordon_error e = { 0 };
         (void) setsid();
         if (cordon_box_start(r->box, &e) < 0) {
+                end_canary(r);
                 (void) !write(tell, &e, sizeof e);
                 exit(EXIT_CORDON);
         }
         const cordon_result *now = cordon_box_result(r->box);
         if (now->end == CORDON_NOT_STARTED) {
+                end_canary(r);
                 (void) !write(tell, now->error, sizeof *now->error);
                 exit(cordon_result_status(now));
         }
@@ -330,6 +409,7 @@ static _Noreturn void keep_in_background(struct run *r, int tell)
                 (void) dup2(null, i);
         while (cordon_box_wait(r->box, -1) == 0)
                 ;
+        end_canary(r);
         cli_end_status(&r->end, r->box);
         exit(cordon_result_status(cordon_box_result(r->box)));
 }
@@ -427,9 +507,13 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
                 status = cli_usage("there is nothing to run; for example: cordon run -- ls /");
         else if (at >= 0 && r->script && script_policy(r, argv + at, &e) < 0)
                 status = start_failed(r, &e);
-        else if (at >= 0)
+        else if (at >= 0 && r->script && r->canary_file)
+                status = cli_usage("`cordon run-script` has no policy file that another could stand for");
+        else if (at >= 0 && (!r->canary_file || r->plan || choose_policy(r, argc, argv, verb) == 0))
                 status = run_configured(r, r->script ? r->command : argv + at);
         cordon_box_free(r->box);
+        cordon_canary_free(r->canary);
+        free(r->work);
         cordon_policy_free(r->policy);
         return status;
 }

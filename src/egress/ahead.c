@@ -216,6 +216,8 @@ bool ahead_over(struct flow *f, const char *result, const struct http_event *e)
         a->q.sent = sent;
         a->q.received = received;
         a->q.status = e ? e->status : 0;
+        if (f->seen)
+                (void) snprintf(a->q.seen, sizeof a->q.seen, "%s", egress_seen_name(f->seen));
         if (f->row) {
                 (void) snprintf(a->q.address, sizeof a->q.address, "%s", f->row->address);
                 f->row->told++;

@@ -14,6 +14,7 @@ void books_touch(struct broker *b, struct egress_row *r)
 
 void books_seen(struct flow *f, enum egress_seen seen)
 {
+        f->seen = seen;
         if (!f->row || f->row->seen >= seen)
                 return;
         f->row->seen = (uint8_t) seen;
@@ -95,7 +96,7 @@ static uint64_t last_hour(struct door_use *u, uint64_t minute)
         return sum;
 }
 
-int books_enter(struct broker *b, const struct door *d, const char **ret_why)
+int books_enter(struct broker *b, const struct door *d, bool came, const char **ret_why)
 {
         struct door_use *u = use_of(b, d);
         uint64_t minute = b->now_ns / 60000000000u + 61;
@@ -114,7 +115,7 @@ int books_enter(struct broker *b, const struct door *d, const char **ret_why)
                 return -1;
         }
         for (int out = 0; out < 2; out++) { /* what cannot be answered need not be asked */
-                if (books_room(b, d, out, 1) == 0) {
+                if (!(out && came) && books_room(b, d, out, 1) == 0) {
                         *ret_why = books_why(b, d, out);
                         return -1;
                 }

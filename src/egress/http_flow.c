@@ -194,10 +194,13 @@ void http_leave(struct http_flow *f)
 
 /* ---- the link upstream ---- */
 
+/* Some servers (NTLM, Negotiate) know who asks by the connection: one that a credential opened is not for
+ * requests through a door without it. */
 static bool link_fits(const struct http_flow *f)
 {
         return f->link == LINK_OPEN && !f->link_stale && !f->upstream.closed && f->link_port == f->to.port &&
-               f->link_tls == f->to.tls && strcmp(f->link_host, f->to.host) == 0;
+               f->link_tls == f->to.tls && f->link_credential == f->to.credential &&
+               strcmp(f->link_host, f->to.host) == 0;
 }
 
 static void want_link(struct http_flow *f)
@@ -207,6 +210,7 @@ static void want_link(struct http_flow *f)
         f->link_port = f->to.port;
         f->link_tls = f->to.tls;
         f->link_address = f->to.is_address;
+        f->link_credential = f->to.credential;
         f->link_stale = f->link_used = f->cut = false;
         f->link = LINK_WANTED;
 }

@@ -288,9 +288,10 @@ struct http_flow {
         char link_host[256];
         uint16_t link_port;
         bool link_tls, link_address;
-        bool link_stale; /* not for another request */
-        bool link_used;  /* an answer came over it */
-        bool cut;        /* it has half a request, which must not look whole */
+        const struct http_credential *link_credential; /* of every request over it, or NULL */
+        bool link_stale;                               /* not for another request */
+        bool link_used;                                /* an answer came over it */
+        bool cut;                                      /* it has half a request, which must not look whole */
         struct http_exchange x;
         struct http_head head; /* of the message being read */
         struct http_url url;

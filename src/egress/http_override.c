@@ -5,8 +5,11 @@
 #include "egress/http_internal.h"
 
 static const char *const other_method[] = { "x-http-method-override", "x-http-method", "x-method-override" };
-static const char *const other_path[] = { "x-original-url", "x-rewrite-url", "x-override-url",
-                                          "x-original-uri" };
+static const char *const other_path[] = {
+        "x-original-url",   "x-rewrite-url",         "x-override-url",
+        "x-original-uri",   "x-envoy-original-path", "x-forwarded-uri",
+        "x-forwarded-path", "x-replaced-path",       "x-waws-unencoded-url"
+};
 /* They name a host; the connection's is the one that counts, so they just do not go on. */
 static const char *const other_host[] = { "x-forwarded-host",     "x-host",    "x-forwarded-server",
                                           "x-http-host-override", "forwarded", "x-original-host" };

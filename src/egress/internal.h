@@ -124,6 +124,7 @@ struct flow {
         bool client_hup, server_hup; /* the end is near: read on until it comes */
         uint64_t give_up_ns;
         bool again, counted_half_open;
+        enum egress_seen seen;
         bool greeted; /* a relay: the client's first bytes fit the door */
         char row_to[320];
 };
@@ -205,8 +206,9 @@ void books_deny(struct broker *b, const char *to, const char *why, const char *p
 struct egress_row *books_fail(struct broker *b, const char *to, const char *why);
 /* `told`: its outcome is in the ledger already. */
 void books_fail_flow(struct flow *f, const char *why, bool told);
-/* Counts one connection or request through a door; -1 and why when a budget says no. */
-int books_enter(struct broker *b, const struct door *d, const char **ret_why);
+/* Counts one connection or request through a door; -1 and why when a budget says no. `came`: a request, whose
+ * bytes are paid for already. */
+int books_enter(struct broker *b, const struct door *d, bool came, const char **ret_why);
 /* How many bytes may still pass, at most `want`. */
 size_t books_room(const struct broker *b, const struct door *d, bool out, size_t want);
 void books_spend(struct broker *b, const struct door *d, bool out, size_t n);

@@ -136,7 +136,7 @@ static void decide(struct broker *b, int fd)
                        q.permit);
         else if (b->stage == POLICY_STAGE_MOCK)
                 refuse(b, fd, &q, "the stage is mock and bytes have no recorded answer", "");
-        else if (books_enter(b, d.door, &why) < 0)
+        else if (books_enter(b, d.door, false, &why) < 0)
                 refuse(b, fd, &q, why, "");
         else
                 begin(b, fd, &q, d.door);

@@ -248,7 +248,7 @@ static bool may(void *ctx, const struct door *door, const char **ret_why)
                 *ret_why = "the door has closed (`until`)";
                 return false;
         }
-        if (books_enter(f->b, door, ret_why) < 0)
+        if (books_enter(f->b, door, true, ret_why) < 0)
                 return false;
         f->door = door;
         return true;
@@ -279,12 +279,13 @@ static bool take_in(struct flow *f, struct source *s, bool client)
         if (s->fd < 0 || !*readable || room == 0)
                 return false;
         room = books_room(f->b, f->door, client, room < RELAY_BUFFER ? room : RELAY_BUFFER);
-        if (room == 0) {
+        /* Without a budget only the end may come: what was paid for to the last byte is whole. */
+        ssize_t n = recv(s->fd, f->b->buffer, room ? room : 1, room ? 0 : MSG_PEEK);
+        if (room == 0 && n > 0) {
                 http_flow_cut(f->http, books_why(f->b, f->door, client));
                 *readable = false;
                 return true;
         }
-        ssize_t n = recv(s->fd, f->b->buffer, room, 0);
         if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
                 *readable = false;
                 return false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/scrub.c - finds words (secrets, placeholders) in a stream, whatever the cuts, and stars them out
  * byte for byte, so that lengths stay right. A word is found as it is (any case), in hex, in base64 at each
- * of the three offsets (both alphabets, broken into lines or not), and each of these with any of its
- * characters escaped: %XX, \uXXXX, \xXX, \c, &#N;, &amp;. What a server enciphers, reverses or splits is not
- * found: the answer is then data like any other. Pure. */
+ * of the three offsets (both alphabets, broken into lines or not), in two bytes a character, and each of
+ * these with any of its characters escaped: %XX, \uXXXX, \xXX, \c, &#N;, &amp;. What a server enciphers,
+ * reverses or splits is not found: the answer is then data like any other. Pure. */
 #include "base/str.h"
 #include "egress/http_internal.h"
 
@@ -23,7 +23,9 @@ struct scrub_set {
         size_t n;
         uint8_t first[256];   /* not 0: the byte may begin a match */
         uint8_t starts[8192]; /* a bit for each pair of bytes that may */
-        uint8_t *bytes;       /* of all patterns */
+        uint16_t begin[257];  /* the patterns that begin with byte c: by_first[begin[c]] to begin[c + 1] */
+        uint16_t *by_first;
+        uint8_t *bytes; /* of all patterns */
         size_t bytes_used, bytes_cap;
         struct pattern v[];
 };
@@ -31,7 +33,7 @@ struct scrub_set {
 enum { PARTIAL_MIN = 4, ENTITY_MAX = 8 };
 enum { ESCAPE_PERCENT = 1, ESCAPE_BACKSLASH = 2, ESCAPE_ENTITY = 4, ESCAPE_ALL = 7 };
 static const uint8_t raw_escapes[] = { 0, ESCAPE_PERCENT, ESCAPE_BACKSLASH, ESCAPE_ENTITY, ESCAPE_ALL };
-enum { RAW_FORMS = sizeof raw_escapes, SPELLINGS = RAW_FORMS + 4 };
+enum { RAW_FORMS = sizeof raw_escapes, SPELLINGS = RAW_FORMS + 5 };
 
 static uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; }
 static uint8_t upper(uint8_t c) { return c >= 'a' && c <= 'z' ? c & 0xdf : c; }
@@ -40,7 +42,8 @@ static uint8_t upper(uint8_t c) { return c >= 'a' && c <= 'z' ? c & 0xdf : c; }
 
 enum { UNIT_NO = 0, UNIT_MORE = 100 }; /* else its length */
 
-static unsigned hex_unit(const uint8_t *p, size_t n, unsigned lead, unsigned digits, const uint8_t want[2])
+/* *ret_value: what it stands for; else UNIT_NO or UNIT_MORE. */
+static unsigned hex_read(const uint8_t *p, size_t n, unsigned lead, unsigned digits, unsigned *ret_value)
 {
         unsigned v = 0;
         for (unsigned i = 0; i < digits; i++) {
@@ -51,7 +54,14 @@ static unsigned hex_unit(const uint8_t *p, size_t n, unsigned lead, unsigned dig
                         return UNIT_NO;
                 v = v << 4 | (unsigned) d;
         }
-        return v == want[0] || v == want[1] ? lead + digits : UNIT_NO;
+        *ret_value = v;
+        return lead + digits;
+}
+
+static unsigned hex_unit(const uint8_t *p, size_t n, unsigned lead, unsigned digits, const uint8_t want[2])
+{
+        unsigned v = 0, u = hex_read(p, n, lead, digits, &v);
+        return u == UNIT_NO || u == UNIT_MORE || v == want[0] || v == want[1] ? u : UNIT_NO;
 }
 
 static unsigned backslash_unit(const uint8_t *p, size_t n, const uint8_t want[2])
@@ -95,7 +105,7 @@ static bool entity_byte(uint8_t c)
         return c == '#' || (c >= '0' && c <= '9') || (low >= 'a' && low <= 'z');
 }
 
-static unsigned entity_unit(const uint8_t *p, size_t n, const uint8_t want[2])
+static unsigned entity_read(const uint8_t *p, size_t n, unsigned *ret_value)
 {
         size_t i = 1;
         while (i < n && i < ENTITY_MAX && entity_byte(p[i]))
@@ -104,8 +114,14 @@ static unsigned entity_unit(const uint8_t *p, size_t n, const uint8_t want[2])
                 return UNIT_MORE;
         if (i >= ENTITY_MAX || p[i] != ';')
                 return UNIT_NO;
-        unsigned v = entity_value(p + 1, i - 1);
-        return v && (v == want[0] || v == want[1]) ? (unsigned) i + 1 : UNIT_NO;
+        *ret_value = entity_value(p + 1, i - 1);
+        return *ret_value ? (unsigned) i + 1 : UNIT_NO;
+}
+
+static unsigned entity_unit(const uint8_t *p, size_t n, const uint8_t want[2])
+{
+        unsigned v = 0, u = entity_read(p, n, &v);
+        return u == UNIT_NO || u == UNIT_MORE || v == want[0] || v == want[1] ? u : UNIT_NO;
 }
 
 static unsigned unit(const struct pattern *t, size_t k, const uint8_t *p, size_t n)
@@ -194,21 +210,56 @@ static bool may_start(const struct scrub_set *set, const uint8_t *p, size_t n, b
 _Static_assert((int) PARTIAL_MIN < (int) HTTP_SECRET_MIN,
                "what is too short for a part is too short for a whole");
 
+static void try_pattern(const struct pattern *t, const uint8_t *p, size_t n, struct match *best,
+                        unsigned *ret_word)
+{
+        struct match m = match_at(t, p, n);
+        if (m.full > best->full) {
+                best->full = m.full;
+                *ret_word = t->word;
+        }
+        if (m.partial > best->partial) {
+                best->partial = m.partial;
+                if (!best->full)
+                        *ret_word = t->word;
+        }
+}
+
+/* The characters that may stand at p: the byte itself and what it escapes, each once. UNIT_MORE: not known
+ * yet. */
+static unsigned characters_at(const uint8_t *p, size_t n, unsigned ret[3], unsigned *ret_count)
+{
+        unsigned u = UNIT_NO, v = p[0];
+        *ret_count = 0;
+        ret[(*ret_count)++] = p[0];
+        if (p[0] == '%')
+                u = hex_read(p, n, 1, 2, &v);
+        else if (p[0] == '&')
+                u = entity_read(p, n, &v);
+        else if (p[0] == '\\' && n < 2)
+                u = UNIT_MORE;
+        else if (p[0] == '\\' && (p[1] == 'u' || p[1] == 'x'))
+                u = hex_read(p, n, 2, p[1] == 'u' ? 4 : 2, &v);
+        if (p[0] == '\\' && n >= 2 && p[1] != p[0])
+                ret[(*ret_count)++] = p[1];
+        if (u != UNIT_NO && u != UNIT_MORE && v < 256 && v != ret[0] && v != ret[*ret_count - 1])
+                ret[(*ret_count)++] = v;
+        return u;
+}
+
+/* Only the patterns that begin with what stands there: whoever sends nothing but signs that could begin an
+ * escape must not make us try hundreds of them at each. */
 static struct match best_at(const struct scrub_set *set, const uint8_t *p, size_t n, unsigned *ret_word)
 {
         struct match best = { 0 };
-        for (size_t i = 0; i < set->n; i++) {
-                struct match m = match_at(&set->v[i], p, n);
-                if (m.full > best.full) {
-                        best.full = m.full;
-                        *ret_word = set->v[i].word;
-                }
-                if (m.partial > best.partial) {
-                        best.partial = m.partial;
-                        if (!best.full)
-                                *ret_word = set->v[i].word;
-                }
+        unsigned c[3], count;
+        if (characters_at(p, n, c, &count) == UNIT_MORE) {
+                best.partial = 1;
+                *ret_word = set->v[0].word;
         }
+        for (unsigned k = 0; k < count; k++)
+                for (unsigned i = set->begin[c[k]]; i < set->begin[c[k] + 1]; i++)
+                        try_pattern(&set->v[set->by_first[i]], p, n, &best, ret_word);
         return best;
 }
 
@@ -285,7 +336,7 @@ uint64_t scrub_find(const struct scrub_set *set, struct span text)
 /* ---- making a set ---- */
 
 /* At most what all spellings of a word take together. */
-static size_t bytes_of(size_t n) { return 2 * (RAW_FORMS * n + 2 * n + 3 * (n * 4 / 3 + 2)); }
+static size_t bytes_of(size_t n) { return 2 * (RAW_FORMS * n + 2 * n + 2 * n + 3 * (n * 4 / 3 + 2)); }
 
 static void room(struct scrub_set *set, struct pattern *t, size_t n)
 {
@@ -302,6 +353,16 @@ static void add_raw(struct scrub_set *set, struct pattern *t, struct span word, 
         for (size_t i = 0; i < word.n; i++) {
                 t->a[i] = lower(word.p[i]);
                 t->b[i] = upper(word.p[i]);
+        }
+}
+
+/* UTF-16 in either order: a zero byte between any two. */
+static void add_wide(struct scrub_set *set, struct pattern *t, struct span word)
+{
+        room(set, t, 2 * word.n - 1);
+        for (size_t i = 0; i < 2 * word.n - 1; i++) {
+                t->a[i] = i & 1 ? 0 : lower(word.p[i / 2]);
+                t->b[i] = i & 1 ? 0 : upper(word.p[i / 2]);
         }
 }
 
@@ -374,11 +435,33 @@ static void add_word(struct scrub_set *set, struct span word, unsigned index)
         for (unsigned i = has_leader(word) ? 0 : RAW_FORMS - 1; i < RAW_FORMS; i++)
                 add_raw(set, end++, word, raw_escapes[i]);
         add_hex(set, end++, word);
+        add_wide(set, end++, word);
         for (unsigned k = 0; k < 3; k++)
                 add_base64(set, end++, word, k);
         for (; t < end; t++, set->n++) {
                 t->word = index;
                 mark(set, t);
+        }
+}
+
+/* Sorted by their first character; one with two cases stands under both. */
+static void index_patterns(struct scrub_set *set)
+{
+        uint16_t at[257] = { 0 };
+        for (size_t i = 0; i < set->n; i++) {
+                const struct pattern *t = &set->v[i];
+                at[t->a[0] + 1]++;
+                if (t->b[0] != t->a[0])
+                        at[t->b[0] + 1]++;
+        }
+        for (unsigned c = 0; c < 256; c++)
+                at[c + 1] = (uint16_t) (at[c + 1] + at[c]);
+        memcpy(set->begin, at, sizeof at);
+        for (size_t i = 0; i < set->n; i++) {
+                const struct pattern *t = &set->v[i];
+                set->by_first[at[t->a[0]]++] = (uint16_t) i;
+                if (t->b[0] != t->a[0])
+                        set->by_first[at[t->b[0]]++] = (uint16_t) i;
         }
 }
 
@@ -397,12 +480,16 @@ struct scrub_set *scrub_set_new(const struct span *words, size_t count)
                 return NULL;
         set->bytes = calloc(1, bytes + 1);
         set->bytes_cap = bytes + 1;
-        if (!set->bytes) {
+        set->by_first = calloc(2 * count * SPELLINGS + 1, sizeof *set->by_first);
+        if (!set->bytes || !set->by_first) {
+                free(set->bytes);
+                free(set->by_first);
                 free(set);
                 return NULL;
         }
         for (size_t i = 0; i < count; i++)
                 add_word(set, words[i], (unsigned) i);
+        index_patterns(set);
         return set;
 }
 
@@ -412,6 +499,8 @@ void scrub_set_free(struct scrub_set *set)
                 return;
         explicit_bzero(set->bytes, set->bytes_cap);
         free(set->bytes);
+        free(set->by_first);
+        explicit_bzero(set->begin, sizeof set->begin);
         explicit_bzero(set->first, sizeof set->first);
         explicit_bzero(set->starts, sizeof set->starts);
         free(set);

@@ -195,6 +195,7 @@ struct ledger_ask {
         uint32_t status; /* outcome: what the server answered; 0: nothing */
         uint64_t sent, received;
         char target[320], door[320], credential[64], result[128], address[48];
+        char seen[16]; /* outcome: how much of it was looked at; "": nothing passed */
 };
 struct ledger_answer {
         uint32_t number; /* 0: every effect that waits or will */

@@ -35,11 +35,9 @@ static int clean(struct ledger_ask *q)
         struct {
                 char *p;
                 size_t cap;
-        } texts[] = { { q->target, sizeof q->target },
-                      { q->door, sizeof q->door },
-                      { q->credential, sizeof q->credential },
-                      { q->result, sizeof q->result },
-                      { q->address, sizeof q->address } };
+        } texts[] = { { q->target, sizeof q->target },         { q->door, sizeof q->door },
+                      { q->credential, sizeof q->credential }, { q->result, sizeof q->result },
+                      { q->address, sizeof q->address },       { q->seen, sizeof q->seen } };
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
                 char copy[320];
                 size_t n = strnlen(texts[i].p, texts[i].cap);
@@ -143,6 +141,7 @@ static void add_outcome(struct writer *w, struct ledger_ask *q)
                 ledger_more_number(&r, "status", q->status);
         if (q->address[0])
                 ledger_more_text(&r, "address", q->address);
+        ledger_more_text(&r, "seen", q->seen);
         (void) add(w, &r, 'r', q->number, &ignored);
         q->number = 0; /* told */
 }

@@ -20,6 +20,7 @@ timeout 150 "$CORDON" run --status-fd 5 --net "http://web.test/** until $(date -
         5>"$T/closing2.status" >"$T/closing2" 2>&1 </dev/null 9>&- &
 closing2=$!
 
+printf 'use base/system\nnet http://web.test/** GET\n' >"$T/usual-net" && chmod 644 "$T/usual-net"
 for who in root as_user; do
         box $who --net web.test:7003 --limit 'egress 1M' --run "$T/client" -- "$T/client" web.test 7003 flood
         has "$who: limit egress stops the sender" "$(cat "$T/out")" "stopped "
@@ -53,6 +54,29 @@ for who in root as_user; do
         ok "$who: an answer is cut at it" test "$(cat "$T/out")" -le 1048576
         is "$who: and counted to the byte" "$(json '[.net.destinations[] | select(.verdict == "allow") | .received] | add')" 1048576
 
+        # To the byte: what just fits passes whole and is no refusal; one byte less does not.
+        head='POST /exact HTTP/1.1\r\nHost: web.test\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n'
+        ask="exec 3<>/dev/tcp/web.test/80; printf '$head' >&3; sleep 0.2; head -c 1000 /dev/zero >&3; sleep 0.3; cat <&3"
+        whole=$(($(printf "$head" | wc -c) + 1000))
+        box $who --net 'http://web.test/** POST' --limit "egress $whole" -- bash -c "$ask"
+        has "$who: a request that just fits is answered" "$(cat "$T/out")" "POST /exact 1000"
+        is "$who: and no limit was reached" "$(json '.limits_hit | join(" ")') $(row 'POST http://web.test/exact' deny why)" " none"
+        box $who --net 'http://web.test/** POST' --limit "egress $((whole - 1))" -- bash -c "$ask"
+        hasnt "$who: one byte less, and it is not" "$(cat "$T/out")" "POST /exact 1000"
+        is "$who: which is told" "$(json '.limits_hit | join(" ")')" egress
+        ask="exec 3<>/dev/tcp/web.test/80; printf 'GET /exact HTTP/1.1\r\nHost: web.test\r\nConnection: close\r\n\r\n' >&3; cat <&3"
+        whole=$(printf 'GET /exact HTTP/1.1\r\nHost: web.test\r\nConnection: close\r\n\r\n' | wc -c)
+        box $who --net 'http://web.test/** GET' --limit "egress $whole" -- bash -c "$ask"
+        has "$who: so is one without a body" "$(cat "$T/out"):$(json '.limits_hit | join(" ")'):" "GET /exact 0::"
+        length=$(wc -c <"$T/out")
+        answer=$(json '[.net.destinations[] | select(.verdict == "allow") | .received] | add')
+        box $who --net 'http://web.test/** GET' --limit "ingress $answer" -- bash -c "$ask"
+        is "$who: an answer that just fits is whole" "$(wc -c <"$T/out")" "$length"
+        is "$who: and no limit was reached by it" "$(json '.limits_hit | join(" ")')" ""
+        box $who --net 'http://web.test/** GET' --limit "ingress $((answer - 1))" -- bash -c "$ask"
+        is "$who: of one byte less its last is missing" "$(wc -c <"$T/out")" $((length - 1))
+        is "$who: and the limit is named" "$(json '.limits_hit | join(" ")')" ingress
+
         box $who --net web.test:80 --net 'http://web.test:8000/** GET' --rate 3/h -- \
                 sh -c 'for i in 1 2; do curl -s -m 5 http://web.test/$i; curl -s -m 5 http://web.test:8000/$i; done; true'
         is "$who: limit rate, all doors together" "$(json '[.net.destinations[] | select(.why == "the limit `rate` is used up for this hour") | .connections] | add')" 1
@@ -78,6 +102,15 @@ for who in root as_user; do
         echo "$range" >/proc/sys/net/ipv4/ip_local_port_range
         is "$who: a port that is wanting is not called the host's silence" "$(row four.test:7005 failed why)" "this machine has no port left for a connection there"
 
+        # A policy on trial that closes a door of the usual one, whether it has others or none.
+        for doors in 'net web.test:8000' '' 'net http://web.test/other'; do
+                printf 'use base/system\n# %s\n%s\n' "$who" "$doors" >"$T/trial" && chmod 644 "$T/trial"
+                box $who --canary "$T/trial" --canary-share 100 -p "$T/usual-net" -- sh -c 'curl -s -m 5 http://web.test/x; true'
+                has "$who: a trial with '$doors' went badly" "$(cat "$T/err")" "which the usual policy permits"
+                box $who --canary "$T/trial" --canary-share 100 -p "$T/usual-net" -- curl -s -m 5 http://web.test/x
+                is "$who: the next run has the usual doors" "$(cat "$T/out")" "GET /x 0"
+        done
+
         # What failed stands once in the ledger, whether it had an intent or not, and says whom it would have reached.
         for try in 'named closed.test:7999 http://closed.test:7999/' 'named http://closed.test:7999/** http://closed.test:7999/' \
                 'self 127.0.0.1:1 http://127.0.0.1:1/' 'self http://127.0.0.1:1/** http://127.0.0.1:1/'; do
@@ -85,6 +118,14 @@ for who in root as_user; do
                 set -- $try
                 box $who --net "$2" -- curl -s -m 5 "$3"
                 is "$who: a vain try at $2 is one record" "$(told '[.count // 1] | add') $(told .reach)" "1 $1"
+        done
+        # How much was looked at stands with each effect, also where it has an intent of its own.
+        for try in 'bytes web.test:7001 echo_x_>/dev/tcp/web.test/7001' 'hello web.test:443 curl_-sk_-m_5_https://web.test/' \
+                'requests http://web.test/**_POST curl_-s_-m_5_-d_x_http://web.test/'; do
+                # shellcheck disable=SC2086
+                set -- $try
+                box $who --net "$(echo "$2" | tr _ ' ')" -- bash -c "$(echo "$3" | tr _ ' '); sleep 0.3"
+                is "$who: seen of $2: $1" "$(told .more.seen | sort -u)" "$1"
         done
         # A private address that a door names is the network's one shares, with an intent or without.
         box $who --net 10.0.0.9:80 -- curl -s -m 5 http://10.0.0.9/

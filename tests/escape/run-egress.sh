@@ -43,6 +43,45 @@ for n, l in {'NUL': [b'four.test\0.web', b'test'], 'NUL first': [b'\0web', b'tes
 for i in range(1, 32): say("no such name: control byte %d" % i, code([b'web' + bytes([i]), b'test'])[1] == 0)
 for kind in (2, 5, 6, 12, 15, 16, 33, 64, 65, 252, 255): say("no record of type %d" % kind, code([b'web', b'test'], kind)[1] == 0)
 say("a name as data goes nowhere", all(code([b'%032x' % i, b'exfil', b'test']) == (3, 0) for i in range(50)))
+# ---- questions that are none ----
+def raw(q):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(0.4); s.connect(("198.19.255.1", 53)); s.send(q)
+    try: return s.recv(4096)
+    except OSError: return b''
+def no_address(r): return r == b'' or struct.unpack('>H', r[6:8])[0] == 0
+web, tail = b'\x03web\x04test\x00', struct.pack('>HH', 1, 1)
+def head(qd=1, an=0, ns=0, ar=0, flags=0x100): return struct.pack('>HHHHHH', 77, flags, qd, an, ns, ar)
+for n, q in {'a pointer to itself': head() + b'\xc0\x0c' + tail, 'a pointer behind a label': head() + b'\x03web\xc0\x0c' + tail, 'two pointers in a ring': head() + b'\xc0\x0e\xc0\x0c' + tail,
+             'a pointer out of it': head() + b'\xff\xff' + tail, 'a label of 64': head() + b'\x40' + b'a' * 64 + b'\0' + tail, 'a label of 191': head() + b'\xbf' + b'a' * 191 + b'\0' + tail,
+             'no end': head() + b'\x03web', 'a label that is cut': head() + b'\x3fweb', 'no type': head() + web, 'half a type': head() + web + b'\0', 'no question': head(0), 'no question, but its bytes': head(0) + web + tail,
+             'two questions': head(2) + web + tail + web + tail, '65535 questions': head(65535) + web + tail, 'an answer in it': head(1, 1) + web + tail, 'an authority in it': head(1, 0, 1) + web + tail,
+             'two more records': head(1, 0, 0, 2) + web + tail, 'bytes behind it': head() + web + tail + b'x', 'an EDNS record that is cut': head(ar=1) + web + tail + b'\0\0\x29\x10\0',
+             'an EDNS record that is longer': head(ar=1) + web + tail + b'\0\0\x29\x10\0\0\0\0\0\xff\xff', 'a record that is no EDNS': head(ar=1) + web + tail + b'\0\0\x01\x10\0\0\0\0\0\0\0',
+             'an update': head(flags=0x2800) + web + tail, 'a status': head(flags=0x1000) + web + tail, 'another class': head() + web + struct.pack('>HH', 1, 3), 'class any': head() + web + struct.pack('>HH', 1, 255),
+             'nothing': b'', 'one byte': b'x', 'eleven bytes': b'x' * 11, 'a name of 300': head() + (b'\x3f' + b'a' * 63) * 5 + b'\0' + tail, '4 kB': head() + web + tail + b'\0' * 4000}.items():
+    say("no address for: " + n, no_address(raw(q)))
+say("an answer is not answered", raw(head(flags=0x8180) + web + tail) == b'')
+say("EDNS with options is", struct.unpack('>H', raw(head(ar=1) + web + tail + b'\0\0\x29\x10\0\0\0\x80\0\0\x0c\0\x0a\0\x08' + b'c' * 8)[6:8])[0] == 1)
+def stream(*pieces, wait=1.0):
+    s = socket.create_connection(("198.19.255.1", 53), 3); s.settimeout(wait); got = b''
+    try:
+        for x in pieces: s.sendall(x); time.sleep(0.01)
+        while (b := s.recv(65536)): got += b
+    except OSError: pass
+    s.close(); return got
+one = struct.pack('>H', len(head() + web + tail)) + head() + web + tail
+size = len(stream(one))
+say("TCP: a byte at a time", size > 0 and len(stream(*[one[i:i + 1] for i in range(len(one))])) == size)
+say("TCP: ten in one piece", len(stream(one * 10)) == 10 * size)
+say("TCP: cut across two questions", len(stream((one * 2)[:len(one) + 1], (one * 2)[len(one) + 1:])) == 2 * size)
+for n, x in {'half a length': b'\0', 'a length of nothing': b'\0\0' + one, 'a length of 65535': b'\xff\xff' + one, 'a question that is cut': one[:-1], 'a length that is short': b'\0\x05' + one[2:]}.items():
+    say("TCP: no answer to " + n, stream(x, wait=0.4) == b'')
+held = [socket.create_connection(("198.19.255.1", 53), 3) for _ in range(64)]
+[h.sendall(b'\0') for h in held[:8]]
+say("with 64 that say nothing, UDP answers", code([b'web', b'test']) == (0, 1))
+time.sleep(6)
+say("and after five seconds TCP does again", len(stream(one)) == size)
+[h.close() for h in held]
 # ---- numbers ----
 def tcp(a, p, fam=socket.AF_INET, say_hello=True):
     s = socket.socket(fam, socket.SOCK_STREAM); s.settimeout(4)
@@ -242,6 +281,51 @@ for who in root as_user; do
         cp "$T/out" "$T/lines"
         while read -r line; do ok "$who: ${line#* }" test "${line%% *}" = held; done <"$T/lines"
         is "$who: the forms came to their end" "$(wc -l <"$T/lines") $(grep -c Traceback "$T/err")" "7 0"
+done
+
+# ---- a box that does all it can to keep its broker busy: the limit on time fires, and others in the box are served ----
+cat >"$T/busy.py" <<'END'
+import os, socket, subprocess, threading, time
+def forever(f):
+    def loop():
+        while True:
+            try: f()
+            except OSError: time.sleep(0.001)
+    threading.Thread(target=loop, daemon=True).start()
+held = []
+def loris():  # a head that never ends, a byte at a time
+    if len(held) < 400:
+        s = socket.create_connection(('web.test', 80), 3); s.sendall(b'GET / HTTP/1.1\r\nHost: web.test\r\nX: '); held.append(s)
+    for s in held: s.send(b'x')
+def percent():
+    s = socket.create_connection(('web.test', 80), 3); s.sendall(b'POST /p HTTP/1.1\r\nHost: web.test\r\nContent-Length: 50000000\r\n\r\n')
+    while True: s.send(b'%' * 65536)
+def many():
+    s = socket.create_connection(('web.test', 80), 3)
+    while True: s.send(b'GET /no HTTP/1.1\r\nHost: web.test\r\n\r\n' * 500); s.setblocking(False); s.recv(1 << 20); s.setblocking(True)
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+def names():
+    for i in range(1000): u.sendto(b'\0\1\1\0\0\1\0\0\0\0\0\0\x08%08x\x05exfil\x04test\0\0\1\0\1' % (i & 0xffffffff), ('198.19.255.1', 53))
+def ports():
+    for p in range(1, 500):
+        s = socket.socket(); s.setblocking(False); s.connect_ex(('198.18.0.1', p)); s.close()
+for f in (loris, percent, many, names, ports, ports): forever(f)
+time.sleep(2)
+began = time.time()
+r = subprocess.run(['curl', '-sS', '-m', '20', 'http://web.test/served'], capture_output=True).stdout
+print('served' if r == b'GET /served 0\n' else 'BROKEN %r' % r, flush=True)
+time.sleep(60)
+END
+chmod 644 "$T/busy.py"
+for who in root as_user; do
+        began=$(date +%s)
+        box $who --net 'http://web.test/** GET' --net 'http://web.test/p POST' --limit 'time 12s' --limit 'files 1024' --limit 'egress 16G' --limit 'effects 1000000' --limit 'rate 1000000/h' \
+                --limit 'procs 64' --read "$T/busy.py" -- python3 "$T/busy.py"
+        took=$(($(date +%s) - began))
+        is "$who: a busy broker still serves" "$(cat "$T/out")" served
+        is "$who: the limit on time ends the box" "$status $(json .limit)" "124 time"
+        ok "$who: and in time: $took s" test $took -ge 12 -a $took -le 18
+        is "$who: the broker told its last" "$(json .net.broker)" done
 done
 
 # ---- the broker, from outside ----

@@ -121,6 +121,24 @@ static void test_flow__one_link_serves_many_requests(void)
         rig_end(&g);
 }
 
+/* Servers that know who asks by the connection must not take one door's requests for another's. */
+static void test_flow__a_link_is_one_credentials_or_nobodys(void)
+{
+        static const char *const paths[] = { GET("/key/a"), GET("/key/b"), GET("/one"),
+                                             GET("/one"),   GET("/query"), GET("/key/c") };
+        static const unsigned connects[] = { 1, 1, 2, 2, 3, 4 };
+        struct rig g;
+        if (!rig_start(&g, &plain))
+                return;
+        for (size_t i = 0; i < COUNT(paths); i++) {
+                rig_client(&g, span_str(paths[i]), 0);
+                rig_upstream(&g, span_str(OK("ok", "2")), 0);
+                CHECK_INT(g.connects, connects[i]);
+                CHECK_INT(g.event_count, i + 1);
+        }
+        rig_end(&g);
+}
+
 static void test_flow__an_idle_link_that_closes_is_made_again(void)
 {
         struct rig g;
@@ -195,6 +213,12 @@ static void test_flow__requests_that_no_door_covers(void)
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Method-Override: \r\n\r\n", "400",
                   "a header asks for another method", GAP_NONE },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Original-URL: /one\r\n\r\n", "400",
+                  "a header asks for another path", GAP_NONE },
+                { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX_Envoy_Original-Path: /one\r\n\r\n", "400",
+                  "a header asks for another path", GAP_NONE },
+                { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Forwarded-Uri: /one\r\n\r\n", "400",
+                  "a header asks for another path", GAP_NONE },
+                { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Replaced-Path: /one\r\n\r\n", "400",
                   "a header asks for another path", GAP_NONE },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Rewrite-Url: /pub/x\r\n\r\n", "400",
                   "a header asks for another path", GAP_NONE },
@@ -840,6 +864,7 @@ int main(void)
         static const struct test_case cases[] = {
                 CASE(test_flow__a_request_and_its_answer_in_any_pieces),
                 CASE(test_flow__one_link_serves_many_requests),
+                CASE(test_flow__a_link_is_one_credentials_or_nobodys),
                 CASE(test_flow__an_idle_link_that_closes_is_made_again),
                 CASE(test_flow__requests_that_no_door_covers),
                 CASE(test_flow__an_escaped_slash_goes_as_it_came),

@@ -2,6 +2,8 @@
 /* Secrets in a stream: every clothing, every cut; and what is none stays as it is. */
 #include "test_egress_common.h"
 
+#include <time.h>
+
 static const char secret[] = "ghp_S3cr+t/Value%25&\"9aZ=";
 
 static void to_hex(const char *s, bool up, struct buf *out)
@@ -121,6 +123,60 @@ static void test_scrub__every_form_at_every_cut(void)
                         CHECK(memmem(out.p + out.at, out.n, "******", 6) != NULL);
                         fifo_done(&out);
                 }
+        }
+        scrub_set_free(set);
+}
+
+static void test_scrub__two_bytes_a_character(void)
+{
+        struct span word = span_str(secret);
+        struct scrub_set *set = scrub_set_new(&word, 1);
+        uint8_t text[4 * sizeof secret + 8] = { 0 };
+        for (unsigned big = 0; big < 2; big++)
+                for (size_t first = 0; first < sizeof text; first++) {
+                        struct fifo out = { 0 };
+                        memset(text, 0, sizeof text);
+                        for (size_t i = 0; i < strlen(secret); i++)
+                                text[4 + 2 * i + big] = (uint8_t) secret[i];
+                        scrub_in_cuts(set, span_of(text, sizeof text), first, 3, &out);
+                        CHECK_INT(out.n, sizeof text);
+                        CHECK(memmem(out.p + out.at, out.n, text + 8 + big, 8) == NULL);
+                        CHECK(memmem(out.p + out.at, out.n, "******", 6) != NULL);
+                        fifo_done(&out);
+                }
+        scrub_set_free(set);
+}
+
+/* Whoever sends nothing but signs that could begin an escape must not keep us busy: before, 64 words took 4
+ * us for each such byte. */
+static void test_scrub__signs_that_begin_nothing_cost_little(void)
+{
+        enum { WORDS = 64, BYTES = 1 << 18 };
+        static const char *const signs[] = { "%", "\\", "&", "%6", "&#9", "%%41" };
+        static char text[WORDS][41];
+        static uint8_t body[BYTES];
+        struct span words[WORDS];
+        for (unsigned i = 0; i < WORDS; i++) {
+                for (unsigned k = 0; k < 40; k++)
+                        text[i][k] = (char) ('A' + (i * 7 + k * (i + 3)) % 26);
+                words[i] = span_of(text[i], 40);
+        }
+        struct scrub_set *set = scrub_set_new(words, WORDS);
+        for (size_t s = 0; s < COUNT(signs); s++) {
+                struct scrub look = { .set = set, .verbatim = true };
+                struct fifo out = { 0 };
+                for (size_t i = 0; i < BYTES; i++)
+                        body[i] = (uint8_t) signs[s][i % strlen(signs[s])];
+                clock_t began = clock();
+                scrub_pass(&look, span_of(body, BYTES), true, &out);
+                double took = (double) (clock() - began) / CLOCKS_PER_SEC;
+                if (took > 0.5)
+                        printf("# %s: %.2f s\n", signs[s], took);
+                CHECK(took <= 0.5);
+                CHECK_INT(out.n, BYTES);
+                CHECK_INT(look.found, 0);
+                fifo_done(&out);
+                scrub_done(&look);
         }
         scrub_set_free(set);
 }
@@ -285,6 +341,8 @@ int main(void)
 {
         static const struct test_case cases[] = {
                 CASE(test_scrub__every_form_at_every_cut),
+                CASE(test_scrub__two_bytes_a_character),
+                CASE(test_scrub__signs_that_begin_nothing_cost_little),
                 CASE(test_scrub__base64_broken_into_lines),
                 CASE(test_scrub__base64_with_escaped_line_ends),
                 CASE(test_scrub__events_do_not_wait_for_the_next),
