@@ -66,7 +66,24 @@ static bool has_children(const struct learn *l, const struct item *dir)
         return false;
 }
 
-static void narrow(struct learn *l, uint64_t mask, struct trial *t, struct learn_draft *draft)
+/* With a directory open nobody heard which of its files were read: so once more, without it. */
+static void look_closer(struct learn *l, struct trial *t, unsigned runs)
+{
+        struct learn_result seen = { 0 };
+        struct err none;
+        for (unsigned i = 0; i < runs && !l->c.blind; i++)
+                if (widen_run(l, t->r, i, &seen, &none) < 0)
+                        break;
+}
+
+static bool passes_narrowed(struct learn *l, uint64_t mask, struct trial *t, struct learn_draft *d)
+{
+        learn_draft(l, mask, d);
+        t->d = d;
+        return !d->failed && trial_passes(t);
+}
+
+static void narrow(struct learn *l, uint64_t mask, unsigned runs, struct trial *t, struct learn_draft *draft)
 {
         for (size_t i = 0; i < l->n && !t->exhausted; i++) {
                 struct item *it = &l->v[i];
@@ -75,9 +92,15 @@ static void narrow(struct learn *l, uint64_t mask, struct trial *t, struct learn
                     l->c.look(l->c.look_ctx, it->a.path) != LEARN_DIRECTORY || !has_children(l, it))
                         continue;
                 it->narrowed = true;
-                learn_draft(l, mask, &d);
-                t->d = &d;
-                if (!d.failed && trial_passes(t)) {
+                bool passed = passes_narrowed(l, mask, t, &d);
+                if (!passed && !t->exhausted) {
+                        learn_draft_done(&d);
+                        d = (struct learn_draft){ 0 };
+                        look_closer(l, t, runs);
+                        it = &l->v[i]; /* there may be more by now, elsewhere */
+                        passed = passes_narrowed(l, mask, t, &d);
+                }
+                if (passed) {
                         learn_draft_done(draft);
                         *draft = d;
                 } else {
@@ -107,7 +130,7 @@ int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *re
         ret->last = t.base;
         if (!ret->passed)
                 return t.result;
-        narrow(l, all, &t, &ret->draft);
+        narrow(l, all, runs, &t, &ret->draft);
         trial_close(&t, 1, ret);
         return t.result;
 }

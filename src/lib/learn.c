@@ -34,7 +34,9 @@ static enum learn_look look(void *ctx, const char *path)
 static bool real(void *ctx, const char *path, char ret[LEARN_PATH_MAX])
 {
         char part[LEARN_PATH_MAX], found[PATH_MAX];
-        (void) ctx;
+        const struct teacher *t = ctx;
+        if (t && teacher_other_name(t->at.home, path, ret, LEARN_PATH_MAX))
+                return true;
         if ((size_t) snprintf(part, sizeof part, "%s", path) >= sizeof part)
                 return false;
         while (!realpath(part, found)) {
@@ -436,6 +438,7 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                                    .edits = holds(t, "edit {work}\n"),
                                    .nets = t->net.holds && t->o->net != CORDON_LEARN_NET_DENY,
                                    .look = look,
+                                   .look_ctx = t,
                                    .real = real,
                                    .place = t->net.places ? teacher_net_place : NULL,
                                    .place_ctx = t };

@@ -45,6 +45,10 @@ struct teacher { /* what one run needs to know */
         struct lib_dummies dummies;
 };
 
+/* ---- learn_names.c ---- */
+/* Another name of that file, where keys and tokens lie; false: none that is known. */
+bool teacher_other_name(const char *home, const char *path, char *ret, size_t cap);
+
 /* ---- learn_net.c ---- */
 int teacher_net_begin(struct teacher *t, cordon_error *e);
 void teacher_net_done(struct teacher *t);

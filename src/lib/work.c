@@ -263,12 +263,16 @@ static void pass_effect(void *ctx, const struct work_effect *x)
                 f->each(f->ctx, &shown);
 }
 
-static void flush_effects(void *ctx)
+/* A ledger that another writer holds for long: what became of the intent is told by the next command. */
+static bool flush_effects(void *ctx)
 {
         struct effects *f = ctx;
         struct err none;
-        if (f->ledger)
-                (void) ledger_flush(f->ledger, FLUSH_MS, &none);
+        if (!f->ledger || ledger_flush(f->ledger, FLUSH_MS, &none) == 0)
+                return true;
+        ledger_close(f->ledger); /* not twice */
+        f->ledger = NULL;
+        return false;
 }
 
 static void tell(const struct work_outcome *from, cordon_work_outcome *to)

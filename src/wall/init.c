@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -182,7 +183,11 @@ static int build_landlock(struct wall_init *w, struct err *e)
 int wall_filter_compile(struct wall_init *w, struct err *e)
 {
         bool own = w->plan->wall == WALL_NAMESPACE;
+        if (getrandom(&w->own, sizeof w->own, 0) != sizeof w->own)
+                return wall_fail(e, STAGE_SECCOMP, "choosing a number for our own calls");
+        w->own |= 1;
         struct seccomp_ask ask = { .arch = seccomp_native(),
+                                   .own = w->own,
                                    .net = w->plan->net,
                                    .unix_sockets = w->plan->sockets,
                                    .tell = w->s->tell,

@@ -95,6 +95,7 @@ struct wall_init {
         struct wall_net *net; /* net.c: shared with the helper of a box that has `net` doors */
         struct sock_filter filter[FILTER_MAX];
         unsigned short filter_len;
+        uint64_t own; /* see struct seccomp_ask */
         struct wall_shared shared;
         struct err error; /* of the payload's side, until exec */
         bool payload_failed;

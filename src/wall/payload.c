@@ -104,8 +104,8 @@ static void exec_payload(struct wall_init *w, struct err *e)
         int sys = ENOENT;
         const char *path = w->plan->exec[0];
         for (const char **x = w->plan->exec; *x; x++) {
-                /* Not execve(), which may be watched: init waits for us and could not answer. */
-                (void) syscall(SYS_execveat, AT_FDCWD, *x, w->plan->argv, w->plan->envp, 0);
+                /* Not watched, by our own number: init waits for us and could not answer. */
+                (void) syscall(SYS_execveat, AT_FDCWD, *x, w->plan->argv, w->plan->envp, 0, w->own);
                 if (errno != ENOENT && errno != ENOTDIR) {
                         sys = errno;
                         path = *x;

@@ -32,8 +32,10 @@ struct seccomp_ask {
                               always answers with seccomp_errno(); off: that error at once */
         bool watch;       /* calls that change or run a path, and are let through, are shown to the supervisor
                              first, which lets them go on (seccomp_lets_through() says which it may) */
-        bool watch_reads; /* with `watch`: opening to read is shown too, but for O_ASYNC, which means nothing
-                             there and by which the probe from inside opens when nobody can answer */
+        bool watch_reads; /* with `watch`: opening to read is shown too */
+        uint64_t own;   /* with `watch`: a number that nobody in the box knows. An execveat or an open to read
+                           that has it as its sixth argument, which the kernel does not look at, is our own
+                           start's, made when nobody can answer yet: it is not shown. 0: all are */
         bool memfd_any; /* the pid namespace already makes memfds non-executable (vm.memfd_noexec=1): only an
                            explicit MFD_EXEC is refused. Off: memfd_create needs MFD_NOEXEC_SEAL */
 };
@@ -76,8 +78,7 @@ enum seccomp_rule {
         RULE_FCNTL,       /* not F_SETLEASE, F_NOTIFY, F_SETDELEG; else EINVAL */
         RULE_MADVISE,     /* not MADV_MERGEABLE, MADV_HWPOISON, MADV_SOFT_OFFLINE; else EINVAL */
         RULE_SECCOMP,     /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, told */
-        RULE_EXECVEAT,    /* allowed; shown with `watch`, but from AT_FDCWD: so the payload itself is started,
-                             when nobody can answer yet */
+        RULE_EXECVEAT,    /* allowed; shown with `watch`, but for the start of the payload itself (`own`) */
         SECCOMP_RULE__COUNT
 };
 

@@ -210,7 +210,6 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 #define MAKES_FILE (0x40u | 0x400000u)
 /* O_WRONLY, O_RDWR, O_TRUNC */
 #define CHANGES_FILE (1u | 2u | 0x200u)
-#define UNWATCHED    0x2000u /* O_ASYNC */
 #define NEW_LISTENER 8u
 #define WHITEOUT     4u
 #define MEMFD_HUGE   4u /* MFD_NOEXEC_SEAL does not hold for these */
@@ -268,9 +267,6 @@ static const struct values personality_allowed[] = { { 0, 0 }, { 0xffffffff, 0xf
 static const struct values fcntl_refused[] = { { 16, 16 }, { 1024, 1024 }, { 1026, 1026 } };
 /* MADV_MERGEABLE shows what strangers hold in memory; MADV_HWPOISON and MADV_SOFT_OFFLINE take pages away. */
 static const struct values madvise_refused[] = { { 12, 12 }, { 100, 101 } };
-
-/* AT_FDCWD: whoever has a path for that takes execve. */
-static const struct values execveat_unshown[] = { { (uint32_t) -100, (uint32_t) -100 } };
 
 static const struct values types_inet[] = { { 1, 2 } };             /* stream, datagram */
 static const struct values types_unix[] = { { 1, 2 }, { 5, 5 } };   /* and seqpacket */
@@ -346,11 +342,25 @@ static uint32_t rule_ioprio(struct program *p)
 
 static uint32_t rule_rename(struct program *p) { return if_bits(p, LOW(4), WHITEOUT, GO_EINVAL, GO_WATCH); }
 
+static uint32_t rule_creat(struct program *p) { return if_bits(p, LOW(1), SETID_BITS, GO_TELL, GO_WATCH); }
+
+/* To `go`, but for calls of our own start. */
+static uint32_t unless_own(struct program *p, uint32_t go)
+{
+        if (settle(p, go) != GO_NOTIFY || p->ask->own == 0)
+                return go;
+        uint32_t high =
+                load(p, HIGH(5), ALL_BITS, branch(p, BPF_JEQ, (uint32_t) (p->ask->own >> 32), GO_ALLOW, go));
+        return load(p, LOW(5), ALL_BITS, branch(p, BPF_JEQ, (uint32_t) p->ask->own, high, go));
+}
+
+static uint32_t rule_execveat(struct program *p) { return unless_own(p, GO_WATCH); }
+
 /* `flags` is the argument before the mode. */
 static uint32_t open_with(struct program *p, unsigned flags)
 {
         uint32_t makes = if_bits(p, LOW(flags + 1), SETID_BITS, GO_TELL, GO_WATCH);
-        uint32_t reads = if_bits(p, LOW(flags), UNWATCHED, GO_ALLOW, GO_WATCH_READ);
+        uint32_t reads = unless_own(p, GO_WATCH_READ);
         uint32_t takes = if_bits(p, LOW(flags), CHANGES_FILE, GO_WATCH, reads);
         return if_bits(p, LOW(flags), MAKES_FILE, makes, takes);
 }
@@ -392,7 +402,7 @@ static const struct form {
         [RULE_PRCTL] = LIST(0, prctl_allowed, GO_ALLOW, GO_EINVAL),
         [RULE_ARCH_PRCTL] = LIST(0, arch_prctl_allowed, GO_ALLOW, GO_EINVAL),
         [RULE_PERSONALITY] = LIST(0, personality_allowed, GO_ALLOW, GO_EPERM),
-        [RULE_MODE_ARG1] = BITS(1, SETID_BITS),
+        [RULE_MODE_ARG1] = FUNCTION(rule_creat),
         [RULE_CHMOD_ARG1] = FUNCTION(rule_chmod1),
         [RULE_CHMOD_ARG2] = FUNCTION(rule_chmod2),
         [RULE_OPEN] = FUNCTION(rule_open),
@@ -408,7 +418,7 @@ static const struct form {
         [RULE_FCNTL] = LIST(1, fcntl_refused, GO_EINVAL, GO_ALLOW),
         [RULE_MADVISE] = LIST(2, madvise_refused, GO_EINVAL, GO_ALLOW),
         [RULE_SECCOMP] = BITS(1, NEW_LISTENER),
-        [RULE_EXECVEAT] = LIST(0, execveat_unshown, GO_ALLOW, GO_WATCH),
+        [RULE_EXECVEAT] = FUNCTION(rule_execveat),
 #undef LIST
 #undef BITS
 #undef FUNCTION
@@ -484,6 +494,8 @@ bool seccomp_lets_through(const struct seccomp_data *d)
                 return !(d->args[4] & WHITEOUT);
         if (row->rule == RULE_EXECVEAT)
                 return true;
+        if (row->rule == RULE_MODE_ARG1)
+                return !(d->args[1] & SETID_BITS);
         unsigned flags = row->rule == RULE_OPEN ? 1 : row->rule == RULE_OPENAT ? 2 : 0;
         return flags && !(d->args[flags] & MAKES_FILE && d->args[flags + 1] & SETID_BITS);
 }

@@ -271,8 +271,10 @@ struct turns {
 
 static void turns_end(struct turns *t)
 {
-        while (t->n > 0)
-                fd_close(&t->lock[--t->n]);
+        while (t->n > 0) {
+                (void) flock(t->lock[--t->n], LOCK_UN); /* see layer_free() */
+                fd_close(&t->lock[t->n]);
+        }
 }
 #define AUTO_TURNS(name) __attribute__((cleanup(turns_end))) struct turns name = { 0 }
 
@@ -372,14 +374,13 @@ static int run_journal(struct journal *j, struct err *e)
         return -1;
 }
 
-static void tell_effects(const struct work_apply *a, const struct journal *j)
+static bool tell_effects(const struct work_apply *a, const struct journal *j)
 {
         for (size_t i = 0; a->effect && i < j->n; i++) {
                 const struct work_effect x = journal_effect(j, &j->ops[i]);
                 a->effect(a->effect_ctx, &x);
         }
-        if (a->after)
-                a->after(a->effect_ctx);
+        return !a->after || a->after(a->effect_ctx);
 }
 
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
@@ -407,8 +408,8 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
         }
         if (run_journal(j, e) < 0)
                 return -1;
-        tell_effects(a, j);
-        journal_told(j);
+        if (tell_effects(a, j))
+                journal_told(j);
         if (a->to)
                 return 0;
         if (base_drop(l, v, e) < 0)

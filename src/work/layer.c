@@ -45,6 +45,10 @@ void layer_free(struct layer *l)
 {
         if (!l)
                 return;
+        /* Not only closed: a child that was forked meanwhile, and has not come to its exec yet, has it too.
+         */
+        if (l->lock >= 0)
+                (void) flock(l->lock, LOCK_UN);
         fd_close(&l->lock);
         fd_close(&l->dir);
         fd_close(&l->store);

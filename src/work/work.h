@@ -109,8 +109,9 @@ struct work_apply {
          * Or NULL. */
         int (*before)(void *ctx, const struct work_effect *first, size_t count, struct err *e);
         void (*effect)(void *ctx, const struct work_effect *); /* after all is done; or NULL */
-        void (*after)(
-                void *ctx); /* after the last of them: what it returned from is not told again; or NULL */
+        /* After the last of them. True: it is known, and not told again; else whoever opens the layer next
+         * tells it (work_on_settled()). Or NULL. */
+        bool (*after)(void *ctx);
         void *effect_ctx;
 };
 

@@ -55,11 +55,31 @@ sample system-files "system /etc/" "for f in ('/etc/cron.d/x', '/etc/passwd', '/
 # Links that the project brings: a door follows them, so where they lead is what counts.
 ln -s "$H/.ssh/id_rsa" "$D/work/notes.txt" && ln -s "$H/.ssh" "$D/work/docs" && ln -s "$H" "$D/work/data" && ln -s in.txt "$D/work/same"
 sample links-to-keys "keys $D/work/notes.txt by python3" "attempt(lambda: sys.exit(open('notes.txt').read())); attempt(lambda: os.listdir('docs'))"
+# A second name of a key is a link that leads nowhere; ways to a key that do not look like one.
+ln "$H/.aws/credentials" "$D/work/hard.txt" && ln "$H/.netrc" "$D/work/net.txt"
+sample second-names-of-keys "tokens $D/work/hard.txt by python3" "attempt(lambda: open('hard.txt').read()); attempt(lambda: open('net.txt').read())"
+rm "$D/work/hard.txt" "$D/work/net.txt"
+sample ways-to-keys "keys $H/.ssh/id_rsa by python3" "for f in ('$H/work/../.ssh/id_rsa', '$H/./.ssh//id_rsa', '/proc/self/root$H/.ssh/id_rsa', '/proc/self/cwd/../home/.ssh/id_rsa', '$H/.SSH/id_rsa', '$D/work/' + 'x/../' * 200 + '../home/.ssh/id_rsa', '/etc/' + 'y' * 5000): attempt(lambda: open(f).read())"
+# What the network says ends in no line: labels with line ends, spaces, comments and quotes; targets and hosts of requests.
+sample names-from-the-network "network GET http://plain.example/a by python3" "import struct
+def ask(*labels):
+    server = [l.split()[1] for l in open('/etc/resolv.conf') if l.startswith('nameserver')]
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(0.3)
+    s.sendto(struct.pack('>HHHHHH', 1, 256, 1, 0, 0, 0) + b''.join(bytes([len(l)]) + l for l in labels) + bytes(1) + struct.pack('>HH', 1, 1), (server[0], 53)); s.recv(512)
+for l in (b'evil' + bytes([10]) + b'read /etc', b'a b # c', b'x' + bytes([34]) + b'y', b'*', b'example.com read'): attempt(lambda: ask(l, b'com'))
+def get(rest):
+    s = socket.create_connection((socket.gethostbyname('plain.example'), 80), 1); s.sendall(b'GET ' + rest + bytes([13, 10, 13, 10])); s.recv(300)
+end = bytes([13, 10]) + b'Host: plain.example'
+for r in (b'/a%0aread%20/etc HTTP/1.1' + end, b'/b' + bytes([10]) + b'read / HTTP/1.1' + end, b'/c#d*e HTTP/1.1' + end, b'/ HTTP/1.1' + end + b' read /etc', b'/ HTTP/1.1' + end + bytes([10]) + b'read /etc'): attempt(lambda: get(r))"
 sample links-to-the-home "link-out $D/work/data by python3" "attempt(lambda: os.listdir('data'))"
 sample writes-behind-links "link-out $D/work/data/x by python3" "attempt(lambda: open('data/x', 'w'))"
 "$c" learn -n 1 -- cat same >"$T/same.cordon" 2>/dev/null </dev/null
 has "a link that stays inside is learned" "$(cat "$T/same.cordon")" 'read {work}/same'
 rm "$D/work/notes.txt" "$D/work/docs" "$D/work/data" "$D/work/same"
+# A failure that lists the project's directory on the way does not open it: what lies in it suffices.
+printf 'nameservers = open("/etc/resolv.conf").read()\nprint(open("in.txt").read())\n' >job.py
+"$c" learn -n 1 --json -- python3 job.py 2>"$T/err" </dev/null | jq -r .policy >"$T/closer.cordon"
+is "a directory that only a failing run listed is not opened" "$(sed -n 's/ *#.*//; /^read /p' "$T/closer.cordon" | tr '\n' ' ')" "read /etc/resolv.conf read {work}/in.txt read {work}/job.py "
 # Bytes of the program's own that end up in the draft: names of files, its own name, its arguments.
 NL='
 '

@@ -13,6 +13,8 @@ enum { ASKS = 256 }; /* every combination of the eight flags */
 
 __attribute__((unused)) static const uint32_t audit[SECCOMP_ARCH__COUNT] = { AUDIT_ARCH_X86_64,
                                                                              AUDIT_ARCH_AARCH64 };
+/* The number of our own start's calls; the payload's never have it. */
+#define OUR_OWN UINT64_C(0x8123456789abcdef)
 /* A high word that the kernel ignores. */
 __attribute__((unused)) static const uint64_t garbage = 0xdeadbeef00000000;
 
@@ -26,7 +28,8 @@ static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
                                      .memfd_any = bits & 16,
                                      .own_view = bits & 32,
                                      .watch = bits & 64,
-                                     .watch_reads = bits & 128 };
+                                     .watch_reads = bits & 128,
+                                     .own = OUR_OWN };
 }
 
 static inline uint32_t fails(int err) { return SECCOMP_RET_ERRNO | (uint32_t) err; }
