@@ -27,6 +27,7 @@ is "docker's -it" "$(status "$c" run -it -- true)" 125
 has "is answered with -t" "$(hint)" "\`-t\`"
 is "bwrap's --ro-bind" "$(status "$c" run --ro-bind / / -- true)" 125
 has "is answered with --read" "$(hint)" "--read PATH"
+is "what is only like one is not taken for it" "$(status "$c" run --volumes-of x -- true):$(hint)" '125:`cordon help run` lists them'
 is "a verb without doors has no such hints" "$(status "$c" ps -v):$(hint)" '125:`cordon help ps` lists them'
 is "a slip of the finger still finds the nearest" "$(status "$c" run --raed . -- true):$(hint)" "125:did you mean --read?"
 
