@@ -349,13 +349,15 @@ static const struct {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
+/* What is too large is the largest there is: a record may be anybody's. */
 static int64_t number_of(struct span s)
 {
         int64_t v = 0;
-        size_t i = s.n > 0 && s.p[0] == '-';
-        for (; i < s.n && i < 19; i++)
-                v = v * 10 + (s.p[i] - '0');
-        return s.n > 0 && s.p[0] == '-' ? -v : v;
+        bool below = s.n > 0 && s.p[0] == '-';
+        for (size_t i = below; i < s.n; i++)
+                if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, s.p[i] - '0', &v))
+                        return below ? INT64_MIN : INT64_MAX;
+        return below ? -v : v;
 }
 
 static void set_field(struct ledger_view *v, size_t i, struct span value)

@@ -27,7 +27,11 @@ static bool is_running(const struct ledger *l)
         return fd < 0 || fcntl(fd, F_OFD_GETLK, &f) < 0 || f.l_type != F_UNLCK;
 }
 
-static _Noreturn void become_sealer(const char *path, char *const argv[])
+/* The first child lets go of all that is the caller's, before the caller goes on: a lock that a descriptor
+ * holds would else be held, for as long as the second one takes to be started, by a process that nobody
+ * knows.
+ */
+static _Noreturn void start_sealer(const char *path, char *const argv[])
 {
         static char *const empty[] = { NULL };
         sigset_t none;
@@ -40,7 +44,8 @@ static _Noreturn void become_sealer(const char *path, char *const argv[])
         (void) syscall(SYS_close_range, 3u, ~0u, 0u);
         if (null < 0 || chdir("/") < 0)
                 _exit(1);
-        (void) execve(path, argv, empty);
+        if (quiet_fork() == 0) /* so that the caller has no child that it does not know */
+                (void) execve(path, argv, empty);
         _exit(1);
 }
 
@@ -64,11 +69,8 @@ void ledger_wake_sealer(struct ledger *l)
         /* Not vfork(): nested, and under sanitizers, it can come back in the caller as if that were the
          * child. */
         pid_t pid = quiet_fork();
-        if (pid == 0) { /* twice, so that the caller has no child that it does not know */
-                if (quiet_fork() == 0)
-                        become_sealer(path, argv);
-                _exit(0);
-        }
+        if (pid == 0)
+                start_sealer(path, argv);
         while (pid > 0 && waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
                 ;
 }

@@ -35,6 +35,9 @@ for who in root as_user; do
         box --in doc -- true
         is "$who: a handle with nothing behind it gives 125" $code 125
         has "$who: and says what to type" "$(cat err)" '--handle doc=FILE'
+        box --in doc --handle "doc=$D" -- sh -c 'echo RAN'
+        is "$who: a directory is no handle" "$code:$(cat out)" "125:"
+        has "$who: and it says why" "$(cat err)" "is a directory: a box could climb out of it"
         box --handle "doc=$D/in" -- true
         is "$who: a handle that no line names is refused" $code 125
         box --in doc --handle "doc=$D/none" -- sh -c 'echo RAN'

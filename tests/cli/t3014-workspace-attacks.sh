@@ -121,6 +121,15 @@ touch '"$D"'/canary/pwned"; mkdir -p .git/hooks .githooks; for k in pre-commit p
                 never "$who: F2 $try" "$($who "$CORDON" run -q --no-stdin -p p.policy --cwd "$D/p" -- sh -c "echo BEGAN; { $try; } && echo HAPPENED" 2>&1)" HAPPENED
         done
         is "$who: F2 the host's file is as it was" "$(cat "$D/p/.git/config")" keep
+        # Should the wall have failed, and the layer hold a change of it: it is no change that is shown, or applied.
+        $who "$CORDON" run -q --no-stdin -p p.policy --cwd "$D/p" --status-fd 3 -- sh -c 'echo more >a2; echo y >.git/other' 3>status 2>err
+        run=$(jq -r '.work.layer // ""' status)
+        upper=$(find "$T" -path "*/work/$run/door-0/upper" | head -n 1)
+        ok "$who: F2 the layer is found" test -f "$upper/.git/other"
+        echo planted >"$upper/.git/config" && chown --reference="$upper/.git/other" "$upper/.git/config"
+        is "$who: F2 what is planted behind a rule is not shown" "$(cordon diff "$run" | sed -n 's/^\([^ ]*\): .*/\1/p' | sort | tr '\n' ' ')" ".git/other a2 "
+        cordon apply --include-flagged "$run" >/dev/null
+        is "$who: F2 nor applied" "$(cat "$D/p/.git/config" "$D/p/a2" "$D/p/.git/other" | tr '\n' ' ')" "keep more y "
         for way in 'rm -r "$D/p/src"' 'rm -r "$D/p/src"; ln -s src "$D/p/src"' 'rm -r "$D/p/src"; ln -s nowhere "$D/p/src"' 'rm -r "$D/p/src"; : >"$D/p/src"' 'rm -r "$D/p/src"; mkfifo "$D/p/src"'; do
                 fresh
                 edit 'echo x >>src/b'

@@ -31,6 +31,9 @@ for who in root as_user; do
         ok "$who: at most the limit arrived" test "$(sink | cut -d' ' -f1)" -le 1048576
         is "$who: the refusal is told" "$(row web.test:7003 deny why)" "the limit \`egress\` is used up"
 
+        box $who --net web.test:7003 --limit 'egress 1M' --limit 'time 4s' --run "$T/client" -- sh -c "$T/client web.test 7003 flood; sleep 60"
+        is "$who: of two limits the ledger has the one that ended it, and the one that was only reached" "$($who "$CORDON" log --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target + ": " + .result' | sort | tr '\n' ' ')" "egress: reached time: ended the run "
+
         box $who --net 'web.test:7004 cap 3M' --run "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: a door's cap counts what comes in, to the byte" "$(row web.test:7004 allow received)" 3145728
         ok "$who: and no more reaches the program" test "$(cat "$T/out")" -le 3145728

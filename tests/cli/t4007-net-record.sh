@@ -30,6 +30,17 @@ GET http://web.test/git/none 404"
         has "$who: and said" "$(cat "$T/err")" "1 left out"
 
         # Refused before anything starts.
+        # A broker that dies has not seen all: no file, and the run says why.
+        : >"$T/out" && : >"$T/status" && chmod 666 "$T/status"
+        $who timeout 100 "$CORDON" run --status-fd 5 --net 'http://web.test/**' --record "$d/died" -- sh -c 'while curl -sS -m 20 http://web.test/v1/x; do echo asked; sleep 0.1; done' \
+                5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&- &
+        run=$!
+        for _ in $(seq 1 200); do ! grep -q asked "$T/out" || break; sleep 0.1; done
+        kill -9 $(ps -eo pid=,ppid=,comm= | awk -v top=$run '{ up[$1] = $2; name[$1] = $3 }
+                END { for (p in name) { q = p; while (name[p] == "cordon-egress" && q in up && q != top) q = up[q]; if (q == top && p != top) print p } }')
+        wait $run
+        has "$who: what a broker recorded that died is not kept" "$(cat "$T/err")" "is not kept in"
+        hasnt "$who: there is no such file" " $(ls -a "$d") " died
         box $who --net 'http://web.test/**' --record "$d/file" -- true
         is "$who: a recording is never written over" "$status $(grep -c 'there already' "$T/err")" "125 1"
         box $who --net 'http://web.test/**' --record "$d/none/file" -- true

@@ -52,11 +52,11 @@ if [ "$(id -u)" -eq 0 ] && [ -w /dev/fuse ]; then
 fi
 if [ -e "$T/mounted" ]; then
         ok "the mount does not answer" sh -c "! timeout -s KILL 1 stat '$T/dead/key'"
-        ln -s "$T/dead/key" "$T/way"
+        ln -s "$T/dead/key" "$T/way" && ln -s dead "$T/via"
         for who in root as_user; do
                 [ "$who" = as_user ] || who=
                 name=${who:-root}
-                for path in "$T/dead/key" "$T/dead" "$T/way"; do
+                for path in "$T/dead/key" "$T/dead" "$T/way" "$T/via/key"; do
                         # shellcheck disable=SC2086
                         $who timeout -s KILL 20 "$CORDON" run --observe all -- cat "$path" >/dev/null 2>"$T/err" </dev/null
                         is "$name: a box that names ${path#"$T"} there ends" $? 1

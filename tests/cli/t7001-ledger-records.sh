@@ -47,6 +47,19 @@ for who in $whos; do
         has "$who: the limit that ended a run" "$(log --box slow --kind limit)" 'time: ended the run'
         $who "$CORDON" run -q --name absent -- /nonexistent </dev/null 2>/dev/null
         has "$who: a program that could not start" "$(log --box absent --kind end)" 'not started'
+        $who "$CORDON" run -q --name cut --output 1K -- sh -c 'yes | head -c 100000' </dev/null >/dev/null 2>&1
+        is "$who: output that was cut says so" "$(log --json --box cut --kind output | jq -r 'select(.door == "stdout") | .result + " " + (.bytes | tostring)')" "cut at its limit 1024"
+
+        # ---- what a command is known by ----
+        digest_of() { log --json --box "$1" --kind start | jq -r .digest; }
+        $who "$CORDON" run -q --name words -- echo ab c </dev/null >/dev/null
+        $who "$CORDON" run -q --name others -- echo a bc </dev/null >/dev/null
+        is "$who: a command is known by its words, each with its end" "$(digest_of words)" "sha256:$(printf 'echo\0ab\0c\0' | sha256sum | cut -d ' ' -f 1)"
+        hasnt "$who: so others are another" "$(digest_of others)" "$(digest_of words)"
+
+        # ---- what did not come out ----
+        $who "$CORDON" run -q --name half --out res --handle res=/dev/null -- sh -c 'echo half >"$CORDON_OUT_RES"; exit 3' </dev/null
+        is "$who: what a run that failed left in a handle did not come out" "$(log --json --box half --kind end | jq -r .result) $(log --json --box half | grep -c '"door":"out res"')" "exited 3 0"
 
         # ---- a run as a picture ----
         picture=$(log show refused)

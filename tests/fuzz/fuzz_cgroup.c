@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_cgroup.c - mountinfo and /proc/PID/cgroup as an enemy would write them. The input is both texts with a
- * line
- * "--" between. With -DFUZZ_REPLAY it is a program that runs over the files it is given. */
+/* fuzz_cgroup.c - mountinfo and /proc/PID/cgroup as an enemy would write them, and which mounts may not
+ * answer. The input is both texts with a line "--" between. With -DFUZZ_REPLAY it is a program that runs over
+ * the files it is given. */
 #include "host/host.h"
 
 #include <stdint.h>
@@ -21,6 +21,19 @@ static void check_one(const struct host_hierarchy *y)
                 abort();
 }
 
+/* A mount at / covers everything, and what covers a directory covers what is in it. */
+static void check_slow(struct span table)
+{
+        struct host_slow *s = host_slow_parse(table);
+        if (s && host_slow_covers(s, "/") && !host_slow_covers(s, "/etc/x"))
+                abort();
+        if (s && host_slow_covers(s, "/a") && !host_slow_covers(s, "/a/b"))
+                abort();
+        if (s && !host_slow_any(s) && host_slow_covers(s, "/"))
+                abort();
+        host_slow_free(s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct host_cgroups h;
@@ -34,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const char *second = cut ? cut + 4 : "";
         if (cut)
                 cut[1] = '\0';
+        check_slow(span_of(text, strlen(text)));
         if (host_cgroups_parse(text, second, &h) == 0) {
                 check_one(&h.v2);
                 for (unsigned c = 0; c < CONTROLLER__COUNT; c++)

@@ -75,6 +75,26 @@ static void test_record__fields_of_later_versions_are_left_alone(void)
         CHECK_INT(v.bytes, -1);
 }
 
+/* A ledger may lie on a disk that others wrote. */
+static void test_record__a_number_that_is_too_large_is_the_largest(void)
+{
+        static const struct {
+                const char *written;
+                int64_t read;
+        } rows[] = { { "9223372036854775807", INT64_MAX },          { "9223372036854775808", INT64_MAX },
+                     { "9999999999999999999", INT64_MAX },          { "99999999999999999999999", INT64_MAX },
+                     { "-9999999999999999999", INT64_MIN },         { "-1", -1 },
+                     { "1234567890123456789", 1234567890123456789 } };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                char text[128];
+                struct ledger_view v;
+                (void) snprintf(text, sizeof text, "{\"id\":\"a\",\"kind\":\"end\",\"time\":%s,\"v\":1}",
+                                rows[i].written);
+                CHECK_INT(ledger_view_parse(span_str(text), &v), 0);
+                CHECK_INT(v.time_us, rows[i].read);
+        }
+}
+
 static void test_record__what_is_not_canonical_is_refused(void)
 {
         static const char *const bad[] = {
@@ -201,6 +221,7 @@ static void test_record__sums_are_crc32c(void)
 static const struct test_case cases[] = {
         CASE(test_record__is_canonical_and_complete),
         CASE(test_record__fields_of_later_versions_are_left_alone),
+        CASE(test_record__a_number_that_is_too_large_is_the_largest),
         CASE(test_record__what_is_not_canonical_is_refused),
         CASE(test_record__only_what_reaches_nobody_and_changes_nothing_may_leave_first),
         CASE(test_record__a_long_text_is_cut_and_named_by_its_digest),

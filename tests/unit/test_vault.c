@@ -102,6 +102,32 @@ static int give(const char *name, bool live, const char *passphrase, struct vaul
         return give_for(DOOR, name, live, passphrase, told, ret, e);
 }
 
+/* One line of visible ASCII: what a header, a URL or a file of the box can hold as it is. */
+static void test_vault__what_is_no_secret_is_not_taken(void)
+{
+        static const char *const bad[] = { "two words of it",
+                                           "a\ttab-in-the-middle",
+                                           "first-line\nsecond-line",
+                                           "a\x01control-character",
+                                           "the-last-is-a-delete\x7f",
+                                           "an-umlaut-\xc3\xa4-in-it",
+                                           "carriage\rreturn",
+                                           " leading-space",
+                                           "\n\n",
+                                           "" };
+        struct err e;
+        begin();
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+                struct vault_request q = request(VAULT_ADD, "bad");
+                CHECK_INT(add(&q, bad[i], NULL, &e), -1);
+                if (!strstr(e.what, "visible ASCII"))
+                        CHECK_STR(e.what, bad[i]);
+        }
+        struct vault_request q = request(VAULT_ADD, "bad"); /* and none of it was stored */
+        CHECK_INT(add(&q, "a-secret-that-is-one\r\n", NULL, &e), 0);
+        end();
+}
+
 static void test_vault__a_secret_in_and_to_the_broker(void)
 {
         static const char secret[] = "ghp_abcdefghijKLMNOP0123456789";
@@ -673,6 +699,7 @@ int main(void)
                 CASE(test_life__a_class_has_a_longest_lifetime),
                 CASE(test_life__growth_over_three_rotations_is_a_debt),
                 CASE(test_meta__scope_and_past_are_kept),
+                CASE(test_vault__what_is_no_secret_is_not_taken),
                 CASE(test_vault__a_secret_in_and_to_the_broker),
                 CASE(test_vault__live_ones_stay_out_of_other_stages_and_old_ones_out_of_all),
                 CASE(test_vault__what_was_changed_does_not_open),

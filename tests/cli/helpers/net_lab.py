@@ -36,7 +36,8 @@ def serve(address, port, each, ctx=None):
     s.listen(512)
     def one(c):
         try:
-            each(ctx.wrap_socket(c, server_side=True) if ctx else c)
+            # An end without TLS's own is none, as a reset is none: OpenSSL loses a reset that comes while it writes its tickets.
+            each(ctx.wrap_socket(c, server_side=True, suppress_ragged_eofs=False) if ctx else c)
         except OSError:
             pass
         finally:
