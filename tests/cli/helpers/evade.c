@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* evade.c - ways around limits that a plain hog does not try. `evade WAY [NUMBER]`; static, so that a box
+ * needs no libraries. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long ms_of(clockid_t clock)
+{
+        struct timespec t;
+        (void) clock_gettime(clock, &t);
+        return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* A child takes the memory and is killed for it; its parent goes on as if nothing had been. */
+static int child_memory(long mib)
+{
+        if (fork() == 0)
+                for (long i = 0; i < mib; i++) {
+                        char *p = malloc(1 << 20);
+                        if (!p)
+                                _exit(3);
+                        memset(p, 1, 1 << 20);
+                }
+        (void) wait(NULL);
+        (void) sleep(6);
+        (void) puts("went on");
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        const char *way = argc > 1 ? argv[1] : "";
+        long number = argc > 2 ? atol(argv[2]) : 0;
+        if (strcmp(way, "child-memory") == 0)
+                return child_memory(number);
+        return 2;
+}
