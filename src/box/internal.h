@@ -54,6 +54,7 @@ struct box {
         int memfd[HANDLES_MAX];
         uint64_t began_ns, deadline_ns, next_look_ns;
         uint64_t oom_ns; /* when v1 last said that memory is out; 0: settled */
+        unsigned cpus;   /* host_cpus(); 0: not asked yet */
         bool up, init_gone, killed;
         bool one_program; /* the payload's was the only one: what crossed, it sent */
         uint64_t killed_ns;

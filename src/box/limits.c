@@ -98,10 +98,11 @@ void keeper_limit_fired(struct box *b, enum limit_key k)
 }
 
 /* When all of the cpu limit can be used up: all cores busy from now on. */
-static uint64_t soonest_over(uint64_t cap, uint64_t used)
+static uint64_t soonest_over(struct box *b, uint64_t cap, uint64_t used)
 {
-        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        uint64_t soonest = (cap - used) / (uint64_t) (cpus > 0 ? cpus : 1);
+        if (b->cpus == 0)
+                b->cpus = host_cpus();
+        uint64_t soonest = (cap - used) / b->cpus;
         return soonest > LOOK_NS ? soonest : LOOK_NS;
 }
 
@@ -129,7 +130,7 @@ static void look_at_group(struct box *b, uint64_t now)
         if (u.cpu_ns >= cap)
                 keeper_limit_fired(b, LIMIT_CPU);
         else if (!b->oom_ns)
-                b->next_look_ns = now + soonest_over(cap, u.cpu_ns);
+                b->next_look_ns = now + soonest_over(b, cap, u.cpu_ns);
 }
 
 void keeper_oom_noted(struct box *b)

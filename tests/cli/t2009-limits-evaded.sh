@@ -26,4 +26,17 @@ if grouped; then
 else
         skip "memory: a child that is killed for it ends the box" "no control group keeps memory here"
 fi
+
+# --- cpu: the keeper is tied to one processor and looks again when one can have used it up; the box takes all ---
+cpus=$(getconf _NPROCESSORS_ONLN)
+if [ "$cpus" -gt 1 ] && command -v taskset >/dev/null; then
+        for who in root as_user; do
+                run_tied() { $who taskset -c 0 "$CORDON" run -q --status-fd 3 "$@" 3>status >out 2>err </dev/null; }
+                run_tied --cpu 2s --time 60s -- "$T/evade" all-cpus "$cpus"
+                is "$who: cpu: is the limit, on more processors than the keeper's" "$(get .limit)" cpu
+                ok "$who: cpu: the keeper looks in time ($(get .cpu_ms) ms of 2000)" test "$(get '.cpu_ms < 2000 + 100 * '"$cpus")" = true
+        done
+else
+        skip "cpu: on more processors than the keeper's" "there is one processor, or no taskset"
+fi
 done_testing

@@ -35,11 +35,28 @@ static int child_memory(long mib)
         return 0;
 }
 
+/* Tied to one processor by who started it: it takes them all again, with so many processes. */
+static int all_cpus(long processes)
+{
+        cpu_set_t all;
+        memset(&all, 0xff, sizeof all);
+        if (sched_setaffinity(0, sizeof all, &all) < 0)
+                return 3;
+        for (long i = 1; i < processes; i++)
+                if (fork() == 0)
+                        break;
+        while (ms_of(CLOCK_PROCESS_CPUTIME_ID) < 10000)
+                ;
+        return 0;
+}
+
 int main(int argc, char **argv)
 {
         const char *way = argc > 1 ? argv[1] : "";
         long number = argc > 2 ? atol(argv[2]) : 0;
         if (strcmp(way, "child-memory") == 0)
                 return child_memory(number);
+        if (strcmp(way, "all-cpus") == 0)
+                return all_cpus(number);
         return 2;
 }
