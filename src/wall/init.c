@@ -143,6 +143,19 @@ static int become_root_of_namespace(struct wall_init *w, struct err *e)
         return 0;
 }
 
+/* Watches of files count for the account that made the box too, root's as well, whatever id the box has: one
+ * box could take all of them, from programs outside and from other boxes. It gets a share. */
+static void share_watches(const struct wall_init *w)
+{
+        char share[24];
+        uint64_t all = 0;
+        (void) fd_put(w->host_proc, "sys/user/max_inotify_instances", "32"); /* of the kernel's 128 */
+        if (fd_get_u64(w->host_proc, "sys/fs/inotify/max_user_watches", &all) < 0)
+                return;
+        (void) snprintf(share, sizeof share, "%llu", (unsigned long long) all / 4);
+        (void) fd_put(w->host_proc, "sys/user/max_inotify_watches", share);
+}
+
 /* Second layers by sysctl of our own namespaces, through the host's /proc before it is gone. Where the kernel
  * or a container refuses them, seccomp stands alone, and the layer is not reported as up. Called while a root
  * caller's init still has root's id: the file that closes executable memfds belongs to it. */
@@ -150,6 +163,7 @@ int wall_knobs_close(struct wall_init *w, struct err *e)
 {
         (void) e;
         (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1");
+        share_watches(w);
         w->memfd_sealed = fd_put(w->host_proc, "sys/vm/memfd_noexec", "1") == 0;
         if (w->memfd_sealed)
                 w->layers |= 1u << LAYER_MEMFD;

@@ -39,4 +39,24 @@ if [ "$cpus" -gt 1 ] && command -v taskset >/dev/null; then
 else
         skip "cpu: on more processors than the keeper's" "there is one processor, or no taskset"
 fi
+
+# --- what the kernel counts for an account: a box has a share of it, and the account goes on ---
+# beside WALL: how many instances of inotify a box takes, and one more outside while it has them
+beside() {
+        $who "$CORDON" run -q --wall "$1" --read "$T/evade" --time 5s -- "$T/evade" inotify 20 >taken 2>err </dev/null &
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+                [ ! -s taken ] || break
+                sleep 0.2
+        done
+        outside=$($who "$T/evade" inotify 0)
+        wait
+        [ -s taken ] || echo "-1: $(cat err)" >taken
+}
+for who in root as_user; do
+        beside namespace
+        ok "$who: a box gets a share of inotify ($(cat taken))" test "$(cat taken)" -ge 1 -a "$(cat taken)" -le 32
+        ok "$who: and leaves the rest to the account ($outside)" test "$outside" -ge 1
+        beside process
+        is "$who: process wall: it gets none" "$(cat taken)" 0
+done
 done_testing

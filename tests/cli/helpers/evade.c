@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,6 +51,18 @@ static int all_cpus(long processes)
         return 0;
 }
 
+/* Every instance that there is to be had; they stay open until somebody ends it. */
+static int inotify_all(long seconds)
+{
+        long n = 0;
+        while (inotify_init1(IN_CLOEXEC) >= 0)
+                n++;
+        (void) printf("%ld\n", n);
+        (void) fflush(stdout);
+        (void) sleep((unsigned) seconds);
+        return 0;
+}
+
 int main(int argc, char **argv)
 {
         const char *way = argc > 1 ? argv[1] : "";
@@ -58,5 +71,7 @@ int main(int argc, char **argv)
                 return child_memory(number);
         if (strcmp(way, "all-cpus") == 0)
                 return all_cpus(number);
+        if (strcmp(way, "inotify") == 0)
+                return inotify_all(number);
         return 2;
 }
