@@ -40,6 +40,16 @@ else
         skip "cpu: on more processors than the keeper's" "there is one processor, or no taskset"
 fi
 
+# --- cpu: the time of children whose ends are ignored goes to nobody; without control groups it is seen to vanish ---
+for who in root as_user; do
+        for ms in 40 300; do
+                run --cpu 1s --time 60s -- "$T/evade" lost-children "$ms"
+                is "$who: cpu: children of $ms ms that nobody waits for count" "$(get .limit)$(cat out)" cpu
+        done
+        run --cpu 20s --time 60s -- sh -c 'i=0; while [ $i -lt 300 ]; do ( : ); i=$((i + 1)); done; times >/dev/null'
+        ok "$who: cpu: children that are waited for count once ($(get .cpu_ms) ms)" test "$(get '.exit == 0 and .cpu_ms < 5000')" = true
+done
+
 # --- what the kernel counts for an account: a box has a share of it, and the account goes on ---
 # beside WALL: how many instances of inotify a box takes, and one more outside while it has them
 beside() {

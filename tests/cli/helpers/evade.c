@@ -63,6 +63,24 @@ static int inotify_all(long seconds)
         return 0;
 }
 
+/* One child after the other works so many milliseconds; their ends are ignored, so that nobody gets their
+ * time. */
+static int lost_children(long ms)
+{
+        (void) signal(SIGCHLD, SIG_IGN);
+        for (long end = ms_of(CLOCK_MONOTONIC) + 15000; ms_of(CLOCK_MONOTONIC) < end;) {
+                pid_t child = fork();
+                if (child == 0) {
+                        while (ms_of(CLOCK_PROCESS_CPUTIME_ID) < ms)
+                                ;
+                        _exit(0);
+                }
+                (void) waitpid(child, NULL, 0);
+        }
+        (void) puts("went on");
+        return 0;
+}
+
 int main(int argc, char **argv)
 {
         const char *way = argc > 1 ? argv[1] : "";
@@ -73,5 +91,7 @@ int main(int argc, char **argv)
                 return all_cpus(number);
         if (strcmp(way, "inotify") == 0)
                 return inotify_all(number);
+        if (strcmp(way, "lost-children") == 0)
+                return lost_children(number);
         return 2;
 }
