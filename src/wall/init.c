@@ -79,10 +79,12 @@ static int place_descriptors(struct wall_init *w, struct err *e)
 static int gather_descriptors(struct wall_init *w, struct err *e)
 {
         const struct wall_stdio *io = w->s->io;
-        int keep[7 + HANDLES_MAX];
+        int keep[8 + HANDLES_MAX];
         unsigned n = 0;
         keep[n++] = w->control = lift(w->control);
         keep[n++] = w->host_proc = lift(w->host_proc);
+        if (w->keeper >= 0)
+                keep[n++] = w->keeper = lift(w->keeper);
         w->trust = -1;
         if (w->s->trust_fd >= 0)
                 keep[n++] = w->trust = lift(w->s->trust_fd);
@@ -107,7 +109,7 @@ static int await_maps(struct wall_init *w, struct err *e)
 {
         (void) e;
         struct wall_order o;
-        if (wire_recv(w->control, &o, sizeof o, NULL) != 1 || o.command != COMMAND_MAPPED)
+        if (wall_hear(w, &o, NULL) != 1 || o.command != COMMAND_MAPPED)
                 _exit(1); /* the keeper is gone: there is nobody to tell */
         return 0;
 }
@@ -118,7 +120,7 @@ static int await_release(struct wall_init *w, struct err *e)
         for (;;) {
                 struct wall_order o;
                 AUTO_FD(tasks, -1);
-                if (wire_recv(w->control, &o, sizeof o, &tasks) != 1)
+                if (wall_hear(w, &o, &tasks) != 1)
                         _exit(1);
                 if (o.command == COMMAND_RELEASE) {
                         w->held = (unsigned) o.arg;

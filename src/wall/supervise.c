@@ -107,7 +107,7 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
                 return;
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         if (t->w->s->watch_all) /* who asked for all of it waits for it */
-                (void) wire_send(t->w->control, &m, sizeof m, -1);
+                (void) wall_say(t->w, &m);
         else
                 (void) wire_offer(t->w->control, &m, sizeof m);
 }
@@ -118,7 +118,7 @@ static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
                 return;
         struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
-        (void) wire_send(t->w->control, &m, sizeof m, -1);
+        (void) wall_say(t->w, &m);
 }
 
 /* SAFETY: a call goes on only if the filter itself, without being watched, would have let it through; that is
@@ -289,11 +289,12 @@ static bool step(struct watch *t, bool *ret_over)
         struct wall_init *w = t->w;
         struct pollfd p[] = { { .fd = w->control, .events = POLLIN },
                               { .fd = t->signals, .events = POLLIN },
-                              { .fd = w->listener, .events = POLLIN } };
-        int n = poll(p, 3, w->held & WALL_SAMPLES ? sample_ms(t) : -1);
+                              { .fd = w->listener, .events = POLLIN },
+                              { .fd = w->keeper, .events = POLLIN } };
+        int n = poll(p, 4, w->held & WALL_SAMPLES ? sample_ms(t) : -1);
         if (n < 0 && errno != EINTR)
                 return false;
-        if (p[0].revents && !obey(t))
+        if (p[3].revents || (p[0].revents && !obey(t)))
                 return false;
         if (p[2].revents & POLLIN)
                 answer_notification(t);
@@ -340,5 +341,5 @@ int wall_supervise(struct wall_init *w)
         fill_end(&t);
         t.end.one_program = w->s->watch && !t.starts;
         struct wall_message m = { .word = WALL_SAYS_END, .end = t.end };
-        return wire_send(w->control, &m, sizeof m, -1);
+        return wall_say(w, &m);
 }
