@@ -209,6 +209,9 @@ static void hear(struct box *b)
         case WALL_SAYS_LISTENER:
                 broker_give(b, &m, fd);
                 break;
+        case WALL_SAYS_LOST:
+                b->r.denials_lost++;
+                break;
         case WALL_SAYS_NOTHING:
                 break;
         }

@@ -60,6 +60,11 @@ struct wall_shared {
         uint64_t seen[SHARED_SEEN_MAX]; /* inode numbers counted in this look */
 };
 
+/* Whether something goes untold, and whether the keeper knows that. */
+struct wall_untold {
+        bool some, said;
+};
+
 /* State of init; lives in its own copy of the keeper's memory. */
 struct wall_init {
         const struct wall_start *s;
@@ -111,6 +116,10 @@ int wall_fail_namespace(struct err *e, enum wall_step step, const char *what);
  * waits until it is said; -1: it is gone. */
 int wall_hear(const struct wall_init *w, struct wall_order *ret, int *ret_fd);
 int wall_say(const struct wall_init *w, const struct wall_message *m);
+/* Says it if the keeper takes it soon; false: it did not. */
+bool wall_offer(int control, const struct wall_message *m);
+/* The same of what was refused; once something was not told, that is told. */
+void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
 /* front.c: the root as a watched one, detached; starts the observer. -1 with `watched` false and no error:

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <poll.h>
 
+enum { OFFER_MS = 100 }; /* nothing may wait for the keeper for long: it may wait for init */
+
 /* Waits for the line; false: the keeper is gone. */
 static bool await_line(const struct wall_init *w, short events)
 {
@@ -32,4 +34,20 @@ int wall_say(const struct wall_init *w, const struct wall_message *m)
                 if (errno != EINTR && (errno != EAGAIN || !await_line(w, POLLOUT)))
                         return -1;
         return 0;
+}
+
+bool wall_offer(int control, const struct wall_message *m)
+{
+        struct pollfd p = { .fd = control, .events = POLLOUT };
+        return wire_offer(control, m, sizeof *m) == 0 ||
+               (errno == EAGAIN && poll(&p, 1, OFFER_MS) > 0 && wire_offer(control, m, sizeof *m) == 0);
+}
+
+void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u)
+{
+        static const struct wall_message lost = { .word = WALL_SAYS_LOST };
+        if (m && !wall_offer(control, m))
+                u->some = true;
+        if (u->some && !u->said)
+                u->said = wall_offer(control, &lost);
 }

@@ -33,7 +33,9 @@ struct watch {
         struct wall_init *w;
         int signals;
         struct saw_told told; /* paths */
+        struct wall_untold untold;
         unsigned calls;
+        bool told_call[SECCOMP_NR_END];
         bool alone;  /* the reaper was killed */
         bool starts; /* another program was started, or was to be */
         uint64_t next_sample_ns;
@@ -93,6 +95,12 @@ static bool is_refused(struct watch *t, const struct wall_denial *d)
         return d->kind == TRIED_WRITE && refused_by_mount(t, d);
 }
 
+static void tell_of_lost(struct watch *t, bool lost)
+{
+        t->untold.some |= lost;
+        wall_offer_denial(t->w->control, NULL, &t->untold);
+}
+
 /* A call that goes on whatever we find: only what would be refused is told. Whether a program may run, the
  * keeper knows. */
 static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
@@ -102,20 +110,28 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
                 return;
         if (m.denial.kind != TRIED_RUN && !is_refused(t, &m.denial))
                 m.word = WALL_SAYS_SAW;
-        if ((m.word == WALL_SAYS_SAW && !t->w->s->watch_all) ||
-            !saw_news(&t->told, t->w->s->watch_all ? SAW_MAX : TOLD_MAX, &m.denial))
+        if (m.word == WALL_SAYS_SAW && !t->w->s->watch_all)
                 return;
+        if (!saw_news(&t->told, t->w->s->watch_all ? SAW_MAX : TOLD_MAX, &m.denial)) {
+                tell_of_lost(t, t->told.lost);
+                return;
+        }
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         if (t->w->s->watch_all) /* who asked for all of it waits for it */
                 (void) wall_say(t->w, &m);
         else
-                (void) wire_offer(t->w->control, &m, sizeof m);
+                wall_offer_denial(t->w->control, &m, &t->untold);
 }
 
 static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
 {
-        if (t->calls++ >= TOLD_MAX)
+        bool *told = n->data.nr >= 0 && n->data.nr < SECCOMP_NR_END ? &t->told_call[n->data.nr] : NULL;
+        if (t->calls++ >= TOLD_MAX && (!told || *told)) { /* a kind that is new is told all the same */
+                tell_of_lost(t, true);
                 return;
+        }
+        if (told)
+                *told = true;
         struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         (void) wall_say(t->w, &m);

@@ -2,13 +2,14 @@
 /* evade.c - ways around limits that a plain hog does not try. `evade WAY [NUMBER]`; static, so that a box
  * needs no libraries. */
 #define _GNU_SOURCE
-#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,6 +82,23 @@ static int lost_children(long ms)
         return 0;
 }
 
+/* Looks for something that is hidden and makes a call that is refused, after it made others look away. */
+static int hidden_refusals(const char *way, long number)
+{
+        char name[64];
+        if (strcmp(way, "hide-by-name") == 0)
+                (void) prctl(PR_SET_NAME, "cordon-init");
+        for (long i = 0; strcmp(way, "hide-among-paths") == 0 && i < number; i++) {
+                (void) snprintf(name, sizeof name, "/etc/there-is-no-%ld", i);
+                (void) open(name, O_RDONLY);
+        }
+        for (long i = 0; strcmp(way, "hide-among-calls") == 0 && i < number; i++)
+                (void) unshare(CLONE_NEWUSER);
+        (void) open("/etc/shadow", O_RDONLY);
+        (void) setns(1, 0);
+        return 0;
+}
+
 int main(int argc, char **argv)
 {
         const char *way = argc > 1 ? argv[1] : "";
@@ -93,5 +111,7 @@ int main(int argc, char **argv)
                 return inotify_all(number);
         if (strcmp(way, "lost-children") == 0)
                 return lost_children(number);
+        if (strncmp(way, "hide-", 5) == 0)
+                return hidden_refusals(way, number);
         return 2;
 }
