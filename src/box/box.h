@@ -66,7 +66,7 @@ struct box_result {
         char ledger[200]; /* "on", or "off: WHY" */
         struct box_denial denials[DENIALS_MAX];
         unsigned denial_count;
-        uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX */
+        uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX, or that were not told: at least so many */
         char absent[ABSENT_MAX]
                    [256]; /* what was looked for and is not on the host either: nothing refused it */
         unsigned absent_count;

@@ -53,6 +53,8 @@ struct box {
         int held; /* the line of watched calls, so that it outlives init; or -1 */
         int memfd[HANDLES_MAX];
         uint64_t began_ns, deadline_ns, next_look_ns;
+        uint64_t oom_ns; /* when v1 last said that memory is out; 0: settled */
+        unsigned cpus;   /* host_cpus(); 0: not asked yet */
         bool up, init_gone, killed;
         bool one_program; /* the payload's was the only one: what crossed, it sent */
         uint64_t killed_ns;
@@ -92,12 +94,13 @@ int keeper_groups_first(struct box *b, struct err *e);
 int keeper_groups_enter(struct box *b, struct err *e);
 unsigned keeper_groups_hold(const struct box *b);
 void keeper_groups_end(struct box *b);
-void keeper_limits_look(struct box *b, bool oom); /* oom: the kernel killed for memory just now */
+void keeper_limits_look(struct box *b, bool oom); /* oom: the kernel is out of the box's memory just now */
 int keeper_next_look_ms(const struct box *b);
-/* What poll() must wait for on the out-of-memory event, and taking note of it so that it does not fire again.
- */
+/* What poll() must wait for on the out-of-memory event, and taking it away so that it does not fire again;
+ * true: v1 had said so. Then a kill may follow: looks come close together for a while. */
 short keeper_oom_events(const struct box *b);
-void keeper_oom_drain(const struct box *b);
+bool keeper_oom_drain(const struct box *b);
+void keeper_oom_noted(struct box *b);
 void keeper_limit_fired(struct box *b, enum limit_key k);
 
 /* denials.c */

@@ -125,7 +125,8 @@ struct box *box_start(const struct box_config *c, struct err *e)
 static void note_up(struct box *b, const struct wall_message *m)
 {
         uint64_t now = clock_mono_ns();
-        keeper_oom_drain(b); /* a file of v2 tells of changes since it was last read */
+        if (keeper_oom_drain(b)) /* a file of v2 tells of changes since it was last read */
+                keeper_oom_noted(b);
         b->up = true;
         registry_open(b);     /* not before: until here every microsecond of ours is the start's */
         b->r.attested = true; /* init says UP only after the probe from inside passed */
@@ -207,6 +208,9 @@ static void hear(struct box *b)
                 break;
         case WALL_SAYS_LISTENER:
                 broker_give(b, &m, fd);
+                break;
+        case WALL_SAYS_LOST:
+                b->r.denials_lost++;
                 break;
         case WALL_SAYS_NOTHING:
                 break;
@@ -329,7 +333,7 @@ static bool is_over(const struct box *b)
 static void serve(struct box *b, const struct pollfd *p)
 {
         if (p[SLOT_OOM].revents)
-                keeper_oom_drain(b);
+                (void) keeper_oom_drain(b);
         if (p[SLOT_OOM].revents || p[SLOT_CONTROL].revents == 0)
                 keeper_limits_look(b, p[SLOT_OOM].revents);
         if (p[SLOT_CONTROL].revents)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { LOOK_NS = 10000000, OOM_LOOK_NS = 2000000, OOM_SETTLES_NS = 500000000 };
+
 /* In v2 a process is born; nothing is slower than to move one in later. And where there is no pid namespace,
  * only v2 can end all of a box in one go. Else init can be at its walls meanwhile. */
 static bool first_the_groups(const struct box *b)
@@ -95,10 +97,29 @@ void keeper_limit_fired(struct box *b, enum limit_key k)
         box_kill(b);
 }
 
+/* When all of the cpu limit can be used up: all cores busy from now on. */
+static uint64_t soonest_over(struct box *b, uint64_t cap, uint64_t used)
+{
+        if (b->cpus == 0)
+                b->cpus = host_cpus();
+        uint64_t soonest = (cap - used) / b->cpus;
+        return soonest > LOOK_NS ? soonest : LOOK_NS;
+}
+
+/* v1 says that memory is out before it kills, and writes its report into the kernel's log in between: the
+ * count may follow milliseconds later, and nobody calls for that. */
+static bool kill_may_follow(struct box *b, uint64_t now)
+{
+        if (b->oom_ns + OOM_SETTLES_NS < now)
+                b->oom_ns = 0;
+        return b->oom_ns != 0;
+}
+
 /* Memory: any kill by the kernel ends the whole box, so that half a program does not stumble on. */
 static void look_at_group(struct box *b, uint64_t now)
 {
         struct limit_usage u;
+        b->next_look_ns = now + (kill_may_follow(b, now) ? OOM_LOOK_NS : LOOK_NS);
         if (limit_group_usage(&b->group, &u) < 0)
                 return;
         if (u.has_memory && u.oom_kills > 0)
@@ -106,19 +127,23 @@ static void look_at_group(struct box *b, uint64_t now)
         if (!u.has_cpu)
                 return;
         uint64_t cap = b->c.plan->limits.value[LIMIT_CPU] * 1000000u;
-        if (u.cpu_ns >= cap) {
+        if (u.cpu_ns >= cap)
                 keeper_limit_fired(b, LIMIT_CPU);
-                return;
-        }
-        long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        uint64_t soonest =
-                (cap - u.cpu_ns) / (uint64_t) (cpus > 0 ? cpus : 1); /* all cores busy from now on */
-        b->next_look_ns = now + (soonest > 10000000u ? soonest : 10000000u);
+        else if (!b->oom_ns)
+                b->next_look_ns = now + soonest_over(b, cap, u.cpu_ns);
+}
+
+void keeper_oom_noted(struct box *b)
+{
+        if (b->group.v1[CONTROLLER_MEMORY] >= 0)
+                b->oom_ns = clock_mono_ns();
 }
 
 void keeper_limits_look(struct box *b, bool oom)
 {
         uint64_t now = clock_mono_ns();
+        if (oom)
+                keeper_oom_noted(b);
         if (b->up && now >= b->deadline_ns)
                 keeper_limit_fired(b, LIMIT_TIME);
         /* Four files: not for every line that the payload writes. */
@@ -136,12 +161,12 @@ short keeper_oom_events(const struct box *b)
         return b->group.v1[CONTROLLER_MEMORY] >= 0 ? POLLIN : POLLPRI;
 }
 
-void keeper_oom_drain(const struct box *b)
+bool keeper_oom_drain(const struct box *b)
 {
         char text[512];
-        if (b->group.oom_event >= 0 && pread(b->group.oom_event, text, sizeof text, 0) < 0)
-                (void) !read(b->group.oom_event, text,
-                             sizeof text); /* an eventfd has no place to read from */
+        if (b->group.oom_event < 0 || pread(b->group.oom_event, text, sizeof text, 0) >= 0)
+                return false;
+        return read(b->group.oom_event, text, sizeof text) > 0; /* an eventfd has no place to read from */
 }
 
 int keeper_next_look_ms(const struct box *b)
@@ -149,7 +174,7 @@ int keeper_next_look_ms(const struct box *b)
         if (!b->up)
                 return -1;
         uint64_t now = clock_mono_ns(), next = b->deadline_ns;
-        if (b->group.counts_cpu && b->next_look_ns < next)
+        if ((b->group.counts_cpu || b->oom_ns) && b->next_look_ns < next)
                 next = b->next_look_ns;
         if (b->work && b->next_tally_ns < next)
                 next = b->next_tally_ns;

@@ -49,6 +49,11 @@ struct host_facts {
 };
 
 int host_facts_quick(struct host_facts *ret, struct err *e);
+/* Processors that a box can come to use, whatever the caller itself is tied to: a process may widen its own
+ * set again. */
+unsigned host_cpus(void);
+/* How many a list of the kernel's ("0-3,8") names; 0: it is not one. Pure. */
+unsigned host_cpus_parse(const char *list);
 /* Parses /proc/self/mountinfo and /proc/self/cgroup. */
 int host_cgroups_read(struct host_cgroups *ret, struct err *e);
 /* The same from given texts: pure, for tests and fuzzing. Returns 0 or -1 on text it cannot read. */

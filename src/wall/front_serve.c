@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/fuse.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -29,7 +30,9 @@ struct request {
 struct observer {
         const struct front *f;
         struct saw_told told;
-        bool awake; /* the probe from inside is over: what is looked for now, the payload looks for */
+        struct wall_untold untold;
+        uint32_t payload; /* its number: until exec it has our own name */
+        bool awake;       /* the probe from inside is over: what is looked for now, the payload looks for */
 };
 
 /* ---- answers ---- */
@@ -99,16 +102,32 @@ static uint64_t settled_for(const char *missing)
         return 0;
 }
 
+static void tell(struct observer *o, const struct wall_message *m)
+{
+        bool news = saw_news(&o->told, TOLD_MAX, &m->denial);
+        o->untold.some |= o->told.lost;
+        wall_offer_denial(o->f->control, news ? m : NULL, &o->untold);
+}
+
+/* The search for the command, by the payload's process before exec: its memory is init's until then, and
+ * closed to us. A name alone would let a program hide what it looks for. */
+static bool is_own_search(const struct observer *o, const struct request *r, const struct wall_denial *d)
+{
+        char name[32], to[8];
+        (void) snprintf(name, sizeof name, "%u/exe", r->head->pid);
+        return r->head->pid == o->payload && strcmp(d->program, OWN_NAME) == 0 &&
+               readlinkat(o->f->proc, name, to, sizeof to) < 0;
+}
+
 /* Who asked waits for our answer, so the arguments of its call stand still, as far as they ever do. Returns
  * how long the answer holds: 0, the next look is to be told of too. */
 static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t dir, const char *missing)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
         saw_missing(o->f->proc, r->head->pid, missing, o->f->tree.node[dir].ours, &m.denial);
-        if (strcmp(m.denial.program, OWN_NAME) == 0)
-                return 0; /* our own search for the command; who takes that name hides his misses */
-        if (saw_news(&o->told, TOLD_MAX, &m.denial))
-                (void) wire_offer(o->f->control, &m, sizeof m);
+        if (is_own_search(o, r, &m.denial))
+                return 0;
+        tell(o, &m);
         return settled_for(missing);
 }
 
@@ -123,6 +142,7 @@ static uint64_t missed(struct observer *o, const struct request *r, uint32_t dir
         if (o->awake)
                 return by_init ? 0 : tell_of(o, r, dir, missing);
         o->awake = !by_init && strcmp(missing, ATTEST_MISSING) == 0;
+        o->payload = r->head->pid;
         return by_init ? settled_for(missing) : 0;
 }
 
@@ -181,8 +201,7 @@ static void tell_of_list(struct observer *o, const struct request *r)
         if (!front_tree_path(t, up, name, m.denial.path, sizeof m.denial.path))
                 return;
         saw_program(o->f->proc, r->head->pid, m.denial.program, sizeof m.denial.program);
-        if (saw_news(&o->told, TOLD_MAX, &m.denial))
-                (void) wire_offer(o->f->control, &m, sizeof m);
+        tell(o, &m);
 }
 
 static void say_open_dir(struct observer *o, const struct request *r)

@@ -80,10 +80,12 @@ static int place_descriptors(struct wall_init *w, struct err *e)
 static int gather_descriptors(struct wall_init *w, struct err *e)
 {
         const struct wall_stdio *io = w->s->io;
-        int keep[7 + HANDLES_MAX];
+        int keep[8 + HANDLES_MAX];
         unsigned n = 0;
         keep[n++] = w->control = lift(w->control);
         keep[n++] = w->host_proc = lift(w->host_proc);
+        if (w->keeper >= 0)
+                keep[n++] = w->keeper = lift(w->keeper);
         w->trust = -1;
         if (w->s->trust_fd >= 0)
                 keep[n++] = w->trust = lift(w->s->trust_fd);
@@ -108,7 +110,7 @@ static int await_maps(struct wall_init *w, struct err *e)
 {
         (void) e;
         struct wall_order o;
-        if (wire_recv(w->control, &o, sizeof o, NULL) != 1 || o.command != COMMAND_MAPPED)
+        if (wall_hear(w, &o, NULL) != 1 || o.command != COMMAND_MAPPED)
                 _exit(1); /* the keeper is gone: there is nobody to tell */
         return 0;
 }
@@ -119,7 +121,7 @@ static int await_release(struct wall_init *w, struct err *e)
         for (;;) {
                 struct wall_order o;
                 AUTO_FD(tasks, -1);
-                if (wire_recv(w->control, &o, sizeof o, &tasks) != 1)
+                if (wall_hear(w, &o, &tasks) != 1)
                         _exit(1);
                 if (o.command == COMMAND_RELEASE) {
                         w->held = (unsigned) o.arg;
@@ -144,6 +146,19 @@ static int become_root_of_namespace(struct wall_init *w, struct err *e)
         return 0;
 }
 
+/* Watches of files count for the account that made the box too, root's as well, whatever id the box has: one
+ * box could take all of them, from programs outside and from other boxes. It gets a share. */
+static void share_watches(const struct wall_init *w)
+{
+        char share[24];
+        uint64_t all = 0;
+        (void) fd_put(w->host_proc, "sys/user/max_inotify_instances", "32"); /* of the kernel's 128 */
+        if (fd_get_u64(w->host_proc, "sys/fs/inotify/max_user_watches", &all) < 0)
+                return;
+        (void) snprintf(share, sizeof share, "%llu", (unsigned long long) all / 4);
+        (void) fd_put(w->host_proc, "sys/user/max_inotify_watches", share);
+}
+
 /* Second layers by sysctl of our own namespaces, through the host's /proc before it is gone. Where the kernel
  * or a container refuses them, seccomp stands alone, and the layer is not reported as up. Called while a root
  * caller's init still has root's id: the file that closes executable memfds belongs to it. */
@@ -151,6 +166,7 @@ int wall_knobs_close(struct wall_init *w, struct err *e)
 {
         (void) e;
         (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1");
+        share_watches(w);
         w->memfd_sealed = fd_put(w->host_proc, "sys/vm/memfd_noexec", "1") == 0;
         if (w->memfd_sealed)
                 w->layers |= 1u << LAYER_MEMFD;

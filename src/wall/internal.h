@@ -60,11 +60,17 @@ struct wall_shared {
         uint64_t seen[SHARED_SEEN_MAX]; /* inode numbers counted in this look */
 };
 
+/* Whether something goes untold, and whether the keeper knows that. */
+struct wall_untold {
+        bool some, said;
+};
+
 /* State of init; lives in its own copy of the keeper's memory. */
 struct wall_init {
         const struct wall_start *s;
         const struct plan *plan;
         int control;
+        int keeper; /* its process, where closing the line would not tell that it is gone; or -1 */
         int trust;
         int host_proc;     /* the host's /proc, checked to be one */
         int root;          /* the new root */
@@ -107,6 +113,14 @@ int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attrib
 /* The same, where a namespace cannot be had. */
 int wall_fail_namespace(struct err *e, enum wall_step step, const char *what);
 
+/* line.c: the keeper's next order, as wire_recv(); 0 also when the keeper is gone. Says something to it, and
+ * waits until it is said; -1: it is gone. */
+int wall_hear(const struct wall_init *w, struct wall_order *ret, int *ret_fd);
+int wall_say(const struct wall_init *w, const struct wall_message *m);
+/* Says it if the keeper takes it soon; false: it did not. */
+bool wall_offer(int control, const struct wall_message *m);
+/* The same of what was refused; once something was not told, that is told. */
+void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
 /* front.c: the root as a watched one, detached; starts the observer. -1 with `watched` false and no error:

@@ -238,7 +238,7 @@ int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct er
 {
         struct wall_order order;
         int fd = -1;
-        if (wire_recv(w->control, &order, sizeof order, &fd) != 1 || order.command != COMMAND_MOUNT)
+        if (wall_hear(w, &order, &fd) != 1 || order.command != COMMAND_MOUNT)
                 return wall_fail(e, STAGE_DOORS, "no mount came for %s", s->path);
         return fd;
 }

@@ -269,8 +269,10 @@ bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d)
         for (; t->of[at]; at = (at + 1) % (2 * SAW_MAX))
                 if (t->of[at] == h)
                         return false;
-        if (t->count == most)
+        if (t->count == most) {
+                t->lost = true;
                 return false;
+        }
         t->of[at] = h;
         t->count++;
         return true;

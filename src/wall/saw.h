@@ -20,6 +20,7 @@ enum { SAW_MAX = 4096 };
 struct saw_told {
         uint64_t of[2 * SAW_MAX]; /* hashes; 0: a free place */
         unsigned count;
+        bool lost; /* something new found no room */
 };
 /* Is it new, and is there room below `most` (at most SAW_MAX)? Then it counts as told. */
 bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d);

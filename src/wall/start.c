@@ -58,6 +58,10 @@ static const struct {
         { LAYER_IPC, CLONE_NEWIPC },   { LAYER_UTS, CLONE_NEWUTS },
 };
 
+struct shared { /* descriptors that init gets from here */
+        int control, keeper, host_proc;
+};
+
 static uint64_t clone_flags(const struct wall_start *s)
 {
         uint64_t f = CLONE_PIDFD;
@@ -69,21 +73,22 @@ static uint64_t clone_flags(const struct wall_start *s)
         return f;
 }
 
-_Noreturn static void child(const struct wall_start *s, int control, int host_proc)
+_Noreturn static void child(const struct wall_start *s, const struct shared *with)
 {
         /* A copy of our own: memory is not shared with the keeper. Zero from the start; only what is needed
          * is touched, because every page touched here is a page to be made. */
         static struct wall_init w;
         w.s = s;
         w.plan = s->plan;
-        w.control = control;
-        w.host_proc = host_proc;
+        w.control = with->control;
+        w.keeper = with->keeper;
+        w.host_proc = with->host_proc;
         w.parent = w.root = w.proc = w.observer_proc = w.scratch = w.texts = w.landlock = w.listener =
                 w.tty_slave = w.net_ns = w.tasks = -1;
         wall_init_main(&w);
 }
 
-static int clone_init(const struct wall_start *s, int control, int host_proc, struct wall_child *ret,
+static int clone_init(const struct wall_start *s, const struct shared *with, struct wall_child *ret,
                       struct err *e)
 {
         sigset_t all, old;
@@ -96,7 +101,7 @@ static int clone_init(const struct wall_start *s, int control, int host_proc, st
                                 .cgroup = s->cgroup_fd >= 0 ? (uint64_t) s->cgroup_fd : 0 };
         long pid = syscall(SYS_clone3, &a, sizeof a);
         if (pid == 0)
-                child(s, control, host_proc);
+                child(s, with);
         int sys = errno;
         (void) sigprocmask(SIG_SETMASK, &old, NULL);
         errno = sys;
@@ -234,8 +239,11 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
                 return wall_fail(e, STAGE_CLONE, "making the control socket");
         AUTO_FD(mine, ends[0]);
         AUTO_FD(its, ends[1]);
+        AUTO_FD(keeper, s->die_with_thread ? -1 : (int) syscall(SYS_pidfd_open, getpid(), 0));
+        if (keeper < 0 && !s->die_with_thread)
+                return wall_fail(e, STAGE_CLONE, "watching the keeper");
         struct wall_child c = { .pid = -1, .pidfd = -1, .control = -1 };
-        if (clone_init(s, its, host_proc, &c, e) < 0)
+        if (clone_init(s, &(struct shared){ its, keeper, host_proc }, &c, e) < 0)
                 return -1;
         fd_close(&its);
         c.control = TAKE_FD(mine);

@@ -27,16 +27,19 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
-enum { SAMPLE_MS = 50, TOLD_MAX = 512 };
+enum { SAMPLE_MS = 50, CLOSE_SAMPLE_MS = 10, TOLD_MAX = 512 };
 
 struct watch {
         struct wall_init *w;
         int signals;
         struct saw_told told; /* paths */
+        struct wall_untold untold;
         unsigned calls;
+        bool told_call[SECCOMP_NR_END];
         bool alone;  /* the reaper was killed */
         bool starts; /* another program was started, or was to be */
         uint64_t next_sample_ns;
+        uint64_t cpu_seen, cpu_lost; /* in the last sample; of what went since without being waited for */
         char room[sizeof((struct wall_denial *) 0)->path]; /* the newest directory in which names can be made
                                                             */
         struct wall_end end;
@@ -92,6 +95,12 @@ static bool is_refused(struct watch *t, const struct wall_denial *d)
         return d->kind == TRIED_WRITE && refused_by_mount(t, d);
 }
 
+static void tell_of_lost(struct watch *t, bool lost)
+{
+        t->untold.some |= lost;
+        wall_offer_denial(t->w->control, NULL, &t->untold);
+}
+
 /* A call that goes on whatever we find: only what would be refused is told. Whether a program may run, the
  * keeper knows. */
 static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
@@ -101,23 +110,31 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
                 return;
         if (m.denial.kind != TRIED_RUN && !is_refused(t, &m.denial))
                 m.word = WALL_SAYS_SAW;
-        if ((m.word == WALL_SAYS_SAW && !t->w->s->watch_all) ||
-            !saw_news(&t->told, t->w->s->watch_all ? SAW_MAX : TOLD_MAX, &m.denial))
+        if (m.word == WALL_SAYS_SAW && !t->w->s->watch_all)
                 return;
+        if (!saw_news(&t->told, t->w->s->watch_all ? SAW_MAX : TOLD_MAX, &m.denial)) {
+                tell_of_lost(t, t->told.lost);
+                return;
+        }
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         if (t->w->s->watch_all) /* who asked for all of it waits for it */
-                (void) wire_send(t->w->control, &m, sizeof m, -1);
+                (void) wall_say(t->w, &m);
         else
-                (void) wire_offer(t->w->control, &m, sizeof m);
+                wall_offer_denial(t->w->control, &m, &t->untold);
 }
 
 static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
 {
-        if (t->calls++ >= TOLD_MAX)
+        bool *told = n->data.nr >= 0 && n->data.nr < SECCOMP_NR_END ? &t->told_call[n->data.nr] : NULL;
+        if (t->calls++ >= TOLD_MAX && (!told || *told)) { /* a kind that is new is told all the same */
+                tell_of_lost(t, true);
                 return;
+        }
+        if (told)
+                *told = true;
         struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
-        (void) wire_send(t->w->control, &m, sizeof m, -1);
+        (void) wall_say(t->w, &m);
 }
 
 /* SAFETY: a call goes on only if the filter itself, without being watched, would have let it through; that is
@@ -185,14 +202,42 @@ static uint64_t cpu_ns(const struct rusage *u)
                (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
 }
 
+/* Who loses time goes about it on purpose, with short processes: those are looked for more closely. */
+static int sample_ms(const struct watch *t) { return t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS; }
+
 /* Not after each call that is told of: a sample looks at all processes. */
 static bool sample_is_due(struct watch *t)
 {
         uint64_t now = clock_mono_ns();
         if (now < t->next_sample_ns)
                 return false;
-        t->next_sample_ns = now + SAMPLE_MS * 1000000u;
+        t->next_sample_ns = now + (uint64_t) sample_ms(t) * 1000000u;
         return true;
+}
+
+/* What the living have used, and the dead that were waited for. */
+static int sample_all(const struct watch *t, struct wall_sample *s)
+{
+        struct rusage done = { 0 };
+        if (t->w->proc < 0 || wall_sample(t->w->proc, s) < 0)
+                return -1;
+        (void) getrusage(RUSAGE_CHILDREN, &done);
+        s->cpu_ns += cpu_ns(&done);
+        return 0;
+}
+
+/* The time of a child goes to its parent, and is lost with one that ignores its children's ends. Then the sum
+ * falls: what it fell by was used. It also seems to fall when a child ends between the looks at its parent
+ * and at itself, so a second look has to say the same. */
+static uint64_t sum_of_cpu(struct watch *t, struct wall_sample *s)
+{
+        struct wall_sample again;
+        if (s->cpu_ns < t->cpu_seen && sample_all(t, &again) == 0 && again.cpu_ns > s->cpu_ns)
+                s->cpu_ns = again.cpu_ns;
+        if (s->cpu_ns < t->cpu_seen)
+                t->cpu_lost += t->cpu_seen - s->cpu_ns;
+        t->cpu_seen = s->cpu_ns;
+        return t->cpu_seen + t->cpu_lost;
 }
 
 /* True: a limit is passed and the box must end. */
@@ -200,11 +245,9 @@ static bool over_budget(struct watch *t)
 {
         const uint64_t *v = t->w->plan->limits.value;
         struct wall_sample s;
-        if (!sample_is_due(t) || t->w->proc < 0 || wall_sample(t->w->proc, &s) < 0)
+        if (!sample_is_due(t) || sample_all(t, &s) < 0)
                 return false;
-        struct rusage done = { 0 };
-        (void) getrusage(RUSAGE_CHILDREN, &done);
-        uint64_t cpu = s.cpu_ns + cpu_ns(&done);
+        uint64_t cpu = sum_of_cpu(t, &s);
         if (cpu > t->end.cpu_ns)
                 t->end.cpu_ns = cpu;
         /* Shared memory counts once, whether it is mapped or not; what several have mapped, as often as that.
@@ -262,11 +305,12 @@ static bool step(struct watch *t, bool *ret_over)
         struct wall_init *w = t->w;
         struct pollfd p[] = { { .fd = w->control, .events = POLLIN },
                               { .fd = t->signals, .events = POLLIN },
-                              { .fd = w->listener, .events = POLLIN } };
-        int n = poll(p, 3, w->held & WALL_SAMPLES ? SAMPLE_MS : -1);
+                              { .fd = w->listener, .events = POLLIN },
+                              { .fd = w->keeper, .events = POLLIN } };
+        int n = poll(p, 4, w->held & WALL_SAMPLES ? sample_ms(t) : -1);
         if (n < 0 && errno != EINTR)
                 return false;
-        if (p[0].revents && !obey(t))
+        if (p[3].revents || (p[0].revents && !obey(t)))
                 return false;
         if (p[2].revents & POLLIN)
                 answer_notification(t);
@@ -313,5 +357,5 @@ int wall_supervise(struct wall_init *w)
         fill_end(&t);
         t.end.one_program = w->s->watch && !t.starts;
         struct wall_message m = { .word = WALL_SAYS_END, .end = t.end };
-        return wire_send(w->control, &m, sizeof m, -1);
+        return wall_say(w, &m);
 }

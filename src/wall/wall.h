@@ -45,7 +45,8 @@ enum wall_word {
         WALL_SAYS_DENIED, /* this was refused */
         WALL_SAYS_SAW,    /* this was tried, and nothing here refuses it */
         WALL_SAYS_END,
-        WALL_SAYS_LISTENER /* with a descriptor: a socket of the gateway, for the broker */
+        WALL_SAYS_LISTENER, /* with a descriptor: a socket of the gateway, for the broker */
+        WALL_SAYS_LOST      /* something was refused that is not told: too much was before it */
 };
 
 /* What a refused effect was. A call is told with its arguments, the others with their path. */

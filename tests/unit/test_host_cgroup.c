@@ -188,6 +188,18 @@ static void test_lists__whole_words_only(void)
         CHECK(!host_lists("", "memory"));
 }
 
+static void test_cpus__lists_of_the_kernel(void)
+{
+        CHECK_INT(host_cpus_parse("0"), 1);
+        CHECK_INT(host_cpus_parse("0-1\n"), 2);
+        CHECK_INT(host_cpus_parse("0-3,8,10-11"), 7);
+        static const char *const odd[] = { "",   "\n",    "-1", "0-",  "3-1",
+                                           "0,", "0-1-2", "x",  "0 1", "0-99999999" };
+        for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+                CHECK_INT(host_cpus_parse(odd[i]), 0);
+        CHECK(host_cpus() >= 1);
+}
+
 static void test_read__this_host_is_readable(void)
 {
         struct err e = { 0 };
@@ -196,6 +208,7 @@ static void test_read__this_host_is_readable(void)
 }
 
 static const struct test_case cases[] = {
+        CASE(test_cpus__lists_of_the_kernel),
         CASE(test_parse__one_controller_per_hierarchy_with_a_v2_beside),
         CASE(test_parse__controllers_that_share_a_mount),
         CASE(test_parse__v2_alone),

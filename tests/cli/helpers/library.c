@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -683,6 +684,70 @@ static void case_large(void)
         cordon_policy_free(p);
 }
 
+/* The program is killed; a copy that it had forked lives on, and has every descriptor that it had. */
+static void killed_with_a_copy(const char *script, int tell)
+{
+        cordon_policy *p = policy_of(NULL);
+        cordon_box *b = box_of(p, script, NULL);
+        if (!started(b))
+                _exit(1);
+        for (double end = now_ms() + 500; now_ms() < end;)
+                (void) cordon_box_wait(b, 20);
+        pid_t copy = fork();
+        if (copy == 0) {
+                (void) sleep(30);
+                _exit(0);
+        }
+        (void) !write(tell, &copy, sizeof copy);
+        (void) usleep(300000); /* nobody listens to the box */
+        (void) kill(getpid(), SIGKILL);
+}
+
+static void end_with_program(const char *script, const char *what)
+{
+        int line[2];
+        pid_t copy = -1, got;
+        if (pipe(line) < 0)
+                return;
+        pid_t program = fork();
+        if (program == 0)
+                killed_with_a_copy(script, line[1]);
+        (void) close(line[1]);
+        (void) !read(line[0], &copy, sizeof copy);
+        (void) close(line[0]);
+        double end = now_ms() + 10000;
+        unsigned left = 1;
+        while (copy > 0 && left && now_ms() < end) { /* what it leaves comes to us */
+                while ((got = waitpid(-1, NULL, WNOHANG | __WALL)) > 0)
+                        ;
+                left = 0;
+                char text[256] = "", name[64];
+                (void) snprintf(name, sizeof name, "/proc/self/task/%d/children", (int) getpid());
+                FILE *f = fopen(name, "r");
+                if (f && !fgets(text, sizeof text, f))
+                        text[0] = '\0';
+                if (f)
+                        (void) fclose(f);
+                for (char *at = text, *next; (got = (pid_t) strtol(at, &next, 10)) > 0 && next != at;
+                     at = next)
+                        left += got != copy;
+                (void) usleep(20000);
+        }
+        expect(copy > 0 && left == 0, "%s: nothing of it is left while a copy of the program lives (%u)",
+               what, left);
+        if (copy > 0)
+                (void) kill(copy, SIGKILL);
+        while (waitpid(-1, NULL, __WALL) > 0)
+                ;
+}
+
+static void case_copies(void)
+{
+        (void) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        end_with_program("sleep 300", "a box");
+        end_with_program("while :; do unshare -U true; done 2>/dev/null", "a box that is refused much");
+}
+
 int main(int argc, char **argv)
 {
         static const struct {
@@ -693,7 +758,8 @@ int main(int argc, char **argv)
                       { "limits", case_limits },   { "handles", case_handles },
                       { "kill", case_kill },       { "sigpipe", case_sigpipe },
                       { "callers", case_callers }, { "registry", case_registry },
-                      { "policy", case_policy },   { "large", case_large } };
+                      { "policy", case_policy },   { "large", case_large },
+                      { "copies", case_copies } };
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
                 if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
                         cases[i].run();

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* evade.c - ways around limits that a plain hog does not try. `evade WAY [NUMBER]`; static, so that a box
+ * needs no libraries. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long ms_of(clockid_t clock)
+{
+        struct timespec t;
+        (void) clock_gettime(clock, &t);
+        return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* A child takes the memory and is killed for it; its parent goes on as if nothing had been. */
+static int child_memory(long mib)
+{
+        if (fork() == 0)
+                for (long i = 0; i < mib; i++) {
+                        char *p = malloc(1 << 20);
+                        if (!p)
+                                _exit(3);
+                        memset(p, 1, 1 << 20);
+                }
+        (void) wait(NULL);
+        (void) sleep(6);
+        (void) puts("went on");
+        return 0;
+}
+
+/* Tied to one processor by who started it: it takes them all again, with so many processes. */
+static int all_cpus(long processes)
+{
+        cpu_set_t all;
+        memset(&all, 0xff, sizeof all);
+        if (sched_setaffinity(0, sizeof all, &all) < 0)
+                return 3;
+        for (long i = 1; i < processes; i++)
+                if (fork() == 0)
+                        break;
+        while (ms_of(CLOCK_PROCESS_CPUTIME_ID) < 10000)
+                ;
+        return 0;
+}
+
+/* Every instance that there is to be had; they stay open until somebody ends it. */
+static int inotify_all(long seconds)
+{
+        long n = 0;
+        while (inotify_init1(IN_CLOEXEC) >= 0)
+                n++;
+        (void) printf("%ld\n", n);
+        (void) fflush(stdout);
+        (void) sleep((unsigned) seconds);
+        return 0;
+}
+
+/* One child after the other works so many milliseconds; their ends are ignored, so that nobody gets their
+ * time. */
+static int lost_children(long ms)
+{
+        (void) signal(SIGCHLD, SIG_IGN);
+        for (long end = ms_of(CLOCK_MONOTONIC) + 15000; ms_of(CLOCK_MONOTONIC) < end;) {
+                pid_t child = fork();
+                if (child == 0) {
+                        while (ms_of(CLOCK_PROCESS_CPUTIME_ID) < ms)
+                                ;
+                        _exit(0);
+                }
+                (void) waitpid(child, NULL, 0);
+        }
+        (void) puts("went on");
+        return 0;
+}
+
+/* Looks for something that is hidden and makes a call that is refused, after it made others look away. */
+static int hidden_refusals(const char *way, long number)
+{
+        char name[64];
+        if (strcmp(way, "hide-by-name") == 0)
+                (void) prctl(PR_SET_NAME, "cordon-init");
+        for (long i = 0; strcmp(way, "hide-among-paths") == 0 && i < number; i++) {
+                (void) snprintf(name, sizeof name, "/etc/there-is-no-%ld", i);
+                (void) open(name, O_RDONLY);
+        }
+        for (long i = 0; strcmp(way, "hide-among-calls") == 0 && i < number; i++)
+                (void) unshare(CLONE_NEWUSER);
+        (void) open("/etc/shadow", O_RDONLY);
+        (void) setns(1, 0);
+        return 0;
+}
+
+int main(int argc, char **argv)
+{
+        const char *way = argc > 1 ? argv[1] : "";
+        long number = argc > 2 ? atol(argv[2]) : 0;
+        if (strcmp(way, "child-memory") == 0)
+                return child_memory(number);
+        if (strcmp(way, "all-cpus") == 0)
+                return all_cpus(number);
+        if (strcmp(way, "inotify") == 0)
+                return inotify_all(number);
+        if (strcmp(way, "lost-children") == 0)
+                return lost_children(number);
+        if (strncmp(way, "hide-", 5) == 0)
+                return hidden_refusals(way, number);
+        return 2;
+}

@@ -1,0 +1,72 @@
+#!/bin/sh
+# Ways around limits: what is tried on purpose, where a hog is merely greedy.
+# alone: limits that bite in time.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+cc -O1 -static -o "$T/evade" "$here/helpers/evade.c" || { fail "the evader compiles"; done_testing; }
+chmod 755 "$T/evade"
+root() { "$@"; }
+# run ARGUMENT...: as $who; output in out, result in status
+run() { $who "$CORDON" run -q --status-fd 3 "$@" 3>status >out 2>err </dev/null; }
+get() { jq -r "$1" <status 2>&1; }
+grouped() { [ "$(get .kept_by.memory)" = cgroup ]; }
+
+# --- memory: the kernel says that it is out before it has killed, and who looks at once sees no kill yet. Each time. ---
+who=root late='' named=''
+for _ in 1 2 3 4 5 6; do
+        run --memory 32M --time 20s -- "$T/evade" child-memory 500
+        late=$late$(cat out) named="$named $(get .limit)"
+        grouped || break
+done
+if grouped; then
+        is "memory: a child that is killed for it ends the box" "$named" " memory memory memory memory memory memory"
+        is "memory: its parent does not go on" "$late" ''
+else
+        skip "memory: a child that is killed for it ends the box" "no control group keeps memory here"
+fi
+
+# --- cpu: the keeper is tied to one processor and looks again when one can have used it up; the box takes all ---
+cpus=$(getconf _NPROCESSORS_ONLN)
+if [ "$cpus" -gt 1 ] && command -v taskset >/dev/null; then
+        for who in root as_user; do
+                run_tied() { $who taskset -c 0 "$CORDON" run -q --status-fd 3 "$@" 3>status >out 2>err </dev/null; }
+                run_tied --cpu 2s --time 60s -- "$T/evade" all-cpus "$cpus"
+                is "$who: cpu: is the limit, on more processors than the keeper's" "$(get .limit)" cpu
+                ok "$who: cpu: the keeper looks in time ($(get .cpu_ms) ms of 2000)" test "$(get '.cpu_ms < 2000 + 100 * '"$cpus")" = true
+        done
+else
+        skip "cpu: on more processors than the keeper's" "there is one processor, or no taskset"
+fi
+
+# --- cpu: the time of children whose ends are ignored goes to nobody; without control groups it is seen to vanish ---
+for who in root as_user; do
+        for ms in 40 300; do
+                run --cpu 1s --time 60s -- "$T/evade" lost-children "$ms"
+                is "$who: cpu: children of $ms ms that nobody waits for count" "$(get .limit)$(cat out)" cpu
+        done
+        run --cpu 20s --time 60s -- sh -c 'i=0; while [ $i -lt 300 ]; do ( : ); i=$((i + 1)); done; times >/dev/null'
+        ok "$who: cpu: children that are waited for count once ($(get .cpu_ms) ms)" test "$(get '.exit == 0 and .cpu_ms < 5000')" = true
+done
+
+# --- what the kernel counts for an account: a box has a share of it, and the account goes on ---
+# beside WALL: how many instances of inotify a box takes, and one more outside while it has them
+beside() {
+        $who "$CORDON" run -q --wall "$1" --read "$T/evade" --time 5s -- "$T/evade" inotify 20 >taken 2>err </dev/null &
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+                [ ! -s taken ] || break
+                sleep 0.2
+        done
+        outside=$($who "$T/evade" inotify 0)
+        wait
+        [ -s taken ] || echo "-1: $(cat err)" >taken
+}
+for who in root as_user; do
+        beside namespace
+        ok "$who: a box gets a share of inotify ($(cat taken))" test "$(cat taken)" -ge 1 -a "$(cat taken)" -le 32
+        ok "$who: and leaves the rest to the account ($outside)" test "$outside" -ge 1
+        beside process
+        is "$who: process wall: it gets none" "$(cat taken)" 0
+done
+done_testing

@@ -1,0 +1,27 @@
+#!/bin/sh
+# A payload that does not want its refusals told: they are, or it is told that some are not.
+# shellcheck disable=SC2317
+here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+cc -O1 -static -o "$T/evade" "$here/helpers/evade.c" || { fail "the evader compiles"; done_testing; }
+chmod 755 "$T/evade"
+root() { "$@"; }
+run() { $who "$CORDON" run -q --observe denials --status-fd 3 --read "$T/evade" -- "$T/evade" "$@" 3>status >out 2>err </dev/null; }
+told() { jq -c '[[.denials[].what] | (index("read /etc/shadow") != null), (index("setns()") != null)]' <status; }
+lost() { jq '.denials_lost > 0' <status; }
+for who in root as_user; do
+        run hide-not
+        if [ "$(told)" != "[true,true]" ]; then
+                skip "$who: refusals are hidden" "the box's own directories are not watched here (no /dev/fuse for us?)"
+                continue
+        fi
+        is "$who: what was refused is told, and nothing is lost" "$(told)$(lost)" "[true,true]false"
+        run hide-by-name
+        is "$who: a program that takes init's name is told of" "$(told)$(lost)" "[true,true]false"
+        run hide-among-paths 2000
+        is "$who: after two thousand paths it is told that not all is told" "$(told)$(lost)" "[false,true]true"
+        run hide-among-calls 2000
+        is "$who: after two thousand calls another one is told" "$(told)$(lost)" "[true,true]true"
+done
+done_testing
