@@ -51,7 +51,7 @@ _cordon_argument() {
 _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         local verb=${COMP_WORDS[1]} i
-        local verbs="run run-script doors check why learn tighten advise new policy vault ps stop inspect logs diff apply
+        local verbs="run run-script doors check why learn tighten diagnose advise new policy vault ps stop inspect logs diff apply
                 undo discard fork doctor bench breakout bombs claims cost log trace verify react report help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --ingress --effects --rate -p --policy"
@@ -149,6 +149,16 @@ _cordon() {
                         *) _cordon_complete_words "$(cordon vault list 2>/dev/null | sed '1d; s/ .*//')" "$cur" ;;
                         esac
                         ;;
+                esac
+                ;;
+        diagnose)
+                case $prev in
+                -p | --policy) _cordon_argument --policy "$cur"; return ;;
+                --box | -n | --last | --since | --status) return ;;
+                esac
+                case $cur in
+                -*) _cordon_complete_words "-p --policy --box -n --last --since --status --json -h --help" "$cur" ;;
+                *) _cordon_argument --policy "$cur" ;;
                 esac
                 ;;
         learn | tighten)
