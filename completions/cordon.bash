@@ -52,7 +52,7 @@ _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         local verb=${COMP_WORDS[1]} i
         local verbs="run run-script doors check why learn tighten diagnose advise new policy vault ps stop inspect logs diff apply
-                undo discard fork doctor bench breakout bombs claims cost log trace verify react report help version"
+                undo discard fork doctor bench breakout bombs claims cost walls log trace verify react report help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --ingress --effects --rate -p --policy"
         local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit
@@ -210,7 +210,7 @@ _cordon() {
                 ;;
         inspect | logs) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
         ps | doctor) _cordon_complete_words "--json -h --help" "$cur" ;;
-        bench)
+        bench | walls)
                 case $prev in
                 -n | --runs) return ;;
                 esac

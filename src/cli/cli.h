@@ -98,6 +98,7 @@ int verb_bench(int argc, char **argv);
 int verb_breakout(int argc, char **argv);
 int verb_bombs(int argc, char **argv);
 int verb_claims(int argc, char **argv);
+int verb_walls(int argc, char **argv);
 int verb_cost(int argc, char **argv);
 int verb_log(int argc, char **argv);
 int verb_trace(int argc, char **argv);
@@ -111,4 +112,4 @@ extern const struct cli_option run_options[], json_options[], check_options[], s
         bench_options[], new_options[], advise_options[], learn_options[], tighten_options[],
         breakout_options[], apply_options[], bombs_options[], claims_options[], vault_options[],
         cost_options[], diagnose_options[], diff_options[], log_options[], react_options[], report_options[],
-        trace_options[], verify_options[], no_options[];
+        trace_options[], verify_options[], walls_options[], no_options[];

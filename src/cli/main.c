@@ -66,6 +66,9 @@ static const struct cli_verb verbs[] = {
         { "cost", "[DOORS] [-p POLICY] [-n ROUNDS] [--probes] [--json]",
           "what each layer costs here, measured now, against the attempts that only it stops", verb_cost,
           cost_options, true },
+        { "walls", "[-n RUNS] [--json]",
+          "each wall: can it be had here, what it takes, measured now, and what it does not stop", verb_walls,
+          walls_options, false },
         { "log",
           "[OPTIONS] [show RUN | field TARGET | reached | proof ID | export | prune | checkpoint | keys | "
           "rotate | restart]",
