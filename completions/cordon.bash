@@ -51,8 +51,8 @@ _cordon_argument() {
 _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         local verb=${COMP_WORDS[1]} i
-        local verbs="run run-script doors check why learn tighten advise new policy vault ps stop inspect logs diff apply
-                undo discard fork doctor bench breakout bombs claims cost log trace verify react report help version"
+        local verbs="run run-script doors check why learn tighten diagnose advise new policy vault ps stop inspect logs diff apply
+                undo discard fork doctor bench breakout bombs claims cost walls log trace verify react report help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --ingress --effects --rate -p --policy"
         local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit
@@ -152,6 +152,16 @@ _cordon() {
                         ;;
                 esac
                 ;;
+        diagnose)
+                case $prev in
+                -p | --policy) _cordon_argument --policy "$cur"; return ;;
+                --box | -n | --last | --since | --status) return ;;
+                esac
+                case $cur in
+                -*) _cordon_complete_words "-p --policy --box -n --last --since --status --json -h --help" "$cur" ;;
+                *) _cordon_argument --policy "$cur" ;;
+                esac
+                ;;
         learn | tighten)
                 for ((i = 2; i < COMP_CWORD; i++)); do
                         if [ "${COMP_WORDS[i]}" = -- ]; then
@@ -201,7 +211,7 @@ _cordon() {
                 ;;
         inspect | logs) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
         ps | doctor) _cordon_complete_words "--json -h --help" "$cur" ;;
-        bench)
+        bench | walls)
                 case $prev in
                 -n | --runs) return ;;
                 esac

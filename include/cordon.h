@@ -318,6 +318,22 @@ CORDON_API int cordon_tighten(const cordon_learning *o, cordon_learned *ret, cor
  * runs with CORDON_OBSERVE "all", others of none. With argv, the result is replayed; without, it is not. */
 CORDON_API int cordon_tighten_log(const cordon_learning *o, cordon_learned *ret, cordon_error *e);
 CORDON_API void cordon_learned_done(cordon_learned *l);
+/* How well boxes fit what ran in them, from the ledger. */
+typedef struct cordon_diagnosis {
+        const char *policy; /* its text; NULL: every policy, whose doors are then counted and not named */
+        size_t policy_len;
+        const char *name; /* of the policy, for what to type next */
+        const char *box;  /* only boxes of this name; or NULL */
+        int64_t since_us; /* runs that began later; 0: any */
+        unsigned last;    /* the newest so many of each box; 0: 100 */
+        int status;       /* the exit status that counts as passed */
+} cordon_diagnosis;
+/* Text or JSON. *ret_fit: 1 all fit, 0 one is too broad or too narrow, -1 there are not enough runs to tell.
+ */
+CORDON_API char *cordon_diagnose(const cordon_diagnosis *o, int json, int *ret_fit, cordon_error *e);
+/* The doors that have an end, and wide ones, with the days that they were open and that are left; "": none.
+ */
+CORDON_API char *cordon_policy_widened(cordon_policy *p, cordon_error *e);
 /* The policy for a task in words ("resize an image"), or NULL and the nearest in *e; names by index until
  * NULL. */
 CORDON_API char *cordon_advise(const char *task, int json, cordon_error *e);

@@ -49,3 +49,5 @@ void record_destinations(struct box *b);
 void record_limits(struct box *b);
 /* True: all was seen, so the other doors were not used, and the end of the run says that it can be known. */
 bool record_used(struct box *b);
+/* The policy's own doors for files and programs: those that record_used() can tell of. */
+unsigned record_own_doors(const struct box *b);

@@ -46,6 +46,8 @@ void record_denial(struct box *b, struct box_denial *d)
         ledger_more_text(&r, "layer", d->layer);
         ledger_more_text(&r, "permit", d->permit);
         ledger_more_text(&r, "program", d->program);
+        if (d->weight != BOX_PLAIN)
+                ledger_more_number(&r, "minor", d->weight);
         record_causes(b, &r);
         record_add(b, &r, NULL);
         d->recorded = d->count;
@@ -125,7 +127,20 @@ static void add_door(struct box *b, const struct door *d, int64_t written)
                 record_causes(b, &r);
         }
         ledger_more_text(&r, "line", buf_str(&line));
+        if (!d->from_stock)
+                ledger_more_number(&r, "own", 1);
         record_add(b, &r, NULL);
+}
+
+unsigned record_own_doors(const struct box *b)
+{
+        size_t n;
+        unsigned own = 0;
+        const struct door *d = policy_doors(b->c.policy, &n);
+        for (size_t i = 0; i < n; i++)
+                own += !d[i].from_stock && (d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT ||
+                                            d[i].kind == DOOR_WRITE || d[i].kind == DOOR_RUN);
+        return own;
 }
 
 /* Each door for files and programs that was seen to be used; without --observe all nobody looks. True: all

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/gaps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -260,44 +261,16 @@ static int add_attempts(struct claims *c, const struct buf *out)
 
 /* ---- what is left ---- */
 
-static const char *const always_left[] = {
-        "the kernel is shared: a fault in what the filter lets through is a way out of every box",
-        "side channels: processor caches, timing, power and the load of the machine are not closed",
-        "novel escapes: these attempts are the known ways, and their failure says nothing of the unknown",
-        "supply chain: the kernel, cordon itself and the programs that a box runs are trusted as they came",
-        "locks (flock) on read-only files that boxes share, as program files, are a channel between boxes",
-        "a read door below /tmp is read-only by its mount alone: Landlock's rule for /tmp covers it too",
-        "a fifo of the host behind a read door below /tmp can be written: the mount does not stop that",
-        "out of scope: what an agent does with a network that a door gives it",
-        "out of scope: what a model says, wants or was told",
-        "out of scope: products of providers, and what happens to data that was sent to them",
-        "out of scope: enclaves and attested hardware",
-        "out of scope: regulation; nothing here is a statement of compliance",
-};
-
-static const char *const process_wall_gaps[] = {
-        "the process wall: paths outside the doors exist, and stat tells their size, owner and times",
-        "the process wall: no private /tmp, home or /proc; numbers of other processes can be seen",
-        "the process wall: the host's name and clock are the host's",
-        "the process wall: as an ordinary user the box has the caller's own id",
-};
-
-static const char *const no_group_gaps[] = {
-        "no control group keeps this box: memory and processor time are sampled, twenty times a second",
-        "no control group keeps this box: memory in memfds and SysV segments is not counted",
-        "no control group keeps this box: kernel budgets per user (pipe buffers) are shared with the caller",
-};
-
 static struct buf *residual(struct claims *c)
 {
         static struct buf spill;
         return c->residuals < RESIDUALS ? &c->residual[c->residuals++] : &spill;
 }
 
-static void add_list(struct claims *c, const char *const *list, size_t n)
+static void add_list(struct claims *c, const char *const *list)
 {
-        for (size_t i = 0; i < n; i++)
-                buf_puts(residual(c), list[i]);
+        for (; *list; list++)
+                buf_puts(residual(c), *list);
 }
 
 static void add_layers_off(struct claims *c)
@@ -335,12 +308,12 @@ static void add_host(struct claims *c)
 
 static void fill_residual(struct claims *c)
 {
-        add_list(c, always_left, sizeof always_left / sizeof *always_left);
+        add_list(c, gaps_always);
         add_layers_off(c);
         if (c->process_wall)
-                add_list(c, process_wall_gaps, sizeof process_wall_gaps / sizeof *process_wall_gaps);
+                add_list(c, gaps_process_wall);
         if (!c->groups)
-                add_list(c, no_group_gaps, sizeof no_group_gaps / sizeof *no_group_gaps);
+                add_list(c, gaps_no_group);
         if (c->open.n)
                 buf_printf(residual(c), "went through, and no wall in use promises to stop it: %s",
                            buf_str(&c->open));

@@ -54,6 +54,10 @@ cordon_policy *cli_policy_new(void);
 cordon_box *cli_box_new(cordon_policy *policy);
 /* A policy file, or a stock policy by its name. */
 int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e);
+/* The text of such a policy; the caller frees. NULL after it said why. */
+char *cli_policy_text(const char *path, size_t *ret_len);
+/* "2h" ago, or a day or second in UTC: 2026-11-15, 2026-11-15T08:00:00. -1 after it said why. */
+int cli_time(const char *text, int64_t *ret_us);
 /* The first policy error that cli_options() told, or NULL. */
 const cordon_error *cli_policy_error(void);
 
@@ -89,6 +93,7 @@ int verb_run_script(int argc, char **argv);
 int verb_doors(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_why(int argc, char **argv);
+int verb_diagnose(int argc, char **argv);
 int verb_advise(int argc, char **argv);
 int verb_learn(int argc, char **argv);
 int verb_tighten(int argc, char **argv);
@@ -109,6 +114,7 @@ int verb_bench(int argc, char **argv);
 int verb_breakout(int argc, char **argv);
 int verb_bombs(int argc, char **argv);
 int verb_claims(int argc, char **argv);
+int verb_walls(int argc, char **argv);
 int verb_cost(int argc, char **argv);
 int verb_log(int argc, char **argv);
 int verb_trace(int argc, char **argv);
@@ -120,5 +126,6 @@ int verb_version(int argc, char **argv);
 
 extern const struct cli_option run_options[], json_options[], check_options[], stop_options[],
         bench_options[], new_options[], learn_options[], tighten_options[], breakout_options[],
-        apply_options[], bombs_options[], claims_options[], vault_options[], cost_options[], diff_options[],
-        log_options[], react_options[], report_options[], trace_options[], verify_options[], no_options[];
+        apply_options[], bombs_options[], claims_options[], vault_options[], cost_options[],
+        diagnose_options[], diff_options[], log_options[], react_options[], report_options[], trace_options[],
+        verify_options[], walls_options[], no_options[];

@@ -300,7 +300,7 @@ int verb_learn(int argc, char **argv)
         return status;
 }
 
-static char *read_policy(const char *path, size_t *ret_len)
+char *cli_policy_text(const char *path, size_t *ret_len)
 {
         const char *stock = cordon_stock_text(path);
         char *text = malloc(POLICY_BYTES + 1);
@@ -363,7 +363,7 @@ int verb_tighten(int argc, char **argv)
                 return EXIT_CORDON;
         if (!t.policy)
                 return cli_usage("which policy? For example: cordon tighten -p task.cordon -- COMMAND");
-        char *text = read_policy(t.policy, &t.l.policy_len);
+        char *text = cli_policy_text(t.policy, &t.l.policy_len);
         if (!text)
                 return EXIT_CORDON;
         t.l.policy = text;

@@ -39,8 +39,7 @@ TEXT_SETTER(kind, filter.kind)
 TEXT_SETTER(target, filter.target)
 TEXT_SETTER(format, format)
 
-/* "2h" ago, or a day or second in UTC: 2026-11-15, 2026-11-15T08:00:00. */
-static int take_time(const char *text, int64_t *ret_us)
+int cli_time(const char *text, int64_t *ret_us)
 {
         uint64_t ms;
         struct tm tm = { 0 };
@@ -63,12 +62,12 @@ static int take_time(const char *text, int64_t *ret_us)
 
 static int set_since(void *ctx, const char *value)
 {
-        return take_time(value, &((struct log *) ctx)->filter.since_us);
+        return cli_time(value, &((struct log *) ctx)->filter.since_us);
 }
 
 static int set_older(void *ctx, const char *value)
 {
-        return take_time(value, &((struct log *) ctx)->before_us);
+        return cli_time(value, &((struct log *) ctx)->before_us);
 }
 
 static int set_last(void *ctx, const char *value)

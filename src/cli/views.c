@@ -24,6 +24,17 @@ const struct cli_option check_options[] = {
         { 0 },
 };
 
+/* How long the doors that have an end, and wide ones, were open so far. What the ledger cannot tell is no
+ * reason to withhold the doors. */
+static void say_widened(cordon_policy *p)
+{
+        cordon_error ignored = { 0 };
+        char *text = cordon_policy_widened(p, &ignored);
+        if (text && text[0])
+                (void) printf("\nDoors with an end, and wide ones:\n%s", text);
+        cordon_free(text);
+}
+
 int verb_doors(int argc, char **argv)
 {
         struct cli_json o = { 0 };
@@ -41,6 +52,8 @@ int verb_doors(int argc, char **argv)
         if (loaded)
                 status = cli_give(
                         cordon_policy_view(p, o.json ? CORDON_VIEW_DOORS_JSON : CORDON_VIEW_DOORS, &e), &e);
+        if (loaded && status == 0 && !o.json)
+                say_widened(p);
         cordon_policy_free(p);
         return status;
 }

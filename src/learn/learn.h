@@ -149,11 +149,88 @@ struct learn_evidence {
         unsigned need;     /* fewer prove nothing */
         struct policy_context at;
 };
+/* Zero: nothing is ever recorded of such doors (`env`, `sock`, handles, places). */
+enum learn_use { LEARN_NOT_JUDGED = 0, LEARN_UNKNOWN, LEARN_USED, LEARN_UNUSED, LEARN_USE__COUNT };
+/* A line with all its doors: used when one of them is, unused when all are. */
+enum learn_use learn_line_use(const char *line, const struct learn_evidence *ev);
 /* Closes what none of them used. What they cannot tell of stays. */
 void learn_close_unused(struct learn_draft *d, const struct learn_evidence *ev);
 /* Does the command pass with the draft as it is, `runs` times? */
 int learn_replay(struct learn_draft *d, struct learn_runner *r, unsigned runs, struct learn_result *ret,
                  struct err *e);
+
+/* ---- how well a box fits what runs in it (fit.c, fit_text.c) ---- */
+enum learn_verdict {
+        LEARN_TOO_FEW = 0, /* nothing is claimed */
+        LEARN_FITS,
+        LEARN_BROAD,
+        LEARN_NARROW,
+        LEARN_BOTH,
+        LEARN_VERDICT__COUNT
+};
+const char *learn_verdict_name(enum learn_verdict v);
+enum learn_threshold {
+        LEARN_NEED_RUNS = 0,
+        LEARN_RECURS,
+        LEARN_UNUSED_DOORS,
+        LEARN_WINDOW,
+        LEARN_THRESHOLD__COUNT
+};
+struct learn_threshold_row {
+        const char *name;
+        unsigned value;
+        const char *help;
+};
+const struct learn_threshold_row *learn_threshold(enum learn_threshold t);
+
+struct learn_door_use {
+        const char *line;
+        enum learn_use use;
+};
+struct learn_refusal {
+        const char *what, *program;
+        const char *line;        /* the smallest that permits it; "": none is known */
+        const char *never;       /* why it is never proposed, as of learn_is_sensitive(); or NULL */
+        bool setting;            /* one of the system's, that programs do without: told of failed runs only */
+        unsigned passed, failed; /* in how many runs of each kind */
+        bool recurs;             /* judged: the box is too narrow by it */
+};
+/* A door with `until`, or `run any`. */
+struct learn_widened {
+        const char *line;  /* without its end */
+        char until[32];    /* "": none */
+        int64_t days_left; /* -1: no end; 0: today is its last, or it is over */
+        bool expired;
+        unsigned days, runs; /* it was open on so many days, in so many runs */
+        unsigned days_used;
+        bool use_known; /* of some run it is recorded whether it was used */
+};
+struct learn_fit {
+        const char *box, *policy;        /* name and digest */
+        const char *file;                /* the policy, for what to type next; "": not known */
+        unsigned runs, failed, observed; /* observed: of those that passed, the ones that tell of files */
+        unsigned failed_refused;         /* judged by nobody: failed, and refused something that matters */
+        unsigned days;                   /* on which they ran */
+        const struct learn_door_use *doors;
+        size_t door_count;
+        /* Without the policy's lines: how many doors for files and programs it has, and how many were used.
+         */
+        bool counted;
+        unsigned doors_counted, used_counted;
+        struct learn_refusal *refusals;
+        size_t refusal_count;
+        const struct learn_widened *widened;
+        size_t widened_count;
+        /* judged */
+        enum learn_verdict verdict;
+        unsigned used, unused, unknown, not_judged;
+};
+/* Fills what is judged. */
+void learn_fit_judge(struct learn_fit *f);
+void learn_fit_text(const struct learn_fit *f, struct buf *out);
+void learn_fit_json(const struct learn_fit *f, struct buf *out);
+void learn_widened_text(const struct learn_widened *w, struct buf *out); /* one line, indented */
+void learn_widened_json(const struct learn_widened *w, struct buf *out);
 
 /* ---- what was refused for good ---- */
 /* One a line: kind, what, who; "" when nothing. */

@@ -31,19 +31,28 @@ static bool leads_to(const struct net_dest *n, const char *to)
         return len == own && strncmp(to, n->host, own) == 0;
 }
 
-enum verdict { UNKNOWN = 0, USED, UNUSED };
-
-static enum verdict judge_net(const struct door *d, const struct learn_evidence *ev)
+static enum learn_use judge_net(const struct door *d, const struct learn_evidence *ev)
 {
-        if (d->net.form == NET_PLACE || ev->runs < ev->need)
-                return UNKNOWN;
+        if (d->net.form == NET_PLACE)
+                return LEARN_NOT_JUDGED;
         for (size_t i = 0; i < ev->dest_count; i++)
                 if (leads_to(&d->net, ev->dests[i]))
-                        return USED;
-        return UNUSED;
+                        return LEARN_USED;
+        return ev->runs < ev->need ? LEARN_UNKNOWN : LEARN_UNUSED;
 }
 
-static enum verdict judge_door(const struct door *d, const struct learn_evidence *ev)
+static enum learn_use judge_file(const struct door *d, const struct learn_evidence *ev)
+{
+        AUTO_BUF(line);
+        policy_door_line(d, &line);
+        if (line.failed)
+                return LEARN_UNKNOWN;
+        if (listed(ev->lines, ev->line_count, buf_str(&line)))
+                return LEARN_USED;
+        return ev->observed < ev->need ? LEARN_UNKNOWN : LEARN_UNUSED;
+}
+
+static enum learn_use judge_door(const struct door *d, const struct learn_evidence *ev)
 {
         switch (d->kind) {
         case DOOR_NET:
@@ -51,13 +60,8 @@ static enum verdict judge_door(const struct door *d, const struct learn_evidence
         case DOOR_READ:
         case DOOR_EDIT:
         case DOOR_WRITE:
-        case DOOR_RUN: {
-                AUTO_BUF(line);
-                policy_door_line(d, &line);
-                if (line.failed || ev->observed < ev->need)
-                        return UNKNOWN;
-                return listed(ev->lines, ev->line_count, buf_str(&line)) ? USED : UNUSED;
-        }
+        case DOOR_RUN:
+                return judge_file(d, ev);
         case DOOR_ENV:
         case DOOR_SOCK:
         case DOOR_IN:
@@ -66,11 +70,17 @@ static enum verdict judge_door(const struct door *d, const struct learn_evidence
         case DOOR_KIND__COUNT:
                 break;
         }
-        return UNKNOWN;
+        return LEARN_NOT_JUDGED;
 }
 
-/* A line is unused when all its doors are known to be: a `use` brings many. */
-static bool is_unused(const char *line, const struct learn_evidence *ev)
+/* Has no line of its own. */
+static bool comes_along(const struct door *d)
+{
+        return d->from_stock && (d->kind == DOOR_ENV || strcmp(d->at.file, "base/loader") == 0);
+}
+
+/* A `use` brings many doors. One that is known of decides over those that are not. */
+enum learn_use learn_line_use(const char *line, const struct learn_evidence *ev)
 {
         struct err e;
         struct policy_context at = ev->at;
@@ -78,28 +88,26 @@ static bool is_unused(const char *line, const struct learn_evidence *ev)
         struct policy *p = policy_new();
         struct checked_policy *c = NULL;
         size_t n = 0;
-        bool unused = false;
+        bool seen[LEARN_USE__COUNT] = { false };
         if (p && policy_add_text(p, "line", span_str(line), &e) == 0)
                 c = policy_check(p, &at, &e);
         const struct door *d = c ? policy_doors(c, &n) : NULL;
-        for (size_t i = 0; i < n; i++) {
-                bool comes_along = d[i].from_stock &&
-                                   (d[i].kind == DOOR_ENV || strcmp(d[i].at.file, "base/loader") == 0);
-                if (comes_along)
-                        continue; /* no line of its own */
-                unused = judge_door(&d[i], ev) == UNUSED;
-                if (!unused)
-                        break;
-        }
+        for (size_t i = 0; i < n; i++)
+                if (!comes_along(&d[i]))
+                        seen[judge_door(&d[i], ev)] = true;
         policy_checked_free(c);
         policy_free(p);
-        return unused;
+        return seen[LEARN_USED]         ? LEARN_USED
+               : seen[LEARN_UNKNOWN]    ? LEARN_UNKNOWN
+               : seen[LEARN_NOT_JUDGED] ? LEARN_NOT_JUDGED
+               : seen[LEARN_UNUSED]     ? LEARN_UNUSED
+                                        : LEARN_NOT_JUDGED;
 }
 
 void learn_close_unused(struct learn_draft *d, const struct learn_evidence *ev)
 {
         for (size_t i = 0; i < d->n; i++)
-                if (d->v[i].door && !d->v[i].closed && is_unused(d->v[i].text, ev))
+                if (d->v[i].door && !d->v[i].closed && learn_line_use(d->v[i].text, ev) == LEARN_UNUSED)
                         d->v[i].closed = true;
 }
 

@@ -73,6 +73,8 @@ static inline struct err *to_err(cordon_error *e) { return (struct err *) (void 
 
 /* policy.c: what a policy's roots and the clock say now; `use` of own files is not in it. */
 struct policy_context lib_context(const cordon_policy *p);
+/* The policy as it is, or was, at that time; the caller frees. NULL with e set. */
+struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e);
 /* Where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
 bool lib_find_program(const char *name, char *ret, size_t cap);
 /* policy.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not

@@ -206,24 +206,30 @@ static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
         return true;
 }
 
-int cordon_policy_check(cordon_policy *p, cordon_error *e)
+struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e)
 {
-        if (p->checked)
-                return 0;
-        if (find_roots(p, to_err(e)) < 0)
-                return -1;
+        if (find_roots(p, e) < 0)
+                return NULL;
         struct used_texts u = { .count = 0 };
         struct policy_context c = lib_context(p);
         u.home = p->home;
+        c.now = now;
         c.load = load_used;
         c.load_ctx = &u;
         struct workspace w = { p->work, -1 };
         c.leads_out = leads_out;
         c.leads_ctx = &w;
-        p->checked = policy_check(p->lines, &c, to_err(e));
+        struct checked_policy *checked = policy_check(p->lines, &c, e);
         fd_close(&w.fd);
         for (unsigned i = 0; i < u.count; i++)
                 free(u.text[i]);
+        return checked;
+}
+
+int cordon_policy_check(cordon_policy *p, cordon_error *e)
+{
+        if (!p->checked)
+                p->checked = lib_check_at(p, clock_wall_s(), to_err(e));
         return p->checked ? 0 : -1;
 }
 

@@ -358,6 +358,12 @@ const struct door *policy_doors(const struct checked_policy *c, size_t *ret_coun
         return c->live.v;
 }
 
+const struct door *policy_doors_closed(const struct checked_policy *c, size_t *ret_count)
+{
+        *ret_count = c->closed.n;
+        return c->closed.v;
+}
+
 bool policy_doors_at(const struct checked_policy *c, enum door_kind kind, struct span key, size_t *ret_lo,
                      size_t *ret_hi)
 {

@@ -205,6 +205,10 @@ void policy_checked_free(struct checked_policy *c);
 const char *policy_box(const struct checked_policy *c); /* never NULL: "box" when unnamed */
 const char *policy_doc(const struct checked_policy *c); /* never NULL */
 const struct door *policy_doors(const struct checked_policy *c, size_t *ret_count);
+/* Those whose `until` is over: they open nothing. */
+const struct door *policy_doors_closed(const struct checked_policy *c, size_t *ret_count);
+/* A door as a line without its `until`, and the date alone ("": none): for who counts the days of either. */
+void policy_door_without_end(const struct door *d, struct buf *out, char ret_until[32]);
 /* The doors of one kind with exactly this path (or name, or host): policy_doors()[*ret_lo ... *ret_hi - 1].
  * By binary search, so that whoever asks for each door's neighbours does not compare all pairs. */
 bool policy_doors_at(const struct checked_policy *c, enum door_kind kind, struct span key, size_t *ret_lo,

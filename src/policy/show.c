@@ -116,6 +116,16 @@ void show_door(const struct door *d, struct buf *out)
                 buf_printf(out, " until %s", date_print(d->until, date));
 }
 
+void policy_door_without_end(const struct door *d, struct buf *out, char ret_until[32])
+{
+        struct door plain = *d;
+        plain.until = 0;
+        policy_door_line(&plain, out);
+        ret_until[0] = '\0';
+        if (d->until)
+                (void) date_print(d->until, ret_until);
+}
+
 static void show_wall(const struct checked_policy *c, struct buf *out)
 {
         size_t count;

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/past.h - the runs that the ledger has, for those who judge a policy by them. */
+#pragma once
+#include "base/arena.h"
+#include "ledger/ledger.h"
+#include "lib/internal.h"
+
+struct past_run {
+        const char *id, *box, *policy; /* policy: its digest */
+        int64_t time_us;
+        bool ended, passed, observed, refused;
+        unsigned doors; /* of the policy's own, for files and programs */
+        size_t group;   /* whose it is, from 1 on; 0: nobody's */
+};
+struct past {
+        struct ledger_log *log; /* NULL: there is no ledger yet */
+        struct arena mem;
+        struct past_run *v; /* in the order of the ledger */
+        size_t *by_id;
+        size_t n, cap;
+        bool failed;
+};
+/* Reads starts and ends. `status`: the exit status that counts as passed. */
+int past_open(struct past *p, int status, struct err *e);
+void past_done(struct past *p);
+struct past_run *past_find(const struct past *p, struct span run);
+static inline int64_t past_day(int64_t time_us) { return time_us / (86400 * INT64_C(1000000)); }
+
+/* widened.c: the doors of `p` that have an end or are wide, with the days that they were open. The caller
+ * frees; texts are in `mem`. */
+struct learn_widened;
+int past_widened(const struct past *past, cordon_policy *p, struct arena *mem, struct learn_widened **ret,
+                 size_t *ret_count, struct err *e);
