@@ -331,13 +331,17 @@ static const struct {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
+/* What is greater than anything that we write is cut to that: differences of such numbers still fit. */
 static int64_t number_of(struct span s)
 {
+        static const int64_t most = 999999999999999999;
         int64_t v = 0;
-        size_t i = s.n > 0 && s.p[0] == '-';
-        for (; i < s.n && i < 19; i++)
+        size_t sign = s.n > 0 && s.p[0] == '-';
+        for (size_t i = sign; i < s.n && i - sign < 18 && s.p[i] >= '0' && s.p[i] <= '9'; i++)
                 v = v * 10 + (s.p[i] - '0');
-        return s.n > 0 && s.p[0] == '-' ? -v : v;
+        if (s.n - sign > 18 && v > 0)
+                v = most;
+        return sign ? -v : v;
 }
 
 static void set_field(struct ledger_view *v, size_t i, struct span value)
