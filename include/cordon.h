@@ -389,11 +389,28 @@ typedef enum cordon_log_view {
         CORDON_LOG_PROOF,      /* of a record, by its id: what cordon_verify_proof() takes */
         CORDON_LOG_CHECKPOINT, /* the newest signed checkpoint; needs no argument */
         CORDON_LOG_KEYS,       /* the public keys, one a line; needs no argument */
-        CORDON_LOG_HTML        /* a run as one self-contained page */
+        CORDON_LOG_HTML,       /* a run as one self-contained page */
+        CORDON_LOG_POSTMORTEM  /* a run as the beginning of a report on an incident, in Markdown */
 } cordon_log_view;
 CORDON_API char *cordon_log(cordon_log_view view, const char *arg, cordon_error *e);
 /* From a record to its causes and onward. */
 CORDON_API char *cordon_trace(const char *id, int back, int forward, int json, cordon_error *e);
+/* Several ledgers read as one, in an order in which every cause stands before its effects, also where it is
+ * in another's ledger; then by logical clock, wall clock, ledger and index. `dirs` are state directories, or
+ * the ledgers in them; each is verified first, and each record is told with the name of its ledger's key. At
+ * most 16. NULL: *e tells which and why. */
+typedef struct cordon_ledgers cordon_ledgers;
+CORDON_API cordon_ledgers *cordon_ledgers_open(const char *const *dirs, size_t count, cordon_error *e);
+CORDON_API void cordon_ledgers_free(cordon_ledgers *l);
+/* As cordon_log_each() does, once; the JSON is {"ledger":NAME,"record":RECORD}. */
+CORDON_API int cordon_ledgers_each(const cordon_ledgers *l, const cordon_log_filter *f,
+                                   void (*each)(void *ctx, const char *json, const char *line), void *ctx,
+                                   cordon_error *e);
+/* As cordon_log() does; what is one ledger's alone (proof, checkpoint, keys) is refused. */
+CORDON_API char *cordon_ledgers_log(const cordon_ledgers *l, cordon_log_view view, const char *arg,
+                                    cordon_error *e);
+CORDON_API char *cordon_ledgers_trace(const cordon_ledgers *l, const char *id, int back, int forward,
+                                      int json, cordon_error *e);
 /* Is the ledger what was written? `checkpoints`: notes that the caller has kept, or NULL. *ret_ok is 1 or 0.
  */
 CORDON_API char *cordon_verify(const char *checkpoints, int json, int *ret_ok, cordon_error *e);

@@ -127,6 +127,7 @@ static int add_start(struct box *b, bool durable, struct err *e)
         r.trace_out = b->c.trace_out;
         if (b->c.cause)
                 r.parents[r.parent_count++] = b->c.cause;
+        r.clock_seen = b->c.cause_clock;
         put_command(b, &r, digest);
         (void) snprintf(layers, sizeof layers, "%x", b->r.layers);
         ledger_more_text(&r, "layers", layers);

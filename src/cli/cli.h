@@ -88,6 +88,19 @@ void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, cons
 void cli_sink(void *ctx, const void *data, size_t len);
 void cli_help_verb(const struct cli_verb *v);
 
+/* ledgers.c: --ledger DIR, as often as given; none: this user's own. */
+struct cli_ledgers {
+        const char *dirs[16];
+        size_t count;
+};
+struct cli_ways {
+        bool back, forward, json;
+};
+int cli_ledgers_add(struct cli_ledgers *l, const char *dir);
+char *cli_ledgers_log(const struct cli_ledgers *l, cordon_log_view view, const char *arg, cordon_error *e);
+char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struct cli_ways *w,
+                        cordon_error *e);
+
 int verb_run(int argc, char **argv);
 int verb_run_script(int argc, char **argv);
 int verb_doors(int argc, char **argv);

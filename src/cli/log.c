@@ -12,6 +12,7 @@
 
 struct log {
         cordon_log_filter filter;
+        struct cli_ledgers ledgers;
         const char *format;
         int64_t before_us;
         bool json, follow;
@@ -78,6 +79,11 @@ static int set_last(void *ctx, const char *value)
         return r;
 }
 
+static int set_ledger(void *ctx, const char *value)
+{
+        return cli_ledgers_add(&((struct log *) ctx)->ledgers, value);
+}
+
 const struct cli_option log_options[] = {
         { "follow", 'f', NULL, "go on with what is written from now on", CLI_FLAG(struct log, follow) },
         { "box", 0, "NAME", "of boxes with this name", set_box },
@@ -87,6 +93,7 @@ const struct cli_option log_options[] = {
         { "since", 0, "TIME", "not older: 90s, 2h, 7d, or a date", set_since },
         { "last", 'n', "N", "only the newest N", set_last },
         { "json", 0, NULL, "the records themselves, one a line", CLI_FLAG(struct log, json) },
+        { "ledger", 0, "DIR", "read this ledger instead; repeated, several as one", set_ledger },
         { "format", 0, "FORMAT", "export: jsonl, otlp, ocsf or prometheus", set_format },
         { "older", 0, "TIME", "prune: what is older", set_older },
         { 0 },
@@ -99,8 +106,23 @@ static void print_record(void *ctx, const char *json, const char *line)
         (void) puts(l->json ? json : line);
 }
 
+static int list_several(struct log *l)
+{
+        cordon_error e = { 0 };
+        if (l->follow)
+                return cli_usage(
+                        "--follow is for one's own ledger: what another host writes later may belong before "
+                        "what was shown");
+        cordon_ledgers *all = cordon_ledgers_open(l->ledgers.dirs, l->ledgers.count, &e);
+        int r = all ? cordon_ledgers_each(all, &l->filter, print_record, l, &e) : -1;
+        cordon_ledgers_free(all);
+        return r < 0 ? cli_error(&e) : 0;
+}
+
 static int list(struct log *l)
 {
+        if (l->ledgers.count > 0)
+                return list_several(l);
         cordon_error e = { 0 };
         uint64_t cursor = 0;
         struct timespec tick = { 0, 200000000 };
@@ -117,16 +139,16 @@ static int list(struct log *l)
 
 /* ---- questions ---- */
 
-static int view(cordon_log_view v, const char *arg)
+static int view(const struct log *l, cordon_log_view v, const char *arg)
 {
         cordon_error e = { 0 };
-        return cli_give(cordon_log(v, arg, &e), &e);
+        return cli_give(cli_ledgers_log(&l->ledgers, v, arg, &e), &e);
 }
 
 static int do_show(struct log *l, const char *arg)
 {
         if (!l->json)
-                return view(CORDON_LOG_SHOW, arg);
+                return view(l, CORDON_LOG_SHOW, arg);
         if (!arg[0])
                 return cli_usage("which run? `cordon log --kind start` lists them");
         l->filter.run = arg;
@@ -136,38 +158,32 @@ static int do_show(struct log *l, const char *arg)
                 l->filter.box = arg;
                 r = list(l);
         }
-        return r == 0 && l->seen == 0 ? view(CORDON_LOG_SHOW, arg) : r; /* it tells what is wrong */
+        return r == 0 && l->seen == 0 ? view(l, CORDON_LOG_SHOW, arg) : r; /* it tells what is wrong */
 }
 
 static int do_field(struct log *l, const char *arg)
 {
-        return view(l->json ? CORDON_LOG_FIELD_JSON : CORDON_LOG_FIELD, arg);
+        return view(l, l->json ? CORDON_LOG_FIELD_JSON : CORDON_LOG_FIELD, arg);
 }
 
 static int do_reached(struct log *l, const char *arg)
 {
         (void) arg;
-        return view(l->json ? CORDON_LOG_REACHED_JSON : CORDON_LOG_REACHED, NULL);
+        return view(l, l->json ? CORDON_LOG_REACHED_JSON : CORDON_LOG_REACHED, NULL);
 }
 
-static int do_proof(struct log *l, const char *arg)
-{
-        (void) l;
-        return view(CORDON_LOG_PROOF, arg);
-}
+static int do_proof(struct log *l, const char *arg) { return view(l, CORDON_LOG_PROOF, arg); }
 
 static int do_checkpoint(struct log *l, const char *arg)
 {
-        (void) l;
         (void) arg;
-        return view(CORDON_LOG_CHECKPOINT, NULL);
+        return view(l, CORDON_LOG_CHECKPOINT, NULL);
 }
 
 static int do_keys(struct log *l, const char *arg)
 {
-        (void) l;
         (void) arg;
-        return view(CORDON_LOG_KEYS, NULL);
+        return view(l, CORDON_LOG_KEYS, NULL);
 }
 
 static void put(void *ctx, const char *text, size_t len)
@@ -201,9 +217,8 @@ static int do_prune(struct log *l, const char *arg)
 static int do_rotate(struct log *l, const char *arg)
 {
         cordon_error e = { 0 };
-        (void) l;
         (void) arg;
-        return cordon_log_rotate(&e) < 0 ? cli_error(&e) : view(CORDON_LOG_KEYS, NULL);
+        return cordon_log_rotate(&e) < 0 ? cli_error(&e) : view(l, CORDON_LOG_KEYS, NULL);
 }
 
 static int do_restart(struct log *l, const char *arg)
@@ -217,17 +232,18 @@ static int do_restart(struct log *l, const char *arg)
 static const struct {
         const char *name, *arg; /* arg: what it needs, for the message; "": one, or none; NULL: nothing */
         int (*run)(struct log *l, const char *arg);
+        bool several; /* can be asked of more than one ledger */
 } questions[] = {
-        { "show", "", do_show },
-        { "field", "a target", do_field },
-        { "reached", NULL, do_reached },
-        { "proof", "an id", do_proof },
-        { "export", NULL, do_export },
-        { "prune", NULL, do_prune },
-        { "checkpoint", NULL, do_checkpoint },
-        { "keys", NULL, do_keys },
-        { "rotate", NULL, do_rotate },
-        { "restart", NULL, do_restart },
+        { "show", "", do_show, true },
+        { "field", "a target", do_field, true },
+        { "reached", NULL, do_reached, true },
+        { "proof", "an id", do_proof, false },
+        { "export", NULL, do_export, false },
+        { "prune", NULL, do_prune, false },
+        { "checkpoint", NULL, do_checkpoint, false },
+        { "keys", NULL, do_keys, false },
+        { "rotate", NULL, do_rotate, false },
+        { "restart", NULL, do_restart, false },
 };
 
 static int ask(struct log *l, int argc, char **argv)
@@ -249,12 +265,16 @@ static int ask(struct log *l, int argc, char **argv)
         if (!may_miss && argc - at != (questions[i].arg ? 1 : 0))
                 return questions[i].arg ? cli_usage("`cordon log %s` needs %s", argv[0], questions[i].arg)
                                         : cli_usage("`cordon log %s` takes no argument", argv[0]);
+        if (l->ledgers.count > 0 && !questions[i].several)
+                return cli_usage("`cordon log %s` is of one ledger: let CORDON_STATE name its directory",
+                                 argv[0]);
         return questions[i].run(l, at < argc ? argv[at] : "");
 }
 
 int verb_log(int argc, char **argv)
 {
         struct log l = { 0 };
+        cli_options_first(argc, argv, cli_verb_find("log")); /* also behind a question and its argument */
         int at = cli_options(argc, argv, cli_verb_find("log"), &l, NULL);
         if (at < 0)
                 return EXIT_CORDON;

@@ -12,13 +12,20 @@
 
 struct more {
         bool back, forward, json;
+        struct cli_ledgers ledgers;
         const char *proof, *key, *checkpoint, *from;
 };
+
+static int set_ledger(void *ctx, const char *value)
+{
+        return cli_ledgers_add(&((struct more *) ctx)->ledgers, value);
+}
 
 const struct cli_option trace_options[] = {
         { "back", 'b', NULL, "its causes (default: both)", CLI_FLAG(struct more, back) },
         { "forward", 'f', NULL, "what came of it (default: both)", CLI_FLAG(struct more, forward) },
         { "json", 0, NULL, "for programs", CLI_FLAG(struct more, json) },
+        { "ledger", 0, "DIR", "read this ledger instead; repeated, several as one", set_ledger },
         { 0 },
 };
 
@@ -42,7 +49,8 @@ int verb_trace(int argc, char **argv)
         if (argc - at != 1)
                 return cli_usage("which effect? `cordon log` lists their ids");
         bool both = !m.back && !m.forward;
-        return cli_give(cordon_trace(argv[at], m.back || both, m.forward || both, m.json, &e), &e);
+        struct cli_ways ways = { m.back || both, m.forward || both, m.json };
+        return cli_give(cli_ledgers_trace(&m.ledgers, argv[at], &ways, &e), &e);
 }
 
 const struct cli_option verify_options[] = {

@@ -73,14 +73,14 @@ static const struct cli_verb verbs[] = {
           "[OPTIONS] [show RUN | field TARGET | reached | proof ID | export | prune | checkpoint | keys | "
           "rotate | restart]",
           "what crossed: every run's effects, permitted and denied", verb_log, log_options, false },
-        { "trace", "[--back] [--forward] [--json] ID", "from an effect to its causes and onward", verb_trace,
-          trace_options, false },
+        { "trace", "[--back] [--forward] [--json] [--ledger DIR]... ID",
+          "from an effect to its causes and onward", verb_trace, trace_options, false },
         { "verify", "[--json] [--checkpoint FILE] | --proof FILE [--key FILE]",
           "is the ledger what was written, and is a record in it", verb_verify, verify_options, false },
         { "react", "[--from WHO] ID TEXT", "attach what came later to its cause", verb_react, react_options,
           false },
-        { "report", "--html FILE RUN", "a run as one page, with its graph of causes and effects", verb_report,
-          report_options, false },
+        { "report", "--html FILE | --postmortem FILE [--ledger DIR]... RUN",
+          "a run as one page, or as the beginning of a postmortem", verb_report, report_options, false },
         { "help", "[VERB]", "this text, or a verb's", verb_help, no_options, false },
         { "version", "", "print the version", verb_version, no_options, false },
 };

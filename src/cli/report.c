@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/report.c - `cordon report --html FILE RUN`: whole or not at all. */
+/* cli/report.c - `cordon report RUN --html FILE` and `--postmortem FILE`: whole or not at all. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -7,14 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct report {
+        const char *html, *postmortem;
+        struct cli_ledgers ledgers;
+};
+
 static int set_html(void *ctx, const char *value)
 {
-        *(const char **) ctx = value;
+        ((struct report *) ctx)->html = value;
         return 0;
 }
 
+static int set_postmortem(void *ctx, const char *value)
+{
+        ((struct report *) ctx)->postmortem = value;
+        return 0;
+}
+
+static int set_ledger(void *ctx, const char *value)
+{
+        return cli_ledgers_add(&((struct report *) ctx)->ledgers, value);
+}
+
 const struct cli_option report_options[] = {
-        { "html", 0, "FILE", "where to; - for standard output", set_html },
+        { "html", 0, "FILE", "a page with the graph of causes; - for standard output", set_html },
+        { "postmortem", 0, "FILE", "Markdown, with headings for what people must say; - as above",
+          set_postmortem },
+        { "ledger", 0, "DIR", "read this ledger instead; repeated, several as one", set_ledger },
         { 0 },
 };
 
@@ -33,24 +52,31 @@ static int write_file(const char *path, const char *text)
         return status;
 }
 
+static int give(const struct report *r, cordon_log_view view, const char *run, const char *file)
+{
+        cordon_error e = { 0 };
+        char *text = cli_ledgers_log(&r->ledgers, view, run, &e);
+        if (!text || strcmp(file, "-") == 0)
+                return cli_give(text, &e);
+        int status = write_file(file, text);
+        cordon_free(text);
+        return status;
+}
+
 int verb_report(int argc, char **argv)
 {
-        const char *file = NULL, *run = NULL;
-        cordon_error e = { 0 };
-        int at = cli_options(argc, argv, cli_verb_find("report"), &file, NULL);
+        struct report r = { 0 };
+        const char *run = NULL;
+        int at = cli_options(argc, argv, cli_verb_find("report"), &r, NULL);
         if (at >= 0 && at < argc) {
                 run = argv[at];
-                int more = cli_options(argc - at, argv + at, cli_verb_find("report"), &file, NULL);
+                int more = cli_options(argc - at, argv + at, cli_verb_find("report"), &r, NULL);
                 at = more < 0 ? -1 : at + more;
         }
         if (at < 0)
                 return EXIT_CORDON;
-        if (!run || at != argc || !file)
+        if (!run || at != argc || (!r.html && !r.postmortem))
                 return cli_usage("which run, and where to? For example: cordon report RUN --html run.html");
-        char *page = cordon_log(CORDON_LOG_HTML, run, &e);
-        if (!page || strcmp(file, "-") == 0)
-                return cli_give(page, &e);
-        int status = write_file(file, page);
-        cordon_free(page);
-        return status;
+        int status = r.html ? give(&r, CORDON_LOG_HTML, run, r.html) : 0;
+        return status == 0 && r.postmortem ? give(&r, CORDON_LOG_POSTMORTEM, run, r.postmortem) : status;
 }

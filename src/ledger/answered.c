@@ -20,14 +20,6 @@ void answered_free(struct answered *a)
         free(a);
 }
 
-static uint64_t hash_of(struct span s)
-{
-        uint64_t h = 0xcbf29ce484222325;
-        for (size_t i = 0; i < s.n; i++)
-                h = (h ^ s.p[i]) * 0x100000001b3;
-        return h;
-}
-
 static int by_number(const void *pa, const void *pb)
 {
         uint64_t a, b;
@@ -48,7 +40,7 @@ static void add(struct answered *a, struct span id)
                 a->ids = more;
                 a->cap = cap;
         }
-        a->ids[a->n++] = hash_of(id);
+        a->ids[a->n++] = ledger_hash(id);
 }
 
 static bool is_answer(const struct ledger_view *v)
@@ -73,7 +65,7 @@ static void make(struct answered *a, const struct span *records, uint64_t count)
 
 bool answered_has(struct answered *a, const struct span *records, uint64_t count, struct span intent)
 {
-        uint64_t h = hash_of(intent);
+        uint64_t h = ledger_hash(intent);
         if (!a->made)
                 make(a, records, count);
         return a->n > 0 && bsearch(&h, a->ids, a->n, sizeof *a->ids, by_number);

@@ -6,7 +6,9 @@
  *   pipe    `cordon run A | cordon run B`: the same pipe
  *   trace   a start whose trace context came from another run's
  *
- * An edge goes from the cause to the effect. Causes are looked for in any run, however long ago. */
+ * An edge goes from the cause to the effect. Causes are looked for in any run, however long ago; of several
+ * ledgers in a record's own first, then in the others. An id that more than one of those holds leads to each:
+ * which is meant is not guessed. */
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -24,6 +26,7 @@ struct map {
 struct ledger_graph {
         const struct ledger_log *log;
         struct map ids;
+        uint32_t *twin; /* of several ledgers: the record before it with the same id, plus one */
         struct ledger_edge *edges;
         size_t count, cap;
         bool failed;
@@ -35,17 +38,9 @@ const char *ledger_link_name(enum ledger_link k) { return link_names[k < LINK__C
 
 /* ---- a map from text to a number ---- */
 
-static uint64_t hash_of(struct span s)
-{
-        uint64_t h = 0xcbf29ce484222325;
-        for (size_t i = 0; i < s.n; i++)
-                h = (h ^ s.p[i]) * 0x100000001b3;
-        return h;
-}
-
 static struct slot *slot_of(const struct map *m, struct span key)
 {
-        for (size_t i = hash_of(key) & (m->cap - 1);; i = (i + 1) & (m->cap - 1))
+        for (size_t i = ledger_hash(key) & (m->cap - 1);; i = (i + 1) & (m->cap - 1))
                 if (!m->slots[i].key.p || span_eq(m->slots[i].key, key))
                         return &m->slots[i];
 }
@@ -122,7 +117,7 @@ static struct span span_id(struct span traceparent)
 
 /* Outputs by digest and by pipe; the newest stands for its like. */
 struct joins {
-        struct map bytes, pipes, spans;
+        struct map bytes[LEDGERS_MAX], spans[LEDGERS_MAX], pipes;
 };
 
 /* The kernel counts pipes with 32 bits: within one boot, the same number is the same pipe. The reader may
@@ -162,28 +157,81 @@ static bool origin_told(const struct ledger_graph *g, const struct ledger_view *
         return false;
 }
 
+/* Who put these bytes out: the newest of its own ledger, else of another. */
+static int64_t bytes_from(const struct ledger_graph *g, const struct joins *j, unsigned own,
+                          struct span digest)
+{
+        int64_t from = map_get(&j->bytes[own], digest);
+        for (unsigned k = 0; from < 0 && k < g->log->ledgers; k++) {
+                int64_t other = map_get(&j->bytes[k], digest);
+                if (other >= 0 && k != own) {
+                        from = other;
+                        for (k++; k < g->log->ledgers; k++)
+                                if (k != own && map_get(&j->bytes[k], digest) > from)
+                                        from = map_get(&j->bytes[k], digest);
+                }
+        }
+        return from;
+}
+
+/* As with ids: its own ledger's, else whoever has it. */
+static void join_trace(struct ledger_graph *g, const struct joins *j, uint64_t i, const struct ledger_view *v)
+{
+        struct span in = span_id(ledger_member(v->trace, "in"));
+        unsigned own = log_from(g->log, i);
+        int64_t at = map_get(&j->spans[own], in);
+        add_edge(g, at, i, LINK_TRACE);
+        for (unsigned k = 0; at < 0 && k < g->log->ledgers; k++)
+                if (k != own)
+                        add_edge(g, map_get(&j->spans[k], in), i, LINK_TRACE);
+}
+
 static void join(struct ledger_graph *g, struct joins *j, uint64_t i, const struct ledger_view *v)
 {
         struct ledger_view o;
         struct span pipe = ledger_member(v->more, "pipe");
         bool bytes = has_content(v);
-        if (is_input(v) && bytes && !origin_told(g, v)) {
-                int64_t from = map_get(&j->bytes, v->digest);
-                if (from >= 0 && ledger_log_view(g->log, (uint64_t) from, &o) == 0 && !span_eq(o.run, v->run))
-                        add_edge(g, from, i, LINK_BYTES);
-        }
         if (pipe.n > 0 && (is_input(v) || is_output(v))) {
                 join_pipe(g, map_get(&j->pipes, pipe), i, v);
                 g->failed |= !map_set(&j->pipes, pipe, i);
         }
+        if (is_input(v) && bytes && !origin_told(g, v)) {
+                int64_t from = bytes_from(g, j, log_from(g->log, i), v->digest);
+                if (from >= 0 && ledger_log_view(g->log, (uint64_t) from, &o) == 0 && !span_eq(o.run, v->run))
+                        add_edge(g, from, i, LINK_BYTES);
+        }
         if (is_output(v) && bytes)
-                g->failed |= !map_set(&j->bytes, v->digest, i);
-        struct span in = span_id(ledger_member(v->trace, "in")),
-                    out = span_id(ledger_member(v->trace, "out"));
-        if (in.n)
-                add_edge(g, map_get(&j->spans, in), i, LINK_TRACE);
-        if (out.n)
-                g->failed |= !map_set(&j->spans, out, i);
+                g->failed |= !map_set(&j->bytes[log_from(g->log, i)], v->digest, i);
+        join_trace(g, j, i, v);
+}
+
+/* The record of this id in this ledger; -1: there is none. */
+static int64_t find_in(const struct ledger_graph *g, struct span id, unsigned from)
+{
+        int64_t at = map_get(&g->ids, id);
+        while (at >= 0 && log_from(g->log, (uint64_t) at) != from)
+                at = g->twin && g->twin[at] ? (int64_t) g->twin[at] - 1 : -1;
+        return at;
+}
+
+static void add_parent(struct ledger_graph *g, struct span id, uint64_t effect)
+{
+        int64_t at = find_in(g, id, log_from(g->log, effect));
+        if (at >= 0) {
+                add_edge(g, at, effect, LINK_PARENT);
+                return;
+        }
+        for (at = map_get(&g->ids, id); at >= 0; at = g->twin && g->twin[at] ? (int64_t) g->twin[at] - 1 : -1)
+                add_edge(g, at, effect, LINK_PARENT);
+}
+
+struct span graph_lost_cause(const struct ledger_graph *g, const struct ledger_view *v, unsigned *n)
+{
+        struct span parent;
+        while (*n < LEDGER_PARENTS_MAX && (parent = ledger_element(v->parents, (*n)++)).n > 0)
+                if (map_get(&g->ids, parent) < 0)
+                        return parent;
+        return span_of(NULL, 0);
 }
 
 static void add_record(struct ledger_graph *g, struct joins *j, uint64_t i)
@@ -193,8 +241,40 @@ static void add_record(struct ledger_graph *g, struct joins *j, uint64_t i)
         if (ledger_log_view(g->log, i, &v) < 0)
                 return;
         for (unsigned n = 0; n < LEDGER_PARENTS_MAX && (parent = ledger_element(v.parents, n)).n > 0; n++)
-                add_edge(g, map_get(&g->ids, parent), i, LINK_PARENT);
+                add_parent(g, parent, i);
         join(g, j, i, &v);
+}
+
+/* A merged log has its causes already: its order stands on them. */
+static void take_edges(struct ledger_graph *g)
+{
+        g->count = g->cap = g->log->edge_count;
+        g->edges = calloc(g->cap + 1, sizeof *g->edges);
+        g->failed |= !g->edges;
+        if (g->edges && g->count > 0)
+                memcpy(g->edges, g->log->edges, g->count * sizeof *g->edges);
+}
+
+/* Ids and spans of all records first: what is written first need not be first. */
+static void read_ids(struct ledger_graph *g, struct joins *j)
+{
+        uint64_t count = ledger_log_count(g->log);
+        if (g->log->ledgers > 1) {
+                g->twin = calloc(count + 1, sizeof *g->twin);
+                g->failed = !g->twin;
+        }
+        for (uint64_t i = 0; !g->failed && i < count; i++) {
+                struct ledger_view v;
+                if (ledger_log_view(g->log, i, &v) < 0)
+                        continue;
+                int64_t other = g->twin ? map_get(&g->ids, v.id) : -1;
+                if (other >= 0)
+                        g->twin[i] = (uint32_t) other + 1;
+                struct span out = span_id(ledger_member(v.trace, "out"));
+                g->failed |= !map_set(&g->ids, v.id, i);
+                if (out.n)
+                        g->failed |= !map_set(&j->spans[log_from(g->log, i)], out, i);
+        }
 }
 
 struct ledger_graph *ledger_graph_new(const struct ledger_log *l, struct err *e)
@@ -203,16 +283,17 @@ struct ledger_graph *ledger_graph_new(const struct ledger_log *l, struct err *e)
         struct joins j = { 0 };
         if (g)
                 g->log = l;
-        for (uint64_t i = 0; g && i < ledger_log_count(l); i++) {
-                struct ledger_view v;
-                if (ledger_log_view(l, i, &v) == 0)
-                        g->failed |= !map_set(&g->ids, v.id, i);
-        }
-        for (uint64_t i = 0; g && !g->failed && i < ledger_log_count(l); i++)
+        if (g)
+                read_ids(g, &j);
+        if (g && l->edges)
+                take_edges(g);
+        for (uint64_t i = 0; g && !l->edges && !g->failed && i < ledger_log_count(l); i++)
                 add_record(g, &j, i);
-        free(j.bytes.slots);
+        for (unsigned k = 0; k < LEDGERS_MAX; k++) {
+                free(j.bytes[k].slots);
+                free(j.spans[k].slots);
+        }
         free(j.pipes.slots);
-        free(j.spans.slots);
         if (g && !g->failed)
                 return g;
         ledger_graph_free(g);
@@ -225,6 +306,7 @@ void ledger_graph_free(struct ledger_graph *g)
         if (!g)
                 return;
         free(g->ids.slots);
+        free(g->twin);
         free(g->edges);
         free(g);
 }

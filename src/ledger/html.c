@@ -147,6 +147,16 @@ static void put_edges(struct page *p)
         }
 }
 
+static void put_ledger(struct page *p, const struct ledger_view *v)
+{
+        if (v->ledger.n == 0)
+                return;
+        buf_puts(p->out, " in ");
+        put_text(p->out, v->ledger, LEDGER_NAME_MAX);
+        buf_puts(p->out, v->lost_cause ? "; its cause is not in these ledgers" : "");
+        buf_puts(p->out, v->in_circle ? "; in a circle of causes" : "");
+}
+
 static void put_node(struct page *p, const struct node *n)
 {
         struct ledger_view v;
@@ -155,6 +165,7 @@ static void put_node(struct page *p, const struct node *n)
         buf_printf(p->out, "<g class=\"node %s%s\" transform=\"translate(%d %d)\"><title>",
                    span_is(v.run, p->run) ? "own " : "", class_of(&v), left(n), top(n));
         put_text(p->out, v.id, LEDGER_ID_MAX);
+        put_ledger(p, &v);
         buf_printf(
                 p->out,
                 "</title><rect width=\"%d\" height=\"%d\" rx=\"6\"/><text x=\"10\" y=\"18\" class=\"kind\">",
@@ -212,6 +223,8 @@ static void put_table(struct page *p)
                 for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
                         buf_puts(p->out, "<td>");
                         put_text(p->out, cells[c], 300);
+                        if (c == 0)
+                                put_ledger(p, &v);
                         buf_puts(p->out, "</td>");
                 }
                 buf_printf(p->out, v.bytes >= 0 ? "<td>%lld</td><td>" : "<td></td><td>", (long long) v.bytes);
@@ -265,14 +278,16 @@ int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, 
         p->edges = ledger_graph_edges(g, &p->edge_count);
         gather(p);
         place(p);
-        buf_printf(
-                out,
-                "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-                "content=\"width=device-width\">"
-                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                "'unsafe-inline'\">"
-                "<title>cordon run %s</title><style>%s</style></head><body>\n<h1>Run <code>%s</code></h1>\n",
-                p->run, style, p->run);
+        buf_puts(out,
+                 "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+                 "content=\"width=device-width\">"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                 "'unsafe-inline'\">"
+                 "<title>cordon run ");
+        put_text(out, span_str(p->run), LEDGER_ID_MAX);
+        buf_printf(out, "</title><style>%s</style></head><body>\n<h1>Run <code>", style);
+        put_text(out, span_str(p->run), LEDGER_ID_MAX);
+        buf_puts(out, "</code></h1>\n");
         buf_puts(out, "<p>Boxes of this run are tinted; refusals are red; dashed lines join runs that only "
                       "their bytes, a pipe or a "
                       "trace context connect.</p>\n<h2>Causes and effects</h2>\n");

@@ -62,6 +62,8 @@ const char *secret_scrub(const char *text, char spare[80]);
 /* place.c: what lies in the ledger's directory. */
 /* The greatest segment number, 0: none, -1: cannot be read. */
 int64_t ledger_last_segment(int dir);
+/* 0, or -1: a later version wrote it. */
+int ledger_dir_check(int dir, struct err *e);
 void ledger_boot_id(char ret[40]);
 /* The size in the last checkpoint, 0: none. */
 uint64_t ledger_sealed_size(int dir);
@@ -91,6 +93,52 @@ void answered_free(struct answered *a);
 bool answered_has(struct answered *a, const struct span *records, uint64_t count, struct span intent);
 /* Does an outcome name its intent among its parents? Then the intent counts, not the outcome. */
 bool answers_intent(const struct ledger_view *v);
+
+/* hash.c: of a text, keyed in each process. */
+uint64_t ledger_hash(struct span s);
+
+/* read.c: all records at once. Of several ledgers (merge.c), `at` is in the one order, and the other lists
+ * tell of each record where it comes from. */
+enum { RECORD_LOST_CAUSE = 1, RECORD_IN_CIRCLE = 2 };
+struct ledger_log {
+        struct span *maps;
+        size_t map_count;
+        struct span *at; /* by index; NULL bytes: pruned, or no record that we know */
+        uint64_t count;
+        struct answered *answered;
+        unsigned ledgers; /* 0: one, and none of what follows is there */
+        char names[LEDGERS_MAX][LEDGER_NAME_MAX];
+        uint8_t *from;             /* which ledger */
+        uint32_t *own_index;       /* in it */
+        uint8_t *marks;            /* RECORD_* */
+        struct ledger_edge *edges; /* the causes that the order respects */
+        size_t edge_count;
+};
+static inline unsigned log_from(const struct ledger_log *l, uint64_t index)
+{
+        return l->from ? l->from[index] : 0;
+}
+
+/* order.c: one order of a log of several ledgers; pure. Causes first (all but LINK_BYTES); then, where they
+ * do not contradict, `bytes` too, and the order in which each ledger was written; then the logical clock (or,
+ * `by_time`, the wall clock before it), the ledger and the index in it. ret_order[n] is the record that comes
+ * n-th. Records in a circle of causes are marked in ret_circle, and stand among each other as if it were not
+ * there. */
+struct ordering {
+        const struct ledger_log *log;
+        const struct ledger_edge *edges;
+        size_t edge_count;
+        bool bytes, by_time;
+};
+int ledger_order(const struct ordering *o, uint32_t *ret_order, uint8_t *ret_circle, struct err *e);
+
+/* graph.c: the next cause, from the *n-th on, that this record names and no ledger here holds; empty: none.
+ */
+struct span graph_lost_cause(const struct ledger_graph *g, const struct ledger_view *v, unsigned *n);
+
+/* trace.c: ledger_trace() as text, in a graph that is there. */
+int ledger_trace_in(const struct ledger_log *l, const struct ledger_graph *g, const char *effect,
+                    unsigned ways, struct buf *out, struct err *e);
 
 /* tiles.c */
 struct tiles {

@@ -23,6 +23,8 @@ enum {
         LEDGER_MORE_MAX = 16,
         LEDGER_ID_MAX = 64, /* with its NUL */
         LEDGER_TRACE_MAX = 56,
+        LEDGERS_MAX = 16, /* read at once */
+        LEDGER_NAME_MAX = 80,
 };
 
 /* ---- records (record.c, secret.c): pure but for the secrets' registry ---- */
@@ -125,6 +127,11 @@ struct ledger_view {
         struct span trace, parents, more, touches; /* JSON values */
         int64_t v, time_us, mono_us, clock, bytes, cost, count;
         bool unknown; /* ledger_log_view(): an intent that no outcome names */
+        /* ledger_log_view(), of several ledgers: which; a cause that none of them holds; causes in a circle
+         */
+        struct span ledger;
+        bool lost_cause, in_circle;
+        unsigned strange; /* fields that this version does not know */
 };
 /* 0, or -1: these bytes are no canonical record. */
 int ledger_view_parse(struct span json, struct ledger_view *ret);
@@ -267,6 +274,15 @@ uint64_t ledger_log_count(const struct ledger_log *l);
 /* 0, or -1: pruned, or no record that this version can read. */
 int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret);
 
+/* Several logs as one (merge.c): causes stand before their effects, within a ledger and between them, then by
+ * the logical clock, the wall clock, the ledger, the index: the same order however they are given. `names`
+ * tell them apart and must differ. Takes the logs, also when it fails. Pure. */
+struct ledger_log *ledger_log_merge(struct ledger_log **logs, const char *const *names, size_t count,
+                                    struct err *e);
+/* The same of directories (several.c), states or the ledgers in them: each is verified first, and named by
+ * its key. */
+struct ledger_log *ledger_log_several(const char *const *paths, size_t count, struct err *e);
+
 /* ---- questions (query.c, show.c): pure; text goes to `out` ---- */
 
 struct ledger_filter { /* NULL: any */
@@ -276,6 +292,8 @@ struct ledger_filter { /* NULL: any */
 bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v);
 /* One line for people, without a newline; what a box wrote in it is inert. */
 void ledger_line(const struct ledger_view *v, struct buf *out);
+/* The record itself; one of several ledgers, in an object that names its ledger. Without a newline. */
+void ledger_json(const struct ledger_view *v, struct buf *out);
 /* Every effect of any box on one target; a target that ends in * stands for all that begin so. */
 void ledger_field(const struct ledger_log *l, const char *target, bool json, struct buf *out);
 /* Whom effects reached, by reach and target. */
@@ -325,6 +343,9 @@ int ledger_export(const struct ledger_log *l, const char *format, const struct l
                   void (*put)(void *ctx, const char *text, size_t len), void *ctx, struct err *e);
 /* One page with the run's graph of causes and effects: no script, nothing from the network. */
 int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
+/* The beginning of a report on an incident: what the ledger knows of a run, and headings for what people must
+ * say. Markdown, in which no text of a record is markup. */
+int ledger_postmortem(const struct ledger_log *l, const char *which, struct buf *out, struct err *e);
 /* Takes payloads away; leaf hashes stay. The pruning itself is recorded first. */
 int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e);
 /* Puts the whole ledger aside, under a name that says when, and begins another. */

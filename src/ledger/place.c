@@ -16,10 +16,10 @@
 
 /* The number at the end of the head's first eight bytes is that of the whole directory's format. Who does not
  * know it neither reads nor adds: what it would call damage is only later than itself. */
-static int check_version(int dir, struct err *e)
+int ledger_dir_check(int dir, struct err *e)
 {
         char magic[8];
-        AUTO_FD(head, openat(dir, "head", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        AUTO_FD(head, openat(dir, "head", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (head < 0 || pread(head, magic, sizeof magic, 0) != sizeof magic ||
             memcmp(magic, "cordonH", 7) != 0 || magic[7] == '1')
                 return 0;
@@ -33,7 +33,7 @@ static int check_version(int dir, struct err *e)
 static int checked(int dir, struct err *e)
 {
         AUTO_FD(fd, dir);
-        return fd < 0 || check_version(fd, e) < 0 ? -1 : TAKE_FD(fd);
+        return fd < 0 || ledger_dir_check(fd, e) < 0 ? -1 : TAKE_FD(fd);
 }
 
 int ledger_dir_open(bool make, struct err *e)
@@ -84,13 +84,18 @@ void ledger_boot_id(char ret[40])
 
 int ledger_slurp(int dir, const char *name, struct buf *out)
 {
-        AUTO_FD(fd, openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        enum { MOST = 512 << 20 };
+        AUTO_FD(fd, openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (fd < 0)
                 return errno == ENOENT ? 0 : -1;
         char chunk[65536];
         for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
                 if (n < 0)
                         return -1;
+                if (out->n > MOST) { /* a stranger's ledger is no way to our memory */
+                        errno = EFBIG;
+                        return -1;
+                }
                 buf_add(out, chunk, (size_t) n);
         }
         return out->failed ? -1 : 0;
@@ -110,7 +115,7 @@ int ledger_note_last(int dir, struct buf *text, struct ledger_note *ret)
 
 uint64_t ledger_sealed_size(int dir)
 {
-        AUTO_FD(fd, openat(dir, "checkpoints", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        AUTO_FD(fd, openat(dir, "checkpoints", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         struct stat st;
         char tail[4096];
         if (fd < 0 || fstat(fd, &st) < 0)

@@ -84,12 +84,20 @@ static void put_what(struct buf *out, const struct ledger_view *v)
         }
         if (v->unknown)
                 buf_puts(out, " [outcome unknown]");
+        if (v->lost_cause)
+                buf_puts(out, " [its cause is not in these ledgers]");
+        if (v->in_circle)
+                buf_puts(out, " [in a circle of causes]");
 }
 
 void ledger_line(const struct ledger_view *v, struct buf *out)
 {
         put_time(out, v->time_us);
         buf_puts(out, "  ");
+        if (v->ledger.n) {
+                put_inert(out, v->ledger, LEDGER_NAME_MAX);
+                buf_puts(out, "  ");
+        }
         put_inert(out, v->id, LEDGER_ID_MAX);
         buf_puts(out, "  ");
         put_inert(out, v->kind, 24);
@@ -98,6 +106,53 @@ void ledger_line(const struct ledger_view *v, struct buf *out)
                 put_inert(out, v->phase, 24);
         }
         put_what(out, v);
+}
+
+/* The code point that begins at *p, which moves behind it; 0xfffd for bytes that are none. */
+static uint32_t take_code(const uint8_t **p, const uint8_t *end)
+{
+        unsigned more = **p >= 0xf0 ? 3 : **p >= 0xe0 ? 2 : **p >= 0xc0 ? 1 : 0;
+        struct span one = span_of(*p, more + 1);
+        if ((size_t) (end - *p) <= more || !str_is_utf8(one)) {
+                ++*p;
+                return 0xfffd;
+        }
+        uint32_t c = more ? **p & (0x3fu >> more) : **p;
+        for (unsigned k = 1; k <= more; k++)
+                c = c << 6 | ((*p)[k] & 0x3fu);
+        *p += more + 1;
+        return c;
+}
+
+/* The same JSON in plain ASCII: a record of a stranger's ledger does nothing to a terminal either. */
+static void put_ascii(struct span json, struct buf *out)
+{
+        const uint8_t *end = json.p + json.n;
+        for (const uint8_t *p = json.p; p < end;) {
+                uint32_t c = *p < 0x7f ? *p++ : take_code(&p, end);
+                if (c < 0x7f)
+                        buf_putc(out, (char) c);
+                else if (c < 0x10000)
+                        buf_printf(out, "\\u%04x", c);
+                else
+                        buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+        }
+}
+
+void ledger_json(const struct ledger_view *v, struct buf *out)
+{
+        if (v->ledger.n) {
+                buf_puts(out, "{\"ledger\":");
+                buf_json(out, v->ledger);
+                buf_puts(out, v->lost_cause ? ",\"lost_cause\":true" : "");
+                buf_puts(out, v->in_circle ? ",\"in_circle\":true" : "");
+                buf_puts(out, ",\"record\":");
+        }
+        if (v->ledger.n)
+                put_ascii(v->json, out);
+        else
+                buf_add(out, v->json.p, v->json.n);
+        buf_puts(out, v->ledger.n ? "}" : "");
 }
 
 /* ---- one target, and whom it reached ---- */
@@ -117,7 +172,7 @@ void ledger_field(const struct ledger_log *l, const char *target, bool json, str
                 if (ledger_log_view(l, i, &v) < 0 || !is_target(v.target, target))
                         continue;
                 if (json)
-                        buf_add(out, v.json.p, v.json.n);
+                        ledger_json(&v, out);
                 else
                         ledger_line(&v, out);
                 buf_putc(out, '\n');
@@ -125,7 +180,7 @@ void ledger_field(const struct ledger_log *l, const char *target, bool json, str
 }
 
 struct reached {
-        struct span reach, target, touches;
+        struct span reach, target, touches, ledger;
         uint64_t effects, runs;
         struct span last_run;
         int64_t last_us;
@@ -146,18 +201,26 @@ static int widest_first(const void *pa, const void *pb)
         return ra != rb ? (ra < rb) - (ra > rb) : (a->effects < b->effects) - (a->effects > b->effects);
 }
 
-static void reached_add(struct reached *r, size_t *n, const struct ledger_view *v)
+enum { ROWS_MAX = 4096 };
+
+/* false: there is no room for another target. */
+static bool reached_add(struct reached *r, size_t *n, const struct ledger_view *v)
 {
         size_t i = 0;
         while (i < *n && !(span_eq(r[i].reach, v->reach) && span_eq(r[i].target, v->target) &&
-                           span_eq(r[i].touches, v->touches)))
+                           span_eq(r[i].touches, v->touches) && span_eq(r[i].ledger, v->ledger)))
                 i++;
+        if (i == ROWS_MAX)
+                return false;
         if (i == *n)
-                r[(*n)++] = (struct reached){ .reach = v->reach, .target = v->target, .touches = v->touches };
+                r[(*n)++] = (struct reached){
+                        .reach = v->reach, .target = v->target, .touches = v->touches, .ledger = v->ledger
+                };
         r[i].effects += v->count > 0 ? (uint64_t) v->count : 1;
         r[i].runs += !span_eq(r[i].last_run, v->run);
         r[i].last_run = v->run;
         r[i].last_us = v->time_us;
+        return true;
 }
 
 /* Effects that happened or may have: neither denials nor outcomes, which their intents have counted. */
@@ -170,8 +233,14 @@ static bool counts(const struct ledger_view *v)
 static void reached_print(const struct reached *r, bool json, struct buf *out)
 {
         if (json) {
+                buf_putc(out, '{');
+                if (r->ledger.n) {
+                        buf_puts(out, "\"ledger\":");
+                        buf_json(out, r->ledger);
+                        buf_putc(out, ',');
+                }
                 buf_printf(out,
-                           "{\"reach\":\"%.*s\",\"target\":\"%.*s\",\"touches\":%.*s,\"effects\":%llu,"
+                           "\"reach\":\"%.*s\",\"target\":\"%.*s\",\"touches\":%.*s,\"effects\":%llu,"
                            "\"last\":%lld}\n",
                            (int) r->reach.n, (const char *) r->reach.p, (int) r->target.n,
                            (const char *) (r->target.p ? r->target.p : (const uint8_t *) ""),
@@ -180,10 +249,17 @@ static void reached_print(const struct reached *r, bool json, struct buf *out)
                            (long long) r->last_us);
                 return;
         }
-        buf_printf(out, "%-7.*s %6llu  ", (int) r->reach.n, (const char *) r->reach.p,
-                   (unsigned long long) r->effects);
+        size_t before = out->n;
+        put_inert(out, r->reach, 16);
+        for (size_t n = out->n - before; n < 7; n++)
+                buf_putc(out, ' ');
+        buf_printf(out, " %6llu  ", (unsigned long long) r->effects);
         put_time(out, r->last_us);
         buf_puts(out, "  ");
+        if (r->ledger.n) {
+                put_inert(out, r->ledger, LEDGER_NAME_MAX);
+                buf_puts(out, "  ");
+        }
         put_inert(out, r->target, 160);
         if (r->touches.n) {
                 buf_puts(out, "  touches ");
@@ -194,13 +270,13 @@ static void reached_print(const struct reached *r, bool json, struct buf *out)
 
 void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
 {
-        enum { ROWS_MAX = 4096 };
         struct reached *r = calloc(ROWS_MAX, sizeof *r);
         size_t n = 0;
-        for (uint64_t i = 0; r && i < ledger_log_count(l) && n < ROWS_MAX; i++) {
+        bool all = true;
+        for (uint64_t i = 0; r && i < ledger_log_count(l); i++) {
                 struct ledger_view v;
                 if (ledger_log_view(l, i, &v) == 0 && counts(&v))
-                        reached_add(r, &n, &v);
+                        all &= reached_add(r, &n, &v);
         }
         if (n > 0)
                 qsort(r, n, sizeof *r, widest_first);
@@ -209,6 +285,11 @@ void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
                                 : "No effect has reached anybody but yourself, or touched anything.\n");
         for (size_t i = 0; i < n; i++)
                 reached_print(&r[i], json, out);
+        if (!all)
+                buf_printf(out,
+                           json ? "{\"more\":true}\n"
+                                : "There are more than %d targets: the rest is not listed.\n",
+                           ROWS_MAX);
         free(r);
 }
 

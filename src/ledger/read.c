@@ -17,9 +17,13 @@ static int map_segment(int dir, uint32_t seq, struct span *ret)
         struct stat st;
         segment_name(seq, name);
         (void) snprintf(path, sizeof path, "segments/%s", name);
-        AUTO_FD(fd, openat(dir, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        AUTO_FD(fd, openat(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;
+        if (!S_ISREG(st.st_mode)) { /* of a stranger's ledger: nobody waits for his pipe */
+                errno = EINVAL;
+                return -1;
+        }
         void *p = st.st_size > 0 ? mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
         if (p == MAP_FAILED)
                 return -1;
@@ -78,14 +82,6 @@ enum scan_end ledger_scan(int dir, struct scan_place *at, scan_each *each, void 
 }
 
 /* ---- all records at once ---- */
-
-struct ledger_log {
-        struct span *maps;
-        size_t map_count;
-        struct span *at; /* by index; NULL bytes: pruned, or no record that we know */
-        uint64_t count;
-        struct answered *answered;
-};
 
 static int log_add(struct ledger_log *l, struct span payload)
 {
@@ -150,6 +146,10 @@ void ledger_log_free(struct ledger_log *l)
         answered_free(l->answered);
         free(l->maps);
         free(l->at);
+        free(l->from);
+        free(l->own_index);
+        free(l->marks);
+        free(l->edges);
         free(l);
 }
 
@@ -160,5 +160,10 @@ int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_vi
         if (index >= l->count || !l->at[index].p || ledger_view_parse(l->at[index], ret) < 0)
                 return -1;
         ret->unknown = span_is(ret->phase, "intent") && !answered_has(l->answered, l->at, l->count, ret->id);
+        if (l->ledgers) {
+                ret->ledger = span_str(l->names[l->from[index]]);
+                ret->lost_cause = l->marks[index] & RECORD_LOST_CAUSE;
+                ret->in_circle = l->marks[index] & RECORD_IN_CIRCLE;
+        }
         return 0;
 }

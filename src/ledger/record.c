@@ -349,15 +349,17 @@ static const struct {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-/* What is too large is the largest there is: a record may be anybody's. */
+/* What is greater than anything that we write is cut to that: differences of such numbers still fit. */
 static int64_t number_of(struct span s)
 {
+        static const int64_t most = 999999999999999999;
         int64_t v = 0;
-        bool below = s.n > 0 && s.p[0] == '-';
-        for (size_t i = below; i < s.n; i++)
-                if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, s.p[i] - '0', &v))
-                        return below ? INT64_MIN : INT64_MAX;
-        return below ? -v : v;
+        size_t sign = s.n > 0 && s.p[0] == '-';
+        for (size_t i = sign; i < s.n && i - sign < 18 && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+                v = v * 10 + (s.p[i] - '0');
+        if (s.n - sign > 18 && v > 0)
+                v = most;
+        return sign ? -v : v;
 }
 
 static void set_field(struct ledger_view *v, size_t i, struct span value)

@@ -52,7 +52,10 @@ static void put_field(struct buf *out, const char *name, struct span s)
 
 static void put_head(const char *run, const struct run *r, struct buf *out)
 {
-        buf_printf(out, "run %s\n", run);
+        buf_puts(out, "run ");
+        put_inert(out, span_str(run), LEDGER_ID_MAX);
+        buf_putc(out, '\n');
+        put_field(out, "ledger", r->start.ledger);
         put_field(out, "box", r->start.box);
         put_field(out, "command", r->start.target);
         put_field(out, "policy", r->start.policy);
@@ -81,12 +84,16 @@ static char mark_of(const struct ledger_view *v)
 static void put_row(const struct ledger_view *v, const struct run *r, struct buf *out)
 {
         int64_t span = r->end_us > r->begin_us ? r->end_us - r->begin_us : 1;
-        int64_t at = (v->time_us - r->begin_us) * (WIDTH - 1) / span;
-        at = at < 0 ? 0 : at >= WIDTH ? WIDTH - 1 : at;
+        double where = (double) (v->time_us - r->begin_us) * (WIDTH - 1) / (double) span;
+        int at = where < 0 ? 0 : where >= WIDTH ? WIDTH - 1 : (int) where;
         buf_putc(out, '|');
         for (int i = 0; i < WIDTH; i++)
                 buf_putc(out, i == at ? mark_of(v) : i < at ? '-' : ' ');
         buf_printf(out, "| %9.3f ms  ", (double) (v->time_us - r->begin_us) / 1e3);
+        if (v->ledger.n && !span_eq(v->ledger, r->start.ledger)) { /* the same run's id, elsewhere */
+                put_inert(out, v->ledger, LEDGER_NAME_MAX);
+                buf_putc(out, ' ');
+        }
         put_inert(out, v->kind, 24);
         struct span rest[] = { v->door, v->target, v->result };
         for (size_t i = 0; i < 3; i++)
@@ -100,6 +107,10 @@ static void put_row(const struct ledger_view *v, const struct run *r, struct buf
                 buf_printf(out, ", %lld times", (long long) v->count);
         if (v->unknown)
                 buf_puts(out, " [outcome unknown]");
+        if (v->lost_cause)
+                buf_puts(out, " [its cause is not in these ledgers]");
+        if (v->in_circle)
+                buf_puts(out, " [in a circle of causes]");
         buf_putc(out, '\n');
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/trace.c - `cordon trace`: from an effect to its causes and onward, as a tree. Pure. */
+#include "base/str.h"
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -9,6 +10,7 @@ enum { DEPTH_MAX = 64 };
 
 struct walk {
         const struct ledger_log *log;
+        const struct ledger_graph *graph;
         const struct ledger_edge *edges;
         size_t count;
         size_t *first, *order; /* edges by the node that they are left from: order[first[i]] ..
@@ -18,20 +20,61 @@ struct walk {
         struct buf *out;
 };
 
+static void put_indent(struct walk *w, unsigned depth)
+{
+        for (unsigned k = 0; k < depth; k++)
+                buf_puts(w->out, "  ");
+}
+
+static void put_begin(struct walk *w, unsigned depth, const char *link)
+{
+        buf_printf(w->out, "%s{\"depth\":%u,\"way\":\"%s\",\"link\":\"%s\",", w->begun ? "," : "", depth,
+                   w->back ? "back" : "forward", link);
+        w->begun = true;
+}
+
+/* Causes that a record names and nobody here holds: told, because the walk ends there for no other reason. */
+static void put_lost(struct walk *w, uint64_t i, unsigned depth)
+{
+        struct ledger_view v;
+        struct span id;
+        char plain[LEDGER_ID_MAX], shown[LEDGER_ID_MAX];
+        if (ledger_log_view(w->log, i, &v) < 0)
+                return;
+        for (unsigned n = 0; (id = graph_lost_cause(w->graph, &v, &n)).n > 0;) {
+                (void) str_inert(span_str(ledger_plain(id, plain, sizeof plain)), shown, sizeof shown);
+                if (w->json) {
+                        put_begin(w, depth, ledger_link_name(LINK_PARENT));
+                        buf_puts(w->out, "\"lost\":");
+                        buf_json(w->out, span_str(shown));
+                        buf_putc(w->out, '}');
+                        continue;
+                }
+                put_indent(w, depth);
+                buf_printf(w->out, "<- %s  %s: its cause is not in %s\n", ledger_link_name(LINK_PARENT),
+                           shown, v.ledger.n ? "these ledgers" : "this ledger");
+        }
+}
+
 static void put_node(struct walk *w, uint64_t i, unsigned depth, const struct ledger_edge *by)
 {
         struct ledger_view v;
         if (ledger_log_view(w->log, i, &v) < 0)
                 return;
         if (w->json) {
-                buf_printf(w->out, "%s{\"depth\":%u,\"way\":\"%s\",\"link\":\"%s\",\"record\":%.*s}",
-                           w->begun ? "," : "", depth, w->back ? "back" : "forward",
-                           by ? ledger_link_name(by->link) : "self", (int) v.json.n, (const char *) v.json.p);
-                w->begun = true;
+                put_begin(w, depth, by ? ledger_link_name(by->link) : "self");
+                if (v.ledger.n) { /* {"ledger":...,"record":...}, without its first bracket */
+                        AUTO_BUF(named);
+                        ledger_json(&v, &named);
+                        buf_puts(w->out, buf_str(&named) + (named.n > 0));
+                } else {
+                        buf_puts(w->out, "\"record\":");
+                        ledger_json(&v, w->out);
+                        buf_putc(w->out, '}');
+                }
                 return;
         }
-        for (unsigned k = 0; k < depth; k++)
-                buf_puts(w->out, "  ");
+        put_indent(w, depth);
         if (by)
                 buf_printf(w->out, "%s %s  ", w->back ? "<-" : "->", ledger_link_name(by->link));
         ledger_line(&v, w->out);
@@ -42,6 +85,8 @@ static void go(struct walk *w, uint64_t i, unsigned depth)
 {
         if (depth > DEPTH_MAX)
                 return;
+        if (w->back)
+                put_lost(w, i, depth);
         for (size_t k = w->first[i]; k < w->first[i + 1]; k++) {
                 const struct ledger_edge *x = &w->edges[w->order[k]];
                 uint64_t there = w->back ? x->cause : x->effect;
@@ -91,29 +136,41 @@ static void walk_both(struct walk *w, uint64_t from, unsigned ways, uint64_t cou
                 buf_puts(w->out, "]\n");
 }
 
+static int trace_in(const struct walk *asked, const char *effect, unsigned ways, struct err *e)
+{
+        struct walk w = *asked;
+        int64_t from = ledger_graph_find(w.graph, effect, e);
+        uint64_t count = ledger_log_count(w.log);
+        int r = 0;
+        if (from < 0)
+                return -1;
+        w.edges = ledger_graph_edges(w.graph, &w.count);
+        w.seen = malloc(count);
+        w.first = calloc(count + 2, sizeof *w.first);
+        w.order = calloc(w.count + 1, sizeof *w.order);
+        if (w.seen && w.first && w.order)
+                walk_both(&w, (uint64_t) from, ways, count);
+        else
+                r = err_set(e, ERR_MEMORY, 0, "no memory for the trace");
+        free(w.seen);
+        free(w.first);
+        free(w.order);
+        return r;
+}
+
+int ledger_trace_in(const struct ledger_log *l, const struct ledger_graph *g, const char *effect,
+                    unsigned ways, struct buf *out, struct err *e)
+{
+        struct walk w = { .log = l, .graph = g, .out = out };
+        return trace_in(&w, effect, ways, e);
+}
+
 int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, bool json, struct buf *out,
                  struct err *e)
 {
         struct ledger_graph *g = ledger_graph_new(l, e);
-        int64_t from = g ? ledger_graph_find(g, effect, e) : -1;
-        uint64_t count = ledger_log_count(l);
-        struct walk w = { .log = l, .json = json, .out = out };
-        int r = -1;
-        if (from >= 0) {
-                w.edges = ledger_graph_edges(g, &w.count);
-                w.seen = malloc(count);
-                w.first = calloc(count + 2, sizeof *w.first);
-                w.order = calloc(w.count + 1, sizeof *w.order);
-                if (w.seen && w.first && w.order) {
-                        walk_both(&w, (uint64_t) from, ways, count);
-                        r = 0;
-                } else {
-                        (void) err_set(e, ERR_MEMORY, 0, "no memory for the trace");
-                }
-        }
-        free(w.seen);
-        free(w.first);
-        free(w.order);
+        struct walk w = { .log = l, .graph = g, .json = json, .out = out };
+        int r = g ? trace_in(&w, effect, ways, e) : -1;
         ledger_graph_free(g);
         return r;
 }

@@ -65,10 +65,7 @@ __attribute__((format(printf, 2, 3))) static void find(struct verify *v, const c
 
 static uint64_t hash_of(struct span s)
 {
-        uint64_t h = 0xcbf29ce484222325;
-        for (size_t i = 0; i < s.n; i++)
-                h = (h ^ s.p[i]) * 0x100000001b3;
-        h ^= h >> 32;
+        uint64_t h = ledger_hash(s);
         return h > 1 ? h : 2; /* 0: empty, 1: taken out */
 }
 
@@ -168,7 +165,7 @@ static void check_signatures(struct verify *v, int dir, struct span text, const 
                 find(v, "key.pub is missing: no signature can be checked");
                 return;
         }
-        AUTO_FD(file, openat(dir, "key.pub", O_RDONLY | O_CLOEXEC));
+        AUTO_FD(file, openat(dir, "key.pub", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         (void) snprintf(path, sizeof path, "/proc/%d/fd/%d", getpid(), file);
         if (ledger_helper_do("check", path, text, &answer, e) < 0) {
                 find(v, "%s: the signatures could not be checked: %s", where, e->what);
@@ -284,7 +281,7 @@ static void check_end(struct verify *v, enum scan_end end, const struct scan_pla
 static void map_tiles(struct verify *v, int dir)
 {
         struct stat st;
-        AUTO_FD(fd, openat(dir, "tiles/0", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        AUTO_FD(fd, openat(dir, "tiles/0", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0 || st.st_size == 0)
                 return;
         void *p = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -39,8 +39,9 @@ struct cordon_box {
         char work_on[WORK_RUN_MAX];
         enum box_observe observe;
         enum box_ledger ledger;
-        bool ledger_said; /* the option was set: the variable does not count */
-        char cause[64];   /* --in-from: id of the record that led to this run */
+        bool ledger_said;     /* the option was set: the variable does not count */
+        char cause[64];       /* --in-from: id of the record that led to this run */
+        uint64_t cause_clock; /* its logical clock, where another ledger has it */
         char trace_in[56], trace_out[56];
         struct box_stdio io;
         struct box_handle handles[HANDLES_MAX];

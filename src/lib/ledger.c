@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/str.h"
 #include "lib/internal.h"
 
 #include <errno.h>
@@ -25,12 +26,19 @@ int lib_set_ledger(struct cordon_box *b, const char *value)
         return -1;
 }
 
+/* RUN, or the id of one of its records; ID@CLOCK where that is in another host's ledger. A clock is bounded:
+ * from there on ours goes on, and it must never come to its end. */
 int lib_set_cause(struct cordon_box *b, const char *run)
 {
+        static const uint64_t clock_max = UINT64_C(1) << 53;
         size_t n = strspn(run, "abcdefghijklmnopqrstuvwxyz0123456789-.");
-        if (n == 0 || run[n] || n + 5 > sizeof b->cause)
+        uint64_t clock = 0;
+        if (n == 0 || n + 5 > sizeof b->cause)
                 return -1;
-        (void) snprintf(b->cause, sizeof b->cause, "%s%s", run, strchr(run, '.') ? "" : ".end");
+        if (run[n] && (run[n] != '@' || str_to_u64(span_str(run + n + 1), &clock) < 0 || clock > clock_max))
+                return -1;
+        (void) snprintf(b->cause, sizeof b->cause, "%.*s%s", (int) n, run, memchr(run, '.', n) ? "" : ".end");
+        b->cause_clock = clock;
         return 0;
 }
 
@@ -106,6 +114,26 @@ static uint64_t begin_of_last(const struct ledger_log *l, const struct ledger_fi
         return i;
 }
 
+static void each_from(const struct ledger_log *l, const struct ledger_filter *f, uint64_t *cursor,
+                      void (*each)(void *ctx, const char *json, const char *line), void *ctx)
+{
+        for (; *cursor < ledger_log_count(l); ++*cursor) {
+                struct ledger_view v;
+                if (ledger_log_view(l, *cursor, &v) < 0 || !ledger_matches(f, &v))
+                        continue;
+                AUTO_BUF(json);
+                AUTO_BUF(line);
+                ledger_json(&v, &json);
+                ledger_line(&v, &line);
+                each(ctx, buf_str(&json), buf_str(&line));
+        }
+}
+
+static void note_list(const cordon_log_filter *f)
+{
+        note_view("log", f && f->run ? f->run : f && f->target ? f->target : NULL);
+}
+
 int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
                     void (*each)(void *ctx, const char *json, const char *line), void *ctx, cordon_error *pe)
 {
@@ -116,19 +144,10 @@ int cordon_log_each(const cordon_log_filter *f, uint64_t *cursor,
         bool first = *cursor == 0;
         if (first && f && f->last)
                 *cursor = begin_of_last(l, &filter, f->last);
-        for (; *cursor < ledger_log_count(l); ++*cursor) {
-                struct ledger_view v;
-                if (ledger_log_view(l, *cursor, &v) < 0 || !ledger_matches(&filter, &v))
-                        continue;
-                AUTO_BUF(json);
-                AUTO_BUF(line);
-                buf_add(&json, v.json.p, v.json.n);
-                ledger_line(&v, &line);
-                each(ctx, buf_str(&json), buf_str(&line));
-        }
+        each_from(l, &filter, cursor, each, ctx);
         ledger_log_free(l);
         if (first)
-                note_view("log", f && f->run ? f->run : f && f->target ? f->target : NULL);
+                note_list(f);
         return 0;
 }
 
@@ -174,23 +193,21 @@ static int answer(cordon_log_view view, const struct ledger_log *l, int dir, con
                 return out->n ? 0 : no_seal("key", e);
         case CORDON_LOG_HTML:
                 return ledger_html(l, arg, out, e);
+        case CORDON_LOG_POSTMORTEM:
+                return ledger_postmortem(l, arg, out, e);
         }
         return err_set(e, ERR_USAGE, 0, "there is no such view of the ledger");
 }
 
-char *cordon_log(cordon_log_view view, const char *arg, cordon_error *pe)
+/* With a directory: of this user's own ledger. */
+static char *answer_noted(cordon_log_view view, const struct ledger_log *l, int dir, const char *arg,
+                          struct err *e)
 {
         static const char *const names[] = { "show",  "field", "field", "reached", "reached",
-                                             "proof", NULL,    NULL,    "report" };
-        struct err *e = to_err(pe);
-        AUTO_FD(dir, -1);
-        struct ledger_log *l = open_log(&dir, e);
-        if (!l)
-                return NULL;
+                                             "proof", NULL,    NULL,    "report",  "report" };
         struct buf out = { 0 };
         int r = answer(view, l, dir, arg ? arg : "", &out, e);
-        ledger_log_free(l);
-        if (r == 0 && view <= CORDON_LOG_HTML && names[view])
+        if (r == 0 && view <= CORDON_LOG_POSTMORTEM && names[view])
                 note_view(names[view], arg);
         if (r == 0 && !out.p)
                 buf_puts(&out, "");
@@ -200,19 +217,91 @@ char *cordon_log(cordon_log_view view, const char *arg, cordon_error *pe)
         return NULL;
 }
 
-char *cordon_trace(const char *id, int back, int forward, int json, cordon_error *pe)
+char *cordon_log(cordon_log_view view, const char *arg, cordon_error *pe)
 {
-        struct ledger_log *l = open_log(NULL, to_err(pe));
-        struct buf out = { 0 };
-        unsigned ways = (back ? LEDGER_BACK : 0u) | (forward ? LEDGER_FORWARD : 0u);
-        int r = l ? ledger_trace(l, id, ways, json, &out, to_err(pe)) : -1;
+        AUTO_FD(dir, -1);
+        struct ledger_log *l = open_log(&dir, to_err(pe));
+        char *text = l ? answer_noted(view, l, dir, arg, to_err(pe)) : NULL;
         ledger_log_free(l);
-        if (r == 0) {
+        return text;
+}
+
+static char *trace_noted(const struct ledger_log *l, const char *id, unsigned ways, bool json, struct err *e)
+{
+        struct buf out = { 0 };
+        if (ledger_trace(l, id, ways, json, &out, e) == 0) {
                 note_view("trace", id);
                 return out.p;
         }
         buf_done(&out);
         return NULL;
+}
+
+static unsigned ways_of(int back, int forward)
+{
+        return (back ? LEDGER_BACK : 0u) | (forward ? LEDGER_FORWARD : 0u);
+}
+
+char *cordon_trace(const char *id, int back, int forward, int json, cordon_error *pe)
+{
+        struct ledger_log *l = open_log(NULL, to_err(pe));
+        char *text = l ? trace_noted(l, id, ways_of(back, forward), json, to_err(pe)) : NULL;
+        ledger_log_free(l);
+        return text;
+}
+
+/* ---- several ledgers: what is looked at is noted in this user's own ---- */
+
+struct cordon_ledgers {
+        struct ledger_log *log;
+};
+
+cordon_ledgers *cordon_ledgers_open(const char *const *dirs, size_t count, cordon_error *pe)
+{
+        struct cordon_ledgers *l = calloc(1, sizeof *l);
+        if (!l) {
+                (void) err_set(to_err(pe), ERR_MEMORY, 0, "no memory for the ledgers");
+                return NULL;
+        }
+        l->log = ledger_log_several(dirs, count, to_err(pe));
+        if (l->log)
+                return l;
+        free(l);
+        return NULL;
+}
+
+void cordon_ledgers_free(cordon_ledgers *l)
+{
+        if (l)
+                ledger_log_free(l->log);
+        free(l);
+}
+
+int cordon_ledgers_each(const cordon_ledgers *l, const cordon_log_filter *f,
+                        void (*each)(void *ctx, const char *json, const char *line), void *ctx,
+                        cordon_error *pe)
+{
+        struct ledger_filter filter = to_filter(f);
+        uint64_t cursor = f && f->last ? begin_of_last(l->log, &filter, f->last) : 0;
+        (void) pe;
+        each_from(l->log, &filter, &cursor, each, ctx);
+        note_list(f);
+        return 0;
+}
+
+char *cordon_ledgers_log(const cordon_ledgers *l, cordon_log_view view, const char *arg, cordon_error *pe)
+{
+        if (view != CORDON_LOG_PROOF && view != CORDON_LOG_CHECKPOINT && view != CORDON_LOG_KEYS)
+                return answer_noted(view, l->log, -1, arg, to_err(pe));
+        (void) err_set(to_err(pe), ERR_USAGE, 0, "proofs, checkpoints and keys are of one ledger");
+        (void) err_hint(to_err(pe), "let CORDON_STATE name its directory");
+        return NULL;
+}
+
+char *cordon_ledgers_trace(const cordon_ledgers *l, const char *id, int back, int forward, int json,
+                           cordon_error *pe)
+{
+        return trace_noted(l->log, id, ways_of(back, forward), json, to_err(pe));
 }
 
 char *cordon_verify(const char *checkpoints, int json, int *ret_ok, cordon_error *pe)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/ledgers.c - `--ledger DIR`, as often as there are hosts: questions to several ledgers at once. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+int cli_ledgers_add(struct cli_ledgers *l, const char *dir)
+{
+        enum { MOST = sizeof l->dirs / sizeof *l->dirs };
+        if (l->count == MOST)
+                return cli_usage("up to %d ledgers can be read at once", (int) MOST), -1;
+        if (strcmp(dir, "on") == 0 || strcmp(dir, "off") == 0 || strcmp(dir, "require") == 0)
+                return cli_usage("--ledger takes a directory here; ./%s is one", dir), -1;
+        l->dirs[l->count++] = dir;
+        return 0;
+}
+
+/* The question to those given, or to one's own. */
+char *cli_ledgers_log(const struct cli_ledgers *l, cordon_log_view view, const char *arg, cordon_error *e)
+{
+        if (l->count == 0)
+                return cordon_log(view, arg, e);
+        cordon_ledgers *all = cordon_ledgers_open(l->dirs, l->count, e);
+        char *text = all ? cordon_ledgers_log(all, view, arg, e) : NULL;
+        cordon_ledgers_free(all);
+        return text;
+}
+
+char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struct cli_ways *w,
+                        cordon_error *e)
+{
+        if (l->count == 0)
+                return cordon_trace(id, w->back, w->forward, w->json, e);
+        cordon_ledgers *all = cordon_ledgers_open(l->dirs, l->count, e);
+        char *text = all ? cordon_ledgers_trace(all, id, w->back, w->forward, w->json, e) : NULL;
+        cordon_ledgers_free(all);
+        return text;
+}
