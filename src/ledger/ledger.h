@@ -18,6 +18,7 @@
 
 enum {
         LEDGER_HASH = 32,
+        LEDGER_RECORD_VERSION = 1,
         LEDGER_RECORD_MAX = 16384, /* bytes of one record */
         LEDGER_PARENTS_MAX = 8,
         LEDGER_MORE_MAX = 16,
@@ -325,9 +326,10 @@ int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, 
 
 /* ---- verification and proofs (verify.c, proof.c) ---- */
 
-/* Every frame, the tree, every checkpoint that is remembered, its signatures, intents and outcomes, gaps.
- * Text or JSON to `out`; *ret_ok: nothing was found. `extra`: further checkpoints to hold it against, or "".
- * -1: it could not be looked at. */
+/* Every frame, the tree, every checkpoint that is remembered, its signatures, intents and outcomes, gaps;
+ * which versions the records have, and since when some have fields that this one does not know. Text or JSON
+ * to `out`; *ret_ok: nothing was found. `extra`: further checkpoints to hold it against, or "". -1: it could
+ * not be looked at. */
 int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *ret_ok, struct err *e);
 /* An inclusion proof in C2SP's form, with the record in its `extra` line. */
 int ledger_proof_make(int dir, const char *id, struct buf *out, struct err *e);

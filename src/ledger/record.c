@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TEXT_MAX = 1024, DEPTH_MAX = 8, RECORD_VERSION = 1 };
+enum { TEXT_MAX = 1024, DEPTH_MAX = 8, RECORD_VERSION = LEDGER_RECORD_VERSION };
 
 static const char *const kinds[] = { "none",   "file",   "exec",  "net",   "request", "credential",
                                      "handle", "output", "limit", "start", "end",     "view",
@@ -348,6 +348,16 @@ static const struct {
         NUMBER("v", v),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+/* Written, and no question is about it yet. */
+static const char *const also_known[] = { "writes" };
+
+static bool is_known(struct span key)
+{
+        for (size_t i = 0; i < sizeof also_known / sizeof *also_known; i++)
+                if (span_is(key, also_known[i]))
+                        return true;
+        return false;
+}
 
 /* What is greater than anything that we write is cut to that: differences of such numbers still fit. */
 static int64_t number_of(struct span s)
@@ -389,6 +399,8 @@ int ledger_view_parse(struct span json, struct ledger_view *ret)
                         next++;
                 if (next < FIELDS && span_is(key, fields[next].key))
                         set_field(&v, next, value);
+                else
+                        v.strange += !is_known(key);
         } while (take(&s, ','));
         if (!take(&s, '}') || s.p != s.end || v.id.n == 0 || v.id.n >= LEDGER_ID_MAX || v.kind.n == 0 ||
             v.v < 1)

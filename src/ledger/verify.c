@@ -20,8 +20,14 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 
-enum { FINDINGS_MAX = 100 };
+enum { FINDINGS_MAX = 100, VERSIONS_MAX = 8 };
+
+struct version { /* of records: how many there are, and when the first was written */
+        int64_t v, since_us;
+        uint64_t records;
+};
 
 struct remembered {
         uint64_t size;
@@ -43,6 +49,9 @@ struct verify {
         struct table ids, intents, runs;
         uint64_t pruned, pruned_told, intents_open, outcomes, runs_open, gaps;
         uint64_t sealed;
+        struct version versions[VERSIONS_MAX], strange; /* strange: with fields that we do not know */
+        unsigned version_count;
+        uint64_t version_more; /* records of yet other versions */
         int64_t clock;
         unsigned bad;
         bool tile_told;
@@ -184,6 +193,27 @@ static void check_signatures(struct verify *v, int dir, struct span text, const 
 
 /* ---- records ---- */
 
+static void count_one(struct version *x, const struct ledger_view *r)
+{
+        x->since_us = x->records++ == 0 || r->time_us < x->since_us ? r->time_us : x->since_us;
+}
+
+static void count_version(struct verify *v, const struct ledger_view *r)
+{
+        unsigned i = 0;
+        while (i < v->version_count && v->versions[i].v != r->v)
+                i++;
+        if (i == VERSIONS_MAX) {
+                v->version_more++;
+        } else {
+                v->versions[i].v = r->v;
+                v->version_count += i == v->version_count;
+                count_one(&v->versions[i], r);
+        }
+        if (r->strange)
+                count_one(&v->strange, r);
+}
+
 static void check_meaning(struct verify *v, const struct ledger_view *r)
 {
         if (span_is(r->phase, "intent")) {
@@ -229,6 +259,7 @@ static void check_record(struct verify *v, const struct scan_place *at, const st
                      (int) r.id.n, (const char *) r.id.p);
         v->clock = r.clock > v->clock ? r.clock : v->clock;
         check_meaning(v, &r);
+        count_version(v, &r);
 }
 
 static int each(void *ctx, const struct scan_place *at, const struct frame *f)
@@ -304,16 +335,59 @@ static uint64_t known_count(int dir)
 
 /* ---- the report ---- */
 
+static void put_day(struct buf *out, int64_t us)
+{
+        char text[40];
+        time_t s = (time_t) (us / 1000000);
+        struct tm tm;
+        bool fits = gmtime_r(&s, &tm) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm) > 0;
+        buf_puts(out, fits ? text : "?");
+}
+
+static void versions_json(const struct verify *v, struct buf *out)
+{
+        buf_puts(out, ",\"versions\":[");
+        for (unsigned i = 0; i < v->version_count; i++)
+                buf_printf(out, "%s{\"v\":%lld,\"records\":%llu,\"since\":%lld}", i ? "," : "",
+                           (long long) v->versions[i].v, (unsigned long long) v->versions[i].records,
+                           (long long) v->versions[i].since_us);
+        buf_printf(out, "],\"known_version\":%d,\"unknown_fields\":%llu", LEDGER_RECORD_VERSION,
+                   (unsigned long long) v->strange.records);
+        if (v->strange.records)
+                buf_printf(out, ",\"unknown_fields_since\":%lld", (long long) v->strange.since_us);
+}
+
+static void versions_text(const struct verify *v, struct buf *out)
+{
+        for (unsigned i = 0; i < v->version_count; i++) {
+                const struct version *x = &v->versions[i];
+                buf_printf(out, "%llu record%s of version %lld since ", (unsigned long long) x->records,
+                           x->records == 1 ? "" : "s", (long long) x->v);
+                put_day(out, x->since_us);
+                buf_puts(out, x->v > LEDGER_RECORD_VERSION ? ", which is later than this program\n" : "\n");
+        }
+        if (v->version_more)
+                buf_printf(out, "%llu of yet other versions\n", (unsigned long long) v->version_more);
+        if (v->strange.records == 0)
+                return;
+        buf_printf(out, "%llu record%s fields that this program does not know, since ",
+                   (unsigned long long) v->strange.records, v->strange.records == 1 ? " has" : "s have");
+        put_day(out, v->strange.since_us);
+        buf_puts(out, "; they are kept\n");
+}
+
 static void report_json(const struct verify *v, struct buf *out)
 {
         buf_printf(out,
                    "{\"ok\":%s,\"records\":%llu,\"sealed\":%llu,\"checkpoints\":%zu,\"unknown\":%llu,"
                    "\"answered\":%llu,"
-                   "\"unfinished_runs\":%llu,\"pruned\":%llu,\"gaps\":%llu,\"findings\":[",
+                   "\"unfinished_runs\":%llu,\"pruned\":%llu,\"gaps\":%llu",
                    v->bad ? "false" : "true", (unsigned long long) v->tree.size,
                    (unsigned long long) v->sealed, v->point_count, (unsigned long long) v->intents_open,
                    (unsigned long long) v->outcomes, (unsigned long long) v->runs_open,
                    (unsigned long long) v->pruned, (unsigned long long) v->gaps);
+        versions_json(v, out);
+        buf_puts(out, ",\"findings\":[");
         const char *at = buf_str(&v->findings);
         for (bool first = true; *at; first = false) {
                 size_t n = strcspn(at, "\n");
@@ -347,6 +421,7 @@ static void report_text(const struct verify *v, struct buf *out)
                 if (counts[i].n)
                         buf_printf(out, "%llu %s\n", (unsigned long long) counts[i].n,
                                    counts[i].n == 1 ? counts[i].one : counts[i].many);
+        versions_text(v, out);
         char shown[600];
         for (const char *at = buf_str(&v->findings); *at;) {
                 size_t n = strcspn(at, "\n");

@@ -14,6 +14,7 @@ sums() { (cd state && find ledger -type f | sort | xargs sha256sum); }
 
 old && sums >want
 has "verify: all of it is sealed by its own key" "$(quiet verify)" "11 records, 10 of them under 4 checkpoints
+11 records of version 1 since 2026-11-15T17:55:25Z
 nothing was changed, removed, reordered or added"
 sums >got
 ok "verify reads only" cmp want got
@@ -32,6 +33,7 @@ is "a digest of then is still found" "$(quiet log --json | jq -r 'select(.id == 
 is "a run of today adds to it" "$(cat err) $(quiet log --json | jq -r 'select(.box == "green") | .kind' | tr '\n' ' ')" " start end "
 for _ in 1 2 3 4 5 6 7 8 9 10; do quiet verify | grep -q '13 of them' && break; sleep 0.5; done
 has "and both stay verified, under the old key and the new" "$(quiet verify | sed 's/ under .*//')" "13 records, 13 of them
+13 records of version 1 since 2026-11-15T17:55:25Z
 nothing was changed"
 old && printf X | dd of=state/ledger/segments/00000001.seg bs=1 seek=700 conv=notrunc status=none
 has "one byte of then that is another now is found" "$(quiet verify)" ALTERED

@@ -59,6 +59,7 @@ static void test_record__is_canonical_and_complete(void)
         CHECK(span_is(ledger_element(v.parents, 1), "q.2"));
         CHECK_INT(ledger_element(v.parents, 2).n, 0);
         CHECK(span_is(ledger_member(v.trace, "out"), "00-b"));
+        CHECK_INT(v.strange, 0); /* what we write, we know */
         free(text);
 }
 
@@ -73,6 +74,7 @@ static void test_record__fields_of_later_versions_are_left_alone(void)
         CHECK(span_is(v.kind, "telepathy"));
         CHECK(span_eq(v.json, span_str(later)));
         CHECK_INT(v.bytes, -1);
+        CHECK_INT(v.strange, 3);
 }
 
 /* A ledger may lie on a disk that others wrote. */

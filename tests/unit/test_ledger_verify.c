@@ -380,6 +380,59 @@ static void test_verify__a_proof_holds_offline_and_no_altered_one(void)
         end();
 }
 
+static void add_frame(struct buf *out, const char *json)
+{
+        uint8_t head[FRAME_HEAD];
+        frame_head(head, json, strlen(json), false);
+        buf_add(out, head, sizeof head);
+        buf_puts(out, json);
+}
+
+static void test_verify__versions_and_fields_that_are_not_known_are_told(void)
+{
+        struct err e;
+        bool ok = false;
+        AUTO_BUF(said);
+        AUTO_BUF(longer);
+        begin();
+        CHECK(verifies(&said));
+        CHECK(strstr(buf_str(&said), "40 records of version 1 since 20") != NULL);
+        CHECK(strstr(buf_str(&said), "does not know") == NULL);
+        buf_add(&longer, good.p, good.n);
+        add_frame(&longer, "{\"clock\":1000,\"id\":\"n.1\",\"kind\":\"file\",\"mood\":1,\"run\":\"n\","
+                           "\"time\":4102444800000000,\"v\":7}");
+        add_frame(&longer,
+                  "{\"clock\":1001,\"id\":\"n.2\",\"kind\":\"file\",\"run\":\"n\",\"time\":4102444799000000,"
+                  "\"v\":7}");
+        add_frame(&longer, "{\"clock\":1002,\"id\":\"n.3\",\"kind\":\"file\",\"mood\":2,\"run\":\"n\","
+                           "\"time\":4102444801000000,\"v\":1}");
+        put(longer.p, longer.n);
+        CHECK(verifies(&said));
+        CHECK(strstr(buf_str(&said), "41 records of version 1 since 20") != NULL);
+        CHECK(strstr(buf_str(&said),
+                     "2 records of version 7 since 2099-12-31T23:59:59Z, which is later than this "
+                     "program\n") != NULL);
+        CHECK(strstr(buf_str(&said), "2 records have fields that this program does not know, since "
+                                     "2100-01-01T00:00:00Z; they are kept\n") != NULL);
+        said.n = 0;
+        CHECK_INT(ledger_verify(dir, "", true, &said, &ok, &e), 0);
+        CHECK(strstr(buf_str(&said),
+                     "{\"v\":7,\"records\":2,\"since\":4102444799000000}],\"known_version\":1,"
+                     "\"unknown_fields\":2,\"unknown_fields_since\":4102444800000000,") != NULL);
+        longer.n = good.n;
+        for (unsigned i = 0; i < 20; i++) { /* more versions than there are rows for */
+                char json[128];
+                (void) snprintf(json, sizeof json,
+                                "{\"clock\":%u,\"id\":\"n.%u\",\"kind\":\"file\",\"time\":1,\"v\":%u}",
+                                1000 + i, i, 2 + i);
+                add_frame(&longer, json);
+        }
+        put(longer.p, longer.n);
+        CHECK(verifies(&said));
+        CHECK(strstr(buf_str(&said), "13 of yet other versions\n") != NULL);
+        end();
+}
+
 int main(void)
 {
         static const struct test_case cases[] = {
@@ -394,6 +447,7 @@ int main(void)
                 CASE(test_verify__forged_checkpoints_are_found),
                 CASE(test_verify__what_was_pruned_without_a_record_is_found),
                 CASE(test_verify__an_intent_without_outcome_is_unknown),
+                CASE(test_verify__versions_and_fields_that_are_not_known_are_told),
                 CASE(test_verify__a_proof_holds_offline_and_no_altered_one),
         };
         char path[256];
