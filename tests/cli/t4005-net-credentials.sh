@@ -53,7 +53,8 @@ done
 
 # A user whose pipes are used up, perhaps by another box of hers: the kernel gives pipes of two pages then. Nothing hangs.
 cat >"$T/pipes.py" <<'END'
-import fcntl, os, sys
+import fcntl, os, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
 held = []
 try:
     for _ in range(int(sys.argv[1])): held.append(os.pipe())
@@ -61,7 +62,7 @@ except OSError: pass
 print(fcntl.fcntl(held[-1][0], 1032), flush=True)
 sys.stdin.read()
 END
-if [ "$(id -u)" -eq 0 ] && [ "$(ulimit -n)" -ge 4000 ]; then
+if [ "$(id -u)" -eq 0 ]; then
         home=$T/home-as_user
         mkfifo "$T/hold"
         as_user python3 "$T/pipes.py" 1900 <"$T/hold" >"$T/size" &
@@ -77,11 +78,11 @@ if [ "$(id -u)" -eq 0 ] && [ "$(ulimit -n)" -ge 4000 ]; then
                 box as_user --stage mock --net "http://web.test/** GET with gh" -- true 8>&-
                 is "and a dummy of one, too" "$status $(cat "$T/err")" "0 "
         else
-                skip "with no room in pipes a credential is still handed over" "this user may have any number of pages in pipes"
+                skip "with no room in pipes a credential is still handed over" "the user has too few descriptors, or may have any number of pages in pipes"
         fi
         exec 8>&-
         wait $holder
 else
-        skip "with no room in pipes a credential is still handed over" "it needs root and 4000 descriptors"
+        skip "with no room in pipes a credential is still handed over" "it needs a second user"
 fi
 done_testing
