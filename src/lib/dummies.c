@@ -8,7 +8,6 @@
 #include "vault/vault.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,15 +118,13 @@ int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct e
                 return -1;
         if (all.count == 0)
                 return 0;
-        if (pipe2(ends, O_CLOEXEC) < 0)
-                return err_set(e, ERR_IO, errno, "no pipe for credentials");
+        if (lib_grants_pipe(all.count, ends, e) < 0)
+                return -1;
         AUTO_FD(in, ends[0]);
         AUTO_FD(out, ends[1]);
         b->told = calloc(all.count, sizeof *b->told);
         struct grant *g = malloc(sizeof *g);
-        int bad = !b->told || !g || (all.count * sizeof *g > 65536 && fcntl(out, F_SETPIPE_SZ, 1 << 20) < 0)
-                          ? -1
-                          : 0;
+        int bad = !b->told || !g ? -1 : 0;
         for (unsigned i = 0; bad == 0 && i < all.count; i++) {
                 make_grant(&all, all.v[i].name, g, &b->told[i]);
                 bad = lib_grant_scope(b, all.v[i].name, g->scope, e) < 0 ? -1

@@ -50,4 +50,39 @@ for who in root as_user; do
         is "$who: a door whose credential is not in the vault stops the start" $status 125
         has "$who: and says what to type" "$(cat "$T/err")" "cordon vault add nobody"
 done
+
+# A user whose pipes are used up, perhaps by another box of hers: the kernel gives pipes of two pages then. Nothing hangs.
+cat >"$T/pipes.py" <<'END'
+import fcntl, os, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+held = []
+try:
+    for _ in range(int(sys.argv[1])): held.append(os.pipe())
+except OSError: pass
+print(fcntl.fcntl(held[-1][0], 1032), flush=True)
+sys.stdin.read()
+END
+if [ "$(id -u)" -eq 0 ]; then
+        home=$T/home-as_user
+        mkfifo "$T/hold"
+        as_user python3 "$T/pipes.py" 1900 <"$T/hold" >"$T/size" &
+        holder=$!
+        exec 8>"$T/hold"
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s "$T/size" ] && break; sleep 0.2; done
+        if [ "$(cat "$T/size")" -le 8192 ]; then
+                : >"$T/lab/auth.log"
+                export XDG_CONFIG_HOME="$home"
+                box as_user --net "http://web.test/** GET with gh" -- curl -sS -m 10 http://web.test/small 8>&-
+                is "with no room in pipes a credential is still handed over" "$(cat "$T/out" "$T/lab/auth.log")" "GET /small 0
+/small Bearer $secret"
+                box as_user --stage mock --net "http://web.test/** GET with gh" -- true 8>&-
+                is "and a dummy of one, too" "$status $(cat "$T/err")" "0 "
+        else
+                skip "with no room in pipes a credential is still handed over" "the user has too few descriptors, or may have any number of pages in pipes"
+        fi
+        exec 8>&-
+        wait $holder
+else
+        skip "with no room in pipes a credential is still handed over" "it needs a second user"
+fi
 done_testing

@@ -325,7 +325,7 @@ for who in root as_user; do
         is "$who: a busy broker still serves" "$(cat "$T/out")" served
         is "$who: the limit on time ends the box" "$status $(json .limit)" "124 time"
         ok "$who: and in time: $took s" test $took -ge 12 -a $took -le 18
-        is "$who: the broker told its last" "$(json .net.broker)" done
+        is "$who: the broker told its last" "$(json .net.broker)" "done"
 done
 
 # ---- the broker, from outside ----
