@@ -41,6 +41,19 @@ static int changed_meanwhile(struct err *e, const char *path)
         return journal_failed(e, "somebody changed, while it was applied,", path);
 }
 
+/* A large file takes long to be judged, and all its times can be set back but one. That one is not known
+ * after an interruption, and moving a name changes it too: so it only tells when to read again. */
+static bool is_rewritten(int parent, const char *name, const struct op *o, const struct node *there)
+{
+        char digest[65];
+        bool same =
+                there->ctime.tv_sec == o->old.ctime.tv_sec && there->ctime.tv_nsec == o->old.ctime.tv_nsec;
+        if (o->old.ctime.tv_sec == 0 || o->old.kind != NODE_FILE || same || !o->before ||
+            strlen(o->before) != 64)
+                return false;
+        return tree_digest(parent, name, there, false, digest) < 0 || strcmp(digest, o->before) != 0;
+}
+
 /* Before anything is moved: is what stands there still what was looked at? */
 static bool is_another(int parent, const char *name, const struct op *o, const struct node *in_slot)
 {
@@ -50,11 +63,7 @@ static bool is_another(int parent, const char *name, const struct op *o, const s
                 return false;
         if (tree_look(parent, name, &there) < 0)
                 return false;
-        /* A large file takes long to be judged, and its times can be set back, but for one. Not known after
-         * an interruption; and moving one name of a file changes that of all. */
-        bool told = o->old.ctime.tv_sec != 0 && o->old.kind != NODE_DIR && o->old.links == 1;
-        return there.ino != o->old.ino || (told && (there.ctime.tv_sec != o->old.ctime.tv_sec ||
-                                                    there.ctime.tv_nsec != o->old.ctime.tv_nsec));
+        return there.ino != o->old.ino || is_rewritten(parent, name, o, &there);
 }
 
 static int forward(struct journal *j, const struct op *o, struct err *e)

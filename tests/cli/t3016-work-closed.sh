@@ -33,40 +33,39 @@ held() {
         is "mode $1: with the directory open all of it lands" "$(cd "$D/p" && find shut -type f 2>/dev/null | sort | while read -r f; do echo "$f:$(tr '\n' ' ' <"$f")"; done | tr '\n' ' ')" "$3"
         cordon discard "$run" >out
 }
-for who in as_user; do
-        D=$T/$who
-        held 0 'chmod 700 shut; echo more >>shut/x; echo n >shut/new; rm shut/z; mkdir shut/d; echo i >shut/d/in' 'shut/d/in:i  shut/new:n  shut/x:x more  '
-        held 400 'chmod 700 shut; echo more >>shut/x; rm shut/z' 'shut/x:x more  '
-        held 200 'chmod 700 shut; rm -r shut/z; rm shut/x; echo other >shut/x' 'shut/x:other  '
-        held 0 'chmod 700 shut; rm -r shut' ''
-        held 0 'chmod 700 shut; rm -r shut; echo a file >shut' 'shut:a file  '
-        held 600 'chmod 700 shut; rm -r shut; mkdir shut; echo 1 >shut/one' 'shut/one:1  '
+who=as_user
+D=$T/$who
+held 0 'chmod 700 shut; echo more >>shut/x; echo n >shut/new; rm shut/z; mkdir shut/d; echo i >shut/d/in' 'shut/d/in:i  shut/new:n  shut/x:x more  '
+held 400 'chmod 700 shut; echo more >>shut/x; rm shut/z' 'shut/x:x more  '
+held 200 'chmod 700 shut; rm -r shut/z; rm shut/x; echo other >shut/x' 'shut/x:other  '
+held 0 'chmod 700 shut; rm -r shut' ''
+held 0 'chmod 700 shut; rm -r shut; echo a file >shut' 'shut:a file  '
+held 600 'chmod 700 shut; rm -r shut; mkdir shut; echo 1 >shut/one' 'shut/one:1  '
 
-        # --- may be searched, and that is enough; may not be written ---
-        fresh 'mkdir shut; echo x >shut/x; echo z >shut/z; chmod 300 shut'
-        edit 'echo more >>shut/x; rm shut/z; echo n >shut/n'
-        has "a directory that can be searched and written needs no list" "$(cordon apply "$run")" "3 entries applied"
-        is "all of it is there" "$(chmod 700 "$D/p/shut" && cd "$D/p/shut" && cat -- * | tr '\n' ' ')" "n x more "
-        chmod 300 "$D/p/shut" && cordon undo "$run" >out
-        is "undo restores" "$(chmod 700 "$D/p/shut" && cd "$D/p/shut" && cat -- * | tr '\n' ' ')" "x z "
-        cordon discard "$run" >/dev/null
-        for mode in 100 500; do
-                fresh 'mkdir shut; echo x >shut/x; echo a >a; chmod '$mode' shut'
-                edit 'echo more >>shut/x; echo b >>a'
-                has "mode $mode: what may not be written is held back" "$(cordon apply "$run")" "held back: shut/x: $D/p/shut is closed to you"
-                is "mode $mode: the rest has landed" "$(tr '\n' ' ' <"$D/p/a")" "a b "
-                has "mode $mode: by name, too, it is held back" "$(cordon apply "$run" shut/x)" "held back: shut/x: $D/p/shut is closed"
-                chmod 700 "$D/p/shut" && cordon apply "$run" >out
-                is "mode $mode: it lands when the directory is open" "$(tr '\n' ' ' <"$D/p/shut/x")" "x more "
-                cordon discard "$run" >/dev/null
-        done
-        fresh 'mkdir shut; echo x >shut/x; echo a >a; chmod 500 shut'
-        edit 'chmod 700 shut; rm -r shut; echo b >>a'
-        has "a directory that may not be written cannot go" "$(cordon apply "$run")" "held back: shut: $D/p/shut is closed to you"
-        chmod 700 "$D/p/shut" && has "and goes when it is open" "$(cordon apply "$run")" "2 entries applied"
-        cordon undo "$run" >/dev/null && is "and comes back" "$(cat "$D/p/shut/x")" x
+# --- may be searched, and that is enough; may not be written ---
+fresh 'mkdir shut; echo x >shut/x; echo z >shut/z; chmod 300 shut'
+edit 'echo more >>shut/x; rm shut/z; echo n >shut/n'
+has "a directory that can be searched and written needs no list" "$(cordon apply "$run")" "3 entries applied"
+is "all of it is there" "$(chmod 700 "$D/p/shut" && cd "$D/p/shut" && cat -- * | tr '\n' ' ')" "n x more "
+chmod 300 "$D/p/shut" && cordon undo "$run" >out
+is "undo restores" "$(chmod 700 "$D/p/shut" && cd "$D/p/shut" && cat -- * | tr '\n' ' ')" "x z "
+cordon discard "$run" >/dev/null
+for mode in 100 500; do
+        fresh 'mkdir shut; echo x >shut/x; echo a >a; chmod '$mode' shut'
+        edit 'echo more >>shut/x; echo b >>a'
+        has "mode $mode: what may not be written is held back" "$(cordon apply "$run")" "held back: shut/x: $D/p/shut is closed to you"
+        is "mode $mode: the rest has landed" "$(tr '\n' ' ' <"$D/p/a")" "a b "
+        has "mode $mode: by name, too, it is held back" "$(cordon apply "$run" shut/x)" "held back: shut/x: $D/p/shut is closed"
+        chmod 700 "$D/p/shut" && cordon apply "$run" >out
+        is "mode $mode: it lands when the directory is open" "$(tr '\n' ' ' <"$D/p/shut/x")" "x more "
         cordon discard "$run" >/dev/null
 done
+fresh 'mkdir shut; echo x >shut/x; echo a >a; chmod 500 shut'
+edit 'chmod 700 shut; rm -r shut; echo b >>a'
+has "a directory that may not be written cannot go" "$(cordon apply "$run")" "held back: shut: $D/p/shut is closed to you"
+chmod 700 "$D/p/shut" && has "and goes when it is open" "$(cordon apply "$run")" "2 entries applied"
+cordon undo "$run" >/dev/null && is "and comes back" "$(cat "$D/p/shut/x")" x
+cordon discard "$run" >/dev/null
 
 # --- what nobody could look at when the run ended, and the host changed since, is never overwritten ---
 who=as_user D=$T/as_user

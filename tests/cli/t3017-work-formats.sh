@@ -12,7 +12,7 @@ fi
 layer=$CORDON_STATE/work/$run
 # old FIXTURE STAGE: the layer anew, on a tree of its own
 old() {
-        rm -rf "$D" "$CORDON_STATE/work" && mkdir -p "$D" && mkdir -m 700 -p "$CORDON_STATE" "$CORDON_STATE/work" "$layer" &&
+        rm -rf "$D" "$CORDON_STATE/work" && mkdir -p "$D" && mkdir -p "$layer" && chmod 700 "$CORDON_STATE" "$CORDON_STATE/work" "$layer" &&
                 python3 "$here/helpers/golden.py" "$golden/$1" "$D/p" "$layer" "$2" && chmod 700 "$layer/door-0" && { [ ! -d "$layer/apply-1" ] || chmod 700 "$layer/apply-1"; }
 }
 now() { (cd "$D/p" && find . -type f | sort | while read -r f; do echo "$f:$(cat "$f")"; done | tr '\n' ' '; stat -c d:%a d); }
