@@ -27,6 +27,16 @@ else
         skip "memory: a child that is killed for it ends the box" "no control group keeps memory here"
 fi
 
+# --- memory: what lies in sockets is memory too ---
+who=root
+run --net 127.0.0.1:9 --memory 64M --files 1000 --time 20s --read "$T/evade" -- "$T/evade" socket-memory 600
+if grouped; then
+        held=$(sed -n 's/^600 sockets held \([0-9]*\) MiB$/\1/p' out)
+        ok "memory: sockets do not hold more than the limit ($(cat out err))" test "${held:-999}" -le 64
+else
+        skip "memory: sockets do not hold more than the limit" "no control group keeps memory here"
+fi
+
 # --- cpu: the keeper is tied to one processor and looks again when one can have used it up; the box takes all ---
 cpus=$(getconf _NPROCESSORS_ONLN)
 if [ "$cpus" -gt 1 ] && command -v taskset >/dev/null; then
