@@ -85,6 +85,23 @@ static int lost_children(long ms)
         return 0;
 }
 
+/* A child in a session of its own writes the time into a file, ten times a second: it is not stopped with its
+ * parent. */
+static int clockwork(const char *file)
+{
+        if (fork() == 0) {
+                (void) setsid();
+                for (;;) {
+                        int fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
+                        (void) !write(fd, "x", 1);
+                        (void) close(fd);
+                        (void) usleep(100000);
+                }
+        }
+        (void) pause();
+        return 0;
+}
+
 /* So many sockets hold what they sent to themselves: how many MiB of it were really kept for them? */
 static int socket_memory(long sockets)
 {
@@ -137,6 +154,8 @@ int main(int argc, char **argv)
                 return inotify_all(number);
         if (strcmp(way, "lost-children") == 0)
                 return lost_children(number);
+        if (strcmp(way, "clockwork") == 0 && argc > 2)
+                return clockwork(argv[2]);
         if (strcmp(way, "socket-memory") == 0)
                 return socket_memory(number);
         if (strncmp(way, "hide-", 5) == 0)
