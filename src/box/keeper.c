@@ -155,6 +155,8 @@ static void note_end(struct box *b, const struct wall_end *end)
                 b->r.limits_hit |= 1u << LIMIT_MEMORY;
         if (end->procs_full)
                 b->r.limits_hit |= 1u << LIMIT_PROCS;
+        if (end->time_over)
+                keeper_limit_fired(b, LIMIT_TIME);
         if (end->cpu_over || end->memory_over)
                 keeper_limit_fired(b, end->cpu_over ? LIMIT_CPU : LIMIT_MEMORY);
         if (b->r.end != BOX_RUNNING)

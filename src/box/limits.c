@@ -25,6 +25,7 @@ static int make_groups(struct box *b, bool late, struct err *e)
         struct host_cgroups h;
         struct limit_ask ask = { .memory = b->c.plan->limits.value[LIMIT_MEMORY],
                                  .procs = b->c.plan->limits.value[LIMIT_PROCS] + 1,
+                                 .sockets = b->c.plan->net,
                                  .late = late };
         memcpy(ask.name, "cordon-", 7);
         memcpy(ask.name + 7, b->r.run, strlen(b->r.run) + 1);

@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ASK_TIMEOUT_MS = 1000, ASK_TRIES = 8, ANSWER_MAX = 4 << 20 };
+enum { ASK_TIMEOUT_MS = 1000, ASK_TRIES = 8, ANSWER_MAX = 4 << 20, PATIENCE_MS = 1000, QUEUE_MS = 5 };
 
 struct ask {
         uint32_t request; /* enum box_request */
@@ -131,11 +131,25 @@ static int read_answer(int fd, struct buf *out)
         return 0;
 }
 
-/* 1: somebody was there and hung up. */
-static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask q, struct buf *out)
+/* SAFETY: anybody can bind a name like ours and leave its queue full; whose it is, is known only once we are
+ * through. So a full queue is waited for, as that of a busy keeper has to be, but `patience` in milliseconds
+ * is all that one question to all of them has for that. */
+static int join_queue(int fd, const struct sockaddr_un *a, socklen_t n, int *patience)
 {
-        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-        if (fd < 0 || connect(fd, (const struct sockaddr *) a, n) < 0 || !peer_is(fd, getuid()))
+        while (connect(fd, (const struct sockaddr *) a, n) < 0) {
+                if (errno != EAGAIN || *patience <= 0)
+                        return -1;
+                (void) poll(NULL, 0, QUEUE_MS);
+                *patience -= QUEUE_MS;
+        }
+        return 0;
+}
+
+/* 1: somebody was there and hung up. */
+static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask q, int *patience, struct buf *out)
+{
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        if (fd < 0 || join_queue(fd, a, n, patience) < 0 || !peer_is(fd, getuid()))
                 return -1;
         if (wire_send(fd, &q, sizeof q, -1) < 0)
                 return 1;
@@ -149,13 +163,15 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask q, stru
 }
 
 /* A keeper does not wait long for the question: one who was held up on a busy machine asks again. */
-static int ask_socket(const char *address, enum box_request request, int arg, struct buf *out)
+static int ask_run(const char *run, struct ask q, int *patience, struct buf *out)
 {
         struct sockaddr_un a;
+        char address[96];
+        (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), run);
         socklen_t n = make_address(&a, address);
         int r = 1;
         for (int tries = 0; tries < ASK_TRIES && r == 1; tries++)
-                r = ask_once(&a, n, (struct ask){ .request = request, .arg = arg }, out);
+                r = ask_once(&a, n, q, patience, out);
         return r == 0 ? 0 : -1;
 }
 
@@ -193,16 +209,14 @@ static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct 
 struct listing {
         void (*each)(void *ctx, const char *json);
         void *ctx;
-        int count;
+        int count, patience;
 };
 
 static bool list_one(void *ctx, const char *run)
 {
         struct listing *l = ctx;
-        char address[96];
         AUTO_BUF(out);
-        (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), run);
-        if (ask_socket(address, BOX_ASK_STATE, 0, &out) == 0) {
+        if (ask_run(run, (struct ask){ .request = BOX_ASK_STATE }, &l->patience, &out) == 0) {
                 l->each(l->ctx, buf_str(&out));
                 l->count++;
         }
@@ -211,7 +225,7 @@ static bool list_one(void *ctx, const char *run)
 
 int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e)
 {
-        struct listing l = { each, ctx, 0 };
+        struct listing l = { each, ctx, 0, PATIENCE_MS };
         return each_run(list_one, &l, e) < 0 ? -1 : l.count;
 }
 
@@ -233,20 +247,19 @@ struct finding {
         const char *which;
         char run[64];
         unsigned matches;
+        int patience;
 };
 
+/* Also where the id fits: somebody else may have bound it, and is none of our boxes. */
 static bool find_one(void *ctx, const char *run)
 {
         struct finding *f = ctx;
-        char address[96], quoted[NAME_MAX_BYTES + 16];
-        bool hit = strncmp(run, f->which, strlen(f->which)) == 0;
-        if (!hit) {
-                AUTO_BUF(out);
-                (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), run);
-                (void) snprintf(quoted, sizeof quoted, "\"name\":\"%s\"", f->which);
-                hit = ask_socket(address, BOX_ASK_STATE, 0, &out) == 0 && strstr(buf_str(&out), quoted);
-        }
-        if (hit) {
+        char quoted[NAME_MAX_BYTES + 16];
+        AUTO_BUF(out);
+        (void) snprintf(quoted, sizeof quoted, "\"name\":\"%s\"", f->which);
+        if (ask_run(run, (struct ask){ .request = BOX_ASK_STATE }, &f->patience, &out) < 0)
+                return true;
+        if (strncmp(run, f->which, strlen(f->which)) == 0 || strstr(buf_str(&out), quoted)) {
                 (void) snprintf(f->run, sizeof f->run, "%s", run);
                 f->matches++;
         }
@@ -255,7 +268,7 @@ static bool find_one(void *ctx, const char *run)
 
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e)
 {
-        struct finding f = { .which = which };
+        struct finding f = { .which = which, .patience = PATIENCE_MS };
         if (which[0] == '\0' || strlen(which) >= NAME_MAX_BYTES || strchr(which, '"'))
                 return err_set(e, ERR_USAGE, 0, "that is no name or id of a box");
         if (is_run_id(which)) {
@@ -264,9 +277,9 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
         } else if (each_run(find_one, &f, e) < 0) {
                 return -1;
         }
-        char address[96];
-        (void) snprintf(address, sizeof address, "cordon/%u/%s", getuid(), f.run);
-        if (f.matches == 1 && ask_socket(address, request, arg, out) == 0)
+        int patience = PATIENCE_MS; /* for the one that is ours */
+        if (f.matches == 1 &&
+            ask_run(f.run, (struct ask){ .request = request, .arg = arg }, &patience, out) == 0)
                 return 0;
         if (f.matches == 1 && !is_run_id(which))
                 return err_set(e, ERR_GONE, 0, "the box %s did not answer", f.run);

@@ -16,6 +16,7 @@ struct limit_ask {
         char name[48];   /* "cordon-<run id>": unique */
         uint64_t memory; /* bytes; 0: do not limit */
         uint64_t procs;  /* tasks, counting the box's own init: callers add it */
+        bool sockets;    /* the box has sockets that v1 does not count as memory */
         bool late;       /* who goes in is there already: then v2 is used only for what v1 does not have */
 };
 

@@ -8,6 +8,22 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+/* v1 keeps what lies in sockets of the internet families apart from all other memory, and without a limit: a
+ * box could fill it for the whole host. An eighth on top; where that is full, packets are dropped and senders
+ * wait.
+ */
+static int write_socket_memory(const struct limit_group *g, int dir)
+{
+        char text[NUMBER_TEXT];
+        if (!g->ask.sockets)
+                return 0;
+        (void) limit_text(g->ask.memory / 8, text);
+        return fd_put(dir, "memory.kmem.tcp.limit_in_bytes", text) < 0 && errno != ENOENT &&
+                               errno != EOPNOTSUPP
+                       ? -1
+                       : 0;
+}
+
 /* Order matters: memsw may not be below the plain limit, and both start at "unlimited". */
 int limit_v1_write_memory(struct limit_group *g, int dir, struct err *e)
 {
@@ -21,6 +37,8 @@ int limit_v1_write_memory(struct limit_group *g, int dir, struct err *e)
         if (fd_put(dir, "memory.memsw.limit_in_bytes", text) < 0 && errno != ENOENT && errno != EOPNOTSUPP)
                 return limit_denied(e, errno, false, "cannot limit memory and swap");
         (void) fd_put(dir, "memory.swappiness", "0");
+        if (write_socket_memory(g, dir) < 0)
+                return limit_denied(e, errno, false, "cannot limit the memory of sockets");
         g->holds_memory = true;
         return 0;
 }

@@ -27,7 +27,7 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
-enum { SAMPLE_MS = 50, CLOSE_SAMPLE_MS = 10, TOLD_MAX = 512 };
+enum { SAMPLE_MS = 50, CLOSE_SAMPLE_MS = 10, TOLD_MAX = 512, KEEPER_LATE_MS = 100, WAIT_MAX_MS = 3600000 };
 
 struct watch {
         struct wall_init *w;
@@ -38,7 +38,7 @@ struct watch {
         bool told_call[SECCOMP_NR_END];
         bool alone;  /* the reaper was killed */
         bool starts; /* another program was started, or was to be */
-        uint64_t next_sample_ns;
+        uint64_t next_sample_ns, deadline_ns;
         uint64_t cpu_seen, cpu_lost; /* in the last sample; of what went since without being waited for */
         char room[sizeof((struct wall_denial *) 0)->path]; /* the newest directory in which names can be made
                                                             */
@@ -263,6 +263,22 @@ static bool over_budget(struct watch *t)
         return t->end.cpu_over || t->end.memory_over;
 }
 
+/* The keeper keeps the time, unless it is stopped, or a program that uses the library does not come round to
+ * it. */
+static bool over_time(struct watch *t)
+{
+        t->end.time_over = clock_mono_ns() >= t->deadline_ns;
+        return t->end.time_over;
+}
+
+static int wait_ms(const struct watch *t)
+{
+        uint64_t now = clock_mono_ns(),
+                 left = t->deadline_ns > now ? (t->deadline_ns - now) / 1000000u + 1 : 0;
+        int ms = left < WAIT_MAX_MS ? (int) left : WAIT_MAX_MS;
+        return t->w->held & WALL_SAMPLES && sample_ms(t) < ms ? sample_ms(t) : ms;
+}
+
 static void fill_end(struct watch *t)
 {
         struct rusage u;
@@ -307,7 +323,7 @@ static bool step(struct watch *t, bool *ret_over)
                               { .fd = t->signals, .events = POLLIN },
                               { .fd = w->listener, .events = POLLIN },
                               { .fd = w->keeper, .events = POLLIN } };
-        int n = poll(p, 4, w->held & WALL_SAMPLES ? sample_ms(t) : -1);
+        int n = poll(p, 4, wait_ms(t));
         if (n < 0 && errno != EINTR)
                 return false;
         if (p[3].revents || (p[0].revents && !obey(t)))
@@ -316,7 +332,7 @@ static bool step(struct watch *t, bool *ret_over)
                 answer_notification(t);
         else if (p[2].revents)
                 fd_close(&w->listener); /* no filtered task is left */
-        if ((p[1].revents && reap(t)) || (w->held & WALL_SAMPLES && over_budget(t)))
+        if ((p[1].revents && reap(t)) || (w->held & WALL_SAMPLES && over_budget(t)) || over_time(t))
                 *ret_over = true;
         return true;
 }
@@ -336,6 +352,7 @@ int wall_supervise(struct wall_init *w)
         take_turns(w->listener);
         drop_own_powers();
         (void) sample_is_due(&t); /* from now */
+        t.deadline_ns = clock_mono_ns() + (w->plan->limits.value[LIMIT_TIME] + KEEPER_LATE_MS) * 1000000u;
         bool over = reap(&t);
         while (!over)
                 if (!step(&t, &over))

@@ -74,6 +74,7 @@ struct wall_end {
         uint32_t procs_full;            /* as many tasks as the limit allows were seen at once */
         uint32_t one_program;           /* starts were watched, and the payload started nothing else */
         uint32_t cpu_over, memory_over; /* found by sampling, where no control group keeps the limit */
+        uint32_t time_over;             /* the keeper, who keeps it, did not end the box: it may be stopped */
 };
 
 struct wall_message {

@@ -27,6 +27,34 @@ else
         skip "memory: a child that is killed for it ends the box" "no control group keeps memory here"
 fi
 
+# --- time: it is kept also while the keeper is stopped, and what is in another session was not stopped with it ---
+for who in root as_user; do
+        mkdir -m 777 "work-$who"
+        $who sh -c 'echo $$; exec "$@"' sh "$CORDON" run -q --status-fd 3 --time 2s --read "$T/evade" --write "$T/work-$who" -- \
+                "$T/evade" clockwork "$T/work-$who/ticks" 3>status >id 2>err </dev/null &
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do [ -s "work-$who/ticks" ] || sleep 0.1; done
+        keeper=$(head -n 1 id)
+        kill -STOP "$keeper"
+        sleep 3
+        then=$(wc -c <"work-$who/ticks")
+        sleep 0.6
+        is "$who: time: the box ends while its keeper is stopped (after $then ticks)" "$(wc -c <"work-$who/ticks")" "$then"
+        ok "$who: time: it had begun" test "$then" -gt 0
+        kill -CONT "$keeper"
+        wait
+        is "$who: time: is the limit" "$(get .limit)" time
+done
+
+# --- memory: what lies in sockets is memory too ---
+who=root
+run --net 127.0.0.1:9 --memory 64M --files 1000 --time 20s --read "$T/evade" -- "$T/evade" socket-memory 600
+if grouped; then
+        held=$(sed -n 's/^600 sockets held \([0-9]*\) MiB$/\1/p' out)
+        ok "memory: sockets do not hold more than the limit ($(cat out err))" test "${held:-999}" -le 64
+else
+        skip "memory: sockets do not hold more than the limit" "no control group keeps memory here"
+fi
+
 # --- cpu: the keeper is tied to one processor and looks again when one can have used it up; the box takes all ---
 cpus=$(getconf _NPROCESSORS_ONLN)
 if [ "$cpus" -gt 1 ] && command -v taskset >/dev/null; then

@@ -2,7 +2,9 @@
 /* evade.c - ways around limits that a plain hog does not try. `evade WAY [NUMBER]`; static, so that a box
  * needs no libraries. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +85,46 @@ static int lost_children(long ms)
         return 0;
 }
 
+/* A child in a session of its own writes the time into a file, ten times a second: it is not stopped with its
+ * parent. */
+static int clockwork(const char *file)
+{
+        if (fork() == 0) {
+                (void) setsid();
+                for (;;) {
+                        int fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
+                        (void) !write(fd, "x", 1);
+                        (void) close(fd);
+                        (void) usleep(100000);
+                }
+        }
+        (void) pause();
+        return 0;
+}
+
+/* So many sockets hold what they sent to themselves: how many MiB of it were really kept for them? */
+static int socket_memory(long sockets)
+{
+        static char packet[60000];
+        int fds[1024];
+        long held = 0, n = 0;
+        for (; n < sockets && n < 1024; n++) {
+                struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+                socklen_t len = sizeof at;
+                fds[n] = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+                if (fds[n] < 0 || bind(fds[n], (struct sockaddr *) &at, len) < 0 ||
+                    getsockname(fds[n], (struct sockaddr *) &at, &len) < 0)
+                        break;
+                for (int i = 0; i < 4; i++)
+                        (void) !sendto(fds[n], packet, sizeof packet, 0, (struct sockaddr *) &at, len);
+        }
+        for (long i = 0; i < n; i++)
+                for (ssize_t k; (k = recv(fds[i], packet, sizeof packet, 0)) > 0;)
+                        held += k;
+        (void) printf("%ld sockets held %ld MiB\n", n, held >> 20);
+        return n < sockets ? 3 : 0;
+}
+
 /* Looks for something that is hidden and makes a call that is refused, after it made others look away. */
 static int hidden_refusals(const char *way, long number)
 {
@@ -111,6 +154,10 @@ int main(int argc, char **argv)
                 return inotify_all(number);
         if (strcmp(way, "lost-children") == 0)
                 return lost_children(number);
+        if (strcmp(way, "clockwork") == 0 && argc > 2)
+                return clockwork(argv[2]);
+        if (strcmp(way, "socket-memory") == 0)
+                return socket_memory(number);
         if (strncmp(way, "hide-", 5) == 0)
                 return hidden_refusals(way, number);
         return 2;
