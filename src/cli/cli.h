@@ -74,6 +74,7 @@ void cli_help_verb(const struct cli_verb *v);
 
 int verb_run(int argc, char **argv);
 int verb_run_script(int argc, char **argv);
+int verb_wrap(int argc, char **argv);
 int verb_doors(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_why(int argc, char **argv);
@@ -112,4 +113,4 @@ extern const struct cli_option run_options[], json_options[], check_options[], s
         bench_options[], new_options[], advise_options[], learn_options[], tighten_options[],
         breakout_options[], apply_options[], bombs_options[], claims_options[], vault_options[],
         cost_options[], diagnose_options[], diff_options[], log_options[], react_options[], report_options[],
-        trace_options[], verify_options[], walls_options[], no_options[];
+        trace_options[], verify_options[], walls_options[], wrap_options[], no_options[];
