@@ -92,38 +92,47 @@ static void put_value(struct wrap *w, const char *option, const char *value, str
         put_quoted(o, whole);
 }
 
-static bool is_own(const char *word, bool *ret_takes_next)
+/* One option of those that cli_options() has taken: its name, and its value, which may be glued to it. */
+struct given {
+        char option[64];
+        const char *value; /* NULL: the next word */
+        bool own;          /* not for the script */
+        bool alone;        /* takes none */
+};
+
+static struct given read_option(const char *word)
 {
-        *ret_takes_next = strcmp(word, "-o") == 0 || strcmp(word, "--script") == 0;
-        return *ret_takes_next || strncmp(word, "-o", 2) == 0 || strncmp(word, "--script=", 9) == 0 ||
-               strcmp(word, "--dirs") == 0 || strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0 ||
-               strcmp(word, "--") == 0;
+        struct given g = { .own = true, .alone = true };
+        const char *eq = strchr(word, '=');
+        if (word[1] != '-') { /* -q, -qo FILE, -pFILE */
+                word += 1 + strspn(word + 1, "q");
+                g.own = *word != 'p';
+                g.alone = *word == '\0';
+                g.value = *word && word[1] ? word + 1 : NULL;
+                (void) snprintf(g.option, sizeof g.option, "-%c", *word ? *word : 'q');
+                return g;
+        }
+        g.value = eq ? eq + 1 : NULL;
+        (void) snprintf(g.option, sizeof g.option, "%.*s", (int) (eq ? eq - word : 63), word);
+        if (strcmp(g.option, "--") == 0 || strcmp(g.option, "--dirs") == 0 ||
+            strcmp(g.option, "--quiet") == 0)
+                return g;
+        g.alone = false;
+        g.own = strcmp(g.option, "--script") == 0;
+        return g;
 }
 
-/* As they were given, all of which have been taken without an error: each has one value. */
+/* As they were given. */
 static void put_doors(struct wrap *w, char **argv, int end, struct buf *o)
 {
         for (int i = 1; i < end; i++) {
-                bool next = false;
-                char *eq = strchr(argv[i], '=');
-                char option[64];
-                if (is_own(argv[i], &next)) {
-                        i += next;
+                struct given g = read_option(argv[i]);
+                if (!g.alone && !g.value && i + 1 < end)
+                        g.value = argv[++i];
+                if (g.own || !g.value)
                         continue;
-                }
-                bool glued = argv[i][1] != '-' && argv[i][2]; /* -pFILE */
-                (void) snprintf(option, sizeof option, "%.*s",
-                                glued                     ? 2
-                                : eq && argv[i][1] == '-' ? (int) (eq - argv[i])
-                                                          : 60,
-                                argv[i]);
-                put_quoted(o, option);
-                if (glued)
-                        put_value(w, option, argv[i] + 2, o);
-                else if (eq && argv[i][1] == '-')
-                        put_value(w, option, eq + 1, o);
-                else if (i + 1 < end)
-                        put_value(w, option, argv[++i], o);
+                put_quoted(o, g.option);
+                put_value(w, g.option, g.value, o);
         }
 }
 
