@@ -51,11 +51,11 @@ _cordon_argument() {
 _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
         local verb=${COMP_WORDS[1]} i
-        local verbs="run run-script doors check why learn tighten diagnose advise new policy vault ps stop inspect logs diff apply
+        local verbs="run run-script wrap doors check why learn tighten diagnose advise new policy vault ps stop inspect logs diff apply
                 undo discard fork doctor bench breakout bombs claims cost walls log trace verify react report help version"
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --ingress --effects --rate -p --policy"
-        local run="-t --tty -n --no-stdin -d --detach --name --handle --cwd --work --keep --on --root --require-limit
+        local run="-t --tty -n --no-stdin -d --detach --name --handle --arg-files --arg-dirs --cwd --work --keep --on --root --require-limit
                 --require-ledger --ledger --in-from --observe --json --status-fd --stage --places --answers --record
                 --canary --canary-share --canary-bound
                 -q --quiet --plan"
@@ -85,6 +85,16 @@ _cordon() {
                 _cordon_argument "$prev" "$cur" && return
                 case $cur in
                 -*) _cordon_complete_words "$run $doors -- -h --help" "$cur" ;;
+                *) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
+                esac
+                ;;
+        wrap)
+                case $prev in
+                -o | --script) _cordon_complete_files "$cur"; return ;;
+                esac
+                _cordon_argument "$prev" "$cur" && return
+                case $cur in
+                -*) _cordon_complete_words "-o --script --dirs -q --quiet $doors -h --help" "$cur" ;;
                 *) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
                 esac
                 ;;

@@ -53,6 +53,10 @@ CORDON_API int cordon_policy_add(cordon_policy *p, const char *word, const char 
 CORDON_API int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text, size_t len,
                                       cordon_error *e);
 CORDON_API int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e);
+/* Read doors to exactly these absolute paths (NULL-terminated), as they are: nothing in a name is a mark or a
+ * pattern. What a door covers already is left out. Keys, tokens, agents and the like are refused, also behind
+ * links; then no door is added. */
+CORDON_API int cordon_policy_show(cordon_policy *p, const char *const *paths, cordon_error *e);
 /* Is this a word of the language? */
 CORDON_API int cordon_policy_is_word(const char *word);
 /* Resolves roots and `use` lines and holds the policy to its own `expect` lines. Views and starts do it by

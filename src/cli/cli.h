@@ -103,6 +103,7 @@ char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struc
 
 int verb_run(int argc, char **argv);
 int verb_run_script(int argc, char **argv);
+int verb_wrap(int argc, char **argv);
 int verb_doors(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_why(int argc, char **argv);
@@ -141,4 +142,4 @@ extern const struct cli_option run_options[], json_options[], check_options[], s
         bench_options[], new_options[], learn_options[], tighten_options[], breakout_options[],
         apply_options[], bombs_options[], claims_options[], vault_options[], cost_options[],
         diagnose_options[], diff_options[], log_options[], react_options[], report_options[], trace_options[],
-        verify_options[], walls_options[], no_options[];
+        verify_options[], walls_options[], wrap_options[], no_options[];

@@ -131,6 +131,8 @@ static const struct {
         { "pull", "there are no images: a box sees what its doors show of this host" },
         { "build", "there are no images: a box sees what its doors show of this host" },
         { "images", "there are no images: a box sees what its doors show of this host" },
+        { "alias", "`cordon wrap PROGRAM` writes a script that stands in front of it" },
+        { "shim", "`cordon wrap PROGRAM` writes a script that stands in front of it" },
         { "audit", "`cordon diagnose` tells which boxes fit, `cordon log` what they did, `cordon check` "
                    "lints a policy" },
         { "init", "`cordon new NAME` writes a policy without a door, `cordon advise TASK` one for a task" },

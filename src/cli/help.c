@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void print_options(const struct cli_option *o)
 {
@@ -31,6 +32,26 @@ static void print_words(void)
                       "door lines or JSON from FILE, or a stock policy by name");
 }
 
+/* What is easier shown than told. */
+static const struct {
+        const char *verb, *text;
+} examples[] = {
+        { "wrap",
+          "  cordon wrap --time 30s --memory 512M -o ~/bin/pdftotext pdftotext\n"
+          "  pdftotext report.pdf -                      the box sees report.pdf, and nothing else of yours\n"
+          "  cordon wrap --time 30s -o ~/bin/convert convert\n"
+          "  convert photo.png -resize 50% png:- >small.png\n"
+          "  cordon wrap --write ./unpacked -o ~/bin/untar tar\n"
+          "  untar -C ./unpacked -xf downloaded.tar      it can write there, and nowhere else\n" },
+};
+
+static void print_examples(const char *verb)
+{
+        for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+                if (strcmp(examples[i].verb, verb) == 0)
+                        (void) printf("\nExamples:\n%s", examples[i].text);
+}
+
 void cli_help_verb(const struct cli_verb *v)
 {
         (void) printf("usage: cordon %s %s\n\n%s.\n", v->name, v->synopsis, v->help);
@@ -39,6 +60,7 @@ void cli_help_verb(const struct cli_verb *v)
         print_options(v->options);
         if (v->takes_doors)
                 print_words();
+        print_examples(v->name);
         (void) printf("\nMore: man cordon-%s\n", v->name);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/run.c - `cordon run`: options, terminal, signals, detaching, and what is said at the end. */
 #include "base/str.h"
+#include "cli/arguments.h"
 #include "cli/end.h"
 #include "cli/handles.h"
 
@@ -30,7 +31,8 @@ struct run {
         cordon_canary *canary; /* this run is one of them; NULL: it is not */
         char *work;            /* --work, for the second policy */
         bool script;
-        char **command; /* of a script */
+        char **command;                  /* of a script */
+        bool arg_files, arg_directories; /* what the command's arguments name is shown */
 };
 
 /* Signal handlers have no other way to reach the box. Written before they are installed. */
@@ -57,6 +59,8 @@ FLAG(plan, plan)
 FLAG(detach, detach)
 FLAG(json, end.json)
 FLAG(quiet, end.quiet)
+FLAG(arg_files, arg_files)
+FLAG(arg_directories, arg_directories)
 GIVES(tty, CORDON_TTY, "1")
 GIVES(root, CORDON_ROOT_INSIDE, "1")
 GIVES(keep, CORDON_WORK_KEEP, "1")
@@ -182,6 +186,9 @@ const struct cli_option run_options[] = {
         { "places", 0, "FILE", "where @name leads in each stage", set_places },
         { "answers", 0, "FILE", "recorded exchanges, for the stage mock", set_answers },
         { "record", 0, "FILE", "record exchanges, for a later --answers FILE", set_record },
+        { "arg-files", 0, NULL, "show each file that an argument of the command names; never keys or tokens",
+          set_arg_files },
+        { "arg-dirs", 0, NULL, "and each directory, with all below it", set_arg_directories },
         { "root", 0, NULL, "uid 0 inside; still nobody outside", set_root },
         { "require-limit", 0, NULL, "do not start where control groups cannot keep the limits", set_require },
         { "require-ledger", 0, NULL, "do not start where the run cannot be recorded", set_require_ledger },
@@ -494,6 +501,12 @@ static int script_policy(struct run *r, char **argv, cordon_error *e)
         return 0;
 }
 
+static int show_arguments(const struct run *r, char **arguments, cordon_error *e)
+{
+        bool asked = r->arg_files || r->arg_directories;
+        return asked ? cli_show_arguments(r->policy, arguments, r->arg_directories, e) : 0;
+}
+
 static int run_with(int argc, char **argv, struct run *r, const char *verb)
 {
         cordon_error e = { 0 };
@@ -506,6 +519,8 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         else if (at >= argc)
                 status = cli_usage("there is nothing to run; for example: cordon run -- ls /");
         else if (at >= 0 && r->script && script_policy(r, argv + at, &e) < 0)
+                status = start_failed(r, &e);
+        else if (at >= 0 && show_arguments(r, argv + at + 1, &e) < 0)
                 status = start_failed(r, &e);
         else if (at >= 0 && r->script && r->canary_file)
                 status = cli_usage("`cordon run-script` has no policy file that another could stand for");

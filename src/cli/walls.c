@@ -160,7 +160,8 @@ static double median_us(struct wall *w)
         if (w->count == 0)
                 return 0;
         qsort(w->start_ns, w->count, sizeof *w->start_ns, by_value);
-        return (double) w->start_ns[w->count / 2] / 1e3;
+        const uint64_t *middle = w->start_ns + w->count / 2;
+        return (double) *middle / 1e3;
 }
 
 /* ---- memory of an idle box: keeper, janitor and init; the command itself is left out ---- */
@@ -176,9 +177,8 @@ static pid_t parent_of(pid_t pid)
         (void) snprintf(name, sizeof name, "/proc/%d/stat", (int) pid);
         if (fd_get(AT_FDCWD, name, text, sizeof text) < 0)
                 return 0;
-        const char *after = strrchr(text, ')');
-        int parent = 0;
-        return after && sscanf(after + 1, " %*c %d", &parent) == 1 ? parent : 0;
+        const char *after = strrchr(text, ')'); /* ") S 123 ...": the state, and the parent */
+        return after && strlen(after) > 4 ? (pid_t) strtol(after + 4, NULL, 10) : 0;
 }
 
 static bool has(const struct family *f, pid_t pid)
@@ -223,8 +223,7 @@ static int64_t share_of(pid_t pid)
         if (fd_get(AT_FDCWD, name, text, sizeof text) < 0)
                 return -1;
         const char *at = strstr(text, "\nPss:");
-        long long kb = 0;
-        return at && sscanf(at + 5, "%lld", &kb) == 1 ? (int64_t) kb * 1024 : -1;
+        return at ? (int64_t) strtoll(at + 5, NULL, 10) * 1024 : -1;
 }
 
 static int64_t share_of_all(const struct family *f)

@@ -74,7 +74,8 @@ static void count_run(struct group *g, const struct past_run *r)
         g->f.observed += r->passed && r->observed;
         g->f.days += past_day(r->time_us) != g->day;
         g->day = past_day(r->time_us);
-        g->f.doors_counted = r->doors;
+        if (g->f.doors_counted < r->doors)
+                g->f.doors_counted = r->doors;
 }
 
 /* The newest of each group first, so that the window is theirs. */
@@ -154,18 +155,26 @@ static const char *never(const struct ledger_view *v, const char *what, const ch
         return learn_is_sensitive(&(struct learn_access){ .kind = LEARN_NET, .path = to });
 }
 
+/* As text that a terminal only shows: most of it is the box's own words. */
+static const char *inert(struct diagnosis *d, const char *text)
+{
+        char shown[1024];
+        return arena_str(&d->mem, str_inert(span_str(text), shown, sizeof shown));
+}
+
 static struct learn_refusal *refusal_for(struct diagnosis *d, struct group *g, const char *what,
                                          const char *program)
 {
+        const char *shown = inert(d, what), *who = inert(d, program);
+        if (!shown || !who)
+                return NULL;
         for (size_t i = 0; i < g->f.refusal_count; i++)
-                if (strcmp(g->refusals[i].what, what) == 0 && strcmp(g->refusals[i].program, program) == 0)
+                if (strcmp(g->refusals[i].what, shown) == 0 && strcmp(g->refusals[i].program, who) == 0)
                         return &g->refusals[i];
         if (g->f.refusal_count == REFUSALS_MAX)
                 return NULL;
         struct learn_refusal *r = &g->refusals[g->f.refusal_count++];
-        *r = (struct learn_refusal){ .what = arena_str(&d->mem, what),
-                                     .program = arena_str(&d->mem, program),
-                                     .line = "" };
+        *r = (struct learn_refusal){ .what = shown, .program = who, .line = "" };
         return r;
 }
 
@@ -193,8 +202,8 @@ static void note_refusal(struct diagnosis *d, struct group *g, struct past_run *
         if (!r)
                 return;
         r->setting = setting;
-        if (!r->line[0] && line[0])
-                r->line = arena_str(&d->mem, line);
+        if (r->line && !r->line[0] && line[0])
+                r->line = inert(d, line);
         r->never = never(v, what, line);
         if (r->never && strcmp(r->never, "network") == 0)
                 r->line = "a `net` door: `cordon learn` tells where it leads";
