@@ -231,16 +231,22 @@ _cordon() {
                 case $prev in
                 --kind) _cordon_complete_words "file exec net request credential handle output limit start end view reply key prune gap intent outcome denied human claim unknown" "$cur" ;;
                 --format) _cordon_complete_words "jsonl otlp ocsf prometheus" "$cur" ;;
+                --ledger) _cordon_complete_files "$cur" ;;
                 --box | --run | --target | --since | --older | -n | --last | show | field | proof) ;;
                 *)
                         case $cur in
-                        -*) _cordon_complete_words "-f --follow --box --run --kind --target --since -n --last --json --format --older -h --help" "$cur" ;;
+                        -*) _cordon_complete_words "-f --follow --box --run --kind --target --since -n --last --json --ledger --format --older -h --help" "$cur" ;;
                         *) _cordon_complete_words "show field reached proof export prune checkpoint keys rotate restart" "$cur" ;;
                         esac
                         ;;
                 esac
                 ;;
-        trace) _cordon_complete_words "-b --back -f --forward --json -h --help" "$cur" ;;
+        trace)
+                case $prev in
+                --ledger) _cordon_complete_files "$cur" ;;
+                *) _cordon_complete_words "-b --back -f --forward --json --ledger -h --help" "$cur" ;;
+                esac
+                ;;
         verify)
                 case $prev in
                 --proof | --key | --checkpoint) _cordon_complete_files "$cur" ;;
@@ -250,8 +256,8 @@ _cordon() {
         react) [ "$prev" = --from ] || _cordon_complete_words "--from -h --help" "$cur" ;;
         report)
                 case $prev in
-                --html) _cordon_complete_files "$cur" ;;
-                *) _cordon_complete_words "--html -h --help" "$cur" ;;
+                --html | --postmortem | --ledger) _cordon_complete_files "$cur" ;;
+                *) _cordon_complete_words "--html --postmortem --ledger -h --help" "$cur" ;;
                 esac
                 ;;
         help) _cordon_complete_words "$verbs" "$cur" ;;

@@ -124,7 +124,7 @@ typedef enum cordon_option {
         CORDON_OBSERVE,        /* what is told of refusals: "off", "calls", "denials" (the default), "all" */
         CORDON_SINGLE_THREAD, /* "1": this program has one thread; the box then also dies with it by signal */
         CORDON_LEDGER,        /* "on" (the default), "off", or "require": no start that cannot be recorded */
-        CORDON_IN_FROM,       /* a run that led to this one */
+        CORDON_IN_FROM,       /* a run that led to this one; ID@CLOCK of a record of another host */
         CORDON_WORK_KEEP,     /* "1": keep the layer of edit doors although nothing changed */
         CORDON_WORK_ON,       /* go on in the layer of this run */
         CORDON_STAGE,         /* "live" (the default), "test" or "mock": where places lead */

@@ -206,9 +206,10 @@ static void put_summary(struct story *s)
                    ". Refused: %llu. Reached beyond itself: %llu. Outcome unknown: %llu. Limits: %llu.\n",
                    (unsigned long long) s->refused, (unsigned long long) s->beyond,
                    (unsigned long long) s->unknown, (unsigned long long) s->limits);
-        put_named(out, "\nPolicy ", s->start.policy);
-        put_named(out, "\nWall ", ledger_member(s->start.more, "wall"));
-        put_named(out, "\nLedger ", s->start.ledger);
+        buf_putc(out, '\n');
+        put_named(out, "- Policy ", s->start.policy);
+        put_named(out, "\n- Wall ", ledger_member(s->start.more, "wall"));
+        put_named(out, "\n- Ledger ", s->start.ledger);
         buf_putc(out, '\n');
 }
 
@@ -262,6 +263,7 @@ static void put_walk(struct story *s, const char *id, struct err *e)
         const char *at = strchr(buf_str(&walk), '\n'); /* behind the effect itself */
         for (at = at ? at + 1 : ""; *at; n++) {
                 size_t len = strcspn(at, "\n"), skip = strspn(at, " ");
+                skip += strncmp(at + skip, "<- ", 3) == 0 ? 3 : 0;
                 char line[1024];
                 if (n > 0 && n <= CAUSES_MAX) {
                         (void) snprintf(line, sizeof line, "%.*s", (int) (len - skip), at + skip);
