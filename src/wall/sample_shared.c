@@ -85,11 +85,13 @@ static uint64_t segment_bytes(void)
         return (uint64_t) (info.shm_rss + info.shm_swp) * (uint64_t) sysconf(_SC_PAGESIZE);
 }
 
+/* What comes in was filled by the keeper and is sealed. What goes out, the box fills: that is its memory, as
+ * a group would count it. */
 void wall_shared_begin(struct wall_init *w)
 {
-        for (unsigned i = 0; i < w->s->io->handle_count; i++) {
+        for (unsigned i = 0; i < w->s->io->handle_count && i < w->plan->handle_count; i++) {
                 struct stat st;
-                if (fstat(w->handles[i], &st) == 0)
+                if (!w->plan->handles[i].out && fstat(w->handles[i], &st) == 0)
                         w->shared.handles[w->shared.handle_count++] = st.st_ino;
         }
 }
