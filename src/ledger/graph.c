@@ -45,20 +45,25 @@ static struct slot *slot_of(const struct map *m, struct span key)
                         return &m->slots[i];
 }
 
+static bool map_grow(struct map *m)
+{
+        const struct map old = *m;
+        struct slot *more = calloc(old.cap ? 2 * old.cap : 1024, sizeof *more);
+        if (!more)
+                return false;
+        m->slots = more;
+        m->cap = old.cap ? 2 * old.cap : 1024;
+        for (size_t i = 0; i < old.cap; i++)
+                if (old.slots[i].key.p)
+                        *slot_of(m, old.slots[i].key) = old.slots[i];
+        free(old.slots);
+        return true;
+}
+
 static bool map_set(struct map *m, struct span key, uint64_t value)
 {
-        if (m->count * 2 >= m->cap) {
-                struct map bigger = { .cap = m->cap ? 2 * m->cap : 1024 };
-                bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
-                if (!bigger.slots)
-                        return false;
-                for (size_t i = 0; i < m->cap; i++)
-                        if (m->slots[i].key.p)
-                                *slot_of(&bigger, m->slots[i].key) = m->slots[i];
-                bigger.count = m->count;
-                free(m->slots);
-                *m = bigger;
-        }
+        if (m->count * 2 >= m->cap && !map_grow(m))
+                return false;
         struct slot *s = slot_of(m, key);
         m->count += s->key.p == NULL;
         *s = (struct slot){ key, value };

@@ -171,30 +171,37 @@ static int check(const struct source *s, size_t n, struct err *e)
         return 0;
 }
 
+static struct ledger_log *merge(struct source *s, size_t count, struct err *e)
+{
+        qsort(s, count, sizeof *s, by_name); /* whoever gives them in another order gets the same */
+        if (check(s, count, e) < 0)
+                return NULL;
+        struct ledger_log *l = calloc(1, sizeof *l);
+        if (!l || !make_room(l, s, count)) {
+                ledger_log_free(l);
+                (void) no_memory(e);
+                return NULL;
+        }
+        for (size_t k = 0; k < count; k++)
+                take(l, &s[k], (unsigned) k);
+        if (put_in_order(l, e) == 0)
+                return l;
+        ledger_log_free(l);
+        return NULL;
+}
+
 struct ledger_log *ledger_log_merge(struct ledger_log **logs, const char *const *names, size_t count,
                                     struct err *e)
 {
         struct source s[LEDGERS_MAX];
         struct ledger_log *l = NULL;
-        int r = count > 0 && count <= LEDGERS_MAX
-                        ? 0
-                        : err_set(e, ERR_USAGE, 0, "up to %d ledgers can be read at once", LEDGERS_MAX);
-        for (size_t k = 0; r == 0 && k < count; k++)
+        for (size_t k = 0; k < count && k < LEDGERS_MAX; k++)
                 s[k] = (struct source){ logs[k], names[k] };
-        if (r == 0) {
-                qsort(s, count, sizeof *s, by_name); /* whoever gives them in another order gets the same */
-                r = check(s, count, e);
-        }
-        if (r == 0 && (!(l = calloc(1, sizeof *l)) || !make_room(l, s, count)))
-                r = no_memory(e);
-        for (size_t k = 0; r == 0 && k < count; k++)
-                take(l, &s[k], (unsigned) k);
-        if (r == 0)
-                r = put_in_order(l, e);
+        if (count > 0 && count <= LEDGERS_MAX)
+                l = merge(s, count, e);
+        else
+                (void) err_set(e, ERR_USAGE, 0, "up to %d ledgers can be read at once", LEDGERS_MAX);
         for (size_t k = 0; k < count; k++)
                 ledger_log_free(logs[k]);
-        if (r == 0)
-                return l;
-        ledger_log_free(l);
-        return NULL;
+        return l;
 }

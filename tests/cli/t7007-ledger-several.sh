@@ -109,7 +109,7 @@ CORDON_LEDGER=on "$CORDON" log --ledger "$A" --ledger "$B" --run 1-2 >/dev/null
 is "who looked is in one's own ledger" "$(CORDON_LEDGER=off "$CORDON" log --json --kind view | jq -r .door | head -n 1)" log
 
 # ---- a stranger's ledger ----
-limited() { (ulimit -v 4000000; CORDON_LEDGER=off timeout 60 "$CORDON" "$@" 2>&1); }
+limited() { CORDON_LEDGER=off prlimit --as=4000000000 timeout 60 "$CORDON" "$@" 2>&1; }
 bad() { rm -rf "$T/bad" && cp -a "$B" "$T/bad"; }
 seg=ledger/segments/00000001.seg
 bad && printf X | dd of="bad/$seg" bs=1 seek=700 conv=notrunc status=none
