@@ -128,6 +128,18 @@ static bool is_same_content(int dir, const char *name, const struct node *n, boo
                strcmp(digest, o->digest) == 0;
 }
 
+/* Is this still what the step put there? A file by what it holds: its number tells nothing once somebody
+ * wrote into it, or removed it and made another that was given the same number. One that cannot be read by
+ * its number. */
+static bool is_ours(int dir, const char *name, const struct node *n, const struct op *o)
+{
+        char digest[65];
+        bool told = n->kind == NODE_FILE && o->digest && strlen(o->digest) == 64;
+        if (told && tree_digest(dir, name, n, false, digest) == 0 && strlen(digest) == 64)
+                return strcmp(digest, o->digest) == 0;
+        return n->kind && n->ino == o->ino;
+}
+
 /* Where our new file is by now: under its own name, or under another one in the same directory, since
  * somebody may have exchanged the two. A file of the same content under its name is as good: whoever wrote it
  * loses nothing. False: nowhere. */
@@ -138,14 +150,13 @@ static bool find_ours(int parent, const char *name, const struct op *o, char ret
         struct node n;
         *ret_ino = o->ino;
         (void) snprintf(ret_name, NAME_MAX + 1, "%s", name);
-        if (tree_look(parent, name, &n) == 0 && n.ino == o->ino && n.kind)
-                return true;
-        if (is_same_content(parent, name, &n, false, o)) {
+        if (tree_look(parent, name, &n) == 0 && is_ours(parent, name, &n, o)) {
                 *ret_ino = n.ino;
                 return true;
         }
         for (size_t i = tree_names(parent, &list) < 0 ? list.n : 0; i < list.n; i++)
-                if (tree_look(parent, list.v[i], &n) == 0 && n.kind && n.ino == o->ino) {
+                if (tree_look(parent, list.v[i], &n) == 0 && n.ino == o->ino &&
+                    is_ours(parent, list.v[i], &n, o)) {
                         (void) snprintf(ret_name, NAME_MAX + 1, "%s", list.v[i]);
                         return true;
                 }
@@ -210,7 +221,7 @@ static int back_put(const struct journal *j, const struct op *o, int parent, con
         const struct target *t = &j->targets[o->door];
         char slot[32];
         struct node taken;
-        if (there->ino != o->ino && !is_same_content(parent, name, there, false, o))
+        if (!is_ours(parent, name, there, o))
                 return 0;
         if (there->kind == NODE_DIR && holds_something(parent, name))
                 return 0;

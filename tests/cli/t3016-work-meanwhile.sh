@@ -40,6 +40,8 @@ round "another file under the name" "$edits" 'echo mine >a.new; mv a.new a' a
 round "a file that the box removed" 'rm d; echo new >z' 'echo mine >d' d
 round "a file that the box made, too" 'echo box >n; echo new >z' 'rm -f n; echo mine >n' n
 round "the same, and it has to be taken back" 'echo box >n; echo box >y; echo new >z' 'rm -f n; echo mine >n; echo theirs >y' n
+round "a file that the box made, written into, and it has to be taken back" 'echo box >n; echo box >y; echo new >z' 'echo mine >n; echo theirs >y' n
+round "one that the box changed, written into, and it has to be taken back" 'echo box >a; echo box >y; echo new >z' 'echo mine >a; echo theirs >y' a
 round "a file in a directory that the box made" 'mkdir m; echo box >m/n; echo new >z' 'mkdir -p m; echo mine >m/other' m/other
 round "such a directory, and it has to be taken back" 'mkdir m; echo box >m/n; echo box >y; echo new >z' 'mkdir -p m; echo mine >m/other; echo theirs >y' m/other
 is "nothing is left of the journals in the tree" "$(find "$D" -name '.cordon*')" ""
