@@ -275,10 +275,12 @@ int wall_release(const struct wall_child *c, unsigned held, struct err *e)
         return order(c, COMMAND_RELEASE, (int) held, -1, e);
 }
 
+/* Never waits: an init that is stopped takes no order, and limits must be kept meanwhile. It has some three
+ * hundred signals before it then. */
 int wall_signal(const struct wall_child *c, int sig)
 {
         struct wall_order o = { .command = COMMAND_SIGNAL, .arg = sig };
-        return wire_send(c->control, &o, sizeof o, -1);
+        return wire_offer(c->control, &o, sizeof o);
 }
 
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd)

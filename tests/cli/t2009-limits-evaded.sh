@@ -45,6 +45,28 @@ for who in root as_user; do
         is "$who: time: is the limit" "$(get .limit)" time
 done
 
+# --- time: signals for a box that takes none do not stop its keeper ---
+who=root
+"$CORDON" run -q --status-fd 3 --time 3s -- sh -c 'trap "" USR1; sleep 60' 3>status >out 2>err </dev/null &
+keeper=$!
+init=''
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+        sleep 0.1
+        init=$(pgrep -P "$keeper" -x cordon-init) && break
+done
+sleep 0.5
+ok "time: init can be stopped" kill -STOP "$init"
+i=0
+while [ $i -lt 1500 ]; do
+        kill -USR1 "$keeper" 2>/dev/null || break
+        i=$((i + 1))
+done
+(sleep 12 && kill -KILL "$keeper" && kill -CONT "$init") 2>/dev/null &
+guard=$!
+wait "$keeper"
+kill "$guard" 2>/dev/null
+is "time: is the limit, after $i signals that nobody took" "$(get .limit)" time
+
 # --- memory: what lies in sockets is memory too ---
 who=root
 run --net 127.0.0.1:9 --memory 64M --files 1000 --time 20s --read "$T/evade" -- "$T/evade" socket-memory 600
