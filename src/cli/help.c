@@ -55,12 +55,12 @@ static void print_examples(const char *verb)
 void cli_help_verb(const struct cli_verb *v)
 {
         (void) printf("usage: cordon %s %s\n\n%s.\n", v->name, v->synopsis, v->help);
+        print_examples(v->name);
         if (v->options->name)
                 (void) printf("\nOptions:\n");
         print_options(v->options);
         if (v->takes_doors)
                 print_words();
-        print_examples(v->name);
         (void) printf("\nMore: man cordon-%s\n", v->name);
 }
 

@@ -76,6 +76,14 @@ has "with a sentence, in which it is inert" "$(cat "$T/err")" 'new\x0aline: its 
 mkdir -p real/sub && echo inner >real/file && echo outer >file && ln -s real/sub link && chmod -R a+rX .
 is "a name that means two files is refused" "$(status "$show" link/../file)" 125
 
+# --- the archive of the manual ---
+mkdir unpacked && chmod 777 unpacked && tar -cf got.tar in.txt other.txt && chmod a+r got.tar
+"$c" wrap -q --write ./unpacked -o "$D/bin/untar" tar
+is "an archive is unpacked where a door lets it" "$("$D/bin/untar" -C ./unpacked -xf got.tar 2>/dev/null; cat unpacked/in.txt)" one
+mkdir elsewhere && chmod 777 elsewhere
+is "and nowhere else" "$("$D/bin/untar" -C ./elsewhere -xf got.tar >/dev/null 2>&1; ls elsewhere)" ""
+rm -rf unpacked elsewhere got.tar
+
 # --- quoting ---
 odd="$D/it's \$HOME \`id\` \"q\"
 second line"
