@@ -36,8 +36,8 @@ GET http://web.test/git/none 404"
                 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&- &
         run=$!
         for _ in $(seq 1 200); do ! grep -q asked "$T/out" || break; sleep 0.1; done
-        kill -9 $(ps -eo pid=,ppid=,comm= | awk -v top=$run '{ up[$1] = $2; name[$1] = $3 }
-                END { for (p in name) { q = p; while (name[p] == "cordon-egress" && q in up && q != top) q = up[q]; if (q == top && p != top) print p } }')
+        ps -eo pid=,ppid=,comm= | awk -v top=$run '{ up[$1] = $2; name[$1] = $3 }
+                END { for (p in name) { q = p; while (name[p] == "cordon-egress" && q in up && q != top) q = up[q]; if (q == top && p != top) print p } }' | xargs -r kill -9
         wait $run
         has "$who: what a broker recorded that died is not kept" "$(cat "$T/err")" "is not kept in"
         hasnt "$who: there is no such file" " $(ls -a "$d") " died
