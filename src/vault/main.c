@@ -134,9 +134,10 @@ static int open_entry(struct work *w, const char *name, struct vault_meta *m, st
 
 static int do_add(struct work *w, struct err *e)
 {
-        int64_t life = w->q.meta.expires - w->q.meta.created; /* as asked for, whatever second it is here */
+        int64_t asked = w->q.meta.created;
         w->q.meta.created = clock_wall_s();
-        w->q.meta.expires = w->q.meta.created + life;
+        if (asked) /* a lifetime is what was asked for, whatever second it is here */
+                w->q.meta.expires += w->q.meta.created - asked;
         w->q.meta.ttl_count = 0;
         return vault_life_judge(&w->q.meta, e) < 0 || read_secret(w, e) < 0 ? -1 : seal_entry(w, false, e);
 }

@@ -431,7 +431,7 @@ static void test_view__a_missing_door_is_told_with_its_place_and_a_line_to_type(
                 "write `read /gone?` if it may be missing");
         SCENE(write);
         refused(&write, "use none\nwrite /gone\n", ERR_DOOR, "t:2:7: there is no /gone on this host",
-                "write `write /gone?` if it may be missing");
+                "make it first; or write `write /gone?` if it may be missing");
         SCENE(sock);
         refused(&sock, "use none\nsock /gone\n", ERR_DOOR, "t:2:6: there is no /gone on this host",
                 "write `sock /gone?` if it may be missing");

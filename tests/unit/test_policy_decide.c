@@ -122,7 +122,7 @@ static void test_names__a_host_is_named_by_a_live_door_and_by_no_address(void)
         enum { NOW = 1790000000 };
         struct checked_policy *c =
                 load("use none\nnet a.test:80\nnet *.b.test:80\nnet 192.0.2.7:80\n"
-                     "net https://c.test/x GET\nnet d.test:80 until 2026-09-22\nnet @p GET\n"
+                     "net https://c.test/x GET\nnet d.test:80 until 2026-09-22\nnet @p/x GET\n"
                      "net e.test:80 until 2020-01-01\n");
         CHECK(c != NULL);
         CHECK(policy_names_host(c, "a.test", NOW) && policy_names_host(c, "c.test", NOW));
