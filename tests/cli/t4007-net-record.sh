@@ -36,6 +36,7 @@ GET http://web.test/git/none 404"
                 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&- &
         run=$!
         for _ in $(seq 1 200); do ! grep -q asked "$T/out" || break; sleep 0.1; done
+        # shellcheck disable=SC2046
         kill -9 $(ps -eo pid=,ppid=,comm= | awk -v top=$run '{ up[$1] = $2; name[$1] = $3 }
                 END { for (p in name) { q = p; while (name[p] == "cordon-egress" && q in up && q != top) q = up[q]; if (q == top && p != top) print p } }')
         wait $run

@@ -122,9 +122,11 @@ static void test_names__a_host_is_named_by_a_live_door_and_by_no_address(void)
         enum { NOW = 1790000000 };
         struct checked_policy *c =
                 load("use none\nnet a.test:80\nnet *.b.test:80\nnet 192.0.2.7:80\n"
-                     "net https://c.test/x GET\nnet d.test:80 until 2026-09-22\nnet @p GET\n"
+                     "net https://c.test/x GET\nnet d.test:80 until 2026-09-22\nnet @p/** GET\n"
                      "net e.test:80 until 2020-01-01\n");
         CHECK(c != NULL);
+        if (!c)
+                return;
         CHECK(policy_names_host(c, "a.test", NOW) && policy_names_host(c, "c.test", NOW));
         CHECK(policy_names_host(c, "x.b.test", NOW) && policy_names_host(c, "y.x.b.test", NOW));
         CHECK(!policy_names_host(c, "b.test", NOW) && !policy_names_host(c, ".b.test", NOW));
