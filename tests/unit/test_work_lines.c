@@ -30,7 +30,8 @@ static const char *next_line(const char *p, const char *end)
 /* Takes hunks; false: they do not fit `a`. */
 static bool take(struct span a, const struct buf *hunks, struct buf *out)
 {
-        const char *at = (const char *) a.p, *end = at + a.n, *h = buf_str(hunks), *he = h + hunks->n;
+        const char *at = a.n ? (const char *) a.p : "", *end = at + a.n, *h = buf_str(hunks),
+                   *he = h + hunks->n;
         unsigned long line = 1;
         while (h < he) {
                 unsigned long from = 0, count = 1;
