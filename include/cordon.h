@@ -207,7 +207,8 @@ typedef struct cordon_result {
         size_t work_entries, work_flagged;
         const cordon_error *work_error; /* the layer is there, but could not be read; else NULL */
         size_t recorded,
-                unrecorded; /* CORDON_RECORD: exchanges in the file; and those too long or broken off */
+                unrecorded;  /* CORDON_RECORD: exchanges in the file; and those too long or broken off */
+        size_t denials_lost; /* at least so many refusals are not among the denials */
 } cordon_result;
 /* One thing that the box did and nothing refused, each once: files opened, programs started. */
 typedef struct cordon_effect {

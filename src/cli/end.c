@@ -64,6 +64,8 @@ static void say_denials(const cordon_result *r)
         else if (plain && settings)
                 (void) fprintf(stderr, "  and %zu setting%s of the system, which --json lists\n", settings,
                                settings == 1 ? "" : "s");
+        if (r->denials_lost)
+                cli_note("%zu or more refusals are not listed: there were too many to tell", r->denials_lost);
         if (!well && !plain && !settings && r->absent[0])
                 cli_note("looked for, and not there outside the box either: %s%s%s", r->absent[0],
                          r->absent[1] ? ", " : "", r->absent[1] ? r->absent[1] : "");

@@ -231,6 +231,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .output_bytes = r->output_bytes,
                                  .denials = b->denials,
                                  .denial_count = r->denial_count,
+                                 .denials_lost = r->denials_lost,
                                  .absent = b->absent,
                                  .work = r->has_work && r->work.kept ? r->work.run : "",
                                  .work_entries = r->work.entries,
