@@ -128,6 +128,34 @@ static void test_vault__what_is_no_secret_is_not_taken(void)
         end();
 }
 
+static void test_vault__a_secret_without_letters_or_digits_is_not_handed_out(void)
+{
+        static struct vault_told told;
+        struct http_grants *g;
+        struct err e;
+        begin();
+        struct vault_request q = request(VAULT_ADD, "signs"); /* its placeholder would be the secret itself */
+        CHECK_INT(add(&q, "-_-_-_-_-_-_-_-_-_-_", NULL, &e), 0);
+        CHECK_INT(give("signs", true, NULL, &told, &g, &e), -1);
+        CHECK(strstr(e.what, "no letters or digits to hide"));
+        end();
+}
+
+static void test_vault__what_a_killed_writer_left_goes_with_the_next(void)
+{
+        struct err e;
+        char half[300];
+        begin();
+        struct vault_request q = request(VAULT_ADD, "one");
+        CHECK_INT(add(&q, "a-secret-that-is-one", NULL, &e), 0);
+        (void) snprintf(half, sizeof half, "%.200s/vault/.new.gone", state);
+        CHECK(close(open(half, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) == 0);
+        q = request(VAULT_ADD, "two");
+        CHECK_INT(add(&q, "a-secret-that-is-two", NULL, &e), 0);
+        CHECK(access(half, F_OK) < 0);
+        end();
+}
+
 static void test_vault__a_secret_in_and_to_the_broker(void)
 {
         static const char secret[] = "ghp_abcdefghijKLMNOP0123456789";
@@ -700,6 +728,8 @@ int main(void)
                 CASE(test_life__growth_over_three_rotations_is_a_debt),
                 CASE(test_meta__scope_and_past_are_kept),
                 CASE(test_vault__what_is_no_secret_is_not_taken),
+                CASE(test_vault__a_secret_without_letters_or_digits_is_not_handed_out),
+                CASE(test_vault__what_a_killed_writer_left_goes_with_the_next),
                 CASE(test_vault__a_secret_in_and_to_the_broker),
                 CASE(test_vault__live_ones_stay_out_of_other_stages_and_old_ones_out_of_all),
                 CASE(test_vault__what_was_changed_does_not_open),
