@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { NONE = UINT32_MAX };
+static const uint32_t NONE = UINT32_MAX;
 
 struct record_key {
         int64_t clock, time_us;

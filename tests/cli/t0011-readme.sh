@@ -59,6 +59,11 @@ for who in $whos; do
                 "cordon doors --read . --write ./build") passes "$line" "$line"; has "$who: it tells the worst" "$out" "hostile" ;;
                 "cordon learn "*) passes "$line" "$line"; ok "$who: and the policy runs it" $who env HOME="$H" "$CORDON" run -q -p job.cordon -- python3 job.py ;;
                 "cordon tighten "*) typed "$line"; has "$who: $line" "$out" "not needed: read /usr/share/doc?" ;;
+                "cordon diagnose "*) typed "$line"; has "$who: $line" "$out" "not enough runs" ;; # tighten runs boxes of its own
+                "cordon wrap "*)
+                        # pdftotext need not be here: the same with a tool that is
+                        passes "$line" "$(echo "$line" | sed 's/pdftotext/wc/g')"
+                        is "$who: and the script runs it" "$($who env HOME="$H" "$H/bin/wc" -l data)" "1 data" ;;
                 "cordon advise resize an image") passes "$line" "$line"; has "$who: a policy" "$out" "box " ;;
                 "cordon check tests.cordon && "*) rm -f build/t; passes "$line" "$line"; has "$who: it ran what it built" "$out" checked ;;
                 *some-agent*)

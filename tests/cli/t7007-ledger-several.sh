@@ -80,7 +80,7 @@ run_b blocked -- python3 -c "import socket, sys; sys.stdin.read(); socket.socket
 run_a source -- echo from a </dev/null | run_b victim -- python3 -c "import socket, sys; sys.stdin.read(); socket.socket()" >/dev/null 2>&1
 both report victim --postmortem pm.md
 has "the cause of a refusal in B is what A put out" "$(sed -n '/^## Causes/,/^## Doors/p' pm.md)" "$(id_in "$A" source stdout)"
-has "neither option" "$(both report right)" "for example"
+has "neither option" "$(both report right)" "For example"
 sealed "$A"
 sealed "$B"
 both log --json >order

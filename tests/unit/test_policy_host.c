@@ -97,9 +97,11 @@ static void test_net__a_hint_says_what_to_write(void)
         check_refused("net h.example:443 GET\n", "t:1:19: a method cannot be seen in a raw connection",
                       "write https://host/** instead of host:port");
         check_refused("net https://h.example/** GTE\n",
-                      "t:1:26: \"GTE\" is neither a method nor `with`, `cap`, `reach` or `touches`", "did you mean \"GET\"?");
+                      "t:1:26: \"GTE\" is neither a method nor `with`, `cap`, `reach` or `touches`",
+                      "did you mean \"GET\"?");
         check_refused("net https://h.example/** CONNECT\n",
-                      "t:1:26: \"CONNECT\" is neither a method nor `with`, `cap`, `reach` or `touches`", NULL);
+                      "t:1:26: \"CONNECT\" is neither a method nor `with`, `cap`, `reach` or `touches`",
+                      NULL);
         check_refused("net https://h.example/** get\n",
                       "t:1:26: \"get\" is neither a method nor `with`, `cap`, `reach` or `touches`", NULL);
         check_refused("net https://h.example/** GET GET\n", "t:1:30: \"GET\" is named twice", NULL);
