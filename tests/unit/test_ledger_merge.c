@@ -374,9 +374,10 @@ static void test_merge__a_chain_and_a_circle_of_200000_records_take_no_deep_stac
                 for (unsigned i = 0; i < MANY; i++)
                         for (unsigned h = 0; h < 2; h++) {
                                 bool first = i == 0 && h == 0;
-                                if (first)
-                                        (void) snprintf(parent, sizeof parent, circle ? "\"1.%u\"" : "",
-                                                        MANY - 1);
+                                if (first && !circle)
+                                        parent[0] = '\0';
+                                else if (first)
+                                        (void) snprintf(parent, sizeof parent, "\"1.%u\"", MANY - 1);
                                 else
                                         (void) snprintf(parent, sizeof parent, "\"%u.%u\"", h ? 0 : 1,
                                                         h ? i : i - 1);
