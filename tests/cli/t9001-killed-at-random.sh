@@ -160,6 +160,7 @@ for who in root user; do
         (exec $prefix "$CORDON" run -q --json -- sleep 20) >/dev/null 2>json </dev/null &
         keeper=$!
         await_payload
+        sleep 0.3 # it is there a moment before init has said so; killed then, the box did not start
         kill -9 "$init"
         wait $keeper
         is "$who: init killed from outside gives 137" $? 137
