@@ -30,7 +30,8 @@ const char *const gaps_process_wall[] = {
 
 const char *const gaps_no_group[] = {
         "no control group keeps this box: memory and processor time are sampled, twenty times a second",
-        "no control group keeps this box: memory in memfds and SysV segments is not counted",
+        "no control group keeps this box: memory files count while they are open or mapped, socket "
+        "buffers and pipes not at all",
         "no control group keeps this box: kernel budgets per user (pipe buffers) are shared with the caller",
         NULL,
 };
