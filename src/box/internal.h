@@ -89,8 +89,10 @@ int handles_finish(struct box *b, struct err *e);
 void handles_close(struct box *b);
 
 /* limits.c */
-/* Groups that init is born in; then the rest of them, and init's way in; what they hold (enum wall_held). */
-int keeper_groups_first(struct box *b, struct err *e);
+/* Whether init is born in its groups; making them, before its birth or late; its way in; what they hold (enum
+ * wall_held). */
+bool keeper_groups_come_first(const struct box *b);
+int keeper_groups_make(struct box *b, bool late, struct err *e);
 int keeper_groups_enter(struct box *b, struct err *e);
 unsigned keeper_groups_hold(const struct box *b);
 void keeper_groups_end(struct box *b);

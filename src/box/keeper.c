@@ -58,10 +58,11 @@ static void fill_start(struct box *b)
 
 static int start_all(struct box *b, struct err *e)
 {
+        bool groups_first = keeper_groups_come_first(b);
         /* The broker first: it gets ready while the rest is made. A box that trusts an authority of its own
          * needs it before its root is built. */
         if (broker_start(b, e) < 0 || pump_open(b, e) < 0 || handles_open(b, e) < 0 ||
-            keeper_work_begin(b, e) < 0 || keeper_groups_first(b, e) < 0 ||
+            keeper_work_begin(b, e) < 0 || (groups_first && keeper_groups_make(b, false, e) < 0) ||
             (b->c.plan->authority && broker_await(b, e) < 0))
                 return -1;
         fill_start(b);
@@ -69,7 +70,8 @@ static int start_all(struct box *b, struct err *e)
                 pump_own(b, b->start.host_uid, b->start.host_gid);
         if (wall_start(&b->start, &b->child, e) < 0)
                 return -1;
-        if (keeper_groups_enter(b, e) < 0 || (!b->c.plan->authority && broker_await(b, e) < 0) ||
+        if ((!groups_first && keeper_groups_make(b, true, e) < 0) || keeper_groups_enter(b, e) < 0 ||
+            (!b->c.plan->authority && broker_await(b, e) < 0) ||
             wall_release(&b->child, keeper_groups_hold(b), e) < 0)
                 return -1;
         for (int i = 0; i < 3; i++)

@@ -12,12 +12,12 @@ enum { LOOK_NS = 10000000, OOM_LOOK_NS = 2000000, OOM_SETTLES_NS = 500000000 };
 
 /* In v2 a process is born; nothing is slower than to move one in later. And where there is no pid namespace,
  * only v2 can end all of a box in one go. Else init can be at its walls meanwhile. */
-static bool first_the_groups(const struct box *b)
+bool keeper_groups_come_first(const struct box *b)
 {
         return b->c.plan->wall == WALL_PROCESS || host_cgroups_unified();
 }
 
-static int make_groups(struct box *b, bool late, struct err *e)
+int keeper_groups_make(struct box *b, bool late, struct err *e)
 {
         if (b->c.plan->without & WITHOUT_CGROUP)
                 return 0;
@@ -42,15 +42,8 @@ static int make_groups(struct box *b, bool late, struct err *e)
         return r;
 }
 
-int keeper_groups_first(struct box *b, struct err *e)
-{
-        return first_the_groups(b) ? make_groups(b, false, e) : 0;
-}
-
 int keeper_groups_enter(struct box *b, struct err *e)
 {
-        if (!first_the_groups(b) && make_groups(b, true, e) < 0)
-                return -1;
         if (b->group.v2_procs >= 0 && wall_join(&b->child, b->group.v2_procs, e) < 0)
                 return -1;
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
