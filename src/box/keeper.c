@@ -32,7 +32,7 @@ void keeper_log(struct box *b, const void *p, size_t n)
 
 /* ---- start ---- */
 
-static void fill_start(struct box *b)
+static void fill_start(struct box *b, bool groups_late)
 {
         const struct box_config *c = &b->c;
         b->start = (struct wall_start){ .plan = c->plan,
@@ -40,6 +40,7 @@ static void fill_start(struct box *b)
                                         .io = &b->inside,
                                         .trust_fd = b->broker.trust,
                                         .cgroup_fd = b->group.v2,
+                                        .groups_late = groups_late,
                                         .die_with_thread = c->single_thread,
                                         .tell = c->observe != BOX_OBSERVE_OFF,
                                         .watch = c->observe == BOX_OBSERVE_DENIALS ||
@@ -65,12 +66,13 @@ static int start_all(struct box *b, struct err *e)
             keeper_work_begin(b, e) < 0 || (groups_first && keeper_groups_make(b, false, e) < 0) ||
             (b->c.plan->authority && broker_await(b, e) < 0))
                 return -1;
-        fill_start(b);
+        bool groups_late = !groups_first && !(b->c.plan->without & WITHOUT_CGROUP);
+        fill_start(b, groups_late);
         if (b->c.root)
                 pump_own(b, b->start.host_uid, b->start.host_gid);
         if (wall_start(&b->start, &b->child, e) < 0)
                 return -1;
-        if ((!groups_first && keeper_groups_make(b, true, e) < 0) || keeper_groups_enter(b, e) < 0 ||
+        if ((groups_late && keeper_groups_make(b, true, e) < 0) || keeper_groups_enter(b, e) < 0 ||
             (!b->c.plan->authority && broker_await(b, e) < 0) ||
             wall_release(&b->child, keeper_groups_hold(b), e) < 0)
                 return -1;

@@ -11,10 +11,11 @@
 enum { LOOK_NS = 10000000, OOM_LOOK_NS = 2000000, OOM_SETTLES_NS = 500000000 };
 
 /* In v2 a process is born; nothing is slower than to move one in later. And where there is no pid namespace,
- * only v2 can end all of a box in one go. Else init can be at its walls meanwhile. */
+ * only v2 can end all of a box in one go. Else init can be at its walls meanwhile, with a payload that is
+ * born late; an ordinary user has hardly ever groups of v1, and finds that out in no time. */
 bool keeper_groups_come_first(const struct box *b)
 {
-        return b->c.plan->wall == WALL_PROCESS || host_cgroups_unified();
+        return b->c.plan->wall == WALL_PROCESS || !b->c.root || host_cgroups_unified();
 }
 
 int keeper_groups_make(struct box *b, bool late, struct err *e)
@@ -30,6 +31,8 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
         memcpy(ask.name, "cordon-", 7);
         memcpy(ask.name + 7, b->r.run, strlen(b->r.run) + 1);
         int r = host_cgroups_read(&h, e);
+        if (r == 0)
+                r = limit_group_may(&h, e);
         if (r == 0)
                 r = limit_janitor_start(&h, ask.name, &b->janitor, e);
         if (r == 0)

@@ -42,6 +42,8 @@ struct limit_group {
 
 /* An empty group: holds nothing, all descriptors -1. May be ended. */
 void limit_group_init(struct limit_group *g);
+/* Whether limit_group_open() has a chance, asked before anybody is set to watch over it. v1.c */
+int limit_group_may(const struct host_cgroups *h, struct err *e);
 /* Makes the directories and writes the limits. With `e` set and -1, nothing is left behind. ERR_LIMIT with a
  * hint when this account may not (the caller then decides between refusing and rlimits). */
 int limit_group_open(struct limit_group *g, const struct host_cgroups *h, const struct limit_ask *ask,

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 /* v1 keeps what lies in sockets of the internet families apart from all other memory, and without a limit: a
  * box could fill it for the whole host. An eighth on top; where that is full, packets are dropped and senders
@@ -95,16 +96,27 @@ static int make(struct limit_group *g, const struct host_cgroups *h, unsigned c,
         return g->v1_tasks[c] < 0 ? -1 : 0;
 }
 
+static const struct {
+        unsigned c;
+        const char *failed;
+        int (*write)(struct limit_group *, int, struct err *);
+} parts[] = {
+        { CONTROLLER_MEMORY, "cannot make a v1 memory control group", limit_v1_write_memory },
+        { CONTROLLER_PIDS, "cannot make a v1 pids control group", limit_v1_write_procs },
+};
+
+int limit_group_may(const struct host_cgroups *h, struct err *e)
+{
+        for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+                AUTO_FD(top, host_cgroup_top(&h->v1[parts[i].c], HOST_CGROUP_V1));
+                if (top >= 0 && faccessat(top, ".", W_OK, AT_EACCESS) < 0)
+                        return limit_denied(e, errno, false, parts[i].failed);
+        }
+        return 0;
+}
+
 int limit_v1_open(struct limit_group *g, const struct host_cgroups *h, bool any_fs, struct err *e)
 {
-        static const struct {
-                unsigned c;
-                const char *failed;
-                int (*write)(struct limit_group *, int, struct err *);
-        } parts[] = {
-                { CONTROLLER_MEMORY, "cannot make a v1 memory control group", limit_v1_write_memory },
-                { CONTROLLER_PIDS, "cannot make a v1 pids control group", limit_v1_write_procs },
-        };
         for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
                 unsigned c = parts[i].c;
                 if (!h->v1[c].present)

@@ -89,7 +89,10 @@ static int raise_nested(struct err *e)
 {
         return leave(CLONE_NEWUSER, "a nested user namespace", e) < 0 ? -1 : map_ids(0, 0, e);
 }
-static int raise_caps(struct err *e) { return wall_privileges_drop(e); }
+static int raise_caps(struct err *e)
+{
+        return wall_keyring_leave(e) < 0 ? -1 : wall_privileges_drop(wall_last_cap(), e);
+}
 static int raise_no_new_privs(struct err *e) { return prepare_filter(e); }
 static int raise_rlimit(struct err *e) { return wall_rlimits(&w, e); }
 static int raise_memfd(struct err *e)

@@ -132,7 +132,7 @@ static int await_release(struct wall_init *w, struct err *e)
         }
 }
 
-static int become_root_of_namespace(struct wall_init *w, struct err *e)
+int wall_become_root(const struct wall_init *w, struct err *e)
 {
         /* Only a root caller's keeper leaves setgroups open, so that its groups can be left behind here. */
         if (w->s->host_uid != w->s->caller_uid && syscall(SYS_setgroups, 0, NULL) < 0)
@@ -170,6 +170,22 @@ int wall_knobs_close(struct wall_init *w, struct err *e)
         w->memfd_sealed = fd_put(w->host_proc, "sys/vm/memfd_noexec", "1") == 0;
         if (w->memfd_sealed)
                 w->layers |= 1u << LAYER_MEMFD;
+        return 0;
+}
+
+static int leave_keyring(struct wall_init *w, struct err *e)
+{
+        (void) w;
+        return wall_keyring_leave(e);
+}
+
+static int take_mapped_ids(struct wall_init *w, struct err *e) { return wall_become_root(w, e); }
+
+static int let_payload_on(struct wall_init *w, struct err *e)
+{
+        (void) e;
+        if (w->early)
+                wall_payload_let_on(w);
         return 0;
 }
 
@@ -214,8 +230,10 @@ int wall_filter_compile(struct wall_init *w, struct err *e)
                                    .own_view = own,
                                    .own_ipc = own };
         w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
+        if (w->filter_len > 0)
+                return 0;
         errno = E2BIG;
-        return w->filter_len == 0 ? wall_fail(e, STAGE_SECCOMP, "compiling the system-call filter") : 0;
+        return wall_fail(e, STAGE_SECCOMP, "compiling the system-call filter");
 }
 
 static int become_reaper(struct wall_init *w, struct err *e)
@@ -226,6 +244,11 @@ static int become_reaper(struct wall_init *w, struct err *e)
         return 0;
 }
 
+static int compile_filter(struct wall_init *w, struct err *e)
+{
+        return w->early ? 0 : wall_filter_compile(w, e); /* an early payload makes its own */
+}
+
 struct stage {
         const char *name;
         enum wall_layer layer; /* what it belongs to; LAYER__COUNT: none */
@@ -233,31 +256,34 @@ struct stage {
 };
 
 /* The order is the security property: invariant W3 in ARCHITECTURE.md.
+ *   keyring before net-begin   an early payload has the keyring that it is born with
  *   knobs before maps          a root caller's init still has the id that the knob's file belongs to
  *   net-begin first            it takes longest, and the keeper leaves its core about now
- *   net-join before enter      dropping the old root waits for every core to leave the kernel
+ *   gate after ids             from then on nobody but an early payload changes ids
+ *   net-join before enter      dropping the old root waits for every core to leave the kernel, and in the
+ *                              middle of it an early payload could make no user namespace
  *   landlock after root        its rules name what the new root shows
  *   landlock, filter before net-join   work to do while the helper is at it */
 static const struct stage namespace_stages[] = {
+        { "keyring", LAYER__COUNT, leave_keyring },
         { "net-begin", LAYER_NET, wall_net_begin },
         { "knobs", LAYER_MEMFD, wall_knobs_close },
         { "maps", LAYER__COUNT, await_maps },
-        { "ids", LAYER_USER, become_root_of_namespace },
+        { "ids", LAYER_USER, take_mapped_ids },
+        { "gate", LAYER__COUNT, let_payload_on },
         { "name", LAYER_UTS, name_the_box },
         { "root", LAYER_MOUNT, wall_root_build },
         { "landlock", LAYER_LANDLOCK, build_landlock },
-        { "filter", LAYER_SECCOMP, wall_filter_compile },
+        { "filter", LAYER_SECCOMP, compile_filter },
         { "net-join", LAYER_NET, wall_net_join },
         { "enter", LAYER_MOUNT, wall_root_enter },
         { "terminal", LAYER__COUNT, open_terminal },
 };
 
 static const struct stage process_stages[] = {
-        { "maps", LAYER__COUNT, await_maps },
-        { "reaper", LAYER__COUNT, become_reaper },
-        { "terminal", LAYER__COUNT, open_terminal },
-        { "landlock", LAYER_LANDLOCK, build_landlock },
-        { "filter", LAYER_SECCOMP, wall_filter_compile },
+        { "keyring", LAYER__COUNT, leave_keyring },     { "maps", LAYER__COUNT, await_maps },
+        { "reaper", LAYER__COUNT, become_reaper },      { "terminal", LAYER__COUNT, open_terminal },
+        { "landlock", LAYER_LANDLOCK, build_landlock }, { "filter", LAYER_SECCOMP, wall_filter_compile },
 };
 
 static int raise_stages(struct wall_init *w, const struct stage *stages, size_t n, struct err *e)

@@ -7,6 +7,7 @@
 #include "wall/wall.h"
 
 #include <linux/filter.h>
+#include <sched.h>
 
 enum { FILTER_MAX = 1024, PAYLOAD_STACK = 128 * 1024 };
 
@@ -98,13 +99,21 @@ struct wall_init {
         pid_t net_helper;
         int net_ns;
         int net_error;
+        bool early;           /* the payload's process makes the network namespace: see payload.c */
+        int gate, news;       /* eventfds: "go on" to that process, "my namespaces are there" from it */
+        _Atomic(pid_t) alive; /* its id, until it has left our memory: by exec or by its end */
+        cpu_set_t cores;      /* that it may use, if it was sent away from ours */
+        bool cores_known;
+        _Atomic(bool) entering; /* init leaves the old root now */
+        bool filter_loaded;
+        unsigned last_cap;
         struct wall_net *net; /* net.c: shared with the helper of a box that has `net` doors */
         struct sock_filter filter[FILTER_MAX];
         unsigned short filter_len;
         uint64_t own; /* see struct seccomp_ask */
         struct wall_shared shared;
         struct err error; /* of the payload's side, until exec */
-        bool payload_failed;
+        bool payload_failed, at_exec;
         unsigned char stack[PAYLOAD_STACK] __attribute__((aligned(16)));
 };
 
@@ -132,14 +141,24 @@ int wall_net_join(struct wall_init *w, struct err *e);
 int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
 int wall_tty_open(struct wall_init *w, struct err *e);                 /* tty.c */
 int wall_landlock_build(struct wall_init *w, int root, struct err *e); /* landlock.c */
-int wall_payload_start(struct wall_init *w, struct err *e);            /* payload.c */
-int wall_privileges_drop(struct err *e);                               /* privileges.c */
-int wall_rlimits(const struct wall_init *w, struct err *e);            /* privileges.c */
-int wall_attest(const struct wall_init *w, struct err *e);             /* attest.c */
-int wall_knobs_close(struct wall_init *w, struct err *e);              /* init.c */
-int wall_filter_compile(struct wall_init *w, struct err *e);           /* init.c */
-int wall_filter_load(struct wall_init *w, struct err *e);              /* payload.c */
-int wall_supervise(struct wall_init *w);                               /* supervise.c */
+/* payload.c: a payload's process that begins at once, returned as from clone(); the wait until it has made
+ * its namespaces; its next gate; and the start itself, of an early one or a new one. */
+pid_t wall_payload_early(struct wall_init *w);
+int wall_payload_namespaces(struct wall_init *w, struct err *e);
+void wall_payload_let_on(struct wall_init *w);
+int wall_payload_start(struct wall_init *w, struct err *e);
+/* privileges.c: a keyring of our own, so that what is possessed through the caller's stays outside; every
+ * capability up to the last that this kernel knows (which takes a call that fails to find out). */
+int wall_keyring_leave(struct err *e);
+unsigned wall_last_cap(void);
+int wall_privileges_drop(unsigned last_cap, struct err *e);
+int wall_rlimits(const struct wall_init *w, struct err *e);     /* privileges.c */
+int wall_attest(const struct wall_init *w, struct err *e);      /* attest.c */
+int wall_knobs_close(struct wall_init *w, struct err *e);       /* init.c */
+int wall_become_root(const struct wall_init *w, struct err *e); /* init.c: id 0 of the namespace */
+int wall_filter_compile(struct wall_init *w, struct err *e);    /* init.c */
+int wall_filter_load(struct wall_init *w, struct err *e);       /* payload.c */
+int wall_supervise(struct wall_init *w);                        /* supervise.c */
 void wall_kill_stragglers(void);                    /* every child that is left, until there is none */
 _Noreturn void wall_init_main(struct wall_init *w); /* init.c */
 /* sample.c: adds up what every process of the box uses. */

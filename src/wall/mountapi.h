@@ -49,9 +49,9 @@ static inline int mount_move(int tree, int place)
                              MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
-static inline int mount_over_root(int tree)
+static inline int mount_over_proc(int tree)
 {
-        return (int) syscall(SYS_move_mount, tree, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH);
+        return (int) syscall(SYS_move_mount, tree, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH);
 }
 
 static inline int mount_detach_here(void) { return (int) syscall(SYS_umount2, ".", 2 /* MNT_DETACH */); }

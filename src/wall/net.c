@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/net.c - the box's network namespace, made by a helper task on another core while init mounts: it is
- * the slowest single thing to make (a third of a millisecond).
+/* wall/net.c - the box's network namespace, made by another task on another core while init mounts: it is the
+ * slowest single thing to make (a third of a millisecond). That task is the payload's own where that may be
+ * born so early, else a helper.
  *
  * A box without `net` doors gets an empty namespace: no interface is up, not even the loopback. One with them
  * gets its loopback and one link to a gateway (gateway.c). */
@@ -42,15 +43,17 @@ static int linked_main(void *arg)
 /* The kernel likes to leave a new task on its maker's core until that one sleeps, which would make it wait
  * for all our mounts. Where there is another core, it belongs there. Only a hint: what fails here costs time,
  * nothing else. */
-static void send_to_another_core(pid_t helper)
+static void send_to_another_core(struct wall_init *w)
 {
-        cpu_set_t others;
         int here = sched_getcpu();
-        if (here < 0 || sched_getaffinity(0, sizeof others, &others) < 0)
+        if (here < 0 || sched_getaffinity(0, sizeof w->cores, &w->cores) < 0)
                 return;
+        cpu_set_t others = w->cores;
         CPU_CLR((unsigned) here, &others);
-        if (CPU_COUNT(&others) > 0)
-                (void) sched_setaffinity(helper, sizeof others, &others);
+        if (CPU_COUNT(&others) == 0)
+                return;
+        (void) sched_setaffinity(w->net_helper, sizeof others, &others);
+        w->cores_known = true;
 }
 
 static int begin_linked(struct wall_init *w, struct err *e)
@@ -70,13 +73,15 @@ int wall_net_begin(struct wall_init *w, struct err *e)
         if (w->plan->net) {
                 if (begin_linked(w, e) < 0)
                         return -1;
+        } else if (!w->s->groups_late) {
+                w->net_helper = wall_payload_early(w);
         } else {
                 w->net_helper =
                         clone(empty_main, w->stack + sizeof w->stack, CLONE_VM | CLONE_FILES | SIGCHLD, w);
         }
         if (w->net_helper < 0)
                 return wall_fail(e, STAGE_NET, "making the network namespace");
-        send_to_another_core(w->net_helper);
+        send_to_another_core(w);
         return 0;
 }
 
@@ -90,13 +95,20 @@ static int take_linked(struct wall_init *w, struct err *e)
         return failed ? -1 : 0;
 }
 
-int wall_net_join(struct wall_init *w, struct err *e)
+static int await_helper(struct wall_init *w, struct err *e)
 {
         int status;
+        if (w->early)
+                return wall_payload_namespaces(w, e);
         while (waitpid(w->net_helper, &status, __WALL) < 0)
                 if (errno != EINTR)
                         return wall_fail(e, STAGE_NET, "waiting for the network namespace");
-        if (w->plan->net && take_linked(w, e) < 0)
+        return w->plan->net ? take_linked(w, e) : 0;
+}
+
+int wall_net_join(struct wall_init *w, struct err *e)
+{
+        if (await_helper(w, e) < 0)
                 return -1;
         errno = w->net_error;
         if (w->net_ns < 0 || setns(w->net_ns, CLONE_NEWNET) < 0)

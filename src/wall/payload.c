@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/payload.c - from init to the payload's first instruction.
  *
- * The payload's process shares init's memory until exec (CLONE_VM | CLONE_VFORK: no page tables are copied)
- * and init's descriptors until it has handed over the seccomp listener. It is born in a user namespace nested
- * in the one that owns the mounts and the network, so it owns neither. */
+ * The payload's process shares init's memory until exec (CLONE_VM: no page tables are copied) and init's
+ * descriptors until it has handed over the seccomp listener. It lives in a user namespace nested in the one
+ * that owns the mounts and the network, so it owns neither.
+ *
+ * Early or late. Where init is not moved into other control groups after its birth and the box has no `net`
+ * door, the process is born before there is a root: it makes the network namespace, gives up its powers and
+ * loads the filter on one core while init mounts on another, and waits at two gates: until ids are mapped,
+ * and until there is a root and limits hold. Else it is born when all that is done, and init sleeps meanwhile
+ * (CLONE_VFORK).
+ *
+ * DANGER: an early one runs beside init with the same errno. Up to its second gate it makes no call that is
+ * expected to fail, and reads errno only to report that the start failed. From then on init sleeps until it
+ * is gone. */
 #include "base/fd.h"
 #include "wall/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <linux/openat2.h>
+#include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -52,20 +65,13 @@ static int become_box_user(const struct wall_init *w, struct err *e)
         return 0;
 }
 
-static int take_terminal(const struct wall_init *w, struct err *e)
-{
-        if (setsid() < 0)
-                return wall_fail(e, STAGE_IDS, "making a session");
-        if (w->tty_slave >= 0 && ioctl(0, TIOCSCTTY, 0) < 0)
-                return wall_fail(e, STAGE_IDS, "taking the terminal");
-        return 0;
-}
-
+/* Past libc, which refuses the signals that it keeps for itself. */
 static void reset_signals(void)
 {
+        static const unsigned long default_action[8]; /* the kernel's struct sigaction, or more */
         for (int s = 1; s < NSIG; s++)
                 if (s != SIGKILL && s != SIGSTOP)
-                        (void) signal(s, SIG_DFL);
+                        (void) syscall(SYS_rt_sigaction, s, default_action, NULL, (NSIG - 1) / 8);
         sigset_t none;
         (void) sigemptyset(&none);
         (void) sigprocmask(SIG_SETMASK, &none, NULL);
@@ -83,6 +89,7 @@ int wall_filter_load(struct wall_init *w, struct err *e)
                 return wall_fail(e, STAGE_SECCOMP, "loading the system-call filter");
         if (w->s->tell)
                 w->listener = (int) r;
+        w->filter_loaded = true;
         return 0;
 }
 
@@ -90,8 +97,6 @@ static int close_walls(struct wall_init *w, struct err *e)
 {
         if (w->landlock >= 0 && syscall(SYS_landlock_restrict_self, w->landlock, 0) < 0)
                 return wall_fail(e, STAGE_LANDLOCK, "closing the Landlock wall");
-        if (wall_filter_load(w, e) < 0)
-                return -1;
         /* From here on a table of our own, with the granted descriptors and nothing else. */
         if (syscall(SYS_close_range, 3 + w->s->io->handle_count, ~0U, CLOSE_RANGE_UNSHARE) < 0)
                 return wall_fail(e, STAGE_EXEC, "closing descriptors");
@@ -103,6 +108,7 @@ static void exec_payload(struct wall_init *w, struct err *e)
 {
         int sys = ENOENT;
         const char *path = w->plan->exec[0];
+        w->at_exec = true;
         for (const char **x = w->plan->exec; *x; x++) {
                 /* Not watched, by our own number: init waits for us and could not answer. */
                 (void) syscall(SYS_execveat, AT_FDCWD, *x, w->plan->argv, w->plan->envp, 0, w->own);
@@ -122,35 +128,174 @@ static void exec_payload(struct wall_init *w, struct err *e)
                 (void) err_hint(e, "no `run` door covers it, or it is not executable");
 }
 
-/* Not through /proc/self/fd: descriptors that are still open here lead out of the box (CVE-2024-21626). */
-static int enter_directory(const char *path)
+/* SAFETY: after close_walls(): while other descriptors than the granted ones are open, a path through
+ * /proc/self/fd leads out of the box (CVE-2024-21626). */
+static int enter_directory(const struct wall_init *w, struct err *e)
 {
-        AUTO_FD(dir, wall_open2(AT_FDCWD, path, O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS));
-        return dir < 0 ? -1 : fchdir(dir);
+        if (chdir(wall_left_out(LAYER_MOUNT) ? "/" : w->plan->cwd) == 0)
+                return 0;
+        (void) wall_fail(e, STAGE_EXEC, "entering the directory %s", w->plan->cwd);
+        return err_hint(e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");
 }
 
-static int prepare(struct wall_init *w, struct err *e)
+/* What needs no root and no limit. */
+static int become_payload(struct wall_init *w, struct err *e)
 {
         reset_signals();
-        if (become_box_user(w, e) < 0 || take_terminal(w, e) < 0)
+        if (become_box_user(w, e) < 0)
                 return -1;
-        if (enter_directory(wall_left_out(LAYER_MOUNT) ? "/" : w->plan->cwd) < 0) {
-                (void) wall_fail(e, STAGE_EXEC, "entering the directory %s", w->plan->cwd);
-                return err_hint(
-                        e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");
-        }
-        if (wall_privileges_drop(e) < 0 || wall_rlimits(w, e) < 0 || close_walls(w, e) < 0)
+        if (setsid() < 0)
+                return wall_fail(e, STAGE_IDS, "making a session");
+        return wall_privileges_drop(w->last_cap, e);
+}
+
+/* What does. */
+static int enter_box(struct wall_init *w, struct err *e)
+{
+        if (!w->filter_loaded && wall_filter_load(w, e) < 0)
+                return -1;
+        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_CAPS, "closing the process to others");
+        if (w->tty_slave >= 0 && ioctl(0, TIOCSCTTY, 0) < 0)
+                return wall_fail(e, STAGE_IDS, "taking the terminal");
+        if (wall_rlimits(w, e) < 0 || close_walls(w, e) < 0 || enter_directory(w, e) < 0)
                 return -1;
         return wall_attest(w, e);
 }
 
-static int payload_main(void *arg)
+static int late_main(void *arg)
 {
         struct wall_init *w = arg;
-        if (prepare(w, &w->error) == 0)
+        w->last_cap = wall_last_cap();
+        if (become_payload(w, &w->error) == 0 && enter_box(w, &w->error) == 0)
                 exec_payload(w, &w->error);
         w->payload_failed = true;
         _exit(127);
+}
+
+/* ---- early ---- */
+
+static void signal_event(int fd) { (void) eventfd_write(fd, 1); }
+
+static void await_event(int fd)
+{
+        eventfd_t one;
+        (void) eventfd_read(fd, &one);
+}
+
+static int make_network(struct wall_init *w, struct err *e)
+{
+        int hide = wall_left_out(LAYER_CGROUP_NS) ? 0 : CLONE_NEWCGROUP;
+        /* A directory of the old root, held by us, would keep that busy. */
+        if (chdir("/") < 0 || unshare(CLONE_NEWNET | hide) < 0 ||
+            (w->net_ns = openat(w->host_proc, "self/ns/net", O_RDONLY | O_CLOEXEC)) < 0)
+                return wall_fail_namespace(e, STAGE_NET, "making the network namespace");
+        return 0;
+}
+
+/* init has the mapped ids by now, and no longer changes them: a change would close /proc/self to us. And it
+ * is still in the old root: in the middle of leaving it all are called chrooted, and may make no user
+ * namespace.
+ */
+static int enter_nested(struct wall_init *w, struct err *e)
+{
+        if (w->cores_known)
+                (void) sched_setaffinity(0, sizeof w->cores, &w->cores);
+        if (!wall_left_out(LAYER_USER) && wall_become_root(w, e) < 0)
+                return -1;
+        if (!wall_left_out(LAYER_NESTED_USER) && unshare(CLONE_NEWUSER) < 0)
+                return wall_fail_namespace(e, STAGE_IDS, "making the box's user namespace");
+        return 0;
+}
+
+/* To load the filter takes the kernel a tenth of a millisecond, in which it does not let the old root go: not
+ * when init is at that already. */
+static int prepare_early(struct wall_init *w, struct err *e)
+{
+        if (become_payload(w, e) < 0 || (!wall_left_out(LAYER_SECCOMP) && wall_filter_compile(w, e) < 0))
+                return -1;
+        return atomic_load(&w->entering) ? 0 : wall_filter_load(w, e);
+}
+
+static int early_main(void *arg)
+{
+        struct wall_init *w = arg;
+        wall_step("early-begin");
+        bool ok = make_network(w, &w->error) == 0;
+        await_event(w->gate);
+        ok = ok && enter_nested(w, &w->error) == 0;
+        w->payload_failed = !ok;
+        signal_event(w->news);
+        ok = ok && prepare_early(w, &w->error) == 0;
+        wall_step("early-ready");
+        await_event(w->gate);
+        if (ok && enter_box(w, &w->error) == 0)
+                exec_payload(w, &w->error);
+        w->payload_failed = true;
+        _exit(127);
+}
+
+pid_t wall_payload_early(struct wall_init *w)
+{
+        w->early = true;
+        w->last_cap = wall_last_cap();
+        w->gate = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+        w->news = eventfd(0, EFD_CLOEXEC);
+        if (w->gate < 0 || w->news < 0)
+                return -1;
+        /* The kernel clears `alive` and wakes who waits for it when our memory is no longer the child's. */
+        int flags = CLONE_VM | CLONE_FILES | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
+        w->payload = clone(early_main, w->stack + sizeof w->stack, flags, w, &w->alive, NULL, &w->alive);
+        return w->payload;
+}
+
+/* With a word, or killed. */
+static int ended_early(const struct wall_init *w, struct err *e)
+{
+        if (w->payload_failed)
+                *e = w->error;
+        else
+                (void) err_set(e, ERR_WALL, 0, "the payload's process ended before its program began");
+        return -1;
+}
+
+/* Looks up now and then: one that was killed has no news. */
+int wall_payload_namespaces(struct wall_init *w, struct err *e)
+{
+        enum { LOOK_MS = 50 };
+        struct pollfd news = { .fd = w->news, .events = POLLIN };
+        while (poll(&news, 1, LOOK_MS) == 0 && atomic_load(&w->alive) != 0)
+                ;
+        return w->payload_failed || w->net_ns < 0 ? ended_early(w, e) : 0;
+}
+
+void wall_payload_let_on(struct wall_init *w) { signal_event(w->gate); }
+
+/* Nothing here can fail before the other is gone, so that its errno is its own. */
+static void await_exec(struct wall_init *w)
+{
+        pid_t alive;
+        while ((alive = atomic_load(&w->alive)) != 0)
+                (void) syscall(SYS_futex, &w->alive, FUTEX_WAIT, alive, NULL, NULL, 0);
+}
+
+static void start_early(struct wall_init *w)
+{
+        wall_payload_let_on(w);
+        await_exec(w);
+        fd_close(&w->gate);
+        fd_close(&w->news);
+}
+
+/* ---- late ---- */
+
+static int start_late(struct wall_init *w, struct err *e)
+{
+        int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD;
+        if (w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER))
+                flags |= CLONE_NEWUSER;
+        w->payload = clone(late_main, w->stack + sizeof w->stack, flags, w);
+        return w->payload < 0 ? wall_fail(e, STAGE_EXEC, "making the payload's process") : 0;
 }
 
 /* Layers that the payload's own process raised; each was probed before exec. */
@@ -171,16 +316,12 @@ static uint32_t payload_layers(const struct wall_init *w)
 
 int wall_payload_start(struct wall_init *w, struct err *e)
 {
-        int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD;
-        if (w->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_NESTED_USER))
-                flags |= CLONE_NEWUSER;
-        w->payload = clone(payload_main, w->stack + sizeof w->stack, flags, w);
-        if (w->payload < 0)
-                return wall_fail(e, STAGE_EXEC, "making the payload's process");
-        if (w->payload_failed) {
-                *e = w->error;
+        if (w->early)
+                start_early(w);
+        else if (start_late(w, e) < 0)
                 return -1;
-        }
+        if (w->payload_failed || !w->at_exec)
+                return ended_early(w, e);
         w->layers |= payload_layers(w);
         return 0;
 }

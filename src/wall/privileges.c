@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/privileges.c - the payload's process gives up every power it has. Runs in the payload's process,
- * before exec. */
+/* wall/privileges.c - the payload's process gives up every power it has, before exec. */
 #include "wall/internal.h"
 
 #include <errno.h>
@@ -22,16 +21,13 @@ static bool holds_setpcap(void)
 
 /* A process without CAP_SETPCAP cannot empty its bounding set; with no capability and no_new_privs it can
  * gain none from it either. In the namespace wall the capability is always there. */
-static int bounding_drop(struct err *e)
+static int bounding_drop(unsigned last, struct err *e)
 {
         if (!holds_setpcap())
                 return 0;
-        for (unsigned cap = 0; cap < 64; cap++)
-                if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
-                        if (errno == EINVAL)
-                                break; /* past the last one that this kernel knows */
+        for (unsigned cap = 0; cap <= last; cap++)
+                if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
                         return wall_fail(e, STAGE_CAPS, "dropping capability %u", cap);
-                }
         const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                                      SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                      SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
@@ -40,9 +36,19 @@ static int bounding_drop(struct err *e)
         return 0;
 }
 
-static int caps_drop(struct err *e)
+unsigned wall_last_cap(void)
 {
-        if (bounding_drop(e) < 0)
+        unsigned cap = CAP_LAST_CAP; /* of the headers; the kernel may be older, or newer */
+        while (cap > 0 && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) < 0)
+                cap--;
+        while (cap < 63 && prctl(PR_CAPBSET_READ, cap + 1, 0, 0, 0) >= 0)
+                cap++;
+        return cap;
+}
+
+static int caps_drop(unsigned last, struct err *e)
+{
+        if (bounding_drop(last, e) < 0)
                 return -1;
         if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CAPS, "clearing ambient capabilities");
@@ -53,18 +59,20 @@ static int caps_drop(struct err *e)
         return 0;
 }
 
-int wall_privileges_drop(struct err *e)
+int wall_keyring_leave(struct err *e)
 {
-        /* A keyring of its own: what is possessed through the caller's session keyring stays outside. Kernels
-         * without keyrings have nothing to share. */
+        /* Kernels without keyrings have nothing to share. */
         if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
                 return wall_fail(e, STAGE_IDS, "leaving the caller's keyring");
-        if (!wall_left_out(LAYER_CAPS) && caps_drop(e) < 0)
+        return 0;
+}
+
+int wall_privileges_drop(unsigned last, struct err *e)
+{
+        if (!wall_left_out(LAYER_CAPS) && caps_drop(last, e) < 0)
                 return -1;
         if (!wall_left_out(LAYER_NO_NEW_PRIVS) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CAPS, "setting no_new_privs");
-        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-                return wall_fail(e, STAGE_CAPS, "closing the process to others");
         (void) umask(022);
         return 0;
 }

@@ -492,8 +492,10 @@ static int root_begin(struct wall_init *w, struct err *e)
                 w->root = make_tmpfs("4m", inodes, PLAIN);
         if (w->root < 0 || note_device(w->root, &w->root_dev) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the new root");
-        /* On top of the old root, where it is reached only through its descriptor until pivot_root. */
-        if (mount_over_root(w->root) < 0)
+        /* Somewhere in the old root: it is reached through its descriptor until pivot_root. Not on top of it:
+         * whoever has the root below is called chrooted then, and may make no user namespace, as an early
+         * payload must. No door leads to anything of the host's /proc. */
+        if (mount_over_proc(w->root) < 0)
                 return wall_fail(e, STAGE_ROOT, "attaching the new root");
         return w->observer ? bury_own(w, e) : 0;
 }
@@ -522,6 +524,7 @@ int wall_root_build(struct wall_init *w, struct err *e)
 /* The old root goes on top of the new one and is taken off again: no place for it is needed inside. */
 int wall_root_enter(struct wall_init *w, struct err *e)
 {
+        w->entering = true;
         if (fchdir(w->root) < 0 || mount_pivot_here() < 0) {
                 (void) wall_fail(e, STAGE_PIVOT, "entering the new root");
                 if (e->sys == EINVAL)

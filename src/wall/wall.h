@@ -119,6 +119,7 @@ struct wall_start {
         const struct wall_stdio *io;
         int trust_fd;         /* the text of BOX_TRUST, or -1 */
         int cgroup_fd;        /* v2 group to be born in, or -1 */
+        bool groups_late;     /* wall_join() may follow: the payload must not be born before it */
         bool die_with_thread; /* the caller has one thread: also use the parent-death signal */
         bool tell;            /* report refused calls */
         bool watch_all;       /* with `watch`: report also what nothing refuses */

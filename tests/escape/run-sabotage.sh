@@ -20,13 +20,28 @@ for who in "" as_user; do
 done
 
 # Killed at each step: init by its stages, the keeper by its own.
-for step in net-begin knobs maps ids name root landlock filter net-join enter terminal released keeper-cloned keeper-mapped; do
-        before=$(orphans)
-        out=$(CORDON_STEP=$step:kill "$H" run -q --wall namespace -- echo RAN 2>/dev/null </dev/null)
+killed_at() { # STEP WALL
+        out=$(CORDON_STEP=$1:kill "$H" run -q --wall "$2" -- echo RAN 2>"$T/err" </dev/null)
         status=$?
-        case $step in keeper-*) want=137 ;; *) want=125 ;; esac
-        is "killed at $step: nothing ran, and it is said" "$status:$out" "$want:"
-        ok "killed at $step: no control group is left" none_left
+        case $1 in keeper-*) want=137 ;; *) want=125 ;; esac
+        is "$2, killed at $1: nothing ran, and it is said" "$status:$out" "$want:"
+        ok "$2, killed at $1: no control group is left" none_left
+}
+# Groups of v1 are entered late, and the payload is born after that; without groups it is born early.
+for wall in namespace "namespace without cgroup"; do
+        for step in keyring net-begin knobs maps ids gate name root landlock filter net-join enter terminal released keeper-cloned keeper-mapped; do
+                killed_at $step "$wall"
+        done
+done
+for step in early-begin early-ready; do
+        killed_at $step "namespace without cgroup"
+        has "and it is the payload's process that is missed" "$(cat "$T/err")" "the payload's process ended before its program began"
+done
+
+# An early payload prepares itself beside init and shares its errno, which init goes by: held meanwhile, it finds it untouched.
+for who in "" as_user; do
+        out=$($who env CORDON_STEP=root "$H" run -q --wall "namespace without cgroup" -- echo fine 2>&1)
+        is "${who:-root}: an early payload leaves init's errno alone" "$out" fine
 done
 
 # A door is swapped between the look at it and its mounting. Root's keeper has handed it over, open, by then: it stays the one
