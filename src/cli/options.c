@@ -303,22 +303,24 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
         return m.file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);
 }
 
-/* How many arguments an option and its value take: 1 or 2; 0: it is none. */
-static int words_of(const struct cli_verb *verb, const char *arg)
+/* How many arguments an option and its value take: 1 or 2; 0: it is none. Of letters in a row, *g is the
+ * last.
+ */
+static int words_of(const struct cli_verb *verb, const char *arg, struct given *g)
 {
-        struct given g;
-        if (arg[0] != '-' || arg[1] == '\0' || !split(arg, &g))
+        if (arg[0] != '-' || arg[1] == '\0' || !split(arg, g))
                 return 0;
-        while (g.letter && g.value && !meaning_of(verb, &g).wants) /* letters in a row */
-                g = letter_of(g.value);
-        return meaning_of(verb, &g).wants && !g.value ? 2 : 1;
+        while (g->letter && g->value && !meaning_of(verb, g).wants)
+                *g = letter_of(g->value);
+        return meaning_of(verb, g).wants && !g->value ? 2 : 1;
 }
 
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
 {
         int front = 1;
+        struct given g;
         for (int i = 1, n; i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
-                n = words_of(verb, argv[i]);
+                n = words_of(verb, argv[i], &g);
                 for (int k = 0; k < n && i + k < argc; k++) {
                         char *moved = argv[i + k];
                         memmove(&argv[front + 1], &argv[front], (size_t) (i + k - front) * sizeof *argv);
@@ -353,15 +355,28 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
         return cli_policy_error() ? -1 : i;
 }
 
+void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_door_taker *take, void *ctx)
+{
+        struct given g;
+        for (int i = 1, n; i < argc && (n = words_of(verb, argv[i], &g)) > 0; i += n) {
+                struct meaning m = meaning_of(verb, &g);
+                struct cli_door d = { .value = n == 2 && i + 1 < argc ? argv[i + 1] : g.value,
+                                      .file = m.file };
+                if (!d.value || (!m.file && !m.word))
+                        continue;
+                (void) snprintf(d.option, sizeof d.option, "%s%s", g.letter ? "-" : "--", g.name);
+                take(ctx, &d);
+        }
+}
+
+static void take_word_again(void *ctx, const struct cli_door *d)
+{
+        if (!d->file)
+                (void) take_word(ctx, d->option + 2, d->value);
+}
+
 int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_policy *policy)
 {
-        for (int i = 1, n; i < argc && (n = words_of(verb, argv[i])) > 0; i += n) {
-                struct given g;
-                const char *value = n == 2 && i + 1 < argc ? argv[i + 1] : NULL;
-                if (!split(argv[i], &g))
-                        break;
-                if (meaning_of(verb, &g).word)
-                        (void) take_word(policy, g.name, g.value ? g.value : value);
-        }
+        cli_doors_again(argc, argv, verb, take_word_again, policy);
         return cli_policy_error() ? -1 : 0;
 }
