@@ -48,24 +48,12 @@ struct walls {
 
 static int set_runs(void *ctx, const char *value)
 {
-        char *end;
-        long n = strtol(value, &end, 10);
-        if (end == value || *end || n < 1 || n > RUNS_MAX)
-                return cli_usage("-n takes a number from 1 to %d", RUNS_MAX), -1;
-        ((struct walls *) ctx)->runs = n;
-        return 0;
-}
-
-static int set_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct walls *) ctx)->json = true;
-        return 0;
+        return cli_number("-n", value, 1, RUNS_MAX, &((struct walls *) ctx)->runs);
 }
 
 const struct cli_option walls_options[] = {
         { "runs", 'n', "RUNS", "starts of each wall (default 21)", set_runs },
-        { "json", 0, NULL, "one object, for programs", set_json },
+        { "json", 0, NULL, "one object, for programs", CLI_FLAG(struct walls, json) },
         { 0 },
 };
 

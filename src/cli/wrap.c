@@ -28,30 +28,12 @@ struct wrap {
         struct buf script;
 };
 
-static int take_output(void *ctx, const char *value)
-{
-        ((struct wrap *) ctx)->output = value;
-        return 0;
-}
-
-static int take_directories(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct wrap *) ctx)->directories = true;
-        return 0;
-}
-
-static int take_quiet(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct wrap *) ctx)->quiet = true;
-        return 0;
-}
-
 const struct cli_option wrap_options[] = {
-        { "script", 'o', "FILE", "write it there, executable (default: standard output)", take_output },
-        { "dirs", 0, NULL, "also show directories that a call names, with all below them", take_directories },
-        { "quiet", 'q', NULL, "the script says nothing at the end of a run", take_quiet },
+        { "script", 'o', "FILE", "write it there, executable (default: standard output)",
+          CLI_TEXT(struct wrap, output) },
+        { "dirs", 0, NULL, "also show directories that a call names, with all below them",
+          CLI_FLAG(struct wrap, directories) },
+        { "quiet", 'q', NULL, "the script says nothing at the end of a run", CLI_FLAG(struct wrap, quiet) },
         { 0 },
 };
 
