@@ -35,26 +35,28 @@ struct diagnosis {
 
 /* ---- which runs ---- */
 
-static struct group *group_for(struct diagnosis *d, const struct past_run *r)
+/* Its number, from 1 on; 0: there is no room for it. */
+static size_t group_for(struct diagnosis *d, const struct past_run *r)
 {
         for (size_t i = 0; i < d->count; i++) {
                 const struct group *g = d->groups[i];
                 if (strcmp(g->policy, r->policy) == 0 && (d->policy || strcmp(g->box, r->box) == 0))
-                        return d->groups[i];
+                        return i + 1;
         }
         if (d->count == GROUPS_MAX) {
                 d->left_off = true;
-                return NULL;
+                return 0;
         }
         struct group *g = calloc(1, sizeof *g);
         d->mem.failed |= !g;
         if (!g)
-                return NULL;
+                return 0;
         g->box = r->box;
         g->policy = r->policy;
         g->day = -1;
         g->uses.most = TEXTS_MAX;
-        return d->groups[d->count++] = g;
+        d->groups[d->count++] = g;
+        return d->count;
 }
 
 static bool is_asked_for(const struct diagnosis *d, const struct past_run *r, const char *digest)
@@ -80,13 +82,11 @@ static void choose_runs(struct diagnosis *d, const char *digest)
         unsigned most = d->o->last ? d->o->last : learn_threshold(LEARN_WINDOW)->value;
         for (size_t i = d->past.n; i-- > 0;) {
                 struct past_run *r = &d->past.v[i];
-                struct group *g = is_asked_for(d, r, digest) ? group_for(d, r) : NULL;
-                if (!g || g->f.runs == most)
+                size_t group = is_asked_for(d, r, digest) ? group_for(d, r) : 0;
+                if (group == 0 || d->groups[group - 1]->f.runs == most)
                         continue;
-                count_run(g, r);
-                for (size_t k = 0; k < d->count; k++)
-                        if (d->groups[k] == g)
-                                r->group = k + 1;
+                count_run(d->groups[group - 1], r);
+                r->group = group;
         }
 }
 
