@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static bool begins(struct span s, const char *with) { return span_starts(s, with); }
 
@@ -25,21 +24,10 @@ bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v)
         return !f->target || contains(span_str(ledger_plain(v->target, target, sizeof target)), f->target);
 }
 
-static void put_inert(struct buf *out, struct span s, size_t most)
-{
-        char plain[2048], shown[2048];
-        (void) ledger_plain(s, plain, sizeof plain);
-        buf_puts(out, str_inert(span_str(plain), shown, most < sizeof shown ? most : sizeof shown));
-}
-
 static void put_time(struct buf *out, int64_t us)
 {
-        char text[32];
-        time_t s = (time_t) (us / 1000000);
-        struct tm tm;
-        if (!gmtime_r(&s, &tm) || strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm) == 0)
-                text[0] = '\0';
-        buf_printf(out, "%s.%03dZ", text, (int) (us / 1000 % 1000));
+        char text[TEXT_TIME];
+        buf_printf(out, "%s.%03dZ", text_time(us, 'T', text), (int) (us / 1000 % 1000));
 }
 
 /* "money, person" of its list. */
@@ -48,7 +36,7 @@ static void put_touched(struct buf *out, struct span list)
         struct span one;
         for (unsigned i = 0; i < LEDGER_TOUCH__COUNT && (one = ledger_element(list, i)).n; i++) {
                 buf_puts(out, i ? ", " : "");
-                put_inert(out, one, 16);
+                text_put(out, one, 16);
         }
 }
 
@@ -57,12 +45,12 @@ static void put_what(struct buf *out, const struct ledger_view *v)
 {
         if (v->door.n) {
                 buf_putc(out, ' ');
-                put_inert(out, v->door, 80);
+                text_put(out, v->door, 80);
         }
         if (v->target.n && !(v->door.n > v->target.n &&
                              memcmp(v->door.p + v->door.n - v->target.n, v->target.p, v->target.n) == 0)) {
                 buf_putc(out, ' ');
-                put_inert(out, v->target, 160);
+                text_put(out, v->target, 160);
         }
         if (v->bytes >= 0)
                 buf_printf(out, " %lld bytes", (long long) v->bytes);
@@ -70,11 +58,11 @@ static void put_what(struct buf *out, const struct ledger_view *v)
                 buf_printf(out, " %lld times", (long long) v->count);
         if (v->result.n) {
                 buf_puts(out, ": ");
-                put_inert(out, v->result, 120);
+                text_put(out, v->result, 120);
         }
         if (v->reach.n && !span_is(v->reach, "self")) {
                 buf_puts(out, " [reaches ");
-                put_inert(out, v->reach, 16);
+                text_put(out, v->reach, 16);
                 buf_putc(out, ']');
         }
         if (v->touches.n) {
@@ -82,12 +70,7 @@ static void put_what(struct buf *out, const struct ledger_view *v)
                 put_touched(out, v->touches);
                 buf_putc(out, ']');
         }
-        if (v->unknown)
-                buf_puts(out, " [outcome unknown]");
-        if (v->lost_cause)
-                buf_puts(out, " [its cause is not in these ledgers]");
-        if (v->in_circle)
-                buf_puts(out, " [in a circle of causes]");
+        text_marks(out, v);
 }
 
 void ledger_line(const struct ledger_view *v, struct buf *out)
@@ -95,15 +78,15 @@ void ledger_line(const struct ledger_view *v, struct buf *out)
         put_time(out, v->time_us);
         buf_puts(out, "  ");
         if (v->ledger.n) {
-                put_inert(out, v->ledger, LEDGER_NAME_MAX);
+                text_put(out, v->ledger, LEDGER_NAME_MAX);
                 buf_puts(out, "  ");
         }
-        put_inert(out, v->id, LEDGER_ID_MAX);
+        text_put(out, v->id, LEDGER_ID_MAX);
         buf_puts(out, "  ");
-        put_inert(out, v->kind, 24);
+        text_put(out, v->kind, 24);
         if (!span_eq(v->phase, v->kind)) {
                 buf_putc(out, ' ');
-                put_inert(out, v->phase, 24);
+                text_put(out, v->phase, 24);
         }
         put_what(out, v);
 }
@@ -250,17 +233,17 @@ static void reached_print(const struct reached *r, bool json, struct buf *out)
                 return;
         }
         size_t before = out->n;
-        put_inert(out, r->reach, 16);
+        text_put(out, r->reach, 16);
         for (size_t n = out->n - before; n < 7; n++)
                 buf_putc(out, ' ');
         buf_printf(out, " %6llu  ", (unsigned long long) r->effects);
         put_time(out, r->last_us);
         buf_puts(out, "  ");
         if (r->ledger.n) {
-                put_inert(out, r->ledger, LEDGER_NAME_MAX);
+                text_put(out, r->ledger, LEDGER_NAME_MAX);
                 buf_puts(out, "  ");
         }
-        put_inert(out, r->target, 160);
+        text_put(out, r->target, 160);
         if (r->touches.n) {
                 buf_puts(out, "  touches ");
                 put_touched(out, r->touches);

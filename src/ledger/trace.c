@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/trace.c - `cordon trace`: from an effect to its causes and onward, as a tree. Pure. */
-#include "base/str.h"
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -38,11 +37,11 @@ static void put_lost(struct walk *w, uint64_t i, unsigned depth)
 {
         struct ledger_view v;
         struct span id;
-        char plain[LEDGER_ID_MAX], shown[LEDGER_ID_MAX];
+        char shown[LEDGER_ID_MAX];
         if (ledger_log_view(w->log, i, &v) < 0)
                 return;
         for (unsigned n = 0; (id = graph_lost_cause(w->graph, &v, &n)).n > 0;) {
-                (void) str_inert(span_str(ledger_plain(id, plain, sizeof plain)), shown, sizeof shown);
+                (void) text_inert(id, shown, sizeof shown);
                 if (w->json) {
                         put_begin(w, depth, ledger_link_name(LINK_PARENT));
                         buf_puts(w->out, "\"lost\":");
