@@ -2,16 +2,9 @@
 # The options of learn, and cordon tighten: doors that a command does not need are closed, and the run still passes.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
-D=$(mktemp -d /srv/cordon-tighten.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-tighten.XXXXXX") || exit 1
-trap 'code=$?; rm -rf "$T" "$D"; exit $code' EXIT
-chmod 755 "$D"
-c=$CORDON
-PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-HOME=$D/home
-export PATH HOME
-mkdir -p "$D/home" "$D/work/a" "$D/work/b" && cd "$D/work" || exit 1
+. "$(dirname "$0")/lib-home.sh"
+mkdir a b
 echo one >in.txt && echo two >other.txt && echo x >a/x && chmod -R a+rX "$D"
-status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
 
 # --- learn ---
 is "learn prints the policy" "$(status "$c" learn -n 1 -- cat in.txt)" 0
