@@ -164,8 +164,7 @@ void ledger_field(const struct ledger_log *l, const char *target, bool json, str
 
 struct reached {
         struct span reach, target, touches, ledger;
-        uint64_t effects, runs;
-        struct span last_run;
+        uint64_t effects;
         int64_t last_us;
 };
 
@@ -184,25 +183,51 @@ static int widest_first(const void *pa, const void *pb)
         return ra != rb ? (ra < rb) - (ra > rb) : (a->effects < b->effects) - (a->effects > b->effects);
 }
 
-enum { ROWS_MAX = 4096 };
+enum { ROWS_MAX = 4096, SLOTS = 2 * ROWS_MAX };
+_Static_assert((SLOTS & (SLOTS - 1)) == 0 && ROWS_MAX < UINT16_MAX,
+               "a slot is found by a mask, and holds a row");
 
-/* false: there is no room for another target. */
-static bool reached_add(struct reached *r, size_t *n, const struct ledger_view *v)
+struct reached_table {
+        struct reached rows[ROWS_MAX];
+        size_t n;
+        uint16_t slots[SLOTS]; /* by hash: the row, plus one; 0: none. Half of them stay free */
+};
+
+static uint64_t row_hash(const struct ledger_view *v)
 {
-        size_t i = 0;
-        while (i < *n && !(span_eq(r[i].reach, v->reach) && span_eq(r[i].target, v->target) &&
-                           span_eq(r[i].touches, v->touches) && span_eq(r[i].ledger, v->ledger)))
-                i++;
-        if (i == ROWS_MAX)
+        return ((ledger_hash(v->target) * 31 + ledger_hash(v->touches)) * 31 + ledger_hash(v->reach)) * 31 +
+               ledger_hash(v->ledger);
+}
+
+/* Its row, which may be new; NULL: there is no room for another target. */
+static struct reached *row_of(struct reached_table *t, const struct ledger_view *v)
+{
+        uint16_t *slot;
+        for (size_t k = row_hash(v);; k++) {
+                slot = &t->slots[k & (SLOTS - 1)];
+                struct reached *r = *slot ? &t->rows[*slot - 1] : NULL;
+                if (!r)
+                        break;
+                if (span_eq(r->target, v->target) && span_eq(r->reach, v->reach) &&
+                    span_eq(r->touches, v->touches) && span_eq(r->ledger, v->ledger))
+                        return r;
+        }
+        if (t->n == ROWS_MAX)
+                return NULL;
+        t->rows[t->n++] = (struct reached){
+                .reach = v->reach, .target = v->target, .touches = v->touches, .ledger = v->ledger
+        };
+        *slot = (uint16_t) t->n;
+        return &t->rows[t->n - 1];
+}
+
+static bool reached_add(struct reached_table *t, const struct ledger_view *v)
+{
+        struct reached *r = row_of(t, v);
+        if (!r)
                 return false;
-        if (i == *n)
-                r[(*n)++] = (struct reached){
-                        .reach = v->reach, .target = v->target, .touches = v->touches, .ledger = v->ledger
-                };
-        r[i].effects += v->count > 0 ? (uint64_t) v->count : 1;
-        r[i].runs += !span_eq(r[i].last_run, v->run);
-        r[i].last_run = v->run;
-        r[i].last_us = v->time_us;
+        r->effects += v->count > 0 ? (uint64_t) v->count : 1;
+        r->last_us = v->time_us;
         return true;
 }
 
@@ -253,27 +278,31 @@ static void reached_print(const struct reached *r, bool json, struct buf *out)
 
 void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
 {
-        struct reached *r = calloc(ROWS_MAX, sizeof *r);
-        size_t n = 0;
+        struct reached_table *t = calloc(1, sizeof *t);
         bool all = true;
-        for (uint64_t i = 0; r && i < ledger_log_count(l); i++) {
+        if (!t) {
+                out->failed = true; /* an empty list would say that nobody was reached */
+                return;
+        }
+        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
                 struct ledger_view v;
                 if (ledger_log_view(l, i, &v) == 0 && counts(&v))
-                        all &= reached_add(r, &n, &v);
+                        all &= reached_add(t, &v);
         }
+        size_t n = t->n;
         if (n > 0)
-                qsort(r, n, sizeof *r, widest_first);
+                qsort(t->rows, n, sizeof *t->rows, widest_first);
         if (!json)
                 buf_puts(out, n ? "REACH   EFFECTS LAST                      TARGET\n"
                                 : "No effect has reached anybody but yourself, or touched anything.\n");
         for (size_t i = 0; i < n; i++)
-                reached_print(&r[i], json, out);
+                reached_print(&t->rows[i], json, out);
         if (!all)
                 buf_printf(out,
                            json ? "{\"more\":true}\n"
                                 : "There are more than %d targets: the rest is not listed.\n",
                            ROWS_MAX);
-        free(r);
+        free(t);
 }
 
 /* ---- runs ---- */
