@@ -155,17 +155,16 @@ static int take_policy_file(cordon_policy *p, const char *path)
 int cli_unknown_verb(const char *given)
 {
         size_t n;
-        const struct cli_verb *v = cli_verbs(&n), *best = NULL;
-        unsigned least = STR_TOO_FAR;
+        const struct cli_verb *v = cli_verbs(&n);
+        const char *best = NULL;
         for (size_t i = 0; i < n; i++)
-                if (str_far(given, v[i].name) < least)
-                        least = str_far(given, (best = &v[i])->name);
+                str_nearer(given, v[i].name, &best);
         const char *instead = cli_verb_habit(given);
         (void) fprintf(stderr, "cordon: error: there is no verb `%.60s`\n", given);
         if (instead)
                 (void) fprintf(stderr, "cordon: hint: %s\n", instead);
         else if (best)
-                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best->name);
+                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);
         else
                 (void) fprintf(stderr,
                                "cordon: hint: `cordon help` lists the verbs; `cordon run -- %.60s` runs a "
@@ -183,9 +182,11 @@ struct given { /* one option as it stands on the command line */
 /* Of two that are as near, the shorter one: --rd is --read rather than --record. */
 static void nearer(const char *given, const char *name, const char **best)
 {
-        unsigned least = *best ? str_far(given, *best) : STR_TOO_FAR, far = str_far(given, name);
-        if (far < least || (*best && far == least && strlen(name) < strlen(*best)))
+        bool shorter = *best && strlen(name) < strlen(*best);
+        if (shorter && str_far(given, name) == str_far(given, *best))
                 *best = name;
+        else
+                str_nearer(given, name, best);
 }
 
 static const char *nearest(const struct cli_verb *verb, const char *given, bool words)
