@@ -91,6 +91,13 @@ int cli_unknown_verb(const char *given);
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints and frees; EXIT_CORDON when it is NULL or cannot be written. */
 int cli_give(char *text, const cordon_error *e);
+/* The same of a text that the caller keeps. */
+struct buf;
+int cli_put(const struct buf *text);
+/* The path of this program, ended by NUL; false: /proc is not there. */
+bool cli_self(char *ret, size_t cap);
+/* For cordon_box_on_output(), where nobody reads it. */
+void cli_ignore_output(void *ctx, int stream, const void *data, size_t len);
 /* A run and paths that follow the options: [RUN] [PATH...], or -- PATH... for the newest layer. */
 void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, const char *const **ret_paths);
 /* Writes to the FILE that ctx is. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/options.c - options by table, policy words as flags, errors with the nearest right word. */
+#include "base/buf.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct cli_option no_options[] = { { 0 } };
 
@@ -86,6 +88,28 @@ int cli_give(char *text, const cordon_error *e)
         int bad = fputs(text, stdout) == EOF || fflush(stdout) == EOF;
         cordon_free(text);
         return bad ? EXIT_CORDON : 0;
+}
+
+int cli_put(const struct buf *text)
+{
+        bool bad = text->failed || fputs(buf_str(text), stdout) == EOF || fflush(stdout) == EOF;
+        return bad ? EXIT_CORDON : 0;
+}
+
+bool cli_self(char *ret, size_t cap)
+{
+        ssize_t n = readlink("/proc/self/exe", ret, cap - 1);
+        bool whole = n > 0 && (size_t) n < cap - 1;
+        ret[whole ? n : 0] = '\0';
+        return whole;
+}
+
+void cli_ignore_output(void *ctx, int stream, const void *data, size_t len)
+{
+        (void) ctx;
+        (void) stream;
+        (void) data;
+        (void) len;
 }
 
 /* Limits as flags of their own: what docker users reach for. */

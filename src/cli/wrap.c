@@ -169,10 +169,8 @@ static int put_script(struct wrap *w, char **argv, int end)
 {
         struct buf *o = &w->script;
         char self[PATH_BYTES], shown[200];
-        ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-        if (n <= 0 || self[0] != '/')
+        if (!cli_self(self, sizeof self) || self[0] != '/')
                 return cli_usage("cordon cannot tell where it is: is /proc there?"), -1;
-        self[n] = '\0';
         buf_printf(o,
                    MARK "%s in a box.\n"
                         "# Files that a call names are shown to it, read-only and one by one; nothing else "
