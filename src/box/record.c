@@ -26,8 +26,8 @@ static void off(struct box *b, const struct err *e)
 
 void record_digest(struct sha256 *s, char ret[72])
 {
-        memcpy(ret, "sha256:", 7);
-        sha256_end_hex(s, ret + 7);
+        memcpy(ret, "sha256:", sizeof "sha256:");
+        sha256_end_hex(s, ret + strlen("sha256:"));
 }
 
 void record_digest_of(struct span bytes, char ret[72])

@@ -21,9 +21,11 @@ const char *text_time(int64_t us, char between, char ret[TEXT_TIME])
 {
         time_t s = (time_t) (us / 1000000);
         struct tm tm;
-        ret[0] = '\0';
-        if (gmtime_r(&s, &tm) && strftime(ret, TEXT_TIME, "%Y-%m-%dT%H:%M:%S", &tm) > 0)
-                *strchr(ret, 'T') = between;
+        size_t n = gmtime_r(&s, &tm) ? strftime(ret, TEXT_TIME, "%Y-%m-%d", &tm) : 0;
+        if (n > 0 && strftime(ret + n + 1, TEXT_TIME - n - 1, "%H:%M:%S", &tm) > 0)
+                ret[n] = between;
+        else
+                ret[0] = '\0';
         return ret;
 }
 
