@@ -233,6 +233,12 @@ unsigned str_far(const char *given, const char *word)
         return d <= n / 3 + 1 && n > 2 ? 2 * d : STR_TOO_FAR;
 }
 
+void str_nearer(const char *given, const char *word, const char **best)
+{
+        if (str_far(given, word) < (*best ? str_far(given, *best) : STR_TOO_FAR))
+                *best = word;
+}
+
 bool path_under(const char *path, const char *root)
 {
         size_t n = strlen(root);

@@ -32,6 +32,9 @@ size_t str_parent(const char *path, size_t n);
  * slips, but no more than a third of what was given: a far guess would mislead. */
 enum { STR_TOO_FAR = 1000 };
 unsigned str_far(const char *given, const char *word);
+/* Makes `word` the guess when it is nearer than *best, which is NULL at first: of two that are as near, the
+ * first. */
+void str_nearer(const char *given, const char *word, const char **best);
 
 /* The value of a hexadecimal digit, large or small; -1: it is none. */
 static inline int str_hex(uint8_t c)

@@ -26,15 +26,8 @@ static void off(struct box *b, const struct err *e)
 
 void record_digest(struct sha256 *s, char ret[72])
 {
-        static const char digits[] = "0123456789abcdef";
-        uint8_t d[32];
-        sha256_end(s, d);
-        memcpy(ret, "sha256:", 7);
-        for (int i = 0; i < 32; i++) {
-                ret[7 + 2 * i] = digits[d[i] >> 4];
-                ret[8 + 2 * i] = digits[d[i] & 15];
-        }
-        ret[71] = '\0';
+        memcpy(ret, "sha256:", sizeof "sha256:");
+        sha256_end_hex(s, ret + strlen("sha256:"));
 }
 
 void record_digest_of(struct span bytes, char ret[72])

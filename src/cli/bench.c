@@ -65,10 +65,8 @@ static uint64_t once(const char *const *argv)
         }
         v[n] = NULL;
         if (strcmp(v[0], "/proc/self/exe") == 0) {
-                ssize_t k = readlink(v[0], self, sizeof self - 1);
-                if (k <= 0)
+                if (!cli_self(self, sizeof self))
                         return 0;
-                self[k] = '\0';
                 v[0] = self;
         }
         posix_spawn_file_actions_t fa;

@@ -305,9 +305,8 @@ static int report(const struct bombs *b)
                 put_json(b, &o);
         else
                 put_table(b, &o);
-        if (o.failed || fputs(buf_str(&o), stdout) == EOF || fflush(stdout) == EOF)
-                return EXIT_CORDON;
-        return failures(b) ? 1 : 0;
+        int bad = cli_put(&o);
+        return bad ? bad : failures(b) ? 1 : 0;
 }
 
 /* ---- the run ---- */
@@ -372,8 +371,7 @@ int verb_bombs(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("bombs"), &b, NULL);
         if (at < 0 || check_names(argv + at, argc - at) != 0)
                 return EXIT_CORDON;
-        ssize_t n = readlink("/proc/self/exe", b.self, sizeof b.self - 1);
-        if (n <= 0)
+        if (!cli_self(b.self, sizeof b.self))
                 return cli_usage("our own program cannot be found: /proc is not mounted");
         (void) snprintf(b.tag, sizeof b.tag, "bomb-%x", (unsigned) getpid());
         for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)

@@ -251,9 +251,8 @@ static int report(struct breakout *b)
                 put_json(b, &o);
         else
                 put_table(b, &o);
-        if (o.failed || fputs(buf_str(&o), stdout) == EOF || fflush(stdout) == EOF)
-                return EXIT_CORDON;
-        return b->totals[VERDICT_ESCAPED] ? 1 : 0;
+        int bad = cli_put(&o);
+        return bad ? bad : b->totals[VERDICT_ESCAPED] ? 1 : 0;
 }
 
 static int list_probes(bool json)
@@ -276,7 +275,7 @@ static int list_probes(bool json)
         }
         if (json)
                 buf_puts(&o, "]\n");
-        return o.failed || fputs(buf_str(&o), stdout) == EOF ? EXIT_CORDON : 0;
+        return cli_put(&o);
 }
 
 static int attack(struct breakout *b)

@@ -135,14 +135,6 @@ static int breakout_json(char **argv, int argc, char *self, struct buf *out)
 
 /* ---- what a box of this policy has, and what it tells of ---- */
 
-static void ignore_output(void *ctx, int stream, const void *data, size_t len)
-{
-        (void) ctx;
-        (void) stream;
-        (void) data;
-        (void) len;
-}
-
 /* The same attempts once more, without anything to reach for: what seccomp refuses is told in the result. */
 static int look_at_box(struct claims *c, const char *self, cordon_error *e)
 {
@@ -150,7 +142,7 @@ static int look_at_box(struct claims *c, const char *self, cordon_error *e)
         cordon_box *box = cli_box_new(c->policy);
         int bad = box ? cordon_box_command(box, argv) : -1;
         if (!bad) {
-                cordon_box_on_output(box, ignore_output, NULL);
+                cordon_box_on_output(box, cli_ignore_output, NULL);
                 bad = cordon_box_start(box, e);
         }
         while (!bad && cordon_box_wait(box, -1) == 0)
@@ -455,8 +447,7 @@ static int claim(struct claims *c, int argc, char **argv)
         static char self[4096];
         cordon_error e = { 0 };
         AUTO_BUF(out);
-        ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-        if (n <= 0)
+        if (!cli_self(self, sizeof self))
                 return cli_usage("our own program cannot be found: /proc is not mounted");
         time_t now = (time_t) clock_wall_s();
         struct tm tm;
@@ -478,9 +469,8 @@ static int claim(struct claims *c, int argc, char **argv)
                 put_json(c, &o);
         else
                 put_text(c, &o);
-        if (o.failed || fputs(buf_str(&o), stdout) == EOF || fflush(stdout) == EOF)
-                return EXIT_CORDON;
-        return c->failed ? 1 : 0;
+        int bad = cli_put(&o);
+        return bad ? bad : c->failed ? 1 : 0;
 }
 
 int verb_claims(int argc, char **argv)

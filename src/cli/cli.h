@@ -46,7 +46,16 @@ void cli_options_first(int argc, char **argv, const struct cli_verb *verb);
  * after an error was told. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);
 
-/* The words of the policy language among them once more, for a second policy; files are left out. */
+/* One option of the policy among them: a word of the language, or a file. */
+struct cli_door {
+        char option[66];   /* as it was typed, without its value: "--read", "-p" */
+        const char *value; /* its own word or not */
+        bool file;
+};
+typedef void cli_door_taker(void *ctx, const struct cli_door *d);
+/* Those that cli_options() has taken once more, in their order. */
+void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_door_taker *take, void *ctx);
+/* The words among them, for a second policy; files are left out. */
 int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_policy *policy);
 
 /* As cordon_policy_new() and cordon_box_new(), but NULL was told. */
@@ -82,6 +91,13 @@ int cli_unknown_verb(const char *given);
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints and frees; EXIT_CORDON when it is NULL or cannot be written. */
 int cli_give(char *text, const cordon_error *e);
+/* The same of a text that the caller keeps. */
+struct buf;
+int cli_put(const struct buf *text);
+/* The path of this program, ended by NUL; false: /proc is not there. */
+bool cli_self(char *ret, size_t cap);
+/* For cordon_box_on_output(), where nobody reads it. */
+void cli_ignore_output(void *ctx, int stream, const void *data, size_t len);
 /* A run and paths that follow the options: [RUN] [PATH...], or -- PATH... for the newest layer. */
 void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, const char *const **ret_paths);
 /* Writes to the FILE that ctx is. */

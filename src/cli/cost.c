@@ -265,7 +265,7 @@ int verb_cost(int argc, char **argv)
                         put_json(&c, &o);
                 else
                         put_text(&c, &o);
-                status = o.failed || fputs(buf_str(&o), stdout) == EOF ? EXIT_CORDON : 0;
+                status = cli_put(&o);
         }
         cordon_policy_free(c.policy);
         return status;

@@ -13,22 +13,6 @@ struct diagnose {
         bool json;
 };
 
-static int number(const char *option, const char *value, unsigned long least, unsigned long most)
-{
-        char *end;
-        unsigned long n = strtoul(value, &end, 10);
-        if (end == value || *end || value[0] == '-' || n < least || n > most)
-                return cli_usage("--%s takes a number from %lu to %lu, not %s", option, least, most, value),
-                       -1;
-        return (int) n;
-}
-
-static int set_box(void *ctx, const char *value)
-{
-        ((struct diagnose *) ctx)->o.box = value;
-        return 0;
-}
-
 static int set_policy(void *ctx, const char *value)
 {
         struct diagnose *d = ctx;
@@ -40,16 +24,18 @@ static int set_policy(void *ctx, const char *value)
 
 static int set_last(void *ctx, const char *value)
 {
-        int n = number("last", value, 1, LAST_MAX);
-        ((struct diagnose *) ctx)->o.last = n > 0 ? (unsigned) n : 0;
-        return n < 0 ? -1 : 0;
+        long n = 0;
+        int r = cli_number("--last", value, 1, LAST_MAX, &n);
+        ((struct diagnose *) ctx)->o.last = (unsigned) n;
+        return r;
 }
 
 static int set_status(void *ctx, const char *value)
 {
-        int n = number("status", value, 0, 255);
-        ((struct diagnose *) ctx)->o.status = n;
-        return n < 0 ? -1 : 0;
+        long n = 0;
+        int r = cli_number("--status", value, 0, 255, &n);
+        ((struct diagnose *) ctx)->o.status = (int) n;
+        return r;
 }
 
 static int set_since(void *ctx, const char *value)
@@ -57,20 +43,13 @@ static int set_since(void *ctx, const char *value)
         return cli_time(value, &((struct diagnose *) ctx)->o.since_us);
 }
 
-static int set_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct diagnose *) ctx)->json = true;
-        return 0;
-}
-
 const struct cli_option diagnose_options[] = {
         { "policy", 'p', "POLICY", "the policy, as a word of its own does", set_policy },
-        { "box", 0, "NAME", "of boxes with this name", set_box },
+        { "box", 0, "NAME", "of boxes with this name", CLI_TEXT(struct diagnose, o.box) },
         { "last", 'n', "N", "the newest N runs of each box (default: 100)", set_last },
         { "since", 0, "TIME", "not older: 90s, 2h, 7d, or a date", set_since },
         { "status", 0, "N", "the exit status that counts as passed (default: 0)", set_status },
-        { "json", 0, NULL, "for programs", set_json },
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct diagnose, json) },
         { 0 },
 };
 

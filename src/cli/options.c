@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/options.c - options by table, policy words as flags, errors with the nearest right word. */
+#include "base/buf.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct cli_option no_options[] = { { 0 } };
 
@@ -88,6 +90,28 @@ int cli_give(char *text, const cordon_error *e)
         return bad ? EXIT_CORDON : 0;
 }
 
+int cli_put(const struct buf *text)
+{
+        bool bad = text->failed || fputs(buf_str(text), stdout) == EOF || fflush(stdout) == EOF;
+        return bad ? EXIT_CORDON : 0;
+}
+
+bool cli_self(char *ret, size_t cap)
+{
+        ssize_t n = readlink("/proc/self/exe", ret, cap - 1);
+        bool whole = n > 0 && (size_t) n < cap - 1;
+        ret[whole ? n : 0] = '\0';
+        return whole;
+}
+
+void cli_ignore_output(void *ctx, int stream, const void *data, size_t len)
+{
+        (void) ctx;
+        (void) stream;
+        (void) data;
+        (void) len;
+}
+
 /* Limits as flags of their own: what docker users reach for. */
 static const char *const limit_flags[] = { "time",   "cpu",    "memory",  "procs",   "files", "disk",
                                            "output", "egress", "ingress", "effects", "rate" };
@@ -155,17 +179,16 @@ static int take_policy_file(cordon_policy *p, const char *path)
 int cli_unknown_verb(const char *given)
 {
         size_t n;
-        const struct cli_verb *v = cli_verbs(&n), *best = NULL;
-        unsigned least = STR_TOO_FAR;
+        const struct cli_verb *v = cli_verbs(&n);
+        const char *best = NULL;
         for (size_t i = 0; i < n; i++)
-                if (str_far(given, v[i].name) < least)
-                        least = str_far(given, (best = &v[i])->name);
+                str_nearer(given, v[i].name, &best);
         const char *instead = cli_verb_habit(given);
         (void) fprintf(stderr, "cordon: error: there is no verb `%.60s`\n", given);
         if (instead)
                 (void) fprintf(stderr, "cordon: hint: %s\n", instead);
         else if (best)
-                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best->name);
+                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);
         else
                 (void) fprintf(stderr,
                                "cordon: hint: `cordon help` lists the verbs; `cordon run -- %.60s` runs a "
@@ -183,9 +206,11 @@ struct given { /* one option as it stands on the command line */
 /* Of two that are as near, the shorter one: --rd is --read rather than --record. */
 static void nearer(const char *given, const char *name, const char **best)
 {
-        unsigned least = *best ? str_far(given, *best) : STR_TOO_FAR, far = str_far(given, name);
-        if (far < least || (*best && far == least && strlen(name) < strlen(*best)))
+        bool shorter = *best && strlen(name) < strlen(*best);
+        if (shorter && str_far(given, name) == str_far(given, *best))
                 *best = name;
+        else
+                str_nearer(given, name, best);
 }
 
 static const char *nearest(const struct cli_verb *verb, const char *given, bool words)
@@ -303,22 +328,24 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
         return m.file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);
 }
 
-/* How many arguments an option and its value take: 1 or 2; 0: it is none. */
-static int words_of(const struct cli_verb *verb, const char *arg)
+/* How many arguments an option and its value take: 1 or 2; 0: it is none. Of letters in a row, *g is the
+ * last.
+ */
+static int words_of(const struct cli_verb *verb, const char *arg, struct given *g)
 {
-        struct given g;
-        if (arg[0] != '-' || arg[1] == '\0' || !split(arg, &g))
+        if (arg[0] != '-' || arg[1] == '\0' || !split(arg, g))
                 return 0;
-        while (g.letter && g.value && !meaning_of(verb, &g).wants) /* letters in a row */
-                g = letter_of(g.value);
-        return meaning_of(verb, &g).wants && !g.value ? 2 : 1;
+        while (g->letter && g->value && !meaning_of(verb, g).wants)
+                *g = letter_of(g->value);
+        return meaning_of(verb, g).wants && !g->value ? 2 : 1;
 }
 
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
 {
         int front = 1;
+        struct given g;
         for (int i = 1, n; i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
-                n = words_of(verb, argv[i]);
+                n = words_of(verb, argv[i], &g);
                 for (int k = 0; k < n && i + k < argc; k++) {
                         char *moved = argv[i + k];
                         memmove(&argv[front + 1], &argv[front], (size_t) (i + k - front) * sizeof *argv);
@@ -353,15 +380,28 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
         return cli_policy_error() ? -1 : i;
 }
 
+void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_door_taker *take, void *ctx)
+{
+        struct given g;
+        for (int i = 1, n; i < argc && (n = words_of(verb, argv[i], &g)) > 0; i += n) {
+                struct meaning m = meaning_of(verb, &g);
+                struct cli_door d = { .value = n == 2 && i + 1 < argc ? argv[i + 1] : g.value,
+                                      .file = m.file };
+                if (!d.value || (!m.file && !m.word))
+                        continue;
+                (void) snprintf(d.option, sizeof d.option, "%s%s", g.letter ? "-" : "--", g.name);
+                take(ctx, &d);
+        }
+}
+
+static void take_word_again(void *ctx, const struct cli_door *d)
+{
+        if (!d->file)
+                (void) take_word(ctx, d->option + 2, d->value);
+}
+
 int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_policy *policy)
 {
-        for (int i = 1, n; i < argc && (n = words_of(verb, argv[i])) > 0; i += n) {
-                struct given g;
-                const char *value = n == 2 && i + 1 < argc ? argv[i + 1] : NULL;
-                if (!split(argv[i], &g))
-                        break;
-                if (meaning_of(verb, &g).word)
-                        (void) take_word(policy, g.name, g.value ? g.value : value);
-        }
+        cli_doors_again(argc, argv, verb, take_word_again, policy);
         return cli_policy_error() ? -1 : 0;
 }

@@ -12,27 +12,16 @@ struct report {
         struct cli_ledgers ledgers;
 };
 
-static int set_html(void *ctx, const char *value)
-{
-        ((struct report *) ctx)->html = value;
-        return 0;
-}
-
-static int set_postmortem(void *ctx, const char *value)
-{
-        ((struct report *) ctx)->postmortem = value;
-        return 0;
-}
-
 static int set_ledger(void *ctx, const char *value)
 {
         return cli_ledgers_add(&((struct report *) ctx)->ledgers, value);
 }
 
 const struct cli_option report_options[] = {
-        { "html", 0, "FILE", "a page with the graph of causes; - for standard output", set_html },
+        { "html", 0, "FILE", "a page with the graph of causes; - for standard output",
+          CLI_TEXT(struct report, html) },
         { "postmortem", 0, "FILE", "Markdown, with headings for what people must say; - as above",
-          set_postmortem },
+          CLI_TEXT(struct report, postmortem) },
         { "ledger", 0, "DIR", "read this ledger instead; repeated, several as one", set_ledger },
         { 0 },
 };
@@ -66,17 +55,14 @@ static int give(const struct report *r, cordon_log_view view, const char *run, c
 int verb_report(int argc, char **argv)
 {
         struct report r = { 0 };
-        const char *run = NULL;
-        int at = cli_options(argc, argv, cli_verb_find("report"), &r, NULL);
-        if (at >= 0 && at < argc) {
-                run = argv[at];
-                int more = cli_options(argc - at, argv + at, cli_verb_find("report"), &r, NULL);
-                at = more < 0 ? -1 : at + more;
-        }
+        const struct cli_verb *verb = cli_verb_find("report");
+        cli_options_first(argc, argv, verb);
+        int at = cli_options(argc, argv, verb, &r, NULL);
         if (at < 0)
                 return EXIT_CORDON;
-        if (!run || at != argc || (!r.html && !r.postmortem))
+        if (at + 1 != argc || (!r.html && !r.postmortem))
                 return cli_usage("which run, and where to? For example: cordon report RUN --html run.html");
+        const char *run = argv[at];
         int status = r.html ? give(&r, CORDON_LOG_HTML, run, r.html) : 0;
         return status == 0 && r.postmortem ? give(&r, CORDON_LOG_POSTMORTEM, run, r.postmortem) : status;
 }

@@ -27,7 +27,8 @@ struct run {
         struct cli_end end;
         bool no_stdin, plan, detach;
         const char *canary_file; /* a policy that some runs try */
-        unsigned canary_share, canary_bound;
+        unsigned canary_share;
+        long canary_bound;
         cordon_canary *canary; /* this run is one of them; NULL: it is not */
         char *work;            /* --work, for the second policy */
         bool script;
@@ -39,38 +40,19 @@ struct run {
 static cordon_box *volatile signal_box;
 static volatile sig_atomic_t resized;
 
-/* Setters: one that is there or not, and one for cordon_box_set(), with what was typed or always the same. */
-#define FLAG(name, field)                                                                                    \
-        static int set_##name(void *ctx, const char *value)                                                  \
-        {                                                                                                    \
-                (void) value;                                                                                \
-                ((struct run *) ctx)->field = true;                                                          \
-                return 0;                                                                                    \
-        }
+/* A setter for cordon_box_set() that always gives the same. */
 #define GIVES(name, option, fixed)                                                                           \
         static int set_##name(void *ctx, const char *value)                                                  \
         {                                                                                                    \
-                const char *always = fixed;                                                                  \
-                ((struct run *) ctx)->set[option] = always ? always : value;                                 \
+                (void) value;                                                                                \
+                ((struct run *) ctx)->set[option] = fixed;                                                   \
                 return 0;                                                                                    \
         }
-FLAG(no_stdin, no_stdin)
-FLAG(plan, plan)
-FLAG(detach, detach)
-FLAG(json, end.json)
-FLAG(quiet, end.quiet)
-FLAG(arg_files, arg_files)
-FLAG(arg_directories, arg_directories)
 GIVES(tty, CORDON_TTY, "1")
 GIVES(root, CORDON_ROOT_INSIDE, "1")
 GIVES(keep, CORDON_WORK_KEEP, "1")
 GIVES(require, CORDON_REQUIRE_GROUPS, "1")
 GIVES(require_ledger, CORDON_LEDGER, "require")
-GIVES(on, CORDON_WORK_ON, NULL)
-GIVES(observe, CORDON_OBSERVE, NULL)
-GIVES(in_from, CORDON_IN_FROM, NULL)
-GIVES(places, CORDON_PLACES, NULL)
-GIVES(answers, CORDON_ANSWERS, NULL)
 
 static int set_name(void *ctx, const char *value)
 {
@@ -140,12 +122,6 @@ static int set_status_fd(void *ctx, const char *value)
         return 0;
 }
 
-static int set_canary(void *ctx, const char *value)
-{
-        ((struct run *) ctx)->canary_file = value;
-        return 0;
-}
-
 static int set_canary_share(void *ctx, const char *value)
 {
         char *end;
@@ -158,12 +134,7 @@ static int set_canary_share(void *ctx, const char *value)
 
 static int set_canary_bound(void *ctx, const char *value)
 {
-        char *end;
-        unsigned long n = value[0] >= '0' && value[0] <= '9' ? strtoul(value, &end, 10) : 0;
-        if (n < 1 || n > 1000 || *end)
-                return cli_usage("--canary-bound takes 1 to 1000"), -1;
-        ((struct run *) ctx)->canary_bound = (unsigned) n;
-        return 0;
+        return cli_number("--canary-bound", value, 1, 1000, &((struct run *) ctx)->canary_bound);
 }
 
 static int set_handle(void *ctx, const char *value)
@@ -173,35 +144,42 @@ static int set_handle(void *ctx, const char *value)
 
 const struct cli_option run_options[] = {
         { "tty", 't', NULL, "a terminal of the box's own (never yours)", set_tty },
-        { "no-stdin", 'n', NULL, "empty input", set_no_stdin },
-        { "detach", 'd', NULL, "run in the background; prints the run id", set_detach },
+        { "no-stdin", 'n', NULL, "empty input", CLI_FLAG(struct run, no_stdin) },
+        { "detach", 'd', NULL, "run in the background; prints the run id", CLI_FLAG(struct run, detach) },
         { "name", 0, "NAME", "a name for ps, stop and logs", set_name },
         { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
         { "cwd", 0, "DIR", "start there, as the box sees it", set_cwd },
         { "work", 0, "DIR", "what {work} means (default: here)", set_work },
         { "keep", 0, NULL, "keep the layer of edit doors for a later --on, also when nothing changed",
           set_keep },
-        { "on", 0, "RUN", "go on in the layer that this run left", set_on },
+        { "on", 0, "RUN", "go on in the layer that this run left",
+          CLI_TEXT(struct run, set[CORDON_WORK_ON]) },
         { "stage", 0, "STAGE", "where places lead: live (the default), test or mock", set_stage },
-        { "places", 0, "FILE", "where @name leads in each stage", set_places },
-        { "answers", 0, "FILE", "recorded exchanges, for the stage mock", set_answers },
+        { "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct run, set[CORDON_PLACES]) },
+        { "answers", 0, "FILE", "recorded exchanges, for the stage mock",
+          CLI_TEXT(struct run, set[CORDON_ANSWERS]) },
         { "record", 0, "FILE", "record exchanges, for a later --answers FILE", set_record },
         { "arg-files", 0, NULL, "show each file that an argument of the command names; never keys or tokens",
-          set_arg_files },
-        { "arg-dirs", 0, NULL, "and each directory, with all below it", set_arg_directories },
+          CLI_FLAG(struct run, arg_files) },
+        { "arg-dirs", 0, NULL, "and each directory, with all below it",
+          CLI_FLAG(struct run, arg_directories) },
         { "root", 0, NULL, "uid 0 inside; still nobody outside", set_root },
         { "require-limit", 0, NULL, "do not start where control groups cannot keep the limits", set_require },
         { "require-ledger", 0, NULL, "do not start where the run cannot be recorded", set_require_ledger },
         { "ledger", 0, "on|off", "record the run (default: on)", set_ledger },
-        { "in-from", 0, "RUN", "the run whose results this one is given", set_in_from },
-        { "json", 0, NULL, "the result as one JSON object on standard error", set_json },
+        { "in-from", 0, "RUN", "the run whose results this one is given",
+          CLI_TEXT(struct run, set[CORDON_IN_FROM]) },
+        { "json", 0, NULL, "the result as one JSON object on standard error",
+          CLI_FLAG(struct run, end.json) },
         { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
-        { "observe", 0, "off|calls|denials|all", "what is told of refusals (default: denials)", set_observe },
-        { "canary", 0, "FILE", "let a share of the runs try this policy instead", set_canary },
+        { "observe", 0, "off|calls|denials|all", "what is told of refusals (default: denials)",
+          CLI_TEXT(struct run, set[CORDON_OBSERVE]) },
+        { "canary", 0, "FILE", "let a share of the runs try this policy instead",
+          CLI_TEXT(struct run, canary_file) },
         { "canary-share", 0, "PERCENT", "how many of them (default: 10%)", set_canary_share },
         { "canary-bound", 0, "N", "nobody tries it after so many bad runs (default: 1)", set_canary_bound },
-        { "quiet", 'q', NULL, "say nothing at the end", set_quiet },
-        { "plan", 0, NULL, "print what would be done, and do nothing", set_plan },
+        { "quiet", 'q', NULL, "say nothing at the end", CLI_FLAG(struct run, end.quiet) },
+        { "plan", 0, NULL, "print what would be done, and do nothing", CLI_FLAG(struct run, plan) },
         { 0 },
 };
 
@@ -285,7 +263,7 @@ static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
         bool whole = (!r->work || cordon_policy_roots(p, r->work, NULL, &e) == 0) &&
                      cli_words_again(argc, argv, cli_verb_find(verb), p) == 0;
         bool chosen = whole && cordon_canary_pick(c, r->policy, r->canary_share ? r->canary_share : 10,
-                                                  r->canary_bound ? r->canary_bound : 1);
+                                                  r->canary_bound ? (unsigned) r->canary_bound : 1);
         if (cordon_canary_says(c)[0])
                 cli_note("%s", cordon_canary_says(c));
         if (!chosen) {

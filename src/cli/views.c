@@ -227,10 +227,8 @@ int verb_policy(int argc, char **argv)
                         return policy_view(argc - 2, argv + 2, views[i].view);
         static const char *const words[] = { "diff", "json", "show", "digest", "stock" };
         const char *best = NULL;
-        unsigned least = STR_TOO_FAR;
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-                if (str_far(argv[1], words[i]) < least)
-                        least = str_far(argv[1], best = words[i]);
+                str_nearer(argv[1], words[i], &best);
         (void) fprintf(stderr, "cordon: error: `cordon policy` has no `%.60s`\n", argv[1]);
         if (best)
                 (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);

@@ -48,36 +48,16 @@ struct walls {
 
 static int set_runs(void *ctx, const char *value)
 {
-        char *end;
-        long n = strtol(value, &end, 10);
-        if (end == value || *end || n < 1 || n > RUNS_MAX)
-                return cli_usage("-n takes a number from 1 to %d", RUNS_MAX), -1;
-        ((struct walls *) ctx)->runs = n;
-        return 0;
-}
-
-static int set_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct walls *) ctx)->json = true;
-        return 0;
+        return cli_number("-n", value, 1, RUNS_MAX, &((struct walls *) ctx)->runs);
 }
 
 const struct cli_option walls_options[] = {
         { "runs", 'n', "RUNS", "starts of each wall (default 21)", set_runs },
-        { "json", 0, NULL, "one object, for programs", set_json },
+        { "json", 0, NULL, "one object, for programs", CLI_FLAG(struct walls, json) },
         { 0 },
 };
 
 /* ---- starts ---- */
-
-static void ignore_output(void *ctx, int stream, const void *data, size_t len)
-{
-        (void) ctx;
-        (void) stream;
-        (void) data;
-        (void) len;
-}
 
 /* Neither recorded nor observed: that is no part of a wall. */
 static int drive(cordon_box *box, cordon_error *e)
@@ -86,7 +66,7 @@ static int drive(cordon_box *box, cordon_error *e)
         if (cordon_box_command(box, argv) < 0 || cordon_box_set(box, CORDON_SINGLE_THREAD, "1") < 0 ||
             cordon_box_set(box, CORDON_LEDGER, "off") < 0 || cordon_box_set(box, CORDON_OBSERVE, "off") < 0)
                 return -1;
-        cordon_box_on_output(box, ignore_output, NULL);
+        cordon_box_on_output(box, cli_ignore_output, NULL);
         if (cordon_box_start(box, e) < 0)
                 return -1;
         while (cordon_box_wait(box, -1) == 0)
@@ -260,14 +240,12 @@ static int64_t measure_memory(const char *wall)
 {
         extern char **environ;
         char self[4096];
-        ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
         const char *argv[] = { self,     "run", "-q", "--ledger", "off", "--wall", wall,
                                "--time", "10s", "--", "sleep",    "9",   NULL };
         posix_spawn_file_actions_t fa;
         pid_t pid;
-        if (n <= 0 || posix_spawn_file_actions_init(&fa) != 0)
+        if (!cli_self(self, sizeof self) || posix_spawn_file_actions_init(&fa) != 0)
                 return -1;
-        self[n] = '\0';
         for (int i = 0; i < 3; i++)
                 (void) posix_spawn_file_actions_addopen(&fa, i, "/dev/null", O_RDWR, 0);
         int bad = posix_spawn(&pid, self, &fa, NULL, (char *const *) (uintptr_t) argv, environ);
@@ -400,7 +378,6 @@ int verb_walls(int argc, char **argv)
                 s.v[i].memory = s.v[i].here ? measure_memory(rows[i].name) : -1;
         (s.json ? put_json : put_text)(&s, &out);
         free(s.v);
-        if (out.failed || fputs(buf_str(&out), stdout) < 0)
-                return cli_usage("no memory");
-        return s.picked[0] ? 0 : 1;
+        int bad = cli_put(&out);
+        return bad ? bad : s.picked[0] ? 0 : 1;
 }

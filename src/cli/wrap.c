@@ -25,32 +25,15 @@ struct wrap {
         const char *output;
         bool directories, quiet, has_file;
         char cwd[PATH_BYTES], program[PATH_BYTES];
+        struct buf script;
 };
 
-static int take_output(void *ctx, const char *value)
-{
-        ((struct wrap *) ctx)->output = value;
-        return 0;
-}
-
-static int take_directories(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct wrap *) ctx)->directories = true;
-        return 0;
-}
-
-static int take_quiet(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct wrap *) ctx)->quiet = true;
-        return 0;
-}
-
 const struct cli_option wrap_options[] = {
-        { "script", 'o', "FILE", "write it there, executable (default: standard output)", take_output },
-        { "dirs", 0, NULL, "also show directories that a call names, with all below them", take_directories },
-        { "quiet", 'q', NULL, "the script says nothing at the end of a run", take_quiet },
+        { "script", 'o', "FILE", "write it there, executable (default: standard output)",
+          CLI_TEXT(struct wrap, output) },
+        { "dirs", 0, NULL, "also show directories that a call names, with all below them",
+          CLI_FLAG(struct wrap, directories) },
+        { "quiet", 'q', NULL, "the script says nothing at the end of a run", CLI_FLAG(struct wrap, quiet) },
         { 0 },
 };
 
@@ -68,21 +51,26 @@ static void put_quoted(struct buf *o, const char *word)
         buf_putc(o, '\'');
 }
 
-/* A door that is named here is meant here, wherever the script is called. {work} is where it is called. */
-static void put_value(struct wrap *w, const char *option, const char *value, struct buf *o)
+/* Does its value begin with a path? A name of `run`, or of a stock policy, is found without one. */
+static bool is_path(const struct cli_door *d)
 {
-        static const char *const paths[] = { "--read", "--edit",   "--write", "--sock",
-                                             "--run",  "--policy", "-p" };
-        char whole[PATH_BYTES];
-        size_t n = strlen(value);
-        bool path = false, file = strcmp(option, "-p") == 0 || strcmp(option, "--policy") == 0;
+        static const char *const paths[] = { "--read", "--edit", "--write", "--sock" };
+        if (d->file)
+                return !cordon_stock_text(d->value);
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-                path |= strcmp(option, paths[i]) == 0;
-        bool name =
-                (strcmp(option, "--run") == 0 && !strchr(value, '/')) || (file && cordon_stock_text(value));
-        bool rooted = n == 0 || value[0] == '/' || (!file && (value[0] == '{' || value[0] == '~'));
-        w->has_file |= file;
-        if (!path || name || rooted || !path_join(w->cwd, value, whole, sizeof whole - 1)) {
+                if (strcmp(d->option, paths[i]) == 0)
+                        return true;
+        return strcmp(d->option, "--run") == 0 && strchr(d->value, '/');
+}
+
+/* A door that is named here is meant here, wherever the script is called. {work} is where it is called. */
+static void put_value(const struct wrap *w, const struct cli_door *d, struct buf *o)
+{
+        char whole[PATH_BYTES];
+        const char *value = d->value;
+        size_t n = strlen(value);
+        bool rooted = n == 0 || value[0] == '/' || (!d->file && (value[0] == '{' || value[0] == '~'));
+        if (!is_path(d) || rooted || !path_join(w->cwd, value, whole, sizeof whole - 1)) {
                 put_quoted(o, value);
                 return;
         }
@@ -92,48 +80,12 @@ static void put_value(struct wrap *w, const char *option, const char *value, str
         put_quoted(o, whole);
 }
 
-/* One option of those that cli_options() has taken: its name, and its value, which may be glued to it. */
-struct given {
-        char option[64];
-        const char *value; /* NULL: the next word */
-        bool own;          /* not for the script */
-        bool alone;        /* takes none */
-};
-
-static struct given read_option(const char *word)
+static void put_door(void *ctx, const struct cli_door *d)
 {
-        struct given g = { .own = true, .alone = true };
-        const char *eq = strchr(word, '=');
-        if (word[1] != '-') { /* -q, -qo FILE, -pFILE */
-                word += 1 + strspn(word + 1, "q");
-                g.own = *word != 'p';
-                g.alone = *word == '\0';
-                g.value = *word && word[1] ? word + 1 : NULL;
-                (void) snprintf(g.option, sizeof g.option, "-%c", *word ? *word : 'q');
-                return g;
-        }
-        g.value = eq ? eq + 1 : NULL;
-        (void) snprintf(g.option, sizeof g.option, "%.*s", (int) (eq ? eq - word : 63), word);
-        if (strcmp(g.option, "--") == 0 || strcmp(g.option, "--dirs") == 0 ||
-            strcmp(g.option, "--quiet") == 0)
-                return g;
-        g.alone = false;
-        g.own = strcmp(g.option, "--script") == 0;
-        return g;
-}
-
-/* As they were given. */
-static void put_doors(struct wrap *w, char **argv, int end, struct buf *o)
-{
-        for (int i = 1; i < end; i++) {
-                struct given g = read_option(argv[i]);
-                if (!g.alone && !g.value && i + 1 < end)
-                        g.value = argv[++i];
-                if (g.own || !g.value)
-                        continue;
-                put_quoted(o, g.option);
-                put_value(w, g.option, g.value, o);
-        }
+        struct wrap *w = ctx;
+        w->has_file |= d->file;
+        put_quoted(&w->script, d->option);
+        put_value(w, d, &w->script);
 }
 
 /* ---- the program ---- */
@@ -193,7 +145,7 @@ static bool may_run(const struct wrap *w)
 }
 
 /* Its own file, where no door lets it run yet. A policy file has said what may run. */
-static int open_program(struct wrap *w, struct buf *o)
+static int open_program(struct wrap *w)
 {
         cordon_error e = { 0 };
         if (cordon_policy_check(w->policy, &e) < 0)
@@ -206,20 +158,19 @@ static int open_program(struct wrap *w, struct buf *o)
                        -1;
         if (cordon_policy_add(w->policy, "run", w->program, &e) < 0 || cordon_policy_check(w->policy, &e) < 0)
                 return cli_error(&e), -1;
-        put_quoted(o, "--run");
-        put_quoted(o, w->program);
+        put_quoted(&w->script, "--run");
+        put_quoted(&w->script, w->program);
         return 0;
 }
 
 /* ---- the script ---- */
 
-static int put_script(struct wrap *w, char **argv, int end, struct buf *o)
+static int put_script(struct wrap *w, char **argv, int end)
 {
+        struct buf *o = &w->script;
         char self[PATH_BYTES], shown[200];
-        ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-        if (n <= 0 || self[0] != '/')
+        if (!cli_self(self, sizeof self) || self[0] != '/')
                 return cli_usage("cordon cannot tell where it is: is /proc there?"), -1;
-        self[n] = '\0';
         buf_printf(o,
                    MARK "%s in a box.\n"
                         "# Files that a call names are shown to it, read-only and one by one; nothing else "
@@ -229,8 +180,8 @@ static int put_script(struct wrap *w, char **argv, int end, struct buf *o)
                    str_inert(span_str(w->program), shown, sizeof shown));
         put_quoted(o, self);
         put_quoted(o, "run");
-        put_doors(w, argv, end, o);
-        if (open_program(w, o) < 0)
+        cli_doors_again(end, argv, cli_verb_find("wrap"), put_door, w);
+        if (open_program(w) < 0)
                 return -1;
         buf_printf(o, " --arg-files%s%s --", w->directories ? " --arg-dirs" : "", w->quiet ? " -q" : "");
         put_quoted(o, w->program);
@@ -258,7 +209,6 @@ static int save(const char *path, const struct buf *text)
 
 static int wrap(struct wrap *w, int argc, char **argv)
 {
-        AUTO_BUF(script);
         int at = cli_options(argc, argv, cli_verb_find("wrap"), w, w->policy);
         if (at < 0)
                 return EXIT_CORDON;
@@ -268,13 +218,13 @@ static int wrap(struct wrap *w, int argc, char **argv)
                 return cli_usage("one program, without arguments: %s comes from each call", argv[at + 1]);
         if (!getcwd(w->cwd, sizeof w->cwd) || w->cwd[0] != '/')
                 return cli_usage("the working directory cannot be named");
-        if (find_program(w, argv[at]) < 0 || put_script(w, argv, at, &script) < 0)
+        if (find_program(w, argv[at]) < 0 || put_script(w, argv, at) < 0)
                 return EXIT_CORDON;
-        if (script.failed)
+        if (w->script.failed)
                 return cli_usage("no memory");
         if (w->output)
-                return save(w->output, &script);
-        (void) fwrite(script.p, 1, script.n, stdout);
+                return save(w->output, &w->script);
+        (void) fwrite(w->script.p, 1, w->script.n, stdout);
         return 0;
 }
 
@@ -283,5 +233,6 @@ int verb_wrap(int argc, char **argv)
         struct wrap w = { .policy = cli_policy_new() };
         int status = w.policy ? wrap(&w, argc, argv) : EXIT_CORDON;
         cordon_policy_free(w.policy);
+        buf_done(&w.script);
         return status;
 }

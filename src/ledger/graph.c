@@ -167,14 +167,11 @@ static int64_t bytes_from(const struct ledger_graph *g, const struct joins *j, u
                           struct span digest)
 {
         int64_t from = map_get(&j->bytes[own], digest);
-        for (unsigned k = 0; from < 0 && k < g->log->ledgers; k++) {
+        if (from >= 0)
+                return from;
+        for (unsigned k = 0; k < g->log->ledgers; k++) { /* its own has none: it does not matter here */
                 int64_t other = map_get(&j->bytes[k], digest);
-                if (other >= 0 && k != own) {
-                        from = other;
-                        for (k++; k < g->log->ledgers; k++)
-                                if (k != own && map_get(&j->bytes[k], digest) > from)
-                                        from = map_get(&j->bytes[k], digest);
-                }
+                from = other > from ? other : from;
         }
         return from;
 }

@@ -2,7 +2,6 @@
 /* ledger/html.c - `cordon report --html`: one run as one page, with its graph of causes and effects as inline
  * SVG. No script, nothing from the network (the page's own policy forbids both), and every text that came
  * from a box is escaped. Pure. */
-#include "base/str.h"
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -29,9 +28,8 @@ struct page {
 
 static void put_text(struct buf *out, struct span escaped, size_t most)
 {
-        char plain[2048], shown[1024];
-        (void) ledger_plain(escaped, plain, sizeof plain);
-        (void) str_inert(span_str(plain), shown, most < sizeof shown ? most : sizeof shown);
+        char shown[1024];
+        (void) text_inert(escaped, shown, most < sizeof shown ? most : sizeof shown);
         for (const char *c = shown; *c; c++) {
                 static const char special[] = "<>&\"'";
                 static const char *const names[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };

@@ -94,6 +94,15 @@ bool answered_has(struct answered *a, const struct span *records, uint64_t count
 /* Does an outcome name its intent among its parents? Then the intent counts, not the outcome. */
 bool answers_intent(const struct ledger_view *v);
 
+/* text.c: what a record says, so that a terminal only shows it; cut to `cap`. Returns ret. */
+const char *text_inert(struct span escaped, char *ret, size_t cap);
+void text_put(struct buf *out, struct span escaped, size_t most);
+/* Day and second in UTC, and what stands between them; "" when it cannot be written. Returns ret. */
+enum { TEXT_TIME = 40 };
+const char *text_time(int64_t us, char between, char ret[TEXT_TIME]);
+/* What is wrong with a record, in brackets. */
+void text_marks(struct buf *out, const struct ledger_view *v);
+
 /* hash.c: of a text, keyed in each process. */
 uint64_t ledger_hash(struct span s);
 

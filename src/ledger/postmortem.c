@@ -5,12 +5,10 @@
  * Whatever a record says stands between backticks, and neither a backtick nor an angle bracket nor a control
  * is let in: there it is no link, no image, no heading, no tag and no mention. Nothing is concluded that the
  * ledger does not say. */
-#include "base/str.h"
 #include "ledger/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { LINES_MAX = 500, ROWS_MAX = 200, REFUSALS_MAX = 50, CAUSES_MAX = 40 };
 
@@ -40,9 +38,8 @@ static void put_code(struct buf *out, const char *inert)
 
 static void put(struct buf *out, struct span escaped)
 {
-        char plain[2048], shown[512];
-        (void) ledger_plain(escaped, plain, sizeof plain);
-        put_code(out, str_inert(span_str(plain), shown, sizeof shown));
+        char shown[512];
+        put_code(out, text_inert(escaped, shown, sizeof shown));
 }
 
 static void put_named(struct buf *out, const char *before, struct span escaped)
@@ -55,11 +52,9 @@ static void put_named(struct buf *out, const char *before, struct span escaped)
 
 static void put_moment(struct buf *out, int64_t us)
 {
-        char text[40];
-        time_t s = (time_t) (us / 1000000);
-        struct tm tm;
-        if (gmtime_r(&s, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &tm) > 0)
-                put_code(out, text);
+        char text[TEXT_TIME];
+        if (text_time(us, ' ', text)[0])
+                buf_printf(out, "`%s UTC`", text);
 }
 
 /* ---- what belongs to the run ---- */

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static bool begins(struct span s, const char *with) { return span_starts(s, with); }
 
@@ -25,21 +24,10 @@ bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v)
         return !f->target || contains(span_str(ledger_plain(v->target, target, sizeof target)), f->target);
 }
 
-static void put_inert(struct buf *out, struct span s, size_t most)
-{
-        char plain[2048], shown[2048];
-        (void) ledger_plain(s, plain, sizeof plain);
-        buf_puts(out, str_inert(span_str(plain), shown, most < sizeof shown ? most : sizeof shown));
-}
-
 static void put_time(struct buf *out, int64_t us)
 {
-        char text[32];
-        time_t s = (time_t) (us / 1000000);
-        struct tm tm;
-        if (!gmtime_r(&s, &tm) || strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm) == 0)
-                text[0] = '\0';
-        buf_printf(out, "%s.%03dZ", text, (int) (us / 1000 % 1000));
+        char text[TEXT_TIME];
+        buf_printf(out, "%s.%03dZ", text_time(us, 'T', text), (int) (us / 1000 % 1000));
 }
 
 /* "money, person" of its list. */
@@ -48,7 +36,7 @@ static void put_touched(struct buf *out, struct span list)
         struct span one;
         for (unsigned i = 0; i < LEDGER_TOUCH__COUNT && (one = ledger_element(list, i)).n; i++) {
                 buf_puts(out, i ? ", " : "");
-                put_inert(out, one, 16);
+                text_put(out, one, 16);
         }
 }
 
@@ -57,12 +45,12 @@ static void put_what(struct buf *out, const struct ledger_view *v)
 {
         if (v->door.n) {
                 buf_putc(out, ' ');
-                put_inert(out, v->door, 80);
+                text_put(out, v->door, 80);
         }
         if (v->target.n && !(v->door.n > v->target.n &&
                              memcmp(v->door.p + v->door.n - v->target.n, v->target.p, v->target.n) == 0)) {
                 buf_putc(out, ' ');
-                put_inert(out, v->target, 160);
+                text_put(out, v->target, 160);
         }
         if (v->bytes >= 0)
                 buf_printf(out, " %lld bytes", (long long) v->bytes);
@@ -70,11 +58,11 @@ static void put_what(struct buf *out, const struct ledger_view *v)
                 buf_printf(out, " %lld times", (long long) v->count);
         if (v->result.n) {
                 buf_puts(out, ": ");
-                put_inert(out, v->result, 120);
+                text_put(out, v->result, 120);
         }
         if (v->reach.n && !span_is(v->reach, "self")) {
                 buf_puts(out, " [reaches ");
-                put_inert(out, v->reach, 16);
+                text_put(out, v->reach, 16);
                 buf_putc(out, ']');
         }
         if (v->touches.n) {
@@ -82,12 +70,7 @@ static void put_what(struct buf *out, const struct ledger_view *v)
                 put_touched(out, v->touches);
                 buf_putc(out, ']');
         }
-        if (v->unknown)
-                buf_puts(out, " [outcome unknown]");
-        if (v->lost_cause)
-                buf_puts(out, " [its cause is not in these ledgers]");
-        if (v->in_circle)
-                buf_puts(out, " [in a circle of causes]");
+        text_marks(out, v);
 }
 
 void ledger_line(const struct ledger_view *v, struct buf *out)
@@ -95,15 +78,15 @@ void ledger_line(const struct ledger_view *v, struct buf *out)
         put_time(out, v->time_us);
         buf_puts(out, "  ");
         if (v->ledger.n) {
-                put_inert(out, v->ledger, LEDGER_NAME_MAX);
+                text_put(out, v->ledger, LEDGER_NAME_MAX);
                 buf_puts(out, "  ");
         }
-        put_inert(out, v->id, LEDGER_ID_MAX);
+        text_put(out, v->id, LEDGER_ID_MAX);
         buf_puts(out, "  ");
-        put_inert(out, v->kind, 24);
+        text_put(out, v->kind, 24);
         if (!span_eq(v->phase, v->kind)) {
                 buf_putc(out, ' ');
-                put_inert(out, v->phase, 24);
+                text_put(out, v->phase, 24);
         }
         put_what(out, v);
 }
@@ -181,8 +164,7 @@ void ledger_field(const struct ledger_log *l, const char *target, bool json, str
 
 struct reached {
         struct span reach, target, touches, ledger;
-        uint64_t effects, runs;
-        struct span last_run;
+        uint64_t effects;
         int64_t last_us;
 };
 
@@ -201,25 +183,51 @@ static int widest_first(const void *pa, const void *pb)
         return ra != rb ? (ra < rb) - (ra > rb) : (a->effects < b->effects) - (a->effects > b->effects);
 }
 
-enum { ROWS_MAX = 4096 };
+enum { ROWS_MAX = 4096, SLOTS = 2 * ROWS_MAX };
+_Static_assert((SLOTS & (SLOTS - 1)) == 0 && ROWS_MAX < UINT16_MAX,
+               "a slot is found by a mask, and holds a row");
 
-/* false: there is no room for another target. */
-static bool reached_add(struct reached *r, size_t *n, const struct ledger_view *v)
+struct reached_table {
+        struct reached rows[ROWS_MAX];
+        size_t n;
+        uint16_t slots[SLOTS]; /* by hash: the row, plus one; 0: none. Half of them stay free */
+};
+
+static uint64_t row_hash(const struct ledger_view *v)
 {
-        size_t i = 0;
-        while (i < *n && !(span_eq(r[i].reach, v->reach) && span_eq(r[i].target, v->target) &&
-                           span_eq(r[i].touches, v->touches) && span_eq(r[i].ledger, v->ledger)))
-                i++;
-        if (i == ROWS_MAX)
+        return ((ledger_hash(v->target) * 31 + ledger_hash(v->touches)) * 31 + ledger_hash(v->reach)) * 31 +
+               ledger_hash(v->ledger);
+}
+
+/* Its row, which may be new; NULL: there is no room for another target. */
+static struct reached *row_of(struct reached_table *t, const struct ledger_view *v)
+{
+        uint16_t *slot;
+        for (size_t k = row_hash(v);; k++) {
+                slot = &t->slots[k & (SLOTS - 1)];
+                struct reached *r = *slot ? &t->rows[*slot - 1] : NULL;
+                if (!r)
+                        break;
+                if (span_eq(r->target, v->target) && span_eq(r->reach, v->reach) &&
+                    span_eq(r->touches, v->touches) && span_eq(r->ledger, v->ledger))
+                        return r;
+        }
+        if (t->n == ROWS_MAX)
+                return NULL;
+        t->rows[t->n++] = (struct reached){
+                .reach = v->reach, .target = v->target, .touches = v->touches, .ledger = v->ledger
+        };
+        *slot = (uint16_t) t->n;
+        return &t->rows[t->n - 1];
+}
+
+static bool reached_add(struct reached_table *t, const struct ledger_view *v)
+{
+        struct reached *r = row_of(t, v);
+        if (!r)
                 return false;
-        if (i == *n)
-                r[(*n)++] = (struct reached){
-                        .reach = v->reach, .target = v->target, .touches = v->touches, .ledger = v->ledger
-                };
-        r[i].effects += v->count > 0 ? (uint64_t) v->count : 1;
-        r[i].runs += !span_eq(r[i].last_run, v->run);
-        r[i].last_run = v->run;
-        r[i].last_us = v->time_us;
+        r->effects += v->count > 0 ? (uint64_t) v->count : 1;
+        r->last_us = v->time_us;
         return true;
 }
 
@@ -250,17 +258,17 @@ static void reached_print(const struct reached *r, bool json, struct buf *out)
                 return;
         }
         size_t before = out->n;
-        put_inert(out, r->reach, 16);
+        text_put(out, r->reach, 16);
         for (size_t n = out->n - before; n < 7; n++)
                 buf_putc(out, ' ');
         buf_printf(out, " %6llu  ", (unsigned long long) r->effects);
         put_time(out, r->last_us);
         buf_puts(out, "  ");
         if (r->ledger.n) {
-                put_inert(out, r->ledger, LEDGER_NAME_MAX);
+                text_put(out, r->ledger, LEDGER_NAME_MAX);
                 buf_puts(out, "  ");
         }
-        put_inert(out, r->target, 160);
+        text_put(out, r->target, 160);
         if (r->touches.n) {
                 buf_puts(out, "  touches ");
                 put_touched(out, r->touches);
@@ -270,27 +278,31 @@ static void reached_print(const struct reached *r, bool json, struct buf *out)
 
 void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
 {
-        struct reached *r = calloc(ROWS_MAX, sizeof *r);
-        size_t n = 0;
+        struct reached_table *t = calloc(1, sizeof *t);
         bool all = true;
-        for (uint64_t i = 0; r && i < ledger_log_count(l); i++) {
+        if (!t) {
+                out->failed = true; /* an empty list would say that nobody was reached */
+                return;
+        }
+        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
                 struct ledger_view v;
                 if (ledger_log_view(l, i, &v) == 0 && counts(&v))
-                        all &= reached_add(r, &n, &v);
+                        all &= reached_add(t, &v);
         }
+        size_t n = t->n;
         if (n > 0)
-                qsort(r, n, sizeof *r, widest_first);
+                qsort(t->rows, n, sizeof *t->rows, widest_first);
         if (!json)
                 buf_puts(out, n ? "REACH   EFFECTS LAST                      TARGET\n"
                                 : "No effect has reached anybody but yourself, or touched anything.\n");
         for (size_t i = 0; i < n; i++)
-                reached_print(&r[i], json, out);
+                reached_print(&t->rows[i], json, out);
         if (!all)
                 buf_printf(out,
                            json ? "{\"more\":true}\n"
                                 : "There are more than %d targets: the rest is not listed.\n",
                            ROWS_MAX);
-        free(r);
+        free(t);
 }
 
 /* ---- runs ---- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/show.c - `cordon log show`: one run as a picture in the terminal. Pure. */
-#include "base/str.h"
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -34,26 +33,19 @@ static void gather(const struct ledger_log *l, const char *run, struct run *r)
         }
 }
 
-static void put_inert(struct buf *out, struct span s, size_t most)
-{
-        char plain[1024], shown[1024];
-        (void) ledger_plain(s, plain, sizeof plain);
-        buf_puts(out, str_inert(span_str(plain), shown, most));
-}
-
 static void put_field(struct buf *out, const char *name, struct span s)
 {
         if (s.n == 0)
                 return;
         buf_printf(out, "  %-9s", name);
-        put_inert(out, s, 400);
+        text_put(out, s, 400);
         buf_putc(out, '\n');
 }
 
 static void put_head(const char *run, const struct run *r, struct buf *out)
 {
         buf_puts(out, "run ");
-        put_inert(out, span_str(run), LEDGER_ID_MAX);
+        text_put(out, span_str(run), LEDGER_ID_MAX);
         buf_putc(out, '\n');
         put_field(out, "ledger", r->start.ledger);
         put_field(out, "box", r->start.box);
@@ -91,26 +83,21 @@ static void put_row(const struct ledger_view *v, const struct run *r, struct buf
                 buf_putc(out, i == at ? mark_of(v) : i < at ? '-' : ' ');
         buf_printf(out, "| %9.3f ms  ", (double) (v->time_us - r->begin_us) / 1e3);
         if (v->ledger.n && !span_eq(v->ledger, r->start.ledger)) { /* the same run's id, elsewhere */
-                put_inert(out, v->ledger, LEDGER_NAME_MAX);
+                text_put(out, v->ledger, LEDGER_NAME_MAX);
                 buf_putc(out, ' ');
         }
-        put_inert(out, v->kind, 24);
+        text_put(out, v->kind, 24);
         struct span rest[] = { v->door, v->target, v->result };
         for (size_t i = 0; i < 3; i++)
                 if (rest[i].n && !(i == 1 && v->door.n > v->target.n && span_is(v->kind, "handle"))) {
                         buf_puts(out, i == 2 ? ": " : " ");
-                        put_inert(out, rest[i], 100);
+                        text_put(out, rest[i], 100);
                 }
         if (v->bytes >= 0)
                 buf_printf(out, ", %lld bytes", (long long) v->bytes);
         if (v->count > 1)
                 buf_printf(out, ", %lld times", (long long) v->count);
-        if (v->unknown)
-                buf_puts(out, " [outcome unknown]");
-        if (v->lost_cause)
-                buf_puts(out, " [its cause is not in these ledgers]");
-        if (v->in_circle)
-                buf_puts(out, " [in a circle of causes]");
+        text_marks(out, v);
         buf_putc(out, '\n');
 }
 

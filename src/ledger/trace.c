@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/trace.c - `cordon trace`: from an effect to its causes and onward, as a tree. Pure. */
-#include "base/str.h"
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -38,11 +37,11 @@ static void put_lost(struct walk *w, uint64_t i, unsigned depth)
 {
         struct ledger_view v;
         struct span id;
-        char plain[LEDGER_ID_MAX], shown[LEDGER_ID_MAX];
+        char shown[LEDGER_ID_MAX];
         if (ledger_log_view(w->log, i, &v) < 0)
                 return;
         for (unsigned n = 0; (id = graph_lost_cause(w->graph, &v, &n)).n > 0;) {
-                (void) str_inert(span_str(ledger_plain(id, plain, sizeof plain)), shown, sizeof shown);
+                (void) text_inert(id, shown, sizeof shown);
                 if (w->json) {
                         put_begin(w, depth, ledger_link_name(LINK_PARENT));
                         buf_puts(w->out, "\"lost\":");
@@ -81,10 +80,28 @@ static void put_node(struct walk *w, uint64_t i, unsigned depth, const struct le
         buf_putc(w->out, '\n');
 }
 
+/* There is more behind this record, and the walk is too deep to go there. */
+static void put_cut(struct walk *w, uint64_t i, unsigned depth, const struct ledger_edge *next)
+{
+        struct ledger_view v;
+        char shown[LEDGER_ID_MAX];
+        if (ledger_log_view(w->log, i, &v) < 0)
+                return;
+        (void) text_inert(v.id, shown, sizeof shown);
+        if (w->json) {
+                put_begin(w, depth, ledger_link_name(next->link));
+                buf_puts(w->out, "\"cut\":");
+                buf_json(w->out, span_str(shown));
+                buf_putc(w->out, '}');
+                return;
+        }
+        put_indent(w, depth);
+        buf_printf(w->out, "%s cut here, %d steps deep: cordon trace %s %s goes on\n", w->back ? "<-" : "->",
+                   DEPTH_MAX, w->back ? "--back" : "--forward", shown);
+}
+
 static void go(struct walk *w, uint64_t i, unsigned depth)
 {
-        if (depth > DEPTH_MAX)
-                return;
         if (w->back)
                 put_lost(w, i, depth);
         for (size_t k = w->first[i]; k < w->first[i + 1]; k++) {
@@ -92,6 +109,10 @@ static void go(struct walk *w, uint64_t i, unsigned depth)
                 uint64_t there = w->back ? x->cause : x->effect;
                 if (w->seen[there])
                         continue;
+                if (depth > DEPTH_MAX) {
+                        put_cut(w, i, depth, x);
+                        return;
+                }
                 w->seen[there] = 1;
                 put_node(w, there, depth, x);
                 go(w, there, depth + 1);

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { FINDINGS_MAX = 100, VERSIONS_MAX = 8 };
 
@@ -337,11 +336,11 @@ static uint64_t known_count(int dir)
 
 static void put_day(struct buf *out, int64_t us)
 {
-        char text[40];
-        time_t s = (time_t) (us / 1000000);
-        struct tm tm;
-        bool fits = gmtime_r(&s, &tm) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm) > 0;
-        buf_puts(out, fits ? text : "?");
+        char text[TEXT_TIME];
+        if (text_time(us, 'T', text)[0])
+                buf_printf(out, "%sZ", text);
+        else
+                buf_putc(out, '?');
 }
 
 static void versions_json(const struct verify *v, struct buf *out)

@@ -13,18 +13,13 @@
 
 enum { GROUPS_MAX = 64, REFUSALS_MAX = 512, TEXTS_MAX = 4096 };
 
-struct list {
-        const char *v[TEXTS_MAX];
-        size_t n;
-};
 struct group { /* the runs of one box under one policy */
         struct learn_fit f;
         const char *box, *policy;
         struct learn_refusal refusals[REFUSALS_MAX];
         size_t newest[REFUSALS_MAX]; /* the run, as its index + 1, that had it last: once a run */
-        struct list used, dests;
+        struct past_uses uses;       /* where some are lost, nothing is called unused */
         int64_t day;
-        bool lost; /* more than fits: then nothing is called unused */
 };
 struct diagnosis {
         const cordon_diagnosis *o;
@@ -40,25 +35,28 @@ struct diagnosis {
 
 /* ---- which runs ---- */
 
-static struct group *group_for(struct diagnosis *d, const struct past_run *r)
+/* Its number, from 1 on; 0: there is no room for it. */
+static size_t group_for(struct diagnosis *d, const struct past_run *r)
 {
         for (size_t i = 0; i < d->count; i++) {
                 const struct group *g = d->groups[i];
                 if (strcmp(g->policy, r->policy) == 0 && (d->policy || strcmp(g->box, r->box) == 0))
-                        return d->groups[i];
+                        return i + 1;
         }
         if (d->count == GROUPS_MAX) {
                 d->left_off = true;
-                return NULL;
+                return 0;
         }
         struct group *g = calloc(1, sizeof *g);
         d->mem.failed |= !g;
         if (!g)
-                return NULL;
+                return 0;
         g->box = r->box;
         g->policy = r->policy;
         g->day = -1;
-        return d->groups[d->count++] = g;
+        g->uses.most = TEXTS_MAX;
+        d->groups[d->count++] = g;
+        return d->count;
 }
 
 static bool is_asked_for(const struct diagnosis *d, const struct past_run *r, const char *digest)
@@ -84,40 +82,15 @@ static void choose_runs(struct diagnosis *d, const char *digest)
         unsigned most = d->o->last ? d->o->last : learn_threshold(LEARN_WINDOW)->value;
         for (size_t i = d->past.n; i-- > 0;) {
                 struct past_run *r = &d->past.v[i];
-                struct group *g = is_asked_for(d, r, digest) ? group_for(d, r) : NULL;
-                if (!g || g->f.runs == most)
+                size_t group = is_asked_for(d, r, digest) ? group_for(d, r) : 0;
+                if (group == 0 || d->groups[group - 1]->f.runs == most)
                         continue;
-                count_run(g, r);
-                for (size_t k = 0; k < d->count; k++)
-                        if (d->groups[k] == g)
-                                r->group = k + 1;
+                count_run(d->groups[group - 1], r);
+                r->group = group;
         }
 }
 
 /* ---- what they did ---- */
-
-static void keep(struct diagnosis *d, struct group *g, struct list *l, struct span s)
-{
-        char plain[4096];
-        struct span text = span_str(ledger_plain(s, plain, sizeof plain));
-        for (size_t i = 0; i < l->n; i++)
-                if (span_is(text, l->v[i]))
-                        return;
-        if (l->n == TEXTS_MAX)
-                g->lost = true;
-        else
-                l->v[l->n++] = arena_copy(&d->mem, text);
-}
-
-/* With no policy to name its doors, only those that were somebody's own lines are counted. */
-static void note_use(struct diagnosis *d, struct group *g, const struct ledger_view *v)
-{
-        struct span line = ledger_member(v->more, "line");
-        if (span_is(v->kind, "net") || span_is(v->kind, "request"))
-                keep(d, g, &g->dests, v->target);
-        else if (line.n && span_is(v->result, "door used") && (d->policy || ledger_member(v->more, "own").n))
-                keep(d, g, &g->used, line);
-}
 
 /* Also where the links of a path lead, as they are now: a door would follow them. */
 static const char *sensitive_path(enum learn_kind kind, const char *path)
@@ -244,8 +217,8 @@ static void read_effects(struct diagnosis *d)
                         note_limit(d, g, run, &v);
                 else if (span_is(v.phase, "denied"))
                         note_refusal(d, g, run, &v);
-                else if (span_is(v.phase, "outcome"))
-                        note_use(d, g, &v);
+                else /* with no policy to name its doors, only those that were somebody's own lines count */
+                        past_uses_note(&g->uses, &v, d->policy != NULL);
         }
 }
 
@@ -267,12 +240,12 @@ static int split(struct diagnosis *d, struct learn_draft *ret, cordon_error *e)
 static int judge_doors(struct diagnosis *d, struct group *g, cordon_error *e)
 {
         struct learn_draft draft = { 0 };
-        const struct learn_evidence ev = { .lines = g->used.v,
-                                           .line_count = g->used.n,
-                                           .dests = g->dests.v,
-                                           .dest_count = g->dests.n,
-                                           .runs = g->lost ? 0 : g->f.runs - g->f.failed,
-                                           .observed = g->lost ? 0 : g->f.observed,
+        const struct learn_evidence ev = { .lines = g->uses.used.v,
+                                           .line_count = g->uses.used.n,
+                                           .dests = g->uses.dests.v,
+                                           .dest_count = g->uses.dests.n,
+                                           .runs = g->uses.lost ? 0 : g->f.runs - g->f.failed,
+                                           .observed = g->uses.lost ? 0 : g->f.observed,
                                            .need = learn_threshold(LEARN_NEED_RUNS)->value,
                                            .at = lib_context(d->policy) };
         int r = split(d, &draft, e);
@@ -294,10 +267,10 @@ static int judge(struct diagnosis *d, struct group *g, cordon_error *e)
         g->f.file = d->o->name ? d->o->name : "";
         g->f.refusals = g->refusals;
         g->f.counted = !d->policy;
-        g->f.used_counted = (unsigned) g->used.n;
+        g->f.used_counted = (unsigned) g->uses.used.n;
         g->f.widened = d->widened;
         g->f.widened_count = d->widened_count;
-        if (g->lost)
+        if (g->uses.lost)
                 g->f.observed = 0;
         if (d->policy && judge_doors(d, g, e) < 0)
                 return -1;
@@ -342,9 +315,11 @@ static int gather(struct diagnosis *d, const char *digest, cordon_error *e)
                 if (past_widened(&d->past, d->policy, &d->mem, &d->widened, &d->widened_count, to_err(e)) < 0)
                         return -1;
         }
-        for (size_t i = 0; i < d->count; i++)
+        for (size_t i = 0; i < d->count; i++) {
                 if (judge(d, d->groups[i], e) < 0)
                         return -1;
+                d->mem.failed |= d->groups[i]->uses.mem.failed;
+        }
         return d->mem.failed ? err_set(to_err(e), ERR_MEMORY, 0, "no memory") : 0;
 }
 
@@ -402,8 +377,10 @@ char *cordon_diagnose(const cordon_diagnosis *o, int json, int *ret_fit, cordon_
                 (json ? put_json : put_text)(&d, &out);
                 *ret_fit = fit_of(&d);
         }
-        for (size_t i = 0; i < d.count; i++)
+        for (size_t i = 0; i < d.count; i++) {
+                past_uses_done(&d.groups[i]->uses);
                 free(d.groups[i]);
+        }
         past_done(&d.past);
         arena_done(&d.mem);
         free(d.widened);

@@ -20,11 +20,27 @@ struct past {
         size_t n, cap;
         bool failed;
 };
-/* Reads starts and ends. `status`: the exit status that counts as passed. */
+/* Reads starts and ends. `status`: the exit status that counts as passed. A ledger that is not there has no
+ * runs: 0, and `e` says that it is not there. */
 int past_open(struct past *p, int status, struct err *e);
 void past_done(struct past *p);
 struct past_run *past_find(const struct past *p, struct span run);
 static inline int64_t past_day(int64_t time_us) { return time_us / (86400 * INT64_C(1000000)); }
+
+/* uses.c: what runs used, each once. */
+struct past_texts {
+        const char **v;
+        size_t n, cap;
+};
+struct past_uses {
+        struct past_texts used, dests; /* lines of doors, and where connections went */
+        struct arena mem;
+        size_t most; /* of each; 0: no end */
+        bool lost;   /* there were more */
+};
+/* Takes what this record tells of a use, if it does. `all`: also of doors that are nobody's own lines. */
+void past_uses_note(struct past_uses *u, const struct ledger_view *v, bool all);
+void past_uses_done(struct past_uses *u);
 
 /* widened.c: the doors of `p` that have an end or are wide, with the days that they were open. The caller
  * frees; texts are in `mem`. */

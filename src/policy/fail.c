@@ -38,14 +38,8 @@ struct shown show_text(const char *s)
 void hint_nearest(struct err *e, const char *wrong, const char *const *words, size_t count)
 {
         const char *best = NULL;
-        unsigned least = STR_TOO_FAR;
-        for (size_t i = 0; i < count; i++) {
-                unsigned d = str_far(wrong, words[i]);
-                if (d < least) {
-                        least = d;
-                        best = words[i];
-                }
-        }
+        for (size_t i = 0; i < count; i++)
+                str_nearer(wrong, words[i], &best);
         if (best)
                 (void) err_hint(e, "did you mean \"%s\"?", best);
 }

@@ -133,32 +133,27 @@ static int map_then_protect(struct probe_result *r)
                         "mprotect of a written file for execution");
 }
 
-static int script_on_written(struct probe_result *r)
+static int try_script(struct probe_result *r, const char *name, const char *text, const char *call)
 {
-        static const char text[] = "#!/bin/sh\nexit 77\n";
         char path[128];
-        AUTO_FD(fd, make_file(path, "script", 0700));
+        AUTO_FD(fd, make_file(path, name, 0700));
         if (fd < 0)
                 return refused(r, "writing a script");
-        (void) !write(fd, text, sizeof text - 1);
+        (void) !write(fd, text, strlen(text));
         fd_close(&fd);
         before_exec(r, path);
         (void) execve(path, no_words, no_words + 1);
-        return after_exec(r, path, "execve of a written script");
+        return after_exec(r, path, call);
+}
+
+static int script_on_written(struct probe_result *r)
+{
+        return try_script(r, "script", "#!/bin/sh\nexit 77\n", "execve of a written script");
 }
 
 static int script_self(struct probe_result *r)
 {
-        static const char text[] = "#!/proc/self/exe\n";
-        char path[128];
-        AUTO_FD(fd, make_file(path, "self", 0700));
-        if (fd < 0)
-                return refused(r, "writing a script");
-        (void) !write(fd, text, sizeof text - 1);
-        fd_close(&fd);
-        before_exec(r, path);
-        (void) execve(path, no_words, no_words + 1);
-        return after_exec(r, path, "execve of #!/proc/self/exe");
+        return try_script(r, "self", "#!/proc/self/exe\n", "execve of #!/proc/self/exe");
 }
 
 static int filled_memfd(struct probe_result *r, unsigned flags)

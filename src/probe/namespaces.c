@@ -88,24 +88,7 @@ static int try_setns(struct probe_result *r, const char *name)
         return by_reply(r, syscall(SYS_setns, fd, 0), call);
 }
 
-/* The flags, and what each is called. */
-#define EACH(X)                                                                                              \
-        X(user, CLONE_NEWUSER, "NEWUSER")                                                                    \
-        X(mnt, CLONE_NEWNS, "NEWNS")                                                                         \
-        X(pid, CLONE_NEWPID, "NEWPID")                                                                       \
-        X(net, CLONE_NEWNET, "NEWNET")                                                                       \
-        X(ipc, CLONE_NEWIPC, "NEWIPC")                                                                       \
-        X(uts, CLONE_NEWUTS, "NEWUTS")                                                                       \
-        X(cgroup, CLONE_NEWCGROUP, "NEWCGROUP")                                                              \
-        X(time, CLONE_NEWTIME, "NEWTIME")
-
-#define FUNCTIONS(n, flag, text)                                                                             \
-        static int unshare_##n(struct probe_result *r) { return try_unshare(r, flag, text); }                \
-        static int clone3_##n(struct probe_result *r) { return try_clone3(r, flag, text); }                  \
-        static int setns_##n(struct probe_result *r) { return try_setns(r, #n); }
-EACH(FUNCTIONS)
-
-/* clone(2) has no bit for a time namespace. */
+/* The flags, and what each is called. clone(2) has no bit for a time namespace. */
 #define CLONES(X)                                                                                            \
         X(user, CLONE_NEWUSER, "NEWUSER")                                                                    \
         X(mnt, CLONE_NEWNS, "NEWNS")                                                                         \
@@ -114,6 +97,16 @@ EACH(FUNCTIONS)
         X(ipc, CLONE_NEWIPC, "NEWIPC")                                                                       \
         X(uts, CLONE_NEWUTS, "NEWUTS")                                                                       \
         X(cgroup, CLONE_NEWCGROUP, "NEWCGROUP")
+#define EACH(X)                                                                                              \
+        CLONES(X)                                                                                            \
+        X(time, CLONE_NEWTIME, "NEWTIME")
+
+#define FUNCTIONS(n, flag, text)                                                                             \
+        static int unshare_##n(struct probe_result *r) { return try_unshare(r, flag, text); }                \
+        static int clone3_##n(struct probe_result *r) { return try_clone3(r, flag, text); }                  \
+        static int setns_##n(struct probe_result *r) { return try_setns(r, #n); }
+EACH(FUNCTIONS)
+
 #define CLONE_FUNCTION(n, flag, text)                                                                        \
         static int clone_##n(struct probe_result *r) { return try_clone(r, flag, text); }
 CLONES(CLONE_FUNCTION)

@@ -6,6 +6,8 @@
 #   never NAME TEXT PART     passes when a script in a box began, which says BEGAN first, and PART is not in TEXT: of a box
 #                            that does not start there is no PART either
 #   skip NAME REASON
+#   status COMMAND...        prints its exit status; its output is in $T/out, $T/err
+#   compile NAME             $T/NAME of $here/helpers/NAME.c, static, for every user; without it the test ends
 # CORDON is the program; T a directory that goes away at the end. as_user runs a command as an ordinary user.
 set -u
 : "${CORDON:?}"
@@ -25,6 +27,8 @@ is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "got:  $2" "want: $3";
 has() { case $2 in *"$3"*) pass "$1" ;; *) fail "$1" "no \"$3\" in: $2" ;; esac; }
 hasnt() { case $2 in *"$3"*) fail "$1" "\"$3\" is in: $2" ;; *) pass "$1" ;; esac; }
 never() { case $2 in *"$3"*) fail "$1" "\"$3\" is in: $2" ;; *BEGAN*) pass "$1" ;; *) fail "$1" "it did not begin: $2" ;; esac; }
+status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
+compile() { cc -O1 -static -o "$T/$1" "$here/helpers/$1.c" && chmod 755 "$T/$1" || { fail "helpers/$1.c compiles"; done_testing; }; }
 done_testing() { echo "1..$N"; exit $FAILED; }
 # orphans: control groups of boxes whose keeper is gone; the boxes of other tests may live beside this one.
 # none_left: within two seconds there is none but those of before (before=$(orphans)).

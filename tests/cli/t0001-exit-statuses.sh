@@ -5,7 +5,6 @@
 cd "$T" || exit 1
 
 root() { "$@"; }
-status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
 # field JSON FILTER
 field() { printf '%s' "$1" | jq -r "$2" 2>&1; }
 one_object() { printf '%s' "$1" | jq -s -e 'length == 1 and (.[0] | type) == "object"' >/dev/null 2>&1; }

@@ -5,8 +5,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 cc -O1 -o "$T/term" "$here/helpers/term.c" -lutil || { fail "the terminal compiles"; done_testing; }
-cc -O1 -static -o "$T/probe" "$here/helpers/probe.c" || { fail "the probe compiles"; done_testing; }
-chmod 755 "$T/term" "$T/probe"
+chmod 755 "$T/term"
+compile probe
 root() { "$@"; }
 # on SCRIPT ARGUMENT...: runs cordon on a terminal of 33 rows and 101 columns; all it wrote is in out, without CR
 on() {

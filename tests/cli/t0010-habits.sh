@@ -2,7 +2,6 @@
 # What people type who come from other tools: never taken for something else, always answered with what to type.
 . "$(dirname "$0")/lib.sh"
 c=$CORDON
-status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
 hint() { sed -n 's/^cordon: hint: //p' "$T/err"; }
 
 # ---- options of docker, bwrap, firejail, deno: from the table itself, so that a new row is tested too ----

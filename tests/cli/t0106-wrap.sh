@@ -4,14 +4,8 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-D=$(mktemp -d /srv/cordon-wrap.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-wrap.XXXXXX") || exit 1
-trap 'code=$?; rm -rf "$T" "$D"; exit $code' EXIT
-chmod 755 "$D"
-c=$CORDON
-HOME=$D/home
-export HOME
-mkdir -p "$D/home/.ssh" "$D/work" "$D/bin" && cd "$D/work" || exit 1
-status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
+. "$(dirname "$0")/lib-home.sh"
+mkdir "$HOME/.ssh" "$D/bin"
 before=$(orphans)
 
 # --- the script ---

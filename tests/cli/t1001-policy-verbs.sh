@@ -7,7 +7,6 @@ cd "$T" || exit 1
 export HOME=/home/somebody
 mkdir work
 c=$CORDON
-status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
 
 # --- the examples of the manual ---
 cat >resize.policy <<'END'

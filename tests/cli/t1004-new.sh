@@ -4,7 +4,6 @@
 cd "$T" || exit 1
 mkdir work && cd work || exit 1
 c=$CORDON
-status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
 is "new writes a policy" "$(status "$c" new my-task)" 0
 ok "it is there" test -s my-task.cordon
 is "it loads without a lint" "$("$c" check my-task.cordon | sed 's/, policy .*//')" "my-task.cordon: holds"

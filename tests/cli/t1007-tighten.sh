@@ -2,16 +2,9 @@
 # The options of learn, and cordon tighten: doors that a command does not need are closed, and the run still passes.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
-D=$(mktemp -d /srv/cordon-tighten.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-tighten.XXXXXX") || exit 1
-trap 'code=$?; rm -rf "$T" "$D"; exit $code' EXIT
-chmod 755 "$D"
-c=$CORDON
-PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-HOME=$D/home
-export PATH HOME
-mkdir -p "$D/home" "$D/work/a" "$D/work/b" && cd "$D/work" || exit 1
+. "$(dirname "$0")/lib-home.sh"
+mkdir a b
 echo one >in.txt && echo two >other.txt && echo x >a/x && chmod -R a+rX "$D"
-status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
 
 # --- learn ---
 is "learn prints the policy" "$(status "$c" learn -n 1 -- cat in.txt)" 0
@@ -102,6 +95,7 @@ is "--boxes bounds the runs" "$("$c" tighten -p "$T/wide" -n 1 --boxes 4 --json 
 # --- tighten --log: from the record of past runs ---
 cp "$T/wide" "$T/logged"
 used() { "$c" run -q -p "$T/logged" "$@" -- cat in.txt >/dev/null 2>&1 </dev/null; }
+is "where there is no ledger, that is an error" "$(status env CORDON_STATE="$T/nowhere" "$c" tighten --log -p "$T/logged"):$(head -n 1 "$T/err")" "125:cordon: error: there is no ledger in $T/nowhere yet"
 is "without past runs nothing is closed" "$("$c" tighten --log -p "$T/logged" --json 2>/dev/null | jq -c '[.past_runs, .doors == .doors_before, .replayed]')" "[0,true,false]"
 used && used && used
 is "runs that were not observed in full tell nothing of files" "$("$c" tighten --log -p "$T/logged" --json 2>"$T/err" | jq -c '[.past_runs, .past_observed, .doors == .doors_before]')" "[3,0,true]"

@@ -3,14 +3,8 @@
 # and this build holds its doors.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
-D=$(mktemp -d /srv/cordon-advise.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-advise.XXXXXX") || exit 1
-trap 'code=$?; rm -rf "$T" "$D"; exit $code' EXIT
-chmod 755 "$D"
-c=$CORDON
-PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-HOME=$D/home
-export PATH HOME
-mkdir -p "$D/home" "$D/work/out" && cd "$D/work" || exit 1
+. "$(dirname "$0")/lib-home.sh"
+mkdir out
 printf 'a,1\nb,2\n' >in.csv && echo '{"a": 7}' >in.json && printf 'b\na\nb\n' >in.txt && printf 'x\nerror y\n' >app.log
 echo one >a.txt && echo one >b.txt && echo 'print(6 * 7)' >script.py && echo 'console.log(6 * 7)' >script.js && printf '#!/bin/sh\necho hello\n' >script.sh
 printf 'int main(void) { return 0; }\n' >in.c && cp in.c main.c && printf 'main: main.c\n\tcc -o main main.c\n' >Makefile

@@ -3,16 +3,9 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 HELPERS=$(cd "$(dirname "$0")" && pwd)/helpers
-D=$(mktemp -d /srv/cordon-diagnose.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-diagnose.XXXXXX") || exit 1
-trap 'code=$?; rm -rf "$T" "$D"; exit $code' EXIT
-chmod 755 "$D"
-c=$CORDON
-PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-HOME=$D/home
-export PATH HOME
-mkdir -p "$D/home/.ssh" "$D/work" && cd "$D/work" || exit 1
+. "$(dirname "$0")/lib-home.sh"
+mkdir "$HOME/.ssh"
 echo one >in.txt && echo two >other.txt && echo key >"$HOME/.ssh/id_rsa" && ln -s "$HOME/.ssh/id_rsa" notes.txt && chmod -R a+rX "$D"
-status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
 # box NAME LINES...: a policy of this name.
 box() { name=$1; shift; { echo "box $name"; printf '%s\n' "$@"; } >"$T/$name"; }
 # runs N NAME ARGUMENTS...: so many runs under it.

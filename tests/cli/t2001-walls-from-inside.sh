@@ -4,8 +4,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-cc -O1 -static -o "$T/probe" "$here/helpers/probe.c" || { fail "the probe compiles"; done_testing; }
-chmod 755 "$T/probe"
+compile probe
 
 root() { "$@"; }
 # box ARGUMENT...: what the payload said, both streams, as $who with $inside

@@ -4,10 +4,8 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-for helper in probe hog; do
-        cc -O1 -static -o "$T/$helper" "$here/helpers/$helper.c" || { fail "$helper compiles"; done_testing; }
-        chmod 755 "$T/$helper"
-done
+compile probe
+compile hog
 root() { "$@"; }
 box() { $who "$CORDON" run -q --wall process "$@" </dev/null 2>&1; }
 mkdir -p home/.ssh door && echo "PRIVATE KEY" >home/.ssh/id_rsa && echo open >door/file && chmod -R a+rX home door

@@ -5,8 +5,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-cc -O1 -static -o "$T/hog" "$here/helpers/hog.c" || { fail "the hog compiles"; done_testing; }
-chmod 755 "$T/hog"
+compile hog
 
 root() { "$@"; }
 # run ARGUMENT...: as $who; output in out, result in status, exit code in $code, milliseconds in $ms

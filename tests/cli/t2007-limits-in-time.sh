@@ -5,8 +5,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-cc -O1 -static -o "$T/hog" "$here/helpers/hog.c" || { fail "the hog compiles"; done_testing; }
-chmod 755 "$T/hog"
+compile hog
 root() { "$@"; }
 # best LIMIT KEY LEAST COMMAND...: the smallest KEY of up to eight runs that LIMIT ended; stops at LEAST + 100
 best() {

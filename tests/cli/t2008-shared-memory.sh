@@ -3,8 +3,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-cc -O1 -static -o "$T/shared" "$here/helpers/shared.c" || { fail "the helper compiles"; done_testing; }
-chmod 755 "$T/shared"
+compile shared
 # box MIB HOW: how a run with a limit of 64M ended, without control groups
 box() {
         as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --run "$T/shared" --files 512 -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null

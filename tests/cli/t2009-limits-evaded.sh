@@ -5,8 +5,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-cc -O1 -static -o "$T/evade" "$here/helpers/evade.c" || { fail "the evader compiles"; done_testing; }
-chmod 755 "$T/evade"
+compile evade
 root() { "$@"; }
 # run ARGUMENT...: as $who; output in out, result in status
 run() { $who "$CORDON" run -q --status-fd 3 "$@" 3>status >out 2>err </dev/null; }

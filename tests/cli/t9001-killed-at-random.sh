@@ -5,8 +5,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
-cc -O1 -static -o "$T/hog" "$here/helpers/hog.c" || { fail "the hog compiles"; done_testing; }
-chmod 755 "$T/hog"
+compile hog
 if [ "$(id -u)" -eq 0 ]; then user="setpriv --reuid 65533 --regid 65533 --clear-groups"; else user=""; fi
 
 # left TAG KEEPER: what is still there of a run whose command line or name holds TAG

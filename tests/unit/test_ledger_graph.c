@@ -288,6 +288,105 @@ static void test_graph__trace_walks_back_and_forward(void)
         sweep();
 }
 
+/* c.1 <- c.2 <- ... <- c.<n> */
+static void write_chain(unsigned n)
+{
+        struct err e;
+        struct ledger *l = ledger_open_at(dir, "c", "", &e);
+        char name[16], parent[32] = "";
+        for (unsigned i = 1; i <= n; i++) {
+                struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
+                (void) snprintf(name, sizeof name, "%u", i);
+                r.name = name;
+                if (i > 1)
+                        r.parents[r.parent_count++] = parent;
+                CHECK_INT(ledger_append(l, &r, i == n, NULL, &e), 0);
+                (void) snprintf(parent, sizeof parent, "c.%u", i);
+        }
+        ledger_close(l);
+}
+
+static void check_cut(const struct ledger_log *l, const char *from, unsigned ways, const char *said)
+{
+        struct err e;
+        AUTO_BUF(text);
+        AUTO_BUF(json);
+        char cut[60];
+        CHECK_INT(ledger_trace(l, from, ways, false, &text, &e), 0);
+        CHECK_INT(ledger_trace(l, from, ways, true, &json, &e), 0);
+        if (!said) {
+                CHECK(strstr(buf_str(&text), "cut here") == NULL);
+                CHECK(strstr(buf_str(&json), "\"cut\"") == NULL);
+                return;
+        }
+        (void) snprintf(cut, sizeof cut, "\"link\":\"parent\",\"cut\":\"%s\"}]\n", strrchr(said, ' ') + 1);
+        CHECK(strstr(buf_str(&json), cut) != NULL);
+        (void) snprintf(cut, sizeof cut, "64 steps deep: cordon trace %s goes on\n", said);
+        CHECK(strstr(buf_str(&text), cut) != NULL);
+}
+
+static void test_graph__a_trace_that_is_cut_says_where(void)
+{
+        struct err e;
+        fresh();
+        write_chain(66);
+        struct ledger_log *l = ledger_log_open(dir, &e);
+        check_cut(l, "c.66", LEDGER_BACK, "--back c.2");
+        check_cut(l, "c.1", LEDGER_FORWARD, "--forward c.65");
+        check_cut(l, "c.65", LEDGER_BACK, NULL); /* 64 steps, and nothing is left out */
+        check_cut(l, "c.2", LEDGER_FORWARD, NULL);
+        ledger_log_free(l);
+        sweep();
+}
+
+static void write_reached(struct ledger *l, unsigned target, enum ledger_reach reach)
+{
+        struct err e;
+        struct ledger_record r = ledger_record_of(LEDGER_REQUEST, LEDGER_OUTCOME);
+        char text[32];
+        (void) snprintf(text, sizeof text, "host%u.example:443", target);
+        r.target = text;
+        r.reach = reach;
+        CHECK_INT(ledger_append(l, &r, false, NULL, &e), 0);
+}
+
+/* Each target once, those reached most often first, and of too many it is said that there are more. */
+static void test_graph__reached_counts_each_target_once_up_to_4096(void)
+{
+        struct err e;
+        AUTO_BUF(out);
+        size_t rows = 0;
+        fresh();
+        struct ledger *w = ledger_open_at(dir, "a", "", &e);
+        for (unsigned i = 0; i < 4095; i++)
+                write_reached(w, i, LEDGER_REACH_NAMED);
+        write_reached(w, 7, LEDGER_REACH_NAMED);
+        write_reached(w, 7, LEDGER_REACH_PUBLIC); /* further: a row of its own */
+        ledger_close(w);
+        struct ledger_log *l = ledger_log_open(dir, &e);
+        ledger_reached(l, true, &out);
+        for (const char *at = buf_str(&out); (at = strchr(at, '\n')); at++)
+                rows++;
+        CHECK_INT(rows, 4096);
+        CHECK(strstr(buf_str(&out), "{\"reach\":\"public\",\"target\":\"host7.example:443\"") ==
+              buf_str(&out));
+        CHECK(strstr(buf_str(&out), "\"target\":\"host7.example:443\",\"touches\":[],\"effects\":2,") !=
+              NULL);
+        CHECK(strstr(buf_str(&out), "\"more\"") == NULL);
+        ledger_log_free(l);
+
+        w = ledger_open_at(dir, "a", "", &e);
+        write_reached(w, 5000, LEDGER_REACH_NAMED);
+        ledger_close(w);
+        out.n = 0;
+        l = ledger_log_open(dir, &e);
+        ledger_reached(l, true, &out);
+        CHECK(strstr(buf_str(&out), "{\"more\":true}\n") != NULL);
+        CHECK(strstr(buf_str(&out), "host5000.") == NULL);
+        ledger_log_free(l);
+        sweep();
+}
+
 /* The wall clock of this test, which stands before the C library's: days pass by adding them. */
 static time_t days;
 int clock_gettime(clockid_t c, struct timespec *ret)
@@ -368,6 +467,8 @@ static const struct test_case cases[] = {
         CASE(test_graph__clocks_only_rise_along_causes),
         CASE(test_graph__a_clock_from_elsewhere_is_passed_on),
         CASE(test_graph__trace_walks_back_and_forward),
+        CASE(test_graph__a_trace_that_is_cut_says_where),
+        CASE(test_graph__reached_counts_each_target_once_up_to_4096),
         CASE(test_graph__an_answer_after_days_and_restarts_finds_its_cause),
         CASE(test_graph__an_intent_without_outcome_is_unknown),
 };
