@@ -134,7 +134,7 @@ static void record_effect(struct effects *f, const struct work_effect *x)
         r.parents[r.parent_count++] = f->intent;
         if (x->before[0])
                 ledger_more_text(&r, "before", before);
-        if (ledger_append(f->ledger, &r, false, id, &none) == 0 && r.digest)
+        if (ledger_append(f->ledger, &r, false, id, &none) == 0 && r.digest && !x->linked)
                 stamp(x, f->late, id);
 }
 

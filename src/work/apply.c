@@ -220,7 +220,8 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
                           .old = x->old,
                           .setid = (x->flags && (a->flagged || a->paths)) != 0,
                           .keep_owner = x->what & WHAT_OWNER && !a->flagged,
-                          .new_dir = brings_directory(x) };
+                          .new_dir = brings_directory(x),
+                          .elsewhere = a->to != NULL };
         /* One name, ours, on one mount: the file itself may go. */
         o->moved = file && d->is_dir && !a->to && !t->inside && x->now.links == 1 &&
                    x->now.uid == geteuid() && !o->keep_owner;

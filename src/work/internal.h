@@ -168,6 +168,7 @@ struct entry {
         unsigned flags; /* bit per row of flags.c */
         const char *path;
         const char *other;
+        const char *link; /* a file of the host's that this is a second name of; or NULL */
         struct node old, now;
         const char *conflict; /* what the host did since; or NULL */
         const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
@@ -179,11 +180,20 @@ struct entry {
 
 #define TORN_WORDS "the layer does not hold what the box left (did the machine go down?)"
 
+/* A file that the box left as it is, and gave another name. */
+struct twin {
+        unsigned door;
+        uint64_t ino; /* in the layer */
+        const char *path;
+};
+
 struct entries {
         struct entry *v;
         size_t n, cap;
         struct closed *closed; /* directories of the layer that had to be opened for the walk */
         size_t closed_count, closed_cap;
+        struct twin *twins;
+        size_t twin_count, twin_cap;
         size_t flagged, conflicts;
         struct arena mem;
 };
@@ -207,10 +217,22 @@ void sides_close(struct sides *s);
 int side_upper(const struct sides *s, const char *path, const char **ret_name);
 int side_lower(const struct sides *s, const char *path, const char **ret_name);
 
+/* What differs between two entries of one kind, beside the content of a directory: WHAT_... */
+unsigned node_differs(int upper, int lower, const char *un, const char *ln, const struct node *now,
+                      const struct node *old);
 /* Sorts a directory right before what lies in it. */
 int path_order(const char *a, const char *b);
 /* Is `path` `root` itself or below it? */
 bool path_below(const char *path, const char *root);
+
+/* ---- links.c ---- */
+struct op;
+
+/* A file of the layer that is as the host's is; then, when all are known, whose second names there are. */
+int links_note(struct entries *v, unsigned door, const char *path, const struct node *n, struct err *e);
+void links_find(struct entries *v);
+/* A second name of the host's file in the slot; false: none is there, and the file is to be copied. */
+bool links_take(const struct sides *sides, const struct op *o, int slots, const char *slot);
 
 /* ---- base.c ---- */
 struct journal;
@@ -319,6 +341,8 @@ struct op {
         /* only while it is made */
         const struct entry *entry;
         bool setid, keep_owner, new_dir;
+        bool elsewhere; /* not into the door */
+        bool linked;    /* what was staged is a file of the host's own */
 };
 
 struct target {

@@ -240,6 +240,15 @@ static void put_shut(struct shower *s, const struct entry *x)
                                   : " is closed to you on the host: what is in it is not shown)");
 }
 
+static void put_link(struct shower *s, const struct entry *x)
+{
+        if (!x->link)
+                return;
+        buf_puts(&s->out, " (a second name of ");
+        put_name(s, x, x->link);
+        buf_putc(&s->out, ')');
+}
+
 static void put_header(struct shower *s, const struct entry *x)
 {
         colour(s, "1");
@@ -258,6 +267,7 @@ static void put_header(struct shower *s, const struct entry *x)
                 buf_printf(&s->out, " (%u:%u to %u:%u)", x->old.uid, x->old.gid, x->now.uid, x->now.gid);
         if (x->what & WHAT_ADDED && !(x->what & WHAT_RENAMED))
                 buf_printf(&s->out, " (%s, %06o)", kinds[x->now.kind], git_mode(&x->now));
+        put_link(s, x);
         if (x->what & WHAT_DELETED && x->old.kind != NODE_FILE)
                 buf_printf(&s->out, " (%s)", kinds[x->old.kind]);
         put_shut(s, x);
@@ -464,6 +474,10 @@ static void json_entry(struct shower *s, const struct entry *x, const struct num
         if (x->other) {
                 buf_putc(out, ',');
                 json_path(out, x->what & WHAT_ADDED ? "from" : "to", x->other);
+        }
+        if (x->link) {
+                buf_putc(out, ',');
+                json_path(out, "link", x->link);
         }
         json_node(out, "old", &x->old);
         json_node(out, "new", &x->now);

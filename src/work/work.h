@@ -95,6 +95,7 @@ struct work_effect {
         const char *run, *host; /* the layer; the door's tree */
         struct span path;       /* below it */
         const char *before, *after;
+        bool linked; /* a second name of a file that was there, and is not the run's */
 };
 
 struct work_apply {
