@@ -75,6 +75,7 @@ complete -c cordon -n $run -l canary -r -F -d 'A policy that a share of the runs
 complete -c cordon -n $run -l canary-share -x -a '1 5 10 50' -d 'How many percent of them'
 complete -c cordon -n $run -l canary-bound -x -d 'How many bad runs end it'
 complete -c cordon -n $run -l work -x -a '(__fish_complete_directories)' -d 'What {work} means'
+complete -c cordon -n '__cordon_verb doors check why' -l work -x -a '(__fish_complete_directories)' -d 'What {work} means'
 complete -c cordon -n $run -l keep -d 'Keep the layer of edit doors'
 complete -c cordon -n $run -l on -x -a '(__cordon_layers)' -d 'Go on in a layer'
 complete -c cordon -n $run -l root -d 'Uid 0 inside'
@@ -124,7 +125,7 @@ complete -c cordon -n $doors -l rate -x -d 'Connections and requests of any hour
 complete -c cordon -n $doors -l effects -x -d 'Connections and requests through net doors'
 complete -c cordon -n $doors -s p -l policy -r -F -a '(cordon policy stock 2>/dev/null)' -d 'Door lines from a file, or a stock policy'
 
-complete -c cordon -n '__cordon_verb doors check why ps diff doctor bench breakout bombs claims log trace verify cost walls learn tighten diagnose advise vault' -l json -d 'For programs'
+complete -c cordon -n '__cordon_verb doors check why ps diff apply undo discard doctor bench breakout bombs claims log trace verify cost walls learn tighten diagnose advise vault' -l json -d 'For programs'
 complete -c cordon -n '__cordon_verb learn tighten' -s n -l runs -x -d 'How often'
 complete -c cordon -n '__cordon_verb learn tighten new' -s o -l output -r -F -d 'Write the policy there'
 complete -c cordon -n '__cordon_verb learn tighten' -s i -l input -r -F -d 'Its standard input'

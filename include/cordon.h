@@ -259,6 +259,7 @@ typedef struct cordon_work_apply_options {
         void (*effect)(void *ctx, const cordon_work_effect *effect);
         void *effect_ctx;
         int no_ledger; /* without a record; else an apply that cannot be recorded is refused */
+        int json;      /* `out` gets one object with all that was done, also when it is refused or fails */
 } cordon_work_apply_options;
 typedef struct cordon_work_outcome {
         char run[64];
@@ -268,9 +269,11 @@ typedef struct cordon_work_outcome {
 } cordon_work_outcome;
 CORDON_API int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret,
                                  cordon_error *e);
-CORDON_API int cordon_work_undo(const char *run, cordon_sink out, void *ctx, cordon_work_outcome *ret,
-                                cordon_error *e);
-CORDON_API int cordon_work_discard(const char *run, char ret_run[64], cordon_error *e);
+CORDON_API int cordon_work_undo(const char *run, int json, cordon_sink out, void *ctx,
+                                cordon_work_outcome *ret, cordon_error *e);
+/* `out`: for `json` alone. */
+CORDON_API int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
+                                   cordon_error *e);
 CORDON_API int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e);
 /* ---- learning the least doors ---- */
 

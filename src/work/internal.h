@@ -174,6 +174,7 @@ struct entry {
         const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
         char base_kind;       /* and what it was: - f d l o */
         const char *shut;     /* the host's directory that keeps us from it; or NULL */
+        const char *held;     /* apply: why it takes no part; or NULL */
         bool chosen;          /* apply: takes part */
         bool torn;            /* the layer holds something else than when it was sealed */
 };
@@ -300,6 +301,10 @@ struct shower {
         struct buf out;
         bool many; /* several doors: names are absolute */
 };
+/* Members of an object: `"KEY":...`, and with a comma before them. */
+void json_path(struct buf *out, const char *key, const char *path);
+void json_changes(struct buf *out, unsigned what);
+void json_flags(struct buf *out, unsigned flags);
 int show_diffs(struct shower *s, struct err *e);
 int show_stat(struct shower *s, struct err *e);
 int show_names(struct shower *s, struct err *e);
@@ -341,8 +346,9 @@ struct op {
         /* only while it is made */
         const struct entry *entry;
         bool setid, keep_owner, new_dir;
-        bool elsewhere; /* not into the door */
-        bool linked;    /* what was staged is a file of the host's own */
+        bool elsewhere;       /* not into the door */
+        bool linked;          /* what was staged is a file of the host's own */
+        const char *conflict; /* undo: what keeps it from being taken back; or NULL */
 };
 
 struct target {
@@ -405,6 +411,13 @@ void work_step(void);
 #else
 static inline void work_step(void) {}
 #endif
+
+/* outcome.c: JSON to the asker; -1 also where there is no memory for it. */
+int outcome_apply(const struct work_apply *a, const struct layer *l, const struct entries *v,
+                  const struct work_outcome *got, int r, struct err *e);
+int outcome_undo(const struct work_undo *u, const struct layer *l, const struct journal *j,
+                 const struct work_outcome *got, int r, struct err *e);
+int outcome_discard(const struct work_undo *u, const struct layer *l, int r, struct err *e);
 
 /* sha1.c: what git calls a blob. */
 void blob_id(struct span content, char ret_hex[41]);

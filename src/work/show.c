@@ -446,7 +446,7 @@ static void json_node(struct buf *out, const char *key, const struct node *n)
 }
 
 /* JSON holds no bytes that are not UTF-8: such a name comes a second time, in hex. */
-static void json_path(struct buf *out, const char *key, const char *path)
+void json_path(struct buf *out, const char *key, const char *path)
 {
         buf_printf(out, "\"%s\":", key);
         buf_json(out, span_str(path));
@@ -458,19 +458,36 @@ static void json_path(struct buf *out, const char *key, const char *path)
         buf_putc(out, '"');
 }
 
+void json_changes(struct buf *out, unsigned what)
+{
+        const char *between = "";
+        buf_puts(out, ",\"change\":[");
+        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+                if (what & changes[i].bit) {
+                        buf_printf(out, "%s\"%s\"", between, changes[i].word);
+                        between = ",";
+                }
+        buf_putc(out, ']');
+}
+
+void json_flags(struct buf *out, unsigned flags)
+{
+        const char *between = "";
+        buf_puts(out, ",\"flags\":[");
+        for (unsigned bit; flags; flags &= ~bit) {
+                buf_puts(out, between);
+                buf_json(out, span_str(flags_words(flags, &bit)));
+                between = ",";
+        }
+        buf_putc(out, ']');
+}
+
 static void json_entry(struct shower *s, const struct entry *x, const struct numbers *n)
 {
         struct buf *out = &s->out;
         buf_printf(out, "{\"door\":%u,", x->door);
         json_path(out, "path", x->path);
-        buf_puts(out, ",\"change\":[");
-        const char *between = "";
-        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-                if (x->what & changes[i].bit) {
-                        buf_printf(out, "%s\"%s\"", between, changes[i].word);
-                        between = ",";
-                }
-        buf_putc(out, ']');
+        json_changes(out, x->what);
         if (x->other) {
                 buf_putc(out, ',');
                 json_path(out, x->what & WHAT_ADDED ? "from" : "to", x->other);
@@ -481,15 +498,10 @@ static void json_entry(struct shower *s, const struct entry *x, const struct num
         }
         json_node(out, "old", &x->old);
         json_node(out, "new", &x->now);
-        buf_printf(out, ",\"binary\":%s,\"lines_added\":%zu,\"lines_removed\":%zu,\"flags\":[",
+        buf_printf(out, ",\"binary\":%s,\"lines_added\":%zu,\"lines_removed\":%zu",
                    n->binary ? "true" : "false", n->added, n->removed);
-        between = "";
-        for (unsigned bit, f = x->flags; f; f &= ~bit) {
-                buf_puts(out, between);
-                buf_json(out, span_str(flags_words(f, &bit)));
-                between = ",";
-        }
-        buf_puts(out, "],");
+        json_flags(out, x->flags);
+        buf_putc(out, ',');
         if (x->shut) {
                 json_path(out, "closed", x->shut);
                 buf_putc(out, ',');
