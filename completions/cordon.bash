@@ -221,7 +221,13 @@ _cordon() {
                 *) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
                 esac
                 ;;
-        inspect | logs) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
+        inspect) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
+        logs)
+                case $cur in
+                -*) _cordon_complete_words "-f --follow -h --help" "$cur" ;;
+                *) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
+                esac
+                ;;
         ps | doctor) _cordon_complete_words "--json -h --help" "$cur" ;;
         bench | walls)
                 case $prev in

@@ -179,6 +179,7 @@ complete -c cordon -n '__cordon_verb vault' -l protect -x -a 'file passphrase ke
 complete -c cordon -n '__cordon_verb vault' -l key-file -r -F -d 'The key file'
 complete -c cordon -n '__cordon_verb vault' -l passphrase-fd -x -d 'Descriptor of the passphrase'
 complete -c cordon -n '__cordon_verb stop inspect logs' -a '(__cordon_boxes)'
+complete -c cordon -n '__cordon_verb logs' -s f -l follow -d 'Go on until the box ends'
 complete -c cordon -n '__cordon_verb stop' -s k -l kill -d 'At once'
 complete -c cordon -n '__cordon_verb stop' -s t -l time -x -d 'How long to wait'
 complete -c cordon -n '__cordon_verb bench' -s n -l runs -x -d 'Runs of each'

@@ -17,7 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { OPTIONS = CORDON_RECORD + 1 };
+enum { OPTIONS = CORDON_KEEP_OUTPUT + 1 };
 
 struct run {
         cordon_policy *policy;
@@ -56,7 +56,6 @@ static volatile sig_atomic_t resized;
         }
 FLAG(no_stdin, no_stdin)
 FLAG(plan, plan)
-FLAG(detach, detach)
 FLAG(json, end.json)
 FLAG(quiet, end.quiet)
 FLAG(arg_files, arg_files)
@@ -108,6 +107,15 @@ static int set_stage(void *ctx, const char *value)
         if (strcmp(value, "live") != 0 && strcmp(value, "test") != 0 && strcmp(value, "mock") != 0)
                 return cli_usage("--stage takes live, test or mock"), -1;
         ((struct run *) ctx)->set[CORDON_STAGE] = value;
+        return 0;
+}
+
+/* What nobody reads while it runs is kept for `cordon logs`. */
+static int set_detach(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct run *) ctx)->detach = true;
+        ((struct run *) ctx)->set[CORDON_KEEP_OUTPUT] = "1";
         return 0;
 }
 

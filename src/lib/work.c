@@ -325,7 +325,10 @@ int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, c
 {
         const struct work_undo u = { run, json != 0, out, ctx };
         lib_watch_work();
-        return work_discard(&u, ret_run, to_err(e));
+        int r = work_discard(&u, ret_run, to_err(e));
+        if (r == 0)
+                box_logs_forget(ret_run);
+        return r;
 }
 
 int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e)
