@@ -121,7 +121,8 @@ _cordon() {
                 _cordon_argument "$prev" "$cur" && return
                 case $verb:$cur in
                 diff:-*) _cordon_complete_words "--stat --name-only --json -l --list --color --no-pager -h --help" "$cur" ;;
-                apply:-*) _cordon_complete_words "--include-flagged --to --ledger --as-patch -h --help" "$cur" ;;
+                apply:-*) _cordon_complete_words "--include-flagged --to --ledger --json --as-patch -h --help" "$cur" ;;
+                undo:-* | discard:-*) _cordon_complete_words "--json -h --help" "$cur" ;;
                 *) _cordon_complete_words "$(_cordon_layers)" "$cur" ;;
                 esac
                 ;;
@@ -135,8 +136,9 @@ _cordon() {
                 _cordon_argument "$prev" "$cur" && return
                 [ "$prev" != --against ] || return
                 case $verb-$cur in
-                check--*) _cordon_complete_words "--json --against $doors -h --help" "$cur" ;;
-                *--*) _cordon_complete_words "--json $doors -h --help" "$cur" ;;
+                check--*) _cordon_complete_words "--json --against --work $doors -h --help" "$cur" ;;
+                claims--*) _cordon_complete_words "--json $doors -h --help" "$cur" ;;
+                *--*) _cordon_complete_words "--json --work $doors -h --help" "$cur" ;;
                 check-* | doors-*) _cordon_complete_files "$cur" ;;
                 why-*) _cordon_complete_words "read write run net env sock" "$cur"; [ ${#COMPREPLY[@]} -gt 0 ] || _cordon_complete_files "$cur" ;;
                 esac
@@ -219,7 +221,13 @@ _cordon() {
                 *) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
                 esac
                 ;;
-        inspect | logs) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
+        inspect) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
+        logs)
+                case $cur in
+                -*) _cordon_complete_words "-f --follow -h --help" "$cur" ;;
+                *) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
+                esac
+                ;;
         ps | doctor) _cordon_complete_words "--json -h --help" "$cur" ;;
         bench | walls)
                 case $prev in

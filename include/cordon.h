@@ -130,7 +130,8 @@ typedef enum cordon_option {
         CORDON_STAGE,         /* "live" (the default), "test" or "mock": where places lead */
         CORDON_PLACES,        /* a places file: where @name leads in each stage */
         CORDON_ANSWERS,       /* a file of recorded exchanges, for the stage mock */
-        CORDON_RECORD         /* record exchanges into this file, which must not be there yet */
+        CORDON_RECORD,        /* record exchanges into this file, which must not be there yet */
+        CORDON_KEEP_OUTPUT    /* "1": output that goes nowhere is kept for cordon_logs() after the end */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -259,6 +260,7 @@ typedef struct cordon_work_apply_options {
         void (*effect)(void *ctx, const cordon_work_effect *effect);
         void *effect_ctx;
         int no_ledger; /* without a record; else an apply that cannot be recorded is refused */
+        int json;      /* `out` gets one object with all that was done, also when it is refused or fails */
 } cordon_work_apply_options;
 typedef struct cordon_work_outcome {
         char run[64];
@@ -268,9 +270,11 @@ typedef struct cordon_work_outcome {
 } cordon_work_outcome;
 CORDON_API int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret,
                                  cordon_error *e);
-CORDON_API int cordon_work_undo(const char *run, cordon_sink out, void *ctx, cordon_work_outcome *ret,
-                                cordon_error *e);
-CORDON_API int cordon_work_discard(const char *run, char ret_run[64], cordon_error *e);
+CORDON_API int cordon_work_undo(const char *run, int json, cordon_sink out, void *ctx,
+                                cordon_work_outcome *ret, cordon_error *e);
+/* `out`: for `json` alone. */
+CORDON_API int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
+                                   cordon_error *e);
 CORDON_API int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e);
 /* ---- learning the least doors ---- */
 
@@ -348,7 +352,9 @@ CORDON_API const char *cordon_advise_name(size_t index);
 
 CORDON_API int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_error *e);
 CORDON_API char *cordon_inspect(const char *which, cordon_error *e);
-CORDON_API char *cordon_logs(const char *which, cordon_error *e);
+/* The newest output of a box whose output goes nowhere else, also when it is over and was kept. `follow`:
+ * until it ends. */
+CORDON_API int cordon_logs(const char *which, int follow, cordon_sink out, void *ctx, cordon_error *e);
 /* Signals the payload's process group; SIGKILL ends the box at once. */
 CORDON_API int cordon_stop(const char *which, int signal, cordon_error *e);
 /* What this host can enforce, per layer, tried now. *ret_ok: 1 when the namespace wall can be raised. */

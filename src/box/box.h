@@ -142,6 +142,7 @@ struct box_config {
         bool root;           /* the caller can map another id */
         const char *work_on; /* go on in the layer of this run; or NULL */
         bool work_keep;      /* keep the layer although nothing changed */
+        bool keep_output;    /* for box_logs() after the end; only where it goes nowhere else */
 };
 
 struct box;
@@ -176,6 +177,17 @@ void box_result_json(const struct box_result *r, struct buf *out);
 /* ---- boxes of this user that are running (registry.c) ---- */
 /* Calls `each` with every running box's state as JSON; returns how many, or -1. */
 int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e);
-enum box_request { BOX_ASK_STATE = 1, BOX_ASK_STOP, BOX_ASK_LOGS };
+enum box_request { BOX_ASK_STATE = 1, BOX_ASK_STOP, BOX_ASK_LOGS /* box_logs() */ };
 /* Asks one box, by run id, unique prefix of it, or name. Writes the answer to out. */
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);
+
+/* ---- output of detached boxes (logs.c) ---- */
+struct box_sink {
+        void (*put)(void *ctx, const void *p, size_t n);
+        void *ctx;
+};
+/* The newest output of a box that runs, or of one that is over and was kept; with `follow`, until it ends. */
+int box_logs(const char *which, bool follow, const struct box_sink *to, struct err *e);
+/* Removes what is kept of a run; of all that ended before this, in ns since 1970: how many. */
+void box_logs_forget(const char *run);
+size_t box_logs_prune(int64_t before_ns);

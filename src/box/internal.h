@@ -65,6 +65,7 @@ struct box {
         struct host_slow *slow;  /* mounts that the keeper does not look into; NULL: not asked yet */
         struct record *record;   /* what record.c keeps; NULL: no ledger */
         struct buf log;          /* the last of the output, for `cordon logs` of a detached box */
+        uint64_t log_total;      /* how much there was */
         struct work_run *work;   /* layers of edit doors; or NULL */
         struct wall_edit *edits; /* where they are */
         uint64_t next_tally_ns;
@@ -138,6 +139,16 @@ void broker_finish(struct box *b); /* takes its last words; nothing of it is lef
 /* registry.c */
 void registry_open(struct box *b);
 void registry_serve(struct box *b);
+/* A whole run id. */
+bool registry_is_run_id(const char *which);
+/* The run that `which` means among those that run: 0; 1: none; -1: not one. */
+int registry_find(const char *which, char ret_run[64], struct err *e);
+/* What it said since *position (-1: all there is), which moves on. 1: nothing is kept of it; -1: it is gone.
+ */
+int registry_logs(const char *run, int32_t *position, struct buf *out);
+
+/* logs.c: at the end of a detached box */
+void logs_keep(const struct box *b);
 
 /* record.c: what the run leaves in the ledger */
 /* Before anything starts; with --require-ledger, -1 where it cannot be recorded. */

@@ -22,6 +22,7 @@
 
 void keeper_log(struct box *b, const void *p, size_t n)
 {
+        b->log_total += n;
         if (b->log.n + n > LOG_MAX) { /* keep the newer half */
                 size_t drop = b->log.n > LOG_MAX / 2 ? b->log.n - LOG_MAX / 2 : 0;
                 memmove(b->log.p, b->log.p + drop, b->log.n - drop);
@@ -283,6 +284,8 @@ static void finish(struct box *b)
                 b->r.end = BOX_FAILED;
         if (recording_finish(b, &b->r.error) < 0)
                 b->r.end = BOX_FAILED;
+        if (b->c.keep_output && b->log_on) /* first: whoever follows it finds the rest there */
+                logs_keep(b);
         fd_close(&b->registry);
         record_finish(b);
         keeper_note_named(b);

@@ -22,9 +22,11 @@
 enum { ASK_TIMEOUT_MS = 1000, ASK_TRIES = 8, ANSWER_MAX = 4 << 20, PATIENCE_MS = 1000, QUEUE_MS = 5 };
 
 struct ask {
-        uint32_t request; /* enum box_request */
+        uint32_t request; /* enum box_request; of an answer about output, enum logs_answer */
         int32_t arg;
 };
+enum logs_answer { LOGS_OFF = 0, LOGS_ON };
+enum { POSITION = 0x7fffffff };
 
 static socklen_t make_address(struct sockaddr_un *a, const char *text)
 {
@@ -80,12 +82,20 @@ static void state_json(const struct box *b, struct buf *out)
 }
 
 /* Answers travel as a memory file: any size, one message. */
-static void answer(int client, struct span text)
+static void answer(int client, struct span text, struct ask ok)
 {
         AUTO_FD(fd, memfd_create("cordon-answer", MFD_CLOEXEC));
-        struct ask ok = { 0 };
         if (fd >= 0 && fd_write_all(fd, text.p, text.n) == 0)
                 (void) wire_send(client, &ok, sizeof ok, fd);
+}
+
+/* Positions are counted modulo 2 GiB: of who is further behind than what is kept, they tell all the same. */
+static void put_newer(const struct box *b, int32_t position, struct buf *out)
+{
+        uint64_t fresh = position < 0 ? b->log.n : (b->log_total - (uint64_t) position) & POSITION;
+        size_t n = fresh < b->log.n ? (size_t) fresh : b->log.n;
+        if (n > 0)
+                buf_add(out, b->log.p + b->log.n - n, n);
 }
 
 void registry_serve(struct box *b)
@@ -98,12 +108,14 @@ void registry_serve(struct box *b)
         if (poll(&p, 1, 20) != 1 || wire_recv(client, &q, sizeof q, NULL) != 1)
                 return; /* a client that connects and says nothing must not hold up the limits */
         AUTO_BUF(out);
+        struct ask ok = { 0 };
         switch ((enum box_request) q.request) {
         case BOX_ASK_STATE:
                 state_json(b, &out);
                 break;
         case BOX_ASK_LOGS:
-                buf_add(&out, buf_str(&b->log), b->log.n);
+                ok = (struct ask){ b->log_on ? LOGS_ON : LOGS_OFF, (int32_t) (b->log_total & POSITION) };
+                put_newer(b, q.arg, &out);
                 break;
         case BOX_ASK_STOP:
                 if (q.arg == SIGKILL)
@@ -114,7 +126,7 @@ void registry_serve(struct box *b)
                 break;
         }
         if (!out.failed) /* half an answer would be a wrong one */
-                answer(client, buf_span(&out));
+                answer(client, buf_span(&out), ok);
 }
 
 /* ---- the asking side ---- */
@@ -146,24 +158,26 @@ static int join_queue(int fd, const struct sockaddr_un *a, socklen_t n, int *pat
 }
 
 /* 1: somebody was there and hung up. */
-static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask q, int *patience, struct buf *out)
+static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int *patience, struct buf *out)
 {
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         if (fd < 0 || join_queue(fd, a, n, patience) < 0 || !peer_is(fd, getuid()))
                 return -1;
-        if (wire_send(fd, &q, sizeof q, -1) < 0)
+        if (wire_send(fd, q, sizeof *q, -1) < 0)
                 return 1;
         struct pollfd p = { .fd = fd, .events = POLLIN };
         AUTO_FD(got, -1);
         if (poll(&p, 1, ASK_TIMEOUT_MS) != 1)
                 return -1;
-        if (wire_recv(fd, &q, sizeof q, &got) != 1 || got < 0)
+        struct ask ok;
+        if (wire_recv(fd, &ok, sizeof ok, &got) != 1 || got < 0)
                 return 1;
+        *q = ok;
         return read_answer(got, out);
 }
 
 /* A keeper does not wait long for the question: one who was held up on a busy machine asks again. */
-static int ask_run(const char *run, struct ask q, int *patience, struct buf *out)
+static int ask_run(const char *run, struct ask *q, int *patience, struct buf *out)
 {
         struct sockaddr_un a;
         char address[96];
@@ -216,7 +230,8 @@ static bool list_one(void *ctx, const char *run)
 {
         struct listing *l = ctx;
         AUTO_BUF(out);
-        if (ask_run(run, (struct ask){ .request = BOX_ASK_STATE }, &l->patience, &out) == 0) {
+        struct ask q = { .request = BOX_ASK_STATE };
+        if (ask_run(run, &q, &l->patience, &out) == 0) {
                 l->each(l->ctx, buf_str(&out));
                 l->count++;
         }
@@ -231,7 +246,7 @@ int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e
 
 /* A whole run id, as limit_name() makes them (pid, start time and 16 digits; the last two hexadecimal): its
  * socket is asked and nobody else, so that whoever stops many boxes does not ask all of them about each. */
-static bool is_run_id(const char *which)
+bool registry_is_run_id(const char *which)
 {
         static const char digits[] = "0123456789", hex[] = "0123456789abcdef";
         for (int part = 0; part < 2; part++) {
@@ -257,7 +272,8 @@ static bool find_one(void *ctx, const char *run)
         char quoted[NAME_MAX_BYTES + 16];
         AUTO_BUF(out);
         (void) snprintf(quoted, sizeof quoted, "\"name\":\"%s\"", f->which);
-        if (ask_run(run, (struct ask){ .request = BOX_ASK_STATE }, &f->patience, &out) < 0)
+        struct ask q = { .request = BOX_ASK_STATE };
+        if (ask_run(run, &q, &f->patience, &out) < 0)
                 return true;
         if (strncmp(run, f->which, strlen(f->which)) == 0 || strstr(buf_str(&out), quoted)) {
                 (void) snprintf(f->run, sizeof f->run, "%s", run);
@@ -266,29 +282,48 @@ static bool find_one(void *ctx, const char *run)
         return true;
 }
 
-int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e)
+int registry_find(const char *which, char ret_run[64], struct err *e)
 {
         struct finding f = { .which = which, .patience = PATIENCE_MS };
         if (which[0] == '\0' || strlen(which) >= NAME_MAX_BYTES || strchr(which, '"'))
                 return err_set(e, ERR_USAGE, 0, "that is no name or id of a box");
-        if (is_run_id(which)) {
+        if (registry_is_run_id(which)) {
                 f.matches = 1;
                 (void) snprintf(f.run, sizeof f.run, "%s", which);
         } else if (each_run(find_one, &f, e) < 0) {
                 return -1;
         }
+        memcpy(ret_run, f.run, sizeof f.run);
+        if (f.matches > 1)
+                return err_set(e, ERR_USAGE, 0, "%u boxes answer to %s: give more of the id", f.matches,
+                               which);
+        return f.matches == 1 ? 0 : 1;
+}
+
+int registry_logs(const char *run, int32_t *position, struct buf *out)
+{
+        int patience = PATIENCE_MS;
+        struct ask q = { .request = BOX_ASK_LOGS, .arg = *position };
+        if (ask_run(run, &q, &patience, out) < 0)
+                return -1;
+        *position = q.arg & POSITION;
+        return q.request == LOGS_ON ? 0 : 1;
+}
+
+int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e)
+{
+        char run[64];
         int patience = PATIENCE_MS; /* for the one that is ours */
-        if (f.matches == 1 &&
-            ask_run(f.run, (struct ask){ .request = request, .arg = arg }, &patience, out) == 0)
+        struct ask q = { .request = request, .arg = arg };
+        int found = registry_find(which, run, e);
+        if (found < 0)
+                return -1;
+        if (found == 0 && ask_run(run, &q, &patience, out) == 0)
                 return 0;
-        if (f.matches == 1 && !is_run_id(which))
-                return err_set(e, ERR_GONE, 0, "the box %s did not answer", f.run);
-        if (f.matches <= 1) {
-                (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
-                return err_hint(
-                        e,
+        if (found == 0 && !registry_is_run_id(which))
+                return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);
+        (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
+        return err_hint(e,
                         "`cordon ps` lists those that run; of one that is over, `cordon log --%s %s` tells",
-                        is_run_id(which) ? "run" : "box", which);
-        }
-        return err_set(e, ERR_USAGE, 0, "%u boxes answer to %s: give more of the id", f.matches, which);
+                        registry_is_run_id(which) ? "run" : "box", which);
 }

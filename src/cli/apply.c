@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 struct apply {
-        bool flagged, no_ledger;
+        bool flagged, no_ledger, json;
         const char *to, *patch;
 };
 
@@ -27,6 +27,7 @@ const struct cli_option apply_options[] = {
         { "to", 0, "DIR", "into this directory; the layer stays", CLI_TEXT(struct apply, to) },
         { "ledger", 0, "on|off", "record it; what cannot be recorded is not applied (default: on)",
           set_ledger },
+        { "json", 0, NULL, "what was done to each entry, as one object", CLI_FLAG(struct apply, json) },
         { "as-patch", 0, "FILE", "write a patch for `git apply` instead (- is standard output)",
           CLI_TEXT(struct apply, patch) },
         { 0 },
@@ -79,13 +80,13 @@ int verb_apply(int argc, char **argv)
         struct apply a = { 0 };
         cordon_error e = { 0 };
         cordon_work_outcome r;
-        cordon_work_apply_options o = { .out = cli_sink, .out_ctx = stderr };
+        cordon_work_apply_options o = { .out = cli_sink };
         cli_options_first(argc, argv, cli_verb_find("apply"));
         int at = cli_options(argc, argv, cli_verb_find("apply"), &a, NULL);
         if (at < 0)
                 return EXIT_CORDON;
         cli_run_and_paths(argc, argv, at, &o.run, &o.paths);
-        if (a.patch && (a.to || a.flagged))
+        if (a.patch && (a.to || a.flagged || a.json))
                 return cli_usage(
                         "--as-patch goes with no other option: a patch is read before it is applied");
         if (a.patch)
@@ -93,19 +94,29 @@ int verb_apply(int argc, char **argv)
         o.include_flagged = a.flagged;
         o.to = a.to;
         o.no_ledger = a.no_ledger;
-        return cordon_work_apply(&o, &r, &e) < 0 ? cli_error(&e) : tell_apply(&r, &a);
+        o.json = a.json;
+        o.out_ctx = a.json ? stdout : stderr;
+        int done = cordon_work_apply(&o, &r, &e);
+        if (a.json)
+                (void) putchar('\n');
+        return done < 0 ? cli_error(&e) : tell_apply(&r, &a);
 }
 
 int verb_undo(int argc, char **argv)
 {
         cordon_error e = { 0 };
         cordon_work_outcome r;
-        int at = cli_words_only(argc, argv, "undo");
+        struct cli_json asked = { 0 };
+        cli_options_first(argc, argv, cli_verb_find("undo"));
+        int at = cli_options(argc, argv, cli_verb_find("undo"), &asked, NULL);
         if (at < 0)
                 return EXIT_CORDON;
         if (argc - at != 1)
                 return cli_usage("which apply? One run's id; `cordon diff --list` shows the layers");
-        if (cordon_work_undo(argv[at], cli_sink, stderr, &r, &e) < 0)
+        int done = cordon_work_undo(argv[at], asked.json, cli_sink, asked.json ? stdout : stderr, &r, &e);
+        if (asked.json)
+                (void) putchar('\n');
+        if (done < 0)
                 return cli_error(&e);
         if (r.conflicts > 0) {
                 cli_note("error: nothing was taken back: %zu %s in the way", r.conflicts,
@@ -116,11 +127,11 @@ int verb_undo(int argc, char **argv)
         return 0;
 }
 
-static int discard_one(const char *which)
+static int discard_one(const char *which, bool json)
 {
         cordon_error e = { 0 };
         char run[64];
-        if (cordon_work_discard(which, run, &e) < 0)
+        if (cordon_work_discard(which, json, cli_sink, stdout, run, &e) < 0)
                 return cli_error(&e);
         cli_note("the layer %s is gone", run);
         return 0;
@@ -128,13 +139,22 @@ static int discard_one(const char *which)
 
 int verb_discard(int argc, char **argv)
 {
-        int status = 0, at = cli_words_only(argc, argv, "discard");
+        struct cli_json asked = { 0 };
+        int status = 0;
+        cli_options_first(argc, argv, cli_verb_find("discard"));
+        int at = cli_options(argc, argv, cli_verb_find("discard"), &asked, NULL);
         if (at < 0)
                 return EXIT_CORDON;
-        if (at == argc)
-                return discard_one(NULL);
-        for (; at < argc; at++)
-                status |= discard_one(argv[at]);
+        int first = at;
+        if (asked.json)
+                (void) fputs("{\"version\":1,\"layers\":[", stdout);
+        do {
+                if (asked.json && at > first)
+                        (void) putchar(',');
+                status |= discard_one(at < argc ? argv[at] : NULL, asked.json);
+        } while (++at < argc);
+        if (asked.json)
+                (void) puts("]}");
         return status;
 }
 

@@ -77,26 +77,64 @@ int verb_inspect(int argc, char **argv)
         return status;
 }
 
+struct logs {
+        bool follow;
+        char line[1000]; /* on a terminal: what has no end yet */
+        size_t n;
+};
+
+const struct cli_option logs_options[] = {
+        { "follow", 'f', NULL, "go on until the box ends", CLI_FLAG(struct logs, follow) },
+        { 0 },
+};
+
+static void show_line(struct logs *l, const char *end)
+{
+        char shown[4 * sizeof l->line + 16];
+        (void) fputs(str_inert(span_of(l->line, l->n), shown, sizeof shown), stdout);
+        (void) fputs(end, stdout);
+        l->n = 0;
+}
+
+/* On a terminal a box's own words must not move the cursor or set the title. */
+static void put_shown(void *ctx, const void *data, size_t len)
+{
+        struct logs *l = ctx;
+        const char *text = data;
+        for (size_t i = 0; i < len; i++) {
+                bool begins = ((unsigned char) text[i] & 0xc0) != 0x80;
+                if (text[i] == '\n') {
+                        show_line(l, "\n");
+                        continue;
+                }
+                if (l->n == sizeof l->line || (begins && l->n > sizeof l->line - 8))
+                        show_line(l, ""); /* a long line comes in pieces, none of which ends in a character */
+                l->line[l->n++] = text[i];
+        }
+        (void) fflush(stdout);
+}
+
+static void put_raw(void *ctx, const void *data, size_t len)
+{
+        (void) ctx;
+        (void) fwrite(data, 1, len, stdout);
+        (void) fflush(stdout);
+}
+
 int verb_logs(int argc, char **argv)
 {
         cordon_error e = { 0 };
-        int at = cli_words_only(argc, argv, "logs");
+        struct logs l = { 0 };
+        cli_options_first(argc, argv, cli_verb_find("logs"));
+        int at = cli_options(argc, argv, cli_verb_find("logs"), &l, NULL);
         if (at < 0)
                 return EXIT_CORDON;
         if (argc - at != 1)
-                return cli_usage("which box? One name or id; `cordon ps` lists them");
-        char *text = cordon_logs(argv[at], &e);
-        if (!text || !isatty(1))
-                return cli_give(text, &e);
-        /* On a terminal a box's own words must not move the cursor or set the title. */
-        for (char *line = text, *end; *line; line = end) {
-                char shown[4096];
-                end = line + strcspn(line, "\n");
-                (void) puts(str_inert(span_of(line, (size_t) (end - line)), shown, sizeof shown));
-                end += *end == '\n';
-        }
-        cordon_free(text);
-        return 0;
+                return cli_usage("which box? One name or id; `cordon ps` lists those that run");
+        int r = cordon_logs(argv[at], l.follow, isatty(1) ? put_shown : put_raw, &l, &e);
+        if (l.n > 0)
+                show_line(&l, "\n");
+        return r < 0 ? cli_error(&e) : 0;
 }
 
 struct stop {

@@ -17,7 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { OPTIONS = CORDON_RECORD + 1 };
+enum { OPTIONS = CORDON_KEEP_OUTPUT + 1 };
 
 struct run {
         cordon_policy *policy;
@@ -93,6 +93,15 @@ static int set_stage(void *ctx, const char *value)
         return 0;
 }
 
+/* What nobody reads while it runs is kept for `cordon logs`. */
+static int set_detach(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct run *) ctx)->detach = true;
+        ((struct run *) ctx)->set[CORDON_KEEP_OUTPUT] = "1";
+        return 0;
+}
+
 static int set_record(void *ctx, const char *value)
 {
         ((struct run *) ctx)->set[CORDON_RECORD] = ((struct run *) ctx)->end.record = value;
@@ -145,7 +154,7 @@ static int set_handle(void *ctx, const char *value)
 const struct cli_option run_options[] = {
         { "tty", 't', NULL, "a terminal of the box's own (never yours)", set_tty },
         { "no-stdin", 'n', NULL, "empty input", CLI_FLAG(struct run, no_stdin) },
-        { "detach", 'd', NULL, "run in the background; prints the run id", CLI_FLAG(struct run, detach) },
+        { "detach", 'd', NULL, "run in the background; prints the run id", set_detach },
         { "name", 0, "NAME", "a name for ps, stop and logs", set_name },
         { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
         { "cwd", 0, "DIR", "start there, as the box sees it", set_cwd },

@@ -3,13 +3,15 @@
 #include "base/str.h"
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct check {
+struct view {
         bool json;
         const char *against; /* a run, or NULL */
+        const char *work;    /* what {work} means; NULL: here */
 };
 
 const struct cli_option json_options[] = {
@@ -17,12 +19,33 @@ const struct cli_option json_options[] = {
         { 0 },
 };
 
-const struct cli_option check_options[] = {
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct check, json) },
-        { "against", 0, "RUN", "hold it against what this run did on the network",
-          CLI_TEXT(struct check, against) },
+const struct cli_option view_options[] = {
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct view, json) },
+        { "work", 0, "DIR", "what {work} means (default: here)", CLI_TEXT(struct view, work) },
         { 0 },
 };
+
+const struct cli_option check_options[] = {
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct view, json) },
+        { "against", 0, "RUN", "hold it against what this run did on the network",
+          CLI_TEXT(struct view, against) },
+        { "work", 0, "DIR", "what {work} means (default: here)", CLI_TEXT(struct view, work) },
+        { 0 },
+};
+
+/* As `run` has it. */
+static int take_work(cordon_policy *p, const char *dir)
+{
+        cordon_error e = { 0 };
+        if (!dir)
+                return 0;
+        char *real = realpath(dir, NULL);
+        if (!real)
+                return cli_usage("--work %s: %s", dir, strerror(errno)), -1;
+        int r = cordon_policy_roots(p, real, NULL, &e);
+        free(real);
+        return r < 0 ? (void) cli_error(&e), -1 : 0;
+}
 
 /* How long the doors that have an end, and wide ones, were open so far. What the ledger cannot tell is no
  * reason to withhold the doors. */
@@ -37,13 +60,13 @@ static void say_widened(cordon_policy *p)
 
 int verb_doors(int argc, char **argv)
 {
-        struct cli_json o = { 0 };
+        struct view o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON;
         cli_options_first(argc, argv, cli_verb_find("doors"));
         int at = p ? cli_options(argc, argv, cli_verb_find("doors"), &o, p) : -1;
-        bool loaded = at >= 0;
+        bool loaded = at >= 0 && take_work(p, o.work) == 0;
         for (; loaded && at < argc; at++) /* as with -p */
                 if (cli_policy_load(p, argv[at], &e) < 0) {
                         status = cli_error(&e);
@@ -58,7 +81,7 @@ int verb_doors(int argc, char **argv)
         return status;
 }
 
-static int check_against(cordon_policy *p, const struct check *o)
+static int check_against(cordon_policy *p, const struct view *o)
 {
         cordon_error e = { 0 };
         int refused = 0;
@@ -66,9 +89,11 @@ static int check_against(cordon_policy *p, const struct check *o)
         return status ? status : refused > 0;
 }
 
-static int check_one(cordon_policy *p, const char *name, const struct check *o)
+static int check_one(cordon_policy *p, const char *name, const struct view *o)
 {
         cordon_error e = { 0 };
+        if (take_work(p, o->work) < 0)
+                return EXIT_CORDON;
         if (o->against)
                 return check_against(p, o);
         char *notes = cordon_policy_view(p, o->json ? CORDON_VIEW_NOTES_JSON : CORDON_VIEW_NOTES, &e);
@@ -89,13 +114,25 @@ static int check_one(cordon_policy *p, const char *name, const struct check *o)
         return 0;
 }
 
+/* Only how to look, and not at what. */
+static bool names_no_door(int argc, char **argv)
+{
+        int i = 1;
+        for (; i < argc; i++)
+                if (strcmp(argv[i], "--work") == 0)
+                        i++;
+                else if (strcmp(argv[i], "--json") != 0 && strncmp(argv[i], "--work=", 7) != 0)
+                        return false;
+        return true;
+}
+
 int verb_check(int argc, char **argv)
 {
-        struct check o = { 0 };
+        struct view o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
-        bool nothing = argc == 1 || (argc == 2 && strcmp(argv[1], "--json") == 0);
         cli_options_first(argc, argv, cli_verb_find("check"));
+        bool nothing = names_no_door(argc, argv);
         int at = p ? cli_options(argc, argv, cli_verb_find("check"), &o, p) : -1;
         int status = at < 0      ? EXIT_CORDON
                      : at < argc ? 0
@@ -129,12 +166,14 @@ static char *join(int argc, char **argv)
 
 int verb_why(int argc, char **argv)
 {
-        struct cli_json o = { 0 };
+        struct view o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON, allowed = 0;
         cli_options_first(argc, argv, cli_verb_find("why"));
         int at = p ? cli_options(argc, argv, cli_verb_find("why"), &o, p) : -1;
+        if (at >= 0 && take_work(p, o.work) < 0)
+                at = -1;
         if (at >= 0 && at == argc)
                 status = cli_usage("which effect? For example: cordon why read ~/.ssh/id_ed25519");
         if (at >= 0 && at < argc) {

@@ -118,6 +118,9 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 return set_text(b->answers_file, sizeof b->answers_file, value);
         case CORDON_RECORD:
                 return set_text(b->record_file, sizeof b->record_file, value);
+        case CORDON_KEEP_OUTPUT:
+                b->keep_output = on;
+                return 0;
         case CORDON_SINGLE_THREAD:
                 b->single_thread = on;
                 return 0;

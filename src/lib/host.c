@@ -21,7 +21,12 @@ int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_err
         return box_list(each, ctx, to_err(e));
 }
 char *cordon_inspect(const char *which, cordon_error *e) { return ask(which, BOX_ASK_STATE, 0, e); }
-char *cordon_logs(const char *which, cordon_error *e) { return ask(which, BOX_ASK_LOGS, 0, e); }
+
+int cordon_logs(const char *which, int follow, cordon_sink out, void *ctx, cordon_error *e)
+{
+        const struct box_sink to = { out, ctx };
+        return box_logs(which, follow != 0, &to, to_err(e));
+}
 
 int cordon_stop(const char *which, int signal, cordon_error *e)
 {

@@ -33,7 +33,7 @@ struct cordon_box {
         char cwd[4096];
         char term[64];
         bool as_root; /* the box gets an id of its own outside */
-        bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep;
+        bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep, keep_output;
         bool dry; /* a plan is made, and no box: nothing may be made on the host */
         bool places_later;
         char work_on[WORK_RUN_MAX];

@@ -205,7 +205,7 @@ static void take_layer(struct teacher *t, const cordon_result *r)
         if (!r->work[0])
                 return;
         (void) cordon_work_diff(r->work, CORDON_WORK_TEXT, 0, NULL, hash_change, t, &entries, &none);
-        (void) cordon_work_discard(r->work, dropped, &none);
+        (void) cordon_work_discard(r->work, 0, NULL, NULL, dropped, &none);
 }
 
 static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned run, struct learn_outcome *ret,

@@ -351,6 +351,8 @@ int cordon_log_export(const char *format, const cordon_log_filter *f,
 
 int cordon_log_prune(const char *kind, int64_t before_us, uint64_t *ret_count, cordon_error *pe)
 {
+        if (!kind || strcmp(kind, "output") == 0)
+                (void) box_logs_prune(before_us * 1000);
         AUTO_FD(there,
                 ledger_dir_open(false, to_err(pe))); /* none: nothing to prune, and none is made for it */
         struct ledger *l = there < 0 ? NULL : open_as("prune", to_err(pe));

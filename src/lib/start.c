@@ -199,6 +199,7 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .gid = f->gid,
                                 .root = b->as_root,
                                 .work_keep = b->work_keep,
+                                .keep_output = b->keep_output,
                                 .work_on = b->work_on[0] ? b->work_on : NULL };
         if (!(b->box = box_start(&c, e)))
                 return -1;

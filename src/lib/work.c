@@ -134,7 +134,7 @@ static void record_effect(struct effects *f, const struct work_effect *x)
         r.parents[r.parent_count++] = f->intent;
         if (x->before[0])
                 ledger_more_text(&r, "before", before);
-        if (ledger_append(f->ledger, &r, false, id, &none) == 0 && r.digest)
+        if (ledger_append(f->ledger, &r, false, id, &none) == 0 && r.digest && !x->linked)
                 stamp(x, f->late, id);
 }
 
@@ -294,6 +294,7 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
                                       .to = o->to,
                                       .out = o->out,
                                       .out_ctx = o->out_ctx,
+                                      .json = o->json != 0,
                                       .before = record_intent,
                                       .effect = pass_effect,
                                       .after = flush_effects,
@@ -306,21 +307,28 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
         return r;
 }
 
-int cordon_work_undo(const char *run, cordon_sink out, void *ctx, cordon_work_outcome *ret, cordon_error *e)
+int cordon_work_undo(const char *run, int json, cordon_sink out, void *ctx, cordon_work_outcome *ret,
+                     cordon_error *e)
 {
+        const struct work_undo u = { run, json != 0, out, ctx };
         struct work_outcome got;
         lib_watch_work();
-        int r = work_undo(run, out, ctx, &got, to_err(e));
+        int r = work_undo(&u, &got, to_err(e));
         if (r == 0 && got.applied > 0 && got.conflicts == 0)
                 record_undo(got.run, got.applied);
         tell(&got, ret);
         return r;
 }
 
-int cordon_work_discard(const char *run, char ret_run[64], cordon_error *e)
+int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
+                        cordon_error *e)
 {
+        const struct work_undo u = { run, json != 0, out, ctx };
         lib_watch_work();
-        return work_discard(run, ret_run, to_err(e));
+        int r = work_discard(&u, ret_run, to_err(e));
+        if (r == 0)
+                box_logs_forget(ret_run);
+        return r;
 }
 
 int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e)

@@ -158,22 +158,73 @@ static bool sees_repository(const struct builder *b)
         return b->r->cwd_repository && is_visible(b, b->r->cwd);
 }
 
+static void set_git(struct builder *b, const char **v, size_t *n, unsigned *settings, const char *key,
+                    const char *value)
+{
+        v[(*n)++] = arena_printf(b->a, "GIT_CONFIG_KEY_%u=%s", *settings, key);
+        v[(*n)++] = arena_printf(b->a, "GIT_CONFIG_VALUE_%u=%s", *settings, value);
+        (*settings)++;
+}
+
+static bool runs_any(const struct builder *b)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                if (b->doors[i].kind == DOOR_RUN && strcmp(b->doors[i].path, "*") == 0)
+                        return true;
+        return false;
+}
+
+/* url.file://DOOR.insteadOf: git decodes what follows file://. */
+static const char *git_url_key(struct builder *b, const char *path)
+{
+        char *key = arena_alloc(b->a, 3 * strlen(path) + sizeof "url.file://.insteadOf"), *to = key;
+        if (!key)
+                return NULL;
+        to = stpcpy(to, "url.file://");
+        for (const char *at = path; *at; at++)
+                if (*at == '%')
+                        to = stpcpy(to, "%25");
+                else
+                        *to++ = *at;
+        (void) memcpy(to, ".insteadOf", sizeof ".insteadOf");
+        return key;
+}
+
+/* `git clone` of a path links the objects and then wants the link to have the inode number that it saw
+ * before. Behind an edit door it has another: overlayfs finds the file that a second name came from by a file
+ * handle, which takes a capability that no user namespace gives. By file:// git asks itself for a pack, and
+ * links nothing; for that it starts programs, so a box that lists its programs is left as it is. */
+static void add_git_clones(struct builder *b, const char **v, size_t *n, unsigned *settings)
+{
+        bool any = runs_any(b);
+        for (size_t i = 0; i < b->door_count && any && !b->a->failed; i++) {
+                if (b->doors[i].kind != DOOR_EDIT || b->r->seen[i].kind != SEEN_DIR)
+                        continue;
+                const char *key = git_url_key(b, b->doors[i].path);
+                if (key)
+                        set_git(b, v, n, settings, key, b->doors[i].path);
+        }
+}
+
 /* git takes a file for changed when its owner is another than at the last look, and then reads it whole.
  * Every owner is another in a box, whose ids are its own: size and time of change must do. */
 static void add_git(struct builder *b, const char **v, size_t *n)
 {
-        if (b->p->wall != WALL_NAMESPACE || has_variable(v, *n, "GIT_CONFIG_COUNT") || !sees_repository(b))
+        unsigned settings = 0;
+        if (b->a->failed || b->p->wall != WALL_NAMESPACE || has_variable(v, *n, "GIT_CONFIG_COUNT"))
                 return;
-        v[(*n)++] = "GIT_CONFIG_COUNT=1";
-        v[(*n)++] = "GIT_CONFIG_KEY_0=core.checkStat";
-        v[(*n)++] = "GIT_CONFIG_VALUE_0=minimal";
+        if (sees_repository(b))
+                set_git(b, v, n, &settings, "core.checkStat", "minimal");
+        add_git_clones(b, v, n, &settings);
+        if (settings)
+                v[(*n)++] = arena_printf(b->a, "GIT_CONFIG_COUNT=%u", settings);
 }
 
 /* Only what the policy names, then the five that every program expects. */
 static int build_env(struct builder *b, struct err *e)
 {
         const char **v =
-                arena_alloc(b->a, (b->door_count + count(b->r->passed) + HANDLES_MAX + 24) * sizeof *v);
+                arena_alloc(b->a, (2 * b->door_count + count(b->r->passed) + HANDLES_MAX + 24) * sizeof *v);
         if (!v)
                 return 0; /* told at the end */
         size_t n = 0;
@@ -198,6 +249,8 @@ static int build_env(struct builder *b, struct err *e)
         if (b->p->net)
                 add_trust(b, v, &n);
         add_git(b, v, &n);
+        if (b->a->failed)
+                return 0; /* told at the end */
         if (add_handles(b, v, &n, e) < 0)
                 return -1;
         v[n] = NULL;

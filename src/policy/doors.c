@@ -16,7 +16,7 @@ static const struct {
         { DOOR_READ, DOOR_WRITE, "Files", "no file of the host" },
         { DOOR_RUN, DOOR_RUN, "Programs", "none may be started by name" },
         { DOOR_ENV, DOOR_ENV, "Variables",
-          "only PATH HOME LANG TERM USER, and three of git's where a repository is seen" },
+          "only PATH HOME LANG TERM USER, and git's own where a repository is seen or edited" },
         { DOOR_NET, DOOR_NET, "Network", "nothing is reachable" },
         { DOOR_SOCK, DOOR_SOCK, "Sockets", "none" },
         { DOOR_IN, DOOR_OUT, "Handles", "none" },

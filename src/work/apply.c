@@ -29,7 +29,7 @@ static void say(const struct work_apply *a, const char *mark, const struct entry
         AUTO_BUF(out);
         char shown[WORK_PATH_MAX];
         buf_printf(&out, "%s %s: %s\n", mark, str_inert(span_str(x->path), shown, sizeof shown), why);
-        if (a->out)
+        if (a->out && !a->json)
                 a->out(a->out_ctx, buf_str(&out), out.n);
 }
 
@@ -89,6 +89,7 @@ static void choose(const struct work_apply *a, const struct layer *l, struct ent
                 if (why) {
                         ret->held++;
                         ret->closed += x->shut != NULL;
+                        x->held = why;
                         say(a, "held back:", x, why);
                         continue;
                 }
@@ -128,6 +129,7 @@ static size_t count_conflicts(const struct work_apply *a, const struct journal *
                         why = judge_there(&j->targets[x->door], x, &x->old);
                 if (why) {
                         n++;
+                        x->conflict = why;
                         say(a, "in the way:", x, why);
                 }
         }
@@ -220,7 +222,8 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
                           .old = x->old,
                           .setid = (x->flags && (a->flagged || a->paths)) != 0,
                           .keep_owner = x->what & WHAT_OWNER && !a->flagged,
-                          .new_dir = brings_directory(x) };
+                          .new_dir = brings_directory(x),
+                          .elsewhere = a->to != NULL };
         /* One name, ours, on one mount: the file itself may go. */
         o->moved = file && d->is_dir && !a->to && !t->inside && x->now.links == 1 &&
                    x->now.uid == geteuid() && !o->keep_owner;
@@ -419,26 +422,32 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
         return layer_write(l, e);
 }
 
-int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e)
+static int apply_layer(const struct work_apply *a, struct layer *l, struct entries *v,
+                       struct work_outcome *ret, struct err *e)
 {
-        *ret = (struct work_outcome){ 0 };
-        AUTO_ENTRIES(v);
         AUTO_TURNS(turns);
-        AUTO_LAYER(l, layer_open(a->run, e));
-        if (!l)
-                return -1;
-        (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
         if (l->state == LAYER_APPLIED && !a->to) {
                 (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied already", l->run);
                 return err_hint(e, "`cordon undo %s` takes it back", l->run);
         }
-        if (take_turns_of(a, l, &turns, e) < 0 || scan_sealed(l, &v, e) < 0 || scan_torn(l, &v, e) < 0 ||
-            paths_all_found(l, &v, a->paths, e) < 0)
+        if (take_turns_of(a, l, &turns, e) < 0 || scan_sealed(l, v, e) < 0 || scan_torn(l, v, e) < 0 ||
+            paths_all_found(l, v, a->paths, e) < 0)
                 return -1;
-        long *up = find_parents(&v);
-        int r = up ? land(a, l, &v, up, ret, e) : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        long *up = find_parents(v);
+        int r = up ? land(a, l, v, up, ret, e) : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
         free(up);
         return r;
+}
+
+int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e)
+{
+        *ret = (struct work_outcome){ 0 };
+        AUTO_ENTRIES(v);
+        AUTO_LAYER(l, layer_open(a->run, e));
+        if (l)
+                (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
+        int r = l ? apply_layer(a, l, &v, ret, e) : -1;
+        return a->json ? outcome_apply(a, l, &v, ret, r, e) : r;
 }
 
 /* ---- undo ---- */
@@ -509,7 +518,7 @@ static const char *judge_contents(const struct journal *j, const struct op *o, c
         return NULL;
 }
 
-static size_t undo_conflicts(const struct journal *j, work_sink *out, void *ctx)
+static size_t undo_conflicts(struct journal *j, const struct work_undo *u)
 {
         size_t n = 0, count = 0;
         struct put *puts = calloc(j->n + 1, sizeof *puts);
@@ -519,7 +528,7 @@ static size_t undo_conflicts(const struct journal *j, work_sink *out, void *ctx)
         if (count > 1)
                 qsort(puts, count, sizeof *puts, by_put);
         for (size_t i = 0; i < j->n; i++) {
-                const struct op *o = &j->ops[i];
+                struct op *o = &j->ops[i];
                 const char *why = judge_undo(j, o);
                 if (!why)
                         why = puts ? judge_contents(j, o, puts, count) : "no memory to look at it";
@@ -529,23 +538,18 @@ static size_t undo_conflicts(const struct journal *j, work_sink *out, void *ctx)
                 char shown[WORK_PATH_MAX];
                 buf_printf(&line, "in the way: %s: %s\n", str_inert(span_str(o->path), shown, sizeof shown),
                            why);
-                if (out)
-                        out(ctx, buf_str(&line), line.n);
+                if (u->out && !u->json)
+                        u->out(u->out_ctx, buf_str(&line), line.n);
+                o->conflict = why;
                 n++;
         }
         free(puts);
         return n;
 }
 
-int work_undo(const char *run, work_sink *out, void *ctx, struct work_outcome *ret, struct err *e)
+static int undo_journal(const struct work_undo *u, struct journal *j, struct work_outcome *ret, struct err *e)
 {
-        *ret = (struct work_outcome){ 0 };
-        AUTO_LAYER(l, layer_open(run, e));
-        if (!l)
-                return -1;
-        (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
-        AUTO_JOURNAL(j, journal_newest(l, "done", e));
-        if (!j || journal_open_targets(j, false, e) < 0)
+        if (journal_open_targets(j, false, e) < 0)
                 return -1;
         AUTO_TURNS(turns);
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
@@ -553,7 +557,7 @@ int work_undo(const char *run, work_sink *out, void *ctx, struct work_outcome *r
                         turns.place[turns.places++] = (struct place){ j->targets[i].dev, j->targets[i].ino };
         if (take_turns(&turns, e) < 0)
                 return -1;
-        ret->conflicts = undo_conflicts(j, out, ctx);
+        ret->conflicts = undo_conflicts(j, u);
         if (ret->conflicts > 0)
                 return 0;
         for (size_t i = 0; i < j->n; i++)
@@ -563,4 +567,15 @@ int work_undo(const char *run, work_sink *out, void *ctx, struct work_outcome *r
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 fd_close(&j->targets[i].slots);
         return journal_open_targets(j, false, e) < 0 ? -1 : journal_take_back(j, false, e);
+}
+
+int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e)
+{
+        *ret = (struct work_outcome){ 0 };
+        AUTO_LAYER(l, layer_open(u->run, e));
+        if (l)
+                (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
+        AUTO_JOURNAL(j, l ? journal_newest(l, "done", e) : NULL);
+        int r = j ? undo_journal(u, j, ret, e) : -1;
+        return u->json ? outcome_undo(u, l, j, ret, r, e) : r;
 }

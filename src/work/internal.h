@@ -168,22 +168,33 @@ struct entry {
         unsigned flags; /* bit per row of flags.c */
         const char *path;
         const char *other;
+        const char *link; /* a file of the host's that this is a second name of; or NULL */
         struct node old, now;
         const char *conflict; /* what the host did since; or NULL */
         const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
         char base_kind;       /* and what it was: - f d l o */
         const char *shut;     /* the host's directory that keeps us from it; or NULL */
+        const char *held;     /* apply: why it takes no part; or NULL */
         bool chosen;          /* apply: takes part */
         bool torn;            /* the layer holds something else than when it was sealed */
 };
 
 #define TORN_WORDS "the layer does not hold what the box left (did the machine go down?)"
 
+/* A file that the box left as it is, and gave another name. */
+struct twin {
+        unsigned door;
+        uint64_t ino; /* in the layer */
+        const char *path;
+};
+
 struct entries {
         struct entry *v;
         size_t n, cap;
         struct closed *closed; /* directories of the layer that had to be opened for the walk */
         size_t closed_count, closed_cap;
+        struct twin *twins;
+        size_t twin_count, twin_cap;
         size_t flagged, conflicts;
         struct arena mem;
 };
@@ -207,10 +218,22 @@ void sides_close(struct sides *s);
 int side_upper(const struct sides *s, const char *path, const char **ret_name);
 int side_lower(const struct sides *s, const char *path, const char **ret_name);
 
+/* What differs between two entries of one kind, beside the content of a directory: WHAT_... */
+unsigned node_differs(int upper, int lower, const char *un, const char *ln, const struct node *now,
+                      const struct node *old);
 /* Sorts a directory right before what lies in it. */
 int path_order(const char *a, const char *b);
 /* Is `path` `root` itself or below it? */
 bool path_below(const char *path, const char *root);
+
+/* ---- links.c ---- */
+struct op;
+
+/* A file of the layer that is as the host's is; then, when all are known, whose second names there are. */
+int links_note(struct entries *v, unsigned door, const char *path, const struct node *n, struct err *e);
+void links_find(struct entries *v);
+/* A second name of the host's file in the slot; false: none is there, and the file is to be copied. */
+bool links_take(const struct sides *sides, const struct op *o, int slots, const char *slot);
 
 /* ---- base.c ---- */
 struct journal;
@@ -278,6 +301,10 @@ struct shower {
         struct buf out;
         bool many; /* several doors: names are absolute */
 };
+/* Members of an object: `"KEY":...`, and with a comma before them. */
+void json_path(struct buf *out, const char *key, const char *path);
+void json_changes(struct buf *out, unsigned what);
+void json_flags(struct buf *out, unsigned flags);
 int show_diffs(struct shower *s, struct err *e);
 int show_stat(struct shower *s, struct err *e);
 int show_names(struct shower *s, struct err *e);
@@ -319,6 +346,9 @@ struct op {
         /* only while it is made */
         const struct entry *entry;
         bool setid, keep_owner, new_dir;
+        bool elsewhere;       /* not into the door */
+        bool linked;          /* what was staged is a file of the host's own */
+        const char *conflict; /* undo: what keeps it from being taken back; or NULL */
 };
 
 struct target {
@@ -381,6 +411,13 @@ void work_step(void);
 #else
 static inline void work_step(void) {}
 #endif
+
+/* outcome.c: JSON to the asker; -1 also where there is no memory for it. */
+int outcome_apply(const struct work_apply *a, const struct layer *l, const struct entries *v,
+                  const struct work_outcome *got, int r, struct err *e);
+int outcome_undo(const struct work_undo *u, const struct layer *l, const struct journal *j,
+                 const struct work_outcome *got, int r, struct err *e);
+int outcome_discard(const struct work_undo *u, const struct layer *l, int r, struct err *e);
 
 /* sha1.c: what git calls a blob. */
 void blob_id(struct span content, char ret_hex[41]);

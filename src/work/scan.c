@@ -30,6 +30,7 @@ void entries_done(struct entries *v)
 {
         free(v->v);
         free(v->closed);
+        free(v->twins);
         arena_done(&v->mem);
         *v = (struct entries){ 0 };
 }
@@ -249,9 +250,8 @@ static int removed(struct scan *s, int lower, const char *name, const struct nod
         return 0;
 }
 
-/* What differs between two entries of one kind, beside the content of a directory. */
-static unsigned differs(int upper, int lower, const char *un, const char *ln, const struct node *now,
-                        const struct node *old)
+unsigned node_differs(int upper, int lower, const char *un, const char *ln, const struct node *now,
+                      const struct node *old)
 {
         unsigned what = 0;
         char a[WORK_PATH_MAX], b[WORK_PATH_MAX];
@@ -383,8 +383,9 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
                         s->to->v[at].now = now;
                 }
         } else {
-                unsigned what = differs(upper, lower, name, name, &now, &old);
-                if (what && add_entry(s, what, &old, &now) < 0)
+                unsigned what = node_differs(upper, lower, name, name, &now, &old);
+                if ((what ? add_entry(s, what, &old, &now)
+                          : links_note(s->to, s->door, s->path, &now, s->e)) < 0)
                         return -1;
         }
         return now.kind == NODE_DIR ? walk_into(s, upper, lower, name, old.kind == NODE_DIR) : 0;
@@ -432,7 +433,7 @@ static int scan_single(struct scan *s, const struct sides *x)
                 return old.kind ? add_entry(s, WHAT_DELETED, &old, &now) : 0;
         if (old.kind != now.kind)
                 return add_entry(s, old.kind ? WHAT_TYPE : WHAT_ADDED, &old, &now);
-        unsigned what = differs(x->upper, x->lower, x->upper_name, x->lower_name, &now, &old);
+        unsigned what = node_differs(x->upper, x->lower, x->upper_name, x->lower_name, &now, &old);
         return what ? add_entry(s, what, &old, &now) : 0;
 }
 
@@ -486,6 +487,8 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
         if (n->what & WHAT_DELETED)
                 return 0;
         n->flags |= flags_by_node(&n->old, &n->now);
+        if (n->link) /* who writes to one writes to both */
+                n->flags |= flags_behind(d, n->link);
         bool looks = n->now.kind == NODE_LINK || (n->now.kind == NODE_FILE && flags_wants_content(n->path));
         if (!looks)
                 return 0;
@@ -587,6 +590,7 @@ int scan_layer(struct layer *l, struct entries *ret, struct err *e)
                         return -1;
         if (closed_open(l, ret, e) < 0)
                 return -1;
+        links_find(ret);
         for (size_t i = 0; i < ret->n;)
                 if ((i = flag_door(l, ret, i, e)) == 0)
                         return -1;

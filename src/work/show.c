@@ -240,6 +240,15 @@ static void put_shut(struct shower *s, const struct entry *x)
                                   : " is closed to you on the host: what is in it is not shown)");
 }
 
+static void put_link(struct shower *s, const struct entry *x)
+{
+        if (!x->link)
+                return;
+        buf_puts(&s->out, " (a second name of ");
+        put_name(s, x, x->link);
+        buf_putc(&s->out, ')');
+}
+
 static void put_header(struct shower *s, const struct entry *x)
 {
         colour(s, "1");
@@ -258,6 +267,7 @@ static void put_header(struct shower *s, const struct entry *x)
                 buf_printf(&s->out, " (%u:%u to %u:%u)", x->old.uid, x->old.gid, x->now.uid, x->now.gid);
         if (x->what & WHAT_ADDED && !(x->what & WHAT_RENAMED))
                 buf_printf(&s->out, " (%s, %06o)", kinds[x->now.kind], git_mode(&x->now));
+        put_link(s, x);
         if (x->what & WHAT_DELETED && x->old.kind != NODE_FILE)
                 buf_printf(&s->out, " (%s)", kinds[x->old.kind]);
         put_shut(s, x);
@@ -436,7 +446,7 @@ static void json_node(struct buf *out, const char *key, const struct node *n)
 }
 
 /* JSON holds no bytes that are not UTF-8: such a name comes a second time, in hex. */
-static void json_path(struct buf *out, const char *key, const char *path)
+void json_path(struct buf *out, const char *key, const char *path)
 {
         buf_printf(out, "\"%s\":", key);
         buf_json(out, span_str(path));
@@ -448,34 +458,50 @@ static void json_path(struct buf *out, const char *key, const char *path)
         buf_putc(out, '"');
 }
 
+void json_changes(struct buf *out, unsigned what)
+{
+        const char *between = "";
+        buf_puts(out, ",\"change\":[");
+        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+                if (what & changes[i].bit) {
+                        buf_printf(out, "%s\"%s\"", between, changes[i].word);
+                        between = ",";
+                }
+        buf_putc(out, ']');
+}
+
+void json_flags(struct buf *out, unsigned flags)
+{
+        const char *between = "";
+        buf_puts(out, ",\"flags\":[");
+        for (unsigned bit; flags; flags &= ~bit) {
+                buf_puts(out, between);
+                buf_json(out, span_str(flags_words(flags, &bit)));
+                between = ",";
+        }
+        buf_putc(out, ']');
+}
+
 static void json_entry(struct shower *s, const struct entry *x, const struct numbers *n)
 {
         struct buf *out = &s->out;
         buf_printf(out, "{\"door\":%u,", x->door);
         json_path(out, "path", x->path);
-        buf_puts(out, ",\"change\":[");
-        const char *between = "";
-        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-                if (x->what & changes[i].bit) {
-                        buf_printf(out, "%s\"%s\"", between, changes[i].word);
-                        between = ",";
-                }
-        buf_putc(out, ']');
+        json_changes(out, x->what);
         if (x->other) {
                 buf_putc(out, ',');
                 json_path(out, x->what & WHAT_ADDED ? "from" : "to", x->other);
         }
+        if (x->link) {
+                buf_putc(out, ',');
+                json_path(out, "link", x->link);
+        }
         json_node(out, "old", &x->old);
         json_node(out, "new", &x->now);
-        buf_printf(out, ",\"binary\":%s,\"lines_added\":%zu,\"lines_removed\":%zu,\"flags\":[",
+        buf_printf(out, ",\"binary\":%s,\"lines_added\":%zu,\"lines_removed\":%zu",
                    n->binary ? "true" : "false", n->added, n->removed);
-        between = "";
-        for (unsigned bit, f = x->flags; f; f &= ~bit) {
-                buf_puts(out, between);
-                buf_json(out, span_str(flags_words(f, &bit)));
-                between = ",";
-        }
-        buf_puts(out, "],");
+        json_flags(out, x->flags);
+        buf_putc(out, ',');
         if (x->shut) {
                 json_path(out, "closed", x->shut);
                 buf_putc(out, ',');

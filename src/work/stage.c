@@ -51,16 +51,18 @@ static int take_file(struct staging *g, struct op *o, int slots, const char *slo
 }
 
 /* 1: made as a link to an earlier slot. */
-static int as_link(struct staging *g, const struct op *o, int slots, const char *slot)
+static int as_link(struct staging *g, struct op *o, int slots, const char *slot)
 {
         char first[32];
         const struct node *n = &o->entry->now;
         if (n->kind != NODE_FILE || n->links < 2)
                 return 0;
         for (size_t i = 0; i < g->linked_count; i++)
-                if (g->linked[i].ino == n->ino && g->linked[i].door == o->door)
-                        return linkat(slots, slot_name(g->linked[i].slot, "", first), slots, slot, 0) < 0 ? -1
-                                                                                                          : 1;
+                if (g->linked[i].ino == n->ino && g->linked[i].door == o->door) {
+                        o->linked = g->j->ops[g->linked[i].slot].linked;
+                        (void) slot_name(g->linked[i].slot, "", first);
+                        return linkat(slots, first, slots, slot, 0) < 0 ? -1 : 1;
+                }
         if (g->linked_count == g->linked_cap) {
                 size_t cap = g->linked_cap ? g->linked_cap * 2 : 16;
                 struct linked *v = realloc(g->linked, cap * sizeof *v);
@@ -112,13 +114,23 @@ static void stamp(const struct staging *g, int slots, const char *slot)
         }
 }
 
+/* 1: made as another name of what is there already. */
+static int as_name(struct staging *g, struct op *o, int slots, const char *slot)
+{
+        int r = as_link(g, o, slots, slot);
+        if (r != 0)
+                return r;
+        o->linked = links_take(&g->sides, o, slots, slot);
+        return o->linked;
+}
+
 static int stage_new(struct staging *g, struct op *o)
 {
         int slots = g->j->targets[o->door].slots;
         char slot[32], digest[65];
         struct node made;
         (void) slot_name(o->slot, "", slot);
-        int r = as_link(g, o, slots, slot);
+        int r = as_name(g, o, slots, slot);
         if (r == 0)
                 r = o->moved ? take_file(g, o, slots, slot) : copy_entry(g, o, slots, slot);
         if (r == 0 && o->entry->now.kind == NODE_FILE)

@@ -16,7 +16,8 @@ struct work_effect journal_effect(const struct journal *j, const struct op *o)
                                      .host = j->targets[o->door].path,
                                      .path = span_str(o->path),
                                      .before = o->before && !strchr("-?", o->before[0]) ? o->before : "",
-                                     .after = o->digest && o->digest[0] != '-' ? o->digest : "" };
+                                     .after = o->digest && o->digest[0] != '-' ? o->digest : "",
+                                     .linked = o->linked };
 }
 
 void journal_told(struct journal *j)

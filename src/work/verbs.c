@@ -155,17 +155,18 @@ int work_list(bool json, work_sink *sink, void *ctx, struct err *e)
 
 /* ---- discard, fork ---- */
 
-int work_discard(const char *run, char *ret_run, struct err *e)
+int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
 {
         char found[WORK_RUN_MAX];
         AUTO_FD(store, layer_store(e));
-        if (store < 0 || layer_find(store, run, found, e) < 0)
-                return -1;
-        AUTO_LAYER(l, layer_take(store, found, e));
-        if (!l || journal_recover(l, e) < 0)
-                return -1;
-        (void) snprintf(ret_run, WORK_RUN_MAX, "%s", l->run);
-        return layer_remove(l, e);
+        bool there = store >= 0 && layer_find(store, u->run, found, e) == 0;
+        AUTO_LAYER(l, there ? layer_take(store, found, e) : NULL);
+        int r = l ? journal_recover(l, e) : -1;
+        if (r == 0) {
+                (void) snprintf(ret_run, WORK_RUN_MAX, "%s", l->run);
+                r = layer_remove(l, e);
+        }
+        return u->json ? outcome_discard(u, l, r, e) : r;
 }
 
 static int fork_into(const struct layer *from, struct layer *to, struct err *e)

@@ -95,6 +95,7 @@ struct work_effect {
         const char *run, *host; /* the layer; the door's tree */
         struct span path;       /* below it */
         const char *before, *after;
+        bool linked; /* a second name of a file that was there, and is not the run's */
 };
 
 struct work_apply {
@@ -105,6 +106,7 @@ struct work_apply {
         const char *to;           /* into this directory instead; or NULL */
         work_sink *out;           /* what was held back, or what is in the way */
         void *out_ctx;
+        bool json; /* one object with all that was done instead, without a newline; also on failure */
         /* Nothing was changed yet, `count` changes are next, of which this is the first; -1 with *e stops it.
          * Or NULL. */
         int (*before)(void *ctx, const struct work_effect *first, size_t count, struct err *e);
@@ -136,8 +138,14 @@ struct work_outcome {
 };
 int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e);
 /* Takes the newest apply of the layer back. Refuses when the host changed what was applied since. */
-int work_undo(const char *run, work_sink *out, void *ctx, struct work_outcome *ret, struct err *e);
-/* Removes the layer and what is kept for undo. ret_run: WORK_RUN_MAX bytes. */
-int work_discard(const char *run, char *ret_run, struct err *e);
+struct work_undo { /* and discard */
+        const char *run;
+        bool json; /* as for an apply */
+        work_sink *out;
+        void *out_ctx;
+};
+int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e);
+/* Removes the layer and what is kept for undo. ret_run: WORK_RUN_MAX bytes. Nothing is said but JSON. */
+int work_discard(const struct work_undo *u, char *ret_run, struct err *e);
 /* A second layer that begins with what the first one holds. */
 int work_fork(const char *run, const char *new_run, char *ret_run, struct err *e);

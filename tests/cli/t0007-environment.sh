@@ -28,6 +28,7 @@ for who in root as_user; do
         mkdir -p repo/.git there && chmod -R a+rX repo
         five="GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0 HOME LANG PATH TERM USER "
         is "$who: a repository brings git's three along" "$(box --read "$T/repo" -- env | names)" "$five"
+        is "$who: an edit door its own: local clones there link nothing" "$(mkdir -p edited && chmod 777 edited && box --edit "$T/edited" -- sh -c 'echo "$GIT_CONFIG_KEY_0 $GIT_CONFIG_VALUE_0"')" "url.file://$T/edited.insteadOf $T/edited"
         is "$who: also when only the directory one works in is one" "$(cd repo && box --read "$T" -- env | names)" "$five"
         is "$who: they are not there for a repository that the box does not see" "$(cd repo && box --read "$T/here" -- env | names)" "HOME LANG PATH TERM USER "
         is "$who: nor where the policy says what git shall read" "$(box --env GIT_CONFIG_COUNT=0 --read "$T/repo" -- env | grep -c GIT)" 1

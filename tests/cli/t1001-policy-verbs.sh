@@ -205,4 +205,26 @@ mkfifo pipe
 has "a policy comes through a pipe" "$(bash -c '"$0" policy show <(sleep 0.2; echo box piped)' "$CORDON" 2>&1)" "box piped"
 "$CORDON" policy show pipe >out 2>&1
 is "and not from one without a writer" "$? $(head -n 1 out)" "125 cordon: error: pipe: nobody wrote to this pipe"
+
+# --- --work: asked from another directory, the answer is that of the box ---
+mkdir -p "$T/there/build" "$T/elsewhere" && echo in >"$T/there/in" && echo other >"$T/elsewhere/in"
+printf 'use base/system\nread {work}\nwrite ./build\nexpect allow write {work}/build/x\nexpect deny write {work}/in\n' >"$T/there/t.cordon"
+printf 'read {work}\nexpect allow read /var/lib/x\nexpect deny read /home/x\n' >"$T/there/lib.cordon"
+away() { (cd "$T/elsewhere" && "$CORDON" "$@" 2>&1); }
+has "check --work holds what expect lines say of {work}" "$(away check --work "$T/there" ../there/t.cordon)" "t.cordon: holds"
+has "and of other paths" "$(away check --work /var/lib ../there/lib.cordon)" "lib.cordon: holds"
+is "which without it do not hold here" "$(away check ../there/lib.cordon >out; echo $?)" 125
+has "with doors of the command line too" "$(away check --work ../there --read '{work}' --expect "allow read $T/there/in")" "holds"
+has "doors --work names the paths of there" "$(away doors --work ../there ../there/t.cordon)" "write $T/there/build"
+has "relative ones too, as run has them" "$(away doors --work ../there --read .)" "read $T/there "
+has "why --work: by which door" "$(away why --work "$T/there" -p ../there/t.cordon read "$T/there/in")" "read $T/there"
+is "its status is the answer" "$(away why --work "$T/there" -p ../there/t.cordon write "$T/there/in" >/dev/null; echo $?)" 1
+is "{work} in the effect is the same" "$(away why --work="$T/there" --json -p ../there/t.cordon read '{work}/in' | jq -r .answer)" allow
+is "it is what run does" "$(away run -q --no-stdin --ledger off --work ../there -p ../there/t.cordon -- cat "$T/there/in")" in
+for verb in "check ../there/t.cordon" "doors ../there/t.cordon" "why -p ../there/t.cordon read /x"; do
+        # shellcheck disable=SC2086
+        has "$verb: a directory that is not there is told" "$(away $verb --work /no/such; echo $?)" "--work /no/such: No such file or directory"
+done
+has "check --work alone asks which policy" "$(away check --work ../there; echo $?)" "which policy?"
+
 done_testing

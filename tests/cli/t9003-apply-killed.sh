@@ -16,9 +16,9 @@ tree() { python3 "$here/helpers/tree.py" "$1"; }
 # fill DIR: a tree, and below it what a box does to it
 fill() {
         mkdir -p "$1/gone/deep" "$1/kept" "$1/swap" "$1/mode"
-        echo a >"$1/a" && echo b >"$1/gone/deep/b" && echo c >"$1/swap/c" && echo d >"$1/d" && ln -s a "$1/link" && echo m >"$1/m"
+        echo a >"$1/a" && echo b >"$1/gone/deep/b" && echo c >"$1/swap/c" && echo d >"$1/d" && ln -s a "$1/link" && echo m >"$1/m" && echo k >"$1/kept/k"
 }
-edits='echo A2 >a; rm -r gone; rm -r swap; echo now a file >swap; rm d; mkdir -p d/in; echo x >d/in/x; ln -sf b link; chmod 600 m; chmod 700 mode; mkdir new; echo n >new/n; ln new/n new/n2; echo o >kept/o; chmod 555 new'
+edits='echo A2 >a; rm -r gone; rm -r swap; echo now a file >swap; rm d; mkdir -p d/in; echo x >d/in/x; ln -sf b link; chmod 600 m; chmod 700 mode; mkdir new; echo n >new/n; ln new/n new/n2; ln kept/k new/k; ln kept/k kept/k2; echo o >kept/o; chmod 555 new'
 # round NAME DIR VERB: kills at each step; $T/before and $T/after are the only trees allowed
 round() {
         step=0 wrong=0 landed=0

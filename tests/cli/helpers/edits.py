@@ -77,7 +77,7 @@ def fresh(places):
 
 def one(files, places, linked):
     p = r.choice(files) if files else None
-    f, k = fresh(places), r.randrange(15)
+    f, k = fresh(places), r.randrange(16)
     if k <= 2:
         write(f, content())
     elif k == 3:
@@ -113,6 +113,9 @@ def one(files, places, linked):
         remove(p)
         os.mkdir(p)
         write(os.path.join(p, b"again"), content())
+    elif k == 15 and p and os.path.isfile(p) and not os.path.islink(p) and verb == "edit":  # a second name of what was there
+        os.link(p, f)
+        linked.update((p, f))
 
 
 linked = set()

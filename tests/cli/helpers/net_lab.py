@@ -4,7 +4,7 @@
 # DIR/dns.log has every name that was asked, DIR/packets every flow that crossed the link (seen from outside).
 # DIR/nginx.conf, if it is there, is served outside by nginx; DIR/github.log has every request to api.github.test, with its
 # credential; DIR/collector.log whatever reached collector.test by any means. Ends with its standard input.
-import ctypes, json, os, shutil, socket, ssl, struct, subprocess, sys, threading, time
+import base64, ctypes, hashlib, json, os, shutil, socket, ssl, struct, subprocess, sys, threading, time
 
 where = sys.argv[1]
 HOST4, SERVER4, DNS4 = '11.22.33.1', '11.22.33.44', '11.22.33.53'
@@ -48,6 +48,32 @@ def serve(address, port, each, ctx=None):
             threading.Thread(target=one, args=(c,), daemon=True).start()
     threading.Thread(target=loop, daemon=True).start()
 
+# Sends frames back as they came; below /push/ it talks by itself. DIR/ws.log has each frame that came, with its time, and the end.
+def websocket(c, f, path, key):
+    log = lines('ws.log')
+    accept = base64.b64encode(hashlib.sha1((key + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').encode()).digest())
+    f.write(b'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ' + accept + b'\r\n\r\n')
+    f.flush()
+    def push():
+        try:
+            while True:
+                c.sendall(b'\x81\x04tick')
+                time.sleep(0.2)
+        except OSError:
+            pass
+    if '/push/' in path:
+        threading.Thread(target=push, daemon=True).start()
+    try:
+        while len(head := f.read(2)) == 2:
+            mask, data = f.read(4), f.read(head[1] & 0x7f)
+            text = bytes(b ^ mask[i % 4] for i, b in enumerate(data))
+            log.write('%.1f %s %s\n' % (time.time(), path, text.decode('latin1')))
+            f.write(bytes((head[0], len(text))) + text)
+            f.flush()
+        log.write('%.1f %s over\n' % (time.time(), path))
+    except OSError:
+        log.write('%.1f %s over\n' % (time.time(), path))
+
 def http(c):
     f = c.makefile('rwb')
     while True:
@@ -66,10 +92,13 @@ def http(c):
                 lines('auth.log').write('%s %s\n' % (path, token.decode('latin1')))
             if h.startswith(b'content-length:'):
                 length = int(h.split(b':')[1])
-            if h.startswith(b'content-type:') or h.startswith(b'content-encoding:'):
+            if h.startswith((b'content-type:', b'content-encoding:', b'sec-websocket-key:')):
                 about[h.split(b':')[0].decode()] = raw.split(b':', 1)[1].strip().decode('latin1')
             close |= h == b'connection: close'
         body = f.read(length) if length else b''
+        if 'sec-websocket-key' in about:
+            websocket(c, f, path, about['sec-websocket-key'])
+            return
         if path.startswith('/bytes/'):
             n = int(path.split('/')[2])
             f.write(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % n)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* work/links.c - new names that a box gave to files of the host. The kernel copies such a file into the
+ * layer, where its old name and the new one are one file; an apply makes the new name one of the host's own
+ * file again, if that still is what the layer holds. Never: touches the host's file but for its number of
+ * names. */
+#include "base/fd.h"
+#include "work/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int links_note(struct entries *v, unsigned door, const char *path, const struct node *n, struct err *e)
+{
+        if (n->kind != NODE_FILE || n->links < 2)
+                return 0;
+        if (v->twin_count == v->twin_cap) {
+                size_t cap = v->twin_cap ? v->twin_cap * 2 : 64;
+                struct twin *more = realloc(v->twins, cap * sizeof *more);
+                if (!more)
+                        return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+                v->twins = more;
+                v->twin_cap = cap;
+        }
+        const char *kept = arena_str(&v->mem, path);
+        if (!kept)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        v->twins[v->twin_count++] = (struct twin){ door, n->ino, kept };
+        return 0;
+}
+
+static int by_file(const void *a, const void *b)
+{
+        const struct twin *x = a, *y = b;
+        if (x->door != y->door)
+                return x->door < y->door ? -1 : 1;
+        return (x->ino > y->ino) - (x->ino < y->ino);
+}
+
+void links_find(struct entries *v)
+{
+        if (v->twin_count > 1)
+                qsort(v->twins, v->twin_count, sizeof *v->twins, by_file);
+        for (size_t i = 0; v->twin_count > 0 && i < v->n; i++) {
+                struct entry *x = &v->v[i];
+                if (x->now.kind != NODE_FILE || x->now.links < 2 || x->shut)
+                        continue;
+                const struct twin key = { .door = x->door, .ino = x->now.ino };
+                const struct twin *t = bsearch(&key, v->twins, v->twin_count, sizeof *v->twins, by_file);
+                x->link = t ? t->path : NULL;
+        }
+}
+
+/* What was compared may have been exchanged since: then it is not what got the new name, and is left alone.
+ */
+static bool link_same(int from, const char *name, const struct node *n, int slots, const char *slot)
+{
+        struct node made;
+        if (linkat(from, name, slots, slot, 0) < 0)
+                return false;
+        if (tree_look(slots, slot, &made) == 0 && made.kind == NODE_FILE && made.ino == n->ino)
+                return true;
+        (void) unlinkat(slots, slot, 0);
+        return false;
+}
+
+bool links_take(const struct sides *sides, const struct op *o, int slots, const char *slot)
+{
+        const struct entry *x = o->entry;
+        const char *above, *below;
+        struct node host;
+        if (!x->link || o->elsewhere || o->keep_owner || (!o->setid && x->now.mode & 06000))
+                return false;
+        AUTO_FD(upper, side_upper(sides, o->source, &above));
+        AUTO_FD(lower, side_lower(sides, x->link, &below));
+        if (upper < 0 || lower < 0 || tree_look(lower, below, &host) < 0 || host.kind != NODE_FILE)
+                return false;
+        /* Two names of one file cannot be exchanged: the kernel would do nothing. */
+        if ((x->old.kind && x->old.ino == host.ino) ||
+            node_differs(upper, lower, above, below, &x->now, &host) != 0)
+                return false;
+        return link_same(lower, below, &host, slots, slot);
+}
