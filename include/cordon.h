@@ -130,7 +130,9 @@ typedef enum cordon_option {
         CORDON_STAGE,         /* "live" (the default), "test" or "mock": where places lead */
         CORDON_PLACES,        /* a places file: where @name leads in each stage */
         CORDON_ANSWERS,       /* a file of recorded exchanges, for the stage mock */
-        CORDON_RECORD         /* record exchanges into this file, which must not be there yet */
+        CORDON_RECORD,        /* record exchanges into this file, which must not be there yet */
+        CORDON_PASSPHRASE_FD  /* the number of a descriptor with the vault's passphrase; else a terminal is
+                                 asked */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,

@@ -17,7 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { OPTIONS = CORDON_RECORD + 1 };
+enum { OPTIONS = CORDON_PASSPHRASE_FD + 1 };
 
 struct run {
         cordon_policy *policy;
@@ -129,14 +129,31 @@ static int set_work(void *ctx, const char *value)
         return cordon_policy_roots(r->policy, real, NULL, &e);
 }
 
-static int set_status_fd(void *ctx, const char *value)
+/* -1: no descriptor that is open. */
+static int open_descriptor(const char *value)
 {
         char *end;
         errno = 0;
         long fd = strtol(value, &end, 10);
-        if (errno || end == value || *end || fd < 0 || fd > 65535 || fcntl((int) fd, F_GETFD) < 0)
+        return errno || end == value || *end || fd < 0 || fd > 65535 || fcntl((int) fd, F_GETFD) < 0
+                       ? -1
+                       : (int) fd;
+}
+
+static int set_status_fd(void *ctx, const char *value)
+{
+        int fd = open_descriptor(value);
+        if (fd < 0)
                 return cli_usage("--status-fd %s is not an open descriptor", value), -1;
-        ((struct run *) ctx)->end.status_fd = (int) fd;
+        ((struct run *) ctx)->end.status_fd = fd;
+        return 0;
+}
+
+static int set_passphrase_fd(void *ctx, const char *value)
+{
+        if (open_descriptor(value) < 0)
+                return cli_usage("--passphrase-fd %s is not an open descriptor", value), -1;
+        ((struct run *) ctx)->set[CORDON_PASSPHRASE_FD] = value;
         return 0;
 }
 
@@ -196,6 +213,8 @@ const struct cli_option run_options[] = {
         { "in-from", 0, "RUN", "the run whose results this one is given", set_in_from },
         { "json", 0, NULL, "the result as one JSON object on standard error", set_json },
         { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
+        { "passphrase-fd", 0, "N", "read the vault's passphrase from descriptor N, not from the terminal",
+          set_passphrase_fd },
         { "observe", 0, "off|calls|denials|all", "what is told of refusals (default: denials)", set_observe },
         { "canary", 0, "FILE", "let a share of the runs try this policy instead", set_canary },
         { "canary-share", 0, "PERCENT", "how many of them (default: 10%)", set_canary_share },

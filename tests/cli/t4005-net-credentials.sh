@@ -10,6 +10,8 @@ for who in root as_user; do
         home=$T/home-$who
         mkdir -m 700 "$home" && [ "$who" = root ] || chown 65533:65533 "$home" 2>/dev/null
         export XDG_CONFIG_HOME="$home"
+        box $who --net "http://web.test/** with gh" -- true
+        is "$who: a vault with nothing in it stops the start, and says what to type" "$status $(grep -c 'cordon vault add gh' "$T/err")" "125 1"
         printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault add gh --env GITHUB_TOKEN >"$T/out" 2>&1
         is "$who: a credential" "$? $(cat "$T/out")" "0 "
         door="https://web.test/** GET with gh"
