@@ -87,6 +87,18 @@ print(time.time() - t < 3, socket.create_connection(("web.test", 80), 5).fileno(
         is "$who: and that one is named" "$(row mixed.test:80 allow address)" 11.22.33.44
 done
 
+# A name with a byte that would end it early is told whole, and one of two labels in one is not called the door's.
+box root --net web.test:80 -- python3 -c '
+import socket, struct
+for first in (b"four.test\0", b"web.test", b"x" * 60):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(3); s.connect(("198.19.255.1", 53))
+    labels = [first] * 3 + [b"web", b"test"] if first[0] == 120 else [first] if first == b"web.test" else [first, b"web", b"test"]
+    s.send(struct.pack(">HHHHHH", 7, 256, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l for l in labels) + b"\0" + struct.pack(">HH", 1, 1)); s.recv(512)'
+is "a NUL in a name hides nothing of it" "$(row 'the name four.test\x00.web.test' deny why)" "it has a byte that no host name has"
+is "a dot inside a label is no dot between two" "$(row 'the name web.test' deny why)" "it has a byte that no host name has"
+x=$(printf 'x%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60)
+is "and a long one is told with a line that names it whole" "$(row "the name $x.$x.$x.web.test" deny permit)" "net $x.$x.$x.web.test:443"
+
 # Only the names of doors were ever asked for outside.
 hasnt "no refused name was passed on" "$(lab_names)" evil
 box root --net web.test:80 -- sh -c 'for i in 1 2 3; do getent hosts secret-$i.evil.test; getent hosts web.test.evil.test; done; getent hosts web.test'

@@ -32,6 +32,10 @@ for who in root as_user; do
         hasnt "$who: another host does not get it" "$(cat "$T/lab/auth.log")" "Q9zz"
         is "$who: the refusal is one of a credential, with the smallest line" "$(json '[.denials[] | select(.code == "credential")][0] | [.layer, .permit] | join(", ")')" "egress, net http://four.test/steal GET with NAME"
         has "$who: and the next step" "$(json '[.denials[] | select(.code == "credential")][0].next_steps | join("; ")')" "cordon vault list"
+        : >"$T/lab/dns.log"
+        box $who --net "$plain" --net '*.wild.test:80' -- sh -c 'for n in $GITHUB_TOKEN.wild.test 1$GITHUB_TOKEN.x.wild.test $GITHUB_TOKEN.other.test 7.wild.test; do getent hosts $n; done'
+        is "$who: nor in a name that a wildcard covers: it does not exist" "$(grep -c wild "$T/out") $(lab_names | tr '\n' ' ')" "1 7.wild.test "
+        is "$who: which is told" "$(json '[.denials[] | select(.code == "credential" and .layer == "egress") | .what | capture("(?<why>[(].*[)])").why] | unique | join(" ")') $(json '[.denials[] | select(.code == "credential")] | length')" "(a placeholder of a credential stands in the name) 3"
         printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault add once --env ONCE --max-uses 1 >"$T/out" 2>&1
         box $who --net "http://web.test/** GET with once" -- sh -c 'for i in 1 2; do curl -sS -m 10 http://web.test/$i; done'
         has "$who: a credential that is used up is told as such" "$(json '[.denials[] | select(.code == "credential")][0].what')" "used up"
