@@ -40,7 +40,7 @@ void hint_nearest(struct err *e, const char *wrong, const char *const *words, si
         const char *best = NULL;
         unsigned least = STR_TOO_FAR;
         for (size_t i = 0; i < count; i++) {
-                unsigned d = str_far(wrong, words[i]);
+                unsigned d = strcasecmp(wrong, words[i]) == 0 ? 0 : str_far(wrong, words[i]);
                 if (d < least) {
                         least = d;
                         best = words[i];
