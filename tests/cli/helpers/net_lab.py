@@ -4,7 +4,7 @@
 # DIR/dns.log has every name that was asked, DIR/packets every flow that crossed the link (seen from outside).
 # DIR/nginx.conf, if it is there, is served outside by nginx; DIR/github.log has every request to api.github.test, with its
 # credential; DIR/collector.log whatever reached collector.test by any means. Ends with its standard input.
-import ctypes, json, os, shutil, socket, ssl, struct, subprocess, sys, threading, time
+import base64, ctypes, hashlib, json, os, shutil, socket, ssl, struct, subprocess, sys, threading, time
 
 where = sys.argv[1]
 HOST4, SERVER4, DNS4 = '11.22.33.1', '11.22.33.44', '11.22.33.53'
@@ -55,7 +55,7 @@ def http(c):
         if len(line) < 2:
             return
         method, path = line[0].decode(), line[1].decode()
-        length, close, token, about = 0, False, b'', {}
+        length, close, token, about, upgrade = 0, False, b'', {}, b''
         while True:
             raw = f.readline().strip()
             h = raw.lower()
@@ -69,6 +69,12 @@ def http(c):
             if h.startswith(b'content-type:') or h.startswith(b'content-encoding:'):
                 about[h.split(b':')[0].decode()] = raw.split(b':', 1)[1].strip().decode('latin1')
             close |= h == b'connection: close'
+            if h.startswith(b'sec-websocket-key:'):
+                upgrade = raw.split(b':', 1)[1].strip()
+        if upgrade:  # then it sends back what it is sent
+            accept = base64.b64encode(hashlib.sha1(upgrade + b'258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest())
+            c.sendall(b'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ' + accept + b'\r\n\r\n')
+            return echo(c)
         body = f.read(length) if length else b''
         if path.startswith('/bytes/'):
             n = int(path.split('/')[2])
