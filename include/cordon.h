@@ -219,6 +219,13 @@ typedef struct cordon_effect {
 } cordon_effect;
 /* With CORDON_OBSERVE "all". 1; 0: there is no such index. Valid until cordon_box_free(). */
 CORDON_API size_t cordon_box_effect(cordon_box *b, size_t index, cordon_effect *ret);
+/* One destination that a net door leads to and that was not reached: nothing refused it. */
+typedef struct cordon_unreached {
+        const char *to, *why;
+        uint32_t count;
+} cordon_unreached;
+/* 1; 0: there is no such index. Valid until cordon_box_free(). */
+CORDON_API size_t cordon_box_unreached(cordon_box *b, size_t index, cordon_unreached *ret);
 /* Valid until cordon_box_free(). */
 CORDON_API const cordon_result *cordon_box_result(cordon_box *b);
 CORDON_API char *cordon_box_result_json(cordon_box *b);

@@ -407,6 +407,7 @@ static int run_here(struct run *r)
         if (result->end == CORDON_EXITED && status == 0 && cli_handles_publish(&r->handles) < 0)
                 status = EXIT_CORDON;
         cli_end_say(&r->end, result);
+        cli_end_unreached(&r->end, r->box);
         end_canary(r);
         cli_end_status(&r->end, r->box);
         return status;

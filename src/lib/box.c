@@ -96,6 +96,19 @@ size_t cordon_box_effect(cordon_box *b, size_t index, cordon_effect *ret)
         return 1;
 }
 
+size_t cordon_box_unreached(cordon_box *b, size_t index, cordon_unreached *ret)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        for (unsigned i = 0; r && i < r->net_count; i++) {
+                const struct egress_row *n = &r->net[i];
+                if (!n->allowed || !n->why[0] || index-- > 0)
+                        continue;
+                *ret = (cordon_unreached){ n->to, n->why, n->connections };
+                return 1;
+        }
+        return 0;
+}
+
 int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
 {
         bool on = strcmp(value, "1") == 0;
