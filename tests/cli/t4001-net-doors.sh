@@ -139,6 +139,10 @@ has "and says so" "$(cat "$T/err")" "the process wall cannot hold a \`net\` door
 CORDON_LIBEXEC=/nonexistent box root --net web.test:80 -- true
 is "without the broker nothing starts" $status 125
 has "and says which program is missing" "$(cat "$T/err")" "cordon-egress is not installed"
+box root --read /etc --net web.test:80 -- true
+is "nor does a box with all of the host's /etc, where names and roots of its own must stand" "$status $(grep -c 'E136: a box with a `net` door has an /etc of its own' "$T/err")" "125 1"
+box root --read /etc/ssl --read /etc/hosts --net web.test:80 -- curl -sS -m 10 http://web.test/etc
+is "parts of it do no harm" "$(cat "$T/out")" "GET /etc 0"
 # What the doctor says of it is so.
 doctor() { "$CORDON" doctor --json | jq -r --arg l "$1" '.[] | select(.layer == $l) | .state + " " + (.mend // "")'; }
 is "the doctor: the link" "$(doctor 'net link')" "yes "
