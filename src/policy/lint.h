@@ -22,6 +22,7 @@ bool lint_listed(const char *const *list, size_t count, const char *s);
 void lint_wildcard(struct lint_view *v, const struct lint_row *row);
 void lint_metadata(struct lint_view *v, const struct lint_row *row);
 void lint_local_address(struct lint_view *v, const struct lint_row *row);
+void lint_localhost(struct lint_view *v, const struct lint_row *row);
 void lint_no_destination(struct lint_view *v, const struct lint_row *row);
 void lint_blind_credential(struct lint_view *v, const struct lint_row *row);
 void lint_clear_credential(struct lint_view *v, const struct lint_row *row);

@@ -28,6 +28,10 @@ GET /b 0"
         box $who --net 127.0.0.1:8080 -- curl -sS -m 10 http://127.0.0.1:8080/l
         is "$who: a loopback address that a door names is the host's" "$(cat "$T/out")" "GET /l 0"
         is "$who: and the result says so" "$(row 127.0.0.1:8080 allow reach)" loopback
+        box $who --net localhost:8080 -- true
+        is "$who: a door to localhost, which is the box's own, does not load, and the host's is named" "$status $(grep -c 'localhost is the box itself: 127.0.0.1:8080 is the host' "$T/err")" "125 1"
+        box $who --net localhost:8080 --net 127.0.0.1:8080 -- curl -sS -m 10 http://localhost:8080/n
+        is "$who: beside that line it is reached" "$(cat "$T/out")" "GET /n 0"
         box $who --net 11.22.33.44:80 -- curl -sS -m 10 http://11.22.33.44/a
         is "$who: an address that a door names" "$(cat "$T/out")" "GET /a 0"
         box $who --net '[2a00:1111::44]:80' -- curl -sS -m 10 'http://[2a00:1111::44]/a'
