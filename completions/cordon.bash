@@ -41,7 +41,7 @@ _cordon_argument() {
                 *) COMPREPLY=() ;;
                 esac
                 ;;
-        --box | --doc | --net | --in-from | --in | --out | --name | --status-fd | --runs | --time | --cpu | --memory | --procs | --files | --disk | --output | --egress | --ingress | --effects | --rate)
+        --box | --doc | --net | --in-from | --in | --out | --name | --status-fd | --passphrase-fd | --runs | --time | --cpu | --memory | --procs | --files | --disk | --output | --egress | --ingress | --effects | --rate)
                 COMPREPLY=()
                 ;;
         *) return 1 ;;
@@ -56,7 +56,7 @@ _cordon() {
         local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
                 --time --cpu --memory --procs --files --disk --output --egress --ingress --effects --rate -p --policy"
         local run="-t --tty -n --no-stdin -d --detach --name --handle --arg-files --arg-dirs --cwd --work --keep --on --root --require-limit
-                --require-ledger --ledger --in-from --observe --json --status-fd --stage --places --answers --record
+                --require-ledger --ledger --in-from --observe --json --status-fd --stage --places --answers --record --passphrase-fd
                 --canary --canary-share --canary-bound
                 -q --quiet --plan"
         local bombs="cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments

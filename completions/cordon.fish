@@ -85,6 +85,7 @@ complete -c cordon -n $run -l require-ledger -d 'Only where the run can be recor
 complete -c cordon -n $run -l ledger -x -a 'on off' -d 'Record the run'
 complete -c cordon -n $run -l in-from -x -d 'The run whose results this one is given'
 complete -c cordon -n $run -l json -d 'The result as JSON on standard error'
+complete -c cordon -n $run -l passphrase-fd -x -d 'Read the passphrase of the vault from a descriptor'
 complete -c cordon -n $run -l status-fd -x -d 'The result as JSON to a descriptor'
 complete -c cordon -n $run -s q -l quiet -d 'Say nothing at the end'
 complete -c cordon -n $run -l plan -d 'Print what would be done'

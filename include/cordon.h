@@ -131,7 +131,9 @@ typedef enum cordon_option {
         CORDON_PLACES,        /* a places file: where @name leads in each stage */
         CORDON_ANSWERS,       /* a file of recorded exchanges, for the stage mock */
         CORDON_RECORD,        /* record exchanges into this file, which must not be there yet */
-        CORDON_KEEP_OUTPUT    /* "1": output that goes nowhere is kept for cordon_logs() after the end */
+        CORDON_KEEP_OUTPUT,   /* "1": output that goes nowhere is kept for cordon_logs() after the end */
+        CORDON_PASSPHRASE_FD  /* the number of a descriptor with the vault's passphrase; else a terminal is
+                                 asked */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -218,6 +220,13 @@ typedef struct cordon_effect {
 } cordon_effect;
 /* With CORDON_OBSERVE "all". 1; 0: there is no such index. Valid until cordon_box_free(). */
 CORDON_API size_t cordon_box_effect(cordon_box *b, size_t index, cordon_effect *ret);
+/* One destination that a net door leads to and that was not reached: nothing refused it. */
+typedef struct cordon_unreached {
+        const char *to, *why;
+        uint32_t count;
+} cordon_unreached;
+/* 1; 0: there is no such index. Valid until cordon_box_free(). */
+CORDON_API size_t cordon_box_unreached(cordon_box *b, size_t index, cordon_unreached *ret);
 /* Valid until cordon_box_free(). */
 CORDON_API const cordon_result *cordon_box_result(cordon_box *b);
 CORDON_API char *cordon_box_result_json(cordon_box *b);

@@ -302,7 +302,9 @@ static void describe_row(const struct box *b, const struct egress_row *n, struct
         (void) snprintf(d->permit, sizeof d->permit, "%s", n->permit);
         if (b->one_program)
                 keeper_command_name(b, d->program, sizeof d->program);
-        if (strstr(n->why, "placeholder") && url && space && space < url)
+        /* Through a door that has it already, another line would help nobody: it stands in the wrong place.
+         */
+        if (strstr(n->why, "a placeholder") && url && space && space < url)
                 (void) snprintf(d->permit, sizeof d->permit, "net %s %.*s with NAME", space + 1,
                                 (int) (space - n->to), n->to);
 }

@@ -144,6 +144,20 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
                 say_recorded(o->record, r);
 }
 
+/* A program inside often sees no more of it than a reset connection. */
+void cli_end_unreached(const struct cli_end *o, cordon_box *b)
+{
+        cordon_unreached u;
+        for (size_t i = 0; !o->quiet && cordon_box_unreached(b, i, &u); i++) {
+                if (i == 0)
+                        cli_note("not reached:");
+                (void) fprintf(stderr, "  %s (%s)", u.to, u.why);
+                if (u.count > 1)
+                        (void) fprintf(stderr, ", %u times", u.count);
+                (void) fputc('\n', stderr);
+        }
+}
+
 void cli_end_status(const struct cli_end *o, cordon_box *b)
 {
         if (!o->json && o->status_fd < 0)

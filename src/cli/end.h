@@ -13,6 +13,8 @@ struct cli_end {
 
 /* To people, on standard error. */
 void cli_end_say(const struct cli_end *o, const cordon_result *r);
+/* And what net doors lead to that was not reached. */
+void cli_end_unreached(const struct cli_end *o, cordon_box *b);
 /* To programs, if any asked. */
 void cli_end_status(const struct cli_end *o, cordon_box *b);
 /* The same for a start that failed. */

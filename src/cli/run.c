@@ -17,7 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { OPTIONS = CORDON_KEEP_OUTPUT + 1 };
+enum { OPTIONS = CORDON_PASSPHRASE_FD + 1 };
 
 struct run {
         cordon_policy *policy;
@@ -120,14 +120,31 @@ static int set_work(void *ctx, const char *value)
         return cordon_policy_roots(r->policy, real, NULL, &e);
 }
 
-static int set_status_fd(void *ctx, const char *value)
+/* -1: no descriptor that is open. */
+static int open_descriptor(const char *value)
 {
         char *end;
         errno = 0;
         long fd = strtol(value, &end, 10);
-        if (errno || end == value || *end || fd < 0 || fd > 65535 || fcntl((int) fd, F_GETFD) < 0)
+        return errno || end == value || *end || fd < 0 || fd > 65535 || fcntl((int) fd, F_GETFD) < 0
+                       ? -1
+                       : (int) fd;
+}
+
+static int set_status_fd(void *ctx, const char *value)
+{
+        int fd = open_descriptor(value);
+        if (fd < 0)
                 return cli_usage("--status-fd %s is not an open descriptor", value), -1;
-        ((struct run *) ctx)->end.status_fd = (int) fd;
+        ((struct run *) ctx)->end.status_fd = fd;
+        return 0;
+}
+
+static int set_passphrase_fd(void *ctx, const char *value)
+{
+        if (open_descriptor(value) < 0)
+                return cli_usage("--passphrase-fd %s is not an open descriptor", value), -1;
+        ((struct run *) ctx)->set[CORDON_PASSPHRASE_FD] = value;
         return 0;
 }
 
@@ -181,6 +198,8 @@ const struct cli_option run_options[] = {
         { "json", 0, NULL, "the result as one JSON object on standard error",
           CLI_FLAG(struct run, end.json) },
         { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
+        { "passphrase-fd", 0, "N", "read the vault's passphrase from descriptor N, not from the terminal",
+          set_passphrase_fd },
         { "observe", 0, "off|calls|denials|all", "what is told of refusals (default: denials)",
           CLI_TEXT(struct run, set[CORDON_OBSERVE]) },
         { "canary", 0, "FILE", "let a share of the runs try this policy instead",
@@ -375,6 +394,7 @@ static int run_here(struct run *r)
         if (result->end == CORDON_EXITED && status == 0 && cli_handles_publish(&r->handles) < 0)
                 status = EXIT_CORDON;
         cli_end_say(&r->end, result);
+        cli_end_unreached(&r->end, r->box);
         end_canary(r);
         cli_end_status(&r->end, r->box);
         return status;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,12 +160,24 @@ static int open_source(struct vault *v)
 
 /* ---- verbs under the verb ---- */
 
+static void go_on(int signal) { (void) signal; }
+
+/* Ctrl-C is for whoever asks on the terminal, which puts the terminal in order first; its end ends the verb.
+ * (A handler and not SIG_IGN, which the program that is started would inherit.) */
+static void outlive_the_question(void)
+{
+        struct sigaction a = { .sa_handler = go_on, .sa_flags = SA_RESTART };
+        (void) sigaction(SIGINT, &a, NULL);
+        (void) sigaction(SIGQUIT, &a, NULL);
+}
+
 static int put(struct vault *v, int argc, char **argv, int (*work)(const cordon_credential *, cordon_error *))
 {
         cordon_error e = { 0 };
         (void) argv;
         if (argc != 0)
                 return cli_usage("one credential at a time");
+        outlive_the_question();
         if (open_source(v) < 0)
                 return EXIT_CORDON;
         int bad = work(&v->c, &e);

@@ -31,6 +31,7 @@ static size_t read_name(struct span packet, struct dns_question *q)
         if (at >= packet.n)
                 return 0;
         q->name[k] = '\0';
+        q->name_n = k;
         return at + 1;
 }
 

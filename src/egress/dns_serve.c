@@ -24,14 +24,19 @@ static bool is_reverse(const char *name)
 
 static void deny_name(struct broker *b, const struct dns_question *q)
 {
-        char text[200], to[256], permit[256] = "";
-        if (is_reverse(q->name) || q->name[0] == '\0')
+        char text[DNS_MAX_NAME + 32], to[320], permit[320] = "";
+        struct span name = span_of(q->name, q->name_n);
+        if (is_reverse(q->name) || name.n == 0)
                 return; /* libraries ask for these by themselves */
-        (void) str_inert(span_str(q->name), text, sizeof text);
+        (void) str_inert(name, text, sizeof text);
         (void) snprintf(to, sizeof to, "the name %s", text);
+        if (b->rules && http_rules_hold_placeholder(b->rules, name)) {
+                books_deny(b, to, "a placeholder of a credential stands in the name", "");
+                return;
+        }
         if (!q->odd)
                 (void) snprintf(permit, sizeof permit, "net %s:443", text);
-        books_deny(b, to, "no door names it", permit);
+        books_deny(b, to, q->odd ? "it has a byte that no host name has" : "no door names it", permit);
 }
 
 /* The name that is asked for, if it may be known; else the code to answer with. */
@@ -41,7 +46,8 @@ static enum dns_code look_up(struct broker *b, const struct dns_question *q, str
         bool is_address;
         const char *why;
         if (q->odd || policy_host(span_str(q->name), host, &is_address, &why) < 0 || is_address ||
-            (!policy_names_host(b->policy, host, b->now_s) && !requests_name_host(b, host))) {
+            (!policy_names_host(b->policy, host, b->now_s) && !requests_name_host(b, host)) ||
+            (b->rules && http_rules_hold_placeholder(b->rules, span_str(host)))) {
                 deny_name(b, q);
                 return DNS_NO_NAME;
         }

@@ -153,6 +153,7 @@ struct http_callbacks {
 
 /* Does a secret of this box stand in it, in any clothing? */
 bool http_rules_hold_secret(const struct http_rules *r, const char *text);
+bool http_rules_hold_placeholder(const struct http_rules *r, struct span text);
 
 /* ---- flows ---- */
 

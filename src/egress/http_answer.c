@@ -98,6 +98,7 @@ static void begin_answer(struct http_flow *f)
         }
         put_framing(f, kind);
         http_body_init(&x->answer, kind, h->length);
+        x->answer.extensions = true;
         f->answer = ANSWER_BODY;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http_body.c - where a body ends: by length, by chunks, or with the connection. Chunk extensions and
- * every line end but CR LF are refused; trailers are dropped. Pure. */
+/* egress/http_body.c - where a body ends: by length, by chunks, or with the connection. Every line end but
+ * CR LF is refused; trailers are dropped. So is what stands behind the size of a chunk in an answer, where it
+ * is lawful and we frame anew; in a request it is refused: servers have read such lines in two ways. Pure. */
 #include "base/str.h"
 #include "egress/http_internal.h"
 
 enum {
         STEP_SIZE = 0,
+        STEP_EXTENSION,
         STEP_SIZE_LF,
         STEP_DATA,
         STEP_DATA_CR,
@@ -36,9 +38,20 @@ static enum body_state size_byte(struct http_body *b, uint8_t c)
                 b->digits++;
                 return BODY_MORE;
         }
-        if (c != '\r' || b->digits == 0)
+        bool behind = b->extensions && (c == ';' || c == ' ' || c == '\t');
+        if ((c != '\r' && !behind) || b->digits == 0)
                 return bad(b, "a chunk's size is not plain hexadecimal");
-        b->step = STEP_SIZE_LF;
+        b->step = behind ? STEP_EXTENSION : STEP_SIZE_LF;
+        b->extension = 0;
+        return BODY_MORE;
+}
+
+static enum body_state extension_byte(struct http_body *b, uint8_t c)
+{
+        if (c == '\r')
+                b->step = STEP_SIZE_LF;
+        else if (++b->extension > HTTP_EXTENSION_MAX || (c < 0x20 && c != '\t') || c == 0x7f)
+                return bad(b, "what follows a chunk's size is too long or holds a control byte");
         return BODY_MORE;
 }
 
@@ -61,6 +74,8 @@ static enum body_state frame_byte(struct http_body *b, uint8_t c)
         switch (b->step) {
         case STEP_SIZE:
                 return size_byte(b, c);
+        case STEP_EXTENSION:
+                return extension_byte(b, c);
         case STEP_SIZE_LF:
                 b->digits = 0;
                 b->step = b->left ? STEP_DATA : STEP_TRAILER;

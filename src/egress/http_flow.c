@@ -81,7 +81,7 @@ static struct http_event event_of(const struct http_flow *f, enum http_verdict v
 {
         const struct http_exchange *x = &f->x;
         return (struct http_event){ .verdict = verdict,
-                                    .method = x->method,
+                                    .method = x->websocket ? "WEBSOCKET" : x->method, /* as it is judged */
                                     .host = request_host(f),
                                     .port = f->peer.port,
                                     .tls = f->tls,

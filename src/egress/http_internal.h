@@ -12,6 +12,7 @@ enum {
         HTTP_FIELDS_MAX = 128,     /* header fields of a head */
         HTTP_PATH_MAX = 4096,
         HTTP_TRAILER_MAX = 8192,   /* bytes behind the last chunk */
+        HTTP_EXTENSION_MAX = 256,  /* bytes behind the size of one */
         HTTP_BUFFER = 64 * 1024,   /* what one side may be ahead of the other */
         HTTP_RECORD_MAX = 1 << 20, /* body of a recorded answer */
         HTTP_SECRET_MIN = 8,       /* a shorter secret could not be told from ordinary text */
@@ -105,11 +106,13 @@ enum body_kind { BODY_NONE = 0, BODY_LENGTH, BODY_CHUNKED, BODY_UNTIL_CLOSE };
 enum body_state { BODY_BAD = 0, BODY_MORE, BODY_DATA, BODY_END };
 struct http_body {
         enum body_kind kind;
-        uint64_t left;   /* of the length or of the chunk */
-        uint8_t step;    /* of the chunked form */
-        uint8_t digits;  /* of the chunk's size, so far */
-        bool line_empty; /* the trailer line so far */
-        size_t trailer;  /* its bytes */
+        uint64_t left;      /* of the length or of the chunk */
+        uint8_t step;       /* of the chunked form */
+        uint8_t digits;     /* of the chunk's size, so far */
+        bool line_empty;    /* the trailer line so far */
+        bool extensions;    /* an answer's: what stands behind the size of a chunk is dropped, not refused */
+        uint16_t extension; /* its bytes, so far */
+        size_t trailer;     /* its bytes */
         const char *why;
 };
 void http_body_init(struct http_body *b, enum body_kind kind, uint64_t length);

@@ -121,6 +121,13 @@ static const char *object_to_form(struct http_flow *f)
         return form_new(h, &f->x.form, &why) < 0 ? why : NULL;
 }
 
+/* Of the credential that the door puts in; 0: it puts in none. */
+static uint64_t own_bit(const struct http_flow *f)
+{
+        const struct http_credential *c = f->to.credential;
+        return c ? UINT64_C(1) << (c - f->r->in.credentials) : 0;
+}
+
 /* Every reason to say no, in order. NULL: none. */
 static const char *objection(struct http_flow *f, unsigned *ret_status)
 {
@@ -149,7 +156,9 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
                        "path";
         x->abused = swap_misplaced(f->r, &f->head, &f->url, f->to.credential);
         if (x->abused)
-                return "a placeholder of a credential stands where it does not belong";
+                return x->abused == own_bit(f)
+                               ? "the placeholder of this door's credential stands where it does not belong"
+                               : "a placeholder of a credential stands where it does not belong";
         if (f->cb.may && !f->cb.may(f->cb.ctx, f->to.door, &why))
                 return why;
         if (f->to.credential && !http_rules_use(f->r, f->to.credential, &why))
@@ -230,7 +239,7 @@ static bool body_data(struct http_flow *f, struct span data, bool end)
 {
         struct http_exchange *x = &f->x;
         const struct http_credential *c = f->to.credential;
-        uint64_t fine = c && c->where == HTTP_IN_BODY ? UINT64_C(1) << (c - f->r->in.credentials) : 0;
+        uint64_t fine = c && c->where == HTTP_IN_BODY ? own_bit(f) : 0;
         x->sent += data.n;
         if (!form_is_fine(f, data, end))
                 return false;
@@ -238,8 +247,13 @@ static bool body_data(struct http_flow *f, struct span data, bool end)
         x->abused = x->look.found & ~fine;
         if (x->abused) {
                 fifo_drop(&f->scratch, f->scratch.n);
-                http_refuse(f, 403, "a placeholder of a credential stands in a body where it does not belong",
-                            true);
+                http_refuse(
+                        f, 403,
+                        x->abused == own_bit(f)
+                                ? "the placeholder of this door's credential stands in a body where it does "
+                                  "not belong"
+                                : "a placeholder of a credential stands in a body where it does not belong",
+                        true);
                 return false;
         }
         if (x->swap.from.n) {

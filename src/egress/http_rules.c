@@ -9,6 +9,11 @@ bool http_rules_hold_secret(const struct http_rules *r, const char *text)
         return r->secrets && scrub_find(r->secrets, span_str(text)) != 0;
 }
 
+bool http_rules_hold_placeholder(const struct http_rules *r, struct span text)
+{
+        return r->placeholders && scrub_find(r->placeholders, text) != 0;
+}
+
 static const struct http_credential *find(const struct http_rules_in *in, const char *name)
 {
         for (size_t i = 0; i < in->credential_count; i++)

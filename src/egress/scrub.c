@@ -68,9 +68,11 @@ static unsigned backslash_unit(const uint8_t *p, size_t n, const uint8_t want[2]
 {
         if (n < 2)
                 return UNIT_MORE;
-        if (p[1] == want[0] || p[1] == want[1])
-                return 2;
-        return p[1] == 'u' ? hex_unit(p, n, 2, 4, want) : p[1] == 'x' ? hex_unit(p, n, 2, 2, want) : UNIT_NO;
+        /* The number first: \u0075 is a u by its number, and not one that stands for itself before 0075. */
+        unsigned u = p[1] == 'u'   ? hex_unit(p, n, 2, 4, want)
+                     : p[1] == 'x' ? hex_unit(p, n, 2, 2, want)
+                                   : UNIT_NO;
+        return u == UNIT_NO && (p[1] == want[0] || p[1] == want[1]) ? 2 : u;
 }
 
 static unsigned entity_value(const uint8_t *p, size_t n)

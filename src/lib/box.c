@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/box.c - cordon_box_*: the handle around one run. */
 #include "base/fd.h"
+#include "base/str.h"
 #include "lib/internal.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ cordon_box *cordon_box_new(cordon_policy *p)
         if (!b)
                 return NULL;
         b->policy = p;
-        b->grants = b->record = b->record_dir = -1;
+        b->grants = b->record = b->record_dir = b->passphrase = -1;
         b->stage = POLICY_STAGE_LIVE;
         b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
         return b;
@@ -76,6 +77,15 @@ static int set_observe(cordon_box *b, const char *value)
         return -1;
 }
 
+static int set_passphrase(cordon_box *b, const char *value)
+{
+        uint64_t fd;
+        if (str_to_u64(span_str(value), &fd) < 0 || fd > 65535)
+                return -1;
+        b->passphrase = (int) fd;
+        return 0;
+}
+
 size_t cordon_box_effect(cordon_box *b, size_t index, cordon_effect *ret)
 {
         const struct box_result *r = b->box ? box_result(b->box) : NULL;
@@ -84,6 +94,19 @@ size_t cordon_box_effect(cordon_box *b, size_t index, cordon_effect *ret)
         const struct box_effect *e = &r->effects[index];
         *ret = (cordon_effect){ box_tried_word(e->kind), e->path, e->program };
         return 1;
+}
+
+size_t cordon_box_unreached(cordon_box *b, size_t index, cordon_unreached *ret)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        for (unsigned i = 0; r && i < r->net_count; i++) {
+                const struct egress_row *n = &r->net[i];
+                if (!n->allowed || !n->why[0] || index-- > 0)
+                        continue;
+                *ret = (cordon_unreached){ n->to, n->why, n->connections };
+                return 1;
+        }
+        return 0;
 }
 
 int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
@@ -121,6 +144,8 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_KEEP_OUTPUT:
                 b->keep_output = on;
                 return 0;
+        case CORDON_PASSPHRASE_FD:
+                return set_passphrase(b, value);
         case CORDON_SINGLE_THREAD:
                 b->single_thread = on;
                 return 0;

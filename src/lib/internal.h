@@ -58,7 +58,8 @@ struct cordon_box {
         struct vault_told *told; /* placeholders of the credentials that doors name */
         size_t told_count;
         const struct lib_dummies *dummies; /* not NULL: these, and the vault is not asked; borrowed */
-        int grants; /* the pipe with the credentials themselves, for the broker; or -1 */
+        int passphrase; /* of the vault: a descriptor of the caller's, or -1: the terminal is asked */
+        int grants;     /* the pipe with the credentials themselves, for the broker; or -1 */
         struct plan *plan;
         struct box *box;
         bool over;

@@ -246,7 +246,9 @@ int lib_places(struct cordon_box *b, struct err *e)
         if (b->places_file[0]) {
                 b->places_text.p = lib_slurp(b->places_file, &b->places_text.n, e);
                 if (!b->places_text.p)
-                        return -1;
+                        return e->sys == ENOENT ? err_hint(e, "a places file has lines like `place api live "
+                                                              "https://host/`")
+                                                : -1;
                 b->places =
                         policy_places_parse(b->places_file, span_of(b->places_text.p, b->places_text.n), e);
                 if (!b->places)
@@ -255,7 +257,10 @@ int lib_places(struct cordon_box *b, struct err *e)
         if (!b->answers_file[0])
                 return 0;
         b->answers_text.p = lib_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &b->answers_text.n, e);
-        return b->answers_text.p ? 0 : -1;
+        if (b->answers_text.p)
+                return 0;
+        return e->sys == ENOENT ? err_hint(e, "`cordon run --record FILE` makes a file of recorded exchanges")
+                                : -1;
 }
 
 int cordon_box_start(cordon_box *b, cordon_error *pe)

@@ -38,8 +38,13 @@ struct shown show_text(const char *s)
 void hint_nearest(struct err *e, const char *wrong, const char *const *words, size_t count)
 {
         const char *best = NULL;
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+                if (strcasecmp(wrong, words[i]) == 0) {
+                        best = words[i];
+                        break;
+                }
                 str_nearer(wrong, words[i], &best);
+        }
         if (best)
                 (void) err_hint(e, "did you mean \"%s\"?", best);
 }

@@ -7,94 +7,111 @@
 #include <arpa/inet.h>
 
 /* Suffixes below which strangers register names. This is NOT the whole public suffix list (10,000 rows that
- * change weekly): single-label suffixes are refused by counting labels, and these are the multi-label ones
- * met most. */
+ * change weekly): single-label suffixes are refused by counting labels, those of most countries by the words
+ * below, and these are the others met most. */
 static const char *const public_suffixes[] = {
-        "ac.jp",
-        "ac.nz",
-        "ac.uk",
+        "amplifyapp.com",
         "appspot.com",
-        "asn.au",
+        "azure-api.net",
+        "azurecontainer.io",
+        "azureedge.net",
+        "azurefd.net",
+        "azurestaticapps.net",
         "azurewebsites.net",
+        "backblazeb2.com",
+        "bitbucket.io",
+        "blogspot.co.uk",
         "blogspot.com",
+        "br.com",
         "cloudapp.net",
         "cloudfront.net",
-        "co.at",
-        "co.id",
-        "co.il",
-        "co.in",
-        "co.jp",
-        "co.ke",
-        "co.kr",
-        "co.nz",
-        "co.th",
-        "co.uk",
-        "co.za",
-        "com.ar",
-        "com.au",
-        "com.br",
-        "com.cn",
-        "com.co",
-        "com.eg",
-        "com.hk",
-        "com.mx",
-        "com.my",
-        "com.ng",
-        "com.pe",
-        "com.ph",
-        "com.pk",
-        "com.pl",
-        "com.sa",
-        "com.sg",
-        "com.tr",
-        "com.tw",
-        "com.ua",
-        "com.vn",
-        "core.windows.net",
-        "edu.au",
-        "edu.cn",
+        "cloudfunctions.net",
+        "cn.com",
+        "co.com",
+        "codeberg.page",
+        "ddns.net",
+        "de.com",
+        "deno.dev",
+        "digitaloceanspaces.com",
+        "duckdns.org",
+        "dyndns.org",
+        "elasticbeanstalk.com",
+        "eu.com",
+        "eu.org",
         "firebaseapp.com",
+        "firebaseio.com",
         "fly.dev",
+        "gitbook.io",
+        "github.dev",
         "github.io",
         "githubusercontent.com",
         "gitlab.io",
-        "go.jp",
-        "gov.au",
-        "gov.br",
-        "gov.cn",
-        "gov.in",
-        "gov.uk",
+        "gitpod.io",
+        "glitch.me",
+        "googleusercontent.com",
         "herokuapp.com",
+        "hf.space",
+        "ipfs.io",
+        "jp.net",
+        "loca.lt",
         "ltd.uk",
         "me.uk",
-        "ne.jp",
-        "net.au",
-        "net.br",
-        "net.cn",
-        "net.nz",
+        "myshopify.com",
         "netlify.app",
+        "netlify.com",
+        "ngrok-free.app",
+        "ngrok-free.dev",
+        "ngrok.app",
+        "ngrok.dev",
         "ngrok.io",
         "nhs.uk",
+        "nip.io",
+        "no-ip.org",
+        "ondigitalocean.app",
         "onrender.com",
-        "or.jp",
-        "or.kr",
-        "org.au",
-        "org.br",
-        "org.cn",
-        "org.nz",
-        "org.uk",
         "pages.dev",
         "plc.uk",
+        "pythonanywhere.com",
+        "r2.cloudflarestorage.com",
+        "r2.dev",
+        "railway.app",
+        "readthedocs.io",
         "repl.co",
+        "replit.app",
+        "replit.dev",
+        "ru.com",
         "run.app",
-        "s3.amazonaws.com",
-        "sch.uk",
+        "sharepoint.com",
+        "sslip.io",
+        "stackblitz.io",
+        "storage.googleapis.com",
+        "streamlit.app",
+        "supabase.co",
         "surge.sh",
+        "traefik.me",
+        "translate.goog",
         "trycloudflare.com",
+        "uk.com",
+        "us.com",
         "vercel.app",
+        "vercel.dev",
         "web.app",
+        "webflow.io",
+        "weebly.com",
+        "wixsite.com",
+        "wordpress.com",
         "workers.dev",
+        "xip.io",
+        "za.com",
+        "zapto.org",
 };
+
+/* co.uk, com.au, gob.mx: such a word before a country. */
+static const char *const country_words[] = { "ac",  "asn", "co", "com", "edu", "go", "gob", "gouv", "gov",
+                                             "gub", "mil", "ne", "net", "nom", "or", "org", "sch" };
+/* Clouds whose customers have names at every depth: regions and services stand between. */
+static const char *const cloud_suffixes[] = { "amazonaws.com", "amazonaws.com.cn", "cloudapp.azure.com",
+                                              "core.windows.net", "on.aws" };
 
 static int refuse(struct host_why *why, const char *what, const char *hint)
 {
@@ -198,10 +215,35 @@ static int check_puny(const char *host, struct host_why *why)
 {
         for (const char *p = host; p; p = strchr(p, '.') ? strchr(p, '.') + 1 : NULL) {
                 size_t n = strcspn(p, ".");
-                if (n >= 4 && strncmp(p, "xn--", 4) == 0 && n == 4)
-                        return refuse(why, "an xn-- label with nothing behind it", NULL);
+                if (n >= 4 && strncmp(p, "xn--", 4) == 0 && !puny_valid(span_of(p + 4, n - 4)))
+                        return refuse(why, "an xn-- label that is the form of no name", NULL);
         }
         return 0;
+}
+
+static bool is_public_suffix(const char *host)
+{
+        const char *dot = strchr(host, '.');
+        bool country = dot && strlen(dot) == 3; /* two letters behind one dot */
+        for (size_t i = 0; country && i < COUNT(country_words); i++)
+                if (span_is(span_of(host, (size_t) (dot - host)), country_words[i]))
+                        return true;
+        for (size_t i = 0; i < COUNT(public_suffixes); i++)
+                if (strcmp(host, public_suffixes[i]) == 0)
+                        return true;
+        return false;
+}
+
+static bool is_in_cloud(const char *host)
+{
+        size_t n = strlen(host);
+        for (size_t i = 0; i < COUNT(cloud_suffixes); i++) {
+                size_t k = strlen(cloud_suffixes[i]);
+                if (n >= k && strcmp(host + n - k, cloud_suffixes[i]) == 0 &&
+                    (n == k || host[n - k - 1] == '.'))
+                        return true;
+        }
+        return false;
 }
 
 static int check_wildcard(const char *host, struct host_why *why)
@@ -209,10 +251,12 @@ static int check_wildcard(const char *host, struct host_why *why)
         if (!strchr(host, '.'))
                 return refuse(why, "a wildcard over a whole top-level domain",
                               "name at least two labels after *.");
-        for (size_t i = 0; i < COUNT(public_suffixes); i++)
-                if (strcmp(host, public_suffixes[i]) == 0)
-                        return refuse(why, "a wildcard over a suffix where strangers register names",
-                                      "name the host, or one more label after *.");
+        if (is_public_suffix(host))
+                return refuse(why, "a wildcard over a suffix where strangers register names",
+                              "name the host, or one more label after *.");
+        if (is_in_cloud(host))
+                return refuse(why, "a wildcard over a cloud, whose customers have names at every depth",
+                              "name the host");
         return 0;
 }
 

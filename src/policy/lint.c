@@ -246,6 +246,8 @@ static const struct lint_row rows[] = {
         { 'E', "E126", "writing to the kernel's own files", lint_kernel_files },
         { 'W', "W127", "a door that hides the private /tmp or home", lint_hides_private },
         { 'W', "W128", "a door that has closed", lint_closed },
+        { 'E', "E136", "all of /etc beside a net door", lint_hides_etc },
+        { 'E', "E137", "a door to localhost, which is the box itself", lint_localhost },
         { 'W', "W131", "a door that a link leads out of the workspace", lint_leads_out },
         { 'W', "W132", "a door that the wall which is named cannot hold", lint_beyond_wall },
         { 'W', "W134", "money or people without a cap", lint_uncapped },

@@ -209,6 +209,19 @@ void lint_hides_private(struct lint_view *v, const struct lint_row *row)
                                                   d->path, b[i].name);
 }
 
+/* Such a box finds names and roots in an /etc of its own, and there is nothing to mount those on in the
+ * host's. */
+void lint_hides_etc(struct lint_view *v, const struct lint_row *row)
+{
+        for (enum door_kind k = DOOR_READ; lint_next(v, DOOR_NET, NULL) && k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        if (strcmp(d->path, "/etc") == 0)
+                                lint_note(v, row, &d->at,
+                                          "a box with a `net` door has an /etc of its own: name what is "
+                                          "needed of "
+                                          "the host's, as /etc/ssl");
+}
+
 /* Who can write in the workspace chooses where such a door leads. */
 void lint_leads_out(struct lint_view *v, const struct lint_row *row)
 {

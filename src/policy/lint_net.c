@@ -148,6 +148,25 @@ void lint_local_address(struct lint_view *v, const struct lint_row *row)
         }
 }
 
+static bool has_loopback_line(struct lint_view *v, uint16_t port)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
+                if (d->net.is_address && d->net.port == port &&
+                    (strncmp(d->net.host, "127.", 4) == 0 || strcmp(d->net.host, "::1") == 0))
+                        return true;
+        return false;
+}
+
+/* In a box that name is the box's own loopback, where the broker listens for addresses that lines name. */
+void lint_localhost(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
+                if (d->net.form != NET_PLACE && strcmp(d->net.host, "localhost") == 0 &&
+                    !has_loopback_line(v, d->net.port))
+                        lint_note(v, row, &d->at, "localhost is the box itself: 127.0.0.1:%u is the host's",
+                                  d->net.port);
+}
+
 void lint_no_destination(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)

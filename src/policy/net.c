@@ -133,6 +133,8 @@ static int read_host_port(const struct dest *x, struct span raw)
         x->d->form = NET_HOST_PORT;
         if (raw.n > 0 && memchr(raw.p, '/', raw.n))
                 return refuse(x, "neither host:port nor a URL", "write host:443 or https://host/path/**");
+        if (colon == raw.n && net_method_known(x->t->text)) /* the order of cordon-why(1) */
+                return refuse(x, "the destination stands before its methods", "write https://host/** GET");
         if (colon == raw.n)
                 return refuse(x, "the port is missing", "write host:443, or https://host/** for requests");
         if (read_host(x, span_of(raw.p, colon)) < 0)

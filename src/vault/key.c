@@ -77,13 +77,21 @@ static int make_key_file(const char *path, struct err *e)
                 (void) mkdir(dir, 0700);
                 *s = '/';
         }
-        AUTO_FD(fd, open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        /* Whole or not at all: half a key, of a full disk or a kill, would be taken for a broken one. */
+        char temp[1024 + 8];
+        (void) snprintf(temp, sizeof temp, "%s.new", path);
+        (void) unlink(temp);
+        AUTO_FD(fd, open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         int bad = fd < 0 || seal_random(bytes, sizeof bytes) < 0 ||
-                  fd_write_all(fd, bytes, sizeof bytes) < 0 || fsync(fd) < 0;
+                  fd_write_all(fd, bytes, sizeof bytes) < 0 || fsync(fd) < 0 ||
+                  renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE) < 0;
+        int why = errno;
         explicit_bzero(bytes, sizeof bytes);
         if (!bad)
                 return 0;
-        (void) err_set(e, ERR_IO, errno, "the vault's key file %s cannot be made: %s", path, strerror(errno));
+        if (fd >= 0)
+                (void) unlink(temp);
+        (void) err_set(e, ERR_IO, why, "the vault's key file %s cannot be made: %s", path, strerror(why));
         return err_hint(e, "name another: --key-file FILE");
 }
 
@@ -155,8 +163,11 @@ static int store(int dir, const struct key_file *k, struct err *e)
 {
         AUTO_FD(fd, openat(dir, ".key", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd < 0 || fd_write_all(fd, k, sizeof *k) < 0 || fsync(fd) < 0 ||
-            renameat2(dir, ".key", dir, "key", RENAME_NOREPLACE) < 0 || fsync(dir) < 0)
-                return err_set(e, ERR_IO, errno, "the vault's key cannot be stored: %s", strerror(errno));
+            renameat2(dir, ".key", dir, "key", RENAME_NOREPLACE) < 0 || fsync(dir) < 0) {
+                (void) err_set(e, ERR_IO, errno, "the vault's key cannot be stored: %s", strerror(errno));
+                (void) unlinkat(dir, ".key", 0);
+                return -1;
+        }
         return 0;
 }
 

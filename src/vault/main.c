@@ -252,7 +252,10 @@ static int work(struct work *w, struct err *e)
                                    .make = w->q.op == VAULT_ADD };
         if (w->q.op != VAULT_GIVE && hold_directory(e) < 0)
                 return -1;
-        return vault_key(&in, w->key, e) < 0 ? -1 : ops[w->q.op](w, e);
+        if (vault_key(&in, w->key, e) == 0)
+                return ops[w->q.op](w, e);
+        const char *first = w->q.op == VAULT_GIVE ? w->q.names[0] : w->q.meta.name;
+        return e->code == ERR_GONE ? err_hint(e, "`cordon vault add %.63s` makes the first", first) : -1;
 }
 
 static bool was_started_right(void)

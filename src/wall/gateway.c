@@ -127,6 +127,10 @@ static int open_socket(const union where *at, int type)
         if (type == SOCK_DGRAM && (setsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP,
                                               v6 ? IPV6_RECVPKTINFO : IP_PKTINFO, &on, sizeof on) < 0))
                 return -1;
+        /* An answer leaves from whatever address was asked. Of IPv4 the kernel lets each that is local do so,
+         * of IPv6 only those that a link has, unless the socket is free. */
+        if (type == SOCK_DGRAM && v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof on) < 0)
+                return -1;
         if (bind(fd, &at->any, v6 ? sizeof at->v6 : sizeof at->v4) < 0 ||
             (type == SOCK_STREAM && listen(fd, BACKLOG) < 0))
                 return -1;

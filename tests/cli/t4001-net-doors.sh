@@ -28,6 +28,10 @@ GET /b 0"
         box $who --net 127.0.0.1:8080 -- curl -sS -m 10 http://127.0.0.1:8080/l
         is "$who: a loopback address that a door names is the host's" "$(cat "$T/out")" "GET /l 0"
         is "$who: and the result says so" "$(row 127.0.0.1:8080 allow reach)" loopback
+        box $who --net localhost:8080 -- true
+        is "$who: a door to localhost, which is the box's own, does not load, and the host's is named" "$status $(grep -c 'localhost is the box itself: 127.0.0.1:8080 is the host' "$T/err")" "125 1"
+        box $who --net localhost:8080 --net 127.0.0.1:8080 -- curl -sS -m 10 http://localhost:8080/n
+        is "$who: beside that line it is reached" "$(cat "$T/out")" "GET /n 0"
         box $who --net 11.22.33.44:80 -- curl -sS -m 10 http://11.22.33.44/a
         is "$who: an address that a door names" "$(cat "$T/out")" "GET /a 0"
         box $who --net '[2a00:1111::44]:80' -- curl -sS -m 10 'http://[2a00:1111::44]/a'
@@ -51,6 +55,8 @@ GET /b 0"
         ok "$who: the loopback in the box is the box's own" test $status -eq 7
         box $who --net dead.test:80 --net closed.test:7999 -- sh -c 'curl -sS -m 5 http://closed.test:7999/'
         is "$who: a host that refuses is a failure, not a refusal of ours" "$(row closed.test:7999 failed why)" "nobody answers there"
+        has "$who: which a person is told, who sees no more than a reset" "$(cat "$T/err")" "cordon: not reached:
+  closed.test:7999 (nobody answers there)"
         is "$who: so no denial" "$(json '[.denials[] | select(.minor | not)] | length')" 0
         box $who --net nowhere.test:80 -- curl -sS -m 5 http://nowhere.test/
         is "$who: a name that does not resolve outside is told" "$(row nowhere.test:80 failed why)" "the name does not resolve outside"
@@ -86,6 +92,18 @@ print(time.time() - t < 3, socket.create_connection(("web.test", 80), 5).fileno(
         is "$who: of a mixed answer only the public address is used" "$(cat "$T/out")" "GET /m 0"
         is "$who: and that one is named" "$(row mixed.test:80 allow address)" 11.22.33.44
 done
+
+# A name with a byte that would end it early is told whole, and one of two labels in one is not called the door's.
+box root --net web.test:80 -- python3 -c '
+import socket, struct
+for first in (b"four.test\0", b"web.test", b"x" * 60):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(3); s.connect(("198.19.255.1", 53))
+    labels = [first] * 3 + [b"web", b"test"] if first[0] == 120 else [first] if first == b"web.test" else [first, b"web", b"test"]
+    s.send(struct.pack(">HHHHHH", 7, 256, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l for l in labels) + b"\0" + struct.pack(">HH", 1, 1)); s.recv(512)'
+is "a NUL in a name hides nothing of it" "$(row 'the name four.test\x00.web.test' deny why)" "it has a byte that no host name has"
+is "a dot inside a label is no dot between two" "$(row 'the name web.test' deny why)" "it has a byte that no host name has"
+x=$(printf 'x%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60)
+is "and a long one is told with a line that names it whole" "$(row "the name $x.$x.$x.web.test" deny permit)" "net $x.$x.$x.web.test:443"
 
 # Only the names of doors were ever asked for outside.
 hasnt "no refused name was passed on" "$(lab_names)" evil
@@ -125,6 +143,10 @@ has "and says so" "$(cat "$T/err")" "the process wall cannot hold a \`net\` door
 CORDON_LIBEXEC=/nonexistent box root --net web.test:80 -- true
 is "without the broker nothing starts" $status 125
 has "and says which program is missing" "$(cat "$T/err")" "cordon-egress is not installed"
+box root --read /etc --net web.test:80 -- true
+is "nor does a box with all of the host's /etc, where names and roots of its own must stand" "$status $(grep -c 'E136: a box with a `net` door has an /etc of its own' "$T/err")" "125 1"
+box root --read /etc/ssl --read /etc/hosts --net web.test:80 -- curl -sS -m 10 http://web.test/etc
+is "parts of it do no harm" "$(cat "$T/out")" "GET /etc 0"
 # What the doctor says of it is so.
 doctor() { "$CORDON" doctor --json | jq -r --arg l "$1" '.[] | select(.layer == $l) | .state + " " + (.mend // "")'; }
 is "the doctor: the link" "$(doctor 'net link')" "yes "

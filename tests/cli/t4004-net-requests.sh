@@ -97,6 +97,17 @@ for who in root as_user; do
         is "$who: and the status says that a run would be refused something" "$? $(grep -c '^refused now: web.test:7$' "$T/out")" "1 1"
         $who "$CORDON" check --net 'http://web.test/**' --against no-such-run >"$T/out" 2>&1
         is "$who: a run that is not there" $? 125
+        # WebSocket is a word of its own: GET alone does not open one, and what would is told.
+        ws='import socket, sys
+s = socket.create_connection(("web.test", 80), 5); s.settimeout(5)
+s.sendall(b"GET /a/ws HTTP/1.1\r\nHost: web.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+print(s.recv(4096).split(b"\r\n")[0].decode()); frame = b"\x81\x85\0\0\0\0hello"; s.sendall(frame); print(s.recv(4096) == frame)'
+        box $who --net 'http://web.test/a/** GET' -- python3 -c "$ws"
+        is "$who: a WebSocket is no GET" "$(head -n 1 "$T/out")" "HTTP/1.1 403 Forbidden"
+        is "$who: and the line that would permit it names it" "$(row 'WEBSOCKET http://web.test/a/ws' deny permit)" "net http://web.test/a/ws WEBSOCKET"
+        box $who --net "$(row 'WEBSOCKET http://web.test/a/ws' deny permit | cut -d' ' -f2-)" -- python3 -c "$ws"
+        is "$who: with it, it is open both ways" "$(cat "$T/out")" "HTTP/1.1 101 Switching Protocols
+True"
         # What was looked at is told: TLS that begins in the middle, as of mail servers, is bytes to us.
         box $who --net web.test:443 --net 'http://web.test/** GET' --net web.test:7 -- bash -c 'curl -sSk -m 10 https://web.test/raw http://web.test/x; exec 3<>/dev/tcp/web.test/7; printf "STARTTLS\r\n" >&3; head -n 1 <&3'
         is "$who: how much was looked at is told" "$(row web.test:443 allow seen) $(row web.test:80 allow seen) $(row web.test:7 allow seen)" "hello requests bytes"

@@ -10,6 +10,8 @@ for who in root as_user; do
         home=$T/home-$who
         mkdir -m 700 "$home" && [ "$who" = root ] || chown 65533:65533 "$home" 2>/dev/null
         export XDG_CONFIG_HOME="$home"
+        box $who --net "http://web.test/** with gh" -- true
+        is "$who: a vault with nothing in it stops the start, and says what to type" "$status $(grep -c 'cordon vault add gh' "$T/err")" "125 1"
         printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault add gh --env GITHUB_TOKEN >"$T/out" 2>&1
         is "$who: a credential" "$? $(cat "$T/out")" "0 "
         door="https://web.test/** GET with gh"
@@ -30,6 +32,13 @@ for who in root as_user; do
         hasnt "$who: another host does not get it" "$(cat "$T/lab/auth.log")" "Q9zz"
         is "$who: the refusal is one of a credential, with the smallest line" "$(json '[.denials[] | select(.code == "credential")][0] | [.layer, .permit] | join(", ")')" "egress, net http://four.test/steal GET with NAME"
         has "$who: and the next step" "$(json '[.denials[] | select(.code == "credential")][0].next_steps | join("; ")')" "cordon vault list"
+        box $who --net "$plain" -- sh -c 'curl -sS -m 10 -H "X-Other: $GITHUB_TOKEN" http://web.test/other'
+        is "$who: nor does another header of its own door, and no line would change that" "$(json '[.denials[] | select(.code == "credential")][0] | [.what, .permit] | join("; ")')" \
+                "GET http://web.test/other (the placeholder of this door's credential stands where it does not belong); "
+        : >"$T/lab/dns.log"
+        box $who --net "$plain" --net '*.wild.test:80' -- sh -c 'for n in $GITHUB_TOKEN.wild.test 1$GITHUB_TOKEN.x.wild.test $GITHUB_TOKEN.other.test 7.wild.test; do getent hosts $n; done'
+        is "$who: nor in a name that a wildcard covers: it does not exist" "$(grep -c wild "$T/out") $(lab_names | tr '\n' ' ')" "1 7.wild.test "
+        is "$who: which is told" "$(json '[.denials[] | select(.code == "credential" and .layer == "egress") | .what | capture("(?<why>[(].*[)])").why] | unique | join(" ")') $(json '[.denials[] | select(.code == "credential")] | length')" "(a placeholder of a credential stands in the name) 3"
         printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault add once --env ONCE --max-uses 1 >"$T/out" 2>&1
         box $who --net "http://web.test/** GET with once" -- sh -c 'for i in 1 2; do curl -sS -m 10 http://web.test/$i; done'
         has "$who: a credential that is used up is told as such" "$(json '[.denials[] | select(.code == "credential")][0].what')" "used up"

@@ -9,6 +9,10 @@ printf '%s\n' '{"method":"GET","url":"http://web.test/v1/x","status":200,"header
 chmod 644 "$T/places" "$T/answers"
 ask='curl -sS -m 10 http://web.test/v1/x; curl -sS -m 10 http://web.test/other'
 for who in root as_user; do
+        for option in places answers; do
+                box $who --net '@api/v1/** GET' --$option "$T/nowhere" -- true
+                is "$who: without the file of --$option nothing starts, and the hint is about such files" "$status $(grep -c -e 'place api live' -e '--record' "$T/err") $(grep -c 'policy stock' "$T/err")" "125 1 0"
+        done
         box $who --net '@api/v1/** GET' --places "$T/places" -- sh -c "$ask"
         is "$who: live: the place is its live URL" "$(head -n 1 "$T/out")" "GET /v1/x 0"
         hasnt "$who: and no more of it than the door says" "$(cat "$T/out")" "GET /other"

@@ -154,6 +154,68 @@ is "does not open with another" "$? $(grep -c 'does not open' "$T/err")" "125 1"
 printf %s "$secret" | setsid "$CORDON" vault add two 2>"$T/err"
 has "and says how to give it without a terminal" "$(cat "$T/err")" "--passphrase-fd"
 has "list needs none" "$("$CORDON" vault list)" "gh"
+if [ -x "$CORDON_LIBEXEC/cordon-egress" ] && "$CORDON" run -q --net 'https://web.test/**' -- true 2>/dev/null; then
+        door='https://web.test/** GET with gh'
+        setsid "$CORDON" run --net "$door" -- echo ran >"$T/out" 2>"$T/err" </dev/null
+        is "a run without a terminal says how to give it" "$? $(cat "$T/out") $(grep -c -e '--passphrase-fd 9 9<' "$T/err")" "125  1"
+        setsid "$CORDON" run -q --passphrase-fd 9 --net "$door" -- echo ran >"$T/out" 2>"$T/err" </dev/null 9<"$T/pass"
+        is "and takes it like that" "$? $(cat "$T/out" "$T/err")" "0 ran"
+        setsid "$CORDON" run -q --passphrase-fd 9 --net "$door" -- echo ran >"$T/out" 2>"$T/err" </dev/null 9<"$T/wrong"
+        is "but not another" "$? $(cat "$T/out") $(grep -c 'does not open' "$T/err")" "125  1"
+        "$CORDON" run -q --passphrase-fd 99 --net "$door" -- echo ran >"$T/out" 2>&1
+        has "a descriptor that is not open" "$? $(cat "$T/out")" "125 cordon: error: --passphrase-fd 99 is not an open descriptor"
+        setsid "$CORDON" run -q --passphrase-fd 9 --net "$door" -- sh -c 'ls -l /proc/self/fd; cat <&9' >"$T/out" 2>&1 </dev/null 9<"$T/pass"
+        hasnt "the box has neither" "$(cat "$T/out")" horse
+else
+        skip "a run with a passphrase" "cordon-egress is not built here, or no box with a net door starts"
+fi
+# Whoever gives up at the question, or stops it, keeps a terminal that shows what is typed.
+if cc -O1 -o "$T/term" "$(dirname "$0")/helpers/term.c" -lutil; then
+        on() { script=$1; shift; printf '%b' "$script" | TERM=xterm "$T/term" 33 101 "$@" | tr -d '\r' >"$T/out"; }
+        for key in 003 034 004; do
+                on "expect passphrase\npause 200\nsend \\\\$key\nwait\n" "$CORDON" vault add gone
+                has "key $key at the passphrase ends it" "$(cat "$T/out")" "STATUS 125"
+                has "and the terminal is as before" "$(cat "$T/out")" COOKED
+                on "expect passphrase\nsend correct horse\\\\n\nexpect secret\npause 200\nsend \\\\$key\nwait\n" "$CORDON" vault add gone
+                has "key $key at the secret ends it" "$(cat "$T/out")" "STATUS 125"
+                has "and the terminal is as before" "$(cat "$T/out")" COOKED
+        done
+        on 'expect passphrase\npause 200\nsend \\003\nwait\n' "$CORDON" run --net 'https://web.test/** GET with gh' -- echo ran
+        hasnt "Ctrl-C at the passphrase of a run starts nothing" "$(cat "$T/out")" ran
+        has "and the terminal is as before" "$(cat "$T/out")" COOKED
+        on 'expect $\nsend PS1=%; "$CORDON" vault add stopped\\n\nexpect passphrase\npause 200\nsend \\032\nexpect topped\nsend fg\\n\nexpect passphrase\nsend correct horse\\n\nexpect secret\nsend typed-secret-1\\n\nexpect %\nsend exit\\n\nwait\n' \
+                env "CORDON=$CORDON" bash --norc --noprofile -i
+        has "stopped at the passphrase and continued, it asks again" "$("$CORDON" vault list)" stopped
+        hasnt "what is typed is never shown" "$(cat "$T/out")" "typed-secret"
+        hasnt "nothing half-made is there" "$("$CORDON" vault list)" gone
+        "$CORDON" vault rm stopped
+else
+        fail "the terminal compiles"
+fi
+
+# ---- a disk that is full when the first key is made ----
+cat >"$T/full.sh" <<'END'
+cordon=$1 at=$2
+mkdir -m 700 "$at" && mount -t tmpfs -o size=4k,mode=700 full "$at" || exit 77
+export XDG_CONFIG_HOME="$at" CORDON_STATE="$at-state"
+head -c 4096 /dev/zero >"$at/full"
+printf %s secret-of-the-test | "$cordon" vault add first
+echo "$?, left: $(find "$at" -type f ! -name full)"
+rm "$at/full"
+printf %s secret-of-the-test | "$cordon" vault add first
+echo "then $?"
+END
+how=-m
+[ "$(id -u)" -eq 0 ] || how='-U -r -m'
+# shellcheck disable=SC2086
+unshare $how sh "$T/full.sh" "$CORDON" "$T/full" >"$T/out" 2>"$T/err"
+if [ $? -eq 77 ]; then
+        skip "where the disk is full" "this host does not let a test mount"
+else
+        has "where the disk is full there is no key file" "$(cat "$T/err")" "vault.key cannot be made: No space left on device"
+        is "and nothing of it is left, which would stand in the way" "$(cat "$T/out")" "125, left: 
+then 0"
+fi
 
 # ---- while it works: cordon-vault can be looked into by nobody, and its death ends the verb ----
 # As an ordinary user: whatever belongs to root in /proc shows that it is not dumpable.

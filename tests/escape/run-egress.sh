@@ -13,7 +13,7 @@ def refused(name, f):
     except OSError as e:
         say(name, True)
 def ask(q, to=("198.19.255.1", 53), tcp=False):
-    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM); s.settimeout(3)
+    s = socket.socket(socket.AF_INET6 if ':' in to[0] else socket.AF_INET, socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM); s.settimeout(3)
     s.connect(to)
     if tcp:
         s.sendall(struct.pack('>H', len(q)) + q); r = b''
@@ -34,6 +34,12 @@ say("whatever its case", code([b'WEB', b'tEsT']) == (0, 1))
 say("over TCP too", code([b'web', b'test'], tcp=True) == (0, 1))
 say("a resolver that is wired in gets the same answer", code([b'web', b'test'], to=("8.8.8.8", 53)) == (0, 1))
 say("and knows no more", code([b'four', b'test'], to=("8.8.8.8", 53)) == (3, 0))
+def or_silence(f):
+    try: return f()
+    except OSError as e: return e
+for tcp in (False, True):
+    say("so does one of IPv6" + " over TCP" * tcp, or_silence(lambda: code([b'web', b'test'], 28, to=("2001:4860:4860::8888", 53), tcp=tcp)) == (0, 1))
+    say("which knows no more" + " over TCP" * tcp, or_silence(lambda: code([b'four', b'test'], 28, to=("2001:4860:4860::8888", 53), tcp=tcp)) == (3, 0))
 for n, l in {'NUL': [b'four.test\0.web', b'test'], 'NUL first': [b'\0web', b'test'], 'dot in a label': [b'x.web', b'test'], 'suffix': [b'evilweb', b'test'],
              'prefix': [b'web', b'test', b'evil'], 'below an exact name': [b'a', b'web', b'test'], 'percent': [b'web%00', b'test'], 'at': [b'a@web', b'test'],
              'bracket': [b'[web', b'test]'], 'space': [b'web ', b'test'], 'tab': [b'web\t', b'test'], 'newline': [b'web\n', b'test'], 'DEL': [b'web\x7f', b'test'],

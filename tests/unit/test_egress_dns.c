@@ -126,6 +126,8 @@ static void test_dns__odd_bytes_are_told(void)
         k.p[12 + 1 + 4] = 0; /* a NUL, and a dot, inside a label */
         CHECK_INT(dns_read(of(&k), &q), DNS_OK);
         CHECK(q.odd);
+        CHECK_INT(q.name_n, 24); /* all of it is told, not what stands before the NUL */
+        CHECK(memcmp(q.name, "evil\0com.allowed.example", 24) == 0);
         k.p[12 + 1 + 4] = '.';
         CHECK_INT(dns_read(of(&k), &q), DNS_OK);
         CHECK(q.odd);

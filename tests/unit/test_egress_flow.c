@@ -411,6 +411,24 @@ static void test_swap__what_the_client_brings_is_stripped(void)
                 CHECK(holds(&g.to_upstream, "Authorization: Bearer " SECRET "\r\n"));
                 rig_end(&g);
         }
+        static const char *const params[] = { "token=attacker",          "id_token=attacker",
+                                              "Signature=attacker",      "password=attacker",
+                                              "AWSAccessKeyId=attacker", "key=AIzaattacker",
+                                              "%6Bey=AIzaattacker",      "key=%41Izaattacker",
+                                              "%74oken=attacker" };
+        for (size_t i = 0; i < COUNT(params); i++) {
+                struct rig g;
+                AUTO_BUF(request);
+                if (!rig_start(&g, &plain))
+                        return;
+                buf_printf(&request, "GET /key/a?%s&key=colour&tokens=2 HTTP/1.1\r\nHost: api.test\r\n\r\n",
+                           params[i]);
+                rig_client(&g, buf_span(&request), 0);
+                if (!holds(&g.to_upstream, "GET /key/a?key=colour&tokens=2 HTTP/1.1\r\n"))
+                        printf("# %s: %s\n", params[i], buf_str(&g.to_upstream));
+                CHECK(holds(&g.to_upstream, "GET /key/a?key=colour&tokens=2 HTTP/1.1\r\n"));
+                rig_end(&g);
+        }
 }
 
 /* Also behind a door without one: the server may know the secret from another request. */

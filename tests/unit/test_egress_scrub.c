@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-static const char secret[] = "ghp_S3cr+t/Value%25&\"9aZ=";
+static const char secret[] = "ghp_S3cr+t/Value%25&\"9aZx=";
 
 static void to_hex(const char *s, bool up, struct buf *out)
 {
@@ -36,6 +36,10 @@ static void escaped(const char *s, const char *form, struct buf *out)
                         buf_printf(out, "\\%c", *s);
                 else if (strcmp(form, "json-u") == 0 && strchr("&+\"", *s))
                         buf_printf(out, "\\u%04x", (uint8_t) *s);
+                else if (strcmp(form, "json-u-all") == 0)
+                        buf_printf(out, "\\u%04X", (uint8_t) *s);
+                else if (strcmp(form, "x-all") == 0)
+                        buf_printf(out, "\\x%02x", (uint8_t) *s);
                 else if (strcmp(form, "html") == 0 && *s == '&')
                         buf_puts(out, "&amp;");
                 else if (strcmp(form, "html") == 0 && *s == '"')
@@ -49,12 +53,13 @@ static void escaped(const char *s, const char *form, struct buf *out)
         }
 }
 
-enum { FORMS = 16 };
+enum { FORMS = 18 };
 static const char *form_name(unsigned i)
 {
-        static const char *const names[FORMS] = { "raw",    "hex",    "HEX",    "b64+0", "b64+1",   "b64+2",
-                                                  "b64u+0", "b64u+1", "b64u+2", "url",   "url-all", "json",
-                                                  "json-u", "html",   "upper",  "basic" };
+        static const char *const names[FORMS] = { "raw",     "hex",    "HEX",    "b64+0",      "b64+1",
+                                                  "b64+2",   "b64u+0", "b64u+1", "b64u+2",     "url",
+                                                  "url-all", "json",   "json-u", "json-u-all", "x-all",
+                                                  "html",    "upper",  "basic" };
         return names[i];
 }
 
@@ -67,7 +72,7 @@ static void spell(unsigned form, struct buf *out)
                 to_hex(secret, form == 2, out);
         else if (form <= 8)
                 to_base64(secret, before[(form - 3) % 3], form > 5, out);
-        else if (form < 15)
+        else if (form < FORMS - 1)
                 escaped(secret, form_name(form), out);
         else
                 to_base64(secret, "user:", false, out);

@@ -270,15 +270,29 @@ static void test_fixtures__bad_lines_are_named(void)
                 "x",
                 "[]",
                 "{}",
-                "{\"method\":\"GET\",\"url\":\"u\"}",
-                "{\"method\":\"GET\",\"url\":\"u\",\"status\":101}",
-                "{\"method\":\"GET\",\"url\":\"u\",\"status\":\"200\"}",
-                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"headers\":{}}",
-                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"headers\":[[\"a\"]]}",
-                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"headers\":[[\"a\",\"b\\r\\nc\"]]}",
-                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"headers\":[[\"a:\",\"b\"]]}",
-                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"body\":\"a\",\"body_base64\":\"\"}",
-                "{\"method\":\"GET\",\"url\":\"u\",\"status\":200,\"body_base64\":\"a\"}",
+                "{\"method\":\"GET\",\"url\":\"http://u/\"}",
+                "{\"method\":\"GET\",\"url\":\"http://u/\",\"status\":101}",
+                "{\"method\":\"GET\",\"url\":\"http://u/\",\"status\":\"200\"}",
+                "{\"method\":\"GET\",\"url\":\"http://u/\",\"status\":200,\"headers\":{}}",
+                "{\"method\":\"GET\",\"url\":\"http://u/\",\"status\":200,\"headers\":[[\"a\"]]}",
+                "{\"method\":\"GET\",\"url\":\"http://u/"
+                "\",\"status\":200,\"headers\":[[\"a\",\"b\\r\\nc\"]]}",
+                "{\"method\":\"GET\",\"url\":\"http://u/\",\"status\":200,\"headers\":[[\"a:\",\"b\"]]}",
+                "{\"method\":\"GET\",\"url\":\"http://u/"
+                "\",\"status\":200,\"body\":\"a\",\"body_base64\":\"\"}",
+                "{\"method\":\"GET\",\"url\":\"http://u/\",\"status\":200,\"body_base64\":\"a\"}",
+                "{\"method\":\"GET\",\"url\":\"HTTP://web.test/a\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"http://WEB.test/a\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"http://web.test:80/a\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"https://web.test:443/a\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"https://web.test\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"web.test/a\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"http://web.test/a#b\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"http://web.test:/a\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"http://web.test./a\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"http://0x7f.1/a\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"http://u@web.test/a\",\"status\":200}",
+                "{\"method\":\"GET\",\"url\":\"ftp://web.test/a\",\"status\":200}",
         };
         for (size_t i = 0; i < COUNT(bad); i++) {
                 struct err e = { 0 };
@@ -289,6 +303,24 @@ static void test_fixtures__bad_lines_are_named(void)
                         printf("# taken: %s\n", bad[i]);
                 CHECK(!x);
                 CHECK(strncmp(e.what, "f:2: ", 5) == 0);
+                http_fixtures_free(x);
+        }
+}
+
+static void test_fixture__every_url_that_a_box_asks_for(void)
+{
+        static const char *const urls[] = { "http://web.test/",       "https://web.test/a?b=c&d",
+                                            "http://web.test:8080/",  "http://127.0.0.1:8080/x",
+                                            "http://[2001:db8::7]/x", "https://[::1]:8443/x",
+                                            "http://web.test:443/",   "https://xn--bcher-kva.de/%C3" };
+        for (size_t i = 0; i < COUNT(urls); i++) {
+                struct err e = { 0 };
+                AUTO_BUF(text);
+                buf_printf(&text, "{\"method\":\"GET\",\"url\":\"%s\",\"status\":200}", urls[i]);
+                struct http_fixtures *x = http_fixtures_parse("f", buf_span(&text), &e);
+                if (!x)
+                        printf("# %s: %s\n", urls[i], e.what);
+                CHECK(x != NULL);
                 http_fixtures_free(x);
         }
 }
@@ -383,6 +415,7 @@ int main(void)
                 CASE(test_record__what_is_recorded_can_be_mocked_and_holds_no_secret),
                 CASE(test_record__what_is_too_long_or_broken_is_left_out),
                 CASE(test_fixtures__bad_lines_are_named),
+                CASE(test_fixture__every_url_that_a_box_asks_for),
                 CASE(test_judge__the_most_particular_door_is_taken),
                 CASE(test_judge__a_door_closes_when_its_time_is_over),
                 CASE(test_judge__caps_are_asked),

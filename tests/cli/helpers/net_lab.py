@@ -81,7 +81,7 @@ def http(c):
         if len(line) < 2:
             return
         method, path = line[0].decode(), line[1].decode()
-        length, close, token, about = 0, False, b'', {}
+        length, close, token, about, upgrade = 0, False, b'', {}, b''
         while True:
             raw = f.readline().strip()
             h = raw.lower()
@@ -95,6 +95,12 @@ def http(c):
             if h.startswith((b'content-type:', b'content-encoding:', b'sec-websocket-key:')):
                 about[h.split(b':')[0].decode()] = raw.split(b':', 1)[1].strip().decode('latin1')
             close |= h == b'connection: close'
+            if h.startswith(b'sec-websocket-key:'):
+                upgrade = raw.split(b':', 1)[1].strip()
+        if upgrade:  # then it sends back what it is sent
+            accept = base64.b64encode(hashlib.sha1(upgrade + b'258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest())
+            c.sendall(b'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ' + accept + b'\r\n\r\n')
+            return echo(c)
         body = f.read(length) if length else b''
         if 'sec-websocket-key' in about:
             websocket(c, f, path, about['sec-websocket-key'])
