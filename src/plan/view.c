@@ -4,8 +4,9 @@
  *
  * Two rules of this file matter most:
  *   - What the box can write is never executable, unless a `run` line covers that very path.
- *   - Without `run any`, only stock doors (libraries) and listed programs sit on mounts that allow execution.
- * A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails too.
+ *   - Without `run any`, only the libraries of stock policies and listed programs sit on mounts that allow
+ * execution. A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails
+ * too.
  *
  * What lies above a path is looked up by name, one ancestor after the other: n doors cost n log n, not n * n.
  */
@@ -67,7 +68,7 @@ static unsigned door_flags(const struct builder *b, const struct door *d)
         unsigned f = 0;
         if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
                 f |= STEP_WRITE;
-        if (run_line_covers(b, d->path) || (!is_writable_place(b, d->path) && (b->run_any || d->from_stock)))
+        if (run_line_covers(b, d->path) || (!is_writable_place(b, d->path) && (b->run_any || d->libraries)))
                 f |= STEP_EXEC;
         if (d->optional)
                 f |= STEP_OPTIONAL;

@@ -95,6 +95,8 @@ struct door {
         char **except; /* READ EDIT: absolute sub-paths, NULL-terminated; or NULL */
         bool optional; /* PATH? */
         bool from_stock; /* came in by `use base/...` */
+        bool libraries;  /* READ: a stock policy that names its programs names this path, whoever wrote the
+                            line */
         char *name;      /* ENV: variable; IN OUT: handle */
         char *value;     /* ENV NAME=VALUE; NULL: pass the caller's */
         uint64_t max;    /* IN OUT: bytes */
