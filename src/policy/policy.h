@@ -188,6 +188,9 @@ struct policy_context {
          * to where, in `ret`. NULL: not asked. */
         bool (*leads_out)(void *ctx, const char *path, char *ret, size_t cap);
         void *leads_ctx;
+        /* Does `path` of this host belong to somebody else, so that a box of this caller's could not change
+         * it behind a door of this kind? Then to whom, in `ret`. NULL: not asked. */
+        bool (*foreign)(enum door_kind kind, const char *path, char *ret, size_t cap);
         bool default_system; /* with no `use` line at all: `use base/system` (cordon run with no policy file)
                               */
 };
