@@ -160,6 +160,8 @@ static void note_end(struct box *b, const struct wall_end *end)
                 b->r.limits_hit |= 1u << LIMIT_MEMORY;
         if (end->procs_full)
                 b->r.limits_hit |= 1u << LIMIT_PROCS;
+        if (end->files_full)
+                b->r.limits_hit |= 1u << LIMIT_FILES;
         if (end->time_over)
                 keeper_limit_fired(b, LIMIT_TIME);
         if (end->cpu_over || end->memory_over)

@@ -206,6 +206,18 @@ static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
         return true;
 }
 
+/* A user's edit door is an overlay in a user namespace, where one user and one group are known; behind a
+ * write door the host decides. Root's doors are mapped, and what is not root's is nobody's in both. */
+static bool foreign(enum door_kind kind, const char *path, char *ret, size_t cap)
+{
+        struct stat st;
+        if ((kind == DOOR_WRITE && geteuid() != 0) || stat(path, &st) < 0 ||
+            (st.st_uid == geteuid() && st.st_gid == getegid()))
+                return false;
+        (void) snprintf(ret, cap, "%u:%u", (unsigned) st.st_uid, (unsigned) st.st_gid);
+        return true;
+}
+
 struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e)
 {
         if (find_roots(p, e) < 0)
@@ -219,6 +231,7 @@ struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e
         struct workspace w = { p->work, -1 };
         c.leads_out = leads_out;
         c.leads_ctx = &w;
+        c.foreign = foreign;
         struct checked_policy *checked = policy_check(p->lines, &c, e);
         fd_close(&w.fd);
         for (unsigned i = 0; i < u.count; i++)

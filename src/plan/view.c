@@ -4,8 +4,9 @@
  *
  * Two rules of this file matter most:
  *   - What the box can write is never executable, unless a `run` line covers that very path.
- *   - Without `run any`, only stock doors (libraries) and listed programs sit on mounts that allow execution.
- * A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails too.
+ *   - Without `run any`, only the libraries of stock policies and listed programs sit on mounts that allow
+ * execution. A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails
+ * too.
  *
  * What lies above a path is looked up by name, one ancestor after the other: n doors cost n log n, not n * n.
  */
@@ -67,7 +68,7 @@ static unsigned door_flags(const struct builder *b, const struct door *d)
         unsigned f = 0;
         if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
                 f |= STEP_WRITE;
-        if (run_line_covers(b, d->path) || (!is_writable_place(b, d->path) && (b->run_any || d->from_stock)))
+        if (run_line_covers(b, d->path) || (!is_writable_place(b, d->path) && (b->run_any || d->libraries)))
                 f |= STEP_EXEC;
         if (d->optional)
                 f |= STEP_OPTIONAL;
@@ -513,6 +514,7 @@ static void cover_roots(struct builder *b)
 
 /* random and urandom have been one since Linux 5.6: a link saves a mount. */
 static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/urandom" };
+static const char own_terminal[] = "/dev/tty"; /* with a terminal only */
 static const char *const dev_links[][2] = {
         { "/dev/fd", "/proc/self/fd" },
         { "/dev/random", "urandom" },
@@ -528,6 +530,16 @@ static bool any_door_under(const struct builder *b, const char *path)
                 if (is_file_door(&b->doors[i]) && path_under(b->doors[i].path, path))
                         return true;
         return b->r->entry.path && path_under(b->r->entry.path, path);
+}
+
+/* /dev/tty is the terminal of the session that asks, and a box is a session of its own: it is never the
+ * caller's. */
+static void add_terminal(struct builder *b)
+{
+        (void) build_step(b, STEP_DEVPTS, "/dev/pts", NULL, STEP_WRITE);
+        build_rule(b, "/dev/pts", RIGHT_READ | RIGHT_LIST | RIGHT_DEVICE, false);
+        (void) build_step(b, STEP_DEVICE, own_terminal, NULL, 0);
+        build_rule(b, own_terminal, RIGHT_READ | RIGHT_DEVICE, false);
 }
 
 /* What every box has of its own; nothing here shows a byte of the host's files. */
@@ -547,10 +559,8 @@ static void add_built_ins(struct builder *b)
         }
         for (size_t i = 0; i < sizeof dev_links / sizeof *dev_links; i++)
                 (void) build_step(b, STEP_LINK, dev_links[i][0], dev_links[i][1], 0);
-        if (b->p->tty) {
-                (void) build_step(b, STEP_DEVPTS, "/dev/pts", NULL, STEP_WRITE);
-                build_rule(b, "/dev/pts", RIGHT_READ | RIGHT_LIST | RIGHT_DEVICE, false);
-        }
+        if (b->p->tty)
+                add_terminal(b);
         (void) build_step(b, STEP_PROC, "/proc", NULL, 0);
         build_rule(b, "/proc", RIGHT_READ, false);
         build_rule(b, "/", RIGHT_LIST, false);
@@ -564,6 +574,8 @@ static void add_process_built_ins(struct builder *b)
 {
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
                 build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, true);
+        if (b->p->tty)
+                build_rule(b, own_terminal, RIGHT_READ | RIGHT_DEVICE, true);
 }
 
 static int by_path(const void *x, const void *y)

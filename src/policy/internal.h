@@ -239,6 +239,8 @@ struct use_chain {
 int gather_policy(struct gather *g, const struct policy *p, bool stock, const struct use_chain *chain);
 /* check.c: raw door -> checked door. 1: it opens nothing new and is left out. */
 int gather_door(struct gather *g, const struct door *raw, bool stock);
+/* Is this very path read by a stock policy that does not say `run any`? */
+bool stock_reads(const char *path);
 int check_expects(struct checked_policy *c, const struct policy *p, const struct scope *s, bool keep);
 
 /* ---- order.c ---- */

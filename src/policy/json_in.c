@@ -131,6 +131,14 @@ static int door_kind_of(const char *key)
         return -1;
 }
 
+static bool is_extra(const char *key)
+{
+        for (size_t i = 0; i < COUNT(extras); i++)
+                if (strcmp(extras[i].key, key) == 0)
+                        return true;
+        return false;
+}
+
 static bool extra_fits(const char *key, const char *word)
 {
         for (size_t i = 0; i < COUNT(extras); i++) {
@@ -166,15 +174,29 @@ static int door_keys(struct json_in *x, const struct json *door, const struct js
         return 0;
 }
 
+/* No member is a door's word. The first that is no other key either is probably a word mistyped. */
+static int no_door_word(struct json_in *x, const struct json *door)
+{
+        const char *words[DOOR_KIND__COUNT - DOOR_READ];
+        (void) fail_json(x, door,
+                         "a door is an object with one of the words read edit write run env net sock in out");
+        for (size_t i = 0; i < COUNT(words); i++)
+                words[i] = policy_door_word((enum door_kind)(DOOR_READ + i));
+        for (const struct json *v = door->type == JSON_OBJECT ? door->child : NULL; v; v = v->next)
+                if (!is_extra(v->key)) {
+                        hint_nearest(x->e, v->key, words, COUNT(words));
+                        break;
+                }
+        return -1;
+}
+
 static int read_door(struct json_in *x, const struct json *door)
 {
         const struct json *main = door->type == JSON_OBJECT ? door->child : NULL;
         while (main && door_kind_of(main->key) < 0)
                 main = main->next;
         if (!main)
-                return fail_json(
-                        x, door,
-                        "a door is an object with one of the words read edit write run env net sock in out");
+                return no_door_word(x, door);
         if (door_keys(x, door, main) < 0 || check_string(x, main) < 0)
                 return -1;
         bool any = strcmp(main->key, "run") == 0 && strcmp(main->str, "any") == 0;

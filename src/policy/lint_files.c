@@ -237,6 +237,21 @@ void lint_leads_out(struct lint_view *v, const struct lint_row *row)
                                           show_text(d->path).text, show_text(to).text);
 }
 
+/* Only the caller's own id is known in a box. What another owns cannot be copied into the layer of an edit
+ * door. */
+void lint_others_files(struct lint_view *v, const struct lint_row *row)
+{
+        char owner[64];
+        for (enum door_kind k = DOOR_EDIT; v->ctx->foreign && k <= DOOR_WRITE; k++)
+                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+                        if (v->ctx->foreign(k, d->path, owner, sizeof owner))
+                                lint_note(v, row, &d->at,
+                                          "%s belongs to %s: a box changes only what belongs to you and your "
+                                          "group, so "
+                                          "run cordon as its owner",
+                                          show_text(d->path).text, owner);
+}
+
 void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
 {
         for (size_t i = 0; i < v->c->live.n; i++) {

@@ -95,6 +95,8 @@ struct door {
         char **except; /* READ EDIT: absolute sub-paths, NULL-terminated; or NULL */
         bool optional; /* PATH? */
         bool from_stock; /* came in by `use base/...` */
+        bool libraries;  /* READ: a stock policy that names its programs names this path, whoever wrote the
+                            line */
         char *name;      /* ENV: variable; IN OUT: handle */
         char *value;     /* ENV NAME=VALUE; NULL: pass the caller's */
         uint64_t max;    /* IN OUT: bytes */
@@ -186,6 +188,9 @@ struct policy_context {
          * to where, in `ret`. NULL: not asked. */
         bool (*leads_out)(void *ctx, const char *path, char *ret, size_t cap);
         void *leads_ctx;
+        /* Does `path` of this host belong to somebody else, so that a box of this caller's could not change
+         * it behind a door of this kind? Then to whom, in `ret`. NULL: not asked. */
+        bool (*foreign)(enum door_kind kind, const char *path, char *ret, size_t cap);
         bool default_system; /* with no `use` line at all: `use base/system` (cordon run with no policy file)
                               */
 };

@@ -57,6 +57,28 @@ const char *const *policy_stock_names(size_t *ret_count)
         return names;
 }
 
+/* By the texts themselves, word by word: in them every path has a blank before it and a question mark behind
+ * it. */
+static bool names_path(const char *text, const char *path)
+{
+        size_t n = strlen(path);
+        for (const char *at = strstr(text, path); at; at = strstr(at + n, path))
+                if (at > text && at[-1] == ' ' && at[n] == '?')
+                        return true;
+        return false;
+}
+
+bool stock_reads(const char *path)
+{
+        static const char *const with_named_programs[] = { loader, python3, node, git };
+        if (!path_under(path, "/usr") && !path_under(path, "/etc") && strncmp(path, "/lib", 4) != 0)
+                return false; /* most doors, at once */
+        for (size_t i = 0; i < COUNT(with_named_programs); i++)
+                if (names_path(with_named_programs[i], path))
+                        return true;
+        return false;
+}
+
 const char *policy_stock_text(const char *name)
 {
         for (size_t i = 0; i < COUNT(names); i++)

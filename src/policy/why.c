@@ -11,11 +11,18 @@ static void line_net_text(const struct effect *f, struct buf *out)
                 buf_printf(out, " %s", f->method);
 }
 
-/* Nothing is written when no line can permit it: the root directory, and writing to what is the kernel's. */
+/* The root directory, what is the kernel's to write, and a device: a plan takes none for a door. */
+static bool no_line_can(const struct effect *f)
+{
+        if (!f->path || (f->kind == EFFECT_WRITE && path_is_kernels(f->path)))
+                return f->path != NULL;
+        return strcmp(f->path, "/") == 0 || (f->kind == EFFECT_READ && strncmp(f->path, "/dev/", 5) == 0);
+}
+
+/* Nothing is written when no line can permit it. */
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out)
 {
-        bool root = f->path && strcmp(f->path, "/") == 0;
-        if (d->answer == ANSWER_ALLOW || root || (f->kind == EFFECT_WRITE && path_is_kernels(f->path)))
+        if (d->answer == ANSWER_ALLOW || no_line_can(f))
                 return;
         switch (f->kind) {
         case EFFECT_READ:

@@ -168,6 +168,7 @@ struct wall_sample {
         uint64_t tasks;
 };
 int wall_sample(int proc, struct wall_sample *ret);
+uint64_t wall_sample_files(int proc); /* open descriptors of the process that has most */
 /* Every entry of a directory of /proc that is a number. */
 int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *name), void *ctx);
 /* sample_shared.c: bytes of memory files and segments, in a process or not. begin: while the handles are

@@ -27,7 +27,14 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
-enum { SAMPLE_MS = 50, CLOSE_SAMPLE_MS = 10, TOLD_MAX = 512, KEEPER_LATE_MS = 100, WAIT_MAX_MS = 3600000 };
+enum {
+        SAMPLE_MS = 50,
+        CLOSE_SAMPLE_MS = 10,
+        FILES_MS = 100,
+        TOLD_MAX = 512,
+        KEEPER_LATE_MS = 100,
+        WAIT_MAX_MS = 3600000
+};
 
 struct watch {
         struct wall_init *w;
@@ -203,7 +210,12 @@ static uint64_t cpu_ns(const struct rusage *u)
 }
 
 /* Who loses time goes about it on purpose, with short processes: those are looked for more closely. */
-static int sample_ms(const struct watch *t) { return t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS; }
+static int sample_ms(const struct watch *t)
+{
+        if (t->w->held & WALL_SAMPLES)
+                return t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS;
+        return t->w->proc >= 0 && !t->end.files_full ? FILES_MS : WAIT_MAX_MS;
+}
 
 /* Not after each call that is told of: a sample looks at all processes. */
 static bool sample_is_due(struct watch *t)
@@ -245,7 +257,7 @@ static bool over_budget(struct watch *t)
 {
         const uint64_t *v = t->w->plan->limits.value;
         struct wall_sample s;
-        if (!sample_is_due(t) || sample_all(t, &s) < 0)
+        if (sample_all(t, &s) < 0)
                 return false;
         uint64_t cpu = sum_of_cpu(t, &s);
         if (cpu > t->end.cpu_ns)
@@ -263,6 +275,17 @@ static bool over_budget(struct watch *t)
         return t->end.cpu_over || t->end.memory_over;
 }
 
+/* The kernel tells nobody that a process got no descriptor. As with processes: who is seen with all of them
+ * in use is at the limit. */
+static bool look(struct watch *t)
+{
+        if (!sample_is_due(t))
+                return false;
+        if (t->w->proc >= 0 && !t->end.files_full)
+                t->end.files_full = wall_sample_files(t->w->proc) >= t->w->plan->limits.value[LIMIT_FILES];
+        return t->w->held & WALL_SAMPLES && over_budget(t);
+}
+
 /* The keeper keeps the time, unless it is stopped, or a program that uses the library does not come round to
  * it. */
 static bool over_time(struct watch *t)
@@ -276,7 +299,7 @@ static int wait_ms(const struct watch *t)
         uint64_t now = clock_mono_ns(),
                  left = t->deadline_ns > now ? (t->deadline_ns - now) / 1000000u + 1 : 0;
         int ms = left < WAIT_MAX_MS ? (int) left : WAIT_MAX_MS;
-        return t->w->held & WALL_SAMPLES && sample_ms(t) < ms ? sample_ms(t) : ms;
+        return sample_ms(t) < ms ? sample_ms(t) : ms;
 }
 
 static void fill_end(struct watch *t)
@@ -332,7 +355,7 @@ static bool step(struct watch *t, bool *ret_over)
                 answer_notification(t);
         else if (p[2].revents)
                 fd_close(&w->listener); /* no filtered task is left */
-        if ((p[1].revents && reap(t)) || (w->held & WALL_SAMPLES && over_budget(t)) || over_time(t))
+        if ((p[1].revents && reap(t)) || look(t) || over_time(t))
                 *ret_over = true;
         return true;
 }

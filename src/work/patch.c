@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* work/patch.c - a layer's changes as a patch that `git apply` takes. What such a patch cannot hold (empty
- * directories, modes beyond the execute bit, sockets) is named at its top, where git does not read. */
+ * directories, modes beyond the execute bit, sockets, git's own files) is named at its top, where git does
+ * not read. */
 #include "base/str.h"
 #include "work/internal.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void put_git_path(struct buf *out, const char *prefix, const char *path)
 {
@@ -157,12 +159,33 @@ static void put_file(struct buf *out, const char *path, const struct node *old, 
 
 static bool fits(const struct node *n) { return n->kind == NODE_FILE || n->kind == NODE_LINK; }
 
+/* A name that git takes for its own directory on some filesystem: one such path, and `git apply` refuses the
+ * whole patch. As git judges it: any case, blanks and dots behind it, a stream, and the short name of old
+ * Windows. */
+static bool is_gits_own(const char *name)
+{
+        size_t n = strncasecmp(name, ".git", 4) == 0 ? 4 : strncasecmp(name, "git~1", 5) == 0 ? 5 : 0;
+        if (n == 0)
+                return false;
+        n += strspn(name + n, ". ");
+        return name[n] == '\0' || strchr("/\\:", name[n]) != NULL;
+}
+
+static bool git_refuses(const struct entry *x)
+{
+        const char *name = x->path;
+        for (const char *slash; (slash = strchr(name, '/')); name = slash + 1)
+                if (is_gits_own(name))
+                        return true;
+        return is_gits_own(name) || (x->now.kind == NODE_LINK && strcasecmp(name, ".gitmodules") == 0);
+}
+
 static int put_entry(struct shower *s, const struct entry *x, struct err *e)
 {
         const struct node none = { 0 };
         const struct content nothing = { 0 };
         struct content a, b;
-        if (x->shut || (!fits(&x->old) && !fits(&x->now)))
+        if (x->shut || git_refuses(x) || (!fits(&x->old) && !fits(&x->now)))
                 return 0;
         if (show_contents(s, x, &a, &b, e) < 0)
                 return -1;
@@ -201,6 +224,8 @@ static const char *left_out(const struct shower *s, size_t i)
         const struct entry *x = &s->v->v[i];
         if (x->shut)
                 return "in a directory of the host that is closed to you";
+        if (git_refuses(x))
+                return "git takes none of its own files from a patch";
         if (x->now.kind == NODE_OTHER)
                 return "a socket, fifo or device";
         if (x->now.kind == NODE_DIR && x->what & (WHAT_ADDED | WHAT_TYPE) && !holds_entries(s, i))

@@ -27,6 +27,10 @@ for who in root as_user; do
                 has "$as: a status of 9" "$(cat out)" "STATUS 9"
                 on 'expect ready\nsend hello world\\n\nwait\n' $t sh -c 'echo ready; read -r line; echo "got <$line>"'
                 has "$as: what is typed is read" "$(cat out)" "got <hello world>"
+                on 'expect ready\nsend secret\\n\nwait\n' $t sh -c 'echo ready >/dev/tty; read -r line </dev/tty; echo "got <$line>"' </dev/null
+                has "$as: /dev/tty is that terminal, to write and to read" "$(cat out)" "got <secret>"
+                on 'wait\n' $t sh -c 'setsid sh -c "echo x >/dev/tty && echo REACHED"'
+                hasnt "$as: and of another session no terminal at all" "$(cat out)" REACHED
                 on 'expect ready\nresize 12 34\nexpect 12 34\nsend x\\n\nwait\n' $t sh -c 'trap "stty size" WINCH; echo ready; while ! read -r line; do :; done'
                 has "$as: a resize is seen" "$(cat out)" "12 34"
                 hasnt "$as: nothing was missed" "$(cat out)" MISSING

@@ -140,8 +140,18 @@ while read -r name; do
         is "the stock policy $name can be shown" "$(status "$c" policy show "$name")" 0
         hasnt "the stock policy $name opens no home" "$("$c" policy show "$name")" /home
         is "a box with $name starts" "$(status "$c" run -q --use "$name" -- /bin/true)" 0
+        # Written out, it is the same policy: the libraries can be mapped, though no line says `use` any more.
+        printf 'use %s\nrun true\n' "$name" >used
+        "$c" policy json used >used.json
+        "$c" policy show used >used.shown
+        is "$name written out as JSON starts" "$(status "$c" run -q -p used.json -- /bin/true)" 0
+        is "$name written out as lines starts" "$(status "$c" run -q -p used.shown -- /bin/true)" 0
+        is "and its plan is the same" "$("$c" run --plan -p used.shown -- /bin/true | sed 's/ idmap//')" \
+                "$("$c" run --plan -p used -- /bin/true | sed 's/ idmap//')"
 done <out
 "$c" policy stock >out
+printf 'use base/loader\nrun true\nread /usr/lib/x86_64-linux-gnu? /usr/lib/aarch64-linux-gnu? /lib64?\n' >used
+is "an own line beside a stock line takes nothing away" "$(status "$c" run -q -p used -- /bin/true)" 0
 is "a stock policy that does not exist gives 125" "$(status "$c" policy stock base/nothing)" 125
 
 # --- errors: file, line, column ---

@@ -82,6 +82,15 @@ for who in root as_user; do
         # --- files ---
         run --limit 'files 20' -- "$T/hog" files 50
         is "$who: files: 20 descriptors with the standard three" "$(cat out)" "17 EMFILE"
+        fill='import time; held = [open("/dev/null") for i in range(17)]; time.sleep(0.5)'
+        if [ "$(stat -c %s /proc/self/fd)" -gt 0 ]; then
+                run --limit 'files 20' --time 8s -- python3 -c "$fill"
+                is "$who: files: who has all of them in use is told" "$(get '.limits_hit|join(" ")')" files
+                run --limit 'files 21' --time 8s -- python3 -c "$fill"
+                is "$who: files: and who has one left is not" "$(get '.limits_hit|length')" 0
+        else
+                skip "$who: files: who has all of them in use is told" "this kernel does not count them (Linux 6.2)"
+        fi
 
         # --- disk ---
         run --disk 4M --time 8s -- "$T/hog" disk /tmp/x 3

@@ -122,4 +122,16 @@ for who in root as_user; do
         ok "$who: the host is as it was" cmp before now
         has "$who: no Unix socket of the host through an edit door" "$(box --edit "$D/p" -- python3 -c 'import socket; socket.socket(socket.AF_UNIX)' 2>&1 || echo REFUSED)" REFUSED
 done
+# What belongs to somebody else cannot be changed in a layer: said before, because the program only sees an odd error.
+if [ "$(id -u)" -eq 0 ]; then
+        mkdir "$T/group" "$T/user" "$T/mine" && chown 65533:0 "$T/group" && chown 65533:65533 "$T/user" "$T/mine"
+        note() { "$@" -- true 2>&1 | grep -c "note: .*W138: $T/.* belongs to"; }
+        is "another group's directory in an edit door is told" "$(note as_user "$CORDON" run --edit "$T/group")" 1
+        is "and not in a write door, where the host decides" "$(note as_user "$CORDON" run --write "$T/group")" 0
+        is "nor one's own" "$(note as_user "$CORDON" run --edit "$T/mine")" 0
+        is "nor with -q" "$(note as_user "$CORDON" run -q --edit "$T/group")" 0
+        is "another user's is told to root" "$(note "$CORDON" run --edit "$T/user")" 1
+        is "also in a write door" "$(note "$CORDON" run --write "$T/user")" 1
+        has "check tells it too" "$("$CORDON" check --edit "$T/user" 2>&1)" "W138: $T/user belongs to 65533:65533"
+fi
 done_testing

@@ -156,6 +156,19 @@ for who in root as_user; do
         tree "$D/git" | sed 's/ 0:0/ X/; s/ 65533:65533/ X/' | grep -v "b'src' " >got
         sed 's/ 0:0/ X/; s/ 65533:65533/ X/' want | grep -v "b'src' " >w2
         ok "$who: and makes the same of it" diff w2 got
+        # One path of git's own, and git would refuse all of the patch.
+        fresh
+        (cd "$D/p" && git init -q .) && mine
+        rm -rf "$D/git" && cp -a "$D/p" "$D/git"
+        edit 'echo new >a; git -c user.name=n -c user.email=e@e add a; echo evil >.git/hooks/pre-commit; mkdir -p x/.GIT y "z/.git. "; echo n >x/.GIT/n; echo n >"z/.git. /n"; echo n >y/.gitx; ln -s a .gitmodules'
+        cordon apply --as-patch "$D/patch2" "$run"
+        (cd "$D/git" && git -c safe.directory='*' apply --whitespace=nowarn "$D/patch2") >gitlog 2>&1
+        is "$who: git takes the patch of a box that used git" "$(cat gitlog "$D/git/a" "$D/git/y/.gitx")" "new
+n"
+        is "$who: and git's own files are named in it" "$(grep -c '^# not in this patch: .*: git takes none' "$D/patch2")" \
+                "$(grep -cE '^# not in this patch: .*(\.git/|x/\.GIT|z/\.git\. |\.gitmodules)' "$D/patch2")"
+        has "$who: each of them" "$(cat "$D/patch2")" "# not in this patch: .git/hooks/pre-commit: git takes none of its own files from a patch"
+        ok "$who: and git runs no hook of the box" test ! -e "$D/git/.git/hooks/pre-commit"
         fresh
         edit 'echo box >a; rm src/b; mkdir d; echo n >d/n'
         tree "$D/p" >before

@@ -74,6 +74,31 @@ static void test_lint__a_link_out_of_the_workspace_is_flagged(void)
         policy_checked_free(p);
 }
 
+static bool is_others(enum door_kind kind, const char *path, char *ret, size_t cap)
+{
+        (void) snprintf(ret, cap, "7:8");
+        return kind == DOOR_EDIT && strcmp(path, "/w/proj/theirs") == 0;
+}
+
+static void test_lint__a_door_to_change_what_is_anothers_is_flagged(void)
+{
+        static const struct {
+                const char *lines;
+                bool flagged;
+        } rows[] = { { "edit {work}/theirs\n", true },
+                     { "edit {work}/ours\n", false },
+                     { "read {work}/theirs\n", false },
+                     { "write {work}/theirs\n", false } };
+        struct policy_context c = fixed_context;
+        c.foreign = is_others;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                struct err e;
+                struct checked_policy *p = load_in("t", span_str(rows[i].lines), &c, &e);
+                CHECK(p && has_code(p, "W138") == rows[i].flagged);
+                policy_checked_free(p);
+        }
+}
+
 static void test_lint__leaky_policies_are_flagged_and_clean_ones_are_not(void)
 {
         char path[2048];
@@ -115,6 +140,7 @@ static void test_lint__flags_alone_need_no_expectation(void)
 static const struct test_case cases[] = {
         CASE(test_lint__leaky_policies_are_flagged_and_clean_ones_are_not),
         CASE(test_lint__a_link_out_of_the_workspace_is_flagged),
+        CASE(test_lint__a_door_to_change_what_is_anothers_is_flagged),
         CASE(test_lint__flags_alone_need_no_expectation),
 };
 TEST_MAIN(cases)

@@ -54,8 +54,51 @@ static void test_stock__nothing_of_a_person_is_visible(void)
         }
 }
 
+/* Whoever wrote the line: a policy that was written out with its stock doors is the same policy. */
+static void test_stock__libraries_are_known_by_their_path(void)
+{
+        static const char *const named[] = { "base/loader", "base/python3", "base/node", "base/git" };
+        for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+                AUTO_BUF(text);
+                AUTO_BUF(shown);
+                size_t n;
+                buf_printf(&text, "use %s\n", named[i]);
+                struct checked_policy *c = load(buf_str(&text));
+                policy_show(c, &shown);
+                struct checked_policy *again = load(buf_str(&shown));
+                const struct door *d = policy_doors(again, &n);
+                CHECK(n > 0);
+                for (size_t k = 0; k < n; k++)
+                        CHECK(!d[k].from_stock && d[k].libraries == (d[k].kind == DOOR_READ));
+                policy_checked_free(again);
+                policy_checked_free(c);
+        }
+}
+
+static void test_stock__what_only_run_any_may_map_is_no_library(void)
+{
+        static const char *const no[] = { "/usr",      "/usr/bin",    "/lib",     "/usr/lib",         "/etc",
+                                          "/usr/lib6", "/usr/lib644", "/lib/x86", "/home/usr/lib/git" };
+        for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+                AUTO_BUF(text);
+                size_t n;
+                buf_printf(&text, "use none\nread %s\n", no[i]);
+                struct checked_policy *c = load(buf_str(&text));
+                const struct door *d = policy_doors(c, &n);
+                CHECK(n == 1 && !d[0].libraries);
+                policy_checked_free(c);
+        }
+        struct checked_policy *c = load("use none\nedit /usr/lib64\nwrite /lib64\n");
+        size_t n;
+        const struct door *d = policy_doors(c, &n);
+        CHECK(n == 2 && !d[0].libraries && !d[1].libraries);
+        policy_checked_free(c);
+}
+
 static const struct test_case cases[] = {
         CASE(test_stock__every_entry_is_optional_and_reads_only),
         CASE(test_stock__nothing_of_a_person_is_visible),
+        CASE(test_stock__libraries_are_known_by_their_path),
+        CASE(test_stock__what_only_run_any_may_map_is_no_library),
 };
 TEST_MAIN(cases)

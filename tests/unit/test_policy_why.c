@@ -98,6 +98,33 @@ static void check_near(const char *text, const char *effect, const char *door, c
         policy_checked_free(c);
 }
 
+static void test_line__none_is_proposed_that_no_box_could_open(void)
+{
+        static const struct {
+                const char *effect, *line;
+        } rows[] = {
+                { "read /dev/tty", "" },
+                { "read /dev/disk/by-id/x", "" },
+                { "read /dev", "read /dev" },
+                { "write /dev/sda", "" },
+                { "write /proc/sys/x", "" },
+                { "read /", "" },
+                { "read /dev2/x", "read /dev2/x" },
+        };
+        struct checked_policy *c = load("use none\n");
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                AUTO_BUF(line);
+                struct effect f;
+                struct err e;
+                CHECK_INT(policy_effect_parse(rows[i].effect, &fixed_context, &f, &e), 0);
+                struct decision d = policy_decide(c, &f);
+                policy_smallest_line(&f, &d, &line);
+                CHECK_STR(buf_str(&line), rows[i].line);
+                policy_effect_done(&f);
+        }
+        policy_checked_free(c);
+}
+
 static void test_nearest__tells_what_differs(void)
 {
         check_near("use none\n", "read /a/b", "", "no door comes near it");
@@ -167,8 +194,11 @@ static void test_cost__says_where_keys_lie(void)
 }
 
 static const struct test_case cases[] = {
-        CASE(test_refusal__each_way_of_saying_no), CASE(test_refusal__a_layer_given_up_is_not_named),
-        CASE(test_nearest__tells_what_differs),    CASE(test_secret__kinds_by_name),
+        CASE(test_refusal__each_way_of_saying_no),
+        CASE(test_refusal__a_layer_given_up_is_not_named),
+        CASE(test_line__none_is_proposed_that_no_box_could_open),
+        CASE(test_nearest__tells_what_differs),
+        CASE(test_secret__kinds_by_name),
         CASE(test_cost__says_where_keys_lie),
 };
 TEST_MAIN(cases)
