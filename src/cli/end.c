@@ -3,6 +3,8 @@
 #include "cli/end.h"
 #include "base/buf.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -158,6 +160,26 @@ void cli_end_unreached(const struct cli_end *o, cordon_box *b)
         }
 }
 
+/* Whole, also into a pipe that is full and does not wait: a program reads it. Who asked for it and cannot get
+ * it is told, also with -q. */
+static void write_status(int fd, const char *json)
+{
+        for (size_t n = strlen(json); n > 0;) {
+                ssize_t k = write(fd, json, n);
+                struct pollfd room = { .fd = fd, .events = POLLOUT };
+                if (k >= 0) {
+                        json += k;
+                        n -= (size_t) k;
+                } else if (errno == EAGAIN)
+                        (void) poll(&room, 1, -1);
+                else if (errno != EINTR) {
+                        cli_note("error: the result could not be written to descriptor %d: %s", fd,
+                                 strerror(errno));
+                        return;
+                }
+        }
+}
+
 void cli_end_status(const struct cli_end *o, cordon_box *b)
 {
         if (!o->json && o->status_fd < 0)
@@ -170,8 +192,8 @@ void cli_end_status(const struct cli_end *o, cordon_box *b)
         if (o->json)
                 (void) fprintf(stderr, "%s\n", json);
         if (o->status_fd >= 0) {
-                (void) !write(o->status_fd, json, strlen(json));
-                (void) !write(o->status_fd, "\n", 1);
+                write_status(o->status_fd, json);
+                write_status(o->status_fd, "\n");
         }
         cordon_free(json);
 }
@@ -190,5 +212,5 @@ void cli_end_failure(const struct cli_end *o, const cordon_error *e)
         if (o->json)
                 (void) fputs(buf_str(&out), stderr);
         if (o->status_fd >= 0)
-                (void) !write(o->status_fd, buf_str(&out), out.n);
+                write_status(o->status_fd, buf_str(&out));
 }

@@ -326,7 +326,7 @@ static void say_links(const struct run *r)
         cordon_error e = { 0 }; /* of a policy that does not hold: the start tells it */
         cordon_note n;
         for (size_t i = 0; !r->end.quiet && cordon_policy_note(policy_of(r), i, &n, &e) == 1; i++)
-                if (strcmp(n.code, "W131") != 0 && strcmp(n.code, "W136") != 0)
+                if (strcmp(n.code, "W131") != 0 && strcmp(n.code, "W138") != 0)
                         continue;
                 else if (n.line > 0)
                         cli_note("note: %s:%u:%u: %s: %s", n.file, n.line, n.column, n.code, n.text);

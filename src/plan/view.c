@@ -229,6 +229,9 @@ static int hint_missing(struct builder *b, const struct door *d, struct err *e)
         if (colon && (colon[1] == '/' || strcmp(colon, ":ro") == 0 || strcmp(colon, ":rw") == 0))
                 return err_hint(e, "a door is one path, the same inside as outside: `read` shows it, `write` "
                                    "lets it be changed");
+        if (!d->at.line && strstr(d->path, " except "))
+                return err_hint(e, "an option is one path, blanks and all; a line with `except` stands in a "
+                                   "file for -p");
         if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
                 return err_hint(e, "make it first; or write `%s%s %s?` if it may be missing", dashes, word,
                                 path);

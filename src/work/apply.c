@@ -152,8 +152,12 @@ static int fill_target(struct journal *j, size_t door, const char *path, struct 
         struct stat st;
         t->path = arena_str(&j->mem, path);
         t->fd = t->path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-        if (t->fd < 0 || fstat(t->fd, &st) < 0)
-                return err_set(e, ERR_DOOR, errno, "opening %s: %s", path, strerror(errno));
+        if (t->fd < 0 || fstat(t->fd, &st) < 0) {
+                (void) err_set(e, ERR_DOOR, errno, "opening %s: %s", path, strerror(errno));
+                return err_hint(
+                        e,
+                        "changes are applied to a tree that holds what the box began with: a copy, for --to");
+        }
         t->dev = tree_fsid(t->fd);
         t->ino = st.st_ino;
         t->used = true;

@@ -377,9 +377,34 @@ static bool is_empty_leftover(struct layer *l)
         return l->state == LAYER_OPEN && !l->keep && scan_layer(l, &found, &none) == 0 && found.n == 0;
 }
 
-static bool is_later(struct timespec a, struct timespec b)
+struct candidate {
+        char *run; /* WORK_RUN_MAX; empty: none yet */
+        bool here; /* of the working directory */
+        struct timespec start;
+};
+
+/* Who stands in one project does not mean the layer of another. */
+static bool is_of(const struct layer *l, const char *directory)
 {
-        return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
+        char door[PATH_MAX];
+        for (size_t i = 0; i < l->door_count; i++)
+                if (realpath(l->doors[i].host, door) &&
+                    (path_under(directory, door) || path_under(door, directory)))
+                        return true;
+        return false;
+}
+
+/* One of the working directory before all others, then the later one. */
+static void consider(struct candidate *best, const struct layer *l, const char *cwd)
+{
+        struct timespec a = l->start, b = best->start;
+        bool here = cwd && is_of(l, cwd),
+             later = a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
+        if (best->run[0] && (here == best->here ? !later : best->here))
+                return;
+        best->here = here;
+        best->start = l->start;
+        (void) snprintf(best->run, WORK_RUN_MAX, "%s", l->run);
 }
 
 /* Without a name: does it still wait for somebody? */
@@ -393,7 +418,9 @@ static bool is_meant(const struct layer *l, const char *box)
 static bool newest(int store, const struct names *list, const char *box, char ret_run[WORK_RUN_MAX],
                    bool *ret_busy)
 {
-        struct timespec best = { 0 };
+        char cwd[PATH_MAX];
+        bool placed = !box && getcwd(cwd, sizeof cwd);
+        struct candidate best = { .run = ret_run };
         ret_run[0] = '\0';
         *ret_busy = false;
         for (size_t i = 0; i < list->n; i++) {
@@ -404,10 +431,8 @@ static bool newest(int store, const struct names *list, const char *box, char re
                 *ret_busy |= !l && why.sys == EBUSY;
                 if (l && is_empty_leftover(l))
                         (void) layer_remove(l, &why);
-                else if (l && is_meant(l, box) && (!ret_run[0] || is_later(l->start, best))) {
-                        best = l->start;
-                        (void) snprintf(ret_run, WORK_RUN_MAX, "%s", l->run);
-                }
+                else if (l && is_meant(l, box))
+                        consider(&best, l, placed ? cwd : NULL);
                 layer_free(l);
         }
         return ret_run[0] != '\0';

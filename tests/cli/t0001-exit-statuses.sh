@@ -99,6 +99,24 @@ is "and its end is failed" "$(jq -r .end <status 2>&1)" failed
 "$CORDON" run --status-fd 3 --no-such-option -- true 3>status >/dev/null 2>&1 </dev/null
 ok "a usage error writes nothing that is not JSON" test "$(wc -c <status)" -eq 0 -o "$(jq -s 'length' <status 2>/dev/null)" = 1
 "$CORDON" run --status-fd 3 --json -q -- true 3>status 2>err </dev/null
+is "a result that cannot be written is told, also with -q" "$("$CORDON" run -q --status-fd 3 -- true 3>/dev/full 2>&1 </dev/null | head -n 1)" \
+        "cordon: error: the result could not be written to descriptor 3: No space left on device"
+# A pipe that does not wait and has no room yet: all of it comes, when there is room.
+python3 - "$CORDON" >status <<'EOF'
+import fcntl, os, subprocess, sys, time
+r, w = os.pipe()
+fcntl.fcntl(w, fcntl.F_SETPIPE_SZ, 4096)
+os.set_blocking(w, False)
+os.write(w, b" " * 4000)
+p = subprocess.Popen([sys.argv[1], "run", "-q", "--status-fd", str(w), "--", "true"], pass_fds=[w], stdin=subprocess.DEVNULL)
+os.close(w)
+time.sleep(0.3)
+while got := os.read(r, 4096):
+    sys.stdout.buffer.write(got)
+p.wait()
+EOF
+is "--status-fd waits for room in a pipe" "$(jq -r .end <status)" exited
+"$CORDON" run --status-fd 3 --json -q -- true 3>status 2>err </dev/null
 ok "--status-fd and --json say the same" test "$(jq -S . <status)" = "$(jq -S . <err)"
 is "--status-fd that is not open is refused" "$(status "$CORDON" run --status-fd 77 -- true)" 125
 is "--status-fd that is no number is refused" "$(status "$CORDON" run --status-fd 3x -- true)" 125

@@ -198,6 +198,7 @@ has "the process wall, which cannot hide it, refuses" \
 # --- a door below the workspace that is somebody's link out of it ---
 mkdir -p "$T/ws/dir" "$T/other" && echo outside >"$T/other/file" && echo inside >"$T/ws/dir/file" && chmod -R a+rX "$T/ws" "$T/other"
 ln -s "$T/other" "$T/ws/out" && ln -s dir "$T/ws/in" && ln -s "$T/ws/dir" "$T/ws/absolute" && ln -s ../../other "$T/ws/dir/up"
+has "except in an option is told where it belongs" "$("$CORDON" run --read "$T except x" -- true 2>&1)" "a line with \`except\` stands in a file for -p"
 links() { (cd "$T/ws" && "$CORDON" check "$@" 2>&1) | grep -c 'W131'; }
 has "a door that a link leads out of the workspace is told by check" "$(cd "$T/ws" && "$CORDON" check --read out 2>&1)" "W131: $T/ws/out leads out of the workspace by a link, to $T/other: name that path"
 is "edit and write too" "$(links --edit "$T/ws/out" --write "$T/ws/out/file")" 2

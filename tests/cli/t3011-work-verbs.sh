@@ -144,6 +144,7 @@ for who in root as_user; do
         printf 'one\ntwo\n\tthree' >"$D/p/nonl" && printf '\0\1\2old' >"$D/p/bin" && : >"$D/p/empty" && ln -s a "$D/p/link" && mine
         cp -a "$D/p" "$D/copy" && cp -a "$D/p" "$D/git"
         edit 'printf "one\n2\n\tthree\n" >nonl; head -c 100000 /dev/zero | tr "\0" "\001" >bin; printf "\0" >>bin; echo x >empty; ln -sf b link; chmod 755 a; rm src/b; mkdir "sp ace"; echo y >"sp ace/q\"uote"; printf "\0" >newbin; ln -s target newlink; : >newempty; echo z >"$(printf "caf\303\251")"'
+        has "$who: --to a directory that is not there says what it is for" "$(cordon apply --include-flagged --to "$D/nowhere" "$run")" "hint: changes are applied to a tree that holds what the box began with"
         cordon apply --include-flagged --to "$D/copy" "$run" >/dev/null
         cordon apply --as-patch "$D/patch" "$run"
         cordon apply --include-flagged "$run" >/dev/null

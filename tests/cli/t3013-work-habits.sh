@@ -43,6 +43,18 @@ cordon: error: the layer $run changes nothing at nothing"
         has "$who: --stat tells a rename once" "$(cordon diff --stat "$run")" "src/b => src/c | +0 -0 (renamed)"
         hasnt "$who: not twice" "$(cordon diff --stat "$run")" "src/b | "
         has "$who: the old name alone tells it too" "$(cordon diff --stat "$run" src/b)" "src/b => src/c | "
+        # --- which layer is meant without a name ---
+        mkdir "$D/other" "$D/other/sub" "$D/third" && mine
+        $who "$CORDON" run -q --no-stdin --edit "$D/other" --cwd "$D/other" -- sh -c 'echo o >o' && sleep 0.01
+        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" -- sh -c 'echo later >l'
+        is "$who: in a project its own layer is meant" "$(cd "$D/other" && cordon diff --name-only)" o
+        is "$who: also further down in it" "$(cd "$D/other/sub" && cordon diff --name-only)" o
+        is "$who: and behind a link" "$(ln -s other "$D/link"; cd "$D/link" && cordon diff --name-only)" o
+        is "$who: above both, the newest" "$(cd "$D" && cordon diff --name-only)" l
+        is "$who: elsewhere too" "$(cd "$D/third" && cordon diff --name-only)" l
+        (cd "$D/other" && cordon discard >/dev/null)
+        is "$who: what is thrown away is of that project" "$(cd "$D" && cordon diff --name-only)" l
+        (cd "$D" && cordon discard >/dev/null)
         $who "$CORDON" run -q --no-stdin --name tidy --edit "$D/p" --cwd "$D/p" -- sh -c 'echo first >f' && sleep 0.01
         $who "$CORDON" run -q --no-stdin --name tidy --edit "$D/p" --cwd "$D/p" -- sh -c 'echo second >s'
         is "$who: a box's name is its newest layer" "$(cordon diff tidy --name-only)" s
