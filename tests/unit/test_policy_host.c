@@ -97,13 +97,13 @@ static void test_net__a_hint_says_what_to_write(void)
         check_refused("net h.example:443 GET\n", "t:1:19: a method cannot be seen in a raw connection",
                       "write https://host/** instead of host:port");
         check_refused("net https://h.example/** GTE\n",
-                      "t:1:26: \"GTE\" is neither a method nor `with`, `cap`, `reach` or `touches`",
+                      "t:1:26: \"GTE\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`",
                       "did you mean \"GET\"?");
         check_refused("net https://h.example/** CONNECT\n",
-                      "t:1:26: \"CONNECT\" is neither a method nor `with`, `cap`, `reach` or `touches`",
+                      "t:1:26: \"CONNECT\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`",
                       NULL);
         check_refused("net https://h.example/** get\n",
-                      "t:1:26: \"get\" is neither a method nor `with`, `cap`, `reach` or `touches`", NULL);
+                      "t:1:26: \"get\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`", NULL);
         check_refused("net https://h.example/** GET GET\n", "t:1:30: \"GET\" is named twice", NULL);
         check_refused("net https://h.example/** with a with b\n", "t:1:38: `with` is stated twice", NULL);
         check_refused("net https://h.example/** cap 0\n", "t:1:30: \"0\" is no cap",
