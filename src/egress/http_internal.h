@@ -338,6 +338,7 @@ bool http_hold_step(struct http_flow *f);
 void http_hold_end(struct http_exchange *x);
 /* http_params.c: those of the head's query and of this body; `unread`: why the body is not looked into */
 void http_params_read(struct http_flow *f, struct span body, const char *unread);
+void http_params_done(struct http_exchange *x);
 /* http_answer.c */
 bool http_answer_step(struct http_flow *f);
 void http_answer_mock(struct http_flow *f);

@@ -62,12 +62,18 @@ static void read_body(struct http_flow *f, struct span body)
                 x->params.unread = "the body is neither a plain form nor JSON, both in UTF-8";
 }
 
-/* A value that could be a credential, the box's own or a placeholder of ours, is not repeated in any text. */
-static void hide(struct http_flow *f, struct param *p)
+static bool is_secret(const struct http_rules *r, struct span text)
 {
-        struct span name = span_str(p->name), value = span_str(p->value);
-        p->hidden = swap_is_credential_query(name) || scrub_find(f->r->placeholders, value) ||
-                    scrub_find(f->r->placeholders, name) || http_rules_hold_secret(f->r, p->value);
+        return scrub_find(r->placeholders, text) || scrub_find(r->secrets, text);
+}
+
+/* A value that could be a credential, the box's own or a placeholder of ours, is not repeated in any text. */
+static void hide(const struct http_rules *r, struct param *p)
+{
+        static char not_shown[] = "(not shown)"; /* no bound has such a name either */
+        p->hidden = swap_is_credential_query(span_str(p->name)) || is_secret(r, span_str(p->value));
+        if (is_secret(r, span_str(p->name)))
+                p->name = not_shown;
 }
 
 void http_params_read(struct http_flow *f, struct span body, const char *unread)
@@ -79,6 +85,15 @@ void http_params_read(struct http_flow *f, struct span body, const char *unread)
                 policy_params_form(&x->params, &x->params_mem, f->url.query, false);
         if (!x->params.unread && body.n)
                 read_body(f, body);
+        if (x->params.unread && is_secret(f->r, body))
+                x->params.unread = "the body cannot be read in one way only";
         for (struct param *p = x->params.first; p; p = p->next)
-                hide(f, p);
+                hide(f->r, p);
+}
+
+/* Nobody asks twice: what comes later of a body is streamed, and had no parameters. */
+void http_params_done(struct http_exchange *x)
+{
+        arena_done(&x->params_mem);
+        x->params = (struct params){ .unread = "they were judged already" };
 }

@@ -220,6 +220,7 @@ void http_request_settle(struct http_flow *f)
         struct http_verdict_in in = question(f);
         http_judge(f->r, &in, &f->to);
         const char *why = objection(f, &status);
+        http_params_done(&f->x);
         send_or_refuse(f, why, status);
 }
 

@@ -4,6 +4,8 @@
 #include "base/json.h"
 #include "policy/internal.h"
 
+enum { NAME_LONGEST = 1024 };
+
 static void unread(struct params *p, const char *why)
 {
         if (!p->unread)
@@ -91,13 +93,17 @@ bool param_fold_inside(const char *outer, const char *inner)
         return n > 0 && strncmp(outer, inner, n) == 0 && inner[n] == '.';
 }
 
+/* A name has its place in JSON in it: each could be as long as the whole body, and there may be many. */
 static struct param *add(struct params *p, struct arena *mem, char *name)
 {
-        struct param *x = p->count < PARAMS_MAX && name ? arena_alloc(mem, sizeof *x) : NULL;
+        if (p->count == PARAMS_MAX)
+                unread(p, "the request has more than 512 parameters");
+        else if (strlen(name) > NAME_LONGEST)
+                unread(p, "a name is longer than 1024 bytes");
+        struct param *x = p->unread ? NULL : arena_alloc(mem, sizeof *x);
         char *fold = x ? param_fold(mem, name) : NULL;
         if (!fold) {
-                unread(p, p->count < PARAMS_MAX ? "there is no memory to read it"
-                                                : "the request has more than 512 parameters");
+                unread(p, "there is no memory to read it");
                 return NULL;
         }
         *x = (struct param){ .name = name, .fold = fold };
@@ -149,8 +155,19 @@ static void add_pair(struct params *p, struct arena *mem, struct span pair, bool
         x->in_body = in_body;
 }
 
+/* Some servers try JSON first, whatever is said about the body. */
+static bool begins_as_json(struct span text)
+{
+        size_t i = 0;
+        while (i < text.n && text.p[i] && strchr(" \t\r\n", text.p[i]))
+                i++;
+        return i < text.n && (text.p[i] == '{' || text.p[i] == '[');
+}
+
 void policy_params_form(struct params *p, struct arena *mem, struct span text, bool in_body)
 {
+        if (in_body && begins_as_json(text))
+                unread(p, "the body is said to be a form, and begins as JSON");
         if (text.n && memchr(text.p, ';', text.n))
                 unread(p, "a semicolon parts parameters for some servers, and not for others");
         for (size_t at = 0; at < text.n && !p->unread;) {
@@ -200,7 +217,9 @@ static void add_members(struct params *p, struct arena *mem, const struct json *
         for (const struct json *v = object->child; v && !p->unread; v = v->next) {
                 char *name = above ? arena_printf(mem, "%s.%s", above, v->key) : arena_str(mem, v->key);
                 bool odd = odd_above || strpbrk(v->key, ".[]");
-                if (!name)
+                if (name && strlen(name) > NAME_LONGEST)
+                        unread(p, "a name is longer than 1024 bytes");
+                else if (!name)
                         unread(p, "there is no memory to read it");
                 else if (v->type == JSON_OBJECT && v->child)
                         add_members(p, mem, v, name, odd);

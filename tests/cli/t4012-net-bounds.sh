@@ -62,6 +62,13 @@ for who in root as_user; do
         box $who --net 'http://web.test/pay POST touches money' -- curl -sS -m 10 -d amount=9 http://web.test/pay
         is "$who: check --against: bodies are not in the ledger" "$($who "$CORDON" check --json --against "$(json .run)" --net 'http://web.test/pay POST where amount=int:1..5' | jq -c '[.refused, .unknown]')" '[[],1]'
 done
+# A policy on trial with narrower bounds: what it refused is held against the usual one's.
+printf 'use base/system\nnet http://web.test/pay POST where amount=int:1..50\nenv A\n' >"$T/usual"
+printf 'use base/system\nnet http://web.test/pay POST where amount=int:1..9\nenv A\n' >"$T/tight"
+mkdir "$T/trial" && chmod 700 "$T/trial"
+trial() { CORDON_STATE=$T/trial timeout 60 "$CORDON" run -q -p "$T/usual" --canary "$T/tight" --canary-share 100 -- curl -sS -m 10 -d "amount=$1" http://web.test/pay 2>&1 9>&-; }
+hasnt "what both refuse says nothing of the one on trial" "$(trial 60)" "which the usual policy permits"
+has "what the usual one permits does" "$(trial 20)" "which the usual policy permits"
 why=$("$CORDON" why --net 'https://pay.example/v1/charges POST where amount=int:1..5000' net 'https://pay.example/v1/charges?amount=9000' POST)
 has "why judges the query" "$why" "parameter amount is 9000, and the door permits 1 to 5000"
 has "and says what would permit it" "$why" "permit net https://pay.example/v1/charges POST where amount=int:1..9000"

@@ -227,6 +227,8 @@ static void test_params__a_body_that_cannot_be_read_exactly_stays(void)
         expect("POST /pay", JSON, form,
                "parameter amount cannot be read: the body is not one exact JSON object (body:1:1: not a JSON "
                "value)");
+        expect("POST /pay?amount=5&currency=eur", FORM, " {\"amount\":9000}",
+               "parameter amount cannot be read: the body is said to be a form, and begins as JSON");
         struct request nul = { "POST /pay", "Content-Type: " FORM "\r\n", "amount=5&currency=eur\0", 22, 0 };
         expect_request(&nul, "parameter amount cannot be read: a name or value is not UTF-8, or holds a NUL");
 }
@@ -442,6 +444,10 @@ static void test_params__no_credential_is_shown(void)
                   "a placeholder of a credential stands in a body where it does not belong", NULL },
                 { "POST /h", "amount=" HOLDER,
                   "parameter amount is something that is not shown, and the door permits 1 to 5", NULL },
+                { "POST /h", "amount[" HOLDER "]=1",
+                  "parameter amount has parts, \"(not shown)\", and the door permits 1 to 5", NULL },
+                { "POST /h", "{\"" HOLDER "\":1,\"" HOLDER "\":1}",
+                  "parameter amount cannot be read: the body cannot be read in one way only", NULL },
                 { "POST /b", "amount=5&pass=field-fake-value", NULL,
                   "\r\n\r\namount=5&pass=field-real-value" },
                 { "POST /b", "amount=field-fake-value",
@@ -461,8 +467,10 @@ static void test_params__no_credential_is_shown(void)
                                      .credentials = keys,
                                      .credential_count = 2 };
                 AUTO_BUF(text);
-                struct request q = { rows[i].line, "Content-Type: " FORM "\r\n", rows[i].body,
-                                     strlen(rows[i].body), 0 };
+                struct request q = { rows[i].line,
+                                     rows[i].body[0] == '{' ? "Content-Type: " JSON "\r\n"
+                                                            : "Content-Type: " FORM "\r\n",
+                                     rows[i].body, strlen(rows[i].body), 0 };
                 if (!rig_start(&g, &in))
                         return;
                 put(&q, &text);

@@ -344,6 +344,21 @@ static void test_bounds__unread_is_refused(void)
                 expect(c, "", buf_str(&deep), NULL);
                 CHECK_INT(ask_json(c, "", buf_str(&deeper), NULL).answer, ANSWER_DENY);
                 expect(c, buf_str(&many), NULL, NULL);
+                AUTO_BUF(name);
+                while (name.n < 1024)
+                        buf_putc(&name, 'n');
+                AUTO_BUF(body);
+                buf_printf(&body, "{\"amount\":5,\"%s\":1}", buf_str(&name));
+                expect(c, "", buf_str(&body), NULL);
+                buf_puts(&name, "n");
+                buf_done(&body);
+                buf_printf(&body, "{\"amount\":5,\"%s\":1}", buf_str(&name));
+                expect(c, "", buf_str(&body),
+                       "parameter amount cannot be read: a name is longer than 1024 bytes");
+                buf_done(&body);
+                buf_printf(&body, "{\"amount\":5,\"%.*s\":{\"%.*s\":{\"x\":[]}}}", 600, name.p, 600, name.p);
+                expect(c, "", buf_str(&body),
+                       "parameter amount cannot be read: a name is longer than 1024 bytes");
                 buf_puts(&many, "&y=");
                 expect(c, buf_str(&many), NULL,
                        "parameter amount cannot be read: the request has more than 512 parameters");

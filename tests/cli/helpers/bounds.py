@@ -103,6 +103,7 @@ FAULTS = [  # what, the parameter that the refusal must name, the request
     ('no type', 'amount', whole(b'/pay', GOOD, None)),
     ('other type', 'amount', whole(b'/pay', GOOD, b'text/plain')),
     ('two types', 'amount', whole(b'/pay', GOOD, FORM, b'Content-Type: ' + JSON + b'\r\n')),
+    ('JSON said to be a form', 'amount', whole(b'/pay?amount=50&currency=eur', b'{"amount":9000}')),
     ('multipart', 'amount', whole(b'/pay', PARTS, b'multipart/form-data; boundary=B')),
     ('compressed', 'amount', whole(b'/pay', gzip.compress(GOOD), FORM, b'Content-Encoding: gzip\r\n')),
     ('said to be compressed', 'amount', whole(b'/pay', GOOD, FORM, b'Content-Encoding: deflate\r\n')),
