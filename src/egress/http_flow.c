@@ -121,7 +121,8 @@ void http_exchange_end(struct http_flow *f)
         fifo_done(&x->record_fields);
         fifo_done(&x->record_body);
         form_free(x->form);
-        http_hold_end(x);
+        if (x->params_known || x->gathered)
+                http_hold_end(x);
         *x = (struct http_exchange){ 0 };
         f->request = REQUEST_HEAD;
         f->answer = ANSWER_NONE;

@@ -138,7 +138,7 @@ static bool asks_params(const struct http_rules *r, const struct effect *f)
 {
         size_t n;
         const struct door *d = policy_doors(r->in.policy, &n);
-        for (size_t i = 0; r->bounds && !f->params && i < n; i++)
+        for (size_t i = 0; i < n; i++)
                 if (!(d[i].until && d[i].until <= r->now) && policy_net_asks_params(&d[i], f))
                         return true;
         return false;
@@ -162,7 +162,8 @@ static void judge_one(const struct http_rules *r, const struct candidate *c, str
 {
         struct decision d = policy_decide(r->in.policy, &c->effect);
         struct choice was = *best;
-        j->bounded = j->bounded || asks_params(r, &c->effect);
+        if (r->bounds && !c->effect.params)
+                j->bounded = j->bounded || asks_params(r, &c->effect);
         if (d.answer == ANSWER_ALLOW)
                 choose(r, c, best);
         if (best->door && best->weight > was.weight)

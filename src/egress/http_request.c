@@ -89,24 +89,6 @@ static void send_head(struct http_flow *f)
         http_leave(f);
 }
 
-/* COPY and MOVE write to a second path, which a header names: it must be behind the same door. */
-static const char *object_to_destination(struct http_flow *f, const struct http_verdict_in *first)
-{
-        const struct http_field *d = http_field_find(&f->head, "destination", NULL);
-        struct http_verdict_in in = *first;
-        struct http_judgement to;
-        struct http_url url = { 0 };
-        const char *why;
-        if (!d || (strcmp(in.method, "COPY") != 0 && strcmp(in.method, "MOVE") != 0))
-                return NULL;
-        if (http_field_find(&f->head, "destination", d) ||
-            http_target_url(d->value, &f->peer, f->tls, &url, &why) < 0 || url.escaped)
-                return "the Destination header is not one plain path of this server";
-        in.path = url.path;
-        http_judge(f->r, &in, &to);
-        return to.allowed && to.door == f->to.door ? NULL : "the door does not cover the Destination header";
-}
-
 static struct http_verdict_in question(const struct http_flow *f)
 {
         return (struct http_verdict_in){ .peer = &f->peer,
@@ -114,6 +96,25 @@ static struct http_verdict_in question(const struct http_flow *f)
                                          .method = f->x.websocket ? "WEBSOCKET" : f->x.method,
                                          .path = f->url.path,
                                          .params = f->x.params_known ? &f->x.params : NULL };
+}
+
+/* COPY and MOVE write to a second path, which a header names: it must be behind the same door. */
+static const char *object_to_destination(struct http_flow *f)
+{
+        const struct http_field *d = http_field_find(&f->head, "destination", NULL);
+        struct http_verdict_in in;
+        struct http_judgement to;
+        struct http_url url;
+        const char *why;
+        if (!d || (strcmp(f->x.method, "COPY") != 0 && strcmp(f->x.method, "MOVE") != 0))
+                return NULL;
+        if (http_field_find(&f->head, "destination", d) ||
+            http_target_url(d->value, &f->peer, f->tls, &url, &why) < 0 || url.escaped)
+                return "the Destination header is not one plain path of this server";
+        in = question(f);
+        in.path = url.path;
+        http_judge(f->r, &in, &to);
+        return to.allowed && to.door == f->to.door ? NULL : "the door does not cover the Destination header";
 }
 
 static bool method_may(void *ctx, const char *method)
@@ -178,12 +179,11 @@ static const char *object_to_line(struct http_flow *f, unsigned *ret_status)
 static const char *objection(struct http_flow *f, unsigned *ret_status)
 {
         struct http_exchange *x = &f->x;
-        struct http_verdict_in in = question(f);
         const char *why = NULL;
         *ret_status = 403;
         if (!f->to.allowed)
                 return f->to.why;
-        if ((why = object_to_destination(f, &in)))
+        if ((why = object_to_destination(f)))
                 return why;
         *ret_status = 400;
         if ((why = http_override(&f->head, &f->url)) || (why = object_to_form(f)))

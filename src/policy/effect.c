@@ -73,7 +73,7 @@ static int effect_query(const struct effect_in *x, const struct token *url)
                         return fail_at(x->s->e, &url->at, "a character that no URL query has");
         x->f->query = arena_str(x->s->mem, mark + 1);
         policy_params_form(p, x->s->mem, span_str(mark + 1), false);
-        return x->f->query ? 0 : fail_memory(x->s->e);
+        return x->f->query && !p->failed ? 0 : fail_memory(x->s->e);
 }
 
 /* A URL without its method would be a test of every method or of none: it must be said. Lines have it behind

@@ -12,6 +12,12 @@ static void unread(struct params *p, const char *why)
                 p->unread = why;
 }
 
+static void no_memory(struct params *p)
+{
+        unread(p, "there is no memory to read it");
+        p->failed = true;
+}
+
 /* ---- names as careless servers take them ---- */
 
 static bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
@@ -103,7 +109,7 @@ static struct param *add(struct params *p, struct arena *mem, char *name)
         struct param *x = p->unread ? NULL : arena_alloc(mem, sizeof *x);
         char *fold = x ? param_fold(mem, name) : NULL;
         if (!fold) {
-                unread(p, "there is no memory to read it");
+                no_memory(p);
                 return NULL;
         }
         *x = (struct param){ .name = name, .fold = fold };
@@ -134,7 +140,7 @@ static char *plain(struct params *p, struct arena *mem, struct span raw)
                 i += b >= 0 ? 2 : 0;
         }
         if (!to)
-                unread(p, "there is no memory to read it");
+                no_memory(p);
         else if (!str_is_utf8(span_of(to, n)))
                 unread(p, "a name or value is not UTF-8, or holds a NUL");
         return p->unread ? NULL : to;
@@ -201,7 +207,7 @@ static void add_member(struct params *p, struct arena *mem, const struct json *v
         struct param *x = add(p, mem, name);
         char *value = x ? arena_str(mem, text_of(v)) : NULL;
         if (!value) {
-                unread(p, "there is no memory to read it");
+                no_memory(p);
                 return;
         }
         x->kind = kind_of(v);
@@ -220,7 +226,7 @@ static void add_members(struct params *p, struct arena *mem, const struct json *
                 if (name && strlen(name) > NAME_LONGEST)
                         unread(p, "a name is longer than 1024 bytes");
                 else if (!name)
-                        unread(p, "there is no memory to read it");
+                        no_memory(p);
                 else if (v->type == JSON_OBJECT && v->child)
                         add_members(p, mem, v, name, odd);
                 else
@@ -233,8 +239,10 @@ void policy_params_json(struct params *p, struct arena *mem, struct span text)
         struct err e = { 0 };
         struct json_doc *d = json_parse("body", text, &e);
         const char *why = d ? NULL : arena_printf(mem, "the body is not one exact JSON object (%s)", e.what);
-        if (!d)
-                unread(p, why ? why : "there is no memory to read it");
+        if (!d && (!why || e.code == ERR_MEMORY))
+                no_memory(p);
+        else if (!d)
+                unread(p, why);
         else if (json_root(d)->type != JSON_OBJECT)
                 unread(p, "the body is JSON, and not an object");
         else

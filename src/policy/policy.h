@@ -163,6 +163,7 @@ struct params {
         struct param *first, *last;
         size_t count;
         const char *unread; /* why they cannot be read exactly, one clause; NULL: they were */
+        bool failed;        /* ... namely for want of memory */
 };
 
 struct effect {

@@ -291,6 +291,7 @@ static void test_bounds__unread_is_refused(void)
 {
         static const struct value values[] = {
                 { "amount=5;x=1", NULL, false },
+                { "amount=5&x=1;y=2", NULL, false },
                 { "amount=5&x=%", NULL, false },
                 { "amount=5&x=%4", NULL, false },
                 { "amount=5&x=%u0041", NULL, false },
