@@ -282,9 +282,11 @@ static int member(struct scan *s, struct json *object, const struct json ***link
                 return fail(s, "a key in double quotes must follow");
         if (string(s, &key, &len) < 0)
                 return -1;
-        if (json_get(object, key))
-                return err_set(s->e, ERR_POLICY, 0, "%s:%u:%u: this key stands here twice", s->file, line,
-                               column);
+        if (json_get(object, key)) {
+                char shown[65];
+                return err_set(s->e, ERR_POLICY, 0, "%s:%u:%u: the key \"%s\" stands here twice", s->file,
+                               line, column, str_inert(span_of(key, len), shown, sizeof shown));
+        }
         if (take(s, ':', "':' must follow a key") < 0)
                 return -1;
         struct json *x = node(s);

@@ -27,7 +27,7 @@ enum box_weight { BOX_PLAIN = 0, BOX_SETTING, BOX_HABIT };
 /* One kind of refusal, with how often it happened. Reported, never an input to anything. */
 struct box_denial {
         char code[12];    /* stable: "read", "write", "run", "net", "sock", "call", "limit", "credential" */
-        char what[512];   /* "socket(AF_INET, SOCK_STREAM)", "read /root/.ssh/id_rsa" */
+        char what[640];   /* "socket(AF_INET, SOCK_STREAM)", "read /root/.ssh/id_rsa" */
         char layer[24];   /* "seccomp", "mount", "egress" */
         char permit[512]; /* the line that would permit it, or "" when none can */
         char program[64];

@@ -23,7 +23,7 @@ static void print_words(void)
         const char *word, *synopsis, *help;
         (void) printf("\nDoors (also as lines of a policy file, without the dashes):\n");
         for (size_t i = 0; cordon_word_help(i, &word, &synopsis, &help); i++) {
-                char left[80];
+                char left[112];
                 (void) snprintf(left, sizeof left, "--%s %s", word, synopsis);
                 (void) printf("  %-46s %s\n", left, help);
         }

@@ -146,6 +146,8 @@ void books_spend(struct broker *b, const struct door *d, bool out, size_t n)
         *(out ? &b->sent : &b->received) += n;
 }
 
+void books_hold(struct broker *b, const struct door *d, size_t n) { use_of(b, d)->bytes += n; }
+
 const char *books_why(struct broker *b, const struct door *d, bool out)
 {
         if (out && b->sent >= b->limits->value[LIMIT_EGRESS]) {

@@ -90,8 +90,8 @@ struct egress_row {
         uint64_t told_bytes;     /* of them, those of effects that have records of their own */
         uint32_t told, spare2;   /* such effects, and those that failed: a row of failures has them */
         char to[320];            /* "example.org:443", "GET https://example.org/path" */
-        char why[96];            /* refused or failed: one clause */
-        char permit[320];        /* refused: the smallest line that would permit it, or "" */
+        char why[256];           /* refused or failed: one clause */
+        char permit[512];        /* refused: the smallest line that would permit it, or "" */
         char address[48];        /* reached last */
 };
 

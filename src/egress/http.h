@@ -127,6 +127,7 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         const char *credential;  /* name of the one that was put in, or NULL */
         const char *why;         /* one sentence when not allowed, else "" */
         enum gap gap;            /* of the policy's decision, when it was that */
+        const char *permit;      /* GAP_PARAMETER: the line that would permit it, or "" */
         const char *to_host;     /* whom it goes to, where a place leads elsewhere */
         bool to_is_address, websocket;
         bool placeholder_abused; /* a placeholder stood where it does not belong */
@@ -188,6 +189,8 @@ void http_flow_upstream_closed(struct http_flow *f);
 /* It could not be connected; the client is told why, in one clause. */
 void http_flow_upstream_failed(struct http_flow *f, const char *why);
 
+/* Bytes of a body that were read before its request was judged: of the one that is asked about by `may`. */
+size_t http_flow_held(const struct http_flow *f);
 /* The answer for a request that waits to leave; any other time it means nothing. */
 void http_flow_leave(struct http_flow *f, bool leaves, const char *why);
 /* True once for each connection that is wanted. */

@@ -22,6 +22,11 @@ void http_body_init(struct http_body *b, enum body_kind kind, uint64_t length)
         *b = (struct http_body){ .kind = kind, .left = kind == BODY_LENGTH ? length : 0, .line_empty = true };
 }
 
+void http_body_of(const struct http_head *h, struct http_body *ret)
+{
+        http_body_init(ret, h->chunked ? BODY_CHUNKED : h->has_length ? BODY_LENGTH : BODY_NONE, h->length);
+}
+
 static enum body_state bad(struct http_body *b, const char *why)
 {
         b->why = why;

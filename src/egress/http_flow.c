@@ -90,6 +90,7 @@ static struct http_event event_of(const struct http_flow *f, enum http_verdict v
                                     .credential = f->to.credential ? f->to.credential->name : NULL,
                                     .why = why,
                                     .gap = f->to.gap,
+                                    .permit = f->to.permit,
                                     .to_host = f->to.host,
                                     .to_is_address = f->to.is_address,
                                     .websocket = x->websocket,
@@ -120,6 +121,8 @@ void http_exchange_end(struct http_flow *f)
         fifo_done(&x->record_fields);
         fifo_done(&x->record_body);
         form_free(x->form);
+        if (x->params_known || x->gathered)
+                http_hold_end(x);
         *x = (struct http_exchange){ 0 };
         f->request = REQUEST_HEAD;
         f->answer = ANSWER_NONE;
@@ -247,7 +250,8 @@ static bool out_of_memory(const struct http_flow *f)
 {
         const struct http_exchange *x = &f->x;
         return side_failed(&f->client) || side_failed(&f->upstream) || f->scratch.failed || x->head.failed ||
-               x->look.held.failed || x->clean.held.failed || x->swap.held.failed || x->asked.failed;
+               x->look.held.failed || x->clean.held.failed || x->swap.held.failed || x->asked.failed ||
+               x->line.failed || x->held.failed;
 }
 
 static void upstream_tls_failed(struct http_flow *f)
@@ -428,7 +432,7 @@ void http_flow_client_closed(struct http_flow *f)
         f->client.closed = f->x.close = true;
         if (f->request == REQUEST_SENT || f->request == REQUEST_HELD)
                 return; /* it may have closed one half only and waits for the answer */
-        if (f->request == REQUEST_BODY) {
+        if (f->request == REQUEST_BODY || f->request == REQUEST_GATHER) {
                 broken_off(f);
                 return;
         }
@@ -470,6 +474,7 @@ struct span http_flow_to_client(const struct http_flow *f) { return fifo_all(&f-
 struct span http_flow_to_upstream(const struct http_flow *f) { return fifo_all(&f->upstream.wire); }
 void http_flow_client_took(struct http_flow *f, size_t n) { fifo_drop(&f->client.wire, n); }
 void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
+size_t http_flow_held(const struct http_flow *f) { return f->x.held.n; }
 bool http_flow_done(const struct http_flow *f) { return f->done; }
 bool http_flow_upstream_cut(const struct http_flow *f) { return f->cut; }
 

@@ -399,8 +399,7 @@ static bool is_plain_charset(struct span type)
         return false;
 }
 
-/* Not in a coding that a server undoes and we do not. */
-static bool is_plain_coding(const struct http_head *h)
+bool form_is_plain_coding(const struct http_head *h)
 {
         const struct http_field *f = NULL;
         while ((f = http_field_find(h, "content-encoding", f)))
@@ -443,7 +442,7 @@ int form_new(const struct http_head *h, struct http_form **ret, const char **ret
                 return -1;
         *ret_why = "the body is a compressed form, which could ask for another method; send it as it is, or "
                    "name no methods in the door";
-        if (!is_plain_coding(h))
+        if (!form_is_plain_coding(h))
                 return -1;
         struct http_form *f = calloc(1, sizeof *f);
         *ret_why = "no memory for the body's form";

@@ -14,3 +14,5 @@ int form_new(const struct http_head *h, struct http_form **ret, const char **ret
 /* False: it asks for a method that may not be. */
 bool form_pass(struct http_form *f, struct span data, bool end, const struct form_judge *j);
 void form_free(struct http_form *f);
+/* Not in a coding that a server undoes and we do not. */
+bool form_is_plain_coding(const struct http_head *h);

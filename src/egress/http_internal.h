@@ -18,6 +18,7 @@ enum {
         HTTP_SECRET_MIN = 8,       /* a shorter secret could not be told from ordinary text */
         HTTP_SECRET_MAX = 4096,
         HTTP_CREDENTIALS_MAX = 64,
+        HTTP_HELD_MAX = 64 * 1024, /* body of a request whose parameters are judged */
 };
 
 /* ---- http_fifo.c: bytes in, bytes out; wiped when they move or go ---- */
@@ -116,6 +117,7 @@ struct http_body {
         const char *why;
 };
 void http_body_init(struct http_body *b, enum body_kind kind, uint64_t length);
+void http_body_of(const struct http_head *h, struct http_body *ret); /* of a request */
 /* Takes some of `in`: *ret_used bytes. DATA: *ret_data is part of the body. */
 enum body_state http_body_next(struct http_body *b, struct span in, size_t *ret_used, struct span *ret_data);
 
@@ -177,6 +179,7 @@ struct http_rules {
         struct scrub_set *secrets, *placeholders;
         uint64_t uses[HTTP_CREDENTIALS_MAX];
         int64_t now;
+        bool bounds; /* a door has `where` */
 };
 
 /* ---- http_judge.c ---- */
@@ -185,9 +188,11 @@ struct http_verdict_in {
         bool tls;
         const char *method; /* WEBSOCKET for an upgrade */
         const char *path;
+        const struct params *params; /* NULL: not known yet */
 };
 struct http_judgement {
         bool allowed;
+        bool bounded; /* a door could permit it by its parameters, which are not known yet */
         enum gap gap;
         const struct door *door;
         const struct http_credential *credential;
@@ -198,6 +203,7 @@ struct http_judgement {
         uint16_t port;
         char host[256];
         char path[2 * HTTP_PATH_MAX];
+        char fault[250], permit[500]; /* GAP_PARAMETER: what is wrong, and the line that would permit it */
 };
 void http_judgement_none(struct http_judgement *j); /* nothing asked yet */
 void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret);
@@ -248,8 +254,15 @@ struct http_side {
         bool closed;
 };
 
-/* HELD: judged, and nothing of it has left. */
-enum http_request_state { REQUEST_HEAD = 0, REQUEST_HELD, REQUEST_BODY, REQUEST_SENT, REQUEST_TUNNEL };
+/* GATHER: its body is read, to be judged with it. HELD: judged, and nothing of it has left. */
+enum http_request_state {
+        REQUEST_HEAD = 0,
+        REQUEST_GATHER,
+        REQUEST_HELD,
+        REQUEST_BODY,
+        REQUEST_SENT,
+        REQUEST_TUNNEL
+};
 enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL };
 enum http_link_state { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
 
@@ -273,6 +286,12 @@ struct http_exchange { /* one request and its answer; all zero between two */
         struct fifo record_fields, record_body;
         bool recording;
         struct http_form *form; /* a body that could ask for another method, or NULL */
+        /* Where parameters are judged: */
+        bool gathered, whole; /* its body was read before it; to its end */
+        bool params_known;
+        struct params params;
+        struct arena params_mem;
+        struct fifo line, held; /* the request's head as it came; the body so far */
 };
 
 struct http_flow {
@@ -313,6 +332,16 @@ void http_link_to(struct http_flow *f); /* an upstream for f->to: the open one, 
 void http_finish(struct http_flow *f);  /* nothing more from this flow */
 /* http_request.c */
 bool http_request_step(struct http_flow *f);
+/* A request that is whole, or as whole as it gets, goes on or is refused. */
+void http_request_settle(struct http_flow *f);
+/* http_hold.c */
+/* True: the body is read first, and http_request_settle() comes later. False: all is known that will be. */
+bool http_hold_begin(struct http_flow *f);
+bool http_hold_step(struct http_flow *f);
+void http_hold_end(struct http_exchange *x);
+/* http_params.c: those of the head's query and of this body; `unread`: why the body is not looked into */
+void http_params_read(struct http_flow *f, struct span body, const char *unread);
+void http_params_done(struct http_exchange *x);
 /* http_answer.c */
 bool http_answer_step(struct http_flow *f);
 void http_answer_mock(struct http_flow *f);

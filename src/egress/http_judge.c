@@ -2,6 +2,7 @@
 /* egress/http_judge.c - one request against the policy. policy_decide() is the only decider; here the request
  * becomes an effect, as a URL and as each place that it lies in, and of the doors that cover it the most
  * particular one is taken: it brings the credential and, for a place, says where to. Pure. */
+#include "base/str.h"
 #include "egress/http_internal.h"
 
 #include <stddef.h>
@@ -41,6 +42,7 @@ static const char *gap_sentence(enum gap g)
                 [GAP_SCHEME] = "the door is for the other of http and https",
                 [GAP_PORT] = "no door covers this port",
                 [GAP_EXPIRED] = "the door that covered this has expired",
+                [GAP_PARAMETER] = "a parameter is not within the bounds of the door",
         };
         return sentences[g] ? sentences[g] : "no door covers this";
 }
@@ -131,19 +133,48 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
         }
 }
 
+/* Is there a door that only its parameters could open? */
+static bool asks_params(const struct http_rules *r, const struct effect *f)
+{
+        size_t n;
+        const struct door *d = policy_doors(r->in.policy, &n);
+        for (size_t i = 0; i < n; i++)
+                if (!(d[i].until && d[i].until <= r->now) && policy_net_asks_params(&d[i], f))
+                        return true;
+        return false;
+}
+
+static void tell_fault(const struct effect *f, const struct decision *d, struct http_judgement *j)
+{
+        AUTO_BUF(fault);
+        AUTO_BUF(permit);
+        if (d->gap != GAP_PARAMETER || !f->params)
+                return;
+        policy_bound_fault(d->nearest, f, &fault);
+        policy_smallest_line(f, d, &permit);
+        (void) str_inert(buf_span(&fault), j->fault, sizeof j->fault);
+        if (!permit.failed && permit.n < sizeof j->permit)
+                copy(j->permit, sizeof j->permit, buf_str(&permit));
+}
+
 static void judge_one(const struct http_rules *r, const struct candidate *c, struct choice *best,
                       struct http_judgement *j)
 {
         struct decision d = policy_decide(r->in.policy, &c->effect);
         struct choice was = *best;
+        if (r->bounds && !c->effect.params)
+                j->bounded = j->bounded || asks_params(r, &c->effect);
         if (d.answer == ANSWER_ALLOW)
                 choose(r, c, best);
         if (best->door && best->weight > was.weight)
                 accept_as(r, c, best->door, j);
         else if (!best->door && d.answer == ANSWER_ALLOW)
                 j->gap = GAP_EXPIRED; /* it was open when the policy was loaded */
-        else if (!best->door && d.gap != GAP_NO_DOOR && (d.gap != GAP_HOST || j->gap == GAP_NO_DOOR))
+        else if (!best->door && d.gap != GAP_NO_DOOR && (d.gap != GAP_HOST || j->gap == GAP_NO_DOOR) &&
+                 j->gap != GAP_PARAMETER) {
                 j->gap = d.gap;
+                tell_fault(&c->effect, &d, j);
+        }
 }
 
 static void judge_place(const struct http_rules *r, const char *name, const struct policy_place_url *u,
@@ -170,7 +201,7 @@ static void judge_place(const struct http_rules *r, const char *name, const stru
 void http_judgement_none(struct http_judgement *j)
 {
         memset(j, 0, offsetof(struct http_judgement, host));
-        j->host[0] = j->path[0] = '\0';
+        j->host[0] = j->path[0] = j->fault[0] = j->permit[0] = '\0';
 }
 
 void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret)
@@ -191,6 +222,7 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
         copy(ret->path, sizeof ret->path, in->path);
         c.effect = (struct effect){ .kind = EFFECT_NET,
                                     .method = method,
+                                    .params = in->params,
                                     .net = { .form = NET_URL,
                                              .tls = in->tls,
                                              .is_address = in->peer->is_address,
@@ -207,5 +239,5 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
                         judge_place(r, name, target, &c, &best, ret);
         }
         if (!best.door)
-                ret->why = gap_sentence(ret->gap);
+                ret->why = ret->fault[0] ? ret->fault : gap_sentence(ret->gap);
 }

@@ -56,11 +56,8 @@ static void setup_bodies(struct http_flow *f)
         const struct http_head *h = &f->head;
         const struct http_credential *c = f->to.credential;
         x->chunked = h->chunked;
-        http_body_init(&x->request,
-                       h->chunked      ? BODY_CHUNKED
-                       : h->has_length ? BODY_LENGTH
-                                       : BODY_NONE,
-                       h->length);
+        if (!x->gathered)
+                http_body_of(h, &x->request);
         x->look = (struct scrub){ .set = f->r->placeholders, .verbatim = true };
         x->clean = (struct scrub){ .set = f->r->secrets };
         if (c && c->where == HTTP_IN_BODY)
@@ -84,7 +81,7 @@ static void send_head(struct http_flow *f)
         if (x->mock || x->recording)
                 asked_url(f);
         f->request = REQUEST_BODY;
-        if (f->head.expect_continue)
+        if (f->head.expect_continue && !x->gathered)
                 fifo_text(&f->client.plain, "HTTP/1.1 100 Continue\r\n\r\n");
         if (x->mock)
                 return;
@@ -92,22 +89,42 @@ static void send_head(struct http_flow *f)
         http_leave(f);
 }
 
+static struct http_verdict_in question(const struct http_flow *f)
+{
+        return (struct http_verdict_in){ .peer = &f->peer,
+                                         .tls = f->tls,
+                                         .method = f->x.websocket ? "WEBSOCKET" : f->x.method,
+                                         .path = f->url.path,
+                                         .params = f->x.params_known ? &f->x.params : NULL };
+}
+
 /* COPY and MOVE write to a second path, which a header names: it must be behind the same door. */
-static const char *object_to_destination(struct http_flow *f, const struct http_verdict_in *first)
+static const char *object_to_destination(struct http_flow *f)
 {
         const struct http_field *d = http_field_find(&f->head, "destination", NULL);
-        struct http_verdict_in in = *first;
+        struct http_verdict_in in;
         struct http_judgement to;
         struct http_url url;
         const char *why;
-        if (!d || (strcmp(in.method, "COPY") != 0 && strcmp(in.method, "MOVE") != 0))
+        if (!d || (strcmp(f->x.method, "COPY") != 0 && strcmp(f->x.method, "MOVE") != 0))
                 return NULL;
         if (http_field_find(&f->head, "destination", d) ||
             http_target_url(d->value, &f->peer, f->tls, &url, &why) < 0 || url.escaped)
                 return "the Destination header is not one plain path of this server";
+        in = question(f);
         in.path = url.path;
         http_judge(f->r, &in, &to);
         return to.allowed && to.door == f->to.door ? NULL : "the door does not cover the Destination header";
+}
+
+static bool method_may(void *ctx, const char *method)
+{
+        const struct http_flow *f = ctx;
+        struct http_verdict_in in = question(f);
+        struct http_judgement to;
+        in.method = method;
+        http_judge(f->r, &in, &to);
+        return to.allowed && to.door == f->to.door;
 }
 
 /* A form that is posted can ask for another method. Where the door permits them all, it may. */
@@ -128,11 +145,30 @@ static uint64_t own_bit(const struct http_flow *f)
         return c ? UINT64_C(1) << (c - f->r->in.credentials) : 0;
 }
 
-/* Every reason to say no, in order. NULL: none. */
-static const char *objection(struct http_flow *f, unsigned *ret_status)
+static uint64_t swapped_in_body(const struct http_flow *f)
+{
+        const struct http_credential *c = f->to.credential;
+        return c && c->where == HTTP_IN_BODY ? own_bit(f) : 0;
+}
+
+/* What a streamed body is held against byte by byte, of one that is here as a whole. */
+static const char *object_to_held(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
-        struct http_verdict_in in = { .peer = &f->peer, .tls = f->tls, .path = f->url.path };
+        struct form_judge j = { f, method_may };
+        if (!x->whole)
+                return NULL;
+        if (x->form && !form_pass(x->form, fifo_all(&x->held), true, &j))
+                return "the body asks for another method than the request's own";
+        form_free(x->form);
+        x->form = NULL;
+        x->abused = scrub_find(f->r->placeholders, fifo_all(&x->held)) & ~swapped_in_body(f);
+        return x->abused ? "a placeholder of a credential stands in a body where it does not belong" : NULL;
+}
+
+/* What the request line asks for. Where parameters could open a door, nothing is said yet. */
+static const char *object_to_line(struct http_flow *f, unsigned *ret_status)
+{
         const char *why = NULL;
         *ret_status = 501;
         if (!read_method(f, &why))
@@ -141,11 +177,20 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
         if (http_target_read(&f->head, &f->peer, f->tls, &f->url, &why) < 0)
                 return why;
         *ret_status = 403;
-        in.method = x->websocket ? "WEBSOCKET" : x->method;
+        struct http_verdict_in in = question(f);
         http_judge(f->r, &in, &f->to);
+        return f->to.allowed || f->to.bounded ? NULL : f->to.why;
+}
+
+/* Every further reason to say no, in order. NULL: none. */
+static const char *objection(struct http_flow *f, unsigned *ret_status)
+{
+        struct http_exchange *x = &f->x;
+        const char *why = NULL;
+        *ret_status = 403;
         if (!f->to.allowed)
                 return f->to.why;
-        if ((why = object_to_destination(f, &in)))
+        if ((why = object_to_destination(f)))
                 return why;
         *ret_status = 400;
         if ((why = http_override(&f->head, &f->url)) || (why = object_to_form(f)))
@@ -159,11 +204,33 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
                 return x->abused == own_bit(f)
                                ? "the placeholder of this door's credential stands where it does not belong"
                                : "a placeholder of a credential stands where it does not belong";
+        if ((why = object_to_held(f)))
+                return why;
         if (f->cb.may && !f->cb.may(f->cb.ctx, f->to.door, &why))
                 return why;
         if (f->to.credential && !http_rules_use(f->r, f->to.credential, &why))
                 return why;
         return NULL;
+}
+
+static void send_or_refuse(struct http_flow *f, const char *why, unsigned status)
+{
+        const struct http_head *h = &f->head;
+        bool more = (h->chunked || h->length > 0) && !f->x.whole;
+        if (why)
+                http_refuse(f, status, why, more || h->close);
+        else
+                send_head(f);
+}
+
+void http_request_settle(struct http_flow *f)
+{
+        unsigned status;
+        struct http_verdict_in in = question(f);
+        http_judge(f->r, &in, &f->to);
+        const char *why = objection(f, &status);
+        http_params_done(&f->x);
+        send_or_refuse(f, why, status);
 }
 
 static bool head_step(struct http_flow *f)
@@ -180,12 +247,14 @@ static bool head_step(struct http_flow *f)
                 http_refuse(f, f->head.answer, f->head.why, true);
                 return true;
         }
-        const char *why = objection(f, &status);
+        const char *why = object_to_line(f, &status);
         size_t bytes = f->head.bytes;
-        if (why)
-                http_refuse(f, status, why, f->head.chunked || f->head.length > 0 || f->head.close);
-        else
-                send_head(f);
+        if (why || !f->to.bounded) {
+                why = why ? why : objection(f, &status);
+                send_or_refuse(f, why, status);
+        } else if (!http_hold_begin(f)) {
+                http_request_settle(f);
+        }
         fifo_drop(&f->client.in, bytes);
         return true;
 }
@@ -202,17 +271,6 @@ static void put_up(struct http_flow *f, struct span data)
         fifo_span(&f->upstream.plain, data);
         if (x->chunked)
                 fifo_text(&f->upstream.plain, "\r\n");
-}
-
-static bool method_may(void *ctx, const char *method)
-{
-        const struct http_flow *f = ctx;
-        struct http_verdict_in in = {
-                .peer = &f->peer, .tls = f->tls, .method = method, .path = f->url.path
-        };
-        struct http_judgement to;
-        http_judge(f->r, &in, &to);
-        return to.allowed && to.door == f->to.door;
 }
 
 /* Before a server has the last of it: what it has not whole, it does not do. */
@@ -238,8 +296,7 @@ static bool form_is_fine(struct http_flow *f, struct span data, bool end)
 static bool body_data(struct http_flow *f, struct span data, bool end)
 {
         struct http_exchange *x = &f->x;
-        const struct http_credential *c = f->to.credential;
-        uint64_t fine = c && c->where == HTTP_IN_BODY ? own_bit(f) : 0;
+        uint64_t fine = swapped_in_body(f);
         x->sent += data.n;
         if (!form_is_fine(f, data, end))
                 return false;
@@ -280,9 +337,22 @@ static void body_end(struct http_flow *f)
                 fifo_text(&f->upstream.plain, "0\r\n\r\n");
 }
 
+/* What was read before it was judged goes first. */
+static void pass_held(struct http_flow *f)
+{
+        struct fifo held = f->x.held; /* a refusal would free it */
+        f->x.held = (struct fifo){ 0 };
+        (void) body_data(f, fifo_all(&held), false);
+        fifo_done(&held);
+}
+
 static bool body_step(struct http_flow *f)
 {
         size_t used;
+        if (f->x.held.n) {
+                pass_held(f);
+                return true;
+        }
         struct span data;
         enum body_state s = http_body_next(&f->x.request, fifo_all(&f->client.in), &used, &data);
         switch (s) {
@@ -309,6 +379,8 @@ bool http_request_step(struct http_flow *f)
         switch (f->request) {
         case REQUEST_HEAD:
                 return head_step(f);
+        case REQUEST_GATHER:
+                return http_hold_step(f);
         case REQUEST_BODY:
                 return body_step(f);
         case REQUEST_HELD:

@@ -76,6 +76,16 @@ static int make_sets(struct http_rules *r)
         return r->secrets && r->placeholders ? 0 : -1;
 }
 
+static bool has_bounds(const struct checked_policy *c)
+{
+        size_t n;
+        const struct door *d = policy_doors(c, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_NET && d[i].net.bounds)
+                        return true;
+        return false;
+}
+
 struct http_rules *http_rules_new(const struct http_rules_in *in, struct err *e)
 {
         if (in->credential_count > HTTP_CREDENTIALS_MAX) {
@@ -89,8 +99,10 @@ struct http_rules *http_rules_new(const struct http_rules_in *in, struct err *e)
         if (check_doors(in, e) < 0)
                 return NULL;
         struct http_rules *r = calloc(1, sizeof *r);
-        if (r)
+        if (r) {
                 r->in = *in;
+                r->bounds = has_bounds(in->policy);
+        }
         if (r && make_sets(r) == 0)
                 return r;
         http_rules_free(r);

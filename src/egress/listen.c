@@ -109,6 +109,7 @@ static const char *gap_words(const struct decision *d)
         case GAP_METHOD:
         case GAP_URL_PATH:
         case GAP_SCHEME:
+        case GAP_PARAMETER:
         case GAP__COUNT:
                 break;
         }

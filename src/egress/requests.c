@@ -209,7 +209,7 @@ static bool tell_ledger(struct flow *f, const struct http_event *e)
 static void on_request(void *ctx, const struct http_event *e)
 {
         struct flow *f = ctx;
-        char url[288], to[320], permit[320] = "";
+        char url[288], to[320], permit[512] = "";
         bool told = tell_ledger(f, e);
         if (e->verdict == HTTP_ALLOWED && !e->secret_scrubbed) { /* most of them: nothing to write down */
                 f->b->answered++;
@@ -229,7 +229,9 @@ static void on_request(void *ctx, const struct http_event *e)
                         books_fail_flow(f, e->why, told);
                 return;
         }
-        if (e->gap != GAP_NONE && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
+        if (e->gap == GAP_PARAMETER)
+                (void) snprintf(permit, sizeof permit, "%s", e->permit);
+        else if (e->gap != GAP_NONE && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
                 (void) snprintf(permit, sizeof permit, "net %s %s", url, e->method);
         books_deny(f->b, to, e->why, permit);
 }
@@ -248,8 +250,14 @@ static bool may(void *ctx, const struct door *door, const char **ret_why)
                 *ret_why = "the door has closed (`until`)";
                 return false;
         }
+        size_t held = f->door == door ? 0 : http_flow_held(f->http); /* else they are in its books already */
+        if (held && books_room(f->b, door, true, held) < held) {
+                *ret_why = books_why(f->b, door, true);
+                return false;
+        }
         if (books_enter(f->b, door, true, ret_why) < 0)
                 return false;
+        books_hold(f->b, door, held);
         f->door = door;
         return true;
 }

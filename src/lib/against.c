@@ -65,8 +65,11 @@ static void judge(struct against *a, const char *target, bool passed)
                 a->unknown++;
                 return;
         }
-        bool passes = policy_decide(a->policy, &f).answer == ANSWER_ALLOW;
-        if (passed && !passes && may_depend(a, &f))
+        struct decision d = policy_decide(a->policy, &f);
+        bool passes = d.answer == ANSWER_ALLOW;
+        if (!passes && d.gap == GAP_PARAMETER) /* the ledger has no bodies */
+                a->unknown++;
+        else if (passed && !passes && may_depend(a, &f))
                 a->unknown++;
         else if (passed && !passes)
                 add(a, &a->refused, &a->refused_count, target);

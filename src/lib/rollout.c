@@ -232,6 +232,7 @@ static bool usual_permits(const cordon_canary *c, const struct box_denial *d)
         if (strcmp(d->code, "limit") == 0 || policy_effect_parse(text, &context, &f, &ignored) < 0)
                 return false;
         bool allowed = policy_decide(c->usual->checked, &f).answer == ANSWER_ALLOW ||
+                       (net && d->permit[0] && policy_covers_line(c->usual->checked, d->permit, &context)) ||
                        (net && f.net.form == NET_HOST_PORT && !f.net.is_address &&
                         policy_names_host(c->usual->checked, f.net.host, context.now));
         policy_effect_done(&f);

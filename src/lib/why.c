@@ -176,7 +176,7 @@ static void why_text(const struct asked *q, struct buf *out)
         if (q->line.n > 0)
                 buf_printf(out, "permit %s\nadds   %s\n", buf_str(&q->line), buf_str(&q->cost));
         else
-                buf_puts(out, "permit no line can\n");
+                buf_puts(out, q->d.gap == GAP_PARAMETER ? "permit no `where` can\n" : "permit no line can\n");
 }
 
 char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed, cordon_error *e)

@@ -104,7 +104,7 @@ static int copy_net(const struct scope *s, struct net_dest *to, const struct net
                         to->methods[i] = copy(s, from->methods[i], &failed);
                 failed = failed || !to->methods;
         }
-        return failed ? fail_memory(s->e) : 0;
+        return failed ? fail_memory(s->e) : bounds_copy(s, to, from);
 }
 
 static int copy_named(const struct scope *s, struct door *d, const struct door *raw)
@@ -212,7 +212,7 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
                 policy_smallest_line(f, d, &line);
                 (void) fail_at(e, &x->at, "expected to be allowed, but no door covers it: %s (%s)",
                                show_text(buf_str(&effect)).text, policy_gap_name(d->gap));
-                return err_hint(e, "the line `%s` would allow it", buf_str(&line));
+                return line.n ? err_hint(e, "the line `%s` would allow it", buf_str(&line)) : -1;
         }
         if (d->door)
                 show_door(d->door, &line);

@@ -227,7 +227,7 @@ static bool net_covers(const struct door *a, const struct door *b, const char *m
                 listed = listed || strcmp(*m, method) == 0;
         bool credential = !d->credential || (s->credential && strcmp(s->credential, d->credential) == 0);
         return listed && credential && (s->form == NET_PLACE) == (d->form == NET_PLACE) &&
-               host_covers(s, d) && s->port == d->port && url_covers(s, d) &&
+               host_covers(s, d) && s->port == d->port && url_covers(s, d) && bounds_cover(s, d) &&
                cap_covers(s->cap_bytes, d->cap_bytes) && cap_covers(s->cap_per_hour, d->cap_per_hour);
 }
 

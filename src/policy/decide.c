@@ -229,8 +229,9 @@ static struct decision run_decide(const struct checked_policy *c, const char *pa
 
 /* ---- network ---- */
 
-enum stage { STAGE_HOST, STAGE_SCHEME, STAGE_PORT, STAGE_PATH, STAGE_METHOD, STAGE_COVERED };
-static const enum gap stage_gap[] = { GAP_HOST, GAP_SCHEME, GAP_PORT, GAP_URL_PATH, GAP_METHOD, GAP_NONE };
+enum stage { STAGE_HOST, STAGE_SCHEME, STAGE_PORT, STAGE_PATH, STAGE_METHOD, STAGE_PARAM, STAGE_COVERED };
+static const enum gap stage_gap[] = { GAP_HOST,   GAP_SCHEME,    GAP_PORT, GAP_URL_PATH,
+                                      GAP_METHOD, GAP_PARAMETER, GAP_NONE };
 
 static bool path_covered(const struct net_dest *d, const char *path)
 {
@@ -259,19 +260,33 @@ static enum stage stage_of(const struct net_dest *d, const struct effect *f)
                 return STAGE_PORT;
         if (l7 && (f->net.form == NET_HOST_PORT || !path_covered(d, f->net.path)))
                 return STAGE_PATH; /* a raw connection asks for every path at once */
-        return l7 && !method_listed(d, f->method) ? STAGE_METHOD : STAGE_COVERED;
+        if (l7 && !method_listed(d, f->method))
+                return STAGE_METHOD;
+        return d->bounds && bounds_judge(d, f->params).kind != FAULT_NONE ? STAGE_PARAM : STAGE_COVERED;
 }
 
-bool policy_net_covers(const struct door *d, const struct effect *f)
+static bool host_fits(const struct door *d, const struct effect *f)
 {
-        if (d->kind != DOOR_NET || f->kind != EFFECT_NET || stage_of(&d->net, f) != STAGE_COVERED)
-                return false;
         if (!d->net.wildcard)
                 return strcmp(d->net.host, f->net.host) == 0;
         for (const char *dot = strchr(f->net.host, '.'); dot; dot = strchr(dot + 1, '.'))
                 if (!f->net.is_address && strcmp(dot + 1, d->net.host) == 0)
                         return true;
         return false;
+}
+
+bool policy_net_covers(const struct door *d, const struct effect *f)
+{
+        return d->kind == DOOR_NET && f->kind == EFFECT_NET && stage_of(&d->net, f) == STAGE_COVERED &&
+               host_fits(d, f);
+}
+
+bool policy_net_asks_params(const struct door *d, const struct effect *f)
+{
+        struct effect blind = *f;
+        blind.params = NULL;
+        return d->kind == DOOR_NET && d->net.bounds && f->kind == EFFECT_NET &&
+               stage_of(&d->net, &blind) == STAGE_PARAM && host_fits(d, f);
 }
 
 struct net_best {

@@ -237,6 +237,101 @@ static bool host_fits(const struct net_dest *d, const struct net_dest *f)
                strcmp(f->host + k - n, d->host) == 0;
 }
 
+/* Two folded names, whatever their parts. */
+static bool ref_same_letters(const char *a, const char *b)
+{
+        while (*a == '.')
+                a++;
+        while (*b == '.')
+                b++;
+        if (!*a || !*b)
+                return *a == *b;
+        return *a == *b && ref_same_letters(a + 1, b + 1);
+}
+
+static bool ref_below(const char *fold, const char *top)
+{
+        const char *rest = strstr(fold, top) == fold ? fold + strlen(top) : "";
+        return *top && *rest == '.';
+}
+
+/* -?(0|[1-9][0-9]*), within 64 bits, between the two. Digit by digit, downward: INT64_MIN has no positive. */
+static bool ref_integer(const char *s, int64_t least, int64_t most)
+{
+        bool minus = *s == '-';
+        int64_t v = 0;
+        s += minus;
+        if (!*s || (*s == '0' && (s[1] || minus)))
+                return false;
+        for (; *s; s++) {
+                if (*s < '0' || *s > '9' || __builtin_mul_overflow(v, 10, &v) ||
+                    __builtin_sub_overflow(v, *s - '0', &v))
+                        return false;
+        }
+        if (!minus && v == INT64_MIN)
+                return false;
+        v = minus ? v : -v;
+        return least <= v && v <= most;
+}
+
+static bool ref_has_control(const char *s)
+{
+        uint8_t before = 0;
+        for (; *s; before = (uint8_t) *s++) {
+                uint8_t c = (uint8_t) *s;
+                if (c < ' ' || c == 0x7f || (before == 0xc2 && c <= 0x9f))
+                        return true;
+        }
+        return false;
+}
+
+static bool ref_value(const struct net_bound *b, const struct param *x)
+{
+        bool text = x->kind == PARAM_TEXT, string = text || x->kind == PARAM_STRING;
+        size_t listed = 0;
+        for (size_t i = 0; b->one && b->one[i]; i++)
+                listed += strcmp(b->one[i], x->value) == 0;
+        switch (b->type) {
+        case BOUND_INT:
+                return (text || x->kind == PARAM_INT) && ref_integer(x->value, b->least, b->most);
+        case BOUND_ONE:
+                return string && listed == 1;
+        case BOUND_TEXT:
+                return string && !ref_has_control(x->value) && strlen(x->value) <= (uint64_t) b->most;
+        case BOUND_BOOL:
+                return x->kind == PARAM_BOOL ||
+                       (text && (strcmp(x->value, "true") == 0 || strcmp(x->value, "false") == 0));
+        case BOUND_NONE:
+        case BOUND_TYPE__COUNT:
+                break;
+        }
+        return false;
+}
+
+/* Each parameter is asked: does it belong to a bound, does it come near one, may it be there at all? Then
+ * each bound: was it there, once? */
+static bool ref_params(const struct net_dest *d, const struct params *p)
+{
+        unsigned seen[BOUNDS_MAX] = { 0 };
+        bool good = p && !p->unread;
+        for (const struct param *x = good ? p->first : NULL; x; x = x->next) {
+                bool named = false;
+                for (size_t i = 0; i < d->bound_count; i++) {
+                        const struct net_bound *b = &d->bounds[i];
+                        bool own = !x->odd && strcmp(b->name, x->name) == 0;
+                        bool near = ref_same_letters(b->fold, x->fold) || ref_below(b->fold, x->fold) ||
+                                    ref_below(x->fold, b->fold);
+                        good = good && (own ? ref_value(b, x) : !near);
+                        seen[i] += own;
+                        named = named || own;
+                }
+                good = good && (named || !d->only);
+        }
+        for (size_t i = 0; good && i < d->bound_count; i++)
+                good = seen[i] == 1 || (seen[i] == 0 && d->bounds[i].optional);
+        return good;
+}
+
 /* The first thing that does not fit, GAP_NONE when all does. */
 static enum gap net_gap(const struct net_dest *d, const struct effect *f)
 {
@@ -256,12 +351,15 @@ static enum gap net_gap(const struct net_dest *d, const struct effect *f)
                 return GAP_URL_PATH;
         for (size_t i = 0; d->methods && d->methods[i]; i++)
                 listed = listed || (f->method && strcmp(d->methods[i], f->method) == 0);
-        return listed ? GAP_NONE : GAP_METHOD;
+        if (!listed)
+                return GAP_METHOD;
+        return d->bound_count == 0 || ref_params(d, f->params) ? GAP_NONE : GAP_PARAMETER;
 }
 
 static struct decision ref_net(const struct checked_policy *c, const struct effect *f)
 {
-        static const enum gap farthest_first[] = { GAP_METHOD, GAP_URL_PATH, GAP_PORT, GAP_SCHEME };
+        static const enum gap farthest_first[] = { GAP_PARAMETER, GAP_METHOD, GAP_URL_PATH, GAP_PORT,
+                                                   GAP_SCHEME };
         bool have = false;
         for (size_t i = 0; i < c->live.n; i++) {
                 const struct door *d = &c->live.v[i];

@@ -90,3 +90,19 @@ enum policy_order policy_diff(const struct checked_policy *a, const struct check
                 return POLICY_CROSSING;
         return c.wider ? POLICY_WIDER : c.narrower ? POLICY_NARROWER : POLICY_EQUAL;
 }
+
+bool policy_covers_line(const struct checked_policy *c, const char *line, const struct policy_context *ctx)
+{
+        AUTO_BUF(text);
+        struct err ignored;
+        struct policy *p = policy_new();
+        buf_printf(&text, "use none\n%s\n", line);
+        bool read = p && !text.failed && policy_add_text(p, "line", buf_span(&text), &ignored) == 0;
+        struct checked_policy *own = read ? policy_check(p, ctx, &ignored) : NULL;
+        bool covered = own && own->live.n > 0;
+        for (size_t i = 0; covered && i < own->live.n; i++)
+                covered = cover_door(c, &own->live.v[i], NULL);
+        policy_checked_free(own);
+        policy_free(p);
+        return covered;
+}

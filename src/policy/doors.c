@@ -221,6 +221,21 @@ static void worst_effects(const struct net_dest *n, struct buf *out)
         buf_puts(out, ".\n");
 }
 
+static void worst_bounds(const struct net_dest *n, struct buf *out)
+{
+        if (!n->bounds)
+                return;
+        buf_puts(out, "- What it asks for at ");
+        net_print(n, out);
+        buf_puts(out, " is bound: ");
+        for (size_t i = 0; i < n->bound_count; i++) {
+                buf_printf(out, "%s%s is ", i ? "; " : "", n->bounds[i].name);
+                bound_in_words(&n->bounds[i], out);
+                buf_puts(out, n->bounds[i].optional ? ", or not there" : "");
+        }
+        buf_puts(out, n->only ? "; no other parameter passes.\n" : "; other parameters pass unseen.\n");
+}
+
 static void worst_network(const struct checked_policy *c, struct buf *out)
 {
         char size[32];
@@ -241,6 +256,8 @@ static void worst_network(const struct checked_policy *c, struct buf *out)
                                    c->live.v[i].net.credential);
         for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
                 worst_effects(&c->live.v[i].net, out);
+        for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
+                worst_bounds(&c->live.v[i].net, out);
 }
 
 static void worst_rest(const struct checked_policy *c, struct buf *out)

@@ -58,12 +58,33 @@ static int effect_env(const struct effect_in *x)
         return x->f->name ? 0 : fail_memory(x->s->e);
 }
 
-/* A URL without its method would be a test of every method or of none: it must be said. */
+/* The parameters are those of the query; of a body nothing is asked here. */
+static int effect_query(const struct effect_in *x, const struct token *url)
+{
+        const char *mark = strchr(url->text, '?');
+        struct params *p = arena_alloc(x->s->mem, sizeof *p);
+        if (!p)
+                return fail_memory(x->s->e);
+        x->f->params = p;
+        if (!mark)
+                return 0;
+        for (const char *q = mark + 1; *q; q++)
+                if (*q <= ' ' || *q >= 0x7f || strchr("#\"<>\\`", *q))
+                        return fail_at(x->s->e, &url->at, "a character that no URL query has");
+        x->f->query = arena_str(x->s->mem, mark + 1);
+        policy_params_form(p, x->s->mem, span_str(mark + 1), false);
+        return x->f->query && !p->failed ? 0 : fail_memory(x->s->e);
+}
+
+/* A URL without its method would be a test of every method or of none: it must be said. Lines have it behind
+ * the URL. */
 static int effect_net(const struct effect_in *x)
 {
         if (x->n < 1 || x->n > 2)
                 return fail_effect(x, "write `net METHOD URL` or `net HOST:PORT`");
-        if (net_dest_parse(x->s->mem, &x->tok[x->n - 1], NET_IN_EFFECT, &x->f->net, x->s->e) < 0)
+        bool behind = x->n == 2 && !net_method_known(x->tok[0].text) && net_method_known(x->tok[1].text);
+        const struct token *url = &x->tok[behind ? 0 : x->n - 1], *method = &x->tok[behind];
+        if (net_dest_parse(x->s->mem, url, NET_IN_EFFECT, &x->f->net, x->s->e) < 0)
                 return -1;
         bool raw = x->f->net.form == NET_HOST_PORT;
         if (raw != (x->n == 1)) {
@@ -72,10 +93,10 @@ static int effect_net(const struct effect_in *x)
         }
         if (raw)
                 return 0;
-        if (!net_method_known(x->tok->text))
-                return fail_at(x->s->e, &x->tok->at, "unknown method \"%s\"", show_text(x->tok->text).text);
-        x->f->method = arena_str(x->s->mem, x->tok->text);
-        return x->f->method ? 0 : fail_memory(x->s->e);
+        if (!net_method_known(method->text))
+                return fail_at(x->s->e, &method->at, "unknown method \"%s\"", show_text(method->text).text);
+        x->f->method = arena_str(x->s->mem, method->text);
+        return x->f->method ? effect_query(x, url) : fail_memory(x->s->e);
 }
 
 static const struct {
@@ -179,6 +200,8 @@ void effect_print(const struct effect *f, struct buf *out)
                 if (f->method)
                         buf_printf(out, "%s ", f->method);
                 net_print(&f->net, out);
+                if (f->query)
+                        buf_printf(out, "?%s", f->query);
         } else if (f->kind == EFFECT_ENV) {
                 buf_puts(out, f->name);
         } else if (f->path) {

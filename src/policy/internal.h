@@ -170,6 +170,48 @@ const char *net_reach_word(unsigned reach);  /* NULL: unsaid */
 const char *net_touch_word(unsigned touch);
 void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */
 
+/* ---- bound.c: `where` ---- */
+enum { BOUNDS_MAX = 32, BOUND_TEXT_MAX = 65536 };
+int bounds_read(struct reader *r, struct net_dest *d); /* behind `where` */
+int bounds_copy(const struct scope *s, struct net_dest *to, const struct net_dest *from);
+void bound_print(const struct net_bound *b, struct buf *out); /* as one word, never quoted */
+void bounds_show(const struct net_dest *d, struct buf *out);  /* " where a=int:1..5 only", or nothing */
+int bounds_order(const struct net_dest *a, const struct net_dest *b);
+/* Is every request that `d` permits permitted by `s`, as far as parameters go? */
+bool bounds_cover(const struct net_dest *s, const struct net_dest *d);
+bool bound_name_ok(const char *name);
+
+/* ---- bound_judge.c ---- */
+enum fault_kind {
+        FAULT_NONE = 0,
+        FAULT_UNREAD,
+        FAULT_SPELLED, /* another spelling of the name */
+        FAULT_NEST,    /* it lies in the other, or the other in it */
+        FAULT_TWICE,
+        FAULT_MISSING,
+        FAULT_TYPE,  /* not a value of that type at all */
+        FAULT_VALUE, /* of the type, and not permitted */
+        FAULT_EXTRA, /* `only` */
+};
+struct fault {
+        enum fault_kind kind;
+        const struct net_bound *bound; /* NULL: EXTRA */
+        const struct param *param;     /* NULL: MISSING, UNREAD */
+};
+struct fault bounds_judge(const struct net_dest *d, const struct params *p);
+int param_int(const char *text, int64_t *ret_value); /* plain decimal: no sign but -, nothing left over */
+bool param_is_text(const char *text);                /* UTF-8 without controls */
+
+/* ---- bound_words.c ---- */
+void bound_in_words(const struct net_bound *b, struct buf *out); /* "1 to 5000" */
+/* The `where` of a door, widened as little as lets these parameters pass; false: no `where` can. */
+bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf *out);
+
+/* ---- params.c ---- */
+char *param_fold(struct arena *mem, const char *name); /* NULL: no memory */
+bool param_fold_same(const char *a, const char *b);    /* one name to somebody */
+bool param_fold_inside(const char *outer, const char *inner);
+
 /* ---- tables (names.c) ---- */
 struct limit_row {
         const char *name;

@@ -93,6 +93,19 @@ static int door_touches(struct json_in *x, const struct json *v)
         return add_token(x, v, "touches", false) < 0 ? -1 : each_string(x, v, add_quoted);
 }
 
+/* A bound has a '=' in it, so that the last word cannot be taken for one. */
+static int add_bound(struct json_in *x, const struct json *v)
+{
+        return add_token(x, v, v->str, strcmp(v->str, "only") != 0);
+}
+
+static int door_where(struct json_in *x, const struct json *v)
+{
+        if (v->type == JSON_ARRAY && !v->child)
+                return fail_json(x, v, "an empty list bounds nothing: leave it away");
+        return add_token(x, v, "where", false) < 0 ? -1 : each_string(x, v, add_bound);
+}
+
 static int door_word(struct json_in *x, const struct json *v)
 {
         return check_string(x, v) < 0 ? -1 : add_pair(x, v->key, v, v->str);
@@ -118,6 +131,7 @@ static const struct {
         { "cap", " net ", door_cap },
         { "reach", " net ", door_word },
         { "touches", " net ", door_touches },
+        { "where", " net ", door_where },
         { "max", " in out ", door_word },
         { "as", " in out ", door_word },
         { "until", " read edit write run sock env net in out ", door_word }, /* last: it ends the line */

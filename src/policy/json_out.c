@@ -108,6 +108,25 @@ static void touches(struct json_out *o, const struct net_dest *n)
         close_with(o, ']');
 }
 
+static void bounds(struct json_out *o, const struct net_dest *n)
+{
+        if (!n->bounds)
+                return;
+        key(o, "where");
+        open_with(o, '[');
+        for (size_t i = 0; i < n->bound_count + n->only; i++) {
+                AUTO_BUF(word);
+                if (i < n->bound_count)
+                        bound_print(&n->bounds[i], &word);
+                else
+                        buf_puts(&word, "only");
+                o->b->failed = o->b->failed || word.failed;
+                next(o);
+                buf_json(o->b, buf_span(&word));
+        }
+        close_with(o, ']');
+}
+
 /* The door's own value: path, destination, NAME=VALUE or handle. */
 static void main_value(const struct door *d, struct buf *out)
 {
@@ -123,8 +142,8 @@ static void main_value(const struct door *d, struct buf *out)
 
 /* Every key a door can have, in byte order; each writes itself or nothing. */
 static const char *const door_keys[] = {
-        "as",  "cap",   "edit", "env", "except", "in",      "max",   "methods", "net",   "optional",
-        "out", "reach", "read", "run", "sock",   "touches", "until", "with",    "write",
+        "as",  "cap",   "edit", "env", "except", "in",      "max",   "methods", "net",  "optional",
+        "out", "reach", "read", "run", "sock",   "touches", "until", "where",   "with", "write",
 };
 
 static void door_member(struct json_out *o, const struct door *d, const char *k, const char *value)
@@ -149,6 +168,8 @@ static void door_member(struct json_out *o, const struct door *d, const char *k,
                 touches(o, &d->net);
         else if (strcmp(k, "until") == 0 && d->until)
                 text(o, k, date_print(d->until, tmp));
+        else if (strcmp(k, "where") == 0)
+                bounds(o, &d->net);
         else if (strcmp(k, "with") == 0)
                 text(o, k, d->net.credential);
         if (strcmp(k, "optional") == 0 && d->optional && strcmp(door_key(d), "*") != 0) {

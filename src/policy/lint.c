@@ -251,6 +251,7 @@ static const struct lint_row rows[] = {
         { 'W', "W131", "a door that a link leads out of the workspace", lint_leads_out },
         { 'W', "W132", "a door that the wall which is named cannot hold", lint_beyond_wall },
         { 'W', "W134", "money or people without a cap", lint_uncapped },
+        { 'W', "W135", "money moved with a credential and without bounds", lint_unbounded },
         { 'W', "W138", "a door to change what belongs to somebody else", lint_others_files },
 };
 

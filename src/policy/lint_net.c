@@ -269,3 +269,27 @@ void lint_uncapped(struct lint_view *v, const struct lint_row *row)
                                   d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "people");
         }
 }
+
+static bool posts(const struct net_dest *n)
+{
+        if (!n->methods)
+                return true;
+        for (char **m = n->methods; *m; m++)
+                if (strcmp(*m, "POST") == 0 || strcmp(*m, "PUT") == 0 || strcmp(*m, "PATCH") == 0)
+                        return true;
+        return false;
+}
+
+/* Whoever may say how much, says it: a wrong number is sent with the right credential. */
+void lint_unbounded(struct lint_view *v, const struct lint_row *row)
+{
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
+                AUTO_BUF(b);
+                if (d->net.touches & 1u << NET_TOUCH_MONEY && d->net.credential && !d->net.bounds &&
+                    d->net.form != NET_HOST_PORT && posts(&d->net))
+                        lint_note(v, row, &d->at,
+                                  "%s moves money with the credential %s, and nothing says how much: add "
+                                  "`where amount=int:1..5000`",
+                                  dest_text(v, d, &b), d->net.credential);
+        }
+}

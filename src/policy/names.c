@@ -47,10 +47,11 @@ static const char *const types[] = {
 _Static_assert(COUNT(types) == HANDLE_TYPE__COUNT, "a name for each handle type");
 
 static const char *const gaps[] = {
-        [GAP_NONE] = "none",         [GAP_NO_DOOR] = "no-door", [GAP_READ_ONLY] = "read-only",
-        [GAP_EXCEPTED] = "excepted", [GAP_NOT_RUN] = "not-run", [GAP_WRITABLE] = "writable",
-        [GAP_HOST] = "host",         [GAP_PORT] = "port",       [GAP_METHOD] = "method",
-        [GAP_URL_PATH] = "url-path", [GAP_SCHEME] = "scheme",   [GAP_EXPIRED] = "expired",
+        [GAP_NONE] = "none",           [GAP_NO_DOOR] = "no-door", [GAP_READ_ONLY] = "read-only",
+        [GAP_EXCEPTED] = "excepted",   [GAP_NOT_RUN] = "not-run", [GAP_WRITABLE] = "writable",
+        [GAP_HOST] = "host",           [GAP_PORT] = "port",       [GAP_METHOD] = "method",
+        [GAP_URL_PATH] = "url-path",   [GAP_SCHEME] = "scheme",   [GAP_EXPIRED] = "expired",
+        [GAP_PARAMETER] = "parameter",
 };
 _Static_assert(COUNT(gaps) == GAP__COUNT, "a name for each gap");
 

@@ -76,7 +76,7 @@ static size_t port_at(struct span raw)
 static int read_path(const struct dest *x, struct span raw)
 {
         struct host_why why;
-        if (x->flags & NET_IN_EFFECT) { /* a query takes no part in any decision */
+        if (x->flags & NET_IN_EFFECT) { /* effect.c has read it already */
                 const uint8_t *q = raw.n ? memchr(raw.p, '?', raw.n) : NULL;
                 if (q)
                         raw.n = (size_t) (q - raw.p);
@@ -277,12 +277,14 @@ static int read_touches(struct reader *r, struct net_dest *d)
 
 static int read_method(struct reader *r, struct net_dest *d, const struct token *t)
 {
+        static const char *const words[] = { "with", "cap", "reach", "touches", "where", "only" };
         size_t n = 0;
         if (!net_method_known(t->text)) {
                 (void) fail_at(r->e, &t->at,
-                               "\"%s\" is neither a method nor `with`, `cap`, `reach` or `touches`",
+                               "\"%s\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`",
                                show_text(t->text).text);
                 hint_nearest(r->e, t->text, methods, COUNT(methods));
+                hint_nearest(r->e, t->text, words, COUNT(words));
                 return -1;
         }
         if (d->form == NET_HOST_PORT) {
@@ -298,6 +300,18 @@ static int read_method(struct reader *r, struct net_dest *d, const struct token 
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *) a, *(char *const *) b); }
 
+/* Behind it messages pass that are no requests. */
+static int refuse_bounded_websocket(struct reader *r, const struct door *d)
+{
+        for (char **m = d->net.methods; d->net.bounds && m && *m; m++) {
+                if (strcmp(*m, "WEBSOCKET") != 0)
+                        continue;
+                (void) fail_at(r->e, &d->at, "`where` cannot see into a WebSocket");
+                return err_hint(r->e, "give WEBSOCKET a line of its own");
+        }
+        return 0;
+}
+
 int line_net(struct reader *r)
 {
         const struct token *t = reader_need(r, "the destination");
@@ -312,6 +326,7 @@ int line_net(struct reader *r)
                           : token_is(t, "cap")     ? read_cap(r, &d->net)
                           : token_is(t, "reach")   ? read_reach(r, &d->net)
                           : token_is(t, "touches") ? read_touches(r, &d->net)
+                          : token_is(t, "where")   ? bounds_read(r, &d->net)
                                                    : read_method(r, &d->net, t);
                 if (bad < 0)
                         return -1;
@@ -322,5 +337,5 @@ int line_net(struct reader *r)
         qsort(d->net.methods, n, sizeof *d->net.methods, by_name);
         if (n == 0)
                 d->net.methods = NULL;
-        return 0;
+        return refuse_bounded_websocket(r, d);
 }

@@ -51,6 +51,7 @@ static int cmp_net(const struct net_dest *a, const struct net_dest *b)
             (c = cmp_str(a->path, b->path)) || (c = cmp_u64(a->path_tail, b->path_tail)) ||
             (c = cmp_list(a->methods, b->methods)) || (c = cmp_str(a->credential, b->credential)) ||
             (c = cmp_u64(a->cap_bytes, b->cap_bytes)) || (c = cmp_u64(a->cap_per_hour, b->cap_per_hour)) ||
+            (c = bounds_order(a, b)) ||
             (c = cmp_u64(b->reach, a->reach))) /* who says more comes first, and is found first */
                 return c;
         return cmp_u64(b->touches, a->touches);

@@ -60,6 +60,17 @@ enum net_form { NET_HOST_PORT = 0, NET_URL, NET_PLACE };
 enum net_reach { NET_REACH_UNSAID = 0, NET_REACH_SELF, NET_REACH_TENANT, NET_REACH_NAMED, NET_REACH_PUBLIC };
 enum net_touch { NET_TOUCH_QUOTA = 0, NET_TOUCH_MONEY, NET_TOUCH_TICKET, NET_TOUCH_PERSON, NET_TOUCH__COUNT };
 
+/* What one parameter of a request may be: `where amount=int:1..5000`. */
+enum bound_type { BOUND_NONE = 0, BOUND_INT, BOUND_ONE, BOUND_TEXT, BOUND_BOOL, BOUND_TYPE__COUNT };
+struct net_bound {
+        char *name; /* "amount"; "card.number": a member of a member */
+        char *fold; /* what careless servers take for the same name: see struct param */
+        enum bound_type type;
+        bool optional;       /* NAME?: it may be missing */
+        int64_t least, most; /* INT; TEXT: bytes at most */
+        char **one;          /* ONE: sorted, NULL-terminated */
+};
+
 struct net_dest {
         enum net_form form;
         bool tls;        /* https URL */
@@ -72,9 +83,12 @@ struct net_dest {
         char **methods;     /* NULL-terminated, upper case; NULL: any */
         char *credential;   /* `with NAME`, or NULL */
         uint64_t cap_bytes; /* `cap 600M`; 0: none */
-        uint64_t cap_per_hour; /* `cap 2000/h`; 0: none */
-        uint8_t reach;         /* enum net_reach */
-        uint8_t touches;       /* `touches money person`: a bit for each enum net_touch */
+        uint64_t cap_per_hour;    /* `cap 2000/h`; 0: none */
+        uint8_t reach;            /* enum net_reach */
+        uint8_t touches;          /* `touches money person`: a bit for each enum net_touch */
+        struct net_bound *bounds; /* `where`: sorted by name; NULL: values are not judged */
+        size_t bound_count;
+        bool only; /* ... and no other parameter may be there */
 };
 
 struct source_place {
@@ -122,11 +136,45 @@ enum effect_kind {
         EFFECT_KIND__COUNT
 };
 
+enum param_kind {
+        PARAM_NULL = 0,
+        PARAM_TEXT,   /* of a query or a form: it has no type of its own */
+        PARAM_STRING, /* the rest is JSON */
+        PARAM_INT,
+        PARAM_NUMBER, /* not an integer of 64 bits */
+        PARAM_BOOL,
+        PARAM_ARRAY,
+        PARAM_OBJECT, /* an empty one: of another each member is a parameter */
+        PARAM_KIND__COUNT
+};
+
+/* One parameter of a request. `fold` is its name as the most careless server could take it: small letters,
+ * nothing but letters and digits, a dot between the parts of a.b, a[b] and a.b[0] alike. Whatever has a
+ * bound's fold, and not its name, is refused. */
+struct param {
+        struct param *next;
+        char *name, *fold, *value; /* unescaped, no NUL inside; what is neither text nor string: as written */
+        enum param_kind kind;
+        bool in_body;
+        bool odd;    /* spelled so that its name is no name: a dot or bracket in a JSON key */
+        bool hidden; /* its value is nobody's to see */
+};
+
+/* All parameters of one request. Empty: it has none. */
+struct params {
+        struct param *first, *last;
+        size_t count;
+        const char *unread; /* why they cannot be read exactly, one clause; NULL: they were */
+        bool failed;        /* ... namely for want of memory */
+};
+
 struct effect {
         enum effect_kind kind;
-        char *path;   /* READ WRITE RUN SOCK, as in struct door */
-        char *name;   /* ENV */
-        char *method; /* NET, or NULL */
+        char *path;                  /* READ WRITE RUN SOCK, as in struct door */
+        char *name;                  /* ENV */
+        char *method;                /* NET, or NULL */
+        char *query;                 /* NET: behind the '?', as written; NULL: none */
+        const struct params *params; /* NET; NULL: not known, so that no door with `where` covers it */
         struct net_dest net;
         void *mem; /* owns the strings above when policy_effect_parse() made it; NULL: they are the caller's
                     */
@@ -147,6 +195,7 @@ enum gap {
         GAP_METHOD,
         GAP_URL_PATH,
         GAP_SCHEME,
+        GAP_PARAMETER, /* all fits but a value: policy_difference() names it */
         GAP_EXPIRED,
         GAP__COUNT
 };
@@ -244,11 +293,24 @@ struct decision policy_decide_ref(const struct checked_policy *c,
                                   const struct effect *f); /* plain reference */
 /* Does this one net door cover it? policy_decide() names one door; others may bring a credential. */
 bool policy_net_covers(const struct door *d, const struct effect *f);
+/* Does it cover it but for its `where`? Then its parameters must be known before anything is said. */
+bool policy_net_asks_params(const struct door *d, const struct effect *f);
 const char *policy_gap_name(enum gap g);
 /* The smallest line that would permit the effect ("read /a/b"), into out. */
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out);
 /* What adding that line would let a hostile guest do, one sentence. */
 void policy_line_cost(const struct effect *f, struct buf *out);
+
+/* ---- parameters (params.c): read exactly, or said to be unread ---- */
+struct arena;
+enum { PARAMS_MAX = 512 }; /* of one request: some servers leave out what comes after the thousandth */
+/* A query or a form: a=b&c=d. What is added lives in `mem`. */
+void policy_params_form(struct params *p, struct arena *mem, struct span text, bool in_body);
+/* A JSON object; its members, and those of its members. */
+void policy_params_json(struct params *p, struct arena *mem, struct span text);
+/* Why this door's `where` does not permit the effect, one clause without a full stop that names the
+ * parameter; nothing is written when it does. */
+void policy_bound_fault(const struct door *d, const struct effect *f, struct buf *out);
 
 /* Does a door that is open at `now` name this host (canonical), at whatever port? */
 bool policy_names_host(const struct checked_policy *c, const char *host, int64_t now);
@@ -334,6 +396,9 @@ enum policy_order { POLICY_EQUAL = 0, POLICY_WIDER, POLICY_NARROWER, POLICY_CROS
 /* Is b wider than a? The differing doors and limits are written to out, one line each, with + and -. */
 enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b,
                               struct buf *out);
+
+/* Is all that this one door line opens open in c? False also when it is no line. */
+bool policy_covers_line(const struct checked_policy *c, const char *line, const struct policy_context *ctx);
 
 /* ---- names ---- */
 const char *policy_door_word(enum door_kind k);

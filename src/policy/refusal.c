@@ -147,7 +147,7 @@ static struct refusal refuse_net(const struct question *q)
 {
         if (!has_net(q->c))
                 return no_family;
-        if (q->d->gap == GAP_METHOD || q->d->gap == GAP_URL_PATH)
+        if (q->d->gap == GAP_METHOD || q->d->gap == GAP_URL_PATH || q->d->gap == GAP_PARAMETER)
                 return no_request;
         bool named = q->d->gap == GAP_PORT || q->d->gap == GAP_SCHEME || q->f->net.is_address;
         return named ? no_port : no_name;

@@ -4,8 +4,8 @@
 
 static bool needs_quotes(const char *s)
 {
-        static const char *const keywords[] = { "any",   "as",      "cap",   "except", "max",
-                                                "reach", "touches", "until", "with",   "without" };
+        static const char *const keywords[] = { "any",   "as",      "cap",   "except", "max",  "only",
+                                                "reach", "touches", "until", "where",  "with", "without" };
         static const char plain[] =
                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+=,%~-{}";
         if (!*s || s[strspn(s, plain)])
@@ -76,6 +76,7 @@ static void show_net(const struct net_dest *n, struct buf *out)
         for (unsigned i = 0; i < NET_TOUCH__COUNT; i++)
                 if (n->touches & 1u << i)
                         buf_printf(out, " %s", net_touch_word(i));
+        bounds_show(n, out);
 }
 
 static void show_handle(const struct door *d, struct buf *out)

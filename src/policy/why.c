@@ -3,12 +3,19 @@
  * door that came nearest and what differs. refusal.c tells what a program inside sees of it. */
 #include "policy/internal.h"
 
-static void line_net_text(const struct effect *f, struct buf *out)
+/* A value that is off is let in by wider bounds. Where a request is ambiguous, only a door without bounds
+ * would take it: that is nobody's next step, and is not told. */
+static void line_net_text(const struct effect *f, const struct decision *d, struct buf *out)
 {
+        AUTO_BUF(where);
+        if (d->gap == GAP_PARAMETER && !bounds_widened(&d->nearest->net, f->params, &where))
+                return;
         buf_puts(out, "net ");
         net_print(&f->net, out);
         if (f->method)
                 buf_printf(out, " %s", f->method);
+        buf_puts(out, buf_str(&where));
+        out->failed = out->failed || where.failed;
 }
 
 /* The root directory, what is the kernel's to write, and a device: a plan takes none for a door. */
@@ -19,7 +26,7 @@ static bool no_line_can(const struct effect *f)
         return strcmp(f->path, "/") == 0 || (f->kind == EFFECT_READ && strncmp(f->path, "/dev/", 5) == 0);
 }
 
-/* Nothing is written when no line can permit it. */
+/* Nothing is written when no line can permit it, also not of parameters that could be read in two ways. */
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out)
 {
         if (d->answer == ANSWER_ALLOW || no_line_can(f))
@@ -41,7 +48,7 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
                 buf_printf(out, "env %s", f->name);
                 return;
         case EFFECT_NET:
-                line_net_text(f, out);
+                line_net_text(f, d, out);
                 return;
         case EFFECT_NONE:
         case EFFECT_KIND__COUNT:
@@ -266,6 +273,9 @@ void policy_difference(const struct checked_policy *c, const struct effect *f, c
         case GAP_URL_PATH:
         case GAP_SCHEME:
                 net_difference(f, d, out);
+                break;
+        case GAP_PARAMETER:
+                policy_bound_fault(d->nearest, f, out);
                 break;
         case GAP_EXPIRED:
                 if (near)

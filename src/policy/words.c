@@ -20,7 +20,7 @@ enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes
         X("run", "PROGRAM...|any", "programs that may start; DIR/ for all below it", line_run,               \
           ONE_TOKEN | DOOR)                                                                                  \
         X("env", "NAME[=VALUE]...", "pass or set a variable", line_env, ONE_TOKEN | DOOR)                    \
-        X("net", "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...]",                      \
+        X("net", "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...]",     \
           "host:port, *.host:port, https://host/path/**, @place/path", line_net, DOOR)                       \
         X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR)                     \
         X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \

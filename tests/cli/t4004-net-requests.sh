@@ -101,7 +101,7 @@ for who in root as_user; do
         ws='import socket, sys
 s = socket.create_connection(("web.test", 80), 5); s.settimeout(5)
 s.sendall(b"GET /a/ws HTTP/1.1\r\nHost: web.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
-print(s.recv(4096).split(b"\r\n")[0].decode()); frame = b"\x81\x85\0\0\0\0hello"; s.sendall(frame); print(s.recv(4096) == frame)'
+print(s.recv(4096).split(b"\r\n")[0].decode()); s.sendall(b"\x81\x85\0\0\0\0hello"); print(s.recv(4096) == b"\x81\x05hello")'
         box $who --net 'http://web.test/a/** GET' -- python3 -c "$ws"
         is "$who: a WebSocket is no GET" "$(head -n 1 "$T/out")" "HTTP/1.1 403 Forbidden"
         is "$who: and the line that would permit it names it" "$(row 'WEBSOCKET http://web.test/a/ws' deny permit)" "net http://web.test/a/ws WEBSOCKET"

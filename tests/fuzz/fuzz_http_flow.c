@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_http_flow.c - a hostile box and a hostile server at once. The bytes are a script: 0xFF
  * changes sides, 0xFE closes the side that spoke last, 0xFD stands for the secret, 0xFC for the placeholder.
- * Whatever they do: no secret comes down, no placeholder goes up, and what goes up are whole requests to
- * paths that a door covers. */
+ * Whatever they do: no secret comes down, no placeholder goes up, what goes up are whole requests to paths
+ * that a door covers, and one whose parameters are judged goes up with its whole body or not at all. */
 #include "egress/http_internal.h"
 
 #include <stdlib.h>
@@ -76,7 +76,8 @@ static struct checked_policy *load(void)
         static const struct policy_context ctx = { .work = "/w", .home = "/h", .now = 1 };
         static const char text[] = "use none\nnet http://api.test/a/** GET POST HEAD\nnet "
                                    "http://api.test/k/** GET POST with key\n"
-                                   "net http://api.test/ws WEBSOCKET\n";
+                                   "net http://api.test/ws WEBSOCKET\n"
+                                   "net http://api.test/b/** POST GET where amount=int:1..5\n";
         struct err e;
         struct policy *p = policy_new();
         struct checked_policy *c = NULL;
@@ -84,6 +85,25 @@ static struct checked_policy *load(void)
                 c = policy_check(p, &ctx, &e);
         policy_free(p);
         return c;
+}
+
+/* The first request, where it is one through the door with bounds. */
+static void check_bounded(struct span up, const struct http_head *h)
+{
+        struct http_body b;
+        struct span data;
+        size_t used;
+        if (!span_starts(h->target, "/b/"))
+                return;
+        http_body_of(h, &b);
+        up = span_of(up.p + h->bytes, up.n - h->bytes);
+        for (enum body_state s = BODY_DATA; s != BODY_END; up = span_of(up.p + used, up.n - used)) {
+                s = http_body_next(&b, up, &used, &data);
+                if (s == BODY_BAD || (s == BODY_MORE && used == 0))
+                        abort();
+        }
+        if (h->length && !h->chunked && !memmem(h->target.p, h->target.n, "amount=", 7) && h->length < 8)
+                abort(); /* too short to say how much */
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -116,6 +136,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                        (!span_starts(fifo_all(&b.up), "GET /") && !span_starts(fifo_all(&b.up), "POST /") &&
                         !span_starts(fifo_all(&b.up), "HEAD /"))))
                 abort();
+        if (b.up.n)
+                check_bounded(fifo_all(&b.up), &h);
         http_flow_free(b.flow);
         http_rules_free(r);
         fifo_done(&b.up);

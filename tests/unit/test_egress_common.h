@@ -9,7 +9,7 @@ enum { RIG_EVENTS = 32 };
 
 struct rig_event {
         enum http_verdict verdict;
-        char method[40], path[512], why[300], credential[64];
+        char method[40], path[512], why[300], credential[64], permit[512];
         bool abused, scrubbed, had_door;
         enum gap gap;
         unsigned status;
@@ -47,6 +47,7 @@ static inline void rig_event(void *ctx, const struct http_event *e)
         (void) snprintf(to->method, sizeof to->method, "%s", e->method);
         (void) snprintf(to->path, sizeof to->path, "%s", e->path);
         (void) snprintf(to->why, sizeof to->why, "%s", e->why);
+        (void) snprintf(to->permit, sizeof to->permit, "%s", e->permit ? e->permit : "");
         (void) snprintf(to->credential, sizeof to->credential, "%s", e->credential ? e->credential : "");
 }
 

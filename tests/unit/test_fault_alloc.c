@@ -126,6 +126,7 @@ static const char policy_text[] = "box fault\n"
                                   "run sh cat\n"
                                   "env LANG NAME=value\n"
                                   "net https://example.org/a/** GET\n"
+                                  "net https://example.org/pay POST where n=int:1..5 \"c?=one:a b|d\" only\n"
                                   "sock /run/x.sock\n"
                                   "in input max 1M\n"
                                   "out output max 2M as text\n"
@@ -159,11 +160,15 @@ static void scenario_views(struct told *t)
 
 static void scenario_why(struct told *t)
 {
-        static const char *const effects[] = {
-                "read /etc/hosts", "read /srv/on-no-host/doc/x",      "write /work/out/f",
-                "run sh",          "net GET https://example.org/a/b", "env LANG",
-                "sock /run/x.sock"
-        };
+        static const char *const effects[] = { "read /etc/hosts",
+                                               "read /srv/on-no-host/doc/x",
+                                               "write /work/out/f",
+                                               "run sh",
+                                               "net GET https://example.org/a/b",
+                                               "env LANG",
+                                               "sock /run/x.sock",
+                                               "net POST https://example.org/pay?n=6&c=x&d=y",
+                                               "net POST https://example.org/pay?n=5&c=d" };
         cordon_policy *p = policy_of(policy_text, t);
         for (size_t i = 0; p && !t->failed && i < sizeof effects / sizeof *effects; i++) {
                 int allowed = 0;

@@ -82,6 +82,42 @@ static void test_diff__network(void)
         check("net http://h.example/**", "net https://h.example:80/**", POLICY_CROSSING, NULL);
 }
 
+#define AT "net https://h.example/a POST "
+static void test_diff__bounds(void)
+{
+        check(AT "where a=int:1..5", AT, POLICY_WIDER, "+ net https://h.example/a POST\n");
+        check(AT "where a=int:1..5", AT "where a=int:1..5", POLICY_EQUAL, "");
+        check(AT "where a=int:1..5", AT "where a=int:0..5", POLICY_WIDER, NULL);
+        check(AT "where a=int:1..5", AT "where a=int:1..", POLICY_WIDER, NULL);
+        check(AT "where a=int:1..5", AT "where a?=int:1..5", POLICY_WIDER, NULL);
+        check(AT "where a=int:1..5", AT "where a=int:2..6", POLICY_CROSSING, NULL);
+        check(AT "where a=int:1..5", AT "where a=one:1|2", POLICY_CROSSING, NULL);
+        check(AT "where a=one:x", AT "where a=one:x|y", POLICY_WIDER, NULL);
+        check(AT "where a=one:x|z", AT "where a=one:x|y", POLICY_CROSSING, NULL);
+        check(AT "where a=one:x|yz", AT "where a=text:2", POLICY_WIDER, NULL);
+        check(AT "where a=one:x|yz", AT "where a=text:1", POLICY_CROSSING, NULL);
+        check(AT "where a=text:5", AT "where a=text:6", POLICY_WIDER, NULL);
+        check(AT "where a=bool", AT "where a=bool b=bool", POLICY_NARROWER, NULL);
+        check(AT "where a=bool only", AT "where a=bool", POLICY_WIDER, NULL);
+        check(AT "where a=bool only", AT "where a=bool b?=bool only", POLICY_WIDER, NULL);
+        check(AT "where a=bool only", AT "where a=bool b?=bool", POLICY_WIDER, NULL);
+        check(AT "where a=bool only", AT "where a=bool b=bool only", POLICY_CROSSING, NULL);
+        check(AT "where a=int:1..5\n" AT "where a=int:2..3", AT "where a=int:1..5", POLICY_EQUAL, "");
+        check("net https://h.example/** where a=bool", AT "where a=bool", POLICY_NARROWER, NULL);
+}
+
+static void test_diff__a_line_is_covered_or_not(void)
+{
+        struct checked_policy *c = load("use none\n" AT "where a=int:1..5\nread /a\n");
+        CHECK(c && policy_covers_line(c, AT "where a=int:2..5 b=bool", &fixed_context));
+        CHECK(c && !policy_covers_line(c, AT "where a=int:1..6", &fixed_context));
+        CHECK(c && !policy_covers_line(c, AT, &fixed_context));
+        CHECK(c && policy_covers_line(c, "read /a/b", &fixed_context));
+        CHECK(c && !policy_covers_line(c, "read", &fixed_context));
+        CHECK(c && !policy_covers_line(c, "", &fixed_context));
+        policy_checked_free(c);
+}
+
 static void test_diff__the_rest(void)
 {
         check("env A", "env A B", POLICY_WIDER, "+ env B\n");
@@ -104,6 +140,8 @@ static const struct test_case cases[] = {
         CASE(test_diff__files),
         CASE(test_diff__programs),
         CASE(test_diff__network),
+        CASE(test_diff__bounds),
+        CASE(test_diff__a_line_is_covered_or_not),
         CASE(test_diff__the_rest),
 };
 TEST_MAIN(cases)

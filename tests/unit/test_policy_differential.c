@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The two evaluators over random (policy, effect) pairs from small alphabets, so that near misses are common.
  * An argument asks for more pairs: test_policy_differential 5000000 [SEED]. */
+#include "base/arena.h"
 #include "test_policy_common.h"
 
 static uint64_t state = 88172645463325252u;
@@ -72,6 +73,66 @@ static void put_dest(struct buf *b, bool door)
         }
 }
 
+/* Few names, close to each other, and values at the edges: each fault is common. */
+static void put_bounds(struct buf *b)
+{
+        static const char *const names[] = { "a", "b", "c.d", "c_d", "e" };
+        static const char *const types[] = {
+                "int:1..5", "int:..", "int:-3..", "int:..2",  "one:x|y",  "one:1|5|x",        "text:3",
+                "text:1",   "bool",   "one:true", "int:0..0", "one:x y|", "one:%7C|\xc3\xa4", "text:65536"
+        };
+        unsigned first = roll(5), n = 1 + roll(3);
+        buf_puts(b, " where");
+        for (unsigned i = 0; i < n; i++) {
+                const char *type = PICK(types);
+                if (strchr(type, ' '))
+                        type = "one:x";
+                buf_printf(b, " %s%s=%s", names[(first + i) % 5], roll(3) ? "?" : "", type);
+        }
+        buf_puts(b, roll(3) ? "" : " only");
+}
+
+static void put_query(struct buf *b)
+{
+        static const char *const names[] = { "a", "a", "b",   "b",   "c.d", "c[d]", "c_d", "A",
+                                             "e", "e", "a[]", "%61", "c",   "+a",   "e.x", "f" };
+        static const char *const values[] = { "1",      "5",
+                                              "6",      "-3",
+                                              "x",      "y",
+                                              "true",   "false",
+                                              "0",      "05",
+                                              "%35",    "abc",
+                                              "",       "x+",
+                                              "%C3%A4", "%0a",
+                                              "%7C",    "abcd",
+                                              "1e0",    "true",
+                                              "-0",     "5",
+                                              "2",      "%C2%85",
+                                              "%",      "9223372036854775808",
+                                              "a;b",    "1",
+                                              "1" };
+        unsigned n = roll(4);
+        for (unsigned i = 0; i < n; i++)
+                buf_printf(b, "%c%s%s%s", i ? '&' : '?', PICK(names), roll(12) ? "=" : "", PICK(values));
+}
+
+/* The parameters of a body beside those of the query; `mem` owns them. */
+static void put_body(struct params *p, struct arena *mem)
+{
+        static const char *const names[] = { "a", "b", "c", "A", "c.d", "e", "a[]", "f" };
+        static const char *const values[] = {
+                "1",   "5",       "6",       "-3",    "\"x\"",     "\"y\"", "true",
+                "0",   "1.0",     "\"5\"",   "null",  "[1]",       "{}",    "{\"d\":\"x\"}",
+                "1e0", "\"abc\"", "\"\\n\"", "false", "{\"d\":1}", "-0",    "9223372036854775808"
+        };
+        AUTO_BUF(json);
+        unsigned n = roll(4);
+        for (unsigned i = 0; i < n; i++)
+                buf_printf(&json, "%s\"%s\":%s", i ? "," : "{", PICK(names), PICK(values));
+        buf_puts(&json, n ? "}" : roll(9) ? "{}" : "[]");
+        policy_params_json(p, mem, buf_span(&json));
+}
+
 static void put_until(struct buf *b)
 {
         if (roll(4) == 0)
@@ -99,6 +160,8 @@ static void put_door(struct buf *b)
                 put_dest(b, true);
                 bool url = strstr(b->p + at, "://") || strchr(b->p + at, '@');
                 buf_puts(b, url ? PICK(methods) : "");
+                if (url && roll(2))
+                        put_bounds(b);
         } else {
                 buf_printf(b, "env %s", roll(2) ? "A" : "PATH");
         }
@@ -133,6 +196,8 @@ static void put_effect(struct buf *b)
                 put_dest(&d, false);
                 bool url = strstr(d.p, "://") || d.p[0] == '@';
                 buf_printf(b, "net %s%s", url ? (roll(2) ? "GET " : "POST ") : "", d.p);
+                if (url)
+                        put_query(b);
         }
         }
 }
@@ -152,22 +217,51 @@ static bool agree(const struct decision *a, const struct decision *b)
                a->built_in == b->built_in;
 }
 
+static bool bounded_only; /* every effect is a request with parameters */
+static void bounded_effect(struct buf *text);
+
 struct tally {
-        unsigned long pairs, allowed, gaps[GAP__COUNT], policies;
+        unsigned long pairs, allowed, bounded, gaps[GAP__COUNT], policies;
 };
+
+/* The line that is told for a value out of bounds lets it pass. */
+static bool permit_permits(const struct effect *f, const struct decision *d)
+{
+        AUTO_BUF(line);
+        AUTO_BUF(text);
+        struct err e;
+        policy_smallest_line(f, d, &line);
+        if (d->gap != GAP_PARAMETER || line.n == 0)
+                return true;
+        buf_printf(&text, "use none\n%s\n", buf_str(&line));
+        struct checked_policy *c = load_in("t", buf_span(&text), &fixed_context, &e);
+        bool good = c && policy_decide(c, f).answer == ANSWER_ALLOW;
+        if (!good)
+                printf("# %s: %s\n", buf_str(&line), c ? "does not permit it" : e.what);
+        policy_checked_free(c);
+        return good;
+}
 
 static bool one_pair(const struct checked_policy *c, const char *policy, struct tally *t)
 {
         AUTO_BUF(b);
+        struct arena mem = { 0 };
+        struct params p = { 0 };
         struct effect f;
         struct err e;
-        put_effect(&b);
+        (bounded_only ? bounded_effect : put_effect)(&b);
         if (policy_effect_parse(buf_str(&b), &fixed_context, &f, &e) < 0) {
                 printf("# %s: %s\n", buf_str(&b), e.what);
                 return false;
         }
+        if (f.params && roll(2)) {
+                p = *f.params;
+                put_body(&p, &mem);
+                f.params = &p;
+        }
         struct decision x = policy_decide(c, &f), y = policy_decide_ref(c, &f);
-        bool ok = agree(&x, &y);
+        bool ok = agree(&x, &y) && permit_permits(&f, &x);
+        t->bounded += x.door && x.door->kind == DOOR_NET && x.door->net.bounds;
         if (!ok)
                 printf("# %s: %d/%s and %d/%s under\n%s\n", buf_str(&b), x.answer, policy_gap_name(x.gap),
                        y.answer, policy_gap_name(y.gap), policy);
@@ -179,6 +273,7 @@ static bool one_pair(const struct checked_policy *c, const char *policy, struct 
         t->allowed += x.answer == ANSWER_ALLOW;
         t->gaps[x.gap]++;
         policy_effect_done(&f);
+        arena_done(&mem);
         return ok;
 }
 
@@ -195,13 +290,88 @@ static void test_differential__both_evaluators_say_the_same(void)
                 policy_checked_free(c);
         }
         CHECK(ok);
-        printf("# %lu pairs, %lu policies, %lu allowed\n", t.pairs, t.policies, t.allowed);
+        printf("# %lu pairs, %lu policies, %lu allowed, %lu of them within bounds, %lu out of them\n",
+               t.pairs, t.policies, t.allowed, t.bounded, t.gaps[GAP_PARAMETER]);
+        CHECK(t.bounded >= 20);
         CHECK(t.allowed > t.pairs / 20);
         for (int g = 0; g < GAP__COUNT; g++) { /* a generator that never reaches a gap tests nothing there */
                 if (t.gaps[g] < 20)
                         printf("# gap %s seen %lu times\n", policy_gap_name((enum gap) g), t.gaps[g]);
                 CHECK(t.gaps[g] >= 20);
         }
+}
+
+static struct checked_policy *bounded_policy(struct buf *text, unsigned doors)
+{
+        struct err e;
+        buf_puts(text, "use none\n");
+        while (doors-- > 0) {
+                buf_printf(text, "net http://h.example/%s GET", roll(3) ? "a" : "**");
+                put_bounds(text);
+                buf_putc(text, '\n');
+        }
+        return load_in("t", buf_span(text), &fixed_context, &e);
+}
+
+static void bounded_effect(struct buf *text)
+{
+        buf_printf(text, "net GET http://h.example/%s", roll(5) ? "a" : "b");
+        put_query(text);
+}
+
+/* All questions are about parameters. */
+static void test_differential__bounds(void)
+{
+        struct tally t = { 0 };
+        bool ok = true;
+        bounded_only = true;
+        while (ok && t.pairs < pairs_wanted / 2) {
+                AUTO_BUF(text);
+                struct checked_policy *c = bounded_policy(&text, 1 + roll(3));
+                for (int i = 0; c && ok && i < 50; i++)
+                        ok = one_pair(c, buf_str(&text), &t);
+                policy_checked_free(c);
+        }
+        bounded_only = false;
+        CHECK(ok);
+        printf("# %lu pairs, %lu within bounds, %lu out of them\n", t.pairs, t.bounded,
+               t.gaps[GAP_PARAMETER]);
+        CHECK(t.bounded > t.pairs / 20);
+        CHECK(t.gaps[GAP_PARAMETER] > t.pairs / 4);
+}
+
+/* What a narrower door permits, a wider one does. */
+static void test_property__covered_bounds_permit_no_more(void)
+{
+        unsigned long covered = 0, allowed = 0;
+        for (int i = 0; i < 40000; i++) {
+                AUTO_BUF(ta);
+                AUTO_BUF(tb);
+                AUTO_BUF(out);
+                struct checked_policy *a = bounded_policy(&ta, 1), *b = bounded_policy(&tb, 1);
+                enum policy_order order = a && b ? policy_diff(a, b, &out) : POLICY_CROSSING;
+                bool narrower = order == POLICY_NARROWER || order == POLICY_EQUAL;
+                covered += narrower;
+                for (int k = 0; narrower && k < 40; k++) {
+                        AUTO_BUF(text);
+                        struct effect f;
+                        struct err e;
+                        bounded_effect(&text);
+                        if (policy_effect_parse(buf_str(&text), &fixed_context, &f, &e) < 0)
+                                continue;
+                        bool in_b = policy_decide(b, &f).answer == ANSWER_ALLOW;
+                        allowed += in_b;
+                        if (in_b && policy_decide(a, &f).answer != ANSWER_ALLOW) {
+                                printf("# %s:\n%s%s\n", buf_str(&text), buf_str(&ta), buf_str(&tb));
+                                test_failures++;
+                        }
+                        policy_effect_done(&f);
+                }
+                policy_checked_free(a);
+                policy_checked_free(b);
+        }
+        printf("# %lu pairs of doors, %lu effects within\n", covered, allowed);
+        CHECK(covered > 100 && allowed > 100);
 }
 
 /* A policy over names that the effects never use: nothing may be allowed but what every box has. */
@@ -261,6 +431,8 @@ static void test_property__more_doors_never_allow_less(void)
 
 static const struct test_case cases[] = {
         CASE(test_differential__both_evaluators_say_the_same),
+        CASE(test_differential__bounds),
+        CASE(test_property__covered_bounds_permit_no_more),
         CASE(test_property__an_effect_that_no_door_covers_is_denied),
         CASE(test_property__more_doors_never_allow_less),
 };

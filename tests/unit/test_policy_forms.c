@@ -128,7 +128,7 @@ static void test_json__unknown_and_misplaced_keys_are_errors_with_their_place(vo
                 "did you mean \"read\"?");
         check_refused("{\"doors\":[{\"read\":[\"/a\"]}]}", "t:1:19: a string must stand here", NULL);
         check_refused("{\"doors\":{}}", "t:1:10: a list of doors must stand here", NULL);
-        check_refused("{\"box\":\"a\",\"box\":\"b\"}", "t:1:12: this key stands here twice", NULL);
+        check_refused("{\"box\":\"a\",\"box\":\"b\"}", "t:1:12: the key \"box\" stands here twice", NULL);
         check_refused("{\"limit\":{\"time\":5}}", "t:1:18: \"5\" is no value for `limit time`", NULL);
         check_refused("{\"limit\":{\"tme\":\"5s\"}}", "t:1:17: unknown limit \"tme\"",
                       "did you mean \"time\"?");
@@ -136,7 +136,7 @@ static void test_json__unknown_and_misplaced_keys_are_errors_with_their_place(vo
         check_refused("{\"doors\":[{\"net\":\"https://h.example/**\",\"methods\":[]}]}",
                       "t:1:51: an empty list of methods would mean every method: leave it away", NULL);
         check_refused("{\"doors\":[{\"net\":\"https://h.example/**\",\"methods\":[\"with\",\"x\"]}]}",
-                      "t:1:52: \"with\" is neither a method nor `with`, `cap`, `reach` or `touches`", NULL);
+                      "t:1:52: \"with\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`", NULL);
         check_refused("{\"doors\":[{\"read\":\"/a\\u0000b\"}]}", "t:1:28: a NUL cannot stand in a string",
                       NULL);
         check_refused("{\"doors\":[{\"read\":\"/a\\nb\"}]}",

@@ -5,7 +5,7 @@
 import json, re, sys
 
 KNOWN = {'$schema', 'title', 'description', 'type', 'additionalProperties', 'properties', 'required', 'items', 'enum', 'oneOf', 'pattern',
-         'minLength', 'minItems', 'maxItems', 'dependentRequired'}
+         'minLength', 'minItems', 'maxItems', 'uniqueItems', 'dependentRequired'}
 TYPES = {'object': dict, 'array': list, 'string': str, 'boolean': bool}
 
 def fits(v, s, at='$'):
@@ -26,6 +26,8 @@ def fits(v, s, at='$'):
     if isinstance(v, list):
         if not s.get('minItems', 0) <= len(v) <= s.get('maxItems', len(v)):
             return '%s has too few or too many items' % at
+        if s.get('uniqueItems') and len({json.dumps(x) for x in v}) != len(v):
+            return '%s has an item twice' % at
         for i, x in enumerate(v):
             why = fits(x, s.get('items', {}), '%s[%d]' % (at, i))
             if why:

@@ -2,7 +2,7 @@
 # tests/cli/helpers/net_lab.py DIR - an internet of the test's own: a namespace "outside" with a name server and servers,
 # one link from the namespace that we are started in. Nothing leaves the machine. Writes DIR/ready when all stands;
 # DIR/dns.log has every name that was asked, DIR/packets every flow that crossed the link (seen from outside).
-# DIR/nginx.conf, if it is there, is served outside by nginx; DIR/github.log has every request to api.github.test, with its
+# DIR/pay.log has every request below /pay with its body. DIR/nginx.conf, if it is there, is served outside by nginx; DIR/github.log has every request to api.github.test, with its
 # credential; DIR/collector.log whatever reached collector.test by any means. Ends with its standard input.
 import base64, ctypes, hashlib, json, os, shutil, socket, ssl, struct, subprocess, sys, threading, time
 
@@ -81,7 +81,7 @@ def http(c):
         if len(line) < 2:
             return
         method, path = line[0].decode(), line[1].decode()
-        length, close, token, about, upgrade = 0, False, b'', {}, b''
+        length, close, token, about, chunked = 0, False, b'', {}, False
         while True:
             raw = f.readline().strip()
             h = raw.lower()
@@ -95,16 +95,21 @@ def http(c):
             if h.startswith((b'content-type:', b'content-encoding:', b'sec-websocket-key:')):
                 about[h.split(b':')[0].decode()] = raw.split(b':', 1)[1].strip().decode('latin1')
             close |= h == b'connection: close'
-            if h.startswith(b'sec-websocket-key:'):
-                upgrade = raw.split(b':', 1)[1].strip()
-        if upgrade:  # then it sends back what it is sent
-            accept = base64.b64encode(hashlib.sha1(upgrade + b'258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest())
-            c.sendall(b'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ' + accept + b'\r\n\r\n')
-            return echo(c)
-        body = f.read(length) if length else b''
+            chunked |= h == b'transfer-encoding: chunked'
         if 'sec-websocket-key' in about:
             websocket(c, f, path, about['sec-websocket-key'])
             return
+        body = f.read(length) if length else b''
+        while chunked and (n := int(f.readline(), 16)) >= 0:
+            body += f.read(n)
+            f.readline()
+            if n == 0:
+                break
+        if path.startswith('/pay'):  # what a bank would do
+            lines('pay.log').write('%s %s %s\n' % (method, path, body.hex()))
+            f.write(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % len(body) + body)
+            f.flush()
+            continue
         if path.startswith('/bytes/'):
             n = int(path.split('/')[2])
             f.write(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % n)
