@@ -91,10 +91,15 @@ static void begin_answer(struct http_flow *f)
         if (h->close || kind == BODY_UNTIL_CLOSE)
                 f->link_stale = true;
         put_status(f);
-        http_put_answer_fields(h, f->r, f->to.credential != NULL, false, &f->client.plain, &x->scrubbed);
+        struct http_answered a = { .head = h,
+                                   .rules = f->r,
+                                   .moved = http_moved(f->r, &f->peer, f->tls, &f->to),
+                                   .with_credential = f->to.credential != NULL };
+        http_put_answer_fields(&a, &f->client.plain, &x->scrubbed);
         if (x->recording) {
                 uint64_t ignored = 0;
-                http_put_answer_fields(h, f->r, true, false, &x->record_fields, &ignored);
+                a.with_credential = true;
+                http_put_answer_fields(&a, &x->record_fields, &ignored);
         }
         put_framing(f, kind);
         http_body_init(&x->answer, kind, h->length);
@@ -113,8 +118,11 @@ static void begin_tunnel(struct http_flow *f)
         x->status = 101;
         x->answered = true;
         put_status(f);
-        http_put_answer_fields(&f->head, f->r, f->to.credential != NULL, true, &f->client.plain,
-                               &x->scrubbed);
+        const struct http_answered a = { .head = &f->head,
+                                         .rules = f->r,
+                                         .with_credential = f->to.credential != NULL,
+                                         .websocket = true };
+        http_put_answer_fields(&a, &f->client.plain, &x->scrubbed);
         fifo_text(&f->client.plain, "\r\n");
         f->link_stale = true;
         f->request = REQUEST_TUNNEL;

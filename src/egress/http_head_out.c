@@ -91,19 +91,30 @@ static void put_scrubbed(struct span text, const struct http_rules *r, struct fi
         scrub_done(&s);
 }
 
-void http_put_answer_fields(const struct http_head *h, const struct http_rules *r, bool with_credential,
-                            bool websocket, struct fifo *out, uint64_t *found)
+static void put_value(const struct http_answered *a, const struct http_field *f, struct fifo *out,
+                      uint64_t *found)
 {
-        for (size_t i = 0; i < h->field_count; i++) {
-                const struct http_field *f = &h->field[i];
-                if (!answer_field_passes(h, f->name, with_credential))
+        struct fifo moved = { 0 };
+        bool url = http_name_is(f->name, "location") || http_name_is(f->name, "content-location");
+        if (url)
+                http_put_moved(&a->moved, f->value, &moved);
+        put_scrubbed(url ? fifo_all(&moved) : f->value, a->rules, out, found);
+        out->failed = out->failed || moved.failed;
+        fifo_done(&moved);
+}
+
+void http_put_answer_fields(const struct http_answered *a, struct fifo *out, uint64_t *found)
+{
+        for (size_t i = 0; i < a->head->field_count; i++) {
+                const struct http_field *f = &a->head->field[i];
+                if (!answer_field_passes(a->head, f->name, a->with_credential))
                         continue;
-                put_scrubbed(f->name, r, out, found);
+                put_scrubbed(f->name, a->rules, out, found);
                 fifo_text(out, ": ");
-                put_scrubbed(f->value, r, out, found);
+                put_value(a, f, out, found);
                 fifo_text(out, "\r\n");
         }
-        if (websocket)
+        if (a->websocket)
                 fifo_text(out, "Connection: Upgrade\r\nUpgrade: websocket\r\n");
 }
 

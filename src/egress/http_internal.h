@@ -230,6 +230,16 @@ struct fixture *fixture_find_bound(struct http_fixtures *x, const struct fixture
 void fixture_print(const struct fixture_key *key, unsigned status, struct span headers, struct span body,
                    struct fifo *out);
 
+/* ---- http_place.c ---- */
+struct http_moved { /* a place that is elsewhere in this stage: what the box asks for, and where that is; or
+                       NULL */
+        const struct policy_place_url *asked, *target;
+};
+struct http_moved http_moved(const struct http_rules *r, const struct http_peer *peer, bool tls,
+                             const struct http_judgement *to);
+/* A URL or path that the server named, as the box would. */
+void http_put_moved(const struct http_moved *m, struct span value, struct fifo *out);
+
 /* ---- http_head_out.c: heads as they are sent on ---- */
 struct http_sent {
         const struct http_head *head;
@@ -240,9 +250,14 @@ struct http_sent {
 };
 void http_put_request(const struct http_sent *s, struct fifo *out);
 void http_put_length(uint64_t n, struct fifo *out);
+struct http_answered {
+        const struct http_head *head;
+        const struct http_rules *rules;
+        struct http_moved moved;
+        bool with_credential, websocket;
+};
 /* The fields of an answer that may go on, scrubbed; framing is the caller's. */
-void http_put_answer_fields(const struct http_head *h, const struct http_rules *r, bool with_credential,
-                            bool websocket, struct fifo *out, uint64_t *found);
+void http_put_answer_fields(const struct http_answered *a, struct fifo *out, uint64_t *found);
 /* An answer of our own; one sentence. */
 void http_put_error(unsigned status, const char *why, bool close, bool head_only, struct fifo *out);
 const char *http_reason(unsigned status);

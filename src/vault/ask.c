@@ -46,6 +46,7 @@ static ssize_t line_unseen(int tty, int signals, const char *prompt, char *to, s
                 return -1;
         quiet = was;
         quiet.c_lflag &= ~(tcflag_t) ECHO;
+        quiet.c_cc[VSUSP] = _POSIX_VDISABLE; /* a stop would hand the terminal on before it is in order */
         if (tcsetattr(tty, TCSAFLUSH, &quiet) < 0)
                 return -1;
         (void) fd_write_all(tty, prompt, strlen(prompt));
@@ -55,13 +56,13 @@ static ssize_t line_unseen(int tty, int signals, const char *prompt, char *to, s
         return n;
 }
 
-/* What ends or stops a program does so when the terminal is as it was; after a stop the question is asked
+/* What ends a program does so when the terminal is as it was; a signal that is ignored has the question asked
  * again. */
 static ssize_t from_terminal(int tty, const char *prompt, char *to, size_t cap)
 {
         sigset_t wanted, before;
         (void) sigemptyset(&wanted);
-        static const int givers_up[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP };
+        static const int givers_up[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
         for (size_t i = 0; i < sizeof givers_up / sizeof givers_up[0]; i++)
                 (void) sigaddset(&wanted, givers_up[i]);
         AUTO_FD(signals, signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));

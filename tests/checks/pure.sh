@@ -36,6 +36,7 @@ sha256_hardware
 reallocarray
 snprintf
 stpcpy
+strcasecmp
 strchr
 strcmp
 strcpy

@@ -19,6 +19,13 @@ for who in root as_user; do
         lab_anew
         box $who --net '@api/v1/** GET' --places "$T/places" --stage test -- sh -c "$ask"
         is "$who: test: the box asks for the same, and the test server is reached" "$(head -n 1 "$T/out")" "GET /mirror/v1/x 0"
+        for old in old older; do
+                for stage in live test; do
+                        box $who --net '@api/v1/** GET' --places "$T/places" --stage $stage -- curl -sSL -m 10 -w '%{url_effective}\n' http://web.test/v1/$old
+                        is "$who: $stage: a redirect ($old) stays in the place, and the program sees the URL it knows" "$(tail -n 1 "$T/out")" "http://web.test/v1/new?x=1"
+                        has "$who: $stage: and is followed there" "$(cat "$T/out")" "/v1/new?x=1 0"
+                done
+        done
         : >"$T/lab/dns.log"
         box $who --net '@api/v1/** GET' --places "$T/places" --stage mock --answers "$T/answers" -- sh -c "$ask; curl -sS -m 10 http://web.test/v1/unknown"
         is "$who: mock: the recorded answer" "$(head -n 1 "$T/out")" recorded

@@ -169,7 +169,7 @@ if [ -x "$CORDON_LIBEXEC/cordon-egress" ] && "$CORDON" run -q --net 'https://web
 else
         skip "a run with a passphrase" "cordon-egress is not built here, or no box with a net door starts"
 fi
-# Whoever gives up at the question, or stops it, keeps a terminal that shows what is typed.
+# Whoever gives up at the question keeps a terminal that shows what is typed.
 if cc -O1 -o "$T/term" "$(dirname "$0")/helpers/term.c" -lutil; then
         on() { script=$1; shift; printf '%b' "$script" | TERM=xterm "$T/term" 33 101 "$@" | tr -d '\r' >"$T/out"; }
         for key in 003 034 004; do
@@ -183,9 +183,10 @@ if cc -O1 -o "$T/term" "$(dirname "$0")/helpers/term.c" -lutil; then
         on 'expect passphrase\npause 200\nsend \\003\nwait\n' "$CORDON" run --net 'https://web.test/** GET with gh' -- echo ran
         hasnt "Ctrl-C at the passphrase of a run starts nothing" "$(cat "$T/out")" ran
         has "and the terminal is as before" "$(cat "$T/out")" COOKED
-        on 'expect $\nsend PS1=%; "$CORDON" vault add stopped\\n\nexpect passphrase\npause 200\nsend \\032\nexpect topped\nsend fg\\n\nexpect passphrase\nsend correct horse\\n\nexpect secret\nsend typed-secret-1\\n\nexpect %\nsend exit\\n\nwait\n' \
-                env "CORDON=$CORDON" bash --norc --noprofile -i
-        has "stopped at the passphrase and continued, it asks again" "$("$CORDON" vault list)" stopped
+        on 'expect passphrase\npause 200\nsend \\032\\177correct horse\\n\nexpect secret\nsend typed-secret-1\\n\nwait\n' "$CORDON" vault add stopped
+        has "Ctrl-Z does not stop it in the middle of a question" "$(cat "$T/out")" "STATUS 0"
+        has "and the secret is there" "$("$CORDON" vault list)" stopped
+        has "and the terminal is as before" "$(cat "$T/out")" COOKED
         hasnt "what is typed is never shown" "$(cat "$T/out")" "typed-secret"
         hasnt "nothing half-made is there" "$("$CORDON" vault list)" gone
         "$CORDON" vault rm stopped

@@ -307,6 +307,43 @@ static void test_fixtures__bad_lines_are_named(void)
         }
 }
 
+static void test_place__only_what_lies_in_it_is_written_back(void)
+{
+        static const struct policy_place_url live = { .tls = true,
+                                                      .port = 443,
+                                                      .host = "api.test",
+                                                      .path = "/v9/" },
+                                             stage = { .port = 8000, .host = "s.test", .path = "/mirror/" };
+        const struct http_moved moved = { &live, &stage }, none = { 0 };
+        static const char *const rows[][2] = {
+                { "http://s.test:8000/mirror/a?b=c#d", "https://api.test/v9/a?b=c#d" },
+                { "http://s.test:8000/mirror/", "https://api.test/v9/" },
+                { "/mirror/a", "/v9/a" },
+                { "/mirror", "/mirror" },
+                { "/other/mirror/a", "/other/mirror/a" },
+                { "//s.test:8000/mirror/a", "//s.test:8000/mirror/a" },
+                { "http://s.test:8000/other", "http://s.test:8000/other" },
+                { "https://s.test:8000/mirror/a", "https://s.test:8000/mirror/a" },
+                { "http://s.test/mirror/a", "http://s.test/mirror/a" },
+                { "http://s.test:8000.evil.test/mirror/a", "http://s.test:8000.evil.test/mirror/a" },
+                { "http://evil.test/?http://s.test:8000/mirror/",
+                  "http://evil.test/?http://s.test:8000/mirror/" },
+                { "a/b", "a/b" },
+                { "", "" },
+        };
+        for (size_t i = 0; i < COUNT(rows); i++)
+                for (unsigned moves = 0; moves < 2; moves++) {
+                        struct fifo out = { 0 };
+                        const char *want = rows[i][moves];
+                        http_put_moved(moves ? &moved : &none, span_str(rows[i][0]), &out);
+                        if (!span_is(fifo_all(&out), want))
+                                printf("# %s: %.*s\n", rows[i][0], (int) out.n,
+                                       (const char *) out.p + out.at);
+                        CHECK(out.n == strlen(want) && (out.n == 0 || span_is(fifo_all(&out), want)));
+                        fifo_done(&out);
+                }
+}
+
 static void test_fixture__every_url_that_a_box_asks_for(void)
 {
         static const char *const urls[] = { "http://web.test/",       "https://web.test/a?b=c&d",
@@ -415,6 +452,7 @@ int main(void)
                 CASE(test_record__what_is_recorded_can_be_mocked_and_holds_no_secret),
                 CASE(test_record__what_is_too_long_or_broken_is_left_out),
                 CASE(test_fixtures__bad_lines_are_named),
+                CASE(test_place__only_what_lies_in_it_is_written_back),
                 CASE(test_fixture__every_url_that_a_box_asks_for),
                 CASE(test_judge__the_most_particular_door_is_taken),
                 CASE(test_judge__a_door_closes_when_its_time_is_over),

@@ -81,7 +81,7 @@ def http(c):
         if len(line) < 2:
             return
         method, path = line[0].decode(), line[1].decode()
-        length, close, token, about, chunked = 0, False, b'', {}, False
+        length, close, token, about, chunked, host = 0, False, b'', {}, False, b''
         while True:
             raw = f.readline().strip()
             h = raw.lower()
@@ -90,6 +90,8 @@ def http(c):
             if h.startswith(b'authorization:'):
                 token = raw.split(b':', 1)[1].strip()
                 lines('auth.log').write('%s %s\n' % (path, token.decode('latin1')))
+            if h.startswith(b'host:'):
+                host = raw.split(b':', 1)[1].strip()
             if h.startswith(b'content-length:'):
                 length = int(h.split(b':')[1])
             if h.startswith((b'content-type:', b'content-encoding:', b'sec-websocket-key:')):
@@ -133,6 +135,9 @@ def http(c):
             status = [x[8:] for x in head.split(b'\r\n') if x.startswith(b'Status: ')] or [b'200 OK']
             keep = b''.join(x + b'\r\n' for x in head.split(b'\r\n') if not x.startswith(b'Status: '))
             f.write(b'HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n' % (status[0], keep, len(rest)) + rest)
+        elif path.endswith('/old') or path.endswith('/older'):  # by its whole URL, and by its path
+            to = path.rsplit('/', 1)[0].encode() + b'/new?x=1'
+            f.write(b'HTTP/1.1 302 Found\r\nLocation: ' + (b'http://' + host if path.endswith('/old') else b'') + to + b'\r\nContent-Length: 0\r\n\r\n')
         elif path.startswith('/echo'):  # a server that sends back what it was sent
             out = b'you said ' + token + b'\n'
             f.write(b'HTTP/1.1 200 OK\r\nX-Said: ' + token + b'\r\nContent-Length: %d\r\n\r\n' % len(out) + out)
