@@ -201,7 +201,8 @@ int wall_open_door(const struct plan_step *s, struct err *e);
 int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
 /* The file that only Landlock refuses: how the box finds out from inside that Landlock is up. */
 #define LANDLOCK_CANARY "/dev/.landlock"
-/* The last thing that the probe from inside looks for in the root: from then on, the payload does. */
-#define ATTEST_MISSING "/sys"
+/* The last thing that the probe from inside looks for in the root: from then on, the payload does. No door
+ * has such a name. */
+#define ATTEST_MISSING "/.cordon"
 /* What init and, until exec, the payload's process go by. */
 #define OWN_NAME "cordon-init"

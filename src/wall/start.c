@@ -137,6 +137,13 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
         return err_hint(e, "`cordon doctor` tells why; `--wall process` needs no user namespace");
 }
 
+/* The kernel's own files are nobody's, and it maps no ids on them: all who may read them do as it is. */
+static bool is_kernels(int fd, const struct plan_step *s)
+{
+        struct statfs fs;
+        return !(s->flags & STEP_WRITE) && fstatfs(fd, &fs) == 0 && fs.f_type == SYSFS_MAGIC;
+}
+
 /* The caller's own files appear as the box user's. SAFETY: done by root, for paths that root named; what is
  * mapped is one id, so other users' files stay other users'. Takes `from`. */
 static int map_tree(const struct plan_step *s, int opened, int userns, struct err *e)
@@ -150,6 +157,8 @@ static int map_tree(const struct plan_step *s, int opened, int userns, struct er
                                 .userns_fd = (uint64_t) userns };
         if (tree < 0)
                 return wall_fail(e, STAGE_DOORS, "taking the door %s", s->text);
+        if (is_kernels(from, s))
+                a.attr_set &= ~(uint64_t) MOUNT_ATTR_IDMAP;
         if (mount_attr_set(tree, 0, &a) < 0) {
                 (void) wall_fail(e, STAGE_DOORS, "mapping ids on the door %s", s->text);
                 return err_hint(

@@ -110,6 +110,13 @@ two"
         is "$who: a fifo is no door" $? 125
         rm -f "$D/fifo"
         is "$who: /proc/self/fd is no door" "$(box --read /proc/self/fd -- true >/dev/null; echo $?)" 125
+        if [ -r /sys/devices/system/cpu/online ]; then
+                is "$who: a part of /sys is one" "$(box --read /sys/devices/system/cpu -- cat /sys/devices/system/cpu/online)" "$(cat /sys/devices/system/cpu/online)"
+                is "$who: and shows nothing else of it" "$(box --read /sys/devices/system/cpu -- ls /sys /sys/devices | tr '\n' ' ')" "/sys: devices  /sys/devices: system "
+                has "$who: nothing in it can be written" "$(box --read /sys/devices/system/cpu -- sh -c 'echo 1 >/sys/devices/system/cpu/online' 2>&1)" "Read-only file system"
+        else
+                skip "$who: a part of /sys is one" "this host shows no /sys/devices/system/cpu"
+        fi
         is "$who: an empty path is no door" "$(box --read '' -- true >/dev/null; echo $?)" 125
 
         # --- names ---
