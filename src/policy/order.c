@@ -109,8 +109,9 @@ static int contradicts(const struct door *a, const struct door *b, struct err *e
         bool single = a->kind == DOOR_ENV || a->kind == DOOR_IN || a->kind == DOOR_OUT;
         if (!single || a->kind != b->kind || strcmp(a->name, b->name) != 0)
                 return 0;
-        return fail_at(e, &b->at, "`%s %s` contradicts the line at %s:%u", policy_door_word(a->kind), a->name,
-                       a->at.file, a->at.line);
+        char at[256];
+        return fail_at(e, &b->at, "`%s %s` contradicts the one at %s", policy_door_word(a->kind), a->name,
+                       policy_place(&a->at, at, sizeof at));
 }
 
 int door_set_seal(struct door_set *s, struct err *e)

@@ -16,6 +16,7 @@ enum flag {
         FLAG_BUILD,
         FLAG_PACKAGE,
         FLAG_AGENT,
+        FLAG_POLICY,
         FLAG_ENVIRONMENT,
         FLAG_SEARCH_PATH,
         FLAG_LINK_OUT,
@@ -35,6 +36,7 @@ static const char *const words[] = {
         [FLAG_BUILD] = "a build tool runs it",
         [FLAG_PACKAGE] = "a package manager runs what it says",
         [FLAG_AGENT] = "a coding agent obeys it",
+        [FLAG_POLICY] = "a box gets its doors from it",
         [FLAG_ENVIRONMENT] = "sets variables of programs started here",
         [FLAG_SEARCH_PATH] = "found before the real program or library of that name",
         [FLAG_LINK_OUT] = "a link that leaves the tree",
@@ -70,6 +72,7 @@ static const struct {
         { ".gitmodules", FLAG_GIT_CONFIG },
         { ".gitconfig", FLAG_GIT_CONFIG },
         { ".lfsconfig", FLAG_GIT_CONFIG },
+        { ".config/git/", FLAG_GIT_CONFIG },
         { ".git", FLAG_GIT_CONFIG }, /* a file or link where a repository is looked for */
         { ".git/modules/", FLAG_GIT_INSIDE },
         { ".git/worktrees/", FLAG_GIT_INSIDE },
@@ -104,6 +107,10 @@ static const struct {
         { ".gdbinit", FLAG_SHELL_START },
         { ".lldbinit", FLAG_SHELL_START },
         { ".gnupg/", FLAG_SHELL_START },
+        { ".config/environment.d/", FLAG_SHELL_START },
+        { ".irbrc", FLAG_SHELL_START },
+        { ".pryrc", FLAG_SHELL_START },
+        { ".rprofile", FLAG_SHELL_START },
         { ".github/workflows/", FLAG_CI },
         { ".github/actions/", FLAG_CI },
         { ".github/dependabot.yml", FLAG_CI },
@@ -141,6 +148,12 @@ static const struct {
         { ".devcontainer/", FLAG_EDITOR },
         { "devcontainer.json", FLAG_EDITOR },
         { "*.sublime-project", FLAG_EDITOR },
+        { ".lvimrc", FLAG_EDITOR },
+        { ".local.vimrc", FLAG_EDITOR },
+        { ".vs/", FLAG_EDITOR },
+        { ".helix/", FLAG_EDITOR },
+        { ".config/helix/", FLAG_EDITOR },
+        { ".kateproject", FLAG_EDITOR },
         { "makefile*", FLAG_BUILD },
         { "gnumakefile", FLAG_BUILD },
         { "*.mk", FLAG_BUILD },
@@ -160,6 +173,7 @@ static const struct {
         { "build.zig", FLAG_BUILD },
         { "build", FLAG_BUILD },
         { "build.bazel", FLAG_BUILD },
+        { "workspace", FLAG_BUILD },
         { "workspace.bazel", FLAG_BUILD },
         { "module.bazel", FLAG_BUILD },
         { ".bazelrc", FLAG_BUILD },
@@ -192,6 +206,33 @@ static const struct {
         { "flake.nix", FLAG_BUILD },
         { "default.nix", FLAG_BUILD },
         { "shell.nix", FLAG_BUILD },
+        { "buck", FLAG_BUILD },
+        { "mix.exs", FLAG_BUILD },
+        { "rebar.config*", FLAG_BUILD },
+        { "project.clj", FLAG_BUILD },
+        { "deps.edn", FLAG_BUILD },
+        { "*.cabal", FLAG_BUILD },
+        { "stack.yaml", FLAG_BUILD },
+        { "podfile", FLAG_BUILD },
+        { "fastfile", FLAG_BUILD },
+        { "project/*.sbt", FLAG_BUILD },
+        { "*.tf", FLAG_BUILD },
+        { "ansible.cfg", FLAG_BUILD },
+        { "procfile", FLAG_BUILD },
+        { "gruntfile.*", FLAG_BUILD },
+        { "gulpfile.*", FLAG_BUILD },
+        { "*.config.js", FLAG_BUILD },
+        { "*.config.cjs", FLAG_BUILD },
+        { "*.config.mjs", FLAG_BUILD },
+        { "*.config.ts", FLAG_BUILD },
+        { "karma.conf.*", FLAG_BUILD },
+        { ".eslintrc*", FLAG_BUILD },
+        { ".prettierrc.*", FLAG_BUILD },
+        { ".mocharc.*", FLAG_BUILD },
+        { ".babelrc*", FLAG_BUILD },
+        { ".rspec", FLAG_BUILD },
+        { "turbo.json", FLAG_BUILD },
+        { "nx.json", FLAG_BUILD },
         { "setup.py", FLAG_PACKAGE },
         { "setup.cfg", FLAG_PACKAGE },
         { "pyproject.toml", FLAG_PACKAGE },
@@ -212,6 +253,8 @@ static const struct {
         { "composer.json", FLAG_PACKAGE },
         { "package.swift", FLAG_PACKAGE },
         { "deno.json*", FLAG_PACKAGE },
+        { "cargo.toml", FLAG_PACKAGE },
+        { "nuget.config", FLAG_PACKAGE },
         { ".claude/", FLAG_AGENT },
         { "claude.md", FLAG_AGENT },
         { "claude.local.md", FLAG_AGENT },
@@ -236,7 +279,9 @@ static const struct {
         { ".github/copilot-instructions.md", FLAG_AGENT },
         { ".github/instructions/", FLAG_AGENT },
         { ".github/prompts/", FLAG_AGENT },
-        { "*.policy", FLAG_AGENT },
+        { "*.policy", FLAG_POLICY },
+        { "*.cordon", FLAG_POLICY },
+        { ".config/cordon/", FLAG_POLICY },
         { ".env", FLAG_ENVIRONMENT },
         { ".env.*", FLAG_ENVIRONMENT },
         { ".envrc", FLAG_ENVIRONMENT },
@@ -338,10 +383,13 @@ unsigned flags_by_node(const struct node *old, const struct node *now)
         return f;
 }
 
-/* Lexically: from where the link stands, does its target climb above the top? Absolute ones always leave. */
+/* From where the link stands, in directories that are none: does its target climb above the top? Absolute
+ * ones always leave. What is called by name may be another link, to a place less deep, and what climbs behind
+ * it climbs from there. */
 unsigned flags_by_link(const char *path, const char *target)
 {
         int depth = 0;
+        bool named = false;
         if (target[0] == '/')
                 return 1u << FLAG_LINK_OUT;
         for (const char *p = path; *p; p++)
@@ -351,8 +399,8 @@ unsigned flags_by_link(const char *path, const char *target)
                 if (n == 2 && at[0] == '.' && at[1] == '.')
                         depth--;
                 else if (!(n == 1 && at[0] == '.'))
-                        depth++;
-                if (depth < 0)
+                        named = true;
+                if (depth < 0 || (named && n == 2 && at[0] == '.' && at[1] == '.'))
                         return 1u << FLAG_LINK_OUT;
                 at += n;
         }

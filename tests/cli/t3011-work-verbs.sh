@@ -139,6 +139,15 @@ for who in root as_user; do
         ok "$who: the same one behind a link is the same" test -e "$D/p2/new"
         rm "$D/p" && mv "$D/p2" "$D/p"
 
+        # --- two links, each of which stays inside when it is read as text, and together lead out ---
+        fresh
+        edit 'mkdir -p t a1/b/c; ln -s ../../../t a1/b/c/s; ln -s a1/b/c/s/../../x m; echo "read /" >job.cordon'
+        has "$who: a link that climbs behind another link is flagged" "$(cordon diff "$run")" "! m: added; a link that leaves the tree"
+        has "$who: so is a policy of a box" "$(cordon diff "$run")" "! job.cordon: added; a box gets its doors from it"
+        cordon apply "$run" >/dev/null
+        ok "$who: and neither lands by itself" test ! -L "$D/p/m" -a ! -e "$D/p/job.cordon" -a -L "$D/p/a1/b/c/s"
+        cordon discard "$run" >/dev/null
+
         # --- --to, patch, undo ---
         fresh
         printf 'one\ntwo\n\tthree' >"$D/p/nonl" && printf '\0\1\2old' >"$D/p/bin" && : >"$D/p/empty" && ln -s a "$D/p/link" && mine

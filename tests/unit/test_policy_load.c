@@ -61,8 +61,8 @@ static void test_load__a_singleton_stated_twice_is_refused(void)
         check_refused("in doc max 1M max 2M\n", "t:1:19: `max` is stated twice", NULL);
         check_refused("limit time 5s time 5s\n", "t:1:15: `limit time` is stated twice", NULL);
         check_refused("limit time 5s\nlimit time 6s\n", "t:2:7: `limit time` is stated twice", NULL);
-        check_refused("env A=1\nenv A=2\n", "t:2:5: `env A` contradicts the line at t:1", NULL);
-        check_refused("in a max 1K\nin a max 2K\n", "t:2:4: `in a` contradicts the line at t:1", NULL);
+        check_refused("env A=1\nenv A=2\n", "t:2:5: `env A` contradicts the one at t:1:5", NULL);
+        check_refused("in a max 1K\nin a max 2K\n", "t:2:4: `in a` contradicts the one at t:1:4", NULL);
 }
 
 static void test_load__stray_and_missing_tokens_are_refused(void)
