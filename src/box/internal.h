@@ -143,8 +143,8 @@ void registry_serve(struct box *b);
 bool registry_is_run_id(const char *which);
 /* The run that `which` means among those that run: 0; 1: none; -1: not one. */
 int registry_find(const char *which, char ret_run[64], struct err *e);
-/* What it said since *position (-1: all there is), which moves on. 1: nothing is kept of it; -1: it is gone.
- */
+/* What it said since *position (-1: all there is), which moves on. 0, or: */
+enum registry_no { REGISTRY_GONE = 1, REGISTRY_SILENT, REGISTRY_NOT_KEPT };
 int registry_logs(const char *run, int32_t *position, struct buf *out);
 
 /* logs.c: at the end of a detached box */

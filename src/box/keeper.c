@@ -270,6 +270,8 @@ static void finish(struct box *b)
 {
         wall_kill(&b->child);
         fd_close(&b->held);
+        if (b->c.keep_output && b->log_on) /* first: who asks from here on finds it there */
+                logs_keep(b);
         broker_finish(b);
         keeper_groups_end(b);
         judge_silence(b);
@@ -286,8 +288,6 @@ static void finish(struct box *b)
                 b->r.end = BOX_FAILED;
         if (recording_finish(b, &b->r.error) < 0)
                 b->r.end = BOX_FAILED;
-        if (b->c.keep_output && b->log_on) /* first: whoever follows it finds the rest there */
-                logs_keep(b);
         fd_close(&b->registry);
         record_finish(b);
         keeper_note_named(b);

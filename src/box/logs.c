@@ -229,16 +229,28 @@ static int give_kept(int logs, const char *run, int32_t position, const struct b
         return 0;
 }
 
-/* 1: it is gone, if it ever was; *position is how far we came. */
+/* A keeper that is busy ending has put the file there already. */
+static bool is_kept(const char *run)
+{
+        struct err none;
+        struct kept k;
+        AUTO_FD(logs, open_logs(&none));
+        AUTO_FD(fd, logs < 0 ? -1 : open_kept(logs, run, &k));
+        return fd >= 0;
+}
+
+/* 1: it is over, if it ever was; *position is how far we came. */
 static int give_live(const char *run, bool follow, int32_t *position, const struct box_sink *to,
                      struct err *e)
 {
         do {
                 AUTO_BUF(out);
-                int r = registry_logs(run, position, &out);
-                if (r < 0)
+                int no = registry_logs(run, position, &out);
+                if (no == REGISTRY_GONE || (no == REGISTRY_SILENT && is_kept(run)))
                         return 1;
-                if (r > 0) {
+                if (no == REGISTRY_SILENT && !follow)
+                        return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);
+                if (no == REGISTRY_NOT_KEPT) {
                         (void) err_set(e, ERR_USAGE, 0, "the box %s was not started with --detach", run);
                         return err_hint(e, "its output goes where it was started");
                 }

@@ -157,7 +157,7 @@ static int join_queue(int fd, const struct sockaddr_un *a, socklen_t n, int *pat
         return 0;
 }
 
-/* 1: somebody was there and hung up. */
+/* 1: somebody was there and hung up; 2: and said nothing. */
 static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int *patience, struct buf *out)
 {
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -168,7 +168,7 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
         struct pollfd p = { .fd = fd, .events = POLLIN };
         AUTO_FD(got, -1);
         if (poll(&p, 1, ASK_TIMEOUT_MS) != 1)
-                return -1;
+                return 2;
         struct ask ok;
         if (wire_recv(fd, &ok, sizeof ok, &got) != 1 || got < 0)
                 return 1;
@@ -176,7 +176,8 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
         return read_answer(got, out);
 }
 
-/* A keeper does not wait long for the question: one who was held up on a busy machine asks again. */
+/* A keeper does not wait long for the question: one who was held up on a busy machine asks again. -1: there
+ * is none; 1: it is there, and says nothing. */
 static int ask_run(const char *run, struct ask *q, int *patience, struct buf *out)
 {
         struct sockaddr_un a;
@@ -186,7 +187,7 @@ static int ask_run(const char *run, struct ask *q, int *patience, struct buf *ou
         int r = 1;
         for (int tries = 0; tries < ASK_TRIES && r == 1; tries++)
                 r = ask_once(&a, n, q, patience, out);
-        return r == 0 ? 0 : -1;
+        return r > 0 ? 1 : r;
 }
 
 /* Num RefCount Protocol Flags ...: 0x10000 is a listening socket */
@@ -273,7 +274,7 @@ static bool find_one(void *ctx, const char *run)
         AUTO_BUF(out);
         (void) snprintf(quoted, sizeof quoted, "\"name\":\"%s\"", f->which);
         struct ask q = { .request = BOX_ASK_STATE };
-        if (ask_run(run, &q, &f->patience, &out) < 0)
+        if (ask_run(run, &q, &f->patience, &out) != 0)
                 return true;
         if (strncmp(run, f->which, strlen(f->which)) == 0 || strstr(buf_str(&out), quoted)) {
                 (void) snprintf(f->run, sizeof f->run, "%s", run);
@@ -304,10 +305,11 @@ int registry_logs(const char *run, int32_t *position, struct buf *out)
 {
         int patience = PATIENCE_MS;
         struct ask q = { .request = BOX_ASK_LOGS, .arg = *position };
-        if (ask_run(run, &q, &patience, out) < 0)
-                return -1;
+        int r = ask_run(run, &q, &patience, out);
+        if (r != 0)
+                return r < 0 ? REGISTRY_GONE : REGISTRY_SILENT;
         *position = q.arg & POSITION;
-        return q.request == LOGS_ON ? 0 : 1;
+        return q.request == LOGS_ON ? 0 : REGISTRY_NOT_KEPT;
 }
 
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e)

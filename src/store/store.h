@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* store/store.h - the one directory in which cordon keeps things between runs: layers of `edit` doors, the
- * ledger, sealed credentials, output of detached boxes. It belongs to one user, nobody else may enter it, and no box ever sees it.
+ * ledger, sealed credentials, output of detached boxes. It belongs to one user, nobody else may enter it, and
+ * no box ever sees it.
  *
  *   $CORDON_STATE, else /var/lib/cordon for root, else $XDG_STATE_HOME/cordon, else ~/.local/state/cordon */
 #pragma once

@@ -116,6 +116,19 @@ for who in root as_user; do
         sleep 0.3
         is "$who: a link that waits at its name is not written through" "$(cat "$T/aside/f")" untouched
         rm -f "$state/logs/$id"
+        # --- a keeper that is held up: waited for, and not taken for gone ---
+        id=$($c run -d --time 30s -- sh -c 'echo one; sleep 1; echo two')
+        sleep 0.3
+        keeper=$($c inspect "$id" | jq -r .keeper)
+        $c logs -f "$id" >out 2>err &
+        follower=$!
+        sleep 0.3
+        kill -STOP "$keeper"
+        sleep 2.5
+        has "$who: one that does not answer is told" "$($c logs "$id" 2>&1)" "did not answer"
+        kill -CONT "$keeper"
+        wait $follower
+        is "$who: who follows waits, and misses nothing" "$?:$(tr '\n' ' ' <out)" "0:one two "
         # --- a keeper that is killed ---
         id=$($c run -d --time 30s -- sh -c 'echo before; sleep 20')
         sleep 0.3

@@ -25,8 +25,8 @@ for who in root as_user; do
 0'
         is "$who: what was held back, and why" "$(q '[.entries[] | select(.held) | [.path, .applied, .held, .flags[0]]] | .[2]')" '[".git/hooks/pre-commit",false,"git runs it","git runs it"]'
         hasnt "$who: a person hears no lists then" "$(cat err)" "held back: ."
-        $who "$CORDON" diff --json "$run" >diff
-        is "$who: diff has the same names for them" "$(jq -c '[.entries[] | {door, path, change, flags}]' diff)" "$(q '[.entries[] | select(.held) | {door, path, change, flags}]')"
+        $who "$CORDON" diff --json "$run" >shown
+        is "$who: diff has the same names for them" "$(jq -c '[.entries[] | {door, path, change, flags}]' shown)" "$(q '[.entries[] | select(.held) | {door, path, change, flags}]')"
         json 1 apply --json "$run"
         is "$who: all of it held back" "$(q '[.end, .state, .applied, .held]')" '["held back","waiting",0,3]'
         echo later >"$D/p/a"
