@@ -99,11 +99,13 @@ static void test_net__a_hint_says_what_to_write(void)
         check_refused("net https://h.example/** GTE\n",
                       "t:1:26: \"GTE\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`",
                       "did you mean \"GET\"?");
-        check_refused("net https://h.example/** CONNECT\n",
-                      "t:1:26: \"CONNECT\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`",
-                      NULL);
+        check_refused(
+                "net https://h.example/** CONNECT\n",
+                "t:1:26: \"CONNECT\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`",
+                NULL);
         check_refused("net https://h.example/** get\n",
-                      "t:1:26: \"get\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`", NULL);
+                      "t:1:26: \"get\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`",
+                      NULL);
         check_refused("net https://h.example/** GET GET\n", "t:1:30: \"GET\" is named twice", NULL);
         check_refused("net https://h.example/** with a with b\n", "t:1:38: `with` is stated twice", NULL);
         check_refused("net https://h.example/** cap 0\n", "t:1:30: \"0\" is no cap",
