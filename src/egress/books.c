@@ -146,7 +146,14 @@ void books_spend(struct broker *b, const struct door *d, bool out, size_t n)
         *(out ? &b->sent : &b->received) += n;
 }
 
-void books_hold(struct broker *b, const struct door *d, size_t n) { use_of(b, d)->bytes += n; }
+bool books_hold(struct broker *b, const struct door *d, size_t n)
+{
+        struct door_use *u = use_of(b, d);
+        if (d->net.cap_bytes && left(d->net.cap_bytes, u->bytes) < n)
+                return false;
+        u->bytes += n;
+        return true;
+}
 
 const char *books_why(struct broker *b, const struct door *d, bool out)
 {

@@ -30,7 +30,8 @@ static void settle(struct http_flow *f, bool whole)
         struct http_exchange *x = &f->x;
         const char *why = NULL;
         x->whole = whole;
-        if (x->line.failed || http_head_request(fifo_all(&x->line), &f->head) != HTTP_WHOLE ||
+        if (x->line.failed || x->held.failed ||
+            http_head_request(fifo_all(&x->line), &f->head) != HTTP_WHOLE ||
             http_target_read(&f->head, &f->peer, f->tls, &f->url, &why) < 0) {
                 http_refuse(f, 400, "the request cannot be read twice", true);
                 return;

@@ -251,13 +251,12 @@ static bool may(void *ctx, const struct door *door, const char **ret_why)
                 return false;
         }
         size_t held = f->door == door ? 0 : http_flow_held(f->http); /* else they are in its books already */
-        if (held && books_room(f->b, door, true, held) < held) {
-                *ret_why = books_why(f->b, door, true);
+        if (held && !books_hold(f->b, door, held)) {
+                *ret_why = "the door's cap is used up";
                 return false;
         }
         if (books_enter(f->b, door, true, ret_why) < 0)
                 return false;
-        books_hold(f->b, door, held);
         f->door = door;
         return true;
 }

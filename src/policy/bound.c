@@ -222,7 +222,7 @@ int bounds_read(struct reader *r, struct net_dest *d)
                 struct bound_in x = { r, t, &b };
                 if (d->bound_count == BOUNDS_MAX)
                         return refuse(&x, "more than 32 parameters in one line", NULL);
-                if (read_bound(&x) < 0 || refuse_double(&x, d) < 0)
+                if (read_bound(&x) < 0 || !b.fold || refuse_double(&x, d) < 0)
                         return -1;
                 d->bounds[d->bound_count++] = b;
         }

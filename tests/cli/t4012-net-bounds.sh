@@ -58,6 +58,8 @@ for who in root as_user; do
         # What is held counts where it would have counted.
         box $who --net 'http://web.test/pay POST cap 70K where amount=int:1..5' -- sh -c 'head -c 30000 /dev/zero | tr "\0" y >/tmp/y; for i in 1 2; do curl -sS -m 10 -d amount=5 --data-urlencode x@/tmp/y http://web.test/pay | wc -c; done'
         is "$who: a cap on bytes counts what was held" "$(tr '\n' ' ' <"$T/out" | sed 's/ [0-9][0-9] $/ refused/')" "30011 refused"
+        box $who --limit 'egress 40K' --net 'http://web.test/pay POST where amount=int:1..5' -- sh -c 'head -c 30000 /dev/zero | tr "\0" y >/tmp/y; curl -sS -m 10 -d amount=5 --data-urlencode x@/tmp/y http://web.test/pay | wc -c'
+        is "$who: and the budget of the box counts it once" "$(cat "$T/out")" 30011
         # A run of before is held against bounds as far as the ledger tells.
         box $who --net 'http://web.test/pay POST touches money' -- curl -sS -m 10 -d amount=9 http://web.test/pay
         is "$who: check --against: bodies are not in the ledger" "$($who "$CORDON" check --json --against "$(json .run)" --net 'http://web.test/pay POST where amount=int:1..5' | jq -c '[.refused, .unknown]')" '[[],1]'

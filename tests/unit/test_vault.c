@@ -432,6 +432,26 @@ static void test_vault__no_more_is_handed_out_than_it_is_for(void)
                 CHECK(rows[i].given || e.code == ERR_DOOR);
                 http_grants_free(g);
         }
+        /* One that is for bounded requests goes to doors that bound them as much, and to no others. */
+        static const struct {
+                const char *asked;
+                bool given;
+        } bounded[] = {
+                { "https://pay.test/c POST where amount=int:1..50\n", true },
+                { "https://pay.test/c POST where amount=int:2..9 to=one:x only\n", true },
+                { "https://pay.test/c POST where amount=int:1..51\n", false },
+                { "https://pay.test/c POST where amount?=int:1..50\n", false },
+                { "https://pay.test/c POST where to=one:x\n", false },
+                { "https://pay.test/c POST\n", false },
+        };
+        struct vault_request pay = request(VAULT_ADD, "pay");
+        CHECK_INT(vault_scope_read("https://pay.test/c POST where amount=int:1..50", pay.meta.scope, &e), 0);
+        CHECK_INT(add(&pay, "some-secret-1", NULL, &e), 0);
+        for (size_t i = 0; i < COUNT(bounded); i++) {
+                CHECK_INT(give_for(bounded[i].asked, "pay", true, NULL, &told, &g, &e) == 0,
+                          bounded[i].given);
+                http_grants_free(g);
+        }
         /* Without a scope any door will do, but there must be one. */
         struct vault_request any = request(VAULT_ADD, "any");
         CHECK_INT(add(&any, "some-secret-1", NULL, &e), 0);
@@ -497,6 +517,8 @@ static void test_scope__only_destinations_with_methods(void)
                 { "https://A.Test/x/**  post get", NULL },
                 { "https://a.test/x/** POST GET", "https://a.test/x/** GET POST\n" },
                 { "@p/** PUT\nhttps://b.test/", "https://b.test/\n@p/** PUT\n" },
+                { "https://a.test/ POST where b=bool a=int:1..5",
+                  "https://a.test/ POST where a=int:1..5 b=bool\n" },
                 { "a.test:443", NULL },
                 { "https://a.test/ GET with key", NULL },
                 { "https://a.test/ GET cap 5M", NULL },
