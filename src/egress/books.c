@@ -110,7 +110,7 @@ int books_enter(struct broker *b, const struct door *d, bool came, const char **
                 *ret_why = "the limit `rate` is used up for this hour";
                 return -1;
         }
-        if (d->net.cap_per_hour && last_hour(u, minute) >= d->net.cap_per_hour) {
+        if (d->net.cap[NET_CAP_HOUR] && last_hour(u, minute) >= d->net.cap[NET_CAP_HOUR]) {
                 *ret_why = "the door's cap for an hour is used up";
                 return -1;
         }
@@ -122,18 +122,27 @@ int books_enter(struct broker *b, const struct door *d, bool came, const char **
         }
         b->effects++;
         b->all.minute_count[minute % 61]++;
-        if (d->net.cap_per_hour)
+        if (d->net.cap[NET_CAP_HOUR])
                 u->minute_count[minute % 61]++;
         return 0;
 }
 
 static uint64_t left(uint64_t most, uint64_t used) { return used < most ? most - used : 0; }
 
+/* What the door's own caps leave of `want`. */
+static uint64_t door_room(const struct broker *b, const struct door *d, bool out, uint64_t want)
+{
+        const uint64_t *cap = d->net.cap, *moved = use_of(b, d)->moved;
+        uint64_t both = cap[NET_CAP_BYTES] ? left(cap[NET_CAP_BYTES], moved[0] + moved[1]) : want;
+        uint64_t way = cap[out ? NET_CAP_OUT : NET_CAP_IN];
+        uint64_t one = way ? left(way, moved[out]) : want;
+        uint64_t least = both < one ? both : one;
+        return least < want ? least : want;
+}
+
 size_t books_room(const struct broker *b, const struct door *d, bool out, size_t want)
 {
-        uint64_t room = want;
-        if (d && d->net.cap_bytes && left(d->net.cap_bytes, use_of(b, d)->bytes) < room)
-                room = left(d->net.cap_bytes, use_of(b, d)->bytes);
+        uint64_t room = d ? door_room(b, d, out, want) : want;
         uint64_t all = out ? left(b->limits->value[LIMIT_EGRESS], b->sent)
                            : left(b->limits->value[LIMIT_INGRESS], b->received);
         return (size_t) (all < room ? all : room);
@@ -142,16 +151,15 @@ size_t books_room(const struct broker *b, const struct door *d, bool out, size_t
 void books_spend(struct broker *b, const struct door *d, bool out, size_t n)
 {
         if (d)
-                use_of(b, d)->bytes += n;
+                use_of(b, d)->moved[out] += n;
         *(out ? &b->sent : &b->received) += n;
 }
 
 bool books_hold(struct broker *b, const struct door *d, size_t n)
 {
-        struct door_use *u = use_of(b, d);
-        if (d->net.cap_bytes && left(d->net.cap_bytes, u->bytes) < n)
+        if (door_room(b, d, true, n) < n)
                 return false;
-        u->bytes += n;
+        use_of(b, d)->moved[1] += n;
         return true;
 }
 
@@ -165,6 +173,8 @@ const char *books_why(struct broker *b, const struct door *d, bool out)
                 b->limits_hit |= 1u << LIMIT_INGRESS;
                 return "the limit `ingress` is used up";
         }
-        (void) d;
-        return "the door's cap is used up";
+        if (!d || door_room(b, d, !out, 1) == 0) /* the other way too: so it is the one for both */
+                return "the door's cap is used up";
+        return out ? "the door's cap for what goes out is used up"
+                   : "the door's cap for what comes in is used up";
 }

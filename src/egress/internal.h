@@ -129,8 +129,8 @@ struct flow {
         char row_to[320];
 };
 
-struct door_use { /* what went through one door, or all */
-        uint64_t bytes;
+struct door_use {          /* what went through one door, or all */
+        uint64_t moved[2]; /* bytes that came in, and that went out */
         uint32_t minute_count[61];
         uint64_t minute; /* the newest minute of the ring */
 };

@@ -217,7 +217,18 @@ static bool url_covers(const struct net_dest *s, const struct net_dest *d)
         return !d->path_tail && strcmp(s->path, d->path) == 0;
 }
 
-static bool cap_covers(uint64_t s, uint64_t d) { return s == 0 || (d != 0 && d <= s); }
+static bool caps_cover(const struct net_dest *s, const struct net_dest *d)
+{
+        for (unsigned c = 0; c < NET_CAP__COUNT; c++) {
+                uint64_t most = d->cap[c];
+                /* Who may move so many bytes in all moves no more than that one way. */
+                if (!most && (c == NET_CAP_OUT || c == NET_CAP_IN))
+                        most = d->cap[NET_CAP_BYTES];
+                if (s->cap[c] && (!most || most > s->cap[c]))
+                        return false;
+        }
+        return true;
+}
 
 static bool net_covers(const struct door *a, const struct door *b, const char *method)
 {
@@ -228,7 +239,7 @@ static bool net_covers(const struct door *a, const struct door *b, const char *m
         bool credential = !d->credential || (s->credential && strcmp(s->credential, d->credential) == 0);
         return listed && credential && (s->form == NET_PLACE) == (d->form == NET_PLACE) &&
                host_covers(s, d) && s->port == d->port && url_covers(s, d) && bounds_cover(s, d) &&
-               cap_covers(s->cap_bytes, d->cap_bytes) && cap_covers(s->cap_per_hour, d->cap_per_hour);
+               caps_cover(s, d);
 }
 
 static bool has_net(const struct door_set *s, const struct asked *q, const char *host, const char *method)

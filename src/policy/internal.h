@@ -166,7 +166,8 @@ int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, str
                    struct err *e);
 bool net_method_known(const char *method);
 bool net_method_unnamed(const char *method); /* does a door that names no method cover it? */
-const char *net_reach_word(unsigned reach);  /* NULL: unsaid */
+char *net_cap_text(const struct net_dest *d, enum net_cap c, char buf[NET_CAP_TEXT]); /* as in a line */
+const char *net_reach_word(unsigned reach);                                           /* NULL: unsaid */
 const char *net_touch_word(unsigned touch);
 void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */
 

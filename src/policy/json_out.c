@@ -75,21 +75,15 @@ static void list(struct json_out *o, const char *k, char *const *v)
 
 static void cap(struct json_out *o, const struct net_dest *n)
 {
-        char bytes[32], rate[32];
-        char *v[3] = { 0 };
+        char texts[NET_CAP__COUNT][NET_CAP_TEXT];
+        char *v[NET_CAP__COUNT + 1] = { 0 };
         size_t k = 0;
-        if (n->cap_bytes)
-                v[k++] = str_from_size(n->cap_bytes, bytes);
-        if (n->cap_per_hour) {
-                AUTO_BUF(b);
-                buf_printf(&b, "%llu/h", (unsigned long long) n->cap_per_hour);
-                o->b->failed = o->b->failed || b.failed;
-                (void) str_inert(buf_span(&b), rate, sizeof rate);
-                v[k++] = rate;
-        }
+        for (unsigned c = 0; c < NET_CAP__COUNT; c++)
+                if (n->cap[c])
+                        v[k++] = net_cap_text(n, c, texts[c]);
         if (k == 1)
                 text(o, "cap", v[0]);
-        else if (k == 2)
+        else if (k > 1)
                 list(o, "cap", v);
 }
 

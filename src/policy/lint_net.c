@@ -263,7 +263,7 @@ void lint_uncapped(struct lint_view *v, const struct lint_row *row)
         const unsigned dear = 1u << NET_TOUCH_MONEY | 1u << NET_TOUCH_PERSON;
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
                 AUTO_BUF(b);
-                if (d->net.touches & dear && !d->net.cap_per_hour)
+                if (d->net.touches & dear && !d->net.cap[NET_CAP_HOUR])
                         lint_note(v, row, &d->at, "%s touches %s, and nothing says how often: add `cap N/h`",
                                   dest_text(v, d, &b),
                                   d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "people");

@@ -193,24 +193,40 @@ static int read_credential(struct reader *r, struct net_dest *d)
         return 0;
 }
 
-/* "600M" bytes, or "2000/h" requests. */
+static const char *const cap_tails[] = {
+        [NET_CAP_BYTES] = "", [NET_CAP_OUT] = "/out", [NET_CAP_IN] = "/in", [NET_CAP_HOUR] = "/h"
+};
+_Static_assert(COUNT(cap_tails) == NET_CAP__COUNT, "a word for each");
+
+char *net_cap_text(const struct net_dest *d, enum net_cap c, char buf[NET_CAP_TEXT])
+{
+        char size[32];
+        if (c == NET_CAP_HOUR)
+                (void) snprintf(buf, NET_CAP_TEXT, "%llu%s", (unsigned long long) d->cap[c], cap_tails[c]);
+        else
+                (void) snprintf(buf, NET_CAP_TEXT, "%s%s", str_from_size(d->cap[c], size), cap_tails[c]);
+        return buf;
+}
+
 static int read_cap(struct reader *r, struct net_dest *d)
 {
         const struct token *t = reader_need(r, "the amount after `cap`");
         if (!t)
                 return -1;
-        size_t n = strlen(t->text);
-        bool rate = n > 2 && strcmp(t->text + n - 2, "/h") == 0;
-        uint64_t *to = rate ? &d->cap_per_hour : &d->cap_bytes;
-        uint64_t v;
-        if (*to)
-                return fail_at(r->e, &t->at, "`cap` is stated twice");
-        int bad = rate ? str_to_u64(span_of(t->text, n - 2), &v) : str_to_size(span_str(t->text), &v);
-        if (bad < 0 || v == 0 || v > limit_row(LIMIT_EGRESS)->most) {
+        size_t n = strcspn(t->text, "/"), c = 0;
+        while (c < NET_CAP__COUNT && strcmp(t->text + n, cap_tails[c]) != 0)
+                c++;
+        uint64_t v = 0;
+        struct span amount = span_of(t->text, n);
+        int bad = c == NET_CAP_HOUR ? str_to_u64(amount, &v) : str_to_size(amount, &v);
+        if (c == NET_CAP__COUNT || bad < 0 || v == 0 || v > limit_row(LIMIT_EGRESS)->most) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is no cap", show_text(t->text).text);
-                return err_hint(r->e, "write `cap 600M` for bytes or `cap 2000/h` for requests an hour");
+                return err_hint(r->e, "write `cap 600M` for bytes, `cap 10M/out` or `cap 1G/in` for those of "
+                                      "one way, or `cap 2000/h` for requests an hour");
         }
-        *to = v;
+        if (d->cap[c])
+                return fail_at(r->e, &t->at, "`cap` is stated twice");
+        d->cap[c] = v;
         return 0;
 }
 

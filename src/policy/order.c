@@ -43,6 +43,14 @@ static int cmp_list(char *const *a, char *const *b)
         return (*a != NULL) - (*b != NULL);
 }
 
+static int cmp_caps(const struct net_dest *a, const struct net_dest *b)
+{
+        int c = 0;
+        for (unsigned i = 0; !c && i < NET_CAP__COUNT; i++)
+                c = cmp_u64(a->cap[i], b->cap[i]);
+        return c;
+}
+
 static int cmp_net(const struct net_dest *a, const struct net_dest *b)
 {
         int c;
@@ -50,8 +58,7 @@ static int cmp_net(const struct net_dest *a, const struct net_dest *b)
             (c = cmp_u64(a->port, b->port)) || (c = cmp_u64(a->tls, b->tls)) ||
             (c = cmp_str(a->path, b->path)) || (c = cmp_u64(a->path_tail, b->path_tail)) ||
             (c = cmp_list(a->methods, b->methods)) || (c = cmp_str(a->credential, b->credential)) ||
-            (c = cmp_u64(a->cap_bytes, b->cap_bytes)) || (c = cmp_u64(a->cap_per_hour, b->cap_per_hour)) ||
-            (c = bounds_order(a, b)) ||
+            (c = cmp_caps(a, b)) || (c = bounds_order(a, b)) ||
             (c = cmp_u64(b->reach, a->reach))) /* who says more comes first, and is found first */
                 return c;
         return cmp_u64(b->touches, a->touches);

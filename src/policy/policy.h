@@ -71,6 +71,11 @@ struct net_bound {
         char **one;          /* ONE: sorted, NULL-terminated */
 };
 
+/* `cap 600M`: bytes both ways together; `cap 10M/out`, `cap 1G/in`: one way; `cap 2000/h`: connections and
+ * requests of any hour. */
+enum net_cap { NET_CAP_BYTES = 0, NET_CAP_OUT, NET_CAP_IN, NET_CAP_HOUR, NET_CAP__COUNT };
+enum { NET_CAP_TEXT = 40 };
+
 struct net_dest {
         enum net_form form;
         bool tls;        /* https URL */
@@ -78,15 +83,14 @@ struct net_dest {
         bool is_address; /* a literal address */
         bool path_tail;  /* path ended in double star: everything below */
         uint16_t port;
-        char *host;         /* canonical: lower case, A-labels, no trailing dot; or place name; or address */
-        char *path;         /* canonical, starts with '/'; NULL: no L7 rule (host:port form) */
-        char **methods;     /* NULL-terminated, upper case; NULL: any */
-        char *credential;   /* `with NAME`, or NULL */
-        uint64_t cap_bytes; /* `cap 600M`; 0: none */
-        uint64_t cap_per_hour;    /* `cap 2000/h`; 0: none */
-        uint8_t reach;            /* enum net_reach */
-        uint8_t touches;          /* `touches money person`: a bit for each enum net_touch */
-        struct net_bound *bounds; /* `where`: sorted by name; NULL: values are not judged */
+        char *host;       /* canonical: lower case, A-labels, no trailing dot; or place name; or address */
+        char *path;       /* canonical, starts with '/'; NULL: no L7 rule (host:port form) */
+        char **methods;   /* NULL-terminated, upper case; NULL: any */
+        char *credential; /* `with NAME`, or NULL */
+        uint64_t cap[NET_CAP__COUNT]; /* 0: none */
+        uint8_t reach;                /* enum net_reach */
+        uint8_t touches;              /* `touches money person`: a bit for each enum net_touch */
+        struct net_bound *bounds;     /* `where`: sorted by name; NULL: values are not judged */
         size_t bound_count;
         bool only; /* ... and no other parameter may be there */
 };

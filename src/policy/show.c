@@ -59,16 +59,15 @@ static void show_env(const struct door *d, struct buf *out)
 
 static void show_net(const struct net_dest *n, struct buf *out)
 {
-        char size[32];
+        char cap[NET_CAP_TEXT];
         net_print(n, out);
         for (char **m = n->methods; m && *m; m++)
                 buf_printf(out, " %s", *m);
         if (n->credential)
                 buf_printf(out, " with %s", n->credential);
-        if (n->cap_bytes)
-                buf_printf(out, " cap %s", str_from_size(n->cap_bytes, size));
-        if (n->cap_per_hour)
-                buf_printf(out, " cap %llu/h", (unsigned long long) n->cap_per_hour);
+        for (unsigned c = 0; c < NET_CAP__COUNT; c++)
+                if (n->cap[c])
+                        buf_printf(out, " cap %s", net_cap_text(n, c, cap));
         if (n->reach)
                 buf_printf(out, " reach %s", net_reach_word(n->reach));
         if (n->touches)

@@ -123,7 +123,7 @@ void policy_net_scope(const struct door *d, struct buf *out)
         struct door plain = *d;
         AUTO_BUF(line);
         plain.net.credential = NULL;
-        plain.net.cap_bytes = plain.net.cap_per_hour = 0;
+        memset(plain.net.cap, 0, sizeof plain.net.cap);
         plain.net.reach = plain.net.touches = 0;
         plain.until = 0;
         show_door(&plain, &line);

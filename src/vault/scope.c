@@ -28,6 +28,14 @@ static struct checked_policy *doors_of(const char *lines, struct err *e)
         return c;
 }
 
+static bool has_cap(const struct net_dest *x)
+{
+        for (unsigned c = 0; c < NET_CAP__COUNT; c++)
+                if (x->cap[c])
+                        return true;
+        return false;
+}
+
 static int no_scope(struct err *e)
 {
         (void) err_set(e, ERR_USAGE, 0,
@@ -45,8 +53,8 @@ int vault_scope_read(const char *lines, char ret_scope[GRANT_SCOPE], struct err 
         bool good = d && n > 0;
         for (size_t i = 0; good && i < n; i++) {
                 const struct net_dest *x = &d[i].net;
-                good = d[i].kind == DOOR_NET && x->form != NET_HOST_PORT && !x->credential && !x->cap_bytes &&
-                       !x->cap_per_hour && !x->reach && !x->touches && d[i].until == 0;
+                good = d[i].kind == DOOR_NET && x->form != NET_HOST_PORT && !x->credential && !has_cap(x) &&
+                       !x->reach && !x->touches && d[i].until == 0;
                 policy_net_scope(&d[i], &out);
         }
         policy_checked_free(c);

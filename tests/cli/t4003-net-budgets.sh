@@ -41,6 +41,16 @@ for who in root as_user; do
         box $who --net 'web.test:7004 cap 1M' --net web.test:80 --run "$T/client" -- sh -c "$T/client web.test 7004 drain >/dev/null; $T/client web.test 7004 drain >/dev/null; curl -sS http://web.test/x"
         is "$who: another door has its own" "$(cat "$T/out")" "GET /x 0"
 
+        # One way only: the other is as free as before.
+        box $who --net 'web.test:7004 cap 2M/in' --run "$T/client" -- "$T/client" web.test 7004 drain
+        is "$who: a cap for what comes in counts that, to the byte" "$(row web.test:7004 allow received) $(row web.test:7004 deny why)" \
+                "2097152 the door's cap for what comes in is used up"
+        box $who --net 'web.test:7003 cap 1M/out' --run "$T/client" -- "$T/client" web.test 7003 flood
+        is "$who: a cap for what goes out likewise" "$(row web.test:7003 allow sent) $(row web.test:7003 deny why)" \
+                "1048576 the door's cap for what goes out is used up"
+        box $who --net 'web.test:7004 cap 1K/out cap 3M/in' --run "$T/client" -- "$T/client" web.test 7004 drain
+        is "$who: a cap for what goes out does not count what comes in" "$(row web.test:7004 allow received)" 3145728
+
         # What comes in, all doors together: a door's cap does not widen it, and a second door is no second budget.
         box $who --net 'web.test:7004 cap 8M' --ingress 2M --run "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: limit ingress is kept to the byte" "$(row web.test:7004 allow received)" 2097152

@@ -418,7 +418,7 @@ static void test_judge__a_door_closes_when_its_time_is_over(void)
 static bool never(void *ctx, const struct door *door, const char **ret_why)
 {
         (void) ctx;
-        *ret_why = door->net.cap_bytes ? "the cap of this door is reached" : "no";
+        *ret_why = door->net.cap[NET_CAP_BYTES] ? "the cap of this door is reached" : "no";
         return false;
 }
 

@@ -75,6 +75,11 @@ static void test_diff__network(void)
               "net https://h.example/** GET\nnet https://h.example/** POST", POLICY_EQUAL, NULL);
         check("net https://h.example/** cap 1M", "net https://h.example/** cap 2M", POLICY_WIDER, NULL);
         check("net https://h.example/** cap 1M", "net https://h.example/**", POLICY_WIDER, NULL);
+        check("net https://h.example/** cap 1M/out", "net https://h.example/** cap 2M/out", POLICY_WIDER,
+              NULL);
+        check("net https://h.example/** cap 1M", "net https://h.example/** cap 1M/in", POLICY_WIDER, NULL);
+        check("net https://h.example/** cap 1M/in", "net https://h.example/** cap 1M/out", POLICY_CROSSING,
+              NULL);
         check("net https://h.example/**", "net https://h.example/** with k", POLICY_WIDER, NULL);
         check("net https://h.example/** with a", "net https://h.example/** with b", POLICY_CROSSING, NULL);
         check("net @p/a/**", "net @p/**", POLICY_WIDER, NULL);

@@ -12,7 +12,7 @@ static const char *const policies[] = {
         "use none\nenv A B= C=d \"E=f g\" H=#i J=\"k\n",
         "use none\nenv A B= C=d \"E=f g\" H=#i K={work}/x:{home}/y:{tmp}\n",
         "use none\nnet h.example:443\nnet *.h.example:443 cap 5M\nnet https://h.example/a/** GET POST with "
-        "key cap 600M cap 2000/h\nnet @p/**\n"
+        "key cap 600M cap 5M/out cap 1G/in cap 2000/h\nnet @p/**\n"
         "net [2001:db8::1]:80\nnet http://1.2.3.4:8080/x%20y PUT\n",
         "use none\nsock /run/a.sock \"/run/b c\"?\nin a max 1K as text\nin b as json\nout a as image\nout c "
         "max 3G as binary\n",
