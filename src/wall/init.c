@@ -127,7 +127,9 @@ static int await_release(struct wall_init *w, struct err *e)
                         w->held = (unsigned) o.arg;
                         return 0;
                 }
-                if (o.command != COMMAND_JOIN || fd_write_all(tasks, "0", 1) < 0)
+                if (w->early)
+                        errno = EBUSY; /* the payload's process is there already, and would stay outside */
+                if (o.command != COMMAND_JOIN || w->early || fd_write_all(tasks, "0", 1) < 0)
                         return wall_fail(e, STAGE_LIMITS, "entering the control group");
         }
 }
