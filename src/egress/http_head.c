@@ -37,7 +37,12 @@ static bool equal_fold(struct span a, const char *b)
         return true;
 }
 
-static char folded(uint8_t c) { return c == '_' ? '-' : lower(c); }
+/* CGI's variables have '_' for '-', and in lighttpd and old Apaches for every other character as well. */
+static char folded(uint8_t c)
+{
+        char l = lower(c);
+        return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') ? l : '-';
+}
 
 bool http_name_same(struct span name, const char *want)
 {
@@ -232,6 +237,14 @@ static bool is_content(struct span name)
         return name.n >= sizeof word - 1 && http_name_same(span_of(name.p, sizeof word - 1), word);
 }
 
+static bool is_spelled_out(struct span name)
+{
+        for (size_t i = 0; i < name.n; i++)
+                if (folded(name.p[i]) == '-' && name.p[i] != '-')
+                        return false;
+        return true;
+}
+
 /* Content-Type and its like decide what a body is read as, here and by the server, so they must be there for
  * both: one that Connection names ends at this hop, and Content_Type is dropped by half of all servers. A
  * body without a type is a form to some. */
@@ -244,7 +257,7 @@ static bool hides_body(const struct http_head *h)
                                 return true;
         }
         for (size_t i = 0; i < h->field_count; i++)
-                if (is_content(h->field[i].name) && memchr(h->field[i].name.p, '_', h->field[i].name.n))
+                if (is_content(h->field[i].name) && !is_spelled_out(h->field[i].name))
                         return true;
         return false;
 }

@@ -208,6 +208,7 @@ static void test_form__a_type_that_does_not_arrive(void)
                 "Content-Type: text/plain\r\nConnection: content-type\r\n",
                 "Content-Type: text/plain\r\nConnection: close, CONTENT-TYPE\r\n",
                 "Content_Type: text/plain\r\n",
+                "Content.Type: text/plain\r\n",
                 "Content-Type: text/plain\r\nConnection: content-encoding\r\nContent-Encoding: gzip\r\n",
         };
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
