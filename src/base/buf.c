@@ -65,6 +65,12 @@ static size_t char_len(const uint8_t *p, size_t n)
         return want <= n && str_is_utf8(span_of(p, want)) ? want : 0;
 }
 
+/* U+0080 to U+009F: terminals obey them as they do an escape. */
+static bool is_high_control(const uint8_t *p, size_t n)
+{
+        return n >= 2 && p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+}
+
 void buf_json(struct buf *b, struct span s)
 {
         static const char named[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
@@ -85,7 +91,10 @@ void buf_json(struct buf *b, struct span s)
                         buf_printf(b, "\\%c", letter[k - named]);
                 else if (s.p[i] < 0x20 || s.p[i] == 0x7f)
                         buf_printf(b, "\\u%04x", s.p[i]);
-                else if ((len = char_len(s.p + i, s.n - i)) > 0)
+                else if (is_high_control(s.p + i, s.n - i)) {
+                        buf_printf(b, "\\u%04x", s.p[i + 1]);
+                        len = 2;
+                } else if ((len = char_len(s.p + i, s.n - i)) > 0)
                         buf_add(b, s.p + i, len);
                 else
                         buf_puts(b, "\xef\xbf\xbd");

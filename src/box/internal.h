@@ -93,6 +93,8 @@ void handles_close(struct box *b);
 /* Whether init is born in its groups; making them, before its birth or late; its way in; what they hold (enum
  * wall_held). */
 bool keeper_groups_come_first(const struct box *b);
+bool keeper_groups_are_joined(
+        const struct box *b); /* init has still to enter some: v1 has no birth in them */
 int keeper_groups_make(struct box *b, bool late, struct err *e);
 int keeper_groups_enter(struct box *b, struct err *e);
 unsigned keeper_groups_hold(const struct box *b);

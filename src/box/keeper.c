@@ -33,7 +33,7 @@ void keeper_log(struct box *b, const void *p, size_t n)
 
 /* ---- start ---- */
 
-static void fill_start(struct box *b, bool groups_late)
+static void fill_start(struct box *b, bool joins_late)
 {
         const struct box_config *c = &b->c;
         b->start = (struct wall_start){ .plan = c->plan,
@@ -41,7 +41,7 @@ static void fill_start(struct box *b, bool groups_late)
                                         .io = &b->inside,
                                         .trust_fd = b->broker.trust,
                                         .cgroup_fd = b->group.v2,
-                                        .groups_late = groups_late,
+                                        .groups_late = joins_late,
                                         .die_with_thread = c->single_thread,
                                         .tell = c->observe != BOX_OBSERVE_OFF,
                                         .watch = c->observe == BOX_OBSERVE_DENIALS ||
@@ -68,7 +68,7 @@ static int start_all(struct box *b, struct err *e)
             (b->c.plan->authority && broker_await(b, e) < 0))
                 return -1;
         bool groups_late = !groups_first && !(b->c.plan->without & WITHOUT_CGROUP);
-        fill_start(b, groups_late);
+        fill_start(b, groups_late || keeper_groups_are_joined(b));
         if (b->c.root)
                 pump_own(b, b->start.host_uid, b->start.host_gid);
         if (wall_start(&b->start, &b->child, e) < 0)

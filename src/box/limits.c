@@ -45,6 +45,14 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
         return r;
 }
 
+bool keeper_groups_are_joined(const struct box *b)
+{
+        bool any = b->group.v2_procs >= 0;
+        for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
+                any = any || b->group.v1_tasks[i] >= 0;
+        return any;
+}
+
 int keeper_groups_enter(struct box *b, struct err *e)
 {
         if (b->group.v2_procs >= 0 && wall_join(&b->child, b->group.v2_procs, e) < 0)

@@ -37,7 +37,12 @@ static bool equal_fold(struct span a, const char *b)
         return true;
 }
 
-static char folded(uint8_t c) { return c == '_' ? '-' : lower(c); }
+/* CGI's variables have '_' for '-', and in lighttpd and old Apaches for every other character as well. */
+static char folded(uint8_t c)
+{
+        char l = lower(c);
+        return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') ? l : '-';
+}
 
 bool http_name_same(struct span name, const char *want)
 {
@@ -226,6 +231,37 @@ static enum http_read begin(struct span in, struct http_head *h, struct span *re
         return line(in, 0, ret_line) ? HTTP_WHOLE : bad(h, 400, "a line does not end in CR LF");
 }
 
+static bool is_content(struct span name)
+{
+        static const char word[] = "content-";
+        return name.n >= sizeof word - 1 && http_name_same(span_of(name.p, sizeof word - 1), word);
+}
+
+static bool is_spelled_out(struct span name)
+{
+        for (size_t i = 0; i < name.n; i++)
+                if (folded(name.p[i]) == '-' && name.p[i] != '-')
+                        return false;
+        return true;
+}
+
+/* Content-Type and its like decide what a body is read as, here and by the server, so they must be there for
+ * both: one that Connection names ends at this hop, and Content_Type is dropped by half of all servers. A
+ * body without a type is a form to some. */
+static bool hides_body(const struct http_head *h)
+{
+        for (const struct http_field *f = NULL; (f = http_field_find(h, "connection", f));) {
+                struct span e;
+                for (size_t at = 0; next_element(f->value, &at, &e);)
+                        if (is_content(e))
+                                return true;
+        }
+        for (size_t i = 0; i < h->field_count; i++)
+                if (is_content(h->field[i].name) && !is_spelled_out(h->field[i].name))
+                        return true;
+        return false;
+}
+
 enum http_read http_head_request(struct span in, struct http_head *h)
 {
         struct span l;
@@ -244,6 +280,8 @@ enum http_read http_head_request(struct span in, struct http_head *h)
                 return bad(h, 400, "the request line is not METHOD TARGET VERSION");
         if (read_fields(in, l.n + 2, h) == HTTP_BAD || read_framing(h) == HTTP_BAD)
                 return HTTP_BAD;
+        if (hides_body(h))
+                return bad(h, 400, "what says how the body is to be read would not reach every server");
         const struct http_field *host = http_field_find(h, "host", NULL);
         if (!host || http_field_find(h, "host", host))
                 return bad(h, 400, "there must be one Host header");

@@ -58,7 +58,7 @@ struct http_head { /* spans point into the bytes that were read */
 };
 enum http_read http_head_request(struct span in, struct http_head *h);
 enum http_read http_head_response(struct span in, struct http_head *h);
-/* Names are compared as careless servers do: any case, _ for -. */
+/* Names are compared as careless servers do: any case, - for all that is no letter. */
 bool http_name_same(struct span name, const char *want); /* as long as it, at least */
 /* Asked dozens of times for each request: its length, which is mostly another, is looked at in place. */
 static inline bool http_name_is(struct span name, const char *want)

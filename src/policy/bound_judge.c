@@ -104,7 +104,7 @@ struct fault bounds_judge(const struct net_dest *d, const struct params *p)
                         return f;
         }
         for (const struct param *x = p->first; d->only && x; x = x->next)
-                if (!is_among(d, x))
+                if (!x->shadow && !is_among(d, x))
                         return (struct fault){ FAULT_EXTRA, NULL, x };
         return (struct fault){ 0 };
 }

@@ -100,6 +100,11 @@ static void put_fault(const struct fault *f, struct buf *out)
                 buf_puts(out, " is not among those that the door permits (`only`)");
                 return;
         }
+        if (f->param && f->param->shadow) {
+                buf_printf(out, "parameter %s stands in the body again where that is read as a form",
+                           b->name);
+                return;
+        }
         if (f->kind == FAULT_SPELLED || f->kind == FAULT_NEST) {
                 put_neighbour(f, out);
                 return;

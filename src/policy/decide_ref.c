@@ -325,7 +325,7 @@ static bool ref_params(const struct net_dest *d, const struct params *p)
                         seen[i] += own;
                         named = named || own;
                 }
-                good = good && (named || !d->only);
+                good = good && (named || x->shadow || !d->only);
         }
         for (size_t i = 0; good && i < d->bound_count; i++)
                 good = seen[i] == 1 || (seen[i] == 0 && d->bounds[i].optional);

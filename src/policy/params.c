@@ -48,14 +48,79 @@ static void end_part(struct folder *f)
         f->nested = f->n > 0;
 }
 
-/* The two characters beyond ASCII whose small letter is in it: the long s and the Kelvin sign. */
-static size_t fold_wide(const char *s, char *ret)
+static void fold_plain(struct folder *f, char c)
 {
-        if (strncmp(s, "\xc5\xbf", 2) == 0)
-                return *ret = 's', 2;
-        if (strncmp(s, "\xe2\x84\xaa", 3) == 0)
-                return *ret = 'k', 3;
-        return *ret = *s, 1;
+        if (c == '.' || c == '[' || c == ']')
+                end_part(f);
+        if (c >= 'A' && c <= 'Z')
+                c |= 0x20;
+        if ((c >= 'a' && c <= 'z') || is_digit((uint8_t) c))
+                f->out[f->n++] = c;
+}
+
+/* Characters beyond ASCII that are ASCII to somebody who changes the case of a name: the small or the capital
+ * letter of each is in it, or letters are. */
+static const struct {
+        const char *wide, *plain;
+} wide_letters[] = {
+        { "\xc5\xbf", "s" },       { "\xe2\x84\xaa", "k" },  { "\xc4\xb0", "i" },
+        { "\xc4\xb1", "i" },       { "\xc3\x9f", "ss" },     { "\xe1\xba\x9e", "ss" },
+        { "\xc7\xb0", "j" },       { "\xc5\x89", "n" },      { "\xef\xac\x80", "ff" },
+        { "\xef\xac\x81", "fi" },  { "\xef\xac\x82", "fl" }, { "\xef\xac\x83", "ffi" },
+        { "\xef\xac\x84", "ffl" }, { "\xef\xac\x85", "st" }, { "\xef\xac\x86", "st" },
+};
+
+/* Characters that somebody trims from a name, or takes off a letter: spaces, marks, what has no width. */
+static const struct {
+        uint32_t first, last;
+} nothings[] = { { 0x80, 0xa0 },     { 0xad, 0xad },     { 0x300, 0x36f },
+                 { 0x1680, 0x1680 }, { 0x180e, 0x180e }, { 0x2000, 0x206f },
+                 { 0x3000, 0x3000 }, { 0xfe00, 0xfe0f }, { 0xfeff, 0xfeff } };
+
+static uint32_t point_of(const char *s, size_t *ret_bytes)
+{
+        static const uint8_t masks[] = { 0, 0, 0x1f, 0x0f, 0x07 };
+        uint8_t c = (uint8_t) *s;
+        size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+        uint32_t v = c & masks[n];
+        for (size_t i = 1; i < n; i++)
+                v = v << 6 | ((uint8_t) s[i] & 0x3f);
+        *ret_bytes = n;
+        return v;
+}
+
+/* One character beyond ASCII of a name, which is UTF-8; how many bytes it has. */
+static size_t fold_wide(struct folder *f, const char *s)
+{
+        enum { WIDE_FIRST = 0xff01, WIDE_LAST = 0xff5e, WIDE_TO_ASCII = 0xfee0 };
+        for (size_t i = 0; i < COUNT(wide_letters); i++) {
+                size_t n = strlen(wide_letters[i].wide);
+                if (strncmp(s, wide_letters[i].wide, n) != 0)
+                        continue;
+                for (const char *p = wide_letters[i].plain; *p; p++)
+                        f->out[f->n++] = *p;
+                return n;
+        }
+        size_t n;
+        uint32_t v = point_of(s, &n);
+        if (v >= WIDE_FIRST && v <= WIDE_LAST) { /* as wide as an ideograph */
+                fold_plain(f, (char) (v - WIDE_TO_ASCII));
+                return n;
+        }
+        for (size_t i = 0; i < COUNT(nothings); i++)
+                if (v >= nothings[i].first && v <= nothings[i].last)
+                        return n;
+        memcpy(f->out + f->n, s, n);
+        f->n += n;
+        return n;
+}
+
+/* What a JavaScript object inherits, its user finds in itself. */
+static size_t skip_prototype(const char *name)
+{
+        static const char word[] = "__proto__";
+        size_t n = sizeof word - 1;
+        return strncmp(name, word, n) == 0 && name[n] && strchr(".[]", name[n]) ? n : 0;
 }
 
 /* Case is nothing to ASP.NET and Go; a space, dot, sign or bracket is '_' or nothing to PHP, '_' and case are
@@ -66,15 +131,11 @@ char *param_fold(struct arena *mem, const char *name)
         if (!f.out)
                 return NULL;
         while (*name) {
-                char c = *name;
-                if (c == '.' || c == '[' || c == ']')
-                        end_part(&f);
-                size_t used = (uint8_t) c < 0x80 ? 1 : fold_wide(name, &c);
-                if (c >= 'A' && c <= 'Z')
-                        c |= 0x20;
-                if ((c >= 'a' && c <= 'z') || is_digit((uint8_t) c) || (uint8_t) c >= 0x80)
-                        f.out[f.n++] = c;
-                name += used;
+                name += f.n == f.part ? skip_prototype(name) : 0;
+                if ((uint8_t) *name >= 0x80)
+                        name += fold_wide(&f, name);
+                else
+                        fold_plain(&f, *name++);
         }
         end_part(&f);
         f.out[f.n ? f.n - 1 : 0] = '\0';
@@ -153,6 +214,8 @@ static void add_pair(struct params *p, struct arena *mem, struct span pair, bool
         size_t skip = equals ? n + 1 : n;
         char *name = plain(p, mem, span_of(pair.p, n));
         char *value = name ? plain(p, mem, span_of(pair.p + skip, pair.n - skip)) : NULL;
+        if (value && strchr(name, '%'))
+                unread(p, "a name is escaped twice, and some servers take off both");
         struct param *x = value ? add(p, mem, name) : NULL;
         if (!x)
                 return;
@@ -161,11 +224,12 @@ static void add_pair(struct params *p, struct arena *mem, struct span pair, bool
         x->in_body = in_body;
 }
 
-/* Some servers try JSON first, whatever is said about the body. */
+/* Some servers try JSON first, whatever is said about the body, and read over what no form begins with: a
+ * byte order mark, space of any kind. */
 static bool begins_as_json(struct span text)
 {
         size_t i = 0;
-        while (i < text.n && text.p[i] && strchr(" \t\r\n", text.p[i]))
+        while (i < text.n && (text.p[i] <= ' ' || text.p[i] >= 0x7f))
                 i++;
         return i < text.n && (text.p[i] == '{' || text.p[i] == '[');
 }
@@ -234,6 +298,59 @@ static void add_members(struct params *p, struct arena *mem, const struct json *
         }
 }
 
+/* As much of an escaped name as there is. */
+static char *loose_name(struct arena *mem, struct span raw)
+{
+        char *to = arena_alloc(mem, raw.n + 1);
+        size_t n = 0;
+        for (size_t i = 0; to && i < raw.n; i++) {
+                int a = raw.p[i] == '%' && i + 2 < raw.n ? str_hex(raw.p[i + 1]) : -1;
+                int b = a >= 0 ? str_hex(raw.p[i + 2]) : -1;
+                to[n++] = (char) (b >= 0 ? a << 4 | b : raw.p[i]);
+                i += b >= 0 ? 2 : 0;
+        }
+        if (to && str_is_utf8(span_of(to, n)))
+                return to;
+        size_t kept = 0; /* what is ASCII of it, up to a NUL: where others end it, too */
+        for (size_t i = 0; to && i < n && to[i]; i++)
+                if ((uint8_t) to[i] < 0x80)
+                        to[kept++] = to[i];
+        if (to)
+                to[kept] = '\0';
+        return to;
+}
+
+static void add_shadow(struct params *p, struct arena *mem, struct span pair)
+{
+        const uint8_t *equals = memchr(pair.p, '=', pair.n);
+        size_t n = equals ? (size_t) (equals - pair.p) : 0;
+        char *name = n && n <= NAME_LONGEST ? loose_name(mem, span_of(pair.p, n)) : NULL;
+        struct param *x = name && name[0] ? add(p, mem, name) : NULL;
+        char *value = x ? arena_str(mem, "") : NULL;
+        if (n && n <= NAME_LONGEST && (!name || (x && !value)))
+                no_memory(p);
+        if (!value)
+                return;
+        x->value = value;
+        x->odd = x->shadow = x->in_body = true;
+}
+
+/* {"x":"&amount=9&"} is a form with an `amount` to servers that take every body for one (Bottle), that know
+ * types by a part of them (Perl's CGI, formidable), or that do not look. No name begins with the '{'. */
+static void add_shadows(struct params *p, struct arena *mem, struct span text)
+{
+        size_t begin = text.n;
+        for (size_t i = 0; i < text.n && !p->unread; i++) {
+                if (text.p[i] != '&' && text.p[i] != ';')
+                        continue;
+                if (begin < i)
+                        add_shadow(p, mem, span_of(text.p + begin, i - begin));
+                begin = i + 1;
+        }
+        if (begin < text.n && !p->unread)
+                add_shadow(p, mem, span_of(text.p + begin, text.n - begin));
+}
+
 void policy_params_json(struct params *p, struct arena *mem, struct span text)
 {
         struct err e = { 0 };
@@ -247,5 +364,7 @@ void policy_params_json(struct params *p, struct arena *mem, struct span text)
                 unread(p, "the body is JSON, and not an object");
         else
                 add_members(p, mem, json_root(d), NULL, false);
+        if (!p->unread)
+                add_shadows(p, mem, text);
         json_free(d);
 }

@@ -161,6 +161,7 @@ struct param {
         enum param_kind kind;
         bool in_body;
         bool odd;    /* spelled so that its name is no name: a dot or bracket in a JSON key */
+        bool shadow; /* and odd: of a JSON body that is read as a form, as some servers read every body */
         bool hidden; /* its value is nobody's to see */
 };
 

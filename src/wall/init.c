@@ -62,6 +62,14 @@ int wall_fail_namespace(struct err *e, enum wall_step step, const char *what)
 /* Moves one descriptor to where nothing is in its way. */
 static int lift(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 4 + HANDLES_MAX); }
 
+/* A limit below where they are lifted to is EINVAL, which elsewhere means that a host knows no such thing. */
+static int no_room(struct err *e)
+{
+        errno = EMFILE;
+        (void) wall_fail(e, STAGE_CLONE, "keeping descriptors");
+        return err_hint(e, "raise the limit of open files: ulimit -n 1024");
+}
+
 /* 0, 1, 2 and 3.. become the payload's at once: whatever is opened later lies above them, and the payload's
  * process has nothing to move once its table is its own. With a terminal the first three are held until it is
  * there. */
@@ -82,7 +90,10 @@ static int gather_descriptors(struct wall_init *w, struct err *e)
         const struct wall_stdio *io = w->s->io;
         int keep[8 + HANDLES_MAX];
         unsigned n = 0;
-        keep[n++] = w->control = lift(w->control);
+        int control = lift(w->control); /* the old one is still there to say that there is no room */
+        if (control < 0)
+                return no_room(e);
+        keep[n++] = w->control = control;
         keep[n++] = w->host_proc = lift(w->host_proc);
         if (w->keeper >= 0)
                 keep[n++] = w->keeper = lift(w->keeper);
@@ -90,14 +101,14 @@ static int gather_descriptors(struct wall_init *w, struct err *e)
         if (w->s->trust_fd >= 0)
                 keep[n++] = w->trust = lift(w->s->trust_fd);
         for (int i = 0; i < 3; i++)
-                if ((w->stdio[i] = lift(io->stdio[i])) >= 0)
+                if ((w->stdio[i] = lift(io->stdio[i])) >= 0 || io->stdio[i] >= 0)
                         keep[n++] = w->stdio[i];
         for (unsigned i = 0; i < io->handle_count; i++)
                 keep[n++] = w->handles[i] = lift(io->handles[i]);
         unsigned from = 0;
         for (unsigned i = 0; i < n; i++) { /* lifted in order, so rising */
                 if (keep[i] < 0)
-                        return wall_fail(e, STAGE_CLONE, "keeping descriptors");
+                        return no_room(e);
                 if (keep[i] > (int) from && syscall(SYS_close_range, from, (unsigned) keep[i] - 1, 0) < 0)
                         return wall_fail(e, STAGE_CLONE, "closing the caller's descriptors");
                 from = (unsigned) keep[i] + 1;
@@ -127,7 +138,9 @@ static int await_release(struct wall_init *w, struct err *e)
                         w->held = (unsigned) o.arg;
                         return 0;
                 }
-                if (o.command != COMMAND_JOIN || fd_write_all(tasks, "0", 1) < 0)
+                if (w->early)
+                        errno = EBUSY; /* the payload's process is there already, and would stay outside */
+                if (o.command != COMMAND_JOIN || w->early || fd_write_all(tasks, "0", 1) < 0)
                         return wall_fail(e, STAGE_LIMITS, "entering the control group");
         }
 }

@@ -80,7 +80,7 @@ static int add_rule(int set, int root, const struct plan_rule *rule, uint64_t ha
                 return 0;
         struct stat st;
         if (at < 0 || fstat(at, &st) < 0)
-                return wall_fail(e, STAGE_LANDLOCK, "finding %s for Landlock", rule->path);
+                return wall_fail(e, STAGE_DOORS, "finding %s for Landlock", rule->path);
         struct landlock_path_beneath_attr a = { .allowed_access = rights_of(rule->rights) & handled,
                                                 .parent_fd = at };
         if (!S_ISDIR(st.st_mode))
@@ -88,7 +88,7 @@ static int add_rule(int set, int root, const struct plan_rule *rule, uint64_t ha
         if (a.allowed_access == 0)
                 return 0;
         if (syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &a, 0) < 0)
-                return wall_fail(e, STAGE_LANDLOCK, "adding %s to Landlock", rule->path);
+                return wall_fail(e, STAGE_DOORS, "adding %s to Landlock", rule->path);
         return 0;
 }
 

@@ -134,7 +134,8 @@ static int enter_directory(const struct wall_init *w, struct err *e)
 {
         if (chdir(wall_left_out(LAYER_MOUNT) ? "/" : w->plan->cwd) == 0)
                 return 0;
-        (void) wall_fail(e, STAGE_EXEC, "entering the directory %s", w->plan->cwd);
+        /* A door's matter: what lies in one belongs to earlier boxes too, and must not choose the wall. */
+        (void) wall_fail(e, STAGE_DOORS, "entering the directory %s", w->plan->cwd);
         return err_hint(e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");
 }
 

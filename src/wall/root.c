@@ -214,7 +214,7 @@ static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e
         const char *last;
         int dir = open_parent(w, s->path, &last);
         if (dir < 0)
-                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+                return wall_fail(e, STAGE_DOORS, "making %s", s->path);
         if (is_made(w, dir))
                 return s->text[0] ? mount_text(w, s, e) : 0;
         return write_text(s, dir, last, e);
@@ -225,7 +225,7 @@ static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e
         const char *last;
         int dir = open_parent(w, s->path, &last);
         if (dir < 0 || !is_ours(w, dir))
-                return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
+                return wall_fail(e, STAGE_DOORS, "making the link %s", s->path);
         if (is_made(w, dir))
                 return 0;
         if (symlinkat(s->text, dir, last) < 0 && errno != EEXIST)

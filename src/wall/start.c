@@ -42,9 +42,23 @@ static int open_proc(struct err *e)
         return TAKE_FD(fd);
 }
 
+/* Not "no", but "not now": another box that uses up processes, memory or descriptors must not bring the next
+ * one to a lower wall. */
+static bool is_shortage(int sys)
+{
+        return sys == EAGAIN || sys == ENOMEM || sys == EMFILE || sys == ENFILE || sys == EINTR;
+}
+
 static int clone_error(struct err *e)
 {
         int sys = errno;
+        if (is_shortage(sys)) {
+                (void) wall_fail(e, STAGE_CLONE, "making the box's first process");
+                return err_hint(e, sys == EMFILE   ? "raise the limit of open files: ulimit -n 1024"
+                                   : sys == EAGAIN ? "as many processes as this user may have are there: "
+                                                     "`ulimit -u`"
+                                                   : "try again when this machine has room");
+        }
         (void) err_set(e, ERR_HOST, sys, "this host does not let us make namespaces: %s", strerror(sys));
         e->step = STAGE_CLONE;
         return err_hint(e, "`cordon doctor` tells why; `--wall process` needs none");
@@ -131,6 +145,8 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
         if (ok)
                 return 0;
         int sys = errno;
+        if (is_shortage(sys))
+                return wall_fail(e, STAGE_MAP, "mapping ids into the box");
         (void) err_set(e, ERR_HOST, sys, "this host does not let us map ids into a user namespace: %s",
                        strerror(sys));
         e->step = STAGE_MAP;

@@ -130,4 +130,24 @@ for blocked in as_user_of_it as_root_of_it; do
         $blocked "$CORDON" doctor >out 2>&1
         is "$blocked: doctor says that the namespace wall is missing" $? 1
 done
+# --- what an earlier box left, or others use up, does not choose the wall ---
+for who in root as_user; do
+        rm -rf left && mkdir -m 777 left
+        # Made by the box, so that it is its own there, and somebody else's behind the process wall of root.
+        out=$($who "$CORDON" run -q --wall namespace --write "$T/left" -- sh -c "mkdir '$T/left/sub' && chmod 0007 '$T/left/sub' && echo MADE" 2>&1 </dev/null)
+        is "$who: a box closes a directory to its own user" "$out" MADE
+        out=$($who "$CORDON" run --write "$T/left" --cwd "$T/left/sub" -- echo RAN 2>&1 </dev/null)
+        is "$who: a run in there does not start, behind no other wall either" "$?:$(echo "$out" | grep -c RAN)" 125:0
+        has "$who: and says what is wrong" "$out" "entering the directory $T/left/sub: Permission denied"
+        out=$($who prlimit --nofile=20:20 "$CORDON" run -- echo RAN 2>&1 </dev/null)
+        has "$who: too few descriptors are told" "$out" 'ulimit -n'
+        hasnt "$who: and are no reason for the other wall" "$out" 'process wall'
+done
+out=$(as_user prlimit --nproc=1:1 "$CORDON" run --ledger off -- echo RAN 2>&1 </dev/null)
+if [ "$(id -u)" -eq 0 ]; then
+        has "too few processes are told" "$out" 'ulimit -u'
+        hasnt "and are not taken for a host without namespaces" "$out" 'does not let us'
+else
+        skip "too few processes are told" "our own processes count too"
+fi
 done_testing

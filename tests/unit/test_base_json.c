@@ -133,6 +133,9 @@ static void test_buf_json__escapes_what_must_be_and_replaces_what_is_not_utf8(vo
         AUTO_BUF(b);
         buf_json(&b, span_of("a\"\\\n\x01\x7f\xff\xc3\xa9\0z", 11));
         CHECK_STR(buf_str(&b), "\"a\\\"\\\\\\n\\u0001\\u007f\xef\xbf\xbd\xc3\xa9\\u0000z\"");
+        AUTO_BUF(high); /* controls of the second hundred, and the first character that is none */
+        buf_json(&high, span_str("\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0\xc2"));
+        CHECK_STR(buf_str(&high), "\"\\u0080\\u009b\\u009f\xc2\xa0\xef\xbf\xbd\"");
 }
 
 static const struct test_case cases[] = {

@@ -210,6 +210,8 @@ static void test_flow__requests_that_no_door_covers(void)
                   "a header asks for another method", GAP_NONE },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nx_http_method: PUT\r\n\r\n", "400",
                   "a header asks for another method", GAP_NONE },
+                { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX.HTTP~Method_Override: PUT\r\n\r\n", "400",
+                  "a header asks for another method", GAP_NONE },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Method-Override: \r\n\r\n", "400",
                   "a header asks for another method", GAP_NONE },
                 { "GET /pub/x HTTP/1.1\r\nHost: api.test\r\nX-Original-URL: /one\r\n\r\n", "400",

@@ -201,6 +201,29 @@ static void test_form__two_types_are_none(void)
         rig_end(&g);
 }
 
+/* A type that we read and the server does not get: without one, some take the body for a form. */
+static void test_form__a_type_that_does_not_arrive(void)
+{
+        static const char *const fields[] = {
+                "Content-Type: text/plain\r\nConnection: content-type\r\n",
+                "Content-Type: text/plain\r\nConnection: close, CONTENT-TYPE\r\n",
+                "Content_Type: text/plain\r\n",
+                "Content.Type: text/plain\r\n",
+                "Content-Type: text/plain\r\nConnection: content-encoding\r\nContent-Encoding: gzip\r\n",
+        };
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+                struct rig g;
+                struct rig_in in = { .policy = policy, .stage = POLICY_STAGE_LIVE };
+                char text[400];
+                CHECK(rig_start(&g, &in));
+                (void) snprintf(text, sizeof text, POST("%s", "14", "_method=DELETE"), fields[i]);
+                rig_client(&g, span_str(text), 0);
+                CHECK(strstr(buf_str(&g.to_client), "HTTP/1.1 400"));
+                CHECK_INT(g.to_upstream.n, 0);
+                rig_end(&g);
+        }
+}
+
 /* A server that undoes the coding would read what we cannot. */
 static void test_form__a_coded_form_is_refused(void)
 {
@@ -263,6 +286,7 @@ static const struct test_case cases[] = {
         CASE(test_form__a_door_for_all_methods_lets_a_form_choose),
         CASE(test_form__heads_and_boundaries_that_are_too_long),
         CASE(test_form__two_types_are_none),
+        CASE(test_form__a_type_that_does_not_arrive),
         CASE(test_form__a_coded_form_is_refused),
         CASE(test_form__wide_characters_are_no_json),
 };

@@ -233,6 +233,48 @@ static void test_params__a_body_that_cannot_be_read_exactly_stays(void)
         expect_request(&nul, "parameter amount cannot be read: a name or value is not UTF-8, or holds a NUL");
 }
 
+/* One body, two readings: each of these is within bounds as it is said to be read, and to a server that reads
+ * it otherwise it is not. */
+static void test_params__a_body_of_two_readings_stays(void)
+{
+        static const char again[] = "parameter amount stands in the body again where that is read as a form";
+        static const char *const shadows[] = {
+                "&amount=9000&",       "&AMOUNT=9000",      ";amount=9000;",    "&%61mount=9000&",
+                "&amount[]=9000&",     "&amount%00=9000&",  "&%20amount=9000&", "&x=1&amount[a]=9000",
+                "&\u00e9=1&amount=1&", "&%ffamount=9000&z",
+        };
+        for (size_t i = 0; i < sizeof shadows / sizeof *shadows; i++) {
+                char body[200];
+                (void) snprintf(body, sizeof body, "{\"amount\":5,\"currency\":\"eur\",\"x\":\"%s\"}",
+                                shadows[i]);
+                expect("POST /pay", JSON, body, again);
+                expect("POST /pay", "application/x-www-form-urlencoded+json", body, again);
+        }
+        expect("POST /pay", JSON, "{\"amount\":5,\"currency\":\"eur\",\"x\":\"a=1&b=2&amounts=3;c &amp;\"}",
+               "");
+        expect("POST /mail", JSON,
+               "{\"to\":\"ops@example.org\",\"subject\":\"see http://x.test/?a=1&b=2 & more\"}", "");
+        static const char *const fronts[] = { "\xef\xbb\xbf", "\v", "\f\x1f", "\xc2\xa0", "\xe2\x80\x83 " };
+        for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+                char body[200];
+                (void) snprintf(body, sizeof body, "%s{\"a\":\"&amount=5&currency=eur&\",\"amount\":9000}",
+                                fronts[i]);
+                expect("POST /pay", FORM, body,
+                       "parameter amount cannot be read: the body is said to be a form, and begins as JSON");
+        }
+        static const char *const fields[] = {
+                "Content-Type: " JSON "\r\nConnection: content-type\r\n",
+                "Content-Type: " JSON "\r\nConnection: keep-alive, Content-Type\r\n",
+                "Content-Type: " FORM "\r\nConnection: x\r\nConnection: content-type,\r\n",
+                "Content_Type: " JSON "\r\n",
+                "Content-Type: " JSON "\r\nContent_Encoding: identity\r\n",
+        };
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+                struct request q = { "POST /pay", fields[i], "{\"amount\":5,\"currency\":\"eur\"}", 29, 0 };
+                expect_request(&q, "what says how the body is to be read would not reach every server");
+        }
+}
+
 /* 64 KiB are held, and not one byte more. */
 static void test_params__the_longest_body(void)
 {
@@ -578,6 +620,7 @@ static const struct test_case cases[] = {
         CASE(test_params__within_bounds_goes_on_as_it_came),
         CASE(test_params__what_is_out_of_bounds_stays),
         CASE(test_params__a_body_that_cannot_be_read_exactly_stays),
+        CASE(test_params__a_body_of_two_readings_stays),
         CASE(test_params__the_longest_body),
         CASE(test_params__cut_anywhere),
         CASE(test_params__the_client_is_told_to_go_on_once),

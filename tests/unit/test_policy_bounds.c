@@ -250,6 +250,55 @@ static void test_bounds__other_spellings_are_refused(void)
         policy_checked_free(c);
 }
 
+/* Names of characters beyond ASCII that are another name's once case, width or marks are gone; and names that
+ * are decoded, or looked up, twice. */
+static void test_bounds__wide_spellings_are_refused(void)
+{
+        static const struct {
+                const char *query, *name;
+        } rows[] = {
+                { "l%C4%B1mit=9", "limit" },
+                { "lim%C4%B0t=9", "limit" },
+                { "pa%C3%9F=9", "pass" },
+                { "PA%E1%BA%9E=9", "pass" },
+                { "%EF%AC%81le=9", "file" },
+                { "o%EF%AC%80er=9", "offer" },
+                { "mu%EF%AC%86=9", "must" },
+                { "%C7%B0ob=9", "job" },
+                { "ke%C5%89=9", "ken" },
+                { "%EF%BD%8Cimit=9", "limit" },
+                { "%EF%BC%AC%EF%BD%89mit=9", "limit" },
+                { "%C2%A0limit=9", "limit" },
+                { "limit%EF%BB%BF=9", "limit" },
+                { "li%E2%80%8Bmit=9", "limit" },
+                { "limi%CC%87t=9", "limit" },
+                { "__proto__[limit]=9", "limit" },
+                { "__proto__.limit=9", "limit" },
+                { "[__proto__][limit]=9", "limit" },
+        };
+        struct checked_policy *c =
+                with_bounds("limit?=int:1..5 pass?=int:1..5 file?=int:1..5 offer?=int:1..5 "
+                            "must?=int:1..5 job?=int:1..5 ken?=int:1..5");
+        for (size_t i = 0; c && i < sizeof rows / sizeof *rows; i++) {
+                char want[60];
+                AUTO_BUF(out);
+                struct decision d = ask_json(c, rows[i].query, NULL, &out);
+                (void) snprintf(want, sizeof want, "parameter %s is spelled ", rows[i].name);
+                if (d.answer == ANSWER_ALLOW || strncmp(buf_str(&out), want, strlen(want)) != 0)
+                        printf("# ?%s: %s\n", rows[i].query, buf_str(&out));
+                CHECK(d.answer != ANSWER_ALLOW && strncmp(buf_str(&out), want, strlen(want)) == 0);
+        }
+        if (c) {
+                expect(c, "%E9%99%90%E5%88%B6=9&l%C3%ADmite=9&proto.limit=9&x__proto__.limit=9", NULL, NULL);
+                expect(c, NULL, "{\"__proto__\":{\"limit\":9}}",
+                       "parameter limit is spelled \"__proto__.limit\", which not every server takes for it");
+                expect(c, "%256Cimit=9", NULL,
+                       "parameter file cannot be read: a name is escaped twice, and some servers take off "
+                       "both");
+        }
+        policy_checked_free(c);
+}
+
 static void test_bounds__all_places_are_one(void)
 {
         static const char twice[] = "parameter amount stands in the request twice";
@@ -631,6 +680,7 @@ static const struct test_case cases[] = {
         CASE(test_bounds__texts),
         CASE(test_bounds__booleans),
         CASE(test_bounds__other_spellings_are_refused),
+        CASE(test_bounds__wide_spellings_are_refused),
         CASE(test_bounds__all_places_are_one),
         CASE(test_bounds__unread_is_refused),
         CASE(test_bounds__only),
