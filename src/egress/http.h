@@ -148,6 +148,9 @@ struct http_callbacks {
         /* It is judged and goes out next: may it? WAITS: http_flow_leave() tells. STAYS: with `*ret_why`.
          * NULL: yes. */
         enum http_leave (*leave)(void *ctx, const struct http_event *event, const char **ret_why);
+        /* So many bytes more go to the box than came from the server, whose answer is compressed. NULL: they
+         * may. False cuts the answer off with `*ret_why`. */
+        bool (*grow)(void *ctx, size_t n, const char **ret_why);
         /* One line of a fixtures file, with its newline, secrets removed. May be NULL. */
         void (*on_record)(void *ctx, struct span line);
 };
@@ -200,5 +203,7 @@ void http_flow_upstream_connected(struct http_flow *f);
 bool http_flow_done(const struct http_flow *f);
 /* The server has half a request: reset it, so that the half is not taken for the whole. */
 bool http_flow_upstream_cut(const struct http_flow *f);
+/* The client has half an answer that would end with the connection: reset it, for the same reason. */
+bool http_flow_client_cut(const struct http_flow *f);
 /* Cuts it: the policy changed, a limit was hit. Answers 503 when nothing was answered yet. */
 void http_flow_cut(struct http_flow *f, const char *why);

@@ -18,11 +18,24 @@ static void put_record(struct http_flow *f)
         fifo_done(&line);
 }
 
+/* The head that waited for what it announces. */
+static void put_late(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        if (x->late.n == 0)
+                return;
+        fifo_span(&f->client.plain, fifo_all(&x->late));
+        f->client.plain.failed = f->client.plain.failed || x->late.failed;
+        fifo_done(&x->late);
+        x->answered = true;
+}
+
 static void put_down(struct http_flow *f, struct span data)
 {
         struct http_exchange *x = &f->x;
         if (data.n == 0)
                 return;
+        put_late(f);
         x->received += data.n;
         if (x->recording && x->record_body.n + data.n <= HTTP_RECORD_MAX)
                 fifo_span(&x->record_body, data);
@@ -37,14 +50,6 @@ static void put_down(struct http_flow *f, struct span data)
 
 /* ---- the head ---- */
 
-static bool is_compressed(const struct http_head *h)
-{
-        for (const struct http_field *c = NULL; (c = http_field_find(h, "content-encoding", c));)
-                if (c->value.n && !http_name_is(c->value, "identity"))
-                        return true;
-        return false;
-}
-
 static enum body_kind answer_kind(const struct http_exchange *x, const struct http_head *h)
 {
         if (x->head_only || h->status == 204 || h->status == 304)
@@ -52,27 +57,30 @@ static enum body_kind answer_kind(const struct http_exchange *x, const struct ht
         return h->chunked ? BODY_CHUNKED : h->has_length ? BODY_LENGTH : BODY_UNTIL_CLOSE;
 }
 
-static void put_status(struct http_flow *f)
+static void put_status(struct http_flow *f, struct fifo *out)
 {
         const struct http_head *h = &f->head;
         struct scrub s = { .set = f->r->secrets };
-        fifo_text(&f->client.plain, "HTTP/1.1 ");
-        fifo_number(&f->client.plain, h->status);
-        fifo_text(&f->client.plain, " ");
-        scrub_pass(&s, h->reason, true, &f->client.plain);
-        fifo_text(&f->client.plain, "\r\n");
+        fifo_text(out, "HTTP/1.1 ");
+        fifo_number(out, h->status);
+        fifo_text(out, " ");
+        scrub_pass(&s, h->reason, true, out);
+        fifo_text(out, "\r\n");
         f->x.scrubbed |= s.found;
         scrub_done(&s);
 }
 
-static void put_framing(struct http_flow *f, enum body_kind kind)
+/* Of what is unpacked nobody knows the length. */
+static void put_framing(struct http_flow *f, enum body_kind kind, bool unpacked, struct fifo *out)
 {
         struct http_exchange *x = &f->x;
         const struct http_head *h = &f->head;
-        struct fifo *out = &f->client.plain;
-        bool known = kind == BODY_LENGTH || (kind == BODY_NONE && h->has_length && h->status != 204);
-        x->answer_chunked = !x->http10 && (kind == BODY_CHUNKED || kind == BODY_UNTIL_CLOSE);
-        if (x->answer_chunked || (kind == BODY_NONE && h->chunked && !x->http10))
+        bool told = kind == BODY_LENGTH || (kind == BODY_NONE && h->has_length && h->status != 204);
+        bool known = told && !unpacked, is_body = kind != BODY_NONE;
+        bool would = h->chunked || (unpacked && told && h->status != 304); /* HEAD: be in chunks */
+        x->answer_chunked = !x->http10 && is_body && !known;
+        x->answer_by_end = is_body && !known && !x->answer_chunked;
+        if (x->answer_chunked || (!is_body && would && !x->http10))
                 fifo_text(out, "Transfer-Encoding: chunked\r\n");
         else if (known)
                 http_put_length(h->length, out);
@@ -81,27 +89,29 @@ static void put_framing(struct http_flow *f, enum body_kind kind)
         fifo_text(out, "\r\n");
 }
 
-static void begin_answer(struct http_flow *f)
+static void begin_answer(struct http_flow *f, bool unpacked)
 {
         struct http_exchange *x = &f->x;
         const struct http_head *h = &f->head;
         enum body_kind kind = answer_kind(x, h);
+        struct fifo *out = x->unpack ? &x->late : &f->client.plain;
         x->status = h->status;
-        x->answered = true;
+        x->answered = !x->unpack;
         if (h->close || kind == BODY_UNTIL_CLOSE)
                 f->link_stale = true;
-        put_status(f);
+        put_status(f, out);
         struct http_answered a = { .head = h,
                                    .rules = f->r,
                                    .moved = http_moved(f->r, &f->peer, f->tls, &f->to),
-                                   .with_credential = f->to.credential != NULL };
-        http_put_answer_fields(&a, &f->client.plain, &x->scrubbed);
+                                   .with_credential = f->to.credential != NULL,
+                                   .unpacked = unpacked };
+        http_put_answer_fields(&a, out, &x->scrubbed);
         if (x->recording) {
                 uint64_t ignored = 0;
                 a.with_credential = true;
                 http_put_answer_fields(&a, &x->record_fields, &ignored);
         }
-        put_framing(f, kind);
+        put_framing(f, kind, unpacked, out);
         http_body_init(&x->answer, kind, h->length);
         x->answer.extensions = true;
         f->answer = ANSWER_BODY;
@@ -117,7 +127,7 @@ static void begin_tunnel(struct http_flow *f)
         }
         x->status = 101;
         x->answered = true;
-        put_status(f);
+        put_status(f, &f->client.plain);
         const struct http_answered a = { .head = &f->head,
                                          .rules = f->r,
                                          .with_credential = f->to.credential != NULL,
@@ -127,6 +137,23 @@ static void begin_tunnel(struct http_flow *f)
         f->link_stale = true;
         f->request = REQUEST_TUNNEL;
         f->answer = ANSWER_TUNNEL;
+}
+
+/* With no secret to look for it goes on as it came. */
+static void begin_searched(struct http_flow *f)
+{
+        enum unpack_kind kind = UNPACK_NONE;
+        bool searched = f->r->in.credential_count > 0;
+        bool readable = !searched || http_unpack_kind(&f->head, &kind);
+        if (readable && kind != UNPACK_NONE && answer_kind(&f->x, &f->head) != BODY_NONE) {
+                f->x.unpack = unpack_new(kind);
+                readable = f->x.unpack != NULL;
+        }
+        if (readable)
+                begin_answer(f, kind != UNPACK_NONE);
+        else
+                http_broken(f, "the server compressed its answer though it was asked not to: a secret in it "
+                               "could not be seen");
 }
 
 static bool head_step(struct http_flow *f)
@@ -146,11 +173,8 @@ static bool head_step(struct http_flow *f)
                 begin_tunnel(f);
         else if (f->head.status < 200 && ++f->x.informal > INFORMAL_MAX)
                 http_broken(f, "the server sends nothing but provisional answers");
-        else if (f->head.status >= 200 && is_compressed(&f->head) && f->r->in.credential_count)
-                http_broken(f, "the server compressed its answer though it was asked not to: a secret in it "
-                               "could not be seen");
         else if (f->head.status >= 200)
-                begin_answer(f);
+                begin_searched(f);
         fifo_drop(&f->upstream.in, bytes);
         return true;
 }
@@ -172,8 +196,10 @@ static void end_answer(struct http_flow *f)
         struct http_exchange *x = &f->x;
         bool close = x->close || f->request != REQUEST_SENT; /* a request that was cut short has no end */
         scrub_down(f, (struct span){ 0 }, true);
+        put_late(f);
         if (x->answer_chunked)
                 fifo_text(&f->client.plain, "0\r\n\r\n");
+        x->answer_by_end = false; /* and this is the end */
         if (f->request != REQUEST_SENT)
                 f->link_stale = true;
         put_record(f);
@@ -186,6 +212,10 @@ static void end_answer(struct http_flow *f)
 /* The server is gone in the middle: what is held is scrubbed, and the client sees that it is not whole. */
 static void cut_answer(struct http_flow *f, const char *why)
 {
+        if (!f->x.answered) {
+                http_broken(f, why);
+                return;
+        }
         scrub_down(f, (struct span){ 0 }, true);
         http_tell(f, HTTP_BROKEN, why);
         http_exchange_end(f);
@@ -197,8 +227,47 @@ static bool ended_well(const struct http_flow *f)
         return !f->upstream.tls || f->r->in.tls->ended(f->upstream.tls);
 }
 
+static void end_or_cut(struct http_flow *f)
+{
+        if (!f->x.unpack || unpack_whole(f->x.unpack))
+                end_answer(f);
+        else
+                cut_answer(f, "the compressed answer breaks off before its end");
+}
+
+/* No faster than the client takes it: a few bytes may become very many. */
+static bool unpack_step(struct http_flow *f)
+{
+        struct span data;
+        const char *why = "";
+        if (f->client.plain.n + f->client.wire.n >= HTTP_BUFFER)
+                return false;
+        if (!http_unpack_next(&f->x, &data)) {
+                cut_answer(f, unpack_why(f->x.unpack));
+                return true;
+        }
+        size_t grown = http_unpack_grown(&f->x);
+        if (grown && f->cb.grow && !f->cb.grow(f->cb.ctx, grown, &why))
+                http_flow_cut(f, why);
+        else
+                scrub_down(f, data, false);
+        return true;
+}
+
+static void body_data(struct http_flow *f, struct span data)
+{
+        if (!f->x.unpack) {
+                scrub_down(f, data, false);
+                return;
+        }
+        fifo_span(&f->x.packed, data);
+        f->client.plain.failed = f->client.plain.failed || f->x.packed.failed; /* nothing after a hole */
+}
+
 static bool body_step(struct http_flow *f)
 {
+        if (http_unpack_waits(&f->x))
+                return unpack_step(f);
         size_t used;
         struct span data;
         enum body_state s = http_body_next(&f->x.answer, fifo_all(&f->upstream.in), &used, &data);
@@ -207,12 +276,12 @@ static bool body_step(struct http_flow *f)
                 cut_answer(f, f->x.answer.why);
                 return true;
         case BODY_DATA:
-                scrub_down(f, data, false);
+                body_data(f, data);
                 fifo_drop(&f->upstream.in, used);
                 return true;
         case BODY_END:
                 fifo_drop(&f->upstream.in, used);
-                end_answer(f);
+                end_or_cut(f);
                 return true;
         case BODY_MORE:
                 break;
@@ -221,7 +290,7 @@ static bool body_step(struct http_flow *f)
         if (!f->upstream.closed || f->upstream.in.n)
                 return false;
         if (f->x.answer.kind == BODY_UNTIL_CLOSE && ended_well(f))
-                end_answer(f);
+                end_or_cut(f);
         else
                 cut_answer(f, "the server broke off its answer");
         return true;

@@ -113,6 +113,9 @@ void http_exchange_end(struct http_flow *f)
         struct http_exchange *x = &f->x;
         if (f->request == REQUEST_BODY && f->answer != ANSWER_NONE)
                 f->cut = true;
+        if (x->answered && x->answer_by_end)
+                f->client_cut = true;
+        http_unpack_end(x);
         scrub_done(&x->look);
         scrub_done(&x->clean);
         swap_done(&x->swap);
@@ -136,7 +139,7 @@ void http_finish(struct http_flow *f)
         f->link = LINK_NONE;
         side_done(&f->upstream, f->r->in.tls);
         (void) side_pump(&f->client, f->r->in.tls);
-        if (f->client.tls) {
+        if (f->client.tls && !f->client_cut) {
                 f->r->in.tls->close(f->client.tls);
                 side_take(&f->client, f->r->in.tls);
         }
@@ -148,6 +151,7 @@ static void answer_error(struct http_flow *f, unsigned status, const char *why, 
                 return; /* a second head in the middle of the first answer would be data of it */
         f->x.status = status;
         f->x.answered = true;
+        f->x.answer_by_end = false;
         http_put_error(status, why, close, f->x.head_only, &f->client.plain);
 }
 
@@ -251,7 +255,7 @@ static bool out_of_memory(const struct http_flow *f)
         const struct http_exchange *x = &f->x;
         return side_failed(&f->client) || side_failed(&f->upstream) || f->scratch.failed || x->head.failed ||
                x->look.held.failed || x->clean.held.failed || x->swap.held.failed || x->asked.failed ||
-               x->line.failed || x->held.failed;
+               x->line.failed || x->held.failed || x->late.failed || x->packed.failed;
 }
 
 static void upstream_tls_failed(struct http_flow *f)
@@ -456,27 +460,33 @@ void http_flow_cut(struct http_flow *f, const char *why)
 
 /* ---- bytes ---- */
 
-static size_t room(const struct http_side *from, const struct http_side *to)
+static size_t room(const struct http_side *from, const struct http_side *to, size_t also)
 {
-        size_t used = from->in.n + to->plain.n + to->wire.n;
+        size_t used = from->in.n + to->plain.n + to->wire.n + also;
         return used < HTTP_BUFFER ? HTTP_BUFFER - used : 0;
 }
 
 size_t http_flow_client_room(const struct http_flow *f)
 {
-        return f->done ? 0 : room(&f->client, &f->upstream);
+        return f->done ? 0 : room(&f->client, &f->upstream, 0);
 }
 size_t http_flow_upstream_room(const struct http_flow *f)
 {
-        return f->done || f->link != LINK_OPEN ? 0 : room(&f->upstream, &f->client);
+        return f->done || f->link != LINK_OPEN ? 0 : room(&f->upstream, &f->client, f->x.packed.n);
 }
 struct span http_flow_to_client(const struct http_flow *f) { return fifo_all(&f->client.wire); }
 struct span http_flow_to_upstream(const struct http_flow *f) { return fifo_all(&f->upstream.wire); }
-void http_flow_client_took(struct http_flow *f, size_t n) { fifo_drop(&f->client.wire, n); }
+void http_flow_client_took(struct http_flow *f, size_t n)
+{
+        fifo_drop(&f->client.wire, n);
+        if (!f->done && http_unpack_waits(&f->x))
+                run(f); /* it waited for this */
+}
 void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
 size_t http_flow_held(const struct http_flow *f) { return f->x.held.n; }
 bool http_flow_done(const struct http_flow *f) { return f->done; }
 bool http_flow_upstream_cut(const struct http_flow *f) { return f->cut; }
+bool http_flow_client_cut(const struct http_flow *f) { return f->client_cut; }
 
 struct http_flow *http_flow_new(struct http_rules *r, const struct http_peer *peer,
                                 const struct http_callbacks *cb)

@@ -75,12 +75,19 @@ void http_put_request(const struct http_sent *s, struct fifo *out)
         fifo_text(out, "\r\n");
 }
 
-static bool answer_field_passes(const struct http_head *h, struct span name, bool with_credential)
+/* What is said of the bytes of a body, and does not hold of what comes out of them. */
+static const struct http_word of_packed[] = { HTTP_WORD("content-encoding"), HTTP_WORD("content-md5"),
+                                              HTTP_WORD("digest"),           HTTP_WORD("content-digest"),
+                                              HTTP_WORD("repr-digest"),      HTTP_WORD("accept-ranges") };
+
+static bool answer_field_passes(const struct http_answered *a, struct span name)
 {
         /* A session that the credential opened is a credential too. */
-        if (with_credential && (http_name_is(name, "set-cookie") || http_name_is(name, "set-cookie2")))
+        if (a->with_credential && (http_name_is(name, "set-cookie") || http_name_is(name, "set-cookie2")))
                 return false;
-        return !http_is_hop(h, name) && !http_name_is(name, "alt-svc"); /* no other way than this one */
+        if (a->unpacked && http_name_in(name, of_packed, COUNT(of_packed)))
+                return false;
+        return !http_is_hop(a->head, name) && !http_name_is(name, "alt-svc"); /* no other way than this one */
 }
 
 static void put_scrubbed(struct span text, const struct http_rules *r, struct fifo *out, uint64_t *found)
@@ -107,10 +114,12 @@ void http_put_answer_fields(const struct http_answered *a, struct fifo *out, uin
 {
         for (size_t i = 0; i < a->head->field_count; i++) {
                 const struct http_field *f = &a->head->field[i];
-                if (!answer_field_passes(a->head, f->name, a->with_credential))
+                if (!answer_field_passes(a, f->name))
                         continue;
                 put_scrubbed(f->name, a->rules, out, found);
                 fifo_text(out, ": ");
+                if (a->unpacked && http_name_is(f->name, "etag") && !span_starts(f->value, "W/"))
+                        fifo_text(out, "W/"); /* the same to read, and not the same bytes */
                 put_value(a, f, out, found);
                 fifo_text(out, "\r\n");
         }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "egress/http.h"
+#include "egress/unpack.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -255,6 +256,7 @@ struct http_answered {
         const struct http_rules *rules;
         struct http_moved moved;
         bool with_credential, websocket;
+        bool unpacked; /* the box gets it plain: what described it compressed does not hold */
 };
 /* The fields of an answer that may go on, scrubbed; framing is the caller's. */
 void http_put_answer_fields(const struct http_answered *a, struct fifo *out, uint64_t *found);
@@ -288,6 +290,7 @@ struct http_exchange { /* one request and its answer; all zero between two */
         bool chunked, websocket, mock, head_only, http10, close;
         bool answered;       /* the head of an answer has gone to the client */
         bool answer_chunked; /* the client gets it in chunks */
+        bool answer_by_end;  /* nothing but the end of the connection ends it */
         bool may_retry;
         unsigned informal; /* 1xx answers that came */
         unsigned status;
@@ -300,7 +303,13 @@ struct http_exchange { /* one request and its answer; all zero between two */
         struct fifo asked; /* the URL, for fixtures */
         struct fifo record_fields, record_body;
         bool recording;
-        struct http_form *form; /* a body that could ask for another method, or NULL */
+        /* An answer that comes compressed: */
+        struct unpack *unpack; /* or NULL */
+        struct fifo late;      /* its head: it goes with the first bytes that could be read */
+        struct fifo packed;    /* what was not unpacked yet */
+        bool packed_rest;      /* more may come out without more going in */
+        uint64_t packed_bytes, unpacked_bytes, grown; /* the last: by the most, so far */
+        struct http_form *form;                       /* a body that could ask for another method, or NULL */
         /* Where parameters are judged: */
         bool gathered, whole; /* its body was read before it; to its end */
         bool params_known;
@@ -329,6 +338,7 @@ struct http_flow {
         bool link_stale;                               /* not for another request */
         bool link_used;                                /* an answer came over it */
         bool cut;                                      /* it has half a request, which must not look whole */
+        bool client_cut;                               /* the same of the client and an answer */
         struct http_exchange x;
         struct http_head head; /* of the message being read */
         struct http_url url;
@@ -357,6 +367,15 @@ void http_hold_end(struct http_exchange *x);
 /* http_params.c: those of the head's query and of this body; `unread`: why the body is not looked into */
 void http_params_read(struct http_flow *f, struct span body, const char *unread);
 void http_params_done(struct http_exchange *x);
+/* http_unpack.c */
+/* How the body of this answer is compressed; false: in a way that is not read. */
+bool http_unpack_kind(const struct http_head *h, enum unpack_kind *ret);
+bool http_unpack_waits(const struct http_exchange *x); /* some of it may come out without more going in */
+/* What comes out next, perhaps nothing; false: it is damaged. */
+bool http_unpack_next(struct http_exchange *x, struct span *ret_data);
+/* By how much more has come out than went in, since this was last asked. */
+size_t http_unpack_grown(struct http_exchange *x);
+void http_unpack_end(struct http_exchange *x);
 /* http_answer.c */
 bool http_answer_step(struct http_flow *f);
 void http_answer_mock(struct http_flow *f);

@@ -278,6 +278,17 @@ static void spend(struct flow *f, bool out, size_t n)
         books_touch(f->b, f->row);
 }
 
+/* What is left is spent, too: the box has had all that the budget holds, or it would have this. */
+static bool grow(void *ctx, size_t n, const char **ret_why)
+{
+        struct flow *f = ctx;
+        size_t room = books_room(f->b, f->door, false, n);
+        spend(f, false, room);
+        if (room < n)
+                *ret_why = books_why(f->b, f->door, false);
+        return room == n;
+}
+
 /* One read from one side, at most what the flow has room and the budgets have bytes for. */
 static bool take_in(struct flow *f, struct source *s, bool client)
 {
@@ -384,7 +395,7 @@ void requests_drive(struct flow *f)
         if (f->client_gone)
                 flow_end(f, true);
         else if (http_flow_done(f->http) && http_flow_to_client(f->http).n == 0)
-                flow_end(f, false);
+                flow_end(f, http_flow_client_cut(f->http));
         else if (moved)
                 flow_again(f);
 }
@@ -414,9 +425,12 @@ void requests_leave(struct flow *f, bool leaves, const char *why)
 
 int requests_begin(struct flow *f)
 {
-        const struct http_callbacks cb = {
-                .ctx = f, .on_request = on_request, .may = may, .leave = leave, .on_record = on_record
-        };
+        const struct http_callbacks cb = { .ctx = f,
+                                           .on_request = on_request,
+                                           .may = may,
+                                           .leave = leave,
+                                           .grow = grow,
+                                           .on_record = on_record };
         const struct http_peer peer = { .host = f->host, .is_address = f->is_address, .port = f->port };
         f->callbacks = malloc(sizeof *f->callbacks);
         if (!f->callbacks)

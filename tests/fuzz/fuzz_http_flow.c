@@ -20,8 +20,8 @@ static void move(struct bench *b)
 {
         struct http_target t;
         for (bool more = true; more;) {
-                more = false;
                 struct span c = http_flow_to_client(b->flow), u = http_flow_to_upstream(b->flow);
+                more = c.n > 0;
                 fifo_span(&b->down, c);
                 fifo_span(&b->up, u);
                 http_flow_client_took(b->flow, c.n);

@@ -25,6 +25,7 @@ struct rig {
         struct buf to_client, to_upstream, records; /* all that came out */
         unsigned connects;
         bool refuse_connect;
+        size_t grown, grow_max; /* bytes that came out of compressed answers beyond what went in; 0: any */
         char target[300];
         struct rig_event event[RIG_EVENTS];
         unsigned event_count;
@@ -56,13 +57,21 @@ static inline void rig_record(void *ctx, struct span line)
         buf_add(&((struct rig *) ctx)->records, line.p, line.n);
 }
 
+static inline bool rig_grow(void *ctx, size_t n, const char **ret_why)
+{
+        struct rig *g = ctx;
+        g->grown += n;
+        *ret_why = "too much comes out";
+        return !g->grow_max || g->grown <= g->grow_max;
+}
+
 /* Moves everything that wants to move. */
 static inline void rig_move(struct rig *g)
 {
         struct http_target t;
         for (bool more = true; more;) {
-                more = false;
                 struct span c = http_flow_to_client(g->flow), u = http_flow_to_upstream(g->flow);
+                more = c.n > 0;
                 buf_add(&g->to_client, c.p, c.n);
                 buf_add(&g->to_upstream, u.p, u.n);
                 http_flow_client_took(g->flow, c.n);
@@ -113,7 +122,9 @@ struct rig_in {
 static inline void rig_flow(struct rig *g, const char *host, uint16_t port)
 {
         struct http_peer peer = { .host = host, .port = port };
-        struct http_callbacks cb = { .ctx = g, .on_request = rig_event, .on_record = rig_record };
+        struct http_callbacks cb = {
+                .ctx = g, .on_request = rig_event, .grow = rig_grow, .on_record = rig_record
+        };
         http_flow_free(g->flow);
         g->flow = http_flow_new(g->rules, &peer, &cb);
         buf_done(&g->to_client);

@@ -4,7 +4,7 @@
 # DIR/dns.log has every name that was asked, DIR/packets every flow that crossed the link (seen from outside).
 # DIR/pay.log has every request below /pay with its body. DIR/nginx.conf, if it is there, is served outside by nginx; DIR/github.log has every request to api.github.test, with its
 # credential; DIR/collector.log whatever reached collector.test by any means. Ends with its standard input.
-import base64, ctypes, hashlib, json, os, shutil, socket, ssl, struct, subprocess, sys, threading, time
+import base64, ctypes, gzip, hashlib, json, os, shutil, socket, ssl, struct, subprocess, sys, threading, time, zlib
 
 where = sys.argv[1]
 HOST4, SERVER4, DNS4 = '11.22.33.1', '11.22.33.44', '11.22.33.53'
@@ -74,6 +74,47 @@ def websocket(c, f, path, key):
     except OSError:
         log.write('%.1f %s over\n' % (time.time(), path))
 
+# /packed/CODING/HOW: compressed, whoever asked; what it says is what it was sent, in three clothings. DIR/packed.log has what was asked for.
+# True: the connection goes on.
+def packed(f, path, token, wish):
+    _, _, coding, how = path.split('/')
+    lines('packed.log').write('%s %s\n' % (path, wish))
+    said = b'you said %s, or %s, or %s, did you not?\n' % (token, base64.b64encode(token), token.hex().encode())
+    if how == 'big':
+        said = b''.join(b'%d ' % i for i in range(300000)) + said
+    data = {'gzip': gzip.compress, 'x-gzip': gzip.compress, 'deflate': zlib.compress, 'br': gzip.compress, 'raw': lambda b: zlib.compress(b)[2:-4]}[coding](said)
+    if how == 'members':
+        data = gzip.compress(said[:20]) + gzip.compress(said[20:])
+    if how == 'cut':  # of the data, not of the connection
+        data = data[:-9]
+    if how == 'trailing':
+        data += token
+    if how == 'damaged':
+        data = data[:40] + b'\xff' * 8 + data[48:]
+    if how == 'lie':
+        data = said
+    f.write(b'HTTP/1.1 %s\r\nContent-Encoding: %s\r\nETag: "1"\r\nAccept-Ranges: bytes\r\n' % (b'500 Oh' if how == 'error' else b'200 OK', b'deflate' if coding == 'raw' else coding.encode()))
+    if how == 'bomb':  # 10 GiB of zeros in 10 MB
+        f.write(b'Connection: close\r\n\r\n')
+        member = gzip.compress(bytes(100 << 20))
+        for _ in range(103):
+            f.write(member)
+        return False
+    if how == 'close':
+        f.write(b'\r\n' + data)
+        return False
+    if how == 'early':
+        f.write(b'Content-Length: %d\r\n\r\n' % len(data) + data[:len(data) // 2])
+        return False
+    if how == 'chunked':
+        f.write(b'Transfer-Encoding: chunked\r\n\r\n' + b''.join(b'3\r\n' + data[i:i + 3] + b'\r\n' for i in range(0, len(data) - 3, 3)))
+        rest = data[(len(data) - 1) // 3 * 3:]
+        f.write(b'%x\r\n' % len(rest) + rest + b'\r\n0\r\n\r\n')
+    else:
+        f.write(b'Content-Length: %d\r\n\r\n' % len(data) + data)
+    f.flush()
+    return True
+
 def http(c):
     f = c.makefile('rwb')
     while True:
@@ -94,7 +135,7 @@ def http(c):
                 host = raw.split(b':', 1)[1].strip()
             if h.startswith(b'content-length:'):
                 length = int(h.split(b':')[1])
-            if h.startswith((b'content-type:', b'content-encoding:', b'sec-websocket-key:')):
+            if h.startswith((b'content-type:', b'content-encoding:', b'accept-encoding:', b'sec-websocket-key:')):
                 about[h.split(b':')[0].decode()] = raw.split(b':', 1)[1].strip().decode('latin1')
             close |= h == b'connection: close'
             chunked |= h == b'transfer-encoding: chunked'
@@ -107,6 +148,10 @@ def http(c):
             f.readline()
             if n == 0:
                 break
+        if path.startswith('/packed/'):
+            if not packed(f, path, token, about.get('accept-encoding', '')):
+                return
+            continue
         if path.startswith('/pay'):  # what a bank would do
             lines('pay.log').write('%s %s %s\n' % (method, path, body.hex()))
             f.write(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % len(body) + body)
