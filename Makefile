@@ -18,7 +18,7 @@ all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/cordon-*; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/libexec/cordon/; done
 
 $(BUILD)-musl/build.ninja:
-	@CC="$(CURDIR)/tools/musl-cc" meson setup $(BUILD)-musl --prefix=$(PREFIX) --buildtype=release -Dprogram_only=true >/dev/null
+	@CC="$(CURDIR)/tools/musl-cc" meson setup $(BUILD)-musl --prefix=$(PREFIX) --buildtype=release -Doptimization=2 -Dprogram_only=true >/dev/null
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null && command -v ninja >/dev/null || $(MAKE) deps

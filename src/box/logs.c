@@ -179,9 +179,9 @@ static int no_such(const char *which, struct err *e)
 {
         (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
         return err_hint(e,
-                        "`cordon ps` lists those that run; of those that were started with --detach and are "
-                        "over, the newest %d are kept",
-                        LOGS_KEPT);
+                        "`cordon ps` lists those that run; output is kept of the newest %d that were started "
+                        "with --detach; of any that is over, `cordon log --%s %s` tells",
+                        LOGS_KEPT, registry_is_run_id(which) ? "run" : "box", which);
 }
 
 /* By its name, the newest; by the beginning of its id, the only one. */
