@@ -37,7 +37,7 @@ expected=22
 each "as it is" "$CORDON" bombs --json
 each "ordinary user" as_user "$CORDON" bombs --json
 
-has "one bomb by name" "$("$CORDON" bombs descriptors)" "seen inside (stopped EMFILE"
+has "one bomb by name" "$("$CORDON" bombs descriptors)" "(stopped EMFILE"
 has "the host's memory is told" "$("$CORDON" bombs output)" "Memory available on the host:"
 "$CORDON" bombs nonsense >"$T/out" 2>"$T/err"
 is "an unknown bomb is refused" $? 125
