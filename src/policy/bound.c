@@ -222,8 +222,8 @@ int bounds_read(struct reader *r, struct net_dest *d)
                 struct bound_in x = { r, t, &b };
                 if (d->bound_count == BOUNDS_MAX)
                         return refuse(&x, "more than 32 parameters in one line", NULL);
-                if (read_bound(&x) < 0 || !b.fold || refuse_double(&x, d) < 0)
-                        return -1;
+                if (read_bound(&x) < 0 || !b.name || !b.fold || refuse_double(&x, d) < 0)
+                        return -1; /* a bound that was read has both; gcc -fanalyzer does not see it */
                 d->bounds[d->bound_count++] = b;
         }
         qsort(d->bounds, d->bound_count, sizeof *d->bounds, by_bound);

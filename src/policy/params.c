@@ -167,7 +167,9 @@ static struct param *add(struct params *p, struct arena *mem, char *name)
                 unread(p, "the request has more than 512 parameters");
         else if (strlen(name) > NAME_LONGEST)
                 unread(p, "a name is longer than 1024 bytes");
-        struct param *x = p->unread ? NULL : arena_alloc(mem, sizeof *x);
+        if (p->unread)
+                return NULL;
+        struct param *x = arena_alloc(mem, sizeof *x);
         char *fold = x ? param_fold(mem, name) : NULL;
         if (!fold) {
                 no_memory(p);
@@ -270,10 +272,10 @@ static void add_member(struct params *p, struct arena *mem, const struct json *v
 {
         struct param *x = add(p, mem, name);
         char *value = x ? arena_str(mem, text_of(v)) : NULL;
-        if (!value) {
+        if (x && !value)
                 no_memory(p);
+        if (!value)
                 return;
-        }
         x->kind = kind_of(v);
         x->value = value;
         x->odd = odd;

@@ -252,6 +252,7 @@ static void test_params__a_body_of_two_readings_stays(void)
         }
         expect("POST /pay", JSON, "{\"amount\":5,\"currency\":\"eur\",\"x\":\"a=1&b=2&amounts=3;c &amp;\"}",
                "");
+        expect("POST /pay", JSON, "{\"amount\":5,\"currency\":\"eur\",\"x\":\"\\u0026amount=9\"}", "");
         expect("POST /mail", JSON,
                "{\"to\":\"ops@example.org\",\"subject\":\"see http://x.test/?a=1&b=2 & more\"}", "");
         static const char *const fronts[] = { "\xef\xbb\xbf", "\v", "\f\x1f", "\xc2\xa0", "\xe2\x80\x83 " };

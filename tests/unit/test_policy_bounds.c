@@ -299,6 +299,28 @@ static void test_bounds__wide_spellings_are_refused(void)
         policy_checked_free(c);
 }
 
+/* Too many is not too little memory: `cordon why` would give up instead of answering. */
+static void test_bounds__too_many_are_unread(void)
+{
+        struct arena mem = { 0 };
+        struct params form = { 0 }, json = { 0 };
+        AUTO_BUF(a);
+        AUTO_BUF(b);
+        buf_puts(&b, "{\"a\":1");
+        for (int i = 0; i < PARAMS_MAX; i++) {
+                buf_printf(&a, "a%d=1&", i);
+                buf_printf(&b, ",\"a%d\":1", i);
+        }
+        buf_puts(&a, "a=1");
+        buf_puts(&b, "}");
+        policy_params_form(&form, &mem, buf_span(&a), false);
+        policy_params_json(&json, &mem, buf_span(&b));
+        CHECK_STR(form.unread, "the request has more than 512 parameters");
+        CHECK_STR(json.unread, "the request has more than 512 parameters");
+        CHECK(!form.failed && !json.failed);
+        arena_done(&mem);
+}
+
 static void test_bounds__all_places_are_one(void)
 {
         static const char twice[] = "parameter amount stands in the request twice";
@@ -681,6 +703,7 @@ static const struct test_case cases[] = {
         CASE(test_bounds__booleans),
         CASE(test_bounds__other_spellings_are_refused),
         CASE(test_bounds__wide_spellings_are_refused),
+        CASE(test_bounds__too_many_are_unread),
         CASE(test_bounds__all_places_are_one),
         CASE(test_bounds__unread_is_refused),
         CASE(test_bounds__only),
