@@ -126,7 +126,7 @@ static void look_program(struct host_finding *f, const char *name, const char *w
         else
                 host_say(f, HOST_WEAK, "%.60s does not load, so %s", path, without);
         if (o.sys == 0 && o.value == 127)
-                host_mend(f, "sudo apt-get install libssl3");
+                host_mend(f, "sudo apt-get install libssl3 zlib1g");
         else if (o.sys == 0 && o.value != 125)
                 host_mend(f, "sudo make install");
 }

@@ -112,7 +112,6 @@ def packed(f, path, token, wish):
         f.write(b'%x\r\n' % len(rest) + rest + b'\r\n0\r\n\r\n')
     else:
         f.write(b'Content-Length: %d\r\n\r\n' % len(data) + data)
-    f.flush()
     return True
 
 def http(c):
@@ -149,7 +148,9 @@ def http(c):
             if n == 0:
                 break
         if path.startswith('/packed/'):
-            if not packed(f, path, token, about.get('accept-encoding', '')):
+            on = packed(f, path, token, about.get('accept-encoding', ''))
+            f.flush()
+            if not on:
                 return
             continue
         if path.startswith('/pay'):  # what a bank would do
