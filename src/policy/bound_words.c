@@ -140,9 +140,13 @@ void policy_bound_fault(const struct door *d, const struct effect *f, struct buf
 
 /* ---- the line that would permit it ---- */
 
+/* A policy's text refuses what a person would not see in it: marks, turned directions. */
 static bool is_printable(const struct param *x)
 {
-        return !x->hidden && x->value[0] && param_is_text(x->value) && strlen(x->value) <= SHOWN_MAX;
+        char shown[SHOWN_MAX + 1];
+        struct span value = span_str(x->value);
+        return !x->hidden && value.n && value.n <= SHOWN_MAX && param_is_text(x->value) &&
+               span_is(value, str_inert(value, shown, sizeof shown));
 }
 
 static bool widen(struct net_bound *b, const struct fault *f, char **values)

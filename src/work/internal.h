@@ -231,7 +231,7 @@ struct op;
 
 /* A file of the layer that is as the host's is; then, when all are known, whose second names there are. */
 int links_note(struct entries *v, unsigned door, const char *path, const struct node *n, struct err *e);
-void links_find(struct entries *v);
+int links_find(struct entries *v, struct err *e);
 /* A second name of the host's file in the slot; false: none is there, and the file is to be copied. */
 bool links_take(const struct sides *sides, const struct op *o, int slots, const char *slot);
 

@@ -38,7 +38,60 @@ static int by_file(const void *a, const void *b)
         return (x->ino > y->ino) - (x->ino < y->ino);
 }
 
-void links_find(struct entries *v)
+struct name { /* of a file in the layer that has several */
+        struct entry *x;
+};
+
+static int by_layer_file(const void *a, const void *b)
+{
+        const struct entry *x = ((const struct name *) a)->x, *y = ((const struct name *) b)->x;
+        if (x->door != y->door)
+                return x->door < y->door ? -1 : 1;
+        if (x->now.ino != y->now.ino)
+                return x->now.ino < y->now.ino ? -1 : 1;
+        return (x > y) - (x < y);
+}
+
+/* Of several names of one file, the one that matters most: something acts on it, or the host has it. NULL:
+ * all are new, and nobody's. */
+static const struct entry *chief(const struct name *names, size_t n)
+{
+        const struct entry *old = NULL;
+        for (size_t i = 0; i < n; i++) {
+                if (flags_by_name(names[i].x->path))
+                        return names[i].x;
+                if (!old && names[i].x->old.kind)
+                        old = names[i].x;
+        }
+        return old;
+}
+
+/* Names of one file that are all in the entries are one file after an apply, too. */
+static int find_among_entries(struct entries *v, struct err *e)
+{
+        struct name *names = calloc(v->n + 1, sizeof *names);
+        size_t n = 0;
+        if (!names)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        for (size_t i = 0; i < v->n; i++)
+                if (v->v[i].now.kind == NODE_FILE && v->v[i].now.links > 1 && !v->v[i].shut && !v->v[i].link)
+                        names[n++].x = &v->v[i];
+        if (n > 1)
+                qsort(names, n, sizeof *names, by_layer_file);
+        for (size_t i = 0, k; i < n; i = k) {
+                for (k = i + 1; k < n && names[k].x->door == names[i].x->door &&
+                                names[k].x->now.ino == names[i].x->now.ino;)
+                        k++;
+                const struct entry *first = k > i + 1 ? chief(names + i, k - i) : NULL;
+                for (size_t j = i; first && j < k; j++)
+                        if (names[j].x != first)
+                                names[j].x->link = first->path;
+        }
+        free(names);
+        return 0;
+}
+
+int links_find(struct entries *v, struct err *e)
 {
         if (v->twin_count > 1)
                 qsort(v->twins, v->twin_count, sizeof *v->twins, by_file);
@@ -50,6 +103,7 @@ void links_find(struct entries *v)
                 const struct twin *t = bsearch(&key, v->twins, v->twin_count, sizeof *v->twins, by_file);
                 x->link = t ? t->path : NULL;
         }
+        return find_among_entries(v, e);
 }
 
 /* What was compared may have been exchanged since: then it is not what got the new name, and is left alone.

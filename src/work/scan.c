@@ -588,9 +588,8 @@ int scan_layer(struct layer *l, struct entries *ret, struct err *e)
         for (size_t i = 0; i < l->door_count; i++)
                 if (scan_door(l, i, ret, e) < 0)
                         return -1;
-        if (closed_open(l, ret, e) < 0)
+        if (closed_open(l, ret, e) < 0 || links_find(ret, e) < 0)
                 return -1;
-        links_find(ret);
         for (size_t i = 0; i < ret->n;)
                 if ((i = flag_door(l, ret, i, e)) == 0)
                         return -1;

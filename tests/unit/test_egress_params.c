@@ -407,6 +407,8 @@ static void test_params__a_refusal_says_what_would_permit_it(void)
                 { "amount=9000&currency=eur", "net http://api.test/pay POST where amount=int:1..9000 "
                                               "currency=one:eur|usd memo?=text:80" },
                 { "amount=5&currency=eur&amount=5", "" },
+                { "amount=5&currency=%E2%80%AExyz", "" }, /* turned round, as no policy may hold it */
+                { "amount=5&currency=a%EF%BB%BF", "" },
                 { "amount=5&currency=eur;", "" },
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
