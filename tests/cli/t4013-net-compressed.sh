@@ -73,7 +73,7 @@ for who in root as_user; do
         done
         for what in "gzip/cut=breaks off before its end" "gzip/trailing=something follows the end" "gzip/damaged=damaged" "gzip/early=broke off"; do
                 ask "/packed/${what%%=*}"
-                is "$who: ${what%%=*} never looks whole" "$(grep -c ^whole.*did "$T/out") $(grep -cE '^(cut|failed|502)' "$T/out") $(leaks)" "0 1 0"
+                is "$who: ${what%%=*} never looks whole" "$(grep -c '^whole.*did' "$T/out") $(grep -cE '^(cut|failed|502)' "$T/out") $(leaks)" "0 1 0"
                 has "$who: ${what%%=*}: the reason is told" "$(json '[.net.destinations[].why] | join(" ")')" "${what#*=}"
         done
         box $who --net "$door" --read "$T/ask10.py" -- python3 "$T/ask10.py" web.test /packed/gzip/whole
