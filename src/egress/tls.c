@@ -86,10 +86,10 @@ static BIO_METHOD *wire_method(void)
 static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len, const unsigned char *in,
                        unsigned in_len, void *ctx)
 {
-        static const unsigned char only[] = "\x08http/1.1";
+        static const unsigned char judged[] = "\x08http/1.1\x08http/1.0";
         unsigned char *chosen;
         (void) ssl, (void) ctx;
-        if (SSL_select_next_proto(&chosen, out_len, only, sizeof only - 1, in, in_len) !=
+        if (SSL_select_next_proto(&chosen, out_len, judged, sizeof judged - 1, in, in_len) !=
             OPENSSL_NPN_NEGOTIATED)
                 return SSL_TLSEXT_ERR_ALERT_FATAL;
         *out = chosen;

@@ -96,7 +96,7 @@ export XDG_CONFIG_HOME="$T/home-root"
 if trust_lab; then
         box root --net "https://web.test/** GET with gh" -- curl -sS -m 20 https://web.test/packed/gzip/whole https://web.test/packed/deflate/chunked
         is "in TLS: unpacked and starred" "$(grep -o 'you said Bearer \*\*\*' "$T/out" | uniq -c | tr -s ' ') $(leaks)" " 2 you said Bearer *** 0"
-        box root --net "https://web.test/** GET with gh" -- sh -c 'curl -sS -m 20 --http1.0 --no-alpn https://web.test/packed/gzip/whole >/dev/null; echo $?; curl -sS -m 20 --http1.0 --no-alpn https://web.test/packed/gzip/cut >/dev/null; echo $?'
+        box root --net "https://web.test/** GET with gh" -- sh -c 'curl -sS -m 20 --http1.0 https://web.test/packed/gzip/whole >/dev/null; echo $?; curl -sS -m 20 --http1.0 --no-alpn https://web.test/packed/gzip/cut >/dev/null; echo $?'
         is "in TLS: what is cut does not end well, for HTTP/1.0 either" "$(tr '\n' ' ' <"$T/out")" "0 56 "
 else
         skip "in TLS" "this host has no file of roots"
