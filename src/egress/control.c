@@ -240,6 +240,9 @@ _Noreturn static void finish(struct broker *b)
         (void) fcntl(b->control, F_SETFL, 0);
         if (b->ledger_source.fd >= 0)
                 (void) fcntl(b->ledger_source.fd, F_SETFL, 0);
+        for (unsigned i = 0; i < 2; i++) /* what the box tried last is told too */
+                if (b->watchers[i])
+                        watch_serve(b, b->watchers[i]);
         ahead_last_words(b);
         control_flush(b);
         resolver_leave_watchers(b);
