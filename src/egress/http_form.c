@@ -332,15 +332,6 @@ bool form_pass(struct http_form *f, struct span data, bool end, const struct for
         return f->kind == FORM_ESCAPED ? escaped_end(f, j) : line_end(f, j) && judge_value(f, j);
 }
 
-static struct span trimmed(struct span s)
-{
-        while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
-                s = span_of(s.p + 1, s.n - 1);
-        while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
-                s.n--;
-        return s;
-}
-
 /* Where the header says `word` for the first time from `at` on; type.n: nowhere. */
 static size_t find_word(struct span type, size_t at, const char *word)
 {
@@ -356,7 +347,7 @@ static bool says(struct span type, const char *word) { return find_word(type, 0,
 /* What it is without its parameters; PHP ends it at a comma or a space, too. */
 static enum form_kind kind_by_name(struct span type)
 {
-        type = trimmed(type);
+        type = http_trim(type);
         size_t n = 0;
         while (n < type.n && !strchr(";, \t", type.p[n]))
                 n++;

@@ -69,7 +69,7 @@ const struct http_field *http_field_find(const struct http_head *h, const char *
         return NULL;
 }
 
-static struct span trim(struct span s)
+struct span http_trim(struct span s)
 {
         while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
                 s = span_of(s.p + 1, s.n - 1);
@@ -78,14 +78,13 @@ static struct span trim(struct span s)
         return s;
 }
 
-/* One element of a comma-separated list; *at moves behind it. */
-static bool next_element(struct span list, size_t *at, struct span *ret)
+bool http_next_element(struct span list, size_t *at, struct span *ret)
 {
         if (*at > list.n)
                 return false;
         const uint8_t *comma = *at < list.n ? memchr(list.p + *at, ',', list.n - *at) : NULL;
         size_t end = comma ? (size_t) (comma - list.p) : list.n;
-        *ret = trim(span_of(list.p + *at, end - *at));
+        *ret = http_trim(span_of(list.p + *at, end - *at));
         *at = end + 1;
         return true;
 }
@@ -94,7 +93,7 @@ bool http_has_token(const struct http_head *h, const char *name, const char *tok
 {
         for (const struct http_field *f = NULL; (f = http_field_find(h, name, f));) {
                 struct span e;
-                for (size_t at = 0; next_element(f->value, &at, &e);)
+                for (size_t at = 0; http_next_element(f->value, &at, &e);)
                         if (equal_fold(e, token))
                                 return true;
         }
@@ -159,7 +158,7 @@ static enum http_read read_field(struct http_head *h, struct span l)
         struct span name = span_of(l.p, colon ? (size_t) (colon - l.p) : l.n);
         if (!colon || !is_token(name))
                 return bad(h, 400, "a header line has no proper name");
-        struct span value = trim(span_of(colon + 1, l.n - name.n - 1));
+        struct span value = http_trim(span_of(colon + 1, l.n - name.n - 1));
         if (!clean_value(value))
                 return bad(h, 400, "a header holds a control byte");
         h->field[h->field_count++] = (struct http_field){ name, value };
@@ -252,7 +251,7 @@ static bool hides_body(const struct http_head *h)
 {
         for (const struct http_field *f = NULL; (f = http_field_find(h, "connection", f));) {
                 struct span e;
-                for (size_t at = 0; next_element(f->value, &at, &e);)
+                for (size_t at = 0; http_next_element(f->value, &at, &e);)
                         if (is_content(e))
                                 return true;
         }

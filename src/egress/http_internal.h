@@ -75,6 +75,9 @@ struct http_word {
                 sizeof(s) - 1, s                                                                             \
         }
 bool http_name_in(struct span name, const struct http_word *list, size_t count);
+/* Without blanks around it; one element of a comma-separated list, where *at moves behind it. */
+struct span http_trim(struct span s);
+bool http_next_element(struct span list, size_t *at, struct span *ret);
 const struct http_field *http_field_find(const struct http_head *h, const char *name,
                                          const struct http_field *after);
 bool http_has_token(const struct http_head *h, const char *name, const char *token);

@@ -12,22 +12,13 @@ static bool same_word(struct span s, const char *word)
         return s.n == strlen(word) && strncasecmp((const char *) s.p, word, s.n) == 0;
 }
 
-static struct span trimmed(struct span s)
-{
-        while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
-                s = span_of(s.p + 1, s.n - 1);
-        while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
-                s.n--;
-        return s;
-}
-
 /* Only what stands there plainly: "application/json", and behind it at most a character set that is UTF-8. */
 static enum body_form form_of(struct span type)
 {
         const uint8_t *semicolon = type.n ? memchr(type.p, ';', type.n) : NULL;
         size_t n = semicolon ? (size_t) (semicolon - type.p) : type.n;
-        struct span kind = trimmed(span_of(type.p, n));
-        struct span rest = semicolon ? trimmed(span_of(type.p + n + 1, type.n - n - 1)) : span_of("", 0);
+        struct span kind = http_trim(span_of(type.p, n));
+        struct span rest = semicolon ? http_trim(span_of(type.p + n + 1, type.n - n - 1)) : span_of("", 0);
         static const char front[] = "application/", tail[] = "+json";
         bool plain = !semicolon || same_word(rest, "charset=utf-8") || same_word(rest, "charset=\"utf-8\"");
         if (!plain)

@@ -3,25 +3,6 @@
  * and how much comes out of them. Decides nothing about what comes out. Pure. */
 #include "egress/http_internal.h"
 
-static struct span trimmed(struct span s)
-{
-        while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
-                s = span_of(s.p + 1, s.n - 1);
-        while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
-                s.n--;
-        return s;
-}
-
-/* Its next element; the rest stays in *list. */
-static struct span next_of(struct span *list)
-{
-        const uint8_t *comma = memchr(list->p, ',', list->n);
-        size_t n = comma ? (size_t) (comma - list->p) : list->n;
-        struct span one = span_of(list->p, n);
-        *list = comma ? span_of(comma + 1, list->n - n - 1) : (struct span){ 0 };
-        return trimmed(one);
-}
-
 static bool kind_of(struct span coding, enum unpack_kind *ret)
 {
         static const struct {
@@ -41,8 +22,8 @@ bool http_unpack_kind(const struct http_head *h, enum unpack_kind *ret)
 {
         enum unpack_kind kind = UNPACK_NONE;
         for (const struct http_field *c = NULL; (c = http_field_find(h, "content-encoding", c));) {
-                for (struct span list = c->value; list.n;) {
-                        struct span coding = next_of(&list);
+                struct span coding;
+                for (size_t at = 0; http_next_element(c->value, &at, &coding);) {
                         if (coding.n == 0 || http_name_is(coding, "identity"))
                                 continue;
                         if (kind != UNPACK_NONE || !kind_of(coding, &kind))
