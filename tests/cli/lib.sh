@@ -8,6 +8,7 @@
 #   skip NAME REASON
 #   status COMMAND...        prints its exit status; its output is in $T/out, $T/err
 #   compile NAME             $T/NAME of $here/helpers/NAME.c, static, for every user; without it the test ends
+#   terminal COMMAND...      runs it on a terminal of its own; prints what it says
 # CORDON is the program; T a directory that goes away at the end. as_user runs a command as an ordinary user.
 set -u
 : "${CORDON:?}"
@@ -29,6 +30,23 @@ hasnt() { case $2 in *"$3"*) fail "$1" "\"$3\" is in: $2" ;; *) pass "$1" ;; esa
 never() { case $2 in *"$3"*) fail "$1" "\"$3\" is in: $2" ;; *BEGAN*) pass "$1" ;; *) fail "$1" "it did not begin: $2" ;; esac; }
 status() { "$@" >"$T/out" 2>"$T/err" </dev/null; echo $?; }
 compile() { cc -O1 -static -o "$T/$1" "$here/helpers/$1.c" && chmod 755 "$T/$1" || { fail "helpers/$1.c compiles"; done_testing; }; }
+# A terminal of its own for a command; what it prints.
+terminal() { python3 -c '
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+out = b""
+while True:
+    try:
+        got = os.read(fd, 65536)
+    except OSError:
+        break
+    if not got:
+        break
+    out += got
+os.waitpid(pid, 0)
+sys.stdout.buffer.write(out)' "$@"; }
 done_testing() { echo "1..$N"; exit $FAILED; }
 # orphans: control groups of boxes whose keeper is gone; the boxes of other tests may live beside this one.
 # none_left: within two seconds there is none but those of before (before=$(orphans)).

@@ -12,23 +12,6 @@ over() {
         done
         return 1
 }
-# A terminal of its own for a command; what it prints.
-terminal() { python3 -c '
-import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0:
-    os.execvp(sys.argv[1], sys.argv[1:])
-out = b""
-while True:
-    try:
-        got = os.read(fd, 65536)
-    except OSError:
-        break
-    if not got:
-        break
-    out += got
-os.waitpid(pid, 0)
-sys.stdout.buffer.write(out)' "$@"; }
 
 for who in root as_user; do
         c="$who $CORDON"

@@ -7,23 +7,6 @@
 state() { [ $who = root ] || [ "$(id -u)" -ne 0 ] && echo "$CORDON_STATE" || echo "$T/state-user"; }
 layers() { find "$(state)/work" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
 fresh() { rm -rf "$D" && mkdir -p "$D/p/src" && printf 'one\ntwo\nthree\n' >"$D/p/a" && echo b >"$D/p/src/b" && mine; }
-# A terminal of its own for a command; what it prints.
-terminal() { python3 -c '
-import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0:
-    os.execvp(sys.argv[1], sys.argv[1:])
-out = b""
-while True:
-    try:
-        got = os.read(fd, 65536)
-    except OSError:
-        break
-    if not got:
-        break
-    out += got
-os.waitpid(pid, 0)
-sys.stdout.buffer.write(out)' "$@"; }
 
 for who in root as_user; do
         D="$T/$who"
