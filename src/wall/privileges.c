@@ -59,10 +59,20 @@ static int caps_drop(unsigned last, struct err *e)
         return 0;
 }
 
+/* The filter of a container may refuse the whole call, with whatever error, a harmless question too. What no
+ * process behind it can ask for, the payload cannot: and our own filter says so once more. */
+static bool keyrings_are_closed(void)
+{
+        int refused = errno;
+        bool all = syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_PROCESS_KEYRING, 0) < 0 &&
+                   errno == refused;
+        errno = refused;
+        return all && (refused == EPERM || refused == EACCES || refused == ENOSYS);
+}
+
 int wall_keyring_leave(struct err *e)
 {
-        /* Kernels without keyrings have nothing to share. */
-        if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
+        if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && !keyrings_are_closed())
                 return wall_fail(e, STAGE_IDS, "leaving the caller's keyring");
         return 0;
 }

@@ -82,8 +82,6 @@ static uint64_t clone_flags(const struct wall_start *s)
         for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
                 if (s->plan->wall == WALL_NAMESPACE && !wall_left_out(namespaces[i].layer))
                         f |= namespaces[i].flag;
-        if (s->cgroup_fd >= 0)
-                f |= CLONE_INTO_CGROUP;
         return f;
 }
 
@@ -102,6 +100,19 @@ _Noreturn static void child(const struct wall_start *s, const struct shared *wit
         wall_init_main(&w);
 }
 
+/* As fork. By the older call where that can do it: the filters of containers let it pass, but answer "no such
+ * call" to the newer one, whose flags they cannot see. */
+static long clone_call(uint64_t flags, int cgroup, int *ret_pidfd)
+{
+        struct clone_args a = { .flags = flags | CLONE_INTO_CGROUP,
+                                .pidfd = (uint64_t) (uintptr_t) ret_pidfd,
+                                .exit_signal = SIGCHLD,
+                                .cgroup = (uint64_t) cgroup };
+        if (cgroup >= 0)
+                return syscall(SYS_clone3, &a, sizeof a);
+        return syscall(SYS_clone, flags | SIGCHLD, NULL, ret_pidfd, NULL, NULL);
+}
+
 static int clone_init(const struct wall_start *s, const struct shared *with, struct wall_child *ret,
                       struct err *e)
 {
@@ -109,11 +120,7 @@ static int clone_init(const struct wall_start *s, const struct shared *with, str
         (void) sigfillset(&all);
         (void) sigprocmask(SIG_SETMASK, &all, &old); /* no handler of the caller's runs in the child */
         int pidfd = -1;
-        struct clone_args a = { .flags = clone_flags(s),
-                                .pidfd = (uint64_t) (uintptr_t) &pidfd,
-                                .exit_signal = SIGCHLD,
-                                .cgroup = s->cgroup_fd >= 0 ? (uint64_t) s->cgroup_fd : 0 };
-        long pid = syscall(SYS_clone3, &a, sizeof a);
+        long pid = clone_call(clone_flags(s), s->cgroup_fd, &pidfd);
         if (pid == 0)
                 child(s, with);
         int sys = errno;
