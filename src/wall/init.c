@@ -192,7 +192,20 @@ static int leave_keyring(struct wall_init *w, struct err *e)
         return wall_keyring_leave(e);
 }
 
-static int take_mapped_ids(struct wall_init *w, struct err *e) { return wall_become_root(w, e); }
+/* Wherever it waits, and for whom: also for a helper that never ends. */
+static void die_with_keeper(const struct wall_init *w)
+{
+        if (w->s->die_with_thread)
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
+static int take_mapped_ids(struct wall_init *w, struct err *e)
+{
+        if (wall_become_root(w, e) < 0)
+                return -1;
+        die_with_keeper(w); /* the change of ids took that away */
+        return 0;
+}
 
 static int let_payload_on(struct wall_init *w, struct err *e)
 {
@@ -399,8 +412,8 @@ _Noreturn void wall_init_main(struct wall_init *w)
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
         if (w->plan->wall == WALL_PROCESS)
                 stand_behind_reaper();
-        else if (w->s->die_with_thread)
-                (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        else
+                die_with_keeper(w);
         if (raise_all(w, &m.error) < 0) {
                 (void) wire_send(w->control, &m, sizeof m, -1);
                 _exit(1);

@@ -44,6 +44,23 @@ for who in "" as_user; do
         is "${who:-root}: an early payload leaves init's errno alone" "$out" fine
 done
 
+# Killed while init waits for a helper of its own and hears nobody: it goes with its keeper, also after its change of ids.
+for who in "" as_user; do
+        $who env CORDON_STEP=early-begin "$H" run -q --wall "namespace without cgroup" -- true >"$T/out" 2>&1 </dev/null &
+        for _ in 1 2 3 4 5 6 7 8 9 10; do # the step holds it for a second
+                sleep 0.05
+                keeper=$(pgrep -x -f "$H run -q --wall namespace without cgroup -- true" | head -n 1)
+                init=$(pgrep -P "${keeper:-0}" -x cordon-init)
+                [ -z "$init" ] || break
+        done
+        sleep 0.2
+        ok "${who:-root}: init waits" test -n "$init" -a -d "/proc/$init"
+        kill -9 "$keeper"
+        sleep 0.1
+        is "${who:-root}: and ends with its keeper at once" "$(sed -n 's/^State:.\([^Z]\).*/\1/p' "/proc/$init/status" 2>/dev/null)" ""
+        wait $!
+done
+
 # A door is swapped between the look at it and its mounting. Root's keeper has handed it over, open, by then: it stays the one
 # that was named. An ordinary user's box opens it again, finds another, and does not start.
 swap() { # WHO: the box starts, waits before its mounts, and the door is changed meanwhile
