@@ -101,16 +101,19 @@ _Noreturn static void child(const struct wall_start *s, const struct shared *wit
 }
 
 /* As fork. By the older call where that can do it: the filters of containers let it pass, but answer "no such
- * call" to the newer one, whose flags they cannot see. */
-static long clone_call(uint64_t flags, int cgroup, int *ret_pidfd)
+ * call" to the newer one, whose flags they cannot see. Behind such a filter init enters its group later, and
+ * is there before the payload is: only in the process wall that is sure. */
+static long clone_call(const struct wall_start *s, int *ret_pidfd, bool *ret_in_cgroup)
 {
+        uint64_t flags = clone_flags(s);
         struct clone_args a = { .flags = flags | CLONE_INTO_CGROUP,
                                 .pidfd = (uint64_t) (uintptr_t) ret_pidfd,
                                 .exit_signal = SIGCHLD,
-                                .cgroup = (uint64_t) cgroup };
-        if (cgroup >= 0)
-                return syscall(SYS_clone3, &a, sizeof a);
-        return syscall(SYS_clone, flags | SIGCHLD, NULL, ret_pidfd, NULL, NULL);
+                                .cgroup = (uint64_t) s->cgroup_fd };
+        long pid = s->cgroup_fd < 0 ? -1 : syscall(SYS_clone3, &a, sizeof a);
+        *ret_in_cgroup = pid >= 0;
+        bool older = s->cgroup_fd < 0 || (pid < 0 && errno == ENOSYS && s->plan->wall == WALL_PROCESS);
+        return older ? syscall(SYS_clone, flags | SIGCHLD, NULL, ret_pidfd, NULL, NULL) : pid;
 }
 
 static int clone_init(const struct wall_start *s, const struct shared *with, struct wall_child *ret,
@@ -120,7 +123,7 @@ static int clone_init(const struct wall_start *s, const struct shared *with, str
         (void) sigfillset(&all);
         (void) sigprocmask(SIG_SETMASK, &all, &old); /* no handler of the caller's runs in the child */
         int pidfd = -1;
-        long pid = clone_call(clone_flags(s), s->cgroup_fd, &pidfd);
+        long pid = clone_call(s, &pidfd, &ret->born_in_cgroup);
         if (pid == 0)
                 child(s, with);
         int sys = errno;
@@ -131,7 +134,6 @@ static int clone_init(const struct wall_start *s, const struct shared *with, str
                 return clone_error(e);
         ret->pid = (pid_t) pid;
         ret->pidfd = pidfd;
-        ret->born_in_cgroup = s->cgroup_fd >= 0;
         ret->own_pids = s->plan->wall == WALL_NAMESPACE && !wall_left_out(LAYER_PID);
         return 0;
 }
