@@ -186,6 +186,32 @@ static bool obey(struct watch *t)
         return true;
 }
 
+static uint64_t cpu_ns(const struct rusage *u)
+{
+        return (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
+               (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
+}
+
+/* What the living have used, and the dead that were waited for. */
+static int sample_all(const struct watch *t, struct wall_sample *s)
+{
+        struct rusage done = { 0 };
+        if (t->w->proc < 0 || wall_sample(t->w->proc, s) < 0)
+                return -1;
+        (void) getrusage(RUSAGE_CHILDREN, &done);
+        s->cpu_ns += cpu_ns(&done);
+        return 0;
+}
+
+/* A payload that got no process often fails at once, sooner than the next sample. What it made is still
+ * there, and together they were as many as the limit allows. */
+static void look_at_those_left(struct watch *t)
+{
+        struct wall_sample s;
+        if (t->end.status != 0 && t->w->held & WALL_SAMPLES && sample_all(t, &s) == 0 && s.tasks > 0)
+                t->end.procs_full |= s.tasks + 1 >= t->w->plan->limits.value[LIMIT_PROCS];
+}
+
 /* True: the payload itself has ended, or the reaper behind us has. */
 static bool reap(struct watch *t)
 {
@@ -200,13 +226,9 @@ static bool reap(struct watch *t)
                         t->end.status = status;
                         over = true;
                 }
+        if (over && pid == 0)
+                look_at_those_left(t);
         return over;
-}
-
-static uint64_t cpu_ns(const struct rusage *u)
-{
-        return (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
-               (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
 }
 
 /* Who loses time goes about it on purpose, with short processes: those are looked for more closely. */
@@ -225,17 +247,6 @@ static bool sample_is_due(struct watch *t)
                 return false;
         t->next_sample_ns = now + (uint64_t) sample_ms(t) * 1000000u;
         return true;
-}
-
-/* What the living have used, and the dead that were waited for. */
-static int sample_all(const struct watch *t, struct wall_sample *s)
-{
-        struct rusage done = { 0 };
-        if (t->w->proc < 0 || wall_sample(t->w->proc, s) < 0)
-                return -1;
-        (void) getrusage(RUSAGE_CHILDREN, &done);
-        s->cpu_ns += cpu_ns(&done);
-        return 0;
 }
 
 /* The time of a child goes to its parent, and is lost with one that ignores its children's ends. Then the sum
