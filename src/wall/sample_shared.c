@@ -102,6 +102,7 @@ uint64_t wall_sample_shared(struct wall_init *w)
         uint64_t now = clock_mono_ns();
         if (now >= s->next_ns) {
                 struct looking l = { .s = s };
+                s->looked_ns = now;
                 if (s->seen_any)
                         memset(s->seen, 0, sizeof s->seen);
                 s->seen_any = false;

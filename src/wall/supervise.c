@@ -31,6 +31,8 @@ enum {
         SAMPLE_MS = 50,
         CLOSE_SAMPLE_MS = 10,
         FILES_MS = 100,
+        STILL_MS = 100,        /* a limit that is passed out of rest is seen within this */
+        STILL_FILES_MS = 1000, /* only told of: the kernel keeps it */
         TOLD_MAX = 512,
         KEEPER_LATE_MS = 100,
         WAIT_MAX_MS = 3600000
@@ -45,7 +47,9 @@ struct watch {
         bool told_call[SECCOMP_NR_END];
         bool alone;  /* the reaper was killed */
         bool starts; /* another program was started, or was to be */
-        uint64_t next_sample_ns, deadline_ns;
+        uint64_t sampled_ns, next_sample_ns, deadline_ns;
+        struct wall_still still;
+        bool is_still;
         uint64_t cpu_seen, cpu_lost; /* in the last sample; of what went since without being waited for */
         char room[sizeof((struct wall_denial *) 0)->path]; /* the newest directory in which names can be made
                                                             */
@@ -235,8 +239,18 @@ static bool reap(struct watch *t)
 static int sample_ms(const struct watch *t)
 {
         if (t->w->held & WALL_SAMPLES)
-                return t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS;
-        return t->w->proc >= 0 && !t->end.files_full ? FILES_MS : WAIT_MAX_MS;
+                return t->is_still ? STILL_MS : t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS;
+        if (t->w->proc < 0 || t->end.files_full)
+                return WAIT_MAX_MS;
+        return t->is_still ? STILL_FILES_MS : FILES_MS;
+}
+
+/* Nothing has changed since the last look, and that looked at all there is: shared memory has its own time.
+ */
+static bool has_rested(struct watch *t)
+{
+        bool whole = !(t->w->held & WALL_SAMPLES) || t->w->shared.looked_ns >= t->sampled_ns;
+        return t->w->proc >= 0 && whole && wall_is_still(&t->still);
 }
 
 /* Not after each call that is told of: a sample looks at all processes. */
@@ -245,7 +259,13 @@ static bool sample_is_due(struct watch *t)
         uint64_t now = clock_mono_ns();
         if (now < t->next_sample_ns)
                 return false;
+        t->is_still = has_rested(t);
         t->next_sample_ns = now + (uint64_t) sample_ms(t) * 1000000u;
+        if (t->is_still)
+                return false;
+        t->sampled_ns = now;
+        if (t->w->proc >= 0)
+                wall_still_note(&t->still, t->w->proc);
         return true;
 }
 
@@ -385,8 +405,9 @@ int wall_supervise(struct wall_init *w)
                 return -1;
         take_turns(w->listener);
         drop_own_powers();
-        (void) sample_is_due(&t); /* from now */
-        t.deadline_ns = clock_mono_ns() + (w->plan->limits.value[LIMIT_TIME] + KEEPER_LATE_MS) * 1000000u;
+        uint64_t now = clock_mono_ns();
+        t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
+        t.deadline_ns = now + (w->plan->limits.value[LIMIT_TIME] + KEEPER_LATE_MS) * 1000000u;
         bool over = reap(&t);
         while (!over)
                 if (!step(&t, &over))

@@ -58,4 +58,17 @@ for p in $(family "$("$CORDON" inspect "$id" | jq -r .keeper)"); do
 done
 ok "an idle box takes no more memory than is stated ($kb of $(stated "kilobytes of an idle box, without its payload"))" test "$kb" -le "$(stated "kilobytes of an idle box, without its payload")" -a "$kb" -gt 100
 "$CORDON" stop -k "$id" >/dev/null
+# Who rests wakes hardly anybody: how often keeper, janitor, init and observer slept in five seconds.
+# shellcheck disable=SC2086
+slept() { awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }' $files; }
+for wall in namespace "namespace without cgroup"; do
+        id=$("$CORDON" run -d --time 60s --wall "$wall" -- sleep 50)
+        files=$(for p in $(family "$("$CORDON" inspect "$id" | jq -r .keeper)"); do [ "$(cat "/proc/$p/comm")" = sleep ] || echo "/proc/$p/status"; done)
+        sleep 1
+        before=$(slept)
+        sleep 5
+        n=$(($(slept) - before)) most=$(($(stated "wake-ups of an idle box in a second, $wall") * 5))
+        ok "wall $wall: an idle box wakes up no more often than is stated ($n of $most in 5 s)" test "$n" -le $most -a "$(echo "$files" | wc -l)" -ge 2
+        "$CORDON" stop -k "$id" >/dev/null
+done
 done_testing

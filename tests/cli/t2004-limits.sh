@@ -66,6 +66,9 @@ for who in root as_user; do
         run --memory 64M --time 8s -- "$T/hog" memory 25 6
         is "$who: memory: six processes share it" "$(get .limit)" memory
         is "$who: memory: shared, 124" $code 124
+        run --memory 64M --time 8s --read "$T/hog" -- sh -c "sleep 2; exec $T/hog memory 25 6"
+        is "$who: memory: also when the box rested before" "$(get .limit)" memory
+        within "memory fires out of rest as soon" 2000 3000
         run --memory 256M --time 8s --read "$T/hog" -- sh -c "$T/hog memory 50 & sleep 0.5; kill \$!; exit 6"
         is "$who: memory: a run within it is not touched" $code 6
         ok "$who: memory: the peak was seen ($(get .memory_peak))" test "$(get '.memory_peak >= 40*1048576 and .memory_peak <= 120*1048576')" = true
