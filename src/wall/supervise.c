@@ -296,7 +296,7 @@ static bool over_budget(struct watch *t)
         /* Shared memory counts once, whether it is mapped or not; what several have mapped, as often as that.
          */
         uint64_t shared = wall_sample_shared(t->w),
-                 memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0);
+                 memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0) + t->w->shared.socket_bytes;
         if (memory > t->end.max_rss)
                 t->end.max_rss = memory;
         t->end.memory_near |= s.data_max > v[LIMIT_MEMORY] / 10 * 9; /* RLIMIT_DATA then says no */
