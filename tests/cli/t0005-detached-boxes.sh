@@ -100,7 +100,8 @@ for who in root as_user; do
         is "$who: of eight at once one starts" "$(sort race.codes | uniq -c | tr -s ' ' | tr '\n' ',')" " 1 0, 7 125,"
         is "$who: and no other" "$($c ps --json | jq -r "[.[]|select(.name==\"$n\")|.run]|join(\",\")")" "$(cat race.?)"
         rm race.*
-        $c stop -k "$n"
+        $c stop "$n" -k
+        is "$who: stop takes its options behind the name, too" "$?:$($c ps | grep -c "$n")" 0:0
         is "$who: no place for state, no name" "$($who env CORDON_STATE=/proc/no "$CORDON" run --name "$n" -- echo begun 2>&1 </dev/null | sed -n '1s/ cannot be kept.*//p')" "cordon: error: the name $n"
         # Boxes of one policy may run side by side: its `box` line names what they are, not which.
         printf 'box %s\nuse base/system\nlimit time 30s\n' "$n" >"two-$who.cordon"
