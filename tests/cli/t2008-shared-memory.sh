@@ -48,8 +48,9 @@ head -c 83886080 /dev/zero >"$T/large"
 chmod 644 "$T/large"
 as_user "$CORDON" run -q --wall 'namespace without cgroup' --memory 64M --in 'input max 100M' --handle "input=$T/large" -- sh -c 'sleep 0.3; wc -c <"$CORDON_IN_INPUT"' >"$T/out" 2>"$T/err"
 is "a handle of 80M is not the box's memory" "$?:$(cat "$T/out" "$T/err")" "0:83886080"
+mkdir -m 777 "$T/any"
 # One that the box fills is: its size is looked at only when the box is over.
-as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --out 'output max 1M' --handle "output=$T/state-user/never" -- \
+as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --out 'output max 1M' --handle "output=$T/any/never" -- \
         sh -c 'head -c 100663296 /dev/zero >"$CORDON_OUT_OUTPUT"; sleep 2; echo held' 3>"$T/status" >"$T/out" 2>"$T/err"
 is "96M, in a handle that goes out: the memory limit ends it" "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")" "124:memory:"
 
