@@ -8,7 +8,7 @@ net=
 # shellcheck disable=SC2086
 # box MIB HOW: how a run with a limit of 64M ended, without control groups
 box() {
-        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --run "$T/shared" --files 512 $net -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
+        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --run "$T/shared" --files 1024 $net -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
         echo "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")"
 }
 for how in memfd memfds mapped segments forked; do
