@@ -114,7 +114,7 @@ CORDON_API void cordon_box_free(cordon_box *b); /* ends it, if it runs */
 CORDON_API int cordon_box_command(cordon_box *b, const char *const *argv);
 
 typedef enum cordon_option {
-        CORDON_NAME,           /* a name for `cordon ps` */
+        CORDON_NAME,           /* a name for `cordon ps`: of one running box */
         CORDON_CWD,            /* directory to start in, as the box sees it */
         CORDON_CWD_MADE,       /* "1": an empty directory stands where no door shows the caller's */
         CORDON_TERM,           /* TERM inside; only with a terminal */

@@ -50,7 +50,8 @@ struct box {
         struct pump in, out[2];
         int tty; /* our end of the box's terminal, or -1 */
         int registry;
-        int held; /* the line of watched calls, so that it outlives init; or -1 */
+        int name_lock; /* holds the name that was asked for; or -1 */
+        int held;      /* the line of watched calls, so that it outlives init; or -1 */
         int memfd[HANDLES_MAX];
         uint64_t began_ns, deadline_ns, next_look_ns;
         uint64_t oom_ns; /* when v1 last said that memory is out; 0: settled */
@@ -148,6 +149,10 @@ int registry_find(const char *which, char ret_run[64], struct err *e);
 /* What it said since *position (-1: all there is), which moves on. 0, or: */
 enum registry_no { REGISTRY_GONE = 1, REGISTRY_SILENT, REGISTRY_NOT_KEPT };
 int registry_logs(const char *run, int32_t *position, struct buf *out);
+
+/* names.c: the name that was asked for is this box's until it is released; -1: another one has it */
+int names_claim(struct box *b, struct err *e);
+void names_release(struct box *b);
 
 /* logs.c: at the end of a detached box */
 void logs_keep(const struct box *b);

@@ -91,7 +91,7 @@ static struct box *box_new(const struct box_config *c)
         b->c = *c;
         b->child = (struct wall_child){ .pid = -1, .pidfd = -1, .control = -1 };
         b->janitor = (struct limit_janitor){ -1, -1 };
-        b->tty = b->registry = b->held = -1;
+        b->tty = b->registry = b->held = b->name_lock = -1;
         b->broker = (struct broker_line){ .pid = -1, .control = -1, .ledger = -1, .writer = -1, .trust = -1 };
         for (unsigned i = 0; i < HANDLES_MAX; i++)
                 b->memfd[i] = -1;
@@ -118,7 +118,7 @@ struct box *box_start(const struct box_config *c, struct err *e)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for a box");
                 return NULL;
         }
-        if (record_new(b, e) < 0 || start_all(b, e) < 0) {
+        if (names_claim(b, e) < 0 || record_new(b, e) < 0 || start_all(b, e) < 0) {
                 box_free(b);
                 return NULL;
         }
@@ -288,6 +288,7 @@ static void finish(struct box *b)
                 b->r.end = BOX_FAILED;
         if (recording_finish(b, &b->r.error) < 0)
                 b->r.end = BOX_FAILED;
+        names_release(b); /* before the box cannot be found: who waited for that may take the name */
         fd_close(&b->registry);
         record_finish(b);
         keeper_note_named(b);
@@ -445,6 +446,7 @@ void box_free(struct box *b)
         pump_close(b);
         handles_close(b);
         record_free(b);
+        names_release(b);
         fd_close(&b->registry);
         buf_done(&b->log);
         free(b->r.effects);

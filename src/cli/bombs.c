@@ -123,9 +123,11 @@ static cordon_box *make_box(struct bombs *b, cordon_policy *p, const char *name,
                             cordon_error *e)
 {
         const char *argv[] = { b->self, "__bomb", name, b->tag, NULL };
-        cordon_box *box = cordon_policy_add(p, "limit", limits, e) < 0 ? NULL : cli_box_new(p);
-        if (box && (cordon_box_command(box, argv) < 0 || cordon_box_set(box, CORDON_SINGLE_THREAD, "1") < 0 ||
-                    cordon_box_set(box, CORDON_NAME, "bombs") < 0)) {
+        bool good =
+                cordon_policy_add(p, "box", "bombs", e) == 0 && cordon_policy_add(p, "limit", limits, e) == 0;
+        cordon_box *box = good ? cli_box_new(p) : NULL;
+        if (box &&
+            (cordon_box_command(box, argv) < 0 || cordon_box_set(box, CORDON_SINGLE_THREAD, "1") < 0)) {
                 cordon_box_free(box);
                 return NULL;
         }

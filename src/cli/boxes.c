@@ -254,6 +254,7 @@ static int stop_all(const char **which, size_t n, const struct stop *s)
 int verb_stop(int argc, char **argv)
 {
         struct stop s = { .grace_s = 10 };
+        cli_options_first(argc, argv, cli_verb_find("stop"));
         int at = cli_options(argc, argv, cli_verb_find("stop"), &s, NULL);
         if (at < 0)
                 return EXIT_CORDON;

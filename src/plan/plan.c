@@ -100,6 +100,21 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
         return 0;
 }
 
+/* The probe from inside is held to the limit too, and would say that a wall is down. */
+static int refuse_too_few_files(const struct builder *b, struct err *e)
+{
+        enum { STREAMS = 3, PROBE = 2 };
+        uint64_t need = STREAMS + PROBE, files = b->p->limits.value[LIMIT_FILES];
+        for (size_t i = 0; i < b->door_count; i++)
+                need += b->doors[i].kind == DOOR_IN || b->doors[i].kind == DOOR_OUT;
+        if (files >= need)
+                return 0;
+        (void) err_set(e, ERR_LIMIT, 0,
+                       "limit files %llu: the box's streams and handles and the probe from inside need %llu",
+                       (unsigned long long) files, (unsigned long long) need);
+        return err_hint(e, "most programs need 20 and more");
+}
+
 static int build_all(struct builder *b, struct err *e)
 {
         struct plan *p = b->p;
@@ -112,8 +127,9 @@ static int build_all(struct builder *b, struct err *e)
         for (size_t i = 0; i < b->door_count; i++)
                 if (b->doors[i].kind == DOOR_RUN && strcmp(b->doors[i].path, "*") == 0)
                         b->run_any = true;
-        if (refuse_unbuilt(b, e) < 0 || refuse_beyond_process_wall(b, e) < 0 || build_net(b, e) < 0 ||
-            build_view(b, e) < 0 || build_payload(b, e) < 0)
+        if (refuse_unbuilt(b, e) < 0 || refuse_beyond_process_wall(b, e) < 0 ||
+            refuse_too_few_files(b, e) < 0 || build_net(b, e) < 0 || build_view(b, e) < 0 ||
+            build_payload(b, e) < 0)
                 return -1;
         if (p->step_count == b->step_cap || p->rule_count == b->rule_cap)
                 return err_set(e, ERR_INTERNAL, 0, "the plan has more steps than were counted");

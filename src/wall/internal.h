@@ -54,11 +54,22 @@ struct kernel_dirent { /* struct linux_dirent64 */
 /* sample_shared.c: what a look at shared memory keeps until the next one. */
 enum { SHARED_SEEN_MAX = 4096 };
 struct wall_shared {
-        uint64_t next_ns, file_bytes;
+        uint64_t looked_ns, next_ns, file_bytes, socket_bytes;
         uint64_t handles[HANDLES_MAX]; /* inode numbers that are the keeper's, not the box's */
         unsigned handle_count;
         bool seen_any;
         uint64_t seen[SHARED_SEEN_MAX]; /* inode numbers counted in this look */
+};
+
+/* sample_still.c: the processes at a look, and what each had used. */
+enum { STILL_MAX = 64, STILL_LOOKS = 9 };
+struct wall_still {
+        struct wall_still_process {
+                clockid_t clock;
+                uint64_t used_ns;
+        } at[STILL_MAX];
+        unsigned count, skipped;
+        bool known;
 };
 
 /* Whether something goes untold, and whether the keeper knows that. */
@@ -175,6 +186,11 @@ int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *na
  * still open, which are memory files of the keeper. */
 void wall_shared_begin(struct wall_init *w);
 uint64_t wall_sample_shared(struct wall_init *w);
+/* sample_sockets.c */
+uint64_t wall_sample_sockets(const struct wall_init *w);
+/* sample_still.c: before a look; and whether nobody has run since. */
+void wall_still_note(struct wall_still *s, int proc);
+bool wall_is_still(struct wall_still *s);
 
 /* What a step's mount may do, as mount attributes; and setting them. root.c */
 uint64_t wall_step_attr(unsigned flags);

@@ -102,11 +102,13 @@ uint64_t wall_sample_shared(struct wall_init *w)
         uint64_t now = clock_mono_ns();
         if (now >= s->next_ns) {
                 struct looking l = { .s = s };
+                s->looked_ns = now;
                 if (s->seen_any)
                         memset(s->seen, 0, sizeof s->seen);
                 s->seen_any = false;
                 (void) wall_each_number(w->proc, look_at_process, &l);
                 s->file_bytes = l.bytes;
+                s->socket_bytes = wall_sample_sockets(w);
                 uint64_t took = clock_mono_ns() - now;
                 s->next_ns = now + took + took * REST;
         }

@@ -31,6 +31,8 @@ enum {
         SAMPLE_MS = 50,
         CLOSE_SAMPLE_MS = 10,
         FILES_MS = 100,
+        STILL_MS = 100,        /* a limit that is passed out of rest is seen within this */
+        STILL_FILES_MS = 1000, /* only told of: the kernel keeps it */
         TOLD_MAX = 512,
         KEEPER_LATE_MS = 100,
         WAIT_MAX_MS = 3600000
@@ -45,7 +47,9 @@ struct watch {
         bool told_call[SECCOMP_NR_END];
         bool alone;  /* the reaper was killed */
         bool starts; /* another program was started, or was to be */
-        uint64_t next_sample_ns, deadline_ns;
+        uint64_t sampled_ns, next_sample_ns, deadline_ns;
+        struct wall_still still;
+        bool is_still;
         uint64_t cpu_seen, cpu_lost; /* in the last sample; of what went since without being waited for */
         char room[sizeof((struct wall_denial *) 0)->path]; /* the newest directory in which names can be made
                                                             */
@@ -186,6 +190,32 @@ static bool obey(struct watch *t)
         return true;
 }
 
+static uint64_t cpu_ns(const struct rusage *u)
+{
+        return (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
+               (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
+}
+
+/* What the living have used, and the dead that were waited for. */
+static int sample_all(const struct watch *t, struct wall_sample *s)
+{
+        struct rusage done = { 0 };
+        if (t->w->proc < 0 || wall_sample(t->w->proc, s) < 0)
+                return -1;
+        (void) getrusage(RUSAGE_CHILDREN, &done);
+        s->cpu_ns += cpu_ns(&done);
+        return 0;
+}
+
+/* A payload that got no process often fails at once, sooner than the next sample. What it made is still
+ * there, and together they were as many as the limit allows. */
+static void look_at_those_left(struct watch *t)
+{
+        struct wall_sample s;
+        if (t->end.status != 0 && t->w->held & WALL_SAMPLES && sample_all(t, &s) == 0 && s.tasks > 0)
+                t->end.procs_full |= s.tasks + 1 >= t->w->plan->limits.value[LIMIT_PROCS];
+}
+
 /* True: the payload itself has ended, or the reaper behind us has. */
 static bool reap(struct watch *t)
 {
@@ -200,21 +230,27 @@ static bool reap(struct watch *t)
                         t->end.status = status;
                         over = true;
                 }
+        if (over && pid == 0)
+                look_at_those_left(t);
         return over;
-}
-
-static uint64_t cpu_ns(const struct rusage *u)
-{
-        return (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
-               (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
 }
 
 /* Who loses time goes about it on purpose, with short processes: those are looked for more closely. */
 static int sample_ms(const struct watch *t)
 {
         if (t->w->held & WALL_SAMPLES)
-                return t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS;
-        return t->w->proc >= 0 && !t->end.files_full ? FILES_MS : WAIT_MAX_MS;
+                return t->is_still ? STILL_MS : t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS;
+        if (t->w->proc < 0 || t->end.files_full)
+                return WAIT_MAX_MS;
+        return t->is_still ? STILL_FILES_MS : FILES_MS;
+}
+
+/* Nothing has changed since the last look, and that looked at all there is: shared memory has its own time.
+ */
+static bool has_rested(struct watch *t)
+{
+        bool whole = !(t->w->held & WALL_SAMPLES) || t->w->shared.looked_ns >= t->sampled_ns;
+        return t->w->proc >= 0 && whole && wall_is_still(&t->still);
 }
 
 /* Not after each call that is told of: a sample looks at all processes. */
@@ -223,19 +259,14 @@ static bool sample_is_due(struct watch *t)
         uint64_t now = clock_mono_ns();
         if (now < t->next_sample_ns)
                 return false;
+        t->is_still = has_rested(t);
         t->next_sample_ns = now + (uint64_t) sample_ms(t) * 1000000u;
+        if (t->is_still)
+                return false;
+        t->sampled_ns = now;
+        if (t->w->proc >= 0)
+                wall_still_note(&t->still, t->w->proc);
         return true;
-}
-
-/* What the living have used, and the dead that were waited for. */
-static int sample_all(const struct watch *t, struct wall_sample *s)
-{
-        struct rusage done = { 0 };
-        if (t->w->proc < 0 || wall_sample(t->w->proc, s) < 0)
-                return -1;
-        (void) getrusage(RUSAGE_CHILDREN, &done);
-        s->cpu_ns += cpu_ns(&done);
-        return 0;
 }
 
 /* The time of a child goes to its parent, and is lost with one that ignores its children's ends. Then the sum
@@ -265,7 +296,7 @@ static bool over_budget(struct watch *t)
         /* Shared memory counts once, whether it is mapped or not; what several have mapped, as often as that.
          */
         uint64_t shared = wall_sample_shared(t->w),
-                 memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0);
+                 memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0) + t->w->shared.socket_bytes;
         if (memory > t->end.max_rss)
                 t->end.max_rss = memory;
         t->end.memory_near |= s.data_max > v[LIMIT_MEMORY] / 10 * 9; /* RLIMIT_DATA then says no */
@@ -374,8 +405,9 @@ int wall_supervise(struct wall_init *w)
                 return -1;
         take_turns(w->listener);
         drop_own_powers();
-        (void) sample_is_due(&t); /* from now */
-        t.deadline_ns = clock_mono_ns() + (w->plan->limits.value[LIMIT_TIME] + KEEPER_LATE_MS) * 1000000u;
+        uint64_t now = clock_mono_ns();
+        t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
+        t.deadline_ns = now + (w->plan->limits.value[LIMIT_TIME] + KEEPER_LATE_MS) * 1000000u;
         bool over = reap(&t);
         while (!over)
                 if (!step(&t, &over))

@@ -33,6 +33,11 @@ if command -v mandoc >/dev/null; then
 else
         skip "the manual" "mandoc is not installed"
 fi
+# Variables of test builds are no one else's; what the host is, and where scratch files go, is no setting of ours.
+variables=$(grep -rhoE '(getenv|_variable)\("[A-Z_]+"\)' src | grep -oE '[A-Z_]{2,}' | sort -u |
+        grep -vxE 'CORDON_(ALLOC|KNOCKOUT|SABOTAGE|STEP|WORK_STEP)|KUBERNETES_SERVICE_HOST|TMPDIR')
+is "cordon(1) names every variable that is looked at" "$(for v in $variables; do grep -qE "^\.It Ev .*\b$v\b" man/cordon.1 || echo "$v"; done)" ""
+ok "there are variables" test "$(echo "$variables" | wc -l)" -ge 8
 functions=$(grep -oE '\bcordon_[a-z_]+\(' include/cordon.h | tr -d '(' | sort -u)
 is "libcordon(3) names every function" "$(for f in $functions; do grep -q "^\.F[no] $f\b" man/libcordon.3 || echo "$f"; done)" ""
 codes=$(sed -n '/code_names/,/};/p' src/base/err.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE 'none|unknown')

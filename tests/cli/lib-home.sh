@@ -4,10 +4,9 @@
 #   PATH   as in a box: no shims
 #   c      the program
 # shellcheck shell=sh
-D=$(mktemp -d /srv/cordon-home.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-home.XXXXXX") || exit 1
+elsewhere cordon-home
 # shellcheck disable=SC2154
-trap 'code=$?; rm -rf "$T" "$D" 2>/dev/null || { sleep 3; rm -rf "$T" "$D"; }; exit $code' EXIT
-chmod 755 "$D"
+trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
 c=$CORDON
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 HOME=$D/home

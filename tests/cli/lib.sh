@@ -9,6 +9,9 @@
 #   status COMMAND...        prints its exit status; its output is in $T/out, $T/err
 #   compile NAME             $T/NAME of $here/helpers/NAME.c, static, for every user; without it the test ends
 #   terminal COMMAND...      runs it on a terminal of its own; prints what it says
+#   elsewhere NAME           $D, a directory of the test's own that is not below /tmp, of which a box has its own; without one
+#                            the test is skipped
+#   remove PATH...           with all below it, also what nobody may enter
 # CORDON is the program; T a directory that goes away at the end. as_user runs a command as an ordinary user.
 set -u
 : "${CORDON:?}"
@@ -16,9 +19,11 @@ N=0
 FAILED=0
 T=$(mktemp -d "${TMPDIR:-/tmp}/cordon-test.XXXXXX") || exit 1
 chmod 755 "$T"
+# The ledger's sealer lingers and may still write there, and an ordinary user may not look into what overlayfs made: then a
+# second try.
+remove() { rm -rf "$@" 2>/dev/null || { sleep 3; chmod -R u+rwX "$@" 2>/dev/null; rm -rf "$@"; }; }
 # shellcheck disable=SC2154
-# The ledger's sealer lingers and may still write there: then a second try.
-trap 'code=$?; rm -rf "$T" 2>/dev/null || { sleep 3; rm -rf "$T"; }; exit $code' EXIT
+trap 'code=$?; remove "$T"; exit $code' EXIT
 
 pass() { N=$((N + 1)); echo "ok $N - $1"; }
 fail() { N=$((N + 1)); FAILED=1; echo "not ok $N - $1"; shift; for line in "$@"; do printf '%s\n' "$line" | sed 's/^/# /'; done; }
@@ -47,6 +52,17 @@ while True:
     out += got
 os.waitpid(pid, 0)
 sys.stdout.buffer.write(out)' "$@"; }
+elsewhere() {
+        D=$(mktemp -d "/srv/$1.XXXXXX" 2>/dev/null || mktemp -d "$HOME/.$1.XXXXXX") || exit 1
+        case $D in
+        /tmp/*)
+                rmdir "$D"
+                skip "$(basename "$0" .sh)" "your home lies below /tmp, of which a box has its own"
+                done_testing
+                ;;
+        esac
+        chmod 755 "$D"
+}
 done_testing() { echo "1..$N"; exit $FAILED; }
 # orphans: control groups of boxes whose keeper is gone; the boxes of other tests may live beside this one.
 # none_left: within two seconds there is none but those of before (before=$(orphans)).

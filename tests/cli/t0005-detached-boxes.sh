@@ -77,9 +77,37 @@ for who in root as_user; do
         ms $c stop -k "$(echo "$id" | cut -c1-14)"
         ok "$who: stop -k by prefix is at once ($ms ms)" test $code -eq 0 -a $ms -lt 1500
 
-        # --- two of one name ---
+        # --- one name, one box ---
         a=$($c run -d --name "$n" --time 30s -- sleep 20)
-        b=$($c run -d --name "$n" --time 30s -- sleep 20)
+        for how in "" -d; do
+                $c run $how --name "$n" -- echo started >out 2>err </dev/null
+                is "$who: run $how with a name that a box bears gives 125, and nothing starts" "$?:$(cat out)" 125:
+                has "$who: it says so" "$(cat err)" "cordon: error: a box of yours that runs is called $n already"
+                has "$who: and what to do" "$(cat err)" "cordon: hint: \`cordon stop $n\` ends it"
+        done
+        is "$who: the one that runs is found by it" "$($c inspect "$n" | jq -r .run)" "$a"
+        is "$who: a longer name is another" "$($c run --name "$n-" -- echo begun 2>&1 </dev/null)" begun
+        if [ "$(id -u)" -eq 0 ] && [ $who = root ]; then
+                is "another user's box may bear that name" "$(as_user "$CORDON" run --name "$n" -- echo begun 2>&1 </dev/null)" begun
+        fi
+        kill -9 "$($c inspect "$a" | jq -r .keeper)"
+        is "$who: the name of a killed keeper is free at once" "$($c run --name "$n" -- echo begun 2>&1 </dev/null)" begun
+        a=$($c run -d --name "$n" --time 30s -- sleep 20)
+        $c stop "$n"
+        is "$who: so is that of a stopped box" "$($c run --name "$n" -- echo begun 2>&1 </dev/null)" begun
+        for i in 1 2 3 4 5 6 7 8; do ( $c run -d --name "$n" --time 30s -- sleep 20 >race.$i 2>/dev/null </dev/null; echo $? >>race.codes ) & done
+        wait
+        is "$who: of eight at once one starts" "$(sort race.codes | uniq -c | tr -s ' ' | tr '\n' ',')" " 1 0, 7 125,"
+        is "$who: and no other" "$($c ps --json | jq -r "[.[]|select(.name==\"$n\")|.run]|join(\",\")")" "$(cat race.?)"
+        rm race.*
+        $c stop "$n" -k
+        is "$who: stop takes its options behind the name, too" "$?:$($c ps | grep -c "$n")" 0:0
+        is "$who: no place for state, no name" "$($who env CORDON_STATE=/proc/no "$CORDON" run --name "$n" -- echo begun 2>&1 </dev/null | sed -n '1s/ cannot be kept.*//p')" "cordon: error: the name $n"
+        # Boxes of one policy may run side by side: its `box` line names what they are, not which.
+        printf 'box %s\nuse base/system\nlimit time 30s\n' "$n" >"two-$who.cordon"
+        chmod 644 "two-$who.cordon"
+        a=$($c run -d -p "two-$who.cordon" -- sleep 20)
+        b=$($c run -d -p "two-$who.cordon" -- sleep 20)
         $c stop "$n" >out 2>err
         is "$who: a name that two boxes bear is not guessed" $? 125
         has "$who: and it says so" "$(cat err)" "2 boxes"

@@ -5,9 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 repo=$(cd "$(dirname "$0")/../.." && pwd)
 # The box has a /tmp of its own, so the reader's home lies elsewhere.
-D=$(mktemp -d /srv/cordon-readme.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-readme.XXXXXX") || exit 1
-trap 'code=$?; rm -rf "$T" "$D"; exit $code' EXIT
-chmod 755 "$D"
+elsewhere cordon-readme
+trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
 root() { "$@"; }
 whos="root as_user"
 [ "$(id -u)" -eq 0 ] || whos=root

@@ -100,7 +100,7 @@ for who in root as_user; do
         is "$who: a link that waits at its name is not written through" "$(cat "$T/aside/f")" untouched
         rm -f "$state/logs/$id"
         # --- a keeper that is held up: waited for, and not taken for gone ---
-        id=$($c run -d --time 30s -- sh -c 'echo one; sleep 1; echo two')
+        id=$($c run -d --time 30s -- sh -c 'echo one; sleep 5; echo two')
         sleep 0.3
         keeper=$($c inspect "$id" | jq -r .keeper)
         $c logs -f "$id" >out 2>err &

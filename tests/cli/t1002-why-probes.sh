@@ -4,10 +4,10 @@
 # one): with all the layers that why names left out the effect succeeds; with only the ones behind the first left
 # out the answer is the same; with any single one of several left out it is still refused.
 . "$(dirname "$0")/lib.sh"
-D=$(mktemp -d /srv/cordon-why.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-why.XXXXXX") || exit 1
+elsewhere cordon-why
 B=$(mktemp -d "${D%/*}/cordon-why-bin.XXXXXX") || exit 1 # the helper: what leads to it is seen
 OWN=/tmp/cordon-why-own.$$
-trap 'code=$?; [ -z "${LISTENER:-}" ] || kill "$LISTENER"; rm -rf "$T" "$D" "$B" "$OWN"; exit $code' EXIT
+trap 'code=$?; [ -z "${LISTENER:-}" ] || kill "$LISTENER"; remove "$T" "$D" "$B" "$OWN"; exit $code' EXIT
 chmod 777 "$D" && chmod 755 "$B"
 if ! cc -static -O1 -o "$B/effect" "$(dirname "$0")/helpers/effect.c" 2>"$T/log"; then
         fail "the helper builds" "$(cat "$T/log")"

@@ -29,7 +29,7 @@ is "no name is refused" "$(status "$c" new)" 125
 is "two names are refused" "$(status "$c" new a b)" 125
 is "nothing else was written" "$(ls)" "$(printf 'before\nlink.cordon\nmy-task.cordon\nother.policy')"
 if [ "$(id -u)" -ne 0 ] || command -v setpriv >/dev/null; then
-        mkdir -m 755 "$T/closed"
+        mkdir -m 555 "$T/closed"
         is "a directory that is closed gives 125" "$(cd "$T/closed" && status as_user "$c" new x)" 125
 else
         skip "a directory that is closed" "no setpriv"

@@ -3,9 +3,8 @@
 # program prints outside, and has at most 1.3 times the doors of one made by hand. curl and git clone: t1009.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
-D=$(mktemp -d /srv/cordon-learn.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-learn.XXXXXX") || exit 1
-trap 'code=$?; rm -rf "$T" "$D" "${OUT:-/nonexistent}"*; exit $code' EXIT
-chmod 755 "$D"
+elsewhere cordon-learn
+trap 'code=$?; remove "$T" "$D" "${OUT:-/nonexistent}"*; exit $code' EXIT
 . "$(dirname "$0")/lib-learn.sh"
 
 # pip is slow: beside the others, learned from one run.

@@ -3,9 +3,8 @@
 # the policy; and nothing it does while it is learned reaches the host.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
-D=$(mktemp -d /srv/cordon-hostile.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-hostile.XXXXXX") || exit 1
-trap 'code=$?; [ -z "${LISTENER:-}" ] || kill "$LISTENER"; rm -rf "$T" "$D"; exit $code' EXIT
-chmod 755 "$D"
+elsewhere cordon-hostile
+trap 'code=$?; [ -z "${LISTENER:-}" ] || kill "$LISTENER"; remove "$T" "$D"; exit $code' EXIT
 c=$CORDON
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH

@@ -1,9 +1,9 @@
 #!/bin/sh
 # The mistakes of a first day: each gets one clear sentence and the next thing to type, and nothing is run in vain.
 . "$(dirname "$0")/lib.sh"
-D=$(mktemp -d /srv/cordon-first-day.XXXXXX 2>/dev/null || mktemp -d "$HOME/.cordon-first-day.XXXXXX") || exit 1
-trap 'code=$?; rm -rf "$T" "$D"; exit $code' EXIT
-chmod 755 "$D" && cd "$D" || exit 1
+elsewhere cordon-first-day
+trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
+cd "$D" || exit 1
 c=$CORDON
 said() { "$c" "$@" 2>&1 </dev/null; }
 said_in() { "$c" "$@" 2>&1; }

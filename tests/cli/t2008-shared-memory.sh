@@ -1,12 +1,14 @@
-# Memory that is in no process (memory files, SysV segments) counts against the limit where no control group counts; and what
+# Memory that is in no process (memory files, SysV segments, sockets) counts against the limit where no control group counts; and what
 # is the keeper's, or is there once and seen often, or is not there at all, does not.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 compile shared
+net=
+# shellcheck disable=SC2086
 # box MIB HOW: how a run with a limit of 64M ended, without control groups
 box() {
-        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --run "$T/shared" --files 512 -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
+        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --run "$T/shared" --files 1024 $net -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
         echo "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")"
 }
 for how in memfd memfds mapped segments forked; do
@@ -15,6 +17,28 @@ done
 for how in memfd memfds mapped segments forked; do
         is "40M, $how: counts once" "$(box 40 $how)" "0:none:held"
 done
+# What lies in sockets. A kernel without sock_diag does not tell of it.
+if ss -xaH >/dev/null 2>&1 && ss -xmaH 2>/dev/null | grep -q skmem; then
+        for how in stream dgram flight; do
+                is "96M in sockets, $how: the memory limit ends it" "$(box 96 $how)" "124:memory:"
+                is "30M in sockets, $how: is held" "$(box 30 $how)" "0:none:held"
+        done
+        ok "and stands in the result" jq -e '.memory_peak >= 30*1024*1024' "$T/status"
+        net="--net 127.0.0.1:9"
+        is "96M in sockets of a box with net doors: the memory limit ends it" "$(box 96 udp)" "124:memory:"
+        is "20M in them: is held" "$(box 20 udp)" "0:none:held"
+        net=
+else
+        skip "what lies in sockets is memory" "this kernel does not tell (sock_diag)"
+fi
+# Pipes are bounded by the kernel alone, for each account; the manual has the sum.
+pages=$(cat /proc/sys/fs/pipe-user-pages-soft)
+if [ "$pages" -gt 0 ] && [ "$pages" -le 16384 ]; then
+        mib=$(box 0 pipes | sed -n '1s/.*://p')
+        ok "pipes of one process hold what the manual says (${mib:-none} MiB)" test "${mib:-999}" -le 68
+else
+        skip "pipes hold what the manual says" "this host has another bound of pipes (fs.pipe-user-pages-soft)"
+fi
 is "a terabyte with a page in it is a page" "$(box 1048576 sparse)" "0:none:held"
 box 40 memfd >/dev/null
 ok "what was held stands in the result" jq -e '.memory_peak >= 40*1024*1024 and .memory_peak < 64*1024*1024' "$T/status"
@@ -24,8 +48,9 @@ head -c 83886080 /dev/zero >"$T/large"
 chmod 644 "$T/large"
 as_user "$CORDON" run -q --wall 'namespace without cgroup' --memory 64M --in 'input max 100M' --handle "input=$T/large" -- sh -c 'sleep 0.3; wc -c <"$CORDON_IN_INPUT"' >"$T/out" 2>"$T/err"
 is "a handle of 80M is not the box's memory" "$?:$(cat "$T/out" "$T/err")" "0:83886080"
+mkdir -m 777 "$T/any"
 # One that the box fills is: its size is looked at only when the box is over.
-as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --out 'output max 1M' --handle "output=$T/state-user/never" -- \
+as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --out 'output max 1M' --handle "output=$T/any/never" -- \
         sh -c 'head -c 100663296 /dev/zero >"$CORDON_OUT_OUTPUT"; sleep 2; echo held' 3>"$T/status" >"$T/out" 2>"$T/err"
 is "96M, in a handle that goes out: the memory limit ends it" "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")" "124:memory:"
 

@@ -2,7 +2,7 @@
 # unmodified clients in a box, through doors that see requests and through doors that do not.
 # shellcheck disable=SC2016,SC2089,SC2090
 LAB_NGINX='
-daemon off; worker_processes 1; master_process off; pid nginx.pid; error_log nginx.err warn;
+user root; daemon off; worker_processes 1; master_process off; pid nginx.pid; error_log nginx.err warn;
 events { worker_connections 1024; }
 http {
         access_log nginx.log; client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp; uwsgi_temp_path tmp; scgi_temp_path tmp;

@@ -122,7 +122,9 @@ static void test_open__late(void)
         h.v2_has[CONTROLLER_MEMORY] = true;
         CHECK_INT(limit_v2_open(&g, &h, true, &e), -1); /* files of this tree: it has no cgroup.procs */
         CHECK_INT(e.code, ERR_LIMIT);
-        CHECK(strstr(e.what, "cannot open a v2 control group"));
+        /* The groups of an ordinary user lie below the one it is in, which is not in this tree. */
+        CHECK(strstr(e.what, geteuid() == 0 ? "cannot open a v2 control group"
+                                            : "this account may make no control group"));
         limit_group_end(&g);
         CHECK(faccessat(at, "cordon-x", F_OK, 0) < 0);
         uproot();

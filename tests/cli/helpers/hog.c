@@ -69,7 +69,7 @@ static int procs(long n)
                 }
         }
         printf("%ld %s\n", i, i < n ? strerrorname_np(errno) : "all");
-        return 0;
+        return i < n;
 }
 
 static int files(long n)

@@ -573,6 +573,11 @@ static void case_registry(void)
                 int count = 0;
                 void *stopped = NULL;
                 pthread_t list, stop;
+                cordon_error e = { 0 };
+                cordon_box *second = box_of(p, "true", NULL);
+                (void) cordon_box_set(second, CORDON_NAME, "library-named");
+                expect(cordon_box_start(second, &e) < 0 && strstr(e.what, "library-named already"),
+                       "a second box of that name does not start (%s)", e.what);
                 (void) pthread_create(&list, NULL, list_named, &count);
                 for (int i = 0; i < 50; i++)
                         (void) cordon_box_wait(b, 20);
@@ -585,6 +590,9 @@ static void case_registry(void)
                 expect(r->end == CORDON_SIGNALED && r->code == SIGTERM, "which is a SIGTERM (end %d code %d)",
                        r->end, r->code);
                 expect(strlen(cordon_box_run_id(b)) > 8, "a run has an id (%s)", cordon_box_run_id(b));
+                expect(started(second), "when it is over, the second one starts");
+                (void) wait_for(second);
+                cordon_box_free(second);
         }
         cordon_box_free(b);
         cordon_policy_free(p);

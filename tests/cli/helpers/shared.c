@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/cli/helpers/shared.c - holds memory that is in no process's account, so many MiB of it, for half a
- * second. shared memfd MIB        in one memory file, written, not mapped shared memfds MIB       in files of
- * one MiB shared mapped MIB       one file, mapped and touched shared forked MIB       one file, in five
- * processes' tables, not mapped shared sparse MIB       a file that says it has so much, and has a page
- *   shared segments MIB     in SysV segments that nobody has attached
- *   shared nothing MIB */
+ * second: `shared HOW MIB`, where HOW is
+ *   memfd     in one memory file, written, not mapped
+ *   memfds    in files of one MiB
+ *   mapped    one file, mapped and touched
+ *   forked    one file, in five processes' tables, not mapped
+ *   sparse    a file that says it has so much, and has a page
+ *   segments  in SysV segments that nobody has attached
+ *   stream, dgram, flight, udp   in sockets: see below
+ *   pipes     in pipes, as far as the kernel goes; prints how much it was in MiB
+ *   nothing */
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +49,77 @@ static int segments(long mib)
         return 0;
 }
 
+static long fill(int fd, size_t piece)
+{
+        long sum = 0;
+        for (ssize_t n; (n = write(fd, block, piece)) > 0;)
+                sum += n;
+        return sum;
+}
+
+/* Sends both ends of a pair through `way` and forgets them: they are in flight. */
+static int send_away(int way, const int pair[2])
+{
+        char room[CMSG_SPACE(2 * sizeof(int))] = { 0 }, byte = 0;
+        struct iovec one = { &byte, 1 };
+        struct msghdr m = {
+                .msg_iov = &one, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room
+        };
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        *c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(2 * sizeof(int)),
+                               .cmsg_level = SOL_SOCKET,
+                               .cmsg_type = SCM_RIGHTS };
+        memcpy(CMSG_DATA(c), pair, 2 * sizeof(int));
+        if (sendmsg(way, &m, 0) < 0)
+                return -1;
+        return close(pair[0]) | close(pair[1]);
+}
+
+/* In pairs whose both ends sent and nobody reads; with `away`, in flight. */
+static int sockets(long mib, int type, int away)
+{
+        int way[2], pair[2];
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, way) < 0)
+                return -1;
+        for (long sum = 0; sum < mib * MIB;) {
+                if (socketpair(AF_UNIX, type | SOCK_NONBLOCK, 0, pair) < 0)
+                        return -1;
+                sum += fill(pair[0], 65536) + fill(pair[1], 65536);
+                if (away && send_away(way[0], pair) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+/* In sockets that sent to themselves. */
+static int udp(long mib)
+{
+        for (long sum = 0; sum < mib * MIB;) {
+                struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+                socklen_t len = sizeof at;
+                int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+                if (fd < 0 || bind(fd, (struct sockaddr *) &at, len) < 0 ||
+                    getsockname(fd, (struct sockaddr *) &at, &len) < 0 ||
+                    connect(fd, (struct sockaddr *) &at, len) < 0)
+                        return -1;
+                for (int i = 0; i < 3; i++)
+                        sum += write(fd, block, 60000);
+        }
+        return 0;
+}
+
+static int pipes(void)
+{
+        long sum = 0;
+        int ends[2];
+        while (pipe2(ends, O_NONBLOCK) == 0) {
+                (void) fcntl(ends[1], F_SETPIPE_SZ, MIB);
+                sum += fill(ends[1], 4096);
+        }
+        printf("%ld\n", sum / MIB);
+        return 0;
+}
+
 static int hold(const char *how, long mib)
 {
         int fd = 0;
@@ -52,6 +131,14 @@ static int hold(const char *how, long mib)
                 fd = ftruncate(file(0), mib * MIB);
         if (strcmp(how, "segments") == 0)
                 fd = segments(mib);
+        if (strcmp(how, "stream") == 0 || strcmp(how, "flight") == 0)
+                fd = sockets(mib, SOCK_STREAM, how[0] == 'f');
+        if (strcmp(how, "dgram") == 0)
+                fd = sockets(mib, SOCK_DGRAM, 0);
+        if (strcmp(how, "udp") == 0)
+                fd = udp(mib);
+        if (strcmp(how, "pipes") == 0)
+                fd = pipes();
         if (strcmp(how, "mapped") == 0) {
                 char *p = mmap(NULL, (size_t) mib * MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
                 for (long i = 0; i < mib * MIB; i += 4096)
