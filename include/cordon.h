@@ -238,9 +238,10 @@ CORDON_API int cordon_result_status(const cordon_result *r);
 /* ---- layers of edit doors: what a box changed, until a person lets it land ---- */
 
 typedef void (*cordon_sink)(void *ctx, const void *data, size_t len);
-/* `run` everywhere: the run's id or a unique beginning of it; NULL: the newest layer that waits. `paths`:
- * NULL, or a NULL-terminated list: only these, as cordon_work_diff() names them or absolute, and what lies
- * below. */
+/* `run` everywhere: the run's id or a unique beginning of it; NULL: the newest layer that waits, for
+ * cordon_work_undo() the one that was applied last, of those with a door at, above or below the working
+ * directory. `paths`: NULL, or a NULL-terminated list: only these, as cordon_work_diff() names them or
+ * absolute, and what lies below. */
 typedef enum cordon_work_form {
         CORDON_WORK_TEXT, /* unified diffs; what the host would execute or trust comes first */
         CORDON_WORK_STAT,

@@ -111,9 +111,10 @@ int verb_undo(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("undo"), &asked, NULL);
         if (at < 0)
                 return EXIT_CORDON;
-        if (argc - at != 1)
+        if (argc - at > 1)
                 return cli_usage("which apply? One run's id; `cordon diff --list` shows the layers");
-        int done = cordon_work_undo(argv[at], asked.json, cli_sink, asked.json ? stdout : stderr, &r, &e);
+        int done = cordon_work_undo(at < argc ? argv[at] : NULL, asked.json, cli_sink,
+                                    asked.json ? stdout : stderr, &r, &e);
         if (asked.json)
                 (void) putchar('\n');
         if (done < 0)

@@ -447,7 +447,7 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
 {
         *ret = (struct work_outcome){ 0 };
         AUTO_ENTRIES(v);
-        AUTO_LAYER(l, layer_open(a->run, e));
+        AUTO_LAYER(l, layer_open(a->run, LAYER_WAITING, e));
         if (l)
                 (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
         int r = l ? apply_layer(a, l, &v, ret, e) : -1;
@@ -576,7 +576,7 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
 int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e)
 {
         *ret = (struct work_outcome){ 0 };
-        AUTO_LAYER(l, layer_open(u->run, e));
+        AUTO_LAYER(l, layer_open(u->run, LAYER_LANDED, e));
         if (l)
                 (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
         AUTO_JOURNAL(j, l ? journal_newest(l, "done", e) : NULL);

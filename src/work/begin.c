@@ -303,7 +303,7 @@ static void run_free(struct work_run *w)
 static int open_layer(struct work_run *w, const struct work_ask *ask, struct err *e)
 {
         w->fresh = !ask->on;
-        w->l = ask->on ? layer_open(ask->on, e) : layer_new(ask->run, e);
+        w->l = ask->on ? layer_open(ask->on, LAYER_WAITING, e) : layer_new(ask->run, e);
         if (!w->l)
                 return -1;
         if (w->l->state == LAYER_APPLIED) {

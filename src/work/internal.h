@@ -130,9 +130,6 @@ struct layer {
 
 int layer_store(struct err *e); /* STATE/work */
 struct layer *layer_new(const char *run, struct err *e);
-/* Opens and locks one; what an interrupted apply left is finished or rolled back, and a layer whose keeper
- * was killed is sealed. */
-struct layer *layer_open(const char *which, struct err *e);
 /* Without settling anything: for listing and for a run that goes on. `wait`: for another's lock. */
 struct layer *layer_take(int store, const char *run, struct err *e);
 void layer_free(struct layer *l);
@@ -141,12 +138,24 @@ int layer_write(struct layer *l, struct err *e);
 bool layer_remove_if_empty(struct layer *l);
 /* Removes it from the disk. */
 int layer_remove(struct layer *l, struct err *e);
-/* The run that `which` means. */
-int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct err *e);
+/* Sweeps what a killed start or a killed removal left; true: nothing is there any more. */
+bool layer_swept(int store, const char *name);
 /* The directory of one door's layer. */
 int layer_door_dir(const struct layer *l, size_t door);
 int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret_door, struct err *e);
 char **layer_append(struct layer *l, char **list, size_t *count, const char *text);
+
+/* ---- find.c ---- */
+
+/* Without a name: the newest layer that waits for somebody, or the one whose apply was the last; in either
+ * case only one that has a door at, above or below the working directory. */
+enum layer_wanted { LAYER_WAITING = 0, LAYER_LANDED };
+/* The run that `which` means. */
+int layer_find(int store, const char *which, enum layer_wanted want, char ret_run[WORK_RUN_MAX],
+               struct err *e);
+/* Opens and locks it; what an interrupted apply left is finished or rolled back, and a layer whose keeper
+ * was killed is sealed. */
+struct layer *layer_open(const char *which, enum layer_wanted want, struct err *e);
 
 /* ---- scan.c ---- */
 
@@ -377,6 +386,8 @@ int journal_failed(struct err *e, const char *doing, const char *path); /* with 
 bool journal_has(const struct journal *j, const char *mark);
 /* The newest one whose state marker is `mark` ("done"); NULL: none. */
 struct journal *journal_newest(struct layer *l, const char *mark, struct err *e);
+/* Is there one that an undo could take back? *ret_when: when the newest has landed. */
+bool journal_landed(const struct layer *l, struct timespec *ret_when);
 /* Makes apply-K; nothing is written yet. */
 struct journal *journal_new(struct layer *l, struct err *e);
 int journal_write(struct journal *j, struct err *e);  /* before anything is staged */

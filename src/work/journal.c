@@ -521,21 +521,44 @@ int journal_recover(struct layer *l, struct err *e)
         return 0;
 }
 
+/* The number of the newest one that has the marker, and what that is; 0: none. */
+static unsigned long newest_with(const struct layer *l, const struct names *list, const char *mark,
+                                 struct stat *ret)
+{
+        unsigned long best = 0;
+        for (size_t i = 0; i < list->n; i++) {
+                char name[64];
+                struct stat st;
+                unsigned long k =
+                        strncmp(list->v[i], "apply-", 6) == 0 ? strtoul(list->v[i] + 6, NULL, 10) : 0;
+                (void) snprintf(name, sizeof name, "apply-%lu/%s", k, mark);
+                if (k > best && fstatat(l->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+                        best = k;
+                        *ret = st;
+                }
+        }
+        return best;
+}
+
+bool journal_landed(const struct layer *l, struct timespec *ret_when)
+{
+        AUTO_NAMES(list);
+        struct stat st;
+        if (tree_names(l->dir, &list) < 0 || newest_with(l, &list, "done", &st) == 0)
+                return false;
+        *ret_when = st.st_mtim;
+        return true;
+}
+
 struct journal *journal_newest(struct layer *l, const char *mark, struct err *e)
 {
         AUTO_NAMES(list);
-        unsigned long best = 0;
+        struct stat st;
         if (tree_names(l->dir, &list) < 0) {
                 (void) journal_failed(e, "listing", l->run);
                 return NULL;
         }
-        for (size_t i = 0; i < list.n; i++) {
-                char name[64];
-                unsigned long k = strncmp(list.v[i], "apply-", 6) == 0 ? strtoul(list.v[i] + 6, NULL, 10) : 0;
-                (void) snprintf(name, sizeof name, "apply-%lu/%s", k, mark);
-                if (k > best && faccessat(l->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-                        best = k;
-        }
+        unsigned long best = newest_with(l, &list, mark, &st);
         if (!best) {
                 (void) err_set(e, ERR_GONE, 0, "nothing of the layer %s has been applied", l->run);
                 return NULL;

@@ -76,7 +76,7 @@ enum work_form { WORK_TEXT = 0, WORK_STAT, WORK_NAMES, WORK_JSON, WORK_PATCH };
 
 struct work_look {
         const char *run; /* id, a unique beginning of it, or a box's name: its newest; NULL: the newest that
-                            waits */
+                            waits, with a door at, above or below the working directory */
         enum work_form form;
         bool colour;
         const char *const *paths; /* only these and what lies below; NULL: all */
@@ -138,9 +138,9 @@ struct work_outcome {
 };
 int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e);
 /* Takes the newest apply of the layer back. Refuses when the host changed what was applied since. */
-struct work_undo { /* and discard */
-        const char *run;
-        bool json; /* as for an apply */
+struct work_undo {       /* and discard */
+        const char *run; /* NULL, for undo: the one of the working directory that was applied last */
+        bool json;       /* as for an apply */
         work_sink *out;
         void *out_ctx;
 };
