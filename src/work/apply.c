@@ -426,6 +426,19 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
         return layer_write(l, e);
 }
 
+/* What would land, as a patch: one that undid what the host did since would be no better than an apply. */
+static int hand_out(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
+                    struct work_outcome *ret, struct err *e)
+{
+        choose(a, l, v, up, ret);
+        for (size_t i = 0; i < v->n; i++)
+                ret->applied += v->v[i].chosen;
+        if ((ret->conflicts = count_conflicts(a, NULL, v)) == 0)
+                return show_patch(a, l, v, e);
+        ret->applied = 0;
+        return 0;
+}
+
 static int apply_layer(const struct work_apply *a, struct layer *l, struct entries *v,
                        struct work_outcome *ret, struct err *e)
 {
@@ -438,7 +451,8 @@ static int apply_layer(const struct work_apply *a, struct layer *l, struct entri
             paths_all_found(l, v, a->paths, e) < 0)
                 return -1;
         long *up = find_parents(v);
-        int r = up ? land(a, l, v, up, ret, e) : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        int r = up ? (a->patch ? hand_out : land)(a, l, v, up, ret, e)
+                   : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
         free(up);
         return r;
 }

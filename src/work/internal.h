@@ -318,7 +318,8 @@ int show_diffs(struct shower *s, struct err *e);
 int show_stat(struct shower *s, struct err *e);
 int show_names(struct shower *s, struct err *e);
 int show_json(struct shower *s, struct err *e);
-int show_patch(struct shower *s, struct err *e);
+/* The chosen entries, to a->patch. */
+int show_patch(const struct work_apply *a, const struct layer *l, const struct entries *v, struct err *e);
 void show_flush(struct shower *s);
 bool show_takes(const struct shower *s, const struct entry *x);
 /* Both sides of an entry as bytes; a side that is not there is empty. */

@@ -72,7 +72,7 @@ void work_drop(struct work_run *w);
 
 typedef void work_sink(void *ctx, const void *p, size_t n);
 
-enum work_form { WORK_TEXT = 0, WORK_STAT, WORK_NAMES, WORK_JSON, WORK_PATCH };
+enum work_form { WORK_TEXT = 0, WORK_STAT, WORK_NAMES, WORK_JSON };
 
 struct work_look {
         const char *run; /* id, a unique beginning of it, or a box's name: its newest; NULL: the newest that
@@ -82,7 +82,6 @@ struct work_look {
         const char *const *paths; /* only these and what lies below; NULL: all */
         work_sink *out;
         void *out_ctx;
-        char *ret_run; /* WORK_RUN_MAX bytes, or NULL: which one it was */
 };
 
 /* Everything that a layer changes. *ret_count: how many entries. */
@@ -106,6 +105,9 @@ struct work_apply {
         const char *to;           /* into this directory instead; or NULL */
         work_sink *out;           /* what was held back, or what is in the way */
         void *out_ctx;
+        work_sink
+                *patch; /* what would land, as a patch that `git apply` takes; nothing is changed. Or NULL */
+        void *patch_ctx;
         bool json; /* one object with all that was done instead, without a newline; also on failure */
         /* Nothing was changed yet, `count` changes are next, of which this is the first; -1 with *e stops it.
          * Or NULL. */

@@ -155,7 +155,7 @@ for who in root as_user; do
         edit 'printf "one\n2\n\tthree\n" >nonl; head -c 100000 /dev/zero | tr "\0" "\001" >bin; printf "\0" >>bin; echo x >empty; ln -sf b link; chmod 755 a; rm src/b; mkdir "sp ace"; echo y >"sp ace/q\"uote"; printf "\0" >newbin; ln -s target newlink; : >newempty; echo z >"$(printf "caf\303\251")"'
         has "$who: --to a directory that is not there says what it is for" "$(cordon apply --include-flagged --to "$D/nowhere" "$run")" "hint: changes are applied to a tree that holds what the box began with"
         cordon apply --include-flagged --to "$D/copy" "$run" >/dev/null
-        cordon apply --as-patch "$D/patch" "$run"
+        cordon apply --include-flagged --as-patch "$D/patch" "$run"
         cordon apply --include-flagged "$run" >/dev/null
         tree "$D/p" >want
         tree "$D/copy" >got
@@ -179,6 +179,30 @@ n"
                 "$(grep -cE '^# not in this patch: .*(\.git/|x/\.GIT|z/\.git\. |\.gitmodules)' "$D/patch2")"
         has "$who: each of them" "$(cat "$D/patch2")" "# not in this patch: .git/hooks/pre-commit: git takes none of its own files from a patch"
         ok "$who: and git runs no hook of the box" test ! -e "$D/git/.git/hooks/pre-commit"
+        # --- a patch holds back what an apply holds back ---
+        fresh
+        printf 'all:\n' >"$D/p/Makefile" && mine
+        cp -a "$D/p" "$D/git" && git init -q "$D/git"
+        edit 'echo new >a; echo "	evil" >>Makefile; echo x >.bashrc; mkdir .husky; echo x >.husky/pre-push; rm src/b'
+        cordon apply --as-patch "$D/patch3" "$run" >out
+        is "$who: a patch with something in it is a success" $? 0
+        has "$who: what is flagged is told as apply tells it" "$(cat out)" "held back: Makefile: a build tool runs it"
+        has "$who: with how to have it" "$(cat out)" "4 entries held back: name them, or --include-flagged"
+        is "$who: and named in the patch" "$(grep -c '^# not in this patch: \(Makefile\|.bashrc\|.husky\|.husky/pre-push\): ' "$D/patch3")" 4
+        is "$who: git takes the rest" "$(git -c safe.directory='*' -C "$D/git" apply "$D/patch3" 2>&1; cat "$D/git/a" "$D/git/Makefile"; ls -A "$D/git" | tr '\n' ' ')" "new
+all:
+.git Makefile a "
+        is "$who: what is named is in it, and nothing else" "$(cordon apply --as-patch - "$run" Makefile | grep '^+++')" "+++ b/Makefile"
+        is "$who: and with --include-flagged all" "$(cordon apply --include-flagged --as-patch - "$run" | grep -c '^+++')" 5
+        cordon apply --as-patch "$D/patch3" "$run" >out
+        is "$who: a file that is there is not written over" "$? $(grep -c 'File exists' out)" "125 1"
+        echo host >"$D/p/a" && mine
+        cordon apply --as-patch "$D/patch4" "$run" >out
+        is "$who: a patch that would undo what the host did is not written" "$? $(grep -c 'in the way: a: changed since' out) $(ls "$D/patch4" 2>&1 | grep -c 'No such')" "1 1 1"
+        edit 'echo x >.bashrc'
+        cordon apply --as-patch "$D/patch5" "$run" >out
+        is "$who: where all is held back the status says so, as an apply's does" "$? $(cordon apply "$run" >/dev/null; echo $?)" "1 1"
+        has "$who: neither --to nor --json goes with a patch" "$(cordon apply --to "$D/git" --as-patch - "$run"; cordon apply --json --as-patch - "$run")" "--as-patch goes neither with"
         fresh
         edit 'echo box >a; rm src/b; mkdir d; echo n >d/n'
         tree "$D/p" >before

@@ -12,7 +12,7 @@ for who in root as_user; do
         mkdir -p "$D/p" && (cd "$D/p" && python3 "$T/odd.py" make) && mine && cp -a "$D/p" "$D/git"
         $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --read "$T/odd.py" --status-fd 3 -- python3 "$T/odd.py" change 3>status
         run=$(jq -r .work.layer status)
-        $who "$CORDON" apply --as-patch - "$run" >odd.patch 2>err
+        $who "$CORDON" apply --include-flagged --as-patch - "$run" >odd.patch 2>err
         is "$who: odd names: the patch is written" "$(cat err)" ""
         is "$who: odd names: no byte of it is for a terminal" "$(tr -d '\n\t\r\040-\176\200-\377' <odd.patch | wc -c)" 0
         (cd "$D/git" && git init -q . && git -c safe.directory='*' apply --whitespace=nowarn "$T/odd.patch"; rm -rf .git) >gitlog 2>&1
