@@ -244,6 +244,22 @@ int links_find(struct entries *v, struct err *e);
 /* A second name of the host's file in the slot; false: none is there, and the file is to be copied. */
 bool links_take(const struct sides *sides, const struct op *o, int slots, const char *slot);
 
+/* ---- view.c ---- */
+
+/* The two sides of one directory; -1: not there, or hidden. */
+struct view {
+        int upper, lower;
+};
+struct view view_copy(const struct view *v);
+void view_end(struct view *v);
+#define AUTO_VIEW(name, of) __attribute__((cleanup(view_end))) struct view name = view_copy(of)
+/* What the box sees as `name` here; *ret_hidden: the layer says that what lies below is gone. */
+struct node view_look(const struct view *v, const char *name, bool *ret_hidden);
+void view_down(struct view *v, const char *name, bool hidden);
+/* Does a link at `path` to `target` lead out of the tree, through whatever stands in its way? What cannot be
+ * told counts as yes. */
+bool view_leads_out(const struct view *top, const char *path, const char *target);
+
 /* ---- base.c ---- */
 struct journal;
 
@@ -293,6 +309,7 @@ bool flags_wants_content(const char *path);
 unsigned flags_by_content(struct span text);
 unsigned flags_by_node(const struct node *old, const struct node *now);
 unsigned flags_by_link(const char *path, const char *target);
+extern const unsigned FLAG_LEAVES; /* a link that leaves the tree */
 /* The words for the lowest bit of `flags`, and the bit. */
 const char *flags_words(unsigned flags, unsigned *ret_bit);
 extern const unsigned FLAG_NEVER; /* never applied: sockets, fifos, devices */

@@ -479,6 +479,13 @@ static unsigned flags_behind(const struct work_door *d, const char *path)
         return flags_by_name(n < 0 || (size_t) n >= sizeof whole ? path : whole);
 }
 
+/* With all of the layer applied, or with what stands in the link's way held back. */
+static bool leads_out(const struct sides *x, const char *path, const char *target)
+{
+        const struct view merged = { x->upper, x->lower }, host = { -1, x->lower };
+        return view_leads_out(&merged, path, target) || view_leads_out(&host, path, target);
+}
+
 static int flag_entry(const struct work_door *d, const struct sides *x, struct entry *n)
 {
         const char *name;
@@ -499,6 +506,8 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
                 if (tree_link(dir, name, target, sizeof target) < 0)
                         return -1;
                 n->flags |= flags_by_link(n->path, target);
+                if (d->is_dir && leads_out(x, n->path, target))
+                        n->flags |= FLAG_LEAVES;
                 return 0;
         }
         enum { LOOK = 1 << 20 };

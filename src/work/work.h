@@ -21,6 +21,7 @@
 enum {
         WORK_DOORS_MAX = 256,       /* edit doors of one layer */
         WORK_DEPTH_MAX = 256,       /* directories in directories */
+        WORK_LINKS_MAX = 40,        /* links behind links, as the kernel has it */
         WORK_PATH_MAX = 4096,       /* bytes of a path below a door, with its NUL */
         WORK_ENTRIES_MAX = 4000000, /* changed entries of one layer */
         WORK_RUN_MAX = 64,

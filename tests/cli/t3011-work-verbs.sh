@@ -148,6 +148,21 @@ for who in root as_user; do
         ok "$who: and neither lands by itself" test ! -L "$D/p/m" -a ! -e "$D/p/job.cordon" -a -L "$D/p/a1/b/c/s"
         cordon discard "$run" >/dev/null
 
+        # --- links that stay inside as text, and lead out through what the host has in the tree ---
+        fresh
+        mkdir -p "$D/p/d/e" "$D/p/real" && ln -s ../outside "$D/p/out" && ln -s /etc "$D/p/abs" && ln -s real "$D/p/alias" && ln -s ../../outside "$D/p/d/up" &&
+                ln -s nowhere/../../outside "$D/p/later" && ln -s r2 "$D/p/r1" && ln -s r1 "$D/p/r2" && ln -s / "$D/p/was" && mkdir "$D/p/was2" && mine
+        edit 'ln -s out o1; ln -s out/secret o2; ln -s abs/passwd o3; ln -s ../out/secret d/o4; ln -s up/secret d/o5; ln -s later o6; ln -s r1 o7
+                ln -s alias i1; ln -s alias/x i2; ln -s ../alias d/i3; ln -s e/nothing d/i4; ln -s a i5; ln -s d/e/ i6; ln -s ../../real/. d/e/i7; ln -s i8 real/i8x; ln -s ./a i9
+                ln -s ../outside mine; ln -s mine/secret o8; rm was; mkdir was; ln -s was/x o9; rmdir was2; ln -s ../outside was2; ln -s was2/x o10; ln -s d/up/../x o11'
+        cordon diff --json "$run" | jq -r '.entries[] | select(.new.kind == "link") | (if .flags == [] then "in " else "out " end) + .path' | sort | tr '\n' ' ' >out
+        is "$who: they are flagged, and those that stay inside are not" "$(cat out)" \
+                "in d/e/i7 in d/i3 in d/i4 in i1 in i2 in i5 in i6 in i9 in real/i8x out d/o4 out d/o5 out mine out o1 out o10 out o11 out o2 out o3 out o6 out o7 out o8 out o9 out was2 "
+        has "$who: as what leaves the tree" "$(cordon diff "$run")" "! d/o5: added; a link that leaves the tree"
+        cordon apply "$run" >/dev/null
+        is "$who: and none of them lands by itself" "$(cd "$D/p" && ls -d o? o?? d/o? mine 2>/dev/null | grep -vx out | tr '\n' ' ')" ""
+        cordon discard "$run" >/dev/null
+
         # --- --to, patch, undo ---
         fresh
         printf 'one\ntwo\n\tthree' >"$D/p/nonl" && printf '\0\1\2old' >"$D/p/bin" && : >"$D/p/empty" && ln -s a "$D/p/link" && mine
