@@ -390,6 +390,18 @@ static bool tell_effects(const struct work_apply *a, const struct journal *j)
         return !a->after || a->after(a->effect_ctx);
 }
 
+static void tell_apart(const struct work_apply *a, const struct entries *v)
+{
+        char why[96];
+        for (size_t i = 0; i < v->n; i++) {
+                if (!v->v[i].chosen || !v->v[i].apart)
+                        continue;
+                (void) snprintf(why, sizeof why, "had %" PRIu64 " names, and is a file of its own now",
+                                v->v[i].apart);
+                say(a, "note:", &v->v[i], why);
+        }
+}
+
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
                 struct work_outcome *ret, struct err *e)
 {
@@ -419,6 +431,7 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
                 journal_told(j);
         if (a->to)
                 return 0;
+        tell_apart(a, v);
         if (base_drop(l, v, e) < 0)
                 return -1;
         work_step();

@@ -178,6 +178,7 @@ struct entry {
         const char *path;
         const char *other;
         const char *link; /* a file of the host's that this is a second name of; or NULL */
+        uint64_t apart;   /* names that the host's file has, if it does not have them all any more; or 0 */
         struct node old, now;
         const char *conflict; /* what the host did since; or NULL */
         const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
@@ -331,6 +332,7 @@ struct shower {
 void json_path(struct buf *out, const char *key, const char *path);
 void json_changes(struct buf *out, unsigned what);
 void json_flags(struct buf *out, unsigned flags);
+void json_apart(struct buf *out, uint64_t names); /* nothing where there is nothing to tell */
 int show_diffs(struct shower *s, struct err *e);
 int show_stat(struct shower *s, struct err *e);
 int show_names(struct shower *s, struct err *e);
