@@ -234,6 +234,8 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
         j->n += o->path != NULL;
 }
 
+static bool is_top(const struct entry *x) { return strcmp(x->path, ".") == 0; }
+
 static int make_ops(const struct work_apply *a, struct journal *j, const struct entries *v, const long *up,
                     struct err *e)
 {
@@ -256,9 +258,11 @@ static int make_ops(const struct work_apply *a, struct journal *j, const struct 
                         else if (!dirs || x->what & WHAT_TYPE)
                                 add_op(a, j, x, OP_SWAP);
                 }
-        for (size_t i = v->n; i-- > 0;)
-                if (v->v[i].chosen && v->v[i].now.kind == NODE_DIR)
-                        add_op(a, j, &v->v[i], OP_META);
+        /* What lies in a directory before the directory, and the top, which sorts among them, last of all. */
+        for (int top = 0; top <= 1; top++)
+                for (size_t i = v->n; i-- > 0;)
+                        if (v->v[i].chosen && v->v[i].now.kind == NODE_DIR && is_top(&v->v[i]) == top)
+                                add_op(a, j, &v->v[i], OP_META);
         return j->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for the journal") : 0;
 }
 
@@ -489,8 +493,9 @@ static bool is_behind_closed(const struct journal *j, const struct op *o)
 {
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *m = &j->ops[i];
+                bool holds = strcmp(m->path, ".") == 0 || path_below(o->path, m->path);
                 if (m->kind == OP_META && m->door == o->door && m->mode >= 0 && (m->mode & 0500) != 0500 &&
-                    path_below(o->path, m->path))
+                    holds)
                         return true;
         }
         return false;
@@ -595,8 +600,10 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
                 ret->applied += j->ops[i].kind != OP_META;
         if (journal_send_out(j, e) < 0 || journal_mark(j, "back", e) < 0)
                 return -1;
-        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++) { /* again: what was only a place is opened */
+                fd_close(&j->targets[i].fd);
                 fd_close(&j->targets[i].slots);
+        }
         return journal_open_targets(j, false, e) < 0 ? -1 : journal_take_back(j, false, e);
 }
 

@@ -42,6 +42,8 @@ int tree_file(int dir, const char *name, bool own, struct node *ret_node);
 /* The same for a directory of a layer. *ret_mode: the mode to put back with tree_dir_end(), or 0. */
 int tree_own_dir(int dir, const char *name, mode_t *ret_mode);
 void tree_dir_end(int fd, mode_t mode);
+/* Opens a directory of our own for good that was opened as a place (O_PATH) and has this mode. */
+int tree_open_place(int place, mode_t mode);
 /* Where a link points; length or -1. `buf` is NUL-terminated. */
 ssize_t tree_link(int dir, const char *name, char *buf, size_t cap);
 /* Hex SHA-256 of content or target; "" for what has none; "-" for what cannot be read; "!" when the name
@@ -408,6 +410,9 @@ bool journal_has(const struct journal *j, const char *mark);
 struct journal *journal_newest(struct layer *l, const char *mark, struct err *e);
 /* Is there one that an undo could take back? *ret_when: when the newest has landed. */
 bool journal_landed(const struct layer *l, struct timespec *ret_when);
+/* Steps of it may have been taken and are taken again, or back: modes that it finds on the way will be set.
+ */
+bool journal_is_underway(const struct journal *j);
 /* Makes apply-K; nothing is written yet. */
 struct journal *journal_new(struct layer *l, struct err *e);
 int journal_write(struct journal *j, struct err *e);  /* before anything is staged */

@@ -304,19 +304,32 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
 
 /* ---- targets and slots ---- */
 
-static int open_target(const struct target *t)
+bool journal_is_underway(const struct journal *j)
 {
-        struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                                .resolve = RESOLVE_NO_MAGICLINKS };
-        AUTO_FD(fd, (int) syscall(SYS_openat2, AT_FDCWD, t->path, &how, sizeof how));
+        return journal_has(j, "back") || (journal_has(j, "commit") && !journal_has(j, "done"));
+}
+
+static int open_path(const char *path, uint64_t flags)
+{
+        struct open_how how = { .flags = flags | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS };
+        return (int) syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+}
+
+/* The box may have closed the top of its door to the owner. Then it is a place, until steps are taken. */
+static int open_target(const struct journal *j, const struct target *t)
+{
+        AUTO_FD(fd, open_path(t->path, O_RDONLY));
         struct stat st;
+        bool closed = fd < 0 && errno == EACCES;
+        if (closed)
+                fd = open_path(t->path, O_PATH);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;
         if (tree_fsid(fd) != t->dev || st.st_ino != t->ino) {
                 errno = ESTALE;
                 return -1;
         }
-        return TAKE_FD(fd);
+        return closed && journal_is_underway(j) ? tree_open_place(fd, st.st_mode) : TAKE_FD(fd);
 }
 
 /* Where slots lie while they are used; made with `make`. */
@@ -341,7 +354,7 @@ int journal_open_targets(struct journal *j, bool make, struct err *e)
                 if (!t->used)
                         continue;
                 if (t->fd < 0)
-                        t->fd = open_target(t);
+                        t->fd = open_target(j, t);
                 if (t->fd < 0)
                         return journal_failed(e, "opening", t->path);
                 t->slots = open_slots(j, i, make);

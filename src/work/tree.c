@@ -129,6 +129,11 @@ int tree_file(int dir, const char *name, bool own, struct node *ret_node)
         return fd;
 }
 
+int tree_open_place(int place, mode_t mode)
+{
+        return mode_by_place(place, (mode & 07777) | 0700) < 0 ? -1 : reopen(place, O_RDONLY | O_DIRECTORY);
+}
+
 int tree_own_dir(int dir, const char *name, mode_t *ret_mode)
 {
         AUTO_FD(place, open_beneath(dir, name, O_PATH | O_DIRECTORY));

@@ -71,6 +71,18 @@ for who in root as_user; do
         has "$who: and all of it holds" "$($who "$CORDON" verify 2>&1)" "nothing was changed, removed"
 done
 
+# Directories that the box closed to their own owner: to go on behind them, the next command opens and closes them again.
+who=as_user D="$T/shut"
+mkdir -p "$D/old/in" "$D/gone/in" && echo o >"$D/old/in/o" && echo g >"$D/gone/in/g" && chmod 755 "$D" && { [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 "$D"; }
+open_edits=$edits
+edits='mkdir -p new/in/deep; echo n >new/in/n; echo m >new/m; echo x >new/in/deep/x; echo more >>old/in/o; mkdir old/added; rm -r gone; mkdir -p gone; echo b >gone/b
+        chmod 0 new/in/deep new/in new; chmod 300 old/in; chmod 100 old; chmod 500 gone; chmod 300 .'
+scene "$D"
+before=after after=before round "closed directories: undo" "$D" "undo $run" "apply --include-flagged $run"
+$who "$CORDON" undo "$run" 2>/dev/null
+before=before after=after round "closed directories: apply" "$D" "apply --include-flagged $run" "undo $run"
+edits=$open_edits
+
 # The state directory on another filesystem: slots lie in the tree for the time of the apply.
 who=root
 if [ "$(id -u)" -eq 0 ] && mkdir -p "$T/tmpfs" && mount -t tmpfs -o mode=700 none "$T/tmpfs" 2>/dev/null; then
