@@ -125,8 +125,10 @@ struct layer {
         size_t other_count;
         struct work_door *doors; /* WORK_DOORS_MAX */
         size_t door_count;
-        struct closed *closed; /* sorted */
-        size_t closed_count;
+        struct closed *closed;
+        size_t closed_count, closed_cap,
+                closed_sorted; /* the first so many are sorted: those that were known */
+        uint64_t closed_bytes; /* of its file, that are whole */
         struct arena mem;
 };
 
@@ -203,8 +205,6 @@ struct twin {
 struct entries {
         struct entry *v;
         size_t n, cap;
-        struct closed *closed; /* directories of the layer that had to be opened for the walk */
-        size_t closed_count, closed_cap;
         struct twin *twins;
         size_t twin_count, twin_cap;
         size_t flagged, conflicts;
@@ -297,10 +297,9 @@ const char *shut_words(const struct layer *l, struct entries *v, const struct en
 int closed_read(struct layer *l, struct err *e);
 /* The mode that the box gave a directory which was opened since; false: as it is. */
 bool closed_mode(const struct layer *l, unsigned door, const char *path, mode_t *ret);
-/* The scan had to open one. */
-int closed_note(struct entries *v, unsigned door, const char *path, mode_t mode, struct err *e);
-/* Opens what the scan had to open, for good. */
-int closed_open(struct layer *l, const struct entries *v, struct err *e);
+/* One more, which is about to be opened; closed_mode() knows it after closed_settle(). */
+int closed_keep(struct layer *l, unsigned door, const char *path, mode_t mode, struct err *e);
+void closed_settle(struct layer *l);
 /* As the box left them. */
 int closed_restore(struct layer *l, struct err *e);
 
