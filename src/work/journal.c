@@ -223,7 +223,7 @@ static bool read_op(struct op *o, char *at)
                           .old_mode = -1,
                           .path = at,
                           .source = at + n + 1 };
-        return o->door < WORK_DOORS_MAX && strchr("PSTM", o->kind);
+        return o->door < WORK_DOORS_MAX && kind[0] && !kind[1] && strchr("PSTM", kind[0]);
 }
 
 /* What was looked at, in five numbers, and the modes; an old journal has none of them, or only the first
