@@ -199,6 +199,15 @@ int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret
         AUTO_FD(host, open(ask->host, O_PATH | O_CLOEXEC));
         if (host < 0 || fstat(host, &st) < 0 || st.st_dev != ask->dev || st.st_ino != ask->ino)
                 return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", ask->host);
+        if (ask->is_dir && xattr_hides_below(host)) {
+                (void) err_set(e, ERR_DOOR, 0,
+                               "%s has an attribute by which files in it would be hidden from the box",
+                               ask->host);
+                return err_hint(e,
+                                "did a box with a `write` door leave it? `setfattr -x user.overlay.opaque "
+                                "%.120s` takes it away",
+                                ask->host);
+        }
         uint64_t fsid = tree_fsid(host);
         if (known && (d->dev != fsid || d->ino != ask->ino || d->is_dir != ask->is_dir)) {
                 (void) err_set(e, ERR_DOOR, ESTALE, "%s is not what it was when the layer %s was made",

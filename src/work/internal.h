@@ -66,6 +66,11 @@ bool names_have(const struct names *n, const char *name);
  */
 bool xattr_same(int a, int b);
 int xattr_copy(int from, int to);
+/* Marks in the tree below by which overlayfs takes what is there for gone: a whiteout, or an empty file with
+ * an attribute. Any box with a `write` door can leave the attribute, and the next one with an `edit` door
+ * does not find the file. With a mark on the top of the tree the kernel leaves them out of lists, too. */
+bool tree_is_masked(int dir, const char *name, const struct node *n);
+bool xattr_hides_below(int place);
 /* Takes away what overlayfs wrote on a file. */
 int xattr_drop_overlay(int fd);
 /* Also removes what `to` has and `from` has not. */
@@ -190,6 +195,7 @@ struct entry {
         const char *shut;     /* the host's directory that keeps us from it; or NULL */
         const char *held;     /* apply: why it takes no part; or NULL */
         bool chosen;          /* apply: takes part */
+        bool masked;          /* the host's side: see tree_is_masked() */
         bool torn;            /* the layer holds something else than when it was sealed */
 };
 

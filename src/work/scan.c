@@ -495,11 +495,22 @@ static bool leads_out(const struct sides *x, const char *path, const char *targe
         return view_leads_out(&merged, path, target) || view_leads_out(&host, path, target);
 }
 
+/* Did the box find something else than the host has? */
+static bool is_masked(const struct sides *x, const struct entry *n)
+{
+        const char *name;
+        if (!n->old.whiteout && (n->old.kind != NODE_FILE || n->old.size > 0))
+                return false;
+        AUTO_FD(dir, side_lower(x, n->path, &name));
+        return dir >= 0 && tree_is_masked(dir, name, &n->old);
+}
+
 static int flag_entry(const struct work_door *d, const struct sides *x, struct entry *n)
 {
         const char *name;
         char target[WORK_PATH_MAX];
         n->flags = flags_behind(d, n->path);
+        n->masked = d->is_dir && is_masked(x, n);
         if (n->what & WHAT_DELETED)
                 return 0;
         n->flags |= flags_by_node(&n->old, &n->now);

@@ -34,9 +34,28 @@ for who in root as_user; do
 def mark(f, n, v):
     try: os.setxattr(f, "user.overlay." + n, v); print("set")
     except OSError: pass
-open("d/w", "w").close(); mark("d/w", "whiteout", b"y"); mark("d", "opaque", b"x"); mark(".", "opaque", b"x")
+open("d/w", "w").close(); mark("d/w", "whiteout", b""); open("w", "w").close(); mark("w", "whiteout", b""); mark("d", "opaque", b"x"); mark(".", "opaque", b"x")
 mark("e", "redirect", b"/../out"); mark("e", "opaque", b"y"); mark("d/l", "redirect", b"/../out/s"); mark("d/l", "metacopy", b"")' | grep -c set)
         if [ "$marked" -gt 0 ]; then
+                out=$(cordon run -q --no-stdin --edit "$D/p" -- true; echo $?)
+                has "$who: a mark by which the kernel hides files keeps the box from starting" "$out" "$D/p has an attribute by which files in it would be hidden from the box"
+                is "$who: and leaves no layer" "${out##*
+} $(cordon diff --list)" "125 "
+                python3 -c 'import os, sys; os.removexattr(sys.argv[1], "user.overlay.opaque")' "$D/p"
+                edit 'test -e w || echo made >w; rm -rf d; echo fine >fine'
+                tree "$D/p" >before
+                if [ -e "$D/p/w" ] && cordon diff --json "$run" | jq -e '.entries[] | select(.path == "w")' >/dev/null; then
+                        has "$who: what a mark hid from a box is not replaced" "$(cordon apply "$run")" "in the way: w: a mark of overlayfs on it hid it from the box"
+                        tree "$D/p" >now
+                        ok "$who: nor is anything else, unless it is named" cmp before now
+                        cordon apply "$run" fine >/dev/null
+                        is "$who: and then it lands" "$(cat "$D/p/fine"; stat -c %s "$D/p/w")" "fine
+0"
+                        rm "$D/p/fine"
+                else
+                        skip "$who: what a mark hid from a box is not replaced" "this kernel knows no such mark"
+                fi
+                cordon discard "$run" >/dev/null
                 edit 'cat d/l e/* ../out/s out/s d/../../out/s 2>/dev/null; ls e; echo more >>d/l; rm -r e; mkdir e; echo n >e/n' >seen
                 hasnt "$who: marks in the tree below lead a box nowhere" "$(cat seen)" canary
                 has "$who: what they stand on is still itself" "$(cat seen)" e
