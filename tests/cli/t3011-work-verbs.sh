@@ -160,7 +160,7 @@ for who in root as_user; do
                 "in d/e/i7 in d/i3 in d/i4 in i1 in i2 in i5 in i6 in i9 in real/i8x out d/o4 out d/o5 out mine out o1 out o10 out o11 out o2 out o3 out o6 out o7 out o8 out o9 out was2 "
         has "$who: as what leaves the tree" "$(cordon diff "$run")" "! d/o5: added; a link that leaves the tree"
         cordon apply "$run" >/dev/null
-        is "$who: and none of them lands by itself" "$(cd "$D/p" && ls -d o? o?? d/o? mine 2>/dev/null | grep -vx out | tr '\n' ' ')" ""
+        is "$who: and none of them lands by itself" "$(cd "$D/p" && find . -name 'o[0-9]*' -o -name mine)" ""
         cordon discard "$run" >/dev/null
 
         # --- --to, patch, undo ---
