@@ -238,15 +238,15 @@ CORDON_API int cordon_result_status(const cordon_result *r);
 /* ---- layers of edit doors: what a box changed, until a person lets it land ---- */
 
 typedef void (*cordon_sink)(void *ctx, const void *data, size_t len);
-/* `run` everywhere: the run's id or a unique beginning of it; NULL: the newest layer that waits. `paths`:
- * NULL, or a NULL-terminated list: only these, as cordon_work_diff() names them or absolute, and what lies
- * below. */
+/* `run` everywhere: the run's id or a unique beginning of it; NULL: the newest layer that waits, for
+ * cordon_work_undo() the one that was applied last, of those with a door at, above or below the working
+ * directory. `paths`: NULL, or a NULL-terminated list: only these, as cordon_work_diff() names them or
+ * absolute, and what lies below. */
 typedef enum cordon_work_form {
         CORDON_WORK_TEXT, /* unified diffs; what the host would execute or trust comes first */
         CORDON_WORK_STAT,
         CORDON_WORK_NAMES,
-        CORDON_WORK_JSON,
-        CORDON_WORK_PATCH /* a patch that `git apply` takes */
+        CORDON_WORK_JSON
 } cordon_work_form;
 CORDON_API int cordon_work_diff(const char *run, cordon_work_form form, int colour, const char *const *paths,
                                 cordon_sink out, void *ctx, size_t *ret_entries, cordon_error *e);
@@ -270,6 +270,9 @@ typedef struct cordon_work_apply_options {
         void *effect_ctx;
         int no_ledger; /* without a record; else an apply that cannot be recorded is refused */
         int json;      /* `out` gets one object with all that was done, also when it is refused or fails */
+        /* What would land, as a patch that `git apply` takes; nothing is changed. Not with `to` or `json`. */
+        cordon_sink patch;
+        void *patch_ctx;
 } cordon_work_apply_options;
 typedef struct cordon_work_outcome {
         char run[64];

@@ -33,23 +33,6 @@ const struct cli_option apply_options[] = {
         { 0 },
 };
 
-static int write_patch(const char *run, const char *const *paths, const char *file)
-{
-        cordon_error e = { 0 };
-        size_t entries;
-        bool here = strcmp(file, "-") == 0;
-        FILE *to = here ? stdout : fopen(file, "wxe");
-        if (!to)
-                return cli_usage("--as-patch %s: %s", file, strerror(errno));
-        int r = cordon_work_diff(run, CORDON_WORK_PATCH, 0, paths, cli_sink, to, &entries, &e);
-        bool lost = ferror(to) || (!here && fclose(to) != 0);
-        if ((r < 0 || lost) && !here)
-                (void) unlink(file);
-        if (r < 0)
-                return cli_error(&e);
-        return lost ? cli_usage("%s could not be written", file) : 0;
-}
-
 static const char *plural(size_t n) { return n == 1 ? "entry" : "entries"; }
 
 static int tell_apply(const cordon_work_outcome *r, const struct apply *a)
@@ -61,7 +44,7 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a)
                          r->run);
                 return 1;
         }
-        if (r->applied > 0)
+        if (r->applied > 0 && !a->patch)
                 cli_note("%zu %s applied%s%s; cordon undo %s takes it back", r->applied, plural(r->applied),
                          a->to ? " to " : "", a->to ? a->to : "", r->run);
         if (r->held > r->closed)
@@ -75,6 +58,26 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a)
         return r->applied == 0 && r->held > 0;
 }
 
+/* A patch that is not whole, or would undo what the host did since, is not left behind. */
+static int write_patch(const struct apply *a, cordon_work_apply_options *o)
+{
+        cordon_error e = { 0 };
+        cordon_work_outcome r = { 0 };
+        bool here = strcmp(a->patch, "-") == 0;
+        FILE *to = here ? stdout : fopen(a->patch, "wxe");
+        if (!to)
+                return cli_usage("--as-patch %s: %s", a->patch, strerror(errno));
+        o->patch = cli_sink;
+        o->patch_ctx = to;
+        int done = cordon_work_apply(o, &r, &e);
+        bool lost = ferror(to) || (!here && fclose(to) != 0);
+        if (!here && (done < 0 || lost || r.conflicts > 0))
+                (void) unlink(a->patch);
+        if (done < 0)
+                return cli_error(&e);
+        return lost ? cli_usage("%s could not be written", a->patch) : tell_apply(&r, a);
+}
+
 int verb_apply(int argc, char **argv)
 {
         struct apply a = { 0 };
@@ -86,16 +89,15 @@ int verb_apply(int argc, char **argv)
         if (at < 0)
                 return EXIT_CORDON;
         cli_run_and_paths(argc, argv, at, &o.run, &o.paths);
-        if (a.patch && (a.to || a.flagged || a.json))
-                return cli_usage(
-                        "--as-patch goes with no other option: a patch is read before it is applied");
-        if (a.patch)
-                return write_patch(o.run, o.paths, a.patch);
+        if (a.patch && (a.to || a.json))
+                return cli_usage("--as-patch goes neither with --to nor with --json");
         o.include_flagged = a.flagged;
         o.to = a.to;
         o.no_ledger = a.no_ledger;
         o.json = a.json;
         o.out_ctx = a.json ? stdout : stderr;
+        if (a.patch)
+                return write_patch(&a, &o);
         int done = cordon_work_apply(&o, &r, &e);
         if (a.json)
                 (void) putchar('\n');
@@ -111,9 +113,10 @@ int verb_undo(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("undo"), &asked, NULL);
         if (at < 0)
                 return EXIT_CORDON;
-        if (argc - at != 1)
+        if (argc - at > 1)
                 return cli_usage("which apply? One run's id; `cordon diff --list` shows the layers");
-        int done = cordon_work_undo(argv[at], asked.json, cli_sink, asked.json ? stdout : stderr, &r, &e);
+        int done = cordon_work_undo(at < argc ? argv[at] : NULL, asked.json, cli_sink,
+                                    asked.json ? stdout : stderr, &r, &e);
         if (asked.json)
                 (void) putchar('\n');
         if (done < 0)

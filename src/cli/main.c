@@ -51,7 +51,7 @@ static const struct cli_verb verbs[] = {
           false },
         { "apply", "[--include-flagged] [--to DIR] [--json] [RUN] [PATH...]",
           "let the changes of a box land: all of them or none", verb_apply, apply_options, false },
-        { "undo", "[--json] RUN", "take the newest apply of a layer back", verb_undo, json_options, false },
+        { "undo", "[--json] [RUN]", "take the newest apply of a layer back", verb_undo, json_options, false },
         { "discard", "[--json] [RUN...]", "throw the changes of a box away", verb_discard, json_options,
           false },
         { "fork", "RUN", "a second layer that begins with what the first one holds", verb_fork, no_options,

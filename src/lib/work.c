@@ -233,25 +233,15 @@ int cordon_work_diff(const char *run, cordon_work_form form, int colour, const c
         static const enum work_form forms[] = { [CORDON_WORK_TEXT] = WORK_TEXT,
                                                 [CORDON_WORK_STAT] = WORK_STAT,
                                                 [CORDON_WORK_NAMES] = WORK_NAMES,
-                                                [CORDON_WORK_JSON] = WORK_JSON,
-                                                [CORDON_WORK_PATCH] = WORK_PATCH };
-        char found[WORK_RUN_MAX];
-        struct patch patch = { .out = out, .ctx = ctx };
-        bool leaves = form == CORDON_WORK_PATCH;
+                                                [CORDON_WORK_JSON] = WORK_JSON };
         const struct work_look look = { .run = run,
                                         .form = forms[form],
                                         .colour = colour != 0,
                                         .paths = paths,
-                                        .out = leaves ? pass_patch : out,
-                                        .out_ctx = leaves ? (void *) &patch : ctx,
-                                        .ret_run = found };
-        sha256_init(&patch.sum);
+                                        .out = out,
+                                        .out_ctx = ctx };
         lib_watch_work();
-        if (work_diff(&look, ret_entries, to_err(e)) < 0)
-                return -1;
-        if (leaves)
-                record_patch(&patch, found);
-        return 0;
+        return work_diff(&look, ret_entries, to_err(e));
 }
 
 static void pass_effect(void *ctx, const struct work_effect *x)
@@ -287,6 +277,7 @@ static void tell(const struct work_outcome *from, cordon_work_outcome *to)
 int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret, cordon_error *e)
 {
         struct effects effects = { .each = o->effect, .ctx = o->effect_ctx, .off = o->no_ledger || is_off() };
+        struct patch patch = { .out = o->patch, .ctx = o->patch_ctx };
         const struct work_apply a = { .run = o->run,
                                       .mark = effects.off ? NULL : effects.name,
                                       .paths = o->paths,
@@ -294,15 +285,22 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
                                       .to = o->to,
                                       .out = o->out,
                                       .out_ctx = o->out_ctx,
+                                      .patch = o->patch ? pass_patch : NULL,
+                                      .patch_ctx = &patch,
                                       .json = o->json != 0,
                                       .before = record_intent,
                                       .effect = pass_effect,
                                       .after = flush_effects,
                                       .effect_ctx = &effects };
         struct work_outcome got = { 0 };
+        if (o->patch && (o->to || o->json))
+                return err_set(to_err(e), ERR_USAGE, 0, "a patch goes into no directory and no JSON");
+        sha256_init(&patch.sum);
         lib_watch_work();
         int r = choose_name(&effects, to_err(e)) < 0 ? -1 : work_apply(&a, &got, to_err(e));
         close_ledger(&effects);
+        if (r == 0 && o->patch && got.conflicts == 0 && !effects.off)
+                record_patch(&patch, got.run);
         tell(&got, ret);
         return r;
 }

@@ -234,6 +234,8 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
         j->n += o->path != NULL;
 }
 
+static bool is_top(const struct entry *x) { return strcmp(x->path, ".") == 0; }
+
 static int make_ops(const struct work_apply *a, struct journal *j, const struct entries *v, const long *up,
                     struct err *e)
 {
@@ -256,9 +258,11 @@ static int make_ops(const struct work_apply *a, struct journal *j, const struct 
                         else if (!dirs || x->what & WHAT_TYPE)
                                 add_op(a, j, x, OP_SWAP);
                 }
-        for (size_t i = v->n; i-- > 0;)
-                if (v->v[i].chosen && v->v[i].now.kind == NODE_DIR)
-                        add_op(a, j, &v->v[i], OP_META);
+        /* What lies in a directory before the directory, and the top, which sorts among them, last of all. */
+        for (int top = 0; top <= 1; top++)
+                for (size_t i = v->n; i-- > 0;)
+                        if (v->v[i].chosen && v->v[i].now.kind == NODE_DIR && is_top(&v->v[i]) == top)
+                                add_op(a, j, &v->v[i], OP_META);
         return j->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for the journal") : 0;
 }
 
@@ -390,6 +394,18 @@ static bool tell_effects(const struct work_apply *a, const struct journal *j)
         return !a->after || a->after(a->effect_ctx);
 }
 
+static void tell_apart(const struct work_apply *a, const struct entries *v)
+{
+        char why[96];
+        for (size_t i = 0; i < v->n; i++) {
+                if (!v->v[i].chosen || !v->v[i].apart)
+                        continue;
+                (void) snprintf(why, sizeof why, "had %" PRIu64 " names, and is a file of its own now",
+                                v->v[i].apart);
+                say(a, "note:", &v->v[i], why);
+        }
+}
+
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
                 struct work_outcome *ret, struct err *e)
 {
@@ -419,11 +435,25 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
                 journal_told(j);
         if (a->to)
                 return 0;
+        tell_apart(a, v);
         if (base_drop(l, v, e) < 0)
                 return -1;
         work_step();
         l->state = ret->applied == v->n ? LAYER_APPLIED : LAYER_SEALED;
         return layer_write(l, e);
+}
+
+/* What would land, as a patch: one that undid what the host did since would be no better than an apply. */
+static int hand_out(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
+                    struct work_outcome *ret, struct err *e)
+{
+        choose(a, l, v, up, ret);
+        for (size_t i = 0; i < v->n; i++)
+                ret->applied += v->v[i].chosen;
+        if ((ret->conflicts = count_conflicts(a, NULL, v)) == 0)
+                return show_patch(a, l, v, e);
+        ret->applied = 0;
+        return 0;
 }
 
 static int apply_layer(const struct work_apply *a, struct layer *l, struct entries *v,
@@ -438,7 +468,8 @@ static int apply_layer(const struct work_apply *a, struct layer *l, struct entri
             paths_all_found(l, v, a->paths, e) < 0)
                 return -1;
         long *up = find_parents(v);
-        int r = up ? land(a, l, v, up, ret, e) : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        int r = up ? (a->patch ? hand_out : land)(a, l, v, up, ret, e)
+                   : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
         free(up);
         return r;
 }
@@ -447,7 +478,7 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
 {
         *ret = (struct work_outcome){ 0 };
         AUTO_ENTRIES(v);
-        AUTO_LAYER(l, layer_open(a->run, e));
+        AUTO_LAYER(l, layer_open(a->run, LAYER_WAITING, e));
         if (l)
                 (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
         int r = l ? apply_layer(a, l, &v, ret, e) : -1;
@@ -462,8 +493,9 @@ static bool is_behind_closed(const struct journal *j, const struct op *o)
 {
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *m = &j->ops[i];
+                bool holds = strcmp(m->path, ".") == 0 || path_below(o->path, m->path);
                 if (m->kind == OP_META && m->door == o->door && m->mode >= 0 && (m->mode & 0500) != 0500 &&
-                    path_below(o->path, m->path))
+                    holds)
                         return true;
         }
         return false;
@@ -568,15 +600,17 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
                 ret->applied += j->ops[i].kind != OP_META;
         if (journal_send_out(j, e) < 0 || journal_mark(j, "back", e) < 0)
                 return -1;
-        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
+        for (size_t i = 0; i < WORK_DOORS_MAX; i++) { /* again: what was only a place is opened */
+                fd_close(&j->targets[i].fd);
                 fd_close(&j->targets[i].slots);
+        }
         return journal_open_targets(j, false, e) < 0 ? -1 : journal_take_back(j, false, e);
 }
 
 int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e)
 {
         *ret = (struct work_outcome){ 0 };
-        AUTO_LAYER(l, layer_open(u->run, e));
+        AUTO_LAYER(l, layer_open(u->run, LAYER_LANDED, e));
         if (l)
                 (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
         AUTO_JOURNAL(j, l ? journal_newest(l, "done", e) : NULL);

@@ -382,6 +382,8 @@ int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
                 if (digest_of(&c, &x, false, digest, e) < 0)
                         return -1;
                 x.conflict = r ? judge(&x, r, digest) : judge_unknown(&b, &x);
+                if (!x.conflict && x.masked)
+                        x.conflict = "a mark of overlayfs on it hid it from the box";
                 x.torn = r && is_torn(&x, r);
                 if (x.torn)
                         x.conflict = TORN_WORDS;

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 struct work_run {
@@ -38,19 +37,6 @@ static int make_stub(int upper, const char *name, bool last)
         return mknodat(upper, name, S_IFREG | 0444, 0);
 }
 
-/* One step down on a side; -1 when there is nothing (any more). */
-static void step_down(int *side, const char *name)
-{
-        int next = *side < 0 ? -1 : tree_dir(*side, name);
-        fd_close(side);
-        *side = next;
-}
-
-static bool is_there(int side, const char *name, struct node *ret)
-{
-        return side >= 0 && tree_look(side, name, ret) == 0 && ret->kind != NODE_NONE && !ret->whiteout;
-}
-
 static int guard_in_the_way(const char *path, struct err *e)
 {
         (void) err_set(e, ERR_DOOR, ELOOP,
@@ -58,39 +44,8 @@ static int guard_in_the_way(const char *path, struct err *e)
         return err_hint(e, "name what it leads to after `except`");
 }
 
-/* The two sides of one directory while a guard's path is walked; -1: not there, or hidden. */
-struct walk {
-        int upper, lower;
-};
-
-static void walk_end(struct walk *w)
-{
-        fd_close(&w->upper);
-        fd_close(&w->lower);
-}
-
-static void walk_down(struct walk *w, const char *name, bool hidden)
-{
-        char opaque[2];
-        step_down(&w->upper, name);
-        step_down(&w->lower, name);
-        if (hidden || (w->upper >= 0 && fgetxattr(w->upper, "user.overlay.opaque", opaque, 2) == 1))
-                fd_close(&w->lower);
-}
-
-/* What the box will see as `name` here; *ret_hidden: the layer says that it is gone. */
-static struct node seen_here(const struct walk *w, const char *name, bool *ret_hidden)
-{
-        struct node above = { 0 }, below = { 0 };
-        *ret_hidden = false;
-        if (is_there(w->upper, name, &above))
-                return above;
-        *ret_hidden = above.whiteout;
-        return !above.whiteout && is_there(w->lower, name, &below) ? below : (struct node){ 0 };
-}
-
 /* How many parts of the path are there: *ret_whole, all of them. -1: something is in the way. */
-static int parts_there(struct walk *w, const char *guard, bool *ret_whole, struct err *e)
+static int parts_there(struct view *w, const char *guard, bool *ret_whole, struct err *e)
 {
         char part[NAME_MAX + 1];
         *ret_whole = false;
@@ -102,14 +57,14 @@ static int parts_there(struct walk *w, const char *guard, bool *ret_whole, struc
                                        "an `except` path has a name that is too long");
                 memcpy(part, at, n);
                 part[n] = '\0';
-                struct node here = seen_here(w, part, &hidden);
+                struct node here = view_look(w, part, &hidden);
                 if (here.kind == NODE_NONE)
                         return 0;
                 if (here.kind == NODE_LINK || (at[n] && here.kind != NODE_DIR))
                         return guard_in_the_way(guard, e);
                 at += n + (at[n] == '/');
                 if (*at)
-                        walk_down(w, part, hidden);
+                        view_down(w, part, hidden);
         }
         *ret_whole = true;
         return 0;
@@ -117,11 +72,11 @@ static int parts_there(struct walk *w, const char *guard, bool *ret_whole, struc
 
 /* One part: a directory that is only below gets its double in the layer, so that something can be made in it;
  * what is nowhere becomes a stub. */
-static int make_part(struct layer *l, struct work_door *d, struct walk *w, const char *path, bool last)
+static int make_part(struct layer *l, struct work_door *d, struct view *w, const char *path, bool last)
 {
         bool hidden;
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-        struct node above = { 0 }, here = seen_here(w, name, &hidden);
+        struct node above = { 0 }, here = view_look(w, name, &hidden);
         if (tree_look(w->upper, name, &above) < 0 || (hidden && unlinkat(w->upper, name, 0) < 0))
                 return -1;
         if (here.kind == NODE_NONE) {
@@ -132,27 +87,25 @@ static int make_part(struct layer *l, struct work_door *d, struct walk *w, const
                 return -1;
         }
         if (!last)
-                walk_down(w, name, hidden);
+                view_down(w, name, hidden);
         return w->upper < 0 ? -1 : 0;
 }
 
 /* Makes sure that every part of a guard's path is there when the box starts: what does not exist below is
  * made in the layer, never on the host, and remembered so that no diff shows it. */
-static int place_guard(struct layer *l, struct work_door *d, const struct walk *top, const char *guard,
+static int place_guard(struct layer *l, struct work_door *d, const struct view *top, const char *guard,
                        struct err *e)
 {
         bool whole = false;
         char path[WORK_PATH_MAX];
         if (snprintf(path, sizeof path, "%s", guard) >= (int) sizeof path)
                 return err_set(e, ERR_DOOR, ENAMETOOLONG, "an `except` path is too long");
-        __attribute__((cleanup(walk_end))) struct walk look = { fcntl(top->upper, F_DUPFD_CLOEXEC, 0),
-                                                                fcntl(top->lower, F_DUPFD_CLOEXEC, 0) };
+        AUTO_VIEW(look, top);
         if (parts_there(&look, guard, &whole, e) < 0)
                 return -1;
         if (whole)
                 return 0;
-        __attribute__((cleanup(walk_end))) struct walk w = { fcntl(top->upper, F_DUPFD_CLOEXEC, 0),
-                                                             fcntl(top->lower, F_DUPFD_CLOEXEC, 0) };
+        AUTO_VIEW(w, top);
         for (char *slash = strchr(path, '/');; slash = strchr(slash + 1, '/')) {
                 if (slash)
                         *slash = '\0';
@@ -177,7 +130,7 @@ static int place_guards(struct layer *l, size_t door, struct err *e)
                 return -1;
         if (upper < 0)
                 return err_set(e, ERR_IO, errno, "opening the layer of %s", d->host);
-        const struct walk top = { upper, lower };
+        const struct view top = { upper, lower };
         for (size_t i = 0; i < d->guard_count; i++)
                 if (place_guard(l, d, &top, d->guards[i], e) < 0)
                         return -1;
@@ -246,6 +199,15 @@ int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret
         AUTO_FD(host, open(ask->host, O_PATH | O_CLOEXEC));
         if (host < 0 || fstat(host, &st) < 0 || st.st_dev != ask->dev || st.st_ino != ask->ino)
                 return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", ask->host);
+        if (ask->is_dir && xattr_hides_below(host)) {
+                (void) err_set(e, ERR_DOOR, 0,
+                               "%s has an attribute by which files in it would be hidden from the box",
+                               ask->host);
+                return err_hint(e,
+                                "did a box with a `write` door leave it? `setfattr -x user.overlay.opaque "
+                                "%.120s` takes it away",
+                                ask->host);
+        }
         uint64_t fsid = tree_fsid(host);
         if (known && (d->dev != fsid || d->ino != ask->ino || d->is_dir != ask->is_dir)) {
                 (void) err_set(e, ERR_DOOR, ESTALE, "%s is not what it was when the layer %s was made",
@@ -303,7 +265,7 @@ static void run_free(struct work_run *w)
 static int open_layer(struct work_run *w, const struct work_ask *ask, struct err *e)
 {
         w->fresh = !ask->on;
-        w->l = ask->on ? layer_open(ask->on, e) : layer_new(ask->run, e);
+        w->l = ask->on ? layer_open(ask->on, LAYER_WAITING, e) : layer_new(ask->run, e);
         if (!w->l)
                 return -1;
         if (w->l->state == LAYER_APPLIED) {

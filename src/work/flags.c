@@ -47,6 +47,7 @@ static const char *const words[] = {
 _Static_assert(sizeof words / sizeof *words == FLAG__COUNT, "words for each flag");
 
 const unsigned FLAG_NEVER = 1u << FLAG_SPECIAL;
+const unsigned FLAG_LEAVES = 1u << FLAG_LINK_OUT;
 unsigned flags_count(void) { return FLAG__COUNT; }
 const char *flags_row(unsigned i) { return i < FLAG__COUNT ? words[i] : NULL; }
 

@@ -42,6 +42,8 @@ int tree_file(int dir, const char *name, bool own, struct node *ret_node);
 /* The same for a directory of a layer. *ret_mode: the mode to put back with tree_dir_end(), or 0. */
 int tree_own_dir(int dir, const char *name, mode_t *ret_mode);
 void tree_dir_end(int fd, mode_t mode);
+/* Opens a directory of our own for good that was opened as a place (O_PATH) and has this mode. */
+int tree_open_place(int place, mode_t mode);
 /* Where a link points; length or -1. `buf` is NUL-terminated. */
 ssize_t tree_link(int dir, const char *name, char *buf, size_t cap);
 /* Hex SHA-256 of content or target; "" for what has none; "-" for what cannot be read; "!" when the name
@@ -64,6 +66,11 @@ bool names_have(const struct names *n, const char *name);
  */
 bool xattr_same(int a, int b);
 int xattr_copy(int from, int to);
+/* Marks in the tree below by which overlayfs takes what is there for gone: a whiteout, or an empty file with
+ * an attribute. Any box with a `write` door can leave the attribute, and the next one with an `edit` door
+ * does not find the file. With a mark on the top of the tree the kernel leaves them out of lists, too. */
+bool tree_is_masked(int dir, const char *name, const struct node *n);
+bool xattr_hides_below(int place);
 /* Takes away what overlayfs wrote on a file. */
 int xattr_drop_overlay(int fd);
 /* Also removes what `to` has and `from` has not. */
@@ -123,16 +130,15 @@ struct layer {
         size_t other_count;
         struct work_door *doors; /* WORK_DOORS_MAX */
         size_t door_count;
-        struct closed *closed; /* sorted */
-        size_t closed_count;
+        struct closed *closed;
+        size_t closed_count, closed_cap,
+                closed_sorted; /* the first so many are sorted: those that were known */
+        uint64_t closed_bytes; /* of its file, that are whole */
         struct arena mem;
 };
 
 int layer_store(struct err *e); /* STATE/work */
 struct layer *layer_new(const char *run, struct err *e);
-/* Opens and locks one; what an interrupted apply left is finished or rolled back, and a layer whose keeper
- * was killed is sealed. */
-struct layer *layer_open(const char *which, struct err *e);
 /* Without settling anything: for listing and for a run that goes on. `wait`: for another's lock. */
 struct layer *layer_take(int store, const char *run, struct err *e);
 void layer_free(struct layer *l);
@@ -141,12 +147,24 @@ int layer_write(struct layer *l, struct err *e);
 bool layer_remove_if_empty(struct layer *l);
 /* Removes it from the disk. */
 int layer_remove(struct layer *l, struct err *e);
-/* The run that `which` means. */
-int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct err *e);
+/* Sweeps what a killed start or a killed removal left; true: nothing is there any more. */
+bool layer_swept(int store, const char *name);
 /* The directory of one door's layer. */
 int layer_door_dir(const struct layer *l, size_t door);
 int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret_door, struct err *e);
 char **layer_append(struct layer *l, char **list, size_t *count, const char *text);
+
+/* ---- find.c ---- */
+
+/* Without a name: the newest layer that waits for somebody, or the one whose apply was the last; in either
+ * case only one that has a door at, above or below the working directory. */
+enum layer_wanted { LAYER_WAITING = 0, LAYER_LANDED };
+/* The run that `which` means. */
+int layer_find(int store, const char *which, enum layer_wanted want, char ret_run[WORK_RUN_MAX],
+               struct err *e);
+/* Opens and locks it; what an interrupted apply left is finished or rolled back, and a layer whose keeper
+ * was killed is sealed. */
+struct layer *layer_open(const char *which, enum layer_wanted want, struct err *e);
 
 /* ---- scan.c ---- */
 
@@ -169,6 +187,7 @@ struct entry {
         const char *path;
         const char *other;
         const char *link; /* a file of the host's that this is a second name of; or NULL */
+        uint64_t apart;   /* names that the host's file has, if it does not have them all any more; or 0 */
         struct node old, now;
         const char *conflict; /* what the host did since; or NULL */
         const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
@@ -176,6 +195,7 @@ struct entry {
         const char *shut;     /* the host's directory that keeps us from it; or NULL */
         const char *held;     /* apply: why it takes no part; or NULL */
         bool chosen;          /* apply: takes part */
+        bool masked;          /* the host's side: see tree_is_masked() */
         bool torn;            /* the layer holds something else than when it was sealed */
 };
 
@@ -191,8 +211,6 @@ struct twin {
 struct entries {
         struct entry *v;
         size_t n, cap;
-        struct closed *closed; /* directories of the layer that had to be opened for the walk */
-        size_t closed_count, closed_cap;
         struct twin *twins;
         size_t twin_count, twin_cap;
         size_t flagged, conflicts;
@@ -235,6 +253,22 @@ int links_find(struct entries *v, struct err *e);
 /* A second name of the host's file in the slot; false: none is there, and the file is to be copied. */
 bool links_take(const struct sides *sides, const struct op *o, int slots, const char *slot);
 
+/* ---- view.c ---- */
+
+/* The two sides of one directory; -1: not there, or hidden. */
+struct view {
+        int upper, lower;
+};
+struct view view_copy(const struct view *v);
+void view_end(struct view *v);
+#define AUTO_VIEW(name, of) __attribute__((cleanup(view_end))) struct view name = view_copy(of)
+/* What the box sees as `name` here; *ret_hidden: the layer says that what lies below is gone. */
+struct node view_look(const struct view *v, const char *name, bool *ret_hidden);
+void view_down(struct view *v, const char *name, bool hidden);
+/* Does a link at `path` to `target` lead out of the tree, through whatever stands in its way? What cannot be
+ * told counts as yes. */
+bool view_leads_out(const struct view *top, const char *path, const char *target);
+
 /* ---- base.c ---- */
 struct journal;
 
@@ -269,10 +303,9 @@ const char *shut_words(const struct layer *l, struct entries *v, const struct en
 int closed_read(struct layer *l, struct err *e);
 /* The mode that the box gave a directory which was opened since; false: as it is. */
 bool closed_mode(const struct layer *l, unsigned door, const char *path, mode_t *ret);
-/* The scan had to open one. */
-int closed_note(struct entries *v, unsigned door, const char *path, mode_t mode, struct err *e);
-/* Opens what the scan had to open, for good. */
-int closed_open(struct layer *l, const struct entries *v, struct err *e);
+/* One more, which is about to be opened; closed_mode() knows it after closed_settle(). */
+int closed_keep(struct layer *l, unsigned door, const char *path, mode_t mode, struct err *e);
+void closed_settle(struct layer *l);
 /* As the box left them. */
 int closed_restore(struct layer *l, struct err *e);
 
@@ -284,6 +317,7 @@ bool flags_wants_content(const char *path);
 unsigned flags_by_content(struct span text);
 unsigned flags_by_node(const struct node *old, const struct node *now);
 unsigned flags_by_link(const char *path, const char *target);
+extern const unsigned FLAG_LEAVES; /* a link that leaves the tree */
 /* The words for the lowest bit of `flags`, and the bit. */
 const char *flags_words(unsigned flags, unsigned *ret_bit);
 extern const unsigned FLAG_NEVER; /* never applied: sockets, fifos, devices */
@@ -305,11 +339,13 @@ struct shower {
 void json_path(struct buf *out, const char *key, const char *path);
 void json_changes(struct buf *out, unsigned what);
 void json_flags(struct buf *out, unsigned flags);
+void json_apart(struct buf *out, uint64_t names); /* nothing where there is nothing to tell */
 int show_diffs(struct shower *s, struct err *e);
 int show_stat(struct shower *s, struct err *e);
 int show_names(struct shower *s, struct err *e);
 int show_json(struct shower *s, struct err *e);
-int show_patch(struct shower *s, struct err *e);
+/* The chosen entries, to a->patch. */
+int show_patch(const struct work_apply *a, const struct layer *l, const struct entries *v, struct err *e);
 void show_flush(struct shower *s);
 bool show_takes(const struct shower *s, const struct entry *x);
 /* Both sides of an entry as bytes; a side that is not there is empty. */
@@ -377,6 +413,11 @@ int journal_failed(struct err *e, const char *doing, const char *path); /* with 
 bool journal_has(const struct journal *j, const char *mark);
 /* The newest one whose state marker is `mark` ("done"); NULL: none. */
 struct journal *journal_newest(struct layer *l, const char *mark, struct err *e);
+/* Is there one that an undo could take back? *ret_when: when the newest has landed. */
+bool journal_landed(const struct layer *l, struct timespec *ret_when);
+/* Steps of it may have been taken and are taken again, or back: modes that it finds on the way will be set.
+ */
+bool journal_is_underway(const struct journal *j);
 /* Makes apply-K; nothing is written yet. */
 struct journal *journal_new(struct layer *l, struct err *e);
 int journal_write(struct journal *j, struct err *e);  /* before anything is staged */

@@ -223,7 +223,7 @@ static bool read_op(struct op *o, char *at)
                           .old_mode = -1,
                           .path = at,
                           .source = at + n + 1 };
-        return o->door < WORK_DOORS_MAX && strchr("PSTM", o->kind);
+        return o->door < WORK_DOORS_MAX && kind[0] && !kind[1] && strchr("PSTM", kind[0]);
 }
 
 /* What was looked at, in five numbers, and the modes; an old journal has none of them, or only the first
@@ -304,19 +304,32 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
 
 /* ---- targets and slots ---- */
 
-static int open_target(const struct target *t)
+bool journal_is_underway(const struct journal *j)
 {
-        struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                                .resolve = RESOLVE_NO_MAGICLINKS };
-        AUTO_FD(fd, (int) syscall(SYS_openat2, AT_FDCWD, t->path, &how, sizeof how));
+        return journal_has(j, "back") || (journal_has(j, "commit") && !journal_has(j, "done"));
+}
+
+static int open_path(const char *path, uint64_t flags)
+{
+        struct open_how how = { .flags = flags | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS };
+        return (int) syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+}
+
+/* The box may have closed the top of its door to the owner. Then it is a place, until steps are taken. */
+static int open_target(const struct journal *j, const struct target *t)
+{
+        AUTO_FD(fd, open_path(t->path, O_RDONLY));
         struct stat st;
+        bool closed = fd < 0 && errno == EACCES;
+        if (closed)
+                fd = open_path(t->path, O_PATH);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;
         if (tree_fsid(fd) != t->dev || st.st_ino != t->ino) {
                 errno = ESTALE;
                 return -1;
         }
-        return TAKE_FD(fd);
+        return closed && journal_is_underway(j) ? tree_open_place(fd, st.st_mode) : TAKE_FD(fd);
 }
 
 /* Where slots lie while they are used; made with `make`. */
@@ -341,7 +354,7 @@ int journal_open_targets(struct journal *j, bool make, struct err *e)
                 if (!t->used)
                         continue;
                 if (t->fd < 0)
-                        t->fd = open_target(t);
+                        t->fd = open_target(j, t);
                 if (t->fd < 0)
                         return journal_failed(e, "opening", t->path);
                 t->slots = open_slots(j, i, make);
@@ -521,21 +534,44 @@ int journal_recover(struct layer *l, struct err *e)
         return 0;
 }
 
+/* The number of the newest one that has the marker, and what that is; 0: none. */
+static unsigned long newest_with(const struct layer *l, const struct names *list, const char *mark,
+                                 struct stat *ret)
+{
+        unsigned long best = 0;
+        for (size_t i = 0; i < list->n; i++) {
+                char name[64];
+                struct stat st;
+                unsigned long k =
+                        strncmp(list->v[i], "apply-", 6) == 0 ? strtoul(list->v[i] + 6, NULL, 10) : 0;
+                (void) snprintf(name, sizeof name, "apply-%lu/%s", k, mark);
+                if (k > best && fstatat(l->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+                        best = k;
+                        *ret = st;
+                }
+        }
+        return best;
+}
+
+bool journal_landed(const struct layer *l, struct timespec *ret_when)
+{
+        AUTO_NAMES(list);
+        struct stat st;
+        if (tree_names(l->dir, &list) < 0 || newest_with(l, &list, "done", &st) == 0)
+                return false;
+        *ret_when = st.st_mtim;
+        return true;
+}
+
 struct journal *journal_newest(struct layer *l, const char *mark, struct err *e)
 {
         AUTO_NAMES(list);
-        unsigned long best = 0;
+        struct stat st;
         if (tree_names(l->dir, &list) < 0) {
                 (void) journal_failed(e, "listing", l->run);
                 return NULL;
         }
-        for (size_t i = 0; i < list.n; i++) {
-                char name[64];
-                unsigned long k = strncmp(list.v[i], "apply-", 6) == 0 ? strtoul(list.v[i] + 6, NULL, 10) : 0;
-                (void) snprintf(name, sizeof name, "apply-%lu/%s", k, mark);
-                if (k > best && faccessat(l->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-                        best = k;
-        }
+        unsigned long best = newest_with(l, &list, mark, &st);
         if (!best) {
                 (void) err_set(e, ERR_GONE, 0, "nothing of the layer %s has been applied", l->run);
                 return NULL;

@@ -29,6 +29,7 @@ static int meta_from(int slots, const char *name, int parent, const char *target
         if (from < 0 || to < 0 || fstat(from, &st) < 0)
                 return -1;
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st.st_mtim };
+        work_step();
         if (xattr_mirror(from, to) == 0 && futimens(to, times) == 0)
                 return fchmod(to, mode < 0 ? st.st_mode & 07777 : (mode_t) mode);
         tree_dir_end(to, back);
@@ -109,8 +110,29 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
         return 0;
 }
 
+/* Opens what a META closed to its own owner before somebody was killed: there may be steps behind it, and it
+ * will be closed again. What a directory lies in comes behind it in the journal. */
+static int open_closed(const struct journal *j)
+{
+        for (size_t i = j->n; geteuid() != 0 && i-- > 0;) {
+                const struct op *o = &j->ops[i];
+                const char *name;
+                struct node n;
+                if (o->kind != OP_META || o->mode < 0 || (o->mode & 0700) == 0700)
+                        continue;
+                AUTO_FD(parent, tree_parent(j->targets[o->door].fd, o->path, &name));
+                if (parent < 0 || tree_look(parent, name, &n) < 0 || n.kind != NODE_DIR)
+                        continue; /* not there yet; or its own step will fail */
+                if ((n.mode & 0700) != 0700 && fchmodat(parent, name, n.mode | 0700, 0) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
 int journal_forward(struct journal *j, struct err *e)
 {
+        if (open_closed(j) < 0)
+                return journal_failed(e, "opening closed directories for", j->l->run);
         for (size_t i = 0; i < j->n; i++)
                 if (forward(j, &j->ops[i], e) < 0)
                         return -1;

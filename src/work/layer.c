@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work/layer.c - finds, makes, describes and removes layers. A layer is a person's data: only `discard`, and
+/* work/layer.c - makes, describes and removes layers. A layer is a person's data: only `discard`, and
  * a run that changed nothing, remove one. */
 #include "base/fd.h"
 #include "base/str.h"
@@ -327,9 +327,7 @@ int layer_remove(struct layer *l, struct err *e)
         return 0;
 }
 
-/* ---- finding ---- */
-
-static bool starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+/* ---- sweeping ---- */
 
 /* A power cut can take what was written about a layer, and leave the layer. */
 static bool holds_something(int dir)
@@ -348,11 +346,10 @@ static bool holds_something(int dir)
         return false;
 }
 
-/* Sweeps what a killed start or a killed removal left; true: nothing is there any more. */
-static bool swept(int store, const char *name)
+bool layer_swept(int store, const char *name)
 {
         struct err none;
-        if (starts(name, ".gone-")) {
+        if (strncmp(name, ".gone-", 6) == 0) {
                 (void) remove_tree(store, name);
                 return true;
         }
@@ -367,138 +364,4 @@ static bool swept(int store, const char *name)
         bool gone = layer_remove(&l, &none) == 0;
         fd_close(&l.lock);
         return gone;
-}
-
-/* A run whose keeper was killed before the box changed anything. */
-static bool is_empty_leftover(struct layer *l)
-{
-        AUTO_ENTRIES(found);
-        struct err none;
-        return l->state == LAYER_OPEN && !l->keep && scan_layer(l, &found, &none) == 0 && found.n == 0;
-}
-
-struct candidate {
-        char *run; /* WORK_RUN_MAX; empty: none yet */
-        bool here; /* of the working directory */
-        struct timespec start;
-};
-
-/* Who stands in one project does not mean the layer of another. */
-static bool is_of(const struct layer *l, const char *directory)
-{
-        char door[PATH_MAX];
-        for (size_t i = 0; i < l->door_count; i++)
-                if (realpath(l->doors[i].host, door) &&
-                    (path_under(directory, door) || path_under(door, directory)))
-                        return true;
-        return false;
-}
-
-/* One of the working directory before all others, then the later one. */
-static void consider(struct candidate *best, const struct layer *l, const char *cwd)
-{
-        struct timespec a = l->start, b = best->start;
-        bool here = cwd && is_of(l, cwd),
-             later = a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
-        if (best->run[0] && (here == best->here ? !later : best->here))
-                return;
-        best->here = here;
-        best->start = l->start;
-        (void) snprintf(best->run, WORK_RUN_MAX, "%s", l->run);
-}
-
-/* Without a name: does it still wait for somebody? */
-static bool is_meant(const struct layer *l, const char *box)
-{
-        return box ? l->box && strcmp(l->box, box) == 0 : l->state != LAYER_APPLIED;
-}
-
-/* The newest layer of a box of that name; without one, the newest that waits. Without the lock, because a
- * running one is no candidate. False: there is none. */
-static bool newest(int store, const struct names *list, const char *box, char ret_run[WORK_RUN_MAX],
-                   bool *ret_busy)
-{
-        char cwd[PATH_MAX];
-        bool placed = !box && getcwd(cwd, sizeof cwd);
-        struct candidate best = { .run = ret_run };
-        ret_run[0] = '\0';
-        *ret_busy = false;
-        for (size_t i = 0; i < list->n; i++) {
-                struct err why;
-                if (swept(store, list->v[i]) || list->v[i][0] == '.')
-                        continue;
-                struct layer *l = layer_take(store, list->v[i], &why);
-                *ret_busy |= !l && why.sys == EBUSY;
-                if (l && is_empty_leftover(l))
-                        (void) layer_remove(l, &why);
-                else if (l && is_meant(l, box))
-                        consider(&best, l, placed ? cwd : NULL);
-                layer_free(l);
-        }
-        return ret_run[0] != '\0';
-}
-
-static int find_waiting(int store, const struct names *list, char ret_run[WORK_RUN_MAX], struct err *e)
-{
-        bool busy;
-        if (newest(store, list, NULL, ret_run, &busy))
-                return 0;
-        (void) err_set(
-                e, ERR_GONE, 0,
-                busy ? "the only layer there is is in use: its box runs, or another command works on it"
-                     : "there is no layer that waits to be applied");
-        return err_hint(e, "a box with an `edit` door leaves one when it changed something; "
-                           "`cordon diff --list` shows all");
-}
-
-int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct err *e)
-{
-        AUTO_NAMES(list);
-        if (tree_names(store, &list) < 0)
-                return err_set(e, ERR_IO, errno, "listing the layers: %s", strerror(errno));
-        bool busy = false;
-        if (!which)
-                return find_waiting(store, &list, ret_run, e);
-        unsigned hits = 0;
-        for (size_t i = 0; which[0] && which[0] != '.' && i < list.n; i++) {
-                if (strcmp(list.v[i], which) == 0)
-                        hits = 0; /* all of it */
-                else if (!starts(list.v[i], which))
-                        continue;
-                (void) snprintf(ret_run, WORK_RUN_MAX, "%s", list.v[i]);
-                hits++;
-                if (strcmp(list.v[i], which) == 0)
-                        break;
-        }
-        char shown[128];
-        if (hits == 1 || (hits == 0 && newest(store, &list, which, ret_run, &busy)))
-                return 0;
-        (void) str_inert(span_str(which), shown, sizeof shown);
-        (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
-                       hits ? "several layers begin with %s: give more of the id" : "there is no layer %s",
-                       shown);
-        if (!hits && busy)
-                return err_hint(e,
-                                "the layer of a box that runs has no name but its id: `cordon diff --list`");
-        if (strpbrk(which, "/."))
-                return err_hint(e, "a path of the newest layer stands behind --: `cordon diff -- %.80s`",
-                                shown);
-        return err_hint(e, "`cordon diff --list` shows them");
-}
-
-struct layer *layer_open(const char *which, struct err *e)
-{
-        char run[WORK_RUN_MAX];
-        AUTO_FD(store, layer_store(e));
-        if (store < 0 || layer_find(store, which, run, e) < 0)
-                return NULL;
-        struct layer *l = layer_take(store, run, e);
-        if (!l)
-                return NULL;
-        AUTO_ENTRIES(found);
-        l->durable = true;
-        if (journal_recover(l, e) == 0 && (l->state != LAYER_OPEN || seal(l, &found, e) == 0))
-                return l;
-        layer_free(l);
-        return NULL;
 }

@@ -52,6 +52,39 @@ static int by_layer_file(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
+static int by_both_files(const void *a, const void *b)
+{
+        const struct entry *x = ((const struct name *) a)->x, *y = ((const struct name *) b)->x;
+        if (x->door == y->door && x->old.ino != y->old.ino)
+                return x->old.ino < y->old.ino ? -1 : 1;
+        return by_layer_file(a, b);
+}
+
+/* The kernel copies a file of several names as one that has the name by which it was changed: nobody can tell
+ * whether it was written in place, which outside changes all of them, or replaced. So it is told. */
+static int find_apart(struct entries *v, struct err *e)
+{
+        struct name *names = calloc(v->n + 1, sizeof *names);
+        size_t n = 0;
+        if (!names)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        for (size_t i = 0; i < v->n; i++)
+                if (v->v[i].old.kind == NODE_FILE && v->v[i].old.links > 1 && v->v[i].now.kind == NODE_FILE)
+                        names[n++].x = &v->v[i];
+        if (n > 1)
+                qsort(names, n, sizeof *names, by_both_files);
+        for (size_t i = 0, k; i < n; i = k) {
+                const struct entry *x = names[i].x;
+                for (k = i + 1; k < n && names[k].x->door == x->door && names[k].x->old.ino == x->old.ino &&
+                                names[k].x->now.ino == x->now.ino;)
+                        k++;
+                for (size_t j = i; x->old.links > k - i && j < k; j++)
+                        names[j].x->apart = names[j].x->link ? 0 : x->old.links;
+        }
+        free(names);
+        return 0;
+}
+
 /* Of several names of one file, the one that matters most: something acts on it, or the host has it. NULL:
  * all are new, and nobody's. */
 static const struct entry *chief(const struct name *names, size_t n)
@@ -103,7 +136,7 @@ int links_find(struct entries *v, struct err *e)
                 const struct twin *t = bsearch(&key, v->twins, v->twin_count, sizeof *v->twins, by_file);
                 x->link = t ? t->path : NULL;
         }
-        return find_among_entries(v, e);
+        return find_among_entries(v, e) < 0 ? -1 : find_apart(v, e);
 }
 
 /* What was compared may have been exchanged since: then it is not what got the new name, and is left alone.

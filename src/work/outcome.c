@@ -69,6 +69,7 @@ static void put_entry(struct buf *out, const struct entry *x, bool applied)
         json_path(out, "path", x->path);
         json_changes(out, x->what);
         json_flags(out, x->flags);
+        json_apart(out, x->apart);
         buf_printf(out, ",\"applied\":%s", applied ? "true" : "false");
         put_text(out, "held", x->held);
         put_text(out, "conflict", x->chosen ? x->conflict : NULL);

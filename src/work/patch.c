@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* work/patch.c - a layer's changes as a patch that `git apply` takes. What such a patch cannot hold (empty
- * directories, modes beyond the execute bit, sockets, git's own files) is named at its top, where git does
- * not read. */
+ * directories, modes beyond the execute bit, sockets, git's own files), and what is held back as it is by an
+ * apply, is named at its top, where git does not read. */
 #include "base/str.h"
 #include "work/internal.h"
 
@@ -185,7 +185,7 @@ static int put_entry(struct shower *s, const struct entry *x, struct err *e)
         const struct node none = { 0 };
         const struct content nothing = { 0 };
         struct content a, b;
-        if (x->shut || git_refuses(x) || (!fits(&x->old) && !fits(&x->now)))
+        if (!x->chosen || git_refuses(x) || (!fits(&x->old) && !fits(&x->now)))
                 return 0;
         if (show_contents(s, x, &a, &b, e) < 0)
                 return -1;
@@ -214,7 +214,7 @@ static bool holds_entries(const struct shower *s, size_t i)
 {
         const struct entry *x = &s->v->v[i];
         for (size_t k = i + 1; k < s->v->n && path_below(s->v->v[k].path, x->path); k++)
-                if (fits(&s->v->v[k].now))
+                if (s->v->v[k].chosen && fits(&s->v->v[k].now))
                         return true;
         return false;
 }
@@ -226,8 +226,8 @@ static const char *left_out(const struct shower *s, size_t i)
                 return "in a directory of the host that is closed to you";
         if (git_refuses(x))
                 return "git takes none of its own files from a patch";
-        if (x->now.kind == NODE_OTHER)
-                return "a socket, fifo or device";
+        if (x->held)
+                return x->held;
         if (x->now.kind == NODE_DIR && x->what & (WHAT_ADDED | WHAT_TYPE) && !holds_entries(s, i))
                 return "an empty directory";
         if (x->now.kind == NODE_DIR && x->what & WHAT_MODE)
@@ -239,13 +239,13 @@ static const char *left_out(const struct shower *s, size_t i)
         return NULL;
 }
 
-int show_patch(struct shower *s, struct err *e)
+/* Says what is not in it; -1: it would be for several trees. */
+static int put_left_out(struct shower *s, struct err *e)
 {
         long door = -1;
-        buf_printf(&s->out, "# from the box of run %s\n", s->l->run);
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
-                if (!show_takes(s, x))
+                if (!x->chosen && !x->held)
                         continue;
                 if (door >= 0 && door != (long) x->door) {
                         (void) err_set(e, ERR_USAGE, 0,
@@ -260,10 +260,22 @@ int show_patch(struct shower *s, struct err *e)
                 put_git_path(&s->out, "", x->path);
                 buf_printf(&s->out, ": %s\n", what);
         }
-        for (size_t i = 0; i < s->v->n; i++) {
-                if (show_takes(s, &s->v->v[i]) && put_entry(s, &s->v->v[i], e) < 0)
-                        return -1;
-                show_flush(s);
-        }
         return 0;
+}
+
+int show_patch(const struct work_apply *a, const struct layer *l, const struct entries *v, struct err *e)
+{
+        const struct work_look look = { .out = a->patch, .out_ctx = a->patch_ctx };
+        struct shower s = { .l = l, .v = v, .look = &look };
+        buf_printf(&s.out, "# from the box of run %s\n", l->run);
+        int r = put_left_out(&s, e);
+        for (size_t i = 0; r == 0 && i < v->n; i++) {
+                r = put_entry(&s, &v->v[i], e);
+                if (r == 0 && s.out.failed)
+                        r = err_set(e, ERR_MEMORY, 0, "no memory to show the changes");
+                if (r == 0)
+                        show_flush(&s);
+        }
+        buf_done(&s.out);
+        return r;
 }

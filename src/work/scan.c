@@ -15,13 +15,14 @@
 #include <sys/xattr.h>
 
 struct scan {
-        const struct layer *l;
+        struct layer *l;
         const struct work_door *d;
         unsigned door;
         struct entries *to;
         struct err *e;
         const char *shut; /* inside it the host's side cannot be looked at; or NULL */
         unsigned depth;
+        mode_t top; /* that the box gave the door's own top */
         size_t len;
         char path[WORK_PATH_MAX];
 };
@@ -29,7 +30,6 @@ struct scan {
 void entries_done(struct entries *v)
 {
         free(v->v);
-        free(v->closed);
         free(v->twins);
         arena_done(&v->mem);
         *v = (struct entries){ 0 };
@@ -266,8 +266,7 @@ unsigned node_differs(int upper, int lower, const char *un, const char *ln, cons
                                        : 0);
         if (now->kind == NODE_OTHER)
                 return what;
-        mode_t back = 0;
-        AUTO_FD(x, now->kind == NODE_DIR ? tree_own_dir(upper, un, &back) : tree_file(upper, un, true, NULL));
+        AUTO_FD(x, now->kind == NODE_DIR ? tree_dir(upper, un) : tree_file(upper, un, true, NULL));
         AUTO_FD(y, now->kind == NODE_DIR ? tree_dir(lower, ln) : tree_file(lower, ln, false, NULL));
         if (x < 0 || y < 0)
                 what |= now->kind == NODE_FILE ? WHAT_CONTENT : 0;
@@ -277,7 +276,6 @@ unsigned node_differs(int upper, int lower, const char *un, const char *ln, cons
                 if (now->kind == NODE_FILE && (now->size != old->size || !tree_same_content(x, y)))
                         what |= WHAT_CONTENT;
         }
-        tree_dir_end(x, back);
         return what;
 }
 
@@ -307,25 +305,19 @@ static int tell_hidden(struct scan *s, int upper, const char *name)
 
 static int walk_into(struct scan *s, int upper, int lower, const char *name, bool below)
 {
-        mode_t back = 0;
         const char *outside = s->shut;
-        AUTO_FD(up, tree_own_dir(upper, name, &back));
+        AUTO_FD(up, tree_dir(upper, name));
         AUTO_FD(low, up >= 0 && below ? open_below(lower, name, is_opaque(up)) : -1);
         if (up >= 0 && below && low < 0 && errno == EACCES)
                 s->shut = arena_str(&s->to->mem, s->path);
-        if (up < 0 || (below && low < 0 && !s->shut) || too_deep(s)) {
-                tree_dir_end(up, back);
+        if (up < 0 || (below && low < 0 && !s->shut) || too_deep(s))
                 return scan_failed(s, "looking into");
-        }
         s->depth++;
-        int r = back ? closed_note(s->to, s->door, s->path, back & 07777, s->e) : 0;
-        if (r == 0 && s->shut != outside && is_opaque(up))
-                r = tell_hidden(s, upper, name);
+        int r = s->shut != outside && is_opaque(up) ? tell_hidden(s, upper, name) : 0;
         if (r == 0)
                 r = walk(s, up, low);
         s->depth--;
         s->shut = outside;
-        tree_dir_end(up, back);
         return r;
 }
 
@@ -353,6 +345,24 @@ static int visit_stub(struct scan *s, int upper, const char *name, const struct 
         return 0;
 }
 
+/* A directory of the layer, where its mode denies us; *mode becomes the one that the box gave it. Written
+ * down before it is opened: whoever is killed in between leaves nothing that the next one does not know.
+ * SAFETY: it is a directory, so there is no link to follow, and the box is over. */
+static int open_for_good(struct scan *s, int dir, const char *name, const char *path, mode_t *mode)
+{
+        mode_t now = *mode;
+        bool known = closed_mode(s->l, s->door, path, mode);
+        if ((now & 0700) == 0700 || geteuid() == 0)
+                return 0;
+        if (!known && closed_keep(s->l, s->door, path, now, s->e) < 0)
+                return -1;
+        work_step();
+        if (fchmodat(dir, name, now | 0700, 0) < 0)
+                return scan_failed(s, "opening");
+        work_step();
+        return 0;
+}
+
 static int visit(struct scan *s, int upper, int lower, const char *name)
 {
         struct node now, old = { 0 };
@@ -360,8 +370,8 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
                 return scan_failed(s, "looking at");
         if (now.kind == NODE_NONE)
                 return 0;
-        if (now.kind == NODE_DIR)
-                (void) closed_mode(s->l, s->door, s->path, &now.mode);
+        if (now.kind == NODE_DIR && open_for_good(s, upper, name, s->path, &now.mode) < 0)
+                return -1;
         if (s->shut)
                 return visit_unseen(s, upper, name, &now);
         if (now.whiteout)
@@ -445,8 +455,7 @@ static int scan_top(struct scan *s, const struct sides *x)
         size_t before;
         if (tree_look(x->upper, ".", &now) < 0 || tree_look(x->lower, ".", &old) < 0)
                 return scan_failed(s, "looking at");
-        if (x->back)
-                now.mode = x->back & 07777;
+        now.mode = s->top;
         unsigned what = s->d->top && now.mode != (s->d->top & 07777) && now.mode != old.mode ? WHAT_MODE : 0;
         if (!xattr_same(x->upper, x->lower))
                 what |= WHAT_XATTR;
@@ -479,11 +488,29 @@ static unsigned flags_behind(const struct work_door *d, const char *path)
         return flags_by_name(n < 0 || (size_t) n >= sizeof whole ? path : whole);
 }
 
+/* With all of the layer applied, or with what stands in the link's way held back. */
+static bool leads_out(const struct sides *x, const char *path, const char *target)
+{
+        const struct view merged = { x->upper, x->lower }, host = { -1, x->lower };
+        return view_leads_out(&merged, path, target) || view_leads_out(&host, path, target);
+}
+
+/* Did the box find something else than the host has? */
+static bool is_masked(const struct sides *x, const struct entry *n)
+{
+        const char *name;
+        if (!n->old.whiteout && (n->old.kind != NODE_FILE || n->old.size > 0))
+                return false;
+        AUTO_FD(dir, side_lower(x, n->path, &name));
+        return dir >= 0 && tree_is_masked(dir, name, &n->old);
+}
+
 static int flag_entry(const struct work_door *d, const struct sides *x, struct entry *n)
 {
         const char *name;
         char target[WORK_PATH_MAX];
         n->flags = flags_behind(d, n->path);
+        n->masked = d->is_dir && is_masked(x, n);
         if (n->what & WHAT_DELETED)
                 return 0;
         n->flags |= flags_by_node(&n->old, &n->now);
@@ -499,6 +526,8 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
                 if (tree_link(dir, name, target, sizeof target) < 0)
                         return -1;
                 n->flags |= flags_by_link(n->path, target);
+                if (d->is_dir && leads_out(x, n->path, target))
+                        n->flags |= FLAG_LEAVES;
                 return 0;
         }
         enum { LOOK = 1 << 20 };
@@ -524,19 +553,35 @@ static void inherit_flags(struct entries *v)
         }
 }
 
-static int scan_door(const struct layer *l, size_t door, struct entries *ret, struct err *e)
+static int open_top(struct scan *s)
 {
-        struct scan *s = calloc(1, sizeof *s);
+        struct node top;
+        AUTO_FD(dir, layer_door_dir(s->l, s->door));
+        if (dir < 0 || tree_look(dir, "upper", &top) < 0)
+                return scan_failed(s, "looking at");
+        s->top = top.mode;
+        return top.kind == NODE_DIR ? open_for_good(s, dir, "upper", ".", &s->top) : 0;
+}
+
+static int walk_door(struct scan *s)
+{
         struct sides x;
-        if (!s || sides_open(l, door, &x, e) < 0) {
-                free(s);
-                return s ? -1 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
-        }
-        *s = (struct scan){ .l = l, .d = &l->doors[door], .door = (unsigned) door, .to = ret, .e = e };
+        if ((s->d->is_dir && open_top(s) < 0) || sides_open(s->l, s->door, &x, s->e) < 0)
+                return -1;
         int r = s->d->is_dir ? walk(s, x.upper, x.lower) : scan_single(s, &x);
         if (r == 0 && s->d->is_dir)
                 r = scan_top(s, &x); /* last: it does not leave its name again */
         sides_close(&x);
+        return r;
+}
+
+static int scan_door(struct layer *l, size_t door, struct entries *ret, struct err *e)
+{
+        struct scan *s = calloc(1, sizeof *s);
+        if (!s)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        *s = (struct scan){ .l = l, .d = &l->doors[door], .door = (unsigned) door, .to = ret, .e = e };
+        int r = walk_door(s);
         free(s);
         return r;
 }
@@ -585,10 +630,11 @@ static bool is_sorted(const struct entries *v)
 
 int scan_layer(struct layer *l, struct entries *ret, struct err *e)
 {
-        for (size_t i = 0; i < l->door_count; i++)
-                if (scan_door(l, i, ret, e) < 0)
-                        return -1;
-        if (closed_open(l, ret, e) < 0 || links_find(ret, e) < 0)
+        int r = 0;
+        for (size_t i = 0; r == 0 && i < l->door_count; i++)
+                r = scan_door(l, i, ret, e);
+        closed_settle(l);
+        if (r < 0 || links_find(ret, e) < 0)
                 return -1;
         for (size_t i = 0; i < ret->n;)
                 if ((i = flag_door(l, ret, i, e)) == 0)

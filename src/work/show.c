@@ -242,6 +242,9 @@ static void put_shut(struct shower *s, const struct entry *x)
 
 static void put_link(struct shower *s, const struct entry *x)
 {
+        if (x->apart)
+                buf_printf(&s->out, " (has %" PRIu64 " names on the host, and becomes a file of its own)",
+                           x->apart);
         if (!x->link)
                 return;
         buf_puts(&s->out, " (a second name of ");
@@ -482,6 +485,12 @@ void json_flags(struct buf *out, unsigned flags)
         buf_putc(out, ']');
 }
 
+void json_apart(struct buf *out, uint64_t names)
+{
+        if (names)
+                buf_printf(out, ",\"host_names\":%" PRIu64, names);
+}
+
 static void json_entry(struct shower *s, const struct entry *x, const struct numbers *n)
 {
         struct buf *out = &s->out;
@@ -496,6 +505,7 @@ static void json_entry(struct shower *s, const struct entry *x, const struct num
                 buf_putc(out, ',');
                 json_path(out, "link", x->link);
         }
+        json_apart(out, x->apart);
         json_node(out, "old", &x->old);
         json_node(out, "new", &x->now);
         buf_printf(out, ",\"binary\":%s,\"lines_added\":%zu,\"lines_removed\":%zu",

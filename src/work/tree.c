@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,11 @@ int tree_file(int dir, const char *name, bool own, struct node *ret_node)
         if (fd >= 0 && ret_node)
                 fill_node(&st, ret_node);
         return fd;
+}
+
+int tree_open_place(int place, mode_t mode)
+{
+        return mode_by_place(place, (mode & 07777) | 0700) < 0 ? -1 : reopen(place, O_RDONLY | O_DIRECTORY);
 }
 
 int tree_own_dir(int dir, const char *name, mode_t *ret_mode)
@@ -350,6 +356,22 @@ int xattr_copy(int from, int to)
         free(list);
         free(value);
         return bad;
+}
+
+bool tree_is_masked(int dir, const char *name, const struct node *n)
+{
+        char path[NAME_MAX + 48];
+        if (n->whiteout)
+                return true;
+        (void) snprintf(path, sizeof path, "/proc/self/fd/%d/%s", dir, name);
+        return lgetxattr(path, "user.overlay.whiteout", NULL, 0) >= 0;
+}
+
+bool xattr_hides_below(int place)
+{
+        char name[48], value[2];
+        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", place);
+        return getxattr(name, "user.overlay.opaque", value, sizeof value) == 1 && value[0] == 'x';
 }
 
 int xattr_drop_overlay(int fd)

@@ -25,17 +25,12 @@ int work_diff(const struct work_look *look, size_t *ret_count, struct err *e)
         static int (*const forms[])(struct shower *, struct err *) = { [WORK_TEXT] = show_diffs,
                                                                        [WORK_STAT] = show_stat,
                                                                        [WORK_NAMES] = show_names,
-                                                                       [WORK_JSON] = show_json,
-                                                                       [WORK_PATCH] = show_patch };
+                                                                       [WORK_JSON] = show_json };
         AUTO_ENTRIES(v);
-        AUTO_LAYER(l, layer_open(look->run, e));
+        AUTO_LAYER(l, layer_open(look->run, LAYER_WAITING, e));
         if (!l || scan_sealed(l, &v, e) < 0 || scan_torn(l, &v, e) < 0 ||
-            paths_all_found(l, &v, look->paths, e) < 0)
+            paths_all_found(l, &v, look->paths, e) < 0 || find_renames(l, &v, e) < 0)
                 return -1;
-        if (look->form != WORK_PATCH && find_renames(l, &v, e) < 0)
-                return -1;
-        if (look->ret_run)
-                (void) snprintf(look->ret_run, WORK_RUN_MAX, "%s", l->run);
         struct shower s = { .l = l, .v = &v, .look = look, .many = touches_many(&v) };
         int r = forms[look->form](&s, e);
         if (r == 0 && s.out.failed)
@@ -159,7 +154,7 @@ int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
 {
         char found[WORK_RUN_MAX];
         AUTO_FD(store, layer_store(e));
-        bool there = store >= 0 && layer_find(store, u->run, found, e) == 0;
+        bool there = store >= 0 && layer_find(store, u->run, LAYER_WAITING, found, e) == 0;
         AUTO_LAYER(l, there ? layer_take(store, found, e) : NULL);
         int r = l ? journal_recover(l, e) : -1;
         if (r == 0) {
@@ -212,7 +207,7 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
 
 int work_fork(const char *run, const char *new_run, char *ret_run, struct err *e)
 {
-        AUTO_LAYER(from, layer_open(run, e));
+        AUTO_LAYER(from, layer_open(run, LAYER_WAITING, e));
         if (!from)
                 return -1;
         if (from->state == LAYER_APPLIED)

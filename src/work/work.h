@@ -21,6 +21,7 @@
 enum {
         WORK_DOORS_MAX = 256,       /* edit doors of one layer */
         WORK_DEPTH_MAX = 256,       /* directories in directories */
+        WORK_LINKS_MAX = 40,        /* links behind links, as the kernel has it */
         WORK_PATH_MAX = 4096,       /* bytes of a path below a door, with its NUL */
         WORK_ENTRIES_MAX = 4000000, /* changed entries of one layer */
         WORK_RUN_MAX = 64,
@@ -72,17 +73,16 @@ void work_drop(struct work_run *w);
 
 typedef void work_sink(void *ctx, const void *p, size_t n);
 
-enum work_form { WORK_TEXT = 0, WORK_STAT, WORK_NAMES, WORK_JSON, WORK_PATCH };
+enum work_form { WORK_TEXT = 0, WORK_STAT, WORK_NAMES, WORK_JSON };
 
 struct work_look {
         const char *run; /* id, a unique beginning of it, or a box's name: its newest; NULL: the newest that
-                            waits */
+                            waits, with a door at, above or below the working directory */
         enum work_form form;
         bool colour;
         const char *const *paths; /* only these and what lies below; NULL: all */
         work_sink *out;
         void *out_ctx;
-        char *ret_run; /* WORK_RUN_MAX bytes, or NULL: which one it was */
 };
 
 /* Everything that a layer changes. *ret_count: how many entries. */
@@ -106,6 +106,9 @@ struct work_apply {
         const char *to;           /* into this directory instead; or NULL */
         work_sink *out;           /* what was held back, or what is in the way */
         void *out_ctx;
+        work_sink
+                *patch; /* what would land, as a patch that `git apply` takes; nothing is changed. Or NULL */
+        void *patch_ctx;
         bool json; /* one object with all that was done instead, without a newline; also on failure */
         /* Nothing was changed yet, `count` changes are next, of which this is the first; -1 with *e stops it.
          * Or NULL. */
@@ -138,9 +141,9 @@ struct work_outcome {
 };
 int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err *e);
 /* Takes the newest apply of the layer back. Refuses when the host changed what was applied since. */
-struct work_undo { /* and discard */
-        const char *run;
-        bool json; /* as for an apply */
+struct work_undo {       /* and discard */
+        const char *run; /* NULL, for undo: the one of the working directory that was applied last */
+        bool json;       /* as for an apply */
         work_sink *out;
         void *out_ctx;
 };

@@ -53,7 +53,7 @@ is "each is refused, and its hint names verbs that there are" "$bad" ""
 is "docker's exec" "$(status "$c" exec box sh):$(hint)" "125:nobody enters a box that runs: \`cordon run\` starts another beside it"
 is "a program in the place of a verb" "$(status "$c" python3 x.py):$(hint)" "125:\`cordon help\` lists the verbs; \`cordon run -- python3\` runs a program"
 is "a verb that is misspelt is still found" "$(status "$c" stpo x):$(hint)" "125:did you mean \`stop\`?"
-for verb in inspect logs undo fork; do
+for verb in inspect logs fork; do
         status "$c" "$verb" >/dev/null
         has "$verb without a name asks which" "$(cat "$T/err")" "which "
         is "and points to its own help" "$(hint)" "\`cordon help $verb\` tells how it is used"

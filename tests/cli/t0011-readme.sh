@@ -74,7 +74,7 @@ for who in $whos; do
                         typed "$line"
                         is "$who: it lands" "$(tail -n 1 data)" tidied
                         ok "$who: but for what is flagged" test ! -e .git/hooks/pre-commit
-                        passes "undo takes it back" "cordon undo $run"
+                        passes "undo takes it back" "cordon undo"
                         is "$who: all of it" "$(cat data)" content
                         passes "discard drops it" "cordon discard $run" ;;
                 "cordon log show my-box") typed "cordon run -q --name my-box -- cat /etc/hostname"; passes "$line" "$line" ;;

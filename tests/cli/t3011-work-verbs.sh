@@ -148,6 +148,21 @@ for who in root as_user; do
         ok "$who: and neither lands by itself" test ! -L "$D/p/m" -a ! -e "$D/p/job.cordon" -a -L "$D/p/a1/b/c/s"
         cordon discard "$run" >/dev/null
 
+        # --- links that stay inside as text, and lead out through what the host has in the tree ---
+        fresh
+        mkdir -p "$D/p/d/e" "$D/p/real" && ln -s ../outside "$D/p/out" && ln -s /etc "$D/p/abs" && ln -s real "$D/p/alias" && ln -s ../../outside "$D/p/d/up" &&
+                ln -s nowhere/../../outside "$D/p/later" && ln -s r2 "$D/p/r1" && ln -s r1 "$D/p/r2" && ln -s / "$D/p/was" && mkdir "$D/p/was2" && mine
+        edit 'ln -s out o1; ln -s out/secret o2; ln -s abs/passwd o3; ln -s ../out/secret d/o4; ln -s up/secret d/o5; ln -s later o6; ln -s r1 o7
+                ln -s alias i1; ln -s alias/x i2; ln -s ../alias d/i3; ln -s e/nothing d/i4; ln -s a i5; ln -s d/e/ i6; ln -s ../../real/. d/e/i7; ln -s i8 real/i8x; ln -s ./a i9
+                ln -s ../outside mine; ln -s mine/secret o8; rm was; mkdir was; ln -s was/x o9; rmdir was2; ln -s ../outside was2; ln -s was2/x o10; ln -s d/up/../x o11'
+        cordon diff --json "$run" | jq -r '.entries[] | select(.new.kind == "link") | (if .flags == [] then "in " else "out " end) + .path' | sort | tr '\n' ' ' >out
+        is "$who: they are flagged, and those that stay inside are not" "$(cat out)" \
+                "in d/e/i7 in d/i3 in d/i4 in i1 in i2 in i5 in i6 in i9 in real/i8x out d/o4 out d/o5 out mine out o1 out o10 out o11 out o2 out o3 out o6 out o7 out o8 out o9 out was2 "
+        has "$who: as what leaves the tree" "$(cordon diff "$run")" "! d/o5: added; a link that leaves the tree"
+        cordon apply "$run" >/dev/null
+        is "$who: and none of them lands by itself" "$(cd "$D/p" && find . -name 'o[0-9]*' -o -name mine)" ""
+        cordon discard "$run" >/dev/null
+
         # --- --to, patch, undo ---
         fresh
         printf 'one\ntwo\n\tthree' >"$D/p/nonl" && printf '\0\1\2old' >"$D/p/bin" && : >"$D/p/empty" && ln -s a "$D/p/link" && mine
@@ -155,7 +170,7 @@ for who in root as_user; do
         edit 'printf "one\n2\n\tthree\n" >nonl; head -c 100000 /dev/zero | tr "\0" "\001" >bin; printf "\0" >>bin; echo x >empty; ln -sf b link; chmod 755 a; rm src/b; mkdir "sp ace"; echo y >"sp ace/q\"uote"; printf "\0" >newbin; ln -s target newlink; : >newempty; echo z >"$(printf "caf\303\251")"'
         has "$who: --to a directory that is not there says what it is for" "$(cordon apply --include-flagged --to "$D/nowhere" "$run")" "hint: changes are applied to a tree that holds what the box began with"
         cordon apply --include-flagged --to "$D/copy" "$run" >/dev/null
-        cordon apply --as-patch "$D/patch" "$run"
+        cordon apply --include-flagged --as-patch "$D/patch" "$run"
         cordon apply --include-flagged "$run" >/dev/null
         tree "$D/p" >want
         tree "$D/copy" >got
@@ -179,6 +194,30 @@ n"
                 "$(grep -cE '^# not in this patch: .*(\.git/|x/\.GIT|z/\.git\. |\.gitmodules)' "$D/patch2")"
         has "$who: each of them" "$(cat "$D/patch2")" "# not in this patch: .git/hooks/pre-commit: git takes none of its own files from a patch"
         ok "$who: and git runs no hook of the box" test ! -e "$D/git/.git/hooks/pre-commit"
+        # --- a patch holds back what an apply holds back ---
+        fresh
+        printf 'all:\n' >"$D/p/Makefile" && mine
+        cp -a "$D/p" "$D/git" && git init -q "$D/git"
+        edit 'echo new >a; echo "	evil" >>Makefile; echo x >.bashrc; mkdir .husky; echo x >.husky/pre-push; rm src/b'
+        cordon apply --as-patch "$D/patch3" "$run" >out
+        is "$who: a patch with something in it is a success" $? 0
+        has "$who: what is flagged is told as apply tells it" "$(cat out)" "held back: Makefile: a build tool runs it"
+        has "$who: with how to have it" "$(cat out)" "4 entries held back: name them, or --include-flagged"
+        is "$who: and named in the patch" "$(grep -c '^# not in this patch: \(Makefile\|.bashrc\|.husky\|.husky/pre-push\): ' "$D/patch3")" 4
+        is "$who: git takes the rest" "$(git -c safe.directory='*' -C "$D/git" apply "$D/patch3" 2>&1; cat "$D/git/a" "$D/git/Makefile"; ls -A "$D/git" | tr '\n' ' ')" "new
+all:
+.git Makefile a "
+        is "$who: what is named is in it, and nothing else" "$(cordon apply --as-patch - "$run" Makefile | grep '^+++')" "+++ b/Makefile"
+        is "$who: and with --include-flagged all" "$(cordon apply --include-flagged --as-patch - "$run" | grep -c '^+++')" 5
+        cordon apply --as-patch "$D/patch3" "$run" >out
+        is "$who: a file that is there is not written over" "$? $(grep -c 'File exists' out)" "125 1"
+        echo host >"$D/p/a" && mine
+        cordon apply --as-patch "$D/patch4" "$run" >out
+        is "$who: a patch that would undo what the host did is not written" "$? $(grep -c 'in the way: a: changed since' out) $(test -e "$D/patch4"; echo $?)" "1 1 1"
+        edit 'echo x >.bashrc'
+        cordon apply --as-patch "$D/patch5" "$run" >out
+        is "$who: where all is held back the status says so, as an apply's does" "$? $(cordon apply "$run" >/dev/null; echo $?)" "1 1"
+        has "$who: neither --to nor --json goes with a patch" "$(cordon apply --to "$D/git" --as-patch - "$run"; cordon apply --json --as-patch - "$run")" "--as-patch goes neither with"
         fresh
         edit 'echo box >a; rm src/b; mkdir d; echo n >d/n'
         tree "$D/p" >before

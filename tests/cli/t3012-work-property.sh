@@ -44,7 +44,7 @@ for who in root as_user; do
                 $who "$CORDON" diff "$run" >/dev/null 2>err || fail "$who $seed: diff" "$(cat err)"
                 if command -v git >/dev/null; then
                         cp -a "$D/in" "$D/git"
-                        $who "$CORDON" apply --as-patch "$D/patch" "$run" 2>err || fail "$who $seed: a patch is made" "$(cat err)"
+                        $who "$CORDON" apply --include-flagged --as-patch "$D/patch" "$run" 2>err || fail "$who $seed: a patch is made" "$(cat err)"
                         (cd "$D/git" && git apply --whitespace=nowarn ../patch) >err 2>&1 || fail "$who $seed: git takes the patch" "$(cat err)"
                         python3 gits.py "$D/out" >want.git
                         python3 gits.py "$D/git" >got.git

@@ -34,7 +34,31 @@ cordon: error: the layer $run changes nothing at nothing"
         is "$who: also further down in it" "$(cd "$D/other/sub" && cordon diff --name-only)" o
         is "$who: and behind a link" "$(ln -s other "$D/link"; cd "$D/link" && cordon diff --name-only)" o
         is "$who: above both, the newest" "$(cd "$D" && cordon diff --name-only)" l
-        is "$who: elsewhere too" "$(cd "$D/third" && cordon diff --name-only)" l
+        cordon diff --list >listed
+        for verb in diff apply discard; do
+                out=$(cd "$D/third" && cordon "$verb"; echo $?)
+                has "$who: $verb elsewhere takes none of another project" "$out" "no layer of this directory waits, but these do: "
+                is "$who: $verb lists them all" "$(printf '%s\n' "$out" | grep -oE '\([^)]*/(p|other)\)' | sort | tr '\n' ' ')" "($D/other) ($D/p) ($D/p) "
+                has "$who: $verb says how one is meant" "$out" "hint: name the one you mean"
+                is "$who: $verb fails" "${out##*
+}" 125
+                mkdir "$D/gone" && mine
+                is "$who: $verb in a directory that is gone takes none" "$(cd "$D/gone" && rmdir "$D/gone" && cordon "$verb" | grep -c 'no layer of this directory waits')" 1
+        done
+        is "$who: and nothing was applied or thrown away" "$(cordon diff --list; ls "$D/other" "$D/p")" "$(cat listed; ls "$D/other" "$D/p")"
+        ok "$who: not even in the files" test ! -e "$D/other/o" -a ! -e "$D/p/l"
+        (cd "$D/other" && cordon apply >/dev/null && sleep 0.01)
+        (cd "$D/p" && cordon apply >/dev/null)
+        has "$who: undo elsewhere takes nothing back" "$(cd "$D/third" && cordon undo)" "no layer of this directory has been applied, but these have: "
+        ok "$who: and both are there" test -e "$D/other/o" -a -e "$D/p/l"
+        (cd "$D/other/sub" && cordon undo >/dev/null)
+        ok "$who: undo in a project takes its own apply back" test ! -e "$D/other/o" -a -e "$D/p/l"
+        (cd "$D/other" && cordon apply >/dev/null)
+        (cd "$D" && cordon undo >/dev/null)
+        ok "$who: above both, the last one" test ! -e "$D/other/o" -a -e "$D/p/l"
+        (cd "$D" && cordon undo >/dev/null)
+        ok "$who: then the one before" test ! -e "$D/p/l"
+        has "$who: then there is none" "$(cd "$D" && cordon undo)" "no layer has been applied"
         (cd "$D/other" && cordon discard >/dev/null)
         is "$who: what is thrown away is of that project" "$(cd "$D" && cordon diff --name-only)" l
         (cd "$D" && cordon discard >/dev/null)

@@ -78,6 +78,11 @@ ok "and nothing of it was touched" cmp want got
 old layer-1 committed && sed -i 's/\x00op M/\x00op Z/' "$layer/apply-1/journal"
 has "so is one with another kind of step" "$(cordon apply "$run")" "cannot be read"
 is "the tree is as it was" "$(now)" "$before"
+for kind in '' MM 'P2'; do
+        old layer-1 committed && sed -i "s/\\x00op M/\\x00op $kind/" "$layer/apply-1/journal"
+        has "so is one with the kind '$kind'" "$(cordon apply "$run")" "cannot be read"
+        is "and the tree is as it was" "$(now)" "$before"
+done
 old layer-1 sealed && sed -i 's/\x00state=/\x00colour=blue\x00state=/' "$layer/meta" && printf 'shade=dark\0' >>"$layer/meta"
 cordon apply "$run" >out || fail "fields that are not known: apply" "$(cat out)"
 is "a layer with fields that are not known lands" "$(now)" "$after"

@@ -12,7 +12,7 @@ for who in root as_user; do
         mkdir -p "$D/p" && (cd "$D/p" && python3 "$T/odd.py" make) && mine && cp -a "$D/p" "$D/git"
         $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --read "$T/odd.py" --status-fd 3 -- python3 "$T/odd.py" change 3>status
         run=$(jq -r .work.layer status)
-        $who "$CORDON" apply --as-patch - "$run" >odd.patch 2>err
+        $who "$CORDON" apply --include-flagged --as-patch - "$run" >odd.patch 2>err
         is "$who: odd names: the patch is written" "$(cat err)" ""
         is "$who: odd names: no byte of it is for a terminal" "$(tr -d '\n\t\r\040-\176\200-\377' <odd.patch | wc -c)" 0
         (cd "$D/git" && git init -q . && git -c safe.directory='*' apply --whitespace=nowarn "$T/odd.patch"; rm -rf .git) >gitlog 2>&1
@@ -34,9 +34,28 @@ for who in root as_user; do
 def mark(f, n, v):
     try: os.setxattr(f, "user.overlay." + n, v); print("set")
     except OSError: pass
-open("d/w", "w").close(); mark("d/w", "whiteout", b"y"); mark("d", "opaque", b"x"); mark(".", "opaque", b"x")
+open("d/w", "w").close(); mark("d/w", "whiteout", b""); open("w", "w").close(); mark("w", "whiteout", b""); mark("d", "opaque", b"x"); mark(".", "opaque", b"x")
 mark("e", "redirect", b"/../out"); mark("e", "opaque", b"y"); mark("d/l", "redirect", b"/../out/s"); mark("d/l", "metacopy", b"")' | grep -c set)
         if [ "$marked" -gt 0 ]; then
+                out=$(cordon run -q --no-stdin --edit "$D/p" -- true; echo $?)
+                has "$who: a mark by which the kernel hides files keeps the box from starting" "$out" "$D/p has an attribute by which files in it would be hidden from the box"
+                is "$who: and leaves no layer" "${out##*
+} $(cordon diff --list)" "125 "
+                python3 -c 'import os, sys; os.removexattr(sys.argv[1], "user.overlay.opaque")' "$D/p"
+                edit 'test -e w || echo made >w; rm -rf d; echo fine >fine'
+                tree "$D/p" >before
+                if [ -e "$D/p/w" ] && cordon diff --json "$run" | jq -e '.entries[] | select(.path == "w")' >/dev/null; then
+                        has "$who: what a mark hid from a box is not replaced" "$(cordon apply "$run")" "in the way: w: a mark of overlayfs on it hid it from the box"
+                        tree "$D/p" >now
+                        ok "$who: nor is anything else, unless it is named" cmp before now
+                        cordon apply "$run" fine >/dev/null
+                        is "$who: and then it lands" "$(cat "$D/p/fine"; stat -c %s "$D/p/w")" "fine
+0"
+                        rm "$D/p/fine"
+                else
+                        skip "$who: what a mark hid from a box is not replaced" "this kernel knows no such mark"
+                fi
+                cordon discard "$run" >/dev/null
                 edit 'cat d/l e/* ../out/s out/s d/../../out/s 2>/dev/null; ls e; echo more >>d/l; rm -r e; mkdir e; echo n >e/n' >seen
                 hasnt "$who: marks in the tree below lead a box nowhere" "$(cat seen)" canary
                 has "$who: what they stand on is still itself" "$(cat seen)" e

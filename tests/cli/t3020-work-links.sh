@@ -56,6 +56,26 @@ for who in root as_user; do
         has "$who: undo sees that it was changed by its other name" "$(cordon undo "$run")" "in the way: z2: changed since"
         cordon discard "$run" >/dev/null
 
+        # --- one of two names is changed: the kernel cannot tell in place from replaced, so it is told ---
+        fresh
+        echo more >"$D/p/m" && ln "$D/p/m" "$D/m2" && echo both >"$D/p/b" && ln "$D/p/b" "$D/p/b2" && mine
+        tree "$D/p" >before
+        edit 'echo x >>a; chmod 600 m; rm d/e; ln -f z f; echo y >>b; ln -f b b2; ln z z2'
+        has "$who: diff says that a file comes apart" "$(cordon diff "$run")" "a: changed (has 2 names on the host, and becomes a file of its own)"
+        has "$who: also where the other name is outside, and only a mode changed" "$(cordon diff "$run")" "m: mode (100644 to 100600) (has 2 names on the host"
+        is "$who: --json too, and not of others" "$($who "$CORDON" diff --json "$run" | jq -c '[.entries[] | select(.host_names) | [.path, .host_names]]')" '[["a",2],["m",2]]'
+        is "$who: apply says it in JSON" "$($who "$CORDON" apply --json "$run" 2>/dev/null | jq -c '[.entries[] | select(.host_names) | .path]')" '["a","m"]'
+        is "$who: the other name keeps what it has" "$(cat "$D/p/a2") $(stat -c %a "$D/m2")" "a 644"
+        ok "$who: names that changed together stay together" test "$D/p/b" -ef "$D/p/b2"
+        cordon undo "$run" >/dev/null
+        ok "$who: undo makes them one file again" test "$D/p/a" -ef "$D/p/a2" -a "$D/p/m" -ef "$D/m2" -a "$D/p/b" -ef "$D/p/b2"
+        tree "$D/p" >now
+        ok "$who: undo restores all of it" cmp before now
+        out=$(cordon apply "$run")
+        has "$who: apply says it" "$out" "note: a: had 2 names, and is a file of its own now"
+        hasnt "$who: and not of what stays together" "$out" "note: b"
+        cordon undo "$run" >/dev/null && cordon discard "$run" >/dev/null
+
         # --- the host's file is another by now: what the box left lands, as a copy ---
         fresh
         edit 'ln z z2'

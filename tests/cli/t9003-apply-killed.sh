@@ -71,6 +71,34 @@ for who in root as_user; do
         has "$who: and all of it holds" "$($who "$CORDON" verify 2>&1)" "nothing was changed, removed"
 done
 
+# Directories that the box closed to their own owner: to go on behind them, the next command opens and closes them again.
+who=as_user D="$T/shut"
+mkdir -p "$D/old/in" "$D/gone/in" && echo o >"$D/old/in/o" && echo g >"$D/gone/in/g" && chmod 755 "$D" && { [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 "$D"; }
+open_edits=$edits
+edits='mkdir -p new/in/deep; echo n >new/in/n; echo m >new/m; echo x >new/in/deep/x; echo more >>old/in/o; mkdir old/added; rm -r gone; mkdir -p gone; echo b >gone/b
+        chmod 0 new/in/deep new/in new; chmod 300 old/in; chmod 100 old; chmod 500 gone; chmod 300 .'
+scene "$D"
+before=after after=before round "closed directories: undo" "$D" "undo $run" "apply --include-flagged $run"
+$who "$CORDON" undo "$run" 2>/dev/null
+before=before after=after round "closed directories: apply" "$D" "apply --include-flagged $run" "undo $run"
+# The same when they are looked into for the first time, at the end of the run: the mode that the box gave them is not lost.
+$who "$CORDON" undo "$run" 2>/dev/null
+step=0 wrong='' code=137
+while [ $code -eq 137 ] && [ $step -lt 100 ]; do
+        step=$((step + 1))
+        CORDON_WORK_STEP=$step $who "$T/hooked" run -q --no-stdin --edit "$D" --cwd "$D" --ledger off -- sh -c "$edits" 2>err
+        code=$?
+        CORDON_WORK_STEP=$(((step + 1) / 2)) $who "$T/hooked" diff --list >/dev/null 2>&1
+        run=$(cd "$D" && $who "$CORDON" diff --json | jq -r .run)
+        $who "$CORDON" apply --include-flagged --ledger off "$run" >err 2>&1 || wrong="$wrong step $step: $(cat err)"
+        tree "$D" >now
+        cmp -s after now || wrong="$wrong step $step: $(diff after now)"
+        $who "$CORDON" undo "$run" >/dev/null 2>&1 && $who "$CORDON" discard "$run" 2>/dev/null
+done
+is "closed directories: the end of a run, killed at each of $step steps, loses no mode" "$wrong" ""
+ok "closed directories: there were steps" test "$step" -gt 10
+edits=$open_edits
+
 # The state directory on another filesystem: slots lie in the tree for the time of the apply.
 who=root
 if [ "$(id -u)" -eq 0 ] && mkdir -p "$T/tmpfs" && mount -t tmpfs -o mode=700 none "$T/tmpfs" 2>/dev/null; then

@@ -68,7 +68,8 @@ static void check_journal(const struct journal *j)
         size_t sum = 0;
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *o = &j->ops[i];
-                if (o->door >= WORK_DOORS_MAX || !o->path || !o->source)
+                if (o->door >= WORK_DOORS_MAX || !o->path || !o->source ||
+                    !memchr("PSTM", o->kind, 4)) /* not strchr(): that finds a NUL, too */
                         abort();
                 sum += strlen(o->path) + strlen(o->source) + (o->digest ? strlen(o->digest) : 0);
         }
