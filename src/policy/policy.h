@@ -60,12 +60,14 @@ enum net_form { NET_HOST_PORT = 0, NET_URL, NET_PLACE };
 enum net_reach { NET_REACH_UNSAID = 0, NET_REACH_SELF, NET_REACH_TENANT, NET_REACH_NAMED, NET_REACH_PUBLIC };
 enum net_touch { NET_TOUCH_QUOTA = 0, NET_TOUCH_MONEY, NET_TOUCH_TICKET, NET_TOUCH_PERSON, NET_TOUCH__COUNT };
 
-/* What one parameter of a request may be: `where amount=int:1..5000`. */
+/* What one parameter of a request may be, and where it stands: `where amount=int:1..5000 in body`. */
+enum bound_place { BOUND_ANYWHERE = 0, BOUND_IN_BODY, BOUND_IN_QUERY };
 enum bound_type { BOUND_NONE = 0, BOUND_INT, BOUND_ONE, BOUND_TEXT, BOUND_BOOL, BOUND_TYPE__COUNT };
 struct net_bound {
         char *name; /* "amount"; "card.number": a member of a member */
         char *fold; /* what careless servers take for the same name: see struct param */
         enum bound_type type;
+        enum bound_place place;
         bool optional;       /* NAME?: it may be missing */
         int64_t least, most; /* INT; TEXT: bytes at most */
         char **one;          /* ONE: sorted, NULL-terminated */
@@ -90,7 +92,7 @@ struct net_dest {
         uint64_t cap[NET_CAP__COUNT]; /* 0: none */
         uint8_t reach;                /* enum net_reach */
         uint8_t touches;              /* `touches money person`: a bit for each enum net_touch */
-        struct net_bound *bounds;     /* `where`: sorted by name; NULL: values are not judged */
+        struct net_bound *bounds;     /* `where`: sorted by place and name; NULL: values are not judged */
         size_t bound_count;
         bool only; /* ... and no other parameter may be there */
 };

@@ -10,14 +10,14 @@ ok "there are faults to send" test "$faults" -gt 50
 for who in root as_user; do
         for scheme in http https; do
                 door="$scheme://web.test/pay POST where amount=int:1..5000 currency=one:eur|usd memo?=text:80"
-                bounded() { box $who --net "$door" --net "$scheme://web.test/pay/find GET where q=text:20 n=int:1..50 only" --net "$scheme://web.test/pay/mail POST where to=one:ops@example.org subject=text:120 only" "$@"; }
+                bounded() { box $who --net "$door" --net "$scheme://web.test/pay/find GET where q=text:20 n=int:1..50 only" --net "$scheme://web.test/pay/mail POST where to=one:ops@example.org subject=text:120 in body page?=int:1..9 in query only" "$@"; }
                 none
                 bounded --read "$T/bounds.py" -- python3 "$T/bounds.py" $scheme faults
                 is "$who, $scheme: every seeded fault is denied, and its parameter named" "$(cat "$T/out")" "$faults"
                 is "$who, $scheme: and the server was not even called" "$(pay) $(lab_packets | grep -c '^tcp')" "0 0"
                 bounded --read "$T/bounds.py" -- python3 "$T/bounds.py" $scheme goods
-                is "$who, $scheme: what is within bounds arrives as it was sent" "$(cat "$T/out")" 13
-                is "$who, $scheme: each once" "$(pay)" 13
+                is "$who, $scheme: what is within bounds arrives as it was sent" "$(cat "$T/out")" 14
+                is "$who, $scheme: each once" "$(pay)" 14
                 none
                 bounded --read "$T/bounds.py" -- python3 "$T/bounds.py" $scheme cuts
                 is "$who, $scheme: it does not matter where a request is cut" "$(cat "$T/out")" "166 passed, 168 refused"
