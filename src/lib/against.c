@@ -14,6 +14,7 @@
 enum { SEEN_MAX = 4096, TARGET_MAX = 400, TEXT_MAX = TARGET_MAX + 8 };
 
 struct against {
+        const cordon_policy *p;
         const struct checked_policy *policy;
         struct policy_context context;
         bool json, has_places;
@@ -65,7 +66,7 @@ static void judge(struct against *a, const char *target, bool passed)
                 a->unknown++;
                 return;
         }
-        struct decision d = policy_decide(a->policy, &f);
+        struct decision d = lib_decide(a->p, &f);
         bool passes = d.answer == ANSWER_ALLOW;
         if (!passes && d.gap == GAP_PARAMETER) /* the ledger has no bodies */
                 a->unknown++;
@@ -137,10 +138,10 @@ char *cordon_policy_against(cordon_policy *p, const char *run, int json, int *re
         size_t n;
         if (cordon_policy_check(p, e) < 0)
                 return NULL;
-        struct against a = { .policy = p->checked, .json = json != 0, .context = lib_context(p) };
+        struct against a = { .p = p, .policy = p->checked, .json = json != 0, .context = lib_context(p) };
         const struct door *d = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
-                a.has_places |= d[i].kind == DOOR_NET && d[i].net.form == NET_PLACE;
+                a.has_places |= !p->has_stage && d[i].kind == DOOR_NET && d[i].net.form == NET_PLACE;
         a.seen = malloc(SEEN_MAX * sizeof *a.seen);
         int bad = a.seen ? read_run(&a, run, id, to_err(e)) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");
         if (!bad)

@@ -171,6 +171,13 @@ const char *net_reach_word(unsigned reach);                                     
 const char *net_touch_word(unsigned touch);
 void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */
 
+/* ---- places.c ---- */
+char *place_name(const struct policy_places *p, size_t index); /* as policy_place_name() */
+
+/* ---- staged.c: the places that doors name ---- */
+void staged_text(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);
+void staged_json(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);
+
 /* ---- bound.c: `where` ---- */
 enum { BOUNDS_MAX = 32, BOUND_TEXT_MAX = 65536 };
 int bounds_read(struct reader *r, struct net_dest *d); /* behind `where` */

@@ -93,6 +93,8 @@ for who in root as_user; do
         is "$who: the same policy changes nothing" "$(against --net 'http://web.test/a/** GET POST' --net web.test:7 | jq -c '[.refused, .permitted]')" '[[],[]]'
         is "$who: a narrower one would refuse" "$(against --net 'http://web.test/a/** GET' | jq -c '[(.refused | sort), .permitted]')" '[["POST http://web.test/a/1","POST http://web.test/a/2"],[]]'
         is "$who: a wider one would let through" "$(against --net 'http://web.test/** GET POST' --net web.test:7 | jq -c '[.refused, .permitted]')" '[[],["GET http://web.test/b"]]'
+        printf 'place web live http://web.test/a/\n' >"$T/places" && chmod 644 "$T/places"
+        is "$who: doors to places are judged where the file says what they are" "$(against --places "$T/places" --net '@web/1 POST' | jq -c '[(.refused | sort), .unknown]') $(against --net '@web/1 POST' | jq -c .refused)" '[["POST http://web.test/a/2","web.test:7"],0] []'
         $who "$CORDON" check --net 'http://four.test/**' --against "$then" >"$T/out" 2>&1
         is "$who: and the status says that a run would be refused something" "$? $(grep -c '^refused now: web.test:7$' "$T/out")" "1 1"
         $who "$CORDON" check --net 'http://web.test/**' --against no-such-run >"$T/out" 2>&1
