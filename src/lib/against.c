@@ -53,6 +53,16 @@ static bool may_depend(const struct against *a, const struct effect *f)
                                  policy_names_host(a->policy, f->net.host, a->context.now));
 }
 
+/* A name that does not exist for the box: nothing is connected to. */
+static void judge_name(struct against *a, const char *target, const char *name)
+{
+        if (!is_new(a, target))
+                return;
+        a->effects++;
+        if (policy_names_host(a->policy, name, a->context.now))
+                add(a, &a->permitted, &a->permitted_count, target);
+}
+
 static void judge(struct against *a, const char *target, bool passed)
 {
         char text[TEXT_MAX];
@@ -82,6 +92,7 @@ static void judge(struct against *a, const char *target, bool passed)
 /* Requests without consequences are recorded by their server alone: of those nothing can be said. */
 static void read_record(struct against *a, const struct ledger_view *v)
 {
+        static const char name[] = EGRESS_NAME_ASKED;
         char target[TARGET_MAX];
         bool request = span_is(v->kind, "request"), over = span_is(v->phase, "outcome");
         if ((!request && !span_is(v->kind, "net")) || (!over && !span_is(v->phase, "denied")))
@@ -95,7 +106,10 @@ static void read_record(struct against *a, const struct ledger_view *v)
                 a->unknown++;
                 return;
         }
-        judge(a, target, over);
+        if (strncmp(target, name, strlen(name)) == 0)
+                judge_name(a, target, target + strlen(name));
+        else
+                judge(a, target, over);
 }
 
 static int read_run(struct against *a, const char *which, char ret_run[LEDGER_ID_MAX], struct err *e)
