@@ -2,6 +2,7 @@
 /* work/layer.c - finds, makes, describes and removes layers. A layer is a person's data: only `discard`, and
  * a run that changed nothing, remove one. */
 #include "base/fd.h"
+#include "base/shell.h"
 #include "base/str.h"
 #include "store/store.h"
 #include "work/internal.h"
@@ -480,9 +481,11 @@ int layer_find(int store, const char *which, char ret_run[WORK_RUN_MAX], struct 
         if (!hits && busy)
                 return err_hint(e,
                                 "the layer of a box that runs has no name but its id: `cordon diff --list`");
+        AUTO_BUF(word);
+        buf_shell(&word, shown);
         if (strpbrk(which, "/."))
-                return err_hint(e, "a path of the newest layer stands behind --: `cordon diff -- %.80s`",
-                                shown);
+                return err_hint(e, "a path of the newest layer stands behind --: `cordon diff -- %s`",
+                                buf_str(&word));
         return err_hint(e, "`cordon diff --list` shows them");
 }
 
