@@ -27,6 +27,13 @@ GET http://web.test/git/none 404"
         box $who --net 'http://web.test/**' --stage mock --answers "$d/file" -- curl -sS -m 10 http://web.test/v1/other
         has "$who: what was not recorded is refused" "$(cat "$T/out")" "no recorded answer fits"
 
+        # A status that few servers say, recorded and played back.
+        box $who --net 'http://web.test/**' --record "$d/odd" -- curl -sS -m 10 -w '%{http_code}' http://web.test/odd/999
+        is "$who: a status beyond 599 is recorded" "$(tr '\n' ' ' <"$T/out") $(jq .status "$d/odd")" "no 999 999"
+        box $who --net 'http://web.test/**' --stage mock --answers "$d/odd" -- curl -sS -m 10 -w '%{http_code}' http://web.test/odd/999
+        is "$who: and played back" "$(tr '\n' ' ' <"$T/out")" "no 999"
+        rm "$d/odd"
+
         # What is too long or no exchange is left out, and said.
         box $who --net 'http://web.test/**' --record "$d/long" -- sh -c 'curl -sS -m 20 -o /dev/null http://web.test/bytes/2000000; curl -sS -m 10 http://web.test/short'
         is "$who: an answer over 1M is left out and counted" "$(json '.net | "\(.recorded) \(.unrecorded)"') $(wc -l <"$d/long")" "1 1 1"
