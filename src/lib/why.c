@@ -183,7 +183,8 @@ static void nowhere_text(const struct asked *q, struct buf *out)
 static void leads_text(const struct asked *q, struct buf *out)
 {
         if (q->staged && q->f.kind == EFFECT_NET && q->leads == POLICY_LEADS_MOCK)
-                buf_puts(out, "leads  nowhere: in the stage mock recorded exchanges answer\n");
+                buf_puts(out,
+                         "leads  nowhere: the stage mock reaches nothing, and recorded exchanges answer\n");
         else if (q->url.n > 0)
                 buf_printf(out, "leads  %s, in the stage %s\n", buf_str(&q->url),
                            policy_stage_name(q->staged->stage));

@@ -245,7 +245,7 @@ is "why: the URL of a place is asked of its doors" "$(staged why test net POST '
 door   --net: net @bank/pay POST where n=int:1..5
 leads  http://sandbox.example:8080/pay, in the stage test"
 has "as the place has it in the stage live" "$(staged why live net POST '@bank/pay?n=5')" "leads  https://bank.example/v1/pay, in the stage live"
-has "in the stage mock nothing is reached" "$(staged why mock net POST 'https://bank.example/v1/pay?n=5')" "leads  nowhere: in the stage mock recorded exchanges answer"
+has "in the stage mock nothing is reached" "$(staged why mock net POST 'https://bank.example/v1/pay?n=5')" "leads  nowhere: the stage mock reaches nothing, and recorded exchanges answer"
 has "denied: what the door to the place lacks" "$(staged why test net POST 'https://bank.example/v1/pay?n=6')" "why    parameter: parameter n is 6, and the door permits 1 to 5"
 has "and the line that would permit it" "$(staged why test net POST 'https://bank.example/v1/pay?n=6')" "permit net @bank/pay POST where n=int:1..6"
 is "without places the URL is a stranger's" "$("$CORDON" why --json --net "$(cat door)" net POST 'https://bank.example/v1/pay?n=5' | jq -r .code)" host
