@@ -136,9 +136,9 @@ _cordon() {
                 _cordon_argument "$prev" "$cur" && return
                 [ "$prev" != --against ] || return
                 case $verb-$cur in
-                check--*) _cordon_complete_words "--json --against --work $doors -h --help" "$cur" ;;
+                check--*) _cordon_complete_words "--json --against --work --stage --places $doors -h --help" "$cur" ;;
                 claims--*) _cordon_complete_words "--json $doors -h --help" "$cur" ;;
-                *--*) _cordon_complete_words "--json --work $doors -h --help" "$cur" ;;
+                *--*) _cordon_complete_words "--json --work --stage --places $doors -h --help" "$cur" ;;
                 check-* | doors-*) _cordon_complete_files "$cur" ;;
                 why-*) _cordon_complete_words "read write run net env sock" "$cur"; [ ${#COMPREPLY[@]} -gt 0 ] || _cordon_complete_files "$cur" ;;
                 esac

@@ -76,6 +76,8 @@ complete -c cordon -n $run -l canary-share -x -a '1 5 10 50' -d 'How many percen
 complete -c cordon -n $run -l canary-bound -x -d 'How many bad runs end it'
 complete -c cordon -n $run -l work -x -a '(__fish_complete_directories)' -d 'What {work} means'
 complete -c cordon -n '__cordon_verb doors check why' -l work -x -a '(__fish_complete_directories)' -d 'What {work} means'
+complete -c cordon -n '__cordon_verb doors check why' -l stage -x -a 'live test mock' -d 'As in this stage'
+complete -c cordon -n '__cordon_verb doors check why' -l places -r -F -d 'Where @name leads in each stage'
 complete -c cordon -n $run -l keep -d 'Keep the layer of edit doors'
 complete -c cordon -n $run -l on -x -a '(__cordon_layers)' -d 'Go on in a layer'
 complete -c cordon -n $run -l root -d 'Uid 0 inside'

@@ -70,6 +70,9 @@ CORDON_API char *cordon_policy_against(cordon_policy *p, const char *run, int js
 CORDON_API int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e);
 /* What {work} and {home} mean; the working directory and $HOME when not set. */
 CORDON_API int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, cordon_error *e);
+/* Where @name leads, for the views of the policy, cordon_policy_why() and cordon_policy_against(): a places
+ * file, or NULL, and "live" (NULL), "test" or "mock". Boxes have their own (CORDON_PLACES, CORDON_STAGE). */
+CORDON_API int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, cordon_error *e);
 
 typedef enum cordon_view {
         CORDON_VIEW_DOORS, /* every door in words, and the worst case */

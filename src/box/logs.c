@@ -7,6 +7,7 @@
  * follows a link, keeps more than LOGS_KEPT of them, holds up the end of a run for the disk. */
 #include "base/fd.h"
 #include "base/limits.h"
+#include "base/shell.h"
 #include "box/internal.h"
 #include "store/store.h"
 
@@ -177,11 +178,13 @@ size_t box_logs_prune(int64_t before_ns)
 
 static int no_such(const char *which, struct err *e)
 {
+        AUTO_BUF(word);
+        buf_shell(&word, which);
         (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
         return err_hint(e,
                         "`cordon ps` lists those that run; output is kept of the newest %d that were started "
                         "with --detach; of any that is over, `cordon log --%s %s` tells",
-                        LOGS_KEPT, registry_is_run_id(which) ? "run" : "box", which);
+                        LOGS_KEPT, registry_is_run_id(which) ? "run" : "box", buf_str(&word));
 }
 
 /* By its name, the newest; by the beginning of its id, the only one. */

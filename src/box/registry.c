@@ -4,6 +4,7 @@
  * namespaces. Both sides check the other's uid; anybody can take a name, nobody can take a uid. */
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/shell.h"
 #include "base/str.h"
 #include "box/internal.h"
 #include "wire/wire.h"
@@ -324,8 +325,10 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
                 return 0;
         if (found == 0 && !registry_is_run_id(which))
                 return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);
+        AUTO_BUF(word);
+        buf_shell(&word, which);
         (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
         return err_hint(e,
                         "`cordon ps` lists those that run; of one that is over, `cordon log --%s %s` tells",
-                        registry_is_run_id(which) ? "run" : "box", which);
+                        registry_is_run_id(which) ? "run" : "box", buf_str(&word));
 }

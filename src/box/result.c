@@ -53,7 +53,9 @@ static void add_steps(const struct box_denial *d, struct buf *out)
         AUTO_BUF(text);
         buf_puts(out, ",\"next_steps\":[");
         if (d->permit[0]) {
-                buf_printf(&text, "add the line: %s", d->permit);
+                bool asked = strncmp(d->path, EGRESS_NAME_ASKED, strlen(EGRESS_NAME_ASKED)) == 0;
+                buf_printf(&text, "add the line: %s%s", d->permit,
+                           asked ? ", with the port that is meant: only the name was asked for" : "");
                 buf_json(out, span_str(buf_str(&text)));
         }
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)

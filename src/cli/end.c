@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/end.c - what is said when a run is over: the end, what was refused, what an edit door held back. */
 #include "cli/end.h"
-#include "base/buf.h"
+#include "base/shell.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,15 +9,34 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As it is typed: what follows the word is one argument. */
+/* The path of a line, which may stand in the quotes of the policy language, as an option takes it: as it is,
+ * and with one more question mark where it ends in one. */
+static void put_plain(struct buf *out, const char *quoted)
+{
+        const char *p = quoted + 1;
+        for (; *p && *p != '"'; p++) {
+                p += *p == '\\' && p[1];
+                buf_putc(out, *p);
+        }
+        if (p[-1] == '?')
+                buf_putc(out, '?');
+}
+
+/* As it is typed: what follows the word is one argument. The box chose what stands in it. */
 static void say_permit(const char *line)
 {
+        AUTO_BUF(plain);
+        AUTO_BUF(word);
         const char *rest = strchr(line, ' ');
-        bool quote = rest && strchr(rest + 1, ' ') && !strpbrk(rest, "'\"");
-        if (quote)
-                (void) fprintf(stderr, "; to permit: --%.*s '%s'", (int) (rest - line), line, rest + 1);
+        if (!rest)
+                return;
+        if (rest[1] == '"')
+                put_plain(&plain, rest + 1);
         else
-                (void) fprintf(stderr, "; to permit: --%s", line);
+                buf_puts(&plain, rest + 1);
+        buf_shell(&word, buf_str(&plain));
+        if (!plain.failed && !word.failed)
+                (void) fprintf(stderr, "; to permit: --%.*s %s", (int) (rest - line), line, buf_str(&word));
 }
 
 static void say_denial(const cordon_denial *d)
@@ -28,6 +47,8 @@ static void say_denial(const cordon_denial *d)
         (void) fprintf(stderr, ": %s", d->layer);
         if (d->permit[0])
                 say_permit(d->permit);
+        if (d->permit[0] && strncmp(d->what, "the name ", strlen("the name ")) == 0)
+                (void) fprintf(stderr, " (443 is a guess: only the name was asked for)");
         (void) fputc('\n', stderr);
 }
 
@@ -112,8 +133,10 @@ static void say_work(const cordon_result *r)
 
 static void say_recorded(const char *file, const cordon_result *r)
 {
+        AUTO_BUF(word);
+        buf_shell(&word, file);
         cli_note("%zu exchange%s recorded: cordon run --stage mock --answers %s ...", r->recorded,
-                 r->recorded == 1 ? "" : "s", file);
+                 r->recorded == 1 ? "" : "s", buf_str(&word));
         if (r->unrecorded)
                 cli_note(
                         "%zu left out: over 1M, broken off, or not an exchange of one request and one answer",

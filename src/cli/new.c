@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/new.c - `cordon new NAME`: a policy with no door at all, and comments that tell how to open one. Never
  * overwrites. */
+#include "base/shell.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -73,7 +74,9 @@ static int write_policy(const char *path, const char *name)
                 (void) unlink(path);
                 return cli_usage("%s could not be written", path);
         }
-        cli_note("%s: a policy without a door; next: cordon check %s", path, path);
+        AUTO_BUF(word);
+        buf_shell(&word, path);
+        cli_note("%s: a policy without a door; next: cordon check %s", path, buf_str(&word));
         return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/options.c - options by table, policy words as flags, errors with the nearest right word. */
-#include "base/buf.h"
+#include "base/shell.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
@@ -184,6 +184,8 @@ int cli_unknown_verb(const char *given)
         for (size_t i = 0; i < n; i++)
                 str_nearer(given, v[i].name, &best);
         const char *instead = cli_verb_habit(given);
+        AUTO_BUF(word);
+        buf_shell(&word, given);
         (void) fprintf(stderr, "cordon: error: there is no verb `%.60s`\n", given);
         if (instead)
                 (void) fprintf(stderr, "cordon: hint: %s\n", instead);
@@ -191,9 +193,9 @@ int cli_unknown_verb(const char *given)
                 (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);
         else
                 (void) fprintf(stderr,
-                               "cordon: hint: `cordon help` lists the verbs; `cordon run -- %.60s` runs a "
+                               "cordon: hint: `cordon help` lists the verbs; `cordon run -- %s` runs a "
                                "program\n",
-                               given);
+                               buf_str(&word));
         return EXIT_CORDON;
 }
 

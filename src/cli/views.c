@@ -12,7 +12,16 @@ struct view {
         bool json;
         const char *against; /* a run, or NULL */
         const char *work;    /* what {work} means; NULL: here */
+        const char *places, *stage;
 };
+
+#define VIEW_OPTIONS                                                                                         \
+        { "work", 0, "DIR", "what {work} means (default: here)", CLI_TEXT(struct view, work) },              \
+                { "stage", 0, "STAGE", "as in this stage: live (the default), test or mock",                 \
+                  CLI_TEXT(struct view, stage) },                                                            \
+        {                                                                                                    \
+                "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct view, places)        \
+        }
 
 const struct cli_option json_options[] = {
         { "json", 0, NULL, "for programs", CLI_FLAG(struct cli_json, json) },
@@ -21,7 +30,7 @@ const struct cli_option json_options[] = {
 
 const struct cli_option view_options[] = {
         { "json", 0, NULL, "for programs", CLI_FLAG(struct view, json) },
-        { "work", 0, "DIR", "what {work} means (default: here)", CLI_TEXT(struct view, work) },
+        VIEW_OPTIONS,
         { 0 },
 };
 
@@ -29,19 +38,21 @@ const struct cli_option check_options[] = {
         { "json", 0, NULL, "for programs", CLI_FLAG(struct view, json) },
         { "against", 0, "RUN", "hold it against what this run did on the network",
           CLI_TEXT(struct view, against) },
-        { "work", 0, "DIR", "what {work} means (default: here)", CLI_TEXT(struct view, work) },
+        VIEW_OPTIONS,
         { 0 },
 };
 
 /* As `run` has it. */
-static int take_work(cordon_policy *p, const char *dir)
+static int take_view(cordon_policy *p, const struct view *o)
 {
         cordon_error e = { 0 };
-        if (!dir)
+        if ((o->places || o->stage) && cordon_policy_places(p, o->places, o->stage, &e) < 0)
+                return (void) cli_error(&e), -1;
+        if (!o->work)
                 return 0;
-        char *real = realpath(dir, NULL);
+        char *real = realpath(o->work, NULL);
         if (!real)
-                return cli_usage("--work %s: %s", dir, strerror(errno)), -1;
+                return cli_usage("--work %s: %s", o->work, strerror(errno)), -1;
         int r = cordon_policy_roots(p, real, NULL, &e);
         free(real);
         return r < 0 ? (void) cli_error(&e), -1 : 0;
@@ -66,7 +77,7 @@ int verb_doors(int argc, char **argv)
         int status = EXIT_CORDON;
         cli_options_first(argc, argv, cli_verb_find("doors"));
         int at = p ? cli_options(argc, argv, cli_verb_find("doors"), &o, p) : -1;
-        bool loaded = at >= 0 && take_work(p, o.work) == 0;
+        bool loaded = at >= 0 && take_view(p, &o) == 0;
         for (; loaded && at < argc; at++) /* as with -p */
                 if (cli_policy_load(p, argv[at], &e) < 0) {
                         status = cli_error(&e);
@@ -92,7 +103,7 @@ static int check_against(cordon_policy *p, const struct view *o)
 static int check_one(cordon_policy *p, const char *name, const struct view *o)
 {
         cordon_error e = { 0 };
-        if (take_work(p, o->work) < 0)
+        if (take_view(p, o) < 0)
                 return EXIT_CORDON;
         if (o->against)
                 return check_against(p, o);
@@ -117,12 +128,17 @@ static int check_one(cordon_policy *p, const char *name, const struct view *o)
 /* Only how to look, and not at what. */
 static bool names_no_door(int argc, char **argv)
 {
-        int i = 1;
-        for (; i < argc; i++)
-                if (strcmp(argv[i], "--work") == 0)
-                        i++;
-                else if (strcmp(argv[i], "--json") != 0 && strncmp(argv[i], "--work=", 7) != 0)
+        static const char *const how[] = { "--work", "--stage", "--places" };
+        for (int i = 1; i < argc; i++) {
+                bool looks = strcmp(argv[i], "--json") == 0;
+                for (size_t k = 0; !looks && k < sizeof how / sizeof *how; k++) {
+                        size_t n = strlen(how[k]);
+                        looks = strncmp(argv[i], how[k], n) == 0 && (!argv[i][n] || argv[i][n] == '=');
+                        i += looks && !argv[i][n];
+                }
+                if (!looks)
                         return false;
+        }
         return true;
 }
 
@@ -172,7 +188,7 @@ int verb_why(int argc, char **argv)
         int status = EXIT_CORDON, allowed = 0;
         cli_options_first(argc, argv, cli_verb_find("why"));
         int at = p ? cli_options(argc, argv, cli_verb_find("why"), &o, p) : -1;
-        if (at >= 0 && take_work(p, o.work) < 0)
+        if (at >= 0 && take_view(p, &o) < 0)
                 at = -1;
         if (at >= 0 && at == argc)
                 status = cli_usage("which effect? For example: cordon why read ~/.ssh/id_ed25519");

@@ -2,8 +2,8 @@
 /* cli/wrap.c - `cordon wrap`: a small script that stands in front of a program and runs it in a box. It only
  * writes the script, which is one `cordon run --arg-files`; every word of it is quoted, and none is trusted
  * to need no quotes. Never overwrites. */
-#include "base/buf.h"
 #include "base/fd.h"
+#include "base/shell.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
@@ -39,16 +39,10 @@ const struct cli_option wrap_options[] = {
 
 /* ---- the words of the script ---- */
 
-/* Between single quotes a shell reads nothing but the closing one. */
 static void put_quoted(struct buf *o, const char *word)
 {
-        buf_puts(o, " '");
-        for (; *word; word++)
-                if (*word == '\'')
-                        buf_puts(o, "'\\''");
-                else
-                        buf_putc(o, *word);
-        buf_putc(o, '\'');
+        buf_putc(o, ' ');
+        buf_shell_quoted(o, word);
 }
 
 /* Does its value begin with a path? A name of `run`, or of a stock policy, is found without one. */

@@ -29,7 +29,7 @@ static void deny_name(struct broker *b, const struct dns_question *q)
         if (is_reverse(q->name) || name.n == 0)
                 return; /* libraries ask for these by themselves */
         (void) str_inert(name, text, sizeof text);
-        (void) snprintf(to, sizeof to, "the name %s", text);
+        (void) snprintf(to, sizeof to, EGRESS_NAME_ASKED "%s", text);
         if (b->rules && http_rules_hold_placeholder(b->rules, name)) {
                 books_deny(b, to, "a placeholder of a credential stands in the name", "");
                 return;
@@ -70,7 +70,7 @@ static enum dns_code look_outside(struct broker *b, struct name *n, struct name 
                 return DNS_OK;
         char to[320];
         decide_to_text(n->host, false, d->net.port, to, sizeof to);
-        (void) books_fail(b, to, "the name does not resolve outside");
+        (void) books_fail(b, to, resolver_why(b));
         return n->temporary ? DNS_FAILURE : DNS_NO_NAME;
 }
 

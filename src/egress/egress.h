@@ -78,6 +78,9 @@ enum egress_seen {
 };
 const char *egress_seen_name(enum egress_seen s);
 
+/* What a row of a name that was asked for, and never connected to, begins with: nobody knows its port. */
+#define EGRESS_NAME_ASKED "the name "
+
 /* One destination, or one kind of refusal, with all that happened so far. Text is inert. */
 struct egress_row {
         uint32_t index;  /* a newer message with the same index replaces the older */
@@ -89,10 +92,10 @@ struct egress_row {
         uint64_t sent, received; /* bytes from and to the box */
         uint64_t told_bytes;     /* of them, those of effects that have records of their own */
         uint32_t told, spare2;   /* such effects, and those that failed: a row of failures has them */
-        char to[320];            /* "example.org:443", "GET https://example.org/path" */
-        char why[256];           /* refused or failed: one clause */
-        char permit[512];        /* refused: the smallest line that would permit it, or "" */
-        char address[48];        /* reached last */
+        char to[320];     /* "example.org:443", "GET https://example.org/path", "the name example.org" */
+        char why[256];    /* refused or failed: one clause */
+        char permit[512]; /* refused: the smallest line that would permit it, or "" */
+        char address[48]; /* reached last */
 };
 
 struct egress_message {

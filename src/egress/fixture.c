@@ -115,7 +115,7 @@ static int read_one(struct http_fixtures *x, const struct json *o)
         const struct json *status = json_get(o, "status");
         struct fixture f = { 0 };
         if (o->type != JSON_OBJECT || !method || !url || !status || status->type != JSON_INT ||
-            status->integer < 200 || status->integer > 599 || x->n == x->cap)
+            status->integer < 200 || status->integer > 999 || x->n == x->cap)
                 return -1;
         f.method = arena_str(&x->mem, method);
         f.url = arena_str(&x->mem, url);

@@ -3,6 +3,8 @@
  * secret comes through it. */
 #include "egress/http_internal.h"
 
+#include <stdio.h>
+
 enum { INFORMAL_MAX = 16 };
 
 static void put_record(struct http_flow *f)
@@ -163,7 +165,9 @@ static bool head_step(struct http_flow *f)
         if (r == HTTP_MORE)
                 return false;
         if (r == HTTP_BAD) {
-                http_broken(f, f->head.why);
+                char why[200];
+                (void) snprintf(why, sizeof why, "the server's answer is not passed on: %s", f->head.why);
+                http_broken(f, why);
                 return true;
         }
         f->x.may_retry = false;

@@ -2,7 +2,8 @@
 /* egress/http_form.c - a form or a JSON object that is posted can ask for another method than the request's
  * own: many frameworks take `_method=DELETE` out of it. Such a member is found, wherever the body is cut, and
  * its value handed to who judges methods. Forms as browsers send them (escaped, in parts) and the members of
- * a JSON object; one that is compressed cannot be looked into and is refused. Pure. */
+ * a JSON object, which is read as an escaped form, too; one that is compressed cannot be looked into and is
+ * refused. Pure. */
 #include "egress/http_form.h"
 #include "base/str.h"
 
@@ -21,6 +22,8 @@ struct form_name { /* "_method", however it is spelled: frameworks take ' ' and 
 
 struct http_form {
         enum form_kind kind;
+        struct http_form *shadow; /* JSON: what servers read that take every body for an escaped form */
+        bool is_shadow;
         struct form_name name;
         bool is_method; /* what comes now is its value */
         char value[VALUE_MAX];
@@ -91,8 +94,16 @@ static bool judge_value(struct http_form *f, const struct form_judge *j)
 
 /* ---- a=b&c=d ---- */
 
+/* In a text that is no form, "; method=x" is common; blanks before a name are nothing to PHP. */
+static bool is_prose(const struct http_form *f, uint8_t c)
+{
+        return f->is_shadow && !f->in_value && !f->name.begun && c == ' ';
+}
+
 static void escaped_add(struct http_form *f, uint8_t c)
 {
+        if (is_prose(f, c))
+                return;
         if (f->in_value)
                 value_add(f, c);
         else if (c == 0) /* to some the name ends here */
@@ -327,6 +338,8 @@ bool form_pass(struct http_form *f, struct span data, bool end, const struct for
         for (size_t i = 0; i < data.n; i++)
                 if (begins_as_object(f, data.p[i]) || !byte[f->kind](f, data.p[i], j))
                         return false;
+        if (f->shadow && !form_pass(f->shadow, data, end, j))
+                return false;
         if (!end || f->kind == FORM_JSON)
                 return true;
         return f->kind == FORM_ESCAPED ? escaped_end(f, j) : line_end(f, j) && judge_value(f, j);
@@ -418,6 +431,22 @@ static bool read_boundary(struct http_form *f, struct span type)
         return f->boundary_n > 0 && f->boundary_n < sizeof f->boundary;
 }
 
+static struct http_form *form_alloc(enum form_kind kind)
+{
+        struct http_form *f = calloc(1, sizeof *f);
+        if (!f)
+                return NULL;
+        f->kind = kind;
+        f->shadow = kind == FORM_JSON ? form_alloc(FORM_ESCAPED) : NULL;
+        if (kind == FORM_JSON && !f->shadow) {
+                free(f);
+                return NULL;
+        }
+        if (f->shadow)
+                f->shadow->is_shadow = true;
+        return f;
+}
+
 int form_new(const struct http_head *h, struct http_form **ret, const char **ret_why)
 {
         const struct http_field *t = http_field_find(h, "content-type", NULL);
@@ -435,11 +464,10 @@ int form_new(const struct http_head *h, struct http_form **ret, const char **ret
                    "name no methods in the door";
         if (!form_is_plain_coding(h))
                 return -1;
-        struct http_form *f = calloc(1, sizeof *f);
+        struct http_form *f = form_alloc(kind);
         *ret_why = "no memory for the body's form";
         if (!f)
                 return -1;
-        f->kind = kind;
         f->no_object = kind == FORM_PARTS && says_json(type);
         *ret_why = "the body is in parts, and does not say where they end";
         if (kind == FORM_PARTS && !read_boundary(f, type)) {
@@ -450,4 +478,9 @@ int form_new(const struct http_head *h, struct http_form **ret, const char **ret
         return 0;
 }
 
-void form_free(struct http_form *f) { free(f); }
+void form_free(struct http_form *f)
+{
+        if (f)
+                free(f->shadow);
+        free(f);
+}

@@ -148,12 +148,13 @@ static bool clean_value(struct span v)
         return true;
 }
 
+_Static_assert(HTTP_FIELDS_MAX == 256, "as it is said below");
 static enum http_read read_field(struct http_head *h, struct span l)
 {
         if (l.p[0] == ' ' || l.p[0] == '\t')
                 return bad(h, 400, "a header line is folded");
         if (h->field_count == HTTP_FIELDS_MAX)
-                return bad(h, 431, "there are too many header lines");
+                return bad(h, 431, "there are more than 256 header lines");
         const uint8_t *colon = memchr(l.p, ':', l.n);
         struct span name = span_of(l.p, colon ? (size_t) (colon - l.p) : l.n);
         if (!colon || !is_token(name))
@@ -300,7 +301,7 @@ enum http_read http_head_response(struct span in, struct http_head *h)
                 return r;
         if (l.n < 12 || l.p[8] != ' ' || (l.n > 12 && l.p[12] != ' ') ||
             !version(span_of(l.p, 8), &h->http10) || str_to_u64(span_of(l.p + 9, 3), &status) < 0 ||
-            status < 100 || status > 599)
+            status < 100) /* what lies beyond 599 means nothing to a proxy, and some servers say it */
                 return bad(h, 502, "the status line is not VERSION STATUS REASON");
         h->status = (unsigned) status;
         h->reason = l.n > 13 ? span_of(l.p + 13, l.n - 13) : (struct span){ 0 };

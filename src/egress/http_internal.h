@@ -10,7 +10,7 @@
 
 enum {
         HTTP_HEAD_MAX = 32 * 1024, /* bytes of a head */
-        HTTP_FIELDS_MAX = 128,     /* header fields of a head */
+        HTTP_FIELDS_MAX = 256,     /* header fields of a head */
         HTTP_PATH_MAX = 4096,
         HTTP_TRAILER_MAX = 8192,   /* bytes behind the last chunk */
         HTTP_EXTENSION_MAX = 256,  /* bytes behind the size of one */

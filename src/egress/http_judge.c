@@ -68,28 +68,6 @@ static void choose(const struct http_rules *r, const struct candidate *c, struct
         }
 }
 
-static bool lies_in(const struct policy_place_url *u, const struct net_dest *n)
-{
-        return u && u->tls == n->tls && u->port == n->port && strcmp(u->host, n->host) == 0 &&
-               strncmp(u->path, n->path, strlen(u->path)) == 0;
-}
-
-/* The place that a URL lies in, the innermost one: in each stage all of it goes where the stage says. */
-static const char *place_of(const struct http_rules *r, const struct net_dest *n,
-                            const struct policy_place_url **ret)
-{
-        const char *best = NULL, *name;
-        *ret = NULL;
-        for (size_t i = 0; (name = policy_place_name(r->in.places, i)); i++) {
-                const struct policy_place_url *u = policy_place_asked(r->in.places, name, r->in.stage);
-                if (lies_in(u, n) && (!*ret || strlen(u->path) > strlen((*ret)->path))) {
-                        *ret = u;
-                        best = name;
-                }
-        }
-        return best;
-}
-
 static const struct http_credential *credential_of(const struct http_rules *r, const struct door *d)
 {
         for (size_t i = 0; d->net.credential && i < r->in.credential_count; i++)
@@ -112,7 +90,8 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
         const struct policy_place_url *asked = NULL, *t = c->target;
         size_t skip = 1;
         if (!c->place) { /* a URL: perhaps one that a place stands for */
-                const char *name = place_of(r, &c->effect.net, &asked);
+                const struct policy_staged s = { r->in.places, r->in.stage };
+                const char *name = policy_place_of(&s, &c->effect.net, &asked);
                 t = name ? policy_place_target(r->in.places, name, r->in.stage) : NULL;
                 skip = asked ? strlen(asked->path) : 1;
         }
@@ -182,7 +161,7 @@ static void judge_place(const struct http_rules *r, const char *name, const stru
 {
         const struct net_dest *n = &as_url->effect.net;
         size_t base = u ? strlen(u->path) : 0;
-        if (!lies_in(u, n))
+        if (!policy_place_holds(u, n))
                 return;
         char place[NAME_MAX_BYTES];
         (void) snprintf(place, sizeof place, "%s", name);

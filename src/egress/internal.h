@@ -256,7 +256,8 @@ void relay_done(struct flow *f);
 int resolver_start(struct err *e); /* forks; the socket to it, or -1 */
 void resolver_ask(struct broker *b, struct name *n);
 void resolver_serve(struct broker *b);
-void resolver_leave_watchers(struct broker *b); /* the broker ends next */
+const char *resolver_why(const struct broker *b); /* why a name that was asked for has no address */
+void resolver_leave_watchers(struct broker *b);   /* the broker ends next */
 
 /* dns_serve.c */
 void dns_serve_udp(struct broker *b, struct source *s);

@@ -63,11 +63,14 @@ static void mark_own(struct reply *r)
         freeifaddrs(all);
 }
 
-_Noreturn static void work(int line, const struct question *q)
+_Noreturn static void work(int line, pid_t resolver, const struct question *q)
 {
         const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
         struct addrinfo *all = NULL;
         struct reply r = { .id = q->id };
+        (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* with it the line ends, and the broker knows */
+        if (getppid() != resolver)
+                _exit(1);
         (void) alarm(WORKER_SECONDS);
         r.error = getaddrinfo(q->name, NULL, &hints, &all);
         for (const struct addrinfo *x = r.error ? NULL : all; x && r.count < ADDRESSES_MAX; x = x->ai_next)
@@ -103,6 +106,7 @@ _Noreturn static void resolver_main(int line)
         struct worker workers[WORKERS_MAX];
         unsigned count = 0;
         struct question q;
+        const pid_t own = getpid();
         (void) prctl(PR_SET_NAME, "cordon-resolver", 0, 0, 0);
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         (void) signal(SIGCHLD, SIG_DFL);
@@ -120,7 +124,7 @@ _Noreturn static void resolver_main(int line)
                         reap(workers, &count, line, true);
                 pid_t pid = fork();
                 if (pid == 0)
-                        work(line, &q);
+                        work(line, own, &q);
                 if (pid > 0) {
                         workers[count++] = (struct worker){ pid, q.id };
                         continue;
@@ -187,6 +191,12 @@ void resolver_ask(struct broker *b, struct name *n)
                 return;
         const struct reply none = { .error = EAI_FAIL };
         settle(b, n, &none);
+}
+
+const char *resolver_why(const struct broker *b)
+{
+        return b->resolver < 0 ? "cordon-resolver is gone, so no name is looked up any more"
+                               : "the name does not resolve outside";
 }
 
 /* Whoever closes a packet socket last waits for every processor, some ten milliseconds, and the keeper waits

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* learn/fit_text.c - a fit in words and as JSON. What came from a box is inert before it is here. */
+#include "base/shell.h"
 #include "base/str.h"
 #include "learn/internal.h"
 
@@ -57,6 +58,14 @@ static void put_few(const struct learn_fit *f, struct buf *o)
                            need, f->observed == 1 ? "is" : "are", f->observed);
 }
 
+static void put_command(struct buf *o, const char *before, const char *file, const char *after)
+{
+        buf_puts(o, before);
+        if (file[0])
+                buf_shell(o, file);
+        buf_puts(o, after);
+}
+
 static void put_unused(const struct learn_fit *f, struct buf *o)
 {
         if (!f->unused)
@@ -68,7 +77,7 @@ static void put_unused(const struct learn_fit *f, struct buf *o)
         if (f->counted)
                 buf_printf(o, "  %u door%s; `cordon diagnose POLICY` names them\n", f->unused, s(f->unused));
         else
-                buf_printf(o, "`cordon tighten --log -p %s` closes them.\n", f->file);
+                put_command(o, "`cordon tighten --log -p ", f->file, "` closes them.\n");
 }
 
 static void put_refusal(const struct learn_fit *f, const struct learn_refusal *r, struct buf *o)
@@ -91,10 +100,9 @@ static void put_narrow(const struct learn_fit *f, struct buf *o)
                 put_refusal(f, &f->refusals[i], o);
         }
         if (n)
-                buf_printf(o,
-                           "`cordon why%s%s EFFECT` tells what such a line adds, `cordon learn -- COMMAND` "
-                           "finds the least that is needed.\n",
-                           f->file[0] ? " -p " : "", f->file);
+                put_command(o, f->file[0] ? "`cordon why -p " : "`cordon why", f->file,
+                            " EFFECT` tells what such a line adds, `cordon learn -- COMMAND` "
+                            "finds the least that is needed.\n");
 }
 
 static void put_never(const struct learn_fit *f, struct buf *o)
@@ -202,8 +210,8 @@ static void put_json_next(const struct learn_fit *f, struct buf *o)
         AUTO_BUF(line);
         buf_puts(o, "\"next_steps\":[");
         if (broad) {
-                buf_printf(&line, f->counted ? "cordon diagnose POLICY%s" : "cordon tighten --log -p %s",
-                           f->counted ? "" : f->file);
+                put_command(&line, f->counted ? "cordon diagnose POLICY" : "cordon tighten --log -p ",
+                            f->counted ? "" : f->file, "");
                 buf_json(o, span_str(buf_str(&line)));
         }
         if (narrow)

@@ -14,6 +14,7 @@
 enum { SEEN_MAX = 4096, TARGET_MAX = 400, TEXT_MAX = TARGET_MAX + 8 };
 
 struct against {
+        const cordon_policy *p;
         const struct checked_policy *policy;
         struct policy_context context;
         bool json, has_places;
@@ -52,6 +53,16 @@ static bool may_depend(const struct against *a, const struct effect *f)
                                  policy_names_host(a->policy, f->net.host, a->context.now));
 }
 
+/* A name that does not exist for the box: nothing is connected to. */
+static void judge_name(struct against *a, const char *target, const char *name)
+{
+        if (!is_new(a, target))
+                return;
+        a->effects++;
+        if (policy_names_host(a->policy, name, a->context.now))
+                add(a, &a->permitted, &a->permitted_count, target);
+}
+
 static void judge(struct against *a, const char *target, bool passed)
 {
         char text[TEXT_MAX];
@@ -65,7 +76,7 @@ static void judge(struct against *a, const char *target, bool passed)
                 a->unknown++;
                 return;
         }
-        struct decision d = policy_decide(a->policy, &f);
+        struct decision d = lib_decide(a->p, &f);
         bool passes = d.answer == ANSWER_ALLOW;
         if (!passes && d.gap == GAP_PARAMETER) /* the ledger has no bodies */
                 a->unknown++;
@@ -81,6 +92,7 @@ static void judge(struct against *a, const char *target, bool passed)
 /* Requests without consequences are recorded by their server alone: of those nothing can be said. */
 static void read_record(struct against *a, const struct ledger_view *v)
 {
+        static const char name[] = EGRESS_NAME_ASKED;
         char target[TARGET_MAX];
         bool request = span_is(v->kind, "request"), over = span_is(v->phase, "outcome");
         if ((!request && !span_is(v->kind, "net")) || (!over && !span_is(v->phase, "denied")))
@@ -94,7 +106,10 @@ static void read_record(struct against *a, const struct ledger_view *v)
                 a->unknown++;
                 return;
         }
-        judge(a, target, over);
+        if (strncmp(target, name, strlen(name)) == 0)
+                judge_name(a, target, target + strlen(name));
+        else
+                judge(a, target, over);
 }
 
 static int read_run(struct against *a, const char *which, char ret_run[LEDGER_ID_MAX], struct err *e)
@@ -137,10 +152,10 @@ char *cordon_policy_against(cordon_policy *p, const char *run, int json, int *re
         size_t n;
         if (cordon_policy_check(p, e) < 0)
                 return NULL;
-        struct against a = { .policy = p->checked, .json = json != 0, .context = lib_context(p) };
+        struct against a = { .p = p, .policy = p->checked, .json = json != 0, .context = lib_context(p) };
         const struct door *d = policy_doors(p->checked, &n);
         for (size_t i = 0; i < n; i++)
-                a.has_places |= d[i].kind == DOOR_NET && d[i].net.form == NET_PLACE;
+                a.has_places |= !p->has_stage && d[i].kind == DOOR_NET && d[i].net.form == NET_PLACE;
         a.seen = malloc(SEEN_MAX * sizeof *a.seen);
         int bad = a.seen ? read_run(&a, run, id, to_err(e)) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");
         if (!bad)

@@ -14,6 +14,9 @@ struct cordon_policy {
         struct checked_policy *checked; /* made on demand, dropped when a line is added */
         char work[4096], home[4096];
         bool from_file; /* a file was given: nothing is opened by default */
+        struct policy_places *places;
+        struct policy_staged staged;
+        bool has_stage; /* `places` or a stage was given, and questions are answered as in it */
 };
 
 /* Credentials of a box that is learned or mocked: never the vault's (dummies.c). */
@@ -129,6 +132,12 @@ struct box_recording lib_recording_of(const struct cordon_box *b);
 
 /* start.c: reads the places file and the recorded exchanges, if there are any. */
 int lib_places(struct cordon_box *b, struct err *e);
+
+/* places.c. The text is the caller's to free, also where it does not hold. */
+struct policy_places *lib_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e);
+const struct policy_staged *lib_staged(const cordon_policy *p); /* NULL: none was given */
+/* As the broker would, where a stage was given; *f may become the request to a place. */
+struct decision lib_decide(const cordon_policy *p, struct effect *f);
 
 /* look.c: what the host has at the paths that doors and programs name. */
 struct look;

@@ -254,7 +254,7 @@ static void tell_request(struct teacher *t, const struct refused *r, const char 
 
 static void tell_row(struct teacher *t, const struct refused *r)
 {
-        static const char name[] = "the name ";
+        static const char name[] = EGRESS_NAME_ASKED;
         const char *to = r->row->to, *url = strstr(to, "://"), *space = strchr(to, ' ');
         char method[32] = "";
         if (strstr(to, t->net.secret))

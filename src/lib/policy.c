@@ -38,6 +38,7 @@ void cordon_policy_free(cordon_policy *p)
         if (!p)
                 return;
         drop_checked(p);
+        policy_places_free(p->places);
         policy_free(p->lines);
         free(p);
 }
@@ -357,10 +358,10 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
                 return NULL;
         switch (view) {
         case CORDON_VIEW_DOORS:
-                policy_doors_text(p->checked, &out);
+                policy_doors_text(p->checked, lib_staged(p), &out);
                 break;
         case CORDON_VIEW_DOORS_JSON:
-                policy_doors_json(p->checked, &out);
+                policy_doors_json(p->checked, lib_staged(p), &out);
                 break;
         case CORDON_VIEW_LINES:
                 policy_show(p->checked, &out);

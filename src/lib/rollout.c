@@ -218,14 +218,17 @@ static bool usual_has_net(const cordon_canary *c)
         return false;
 }
 
-/* "GET https://host/path", "host:443"; the line of a path says what it is by itself. */
+/* "GET https://host/path", "host:443", "the name host"; the line of a path says what it is by itself. */
 static bool usual_permits(const cordon_canary *c, const struct box_denial *d)
 {
         char text[sizeof d->what + 8];
         struct policy_context context = lib_context(c->usual);
         struct effect f;
         struct err ignored;
+        static const char name[] = EGRESS_NAME_ASKED;
         bool net = strcmp(d->layer, "egress") == 0;
+        if (net && strncmp(d->path, name, strlen(name)) == 0)
+                return policy_names_host(c->usual->checked, d->path + strlen(name), context.now);
         if (!net && strcmp(d->code, "net") == 0)
                 return usual_has_net(c);
         (void) snprintf(text, sizeof text, "%s%s", net ? "net " : "", net ? d->path : d->what);

@@ -140,11 +140,15 @@ int lib_would_start(cordon_policy *p, struct err *e)
                 cordon_box_free(b);
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
         }
-        b->dry = b->places_later = true;
+        b->dry = true;
+        b->places_later = !p->has_stage;
+        b->places = p->places; /* lent */
+        b->stage = p->has_stage ? p->staged.stage : b->stage;
         enum wall_kind wall = policy_wall(p->checked);
         struct plan *made = lib_plan(b, wall == WALL_AUTO ? WALL_NAMESPACE : wall, e);
         int r = made ? 0 : -1;
         plan_free(made);
+        b->places = NULL;
         cordon_box_free(b);
         return r;
 }
@@ -244,13 +248,7 @@ int lib_places(struct cordon_box *b, struct err *e)
         if (b->places)
                 return 0;
         if (b->places_file[0]) {
-                b->places_text.p = lib_slurp(b->places_file, &b->places_text.n, e);
-                if (!b->places_text.p)
-                        return e->sys == ENOENT ? err_hint(e, "a places file has lines like `place api live "
-                                                              "https://host/`")
-                                                : -1;
-                b->places =
-                        policy_places_parse(b->places_file, span_of(b->places_text.p, b->places_text.n), e);
+                b->places = lib_places_read(b->places_file, &b->places_text.p, &b->places_text.n, e);
                 if (!b->places)
                         return -1;
         }

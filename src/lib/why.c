@@ -16,7 +16,13 @@ struct asked { /* one question, and all that is known about its answer */
         const struct door *near;
         struct refusal refusal;
         struct buf line, cost, difference;
+        const struct policy_staged *staged; /* NULL: where places lead was not asked */
+        enum policy_leads leads;
+        struct buf url; /* where to */
 };
+
+static bool leads_nowhere(const struct asked *q) { return q->staged && q->leads == POLICY_LEADS_NOWHERE; }
+static bool is_allowed(const struct asked *q) { return q->d.answer == ANSWER_ALLOW && !leads_nowhere(q); }
 
 static enum refusal_look look(const char *path)
 {
@@ -113,8 +119,14 @@ static void why_json(const struct asked *q, struct buf *out)
         bool ok = q->d.answer == ANSWER_ALLOW;
         buf_puts(out, "{\"effect\":");
         buf_json(out, span_str(q->text));
-        buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", ok ? "allow" : "deny",
-                   ok ? "covered" : policy_gap_name(q->d.gap));
+        buf_printf(out, ",\"answer\":\"%s\",\"code\":\"%s\"", is_allowed(q) ? "allow" : "deny",
+                   !ok                ? policy_gap_name(q->d.gap)
+                   : leads_nowhere(q) ? "nowhere"
+                                      : "covered");
+        if (ok && q->url.n > 0) {
+                buf_puts(out, ",\"leads\":");
+                buf_json(out, buf_span(&q->url));
+        }
         if (is_absent(q))
                 buf_puts(out, ",\"on_host\":false");
         if (!ok)
@@ -152,8 +164,38 @@ static void refusal_text(const struct refusal *r, struct buf *out)
                 buf_printf(out, " (a program inside sees %s)\n", r->answer);
 }
 
+/* A place leads somewhere by a line of the places file, and by no door. */
+static void nowhere_text(const struct asked *q, struct buf *out)
+{
+        const char *stage = policy_stage_name(q->staged->stage);
+        const struct policy_place_url *asked;
+        const char *place =
+                q->f.net.form == NET_PLACE ? q->f.net.host : policy_place_of(q->staged, &q->f.net, &asked);
+        buf_printf(
+                out,
+                "deny   %s\nwhy    nowhere: no line of a places file says where @%s leads in the stage %s\n",
+                q->text, place, stage);
+        door_text("door  ", q->d.door, out);
+        buf_printf(out, "permit place %s %s https://HOST/ in the places file\n", place,
+                   q->staged->stage == POLICY_STAGE_MOCK ? "live" : stage);
+}
+
+static void leads_text(const struct asked *q, struct buf *out)
+{
+        if (q->staged && q->f.kind == EFFECT_NET && q->leads == POLICY_LEADS_MOCK)
+                buf_puts(out,
+                         "leads  nowhere: the stage mock reaches nothing, and recorded exchanges answer\n");
+        else if (q->url.n > 0)
+                buf_printf(out, "leads  %s, in the stage %s\n", buf_str(&q->url),
+                           policy_stage_name(q->staged->stage));
+}
+
 static void why_text(const struct asked *q, struct buf *out)
 {
+        if (q->d.answer == ANSWER_ALLOW && leads_nowhere(q)) {
+                nowhere_text(q, out);
+                return;
+        }
         if (q->d.answer == ANSWER_ALLOW) {
                 buf_printf(out, "allow  %s\n", q->text);
                 if (is_absent(q))
@@ -163,6 +205,7 @@ static void why_text(const struct asked *q, struct buf *out)
                         door_text("door  ", q->d.door, out);
                 else if (q->d.built_in)
                         buf_printf(out, "door   none needed: %s\n", q->d.built_in);
+                leads_text(q, out);
                 return;
         }
         buf_printf(out, "deny   %s\nwhy    %s: %s\n", q->text, policy_gap_name(q->d.gap),
@@ -184,19 +227,22 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
         if (cordon_policy_check(p, e) < 0)
                 return NULL;
         struct policy_context c = lib_context(p);
-        struct asked q = { .c = p->checked, .text = effect };
+        struct asked q = { .c = p->checked, .text = effect, .staged = lib_staged(p) };
         if (policy_effect_parse(effect, &c, &q.f, to_err(e)) < 0)
                 return NULL;
-        q.d = policy_decide(q.c, &q.f);
-        *ret_allowed = q.d.answer == ANSWER_ALLOW;
-        if (!*ret_allowed)
+        q.d = lib_decide(p, &q.f);
+        q.leads = q.staged && q.f.kind == EFFECT_NET ? policy_leads(q.staged, &q.f.net, &q.url)
+                                                     : POLICY_LEADS_ITSELF;
+        *ret_allowed = is_allowed(&q);
+        if (q.d.answer != ANSWER_ALLOW)
                 find_reasons(&q);
         AUTO_BUF(out);
         (json ? why_json : why_text)(&q, &out);
-        out.failed = out.failed || q.line.failed || q.cost.failed || q.difference.failed;
+        out.failed = out.failed || q.line.failed || q.cost.failed || q.difference.failed || q.url.failed;
         policy_effect_done(&q.f);
         buf_done(&q.line);
         buf_done(&q.cost);
         buf_done(&q.difference);
+        buf_done(&q.url);
         return lib_give(&out, to_err(e));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/bound.c - `where NAME=TYPE ...` of a net door: read, written, compared. What a request's parameters
- * are is params.c; whether they are permitted is bound_judge.c. */
+/* policy/bound.c - `where NAME=TYPE ... in body` of a net door: read, written, compared. What a request's
+ * parameters are is params.c; whether they are permitted is bound_judge.c. */
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -177,10 +177,18 @@ static int read_bound(const struct bound_in *x)
         return x->b->fold ? read_type(x, equals + 1) : fail_memory(x->r->e);
 }
 
+static int cmp_i64(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+/* What may stand anywhere comes last: an `in` is said of all bounds before it, back to another `in`. */
 static int by_bound(const void *a, const void *b)
 {
-        return strcmp(((const struct net_bound *) a)->name, ((const struct net_bound *) b)->name);
+        const struct net_bound *x = a, *y = b;
+        int c = cmp_i64(!x->place, !y->place);
+        c = c ? c : cmp_i64(x->place, y->place);
+        return c ? c : strcmp(x->name, y->name);
 }
+
+void bounds_sort(struct net_bound *b, size_t n) { qsort(b, n, sizeof *b, by_bound); }
 
 /* One name to some server is one parameter: two bounds of it would contradict each other. */
 static int refuse_double(const struct bound_in *x, const struct net_dest *d)
@@ -209,24 +217,56 @@ static int may_have_bounds(struct reader *r, const struct net_dest *d, const str
         return err_hint(r->e, "write https://host/path instead of host:port");
 }
 
+static const char *const place_names[] = { [BOUND_IN_BODY] = "body", [BOUND_IN_QUERY] = "query" };
+
+/* Said of the bounds from `first` on; how many bounds have been placed by now, or -1. */
+static int read_place(struct reader *r, struct net_dest *d, const struct token *in, size_t first)
+{
+        if (first == d->bound_count) {
+                (void) fail_at(r->e, &in->at, "`in` stands behind no parameter of its own");
+                return err_hint(r->e, "write NAME=TYPE ... in body, or in query");
+        }
+        const struct token *t = reader_need(r, "the place after `in`");
+        for (size_t p = BOUND_IN_BODY; t && p < COUNT(place_names); p++) {
+                if (!token_is(t, place_names[p]))
+                        continue;
+                for (size_t i = first; i < d->bound_count; i++)
+                        d->bounds[i].place = (enum bound_place) p;
+                return (int) d->bound_count;
+        }
+        if (!t)
+                return -1;
+        (void) fail_at(r->e, &t->at, "\"%s\": parameters stand in the body or in the query",
+                       show_text(t->text).text);
+        (void) err_hint(r->e, "write `in body` or `in query`");
+        hint_nearest(r->e, t->text, place_names + 1, COUNT(place_names) - 1);
+        return -1;
+}
+
 int bounds_read(struct reader *r, struct net_dest *d)
 {
+        int placed = 0; /* as many bounds have their place */
         const struct token *t = reader_need(r, "the bound after `where`");
         if (!t || may_have_bounds(r, d, t) < 0)
                 return -1;
         d->bounds = arena_alloc(&r->p->mem, BOUNDS_MAX * sizeof *d->bounds);
         if (!d->bounds)
                 return fail_memory(r->e);
-        for (; t && (d->bound_count == 0 || strchr(t->text, '=')); t = reader_next(r)) {
+        for (; t && (d->bound_count == 0 || token_is(t, "in") || strchr(t->text, '=')); t = reader_next(r)) {
                 struct net_bound b = { 0 };
                 struct bound_in x = { r, t, &b };
+                if (d->bound_count && token_is(t, "in")) {
+                        if ((placed = read_place(r, d, t, (size_t) placed)) < 0)
+                                return -1;
+                        continue;
+                }
                 if (d->bound_count == BOUNDS_MAX)
                         return refuse(&x, "more than 32 parameters in one line", NULL);
                 if (read_bound(&x) < 0 || !b.name || !b.fold || refuse_double(&x, d) < 0)
                         return -1; /* a bound that was read has both; gcc -fanalyzer does not see it */
                 d->bounds[d->bound_count++] = b;
         }
-        qsort(d->bounds, d->bound_count, sizeof *d->bounds, by_bound);
+        bounds_sort(d->bounds, d->bound_count);
         d->only = token_is(t, "only");
         if (t && !d->only)
                 r->i--;
@@ -308,19 +348,27 @@ static void show_bound(const struct net_bound *b, struct buf *out)
                 buf_puts(out, buf_str(&word));
 }
 
+const char *bounds_place_ends(const struct net_dest *d, size_t i)
+{
+        static const char *const words[] = { NULL, "in body", "in query" };
+        enum bound_place place = d->bounds[i].place;
+        return i + 1 < d->bound_count && d->bounds[i + 1].place == place ? NULL : words[place];
+}
+
 void bounds_show(const struct net_dest *d, struct buf *out)
 {
         if (!d->bounds)
                 return;
         buf_puts(out, " where");
-        for (size_t i = 0; i < d->bound_count; i++)
+        for (size_t i = 0; i < d->bound_count; i++) {
+                const char *place = bounds_place_ends(d, i);
                 show_bound(&d->bounds[i], out);
+                buf_printf(out, "%s%s", place ? " " : "", place ? place : "");
+        }
         buf_puts(out, d->only ? " only" : "");
 }
 
 /* ---- compared ---- */
-
-static int cmp_i64(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
 static int cmp_values(char *const *a, char *const *b)
 {
@@ -337,7 +385,7 @@ int bounds_order(const struct net_dest *a, const struct net_dest *b)
         int c = 0;
         for (size_t i = 0; !c && i < a->bound_count && i < b->bound_count; i++) {
                 const struct net_bound *x = &a->bounds[i], *y = &b->bounds[i];
-                if ((c = strcmp(x->name, y->name)) || (c = cmp_i64(x->type, y->type)) ||
+                if ((c = by_bound(x, y)) || (c = cmp_i64(x->type, y->type)) ||
                     (c = cmp_i64(x->optional, y->optional)) || (c = cmp_i64(x->least, y->least)) ||
                     (c = cmp_i64(x->most, y->most)))
                         break;
@@ -366,7 +414,7 @@ static bool has_value(const struct net_bound *s, const char *v)
 
 static bool value_covers(const struct net_bound *s, const struct net_bound *d)
 {
-        if (s->optional < d->optional)
+        if (s->optional < d->optional || (s->place && s->place != d->place))
                 return false;
         for (char **v = d->one; v && *v; v++)
                 if (!has_value(s, *v))

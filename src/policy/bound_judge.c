@@ -67,6 +67,11 @@ static bool is_named(const struct net_bound *b, const struct param *x)
         return !x->odd && strcmp(b->name, x->name) == 0;
 }
 
+static bool is_misplaced(const struct net_bound *b, const struct param *x)
+{
+        return b->place && (b->place == BOUND_IN_BODY) != x->in_body;
+}
+
 static struct fault judge_bound(const struct net_bound *b, const struct params *p)
 {
         const struct param *found = NULL;
@@ -83,7 +88,8 @@ static struct fault judge_bound(const struct net_bound *b, const struct params *
         }
         if (!found)
                 return (struct fault){ b->optional ? FAULT_NONE : FAULT_MISSING, b, NULL };
-        return (struct fault){ judges[b->type](b, found), b, found };
+        enum fault_kind kind = is_misplaced(b, found) ? FAULT_PLACE : judges[b->type](b, found);
+        return (struct fault){ kind, b, found };
 }
 
 static bool is_among(const struct net_dest *d, const struct param *x)

@@ -12,7 +12,7 @@ static void put_inert(const char *text, struct buf *out)
         buf_puts(out, str_inert(span_str(text), shown, sizeof shown));
 }
 
-void bound_in_words(const struct net_bound *b, struct buf *out)
+static void put_values(const struct net_bound *b, struct buf *out)
 {
         switch (b->type) {
         case BOUND_INT:
@@ -45,6 +45,13 @@ void bound_in_words(const struct net_bound *b, struct buf *out)
         case BOUND_TYPE__COUNT:
                 break;
         }
+}
+
+void bound_in_words(const struct net_bound *b, struct buf *out)
+{
+        static const char *const places[] = { "", " in the body", " in the query" };
+        put_values(b, out);
+        buf_puts(out, places[b->place]);
 }
 
 static void put_value(const struct param *x, struct buf *out)
@@ -116,6 +123,8 @@ static void put_fault(const struct fault *f, struct buf *out)
         }
         if (f->kind == FAULT_MISSING) {
                 buf_puts(out, "is missing");
+        } else if (f->kind == FAULT_PLACE) {
+                buf_puts(out, f->param->in_body ? "stands in the body" : "stands in the query");
         } else if (f->kind == FAULT_VALUE && b->type == BOUND_TEXT) {
                 buf_printf(out, "has %zu bytes", strlen(f->param->value));
         } else {
@@ -155,6 +164,10 @@ static bool widen(struct net_bound *b, const struct fault *f, char **values)
         size_t n = 0;
         if (f->kind == FAULT_MISSING)
                 return b->optional = true;
+        if (f->kind == FAULT_PLACE) {
+                b->place = BOUND_ANYWHERE;
+                return true;
+        }
         if (f->kind != FAULT_VALUE || f->param->hidden)
                 return false;
         if (b->type == BOUND_TEXT) {
@@ -208,6 +221,7 @@ bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf
                 struct fault f = bounds_judge(&w, p);
                 size_t i = f.bound ? (size_t) (f.bound - own) : 0;
                 if (f.kind == FAULT_NONE) {
+                        bounds_sort(own, w.bound_count);
                         bounds_show(&w, out);
                         return true;
                 }

@@ -308,6 +308,11 @@ static bool ref_value(const struct net_bound *b, const struct param *x)
         return false;
 }
 
+static bool ref_place(const struct net_bound *b, const struct param *x)
+{
+        return b->place != (x->in_body ? BOUND_IN_QUERY : BOUND_IN_BODY);
+}
+
 /* Each parameter is asked: does it belong to a bound, does it come near one, may it be there at all? Then
  * each bound: was it there, once? */
 static bool ref_params(const struct net_dest *d, const struct params *p)
@@ -321,7 +326,7 @@ static bool ref_params(const struct net_dest *d, const struct params *p)
                         bool own = !x->odd && strcmp(b->name, x->name) == 0;
                         bool near = ref_same_letters(b->fold, x->fold) || ref_below(b->fold, x->fold) ||
                                     ref_below(x->fold, b->fold);
-                        good = good && (own ? ref_value(b, x) : !near);
+                        good = good && (own ? ref_value(b, x) && ref_place(b, x) : !near);
                         seen[i] += own;
                         named = named || own;
                 }

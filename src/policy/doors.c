@@ -288,7 +288,7 @@ static void worst(const struct checked_policy *c, struct buf *out)
         worst_rest(c, out);
 }
 
-void policy_doors_text(const struct checked_policy *c, struct buf *out)
+void policy_doors_text(const struct checked_policy *c, const struct policy_staged *s, struct buf *out)
 {
         char value[32];
         buf_printf(out, "box %s", c->box.text);
@@ -304,9 +304,11 @@ void policy_doors_text(const struct checked_policy *c, struct buf *out)
         buf_printf(out, "\nWall: %s\n", policy_wall_name(c->wall));
         buf_puts(out, "\nThe worst a hostile guest could do:\n");
         worst(c, out);
+        if (s)
+                staged_text(c, s, out);
 }
 
-void policy_doors_json(const struct checked_policy *c, struct buf *out)
+void policy_doors_json(const struct checked_policy *c, const struct policy_staged *s, struct buf *out)
 {
         AUTO_BUF(w);
         bool first = true;
@@ -322,5 +324,8 @@ void policy_doors_json(const struct checked_policy *c, struct buf *out)
                 first = false;
                 p += n + (p[n] == '\n');
         }
-        buf_puts(out, "]}\n");
+        buf_putc(out, ']');
+        if (s)
+                staged_json(c, s, out);
+        buf_puts(out, "}\n");
 }

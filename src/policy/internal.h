@@ -171,12 +171,22 @@ const char *net_reach_word(unsigned reach);                                     
 const char *net_touch_word(unsigned touch);
 void net_print(const struct net_dest *d, struct buf *out); /* the destination alone */
 
+/* ---- places.c ---- */
+char *place_name(const struct policy_places *p, size_t index); /* as policy_place_name() */
+
+/* ---- staged.c: the places that doors name ---- */
+void staged_text(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);
+void staged_json(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);
+
 /* ---- bound.c: `where` ---- */
 enum { BOUNDS_MAX = 32, BOUND_TEXT_MAX = 65536 };
 int bounds_read(struct reader *r, struct net_dest *d); /* behind `where` */
 int bounds_copy(const struct scope *s, struct net_dest *to, const struct net_dest *from);
 void bound_print(const struct net_bound *b, struct buf *out); /* as one word, never quoted */
 void bounds_show(const struct net_dest *d, struct buf *out);  /* " where a=int:1..5 only", or nothing */
+/* "in body" where this bound is the last of those that are said to stand there, else NULL. */
+const char *bounds_place_ends(const struct net_dest *d, size_t i);
+void bounds_sort(struct net_bound *b, size_t n);
 int bounds_order(const struct net_dest *a, const struct net_dest *b);
 /* Is every request that `d` permits permitted by `s`, as far as parameters go? */
 bool bounds_cover(const struct net_dest *s, const struct net_dest *d);
@@ -189,6 +199,7 @@ enum fault_kind {
         FAULT_SPELLED, /* another spelling of the name */
         FAULT_NEST,    /* it lies in the other, or the other in it */
         FAULT_TWICE,
+        FAULT_PLACE, /* in the query and not in the body, or the other way round */
         FAULT_MISSING,
         FAULT_TYPE,  /* not a value of that type at all */
         FAULT_VALUE, /* of the type, and not permitted */

@@ -93,9 +93,13 @@ static int door_touches(struct json_in *x, const struct json *v)
         return add_token(x, v, "touches", false) < 0 ? -1 : each_string(x, v, add_quoted);
 }
 
-/* A bound has a '=' in it, so that the last word cannot be taken for one. */
+/* A bound has a '=' in it, so that the other words cannot be taken for one. */
 static int add_bound(struct json_in *x, const struct json *v)
 {
+        bool body = strcmp(v->str, "in body") == 0;
+        if (body || strcmp(v->str, "in query") == 0)
+                return add_token(x, v, "in", false) < 0 ? -1
+                                                        : add_token(x, v, body ? "body" : "query", false);
         return add_token(x, v, v->str, strcmp(v->str, "only") != 0);
 }
 

@@ -108,15 +108,21 @@ static void bounds(struct json_out *o, const struct net_dest *n)
                 return;
         key(o, "where");
         open_with(o, '[');
-        for (size_t i = 0; i < n->bound_count + n->only; i++) {
+        for (size_t i = 0; i < n->bound_count; i++) {
                 AUTO_BUF(word);
-                if (i < n->bound_count)
-                        bound_print(&n->bounds[i], &word);
-                else
-                        buf_puts(&word, "only");
+                const char *place = bounds_place_ends(n, i);
+                bound_print(&n->bounds[i], &word);
                 o->b->failed = o->b->failed || word.failed;
                 next(o);
                 buf_json(o->b, buf_span(&word));
+                if (place) {
+                        next(o);
+                        buf_json(o->b, span_str(place));
+                }
+        }
+        if (n->only) {
+                next(o);
+                buf_json(o->b, span_str("only"));
         }
         close_with(o, ']');
 }

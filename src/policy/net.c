@@ -293,7 +293,7 @@ static int read_touches(struct reader *r, struct net_dest *d)
 
 static int read_method(struct reader *r, struct net_dest *d, const struct token *t)
 {
-        static const char *const words[] = { "with", "cap", "reach", "touches", "where", "only" };
+        static const char *const words[] = { "with", "cap", "reach", "touches", "where", "in", "only" };
         size_t n = 0;
         if (!net_method_known(t->text)) {
                 (void) fail_at(r->e, &t->at,

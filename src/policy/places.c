@@ -173,7 +173,9 @@ const struct policy_place_url *policy_place_target(const struct policy_places *p
         return x && x->url[stage].host ? &x->url[stage] : NULL;
 }
 
-const char *policy_place_name(const struct policy_places *p, size_t index)
+char *place_name(const struct policy_places *p, size_t index)
 {
         return p && index < p->n ? p->v[index].name : NULL;
 }
+
+const char *policy_place_name(const struct policy_places *p, size_t index) { return place_name(p, index); }

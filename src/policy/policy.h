@@ -60,12 +60,14 @@ enum net_form { NET_HOST_PORT = 0, NET_URL, NET_PLACE };
 enum net_reach { NET_REACH_UNSAID = 0, NET_REACH_SELF, NET_REACH_TENANT, NET_REACH_NAMED, NET_REACH_PUBLIC };
 enum net_touch { NET_TOUCH_QUOTA = 0, NET_TOUCH_MONEY, NET_TOUCH_TICKET, NET_TOUCH_PERSON, NET_TOUCH__COUNT };
 
-/* What one parameter of a request may be: `where amount=int:1..5000`. */
+/* What one parameter of a request may be, and where it stands: `where amount=int:1..5000 in body`. */
+enum bound_place { BOUND_ANYWHERE = 0, BOUND_IN_BODY, BOUND_IN_QUERY };
 enum bound_type { BOUND_NONE = 0, BOUND_INT, BOUND_ONE, BOUND_TEXT, BOUND_BOOL, BOUND_TYPE__COUNT };
 struct net_bound {
         char *name; /* "amount"; "card.number": a member of a member */
         char *fold; /* what careless servers take for the same name: see struct param */
         enum bound_type type;
+        enum bound_place place;
         bool optional;       /* NAME?: it may be missing */
         int64_t least, most; /* INT; TEXT: bytes at most */
         char **one;          /* ONE: sorted, NULL-terminated */
@@ -90,7 +92,7 @@ struct net_dest {
         uint64_t cap[NET_CAP__COUNT]; /* 0: none */
         uint8_t reach;                /* enum net_reach */
         uint8_t touches;              /* `touches money person`: a bit for each enum net_touch */
-        struct net_bound *bounds;     /* `where`: sorted by name; NULL: values are not judged */
+        struct net_bound *bounds;     /* `where`: sorted by place and name; NULL: values are not judged */
         size_t bound_count;
         bool only; /* ... and no other parameter may be there */
 };
@@ -356,6 +358,30 @@ const struct policy_place_url *policy_place_target(const struct policy_places *p
                                                    enum policy_stage stage);
 /* The names, by index, until NULL. */
 const char *policy_place_name(const struct policy_places *p, size_t index);
+/* Is it this URL, or below it? */
+bool policy_place_holds(const struct policy_place_url *u, const struct net_dest *n);
+void policy_place_print(const struct policy_place_url *u, struct buf *out);
+
+/* ---- places as one run has them (staged.c) ---- */
+struct policy_staged {
+        const struct policy_places *places; /* NULL: no file */
+        enum policy_stage stage;
+};
+/* The place that a URL lies in, the innermost one: in each stage all of it goes where the stage says. */
+const char *policy_place_of(const struct policy_staged *s, const struct net_dest *n,
+                            const struct policy_place_url **ret_asked);
+/* As the broker decides: by the URL, and as a request to each place that it lies in. Where that tells more,
+ * *f becomes the request to the place, with strings of `s`. */
+struct decision policy_decide_staged(const struct checked_policy *c, const struct policy_staged *s,
+                                     struct effect *f);
+/* Where a request goes in the stage. */
+enum policy_leads {
+        POLICY_LEADS_NOWHERE = 0, /* its place has no URL in this stage: the broker refuses it */
+        POLICY_LEADS_MOCK,        /* only recorded exchanges answer */
+        POLICY_LEADS_ITSELF,      /* no place is meant */
+        POLICY_LEADS_THERE        /* to `url` */
+};
+enum policy_leads policy_leads(const struct policy_staged *s, const struct net_dest *n, struct buf *url);
 /* What is known to lie at a path by its name alone: "keys", "tokens", "passwords", "history", "agent" (who
  * talks to it acts as somebody else), "host", "kernel"; NULL: nothing. Never learned. */
 const char *policy_secret_kind(const char *path);
@@ -394,8 +420,8 @@ void policy_net_scope(const struct door *d, struct buf *out);
 
 /* ---- views ---- */
 /* Every door in words, then the worst that a hostile guest could do with them, in sentences. */
-void policy_doors_text(const struct checked_policy *c, struct buf *out);
-void policy_doors_json(const struct checked_policy *c, struct buf *out);
+void policy_doors_text(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);
+void policy_doors_json(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);
 
 enum policy_order { POLICY_EQUAL = 0, POLICY_WIDER, POLICY_NARROWER, POLICY_CROSSING };
 /* Is b wider than a? The differing doors and limits are written to out, one line each, with + and -. */

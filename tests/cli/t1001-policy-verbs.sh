@@ -237,4 +237,34 @@ for verb in "check ../there/t.cordon" "doors ../there/t.cordon" "why -p ../there
 done
 has "check --work alone asks which policy" "$(away check --work ../there; echo $?)" "which policy?"
 
+# --- --stage and --places: what the broker of that run would do ---
+printf 'place bank live https://bank.example/v1/\nplace bank test http://sandbox.example:8080/\nplace shop live https://shop.example/\n' >places
+printf '@bank/pay POST where n=int:1..5' >door
+staged() { "$CORDON" "$1" --stage "$2" --places places --net "$(cat door)" --net '@shop/** GET' "$3" "$4" "$5" 2>&1; }
+is "why: the URL of a place is asked of its doors" "$(staged why test net POST 'https://bank.example/v1/pay?n=5')" "allow  net POST https://bank.example/v1/pay?n=5
+door   --net: net @bank/pay POST where n=int:1..5
+leads  http://sandbox.example:8080/pay, in the stage test"
+has "as the place has it in the stage live" "$(staged why live net POST '@bank/pay?n=5')" "leads  https://bank.example/v1/pay, in the stage live"
+has "in the stage mock nothing is reached" "$(staged why mock net POST 'https://bank.example/v1/pay?n=5')" "leads  nowhere: the stage mock reaches nothing, and recorded exchanges answer"
+has "denied: what the door to the place lacks" "$(staged why test net POST 'https://bank.example/v1/pay?n=6')" "why    parameter: parameter n is 6, and the door permits 1 to 5"
+has "and the line that would permit it" "$(staged why test net POST 'https://bank.example/v1/pay?n=6')" "permit net @bank/pay POST where n=int:1..6"
+is "without places the URL is a stranger's" "$("$CORDON" why --json --net "$(cat door)" net POST 'https://bank.example/v1/pay?n=5' | jq -r .code)" host
+is "a place without a URL in the stage leads nowhere" "$(staged why test net GET https://shop.example/x | sed -n 2p)" "why    nowhere: no line of a places file says where @shop leads in the stage test"
+is "for programs" "$("$CORDON" why --json --stage test --places places --net '@shop/** GET' net GET @shop/x | jq -r '.answer + " " + .code') $("$CORDON" why --json --stage test --places places --net '@bank/** GET' net GET @bank/x | jq -r .leads)" "deny nowhere http://sandbox.example:8080/x"
+has "doors tells where places lead" "$(staged doors test --net '@bank/x GET' --json | jq -c '[.stage, .places[]]')" '["test",{"name":"bank","asked":"https://bank.example/v1/","leads":"http://sandbox.example:8080/"},{"name":"shop","asked":"https://shop.example/","leads":null}]'
+has "in words" "$("$CORDON" doors --stage test --places places --net @bank/x --net @shop/x)" "Places, in the stage test:
+- @bank is asked for at https://bank.example/v1/ and leads to http://sandbox.example:8080/.
+- @shop is asked for at https://shop.example/ and leads nowhere."
+hasnt "and nothing of places where none were given" "$("$CORDON" doors --net @bank/x)" "Places,"
+has "check: a place that the file does not name" "$("$CORDON" check --stage test --places places --net @other/x)" "W133: this box does not start here: --net: no places file says where @other leads in the stage test"
+hasnt "one that it names" "$("$CORDON" check --places places --net @bank/x)" "W133"
+for verb in "check --net @bank/x" "doors --net @bank/x" "why --net @bank/x net @bank/x"; do
+        # shellcheck disable=SC2086
+        set -- $verb
+        v=$1 && shift
+        has "$v: a stage that there is not" "$("$CORDON" "$v" --stage prod "$@" 2>&1; echo $?)" "there is no stage prod"
+        has "$v: a file that is not there" "$("$CORDON" "$v" --places /no/such "$@" 2>&1; echo $?)" "/no/such: No such file"
+done
+has "check --places alone asks which policy" "$("$CORDON" check --places places --stage=test 2>&1)" "which policy?"
+
 done_testing

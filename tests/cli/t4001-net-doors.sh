@@ -48,6 +48,10 @@ GET /b 0"
         box $who --net web.test:80 -- curl -sS -m 10 http://four.test/
         is "$who: another name does not exist" $status 6
         is "$who: and is told" "$(row 'the name four.test' deny permit)" "net four.test:443"
+        has "$who: by its name alone: nobody knows the port" "$(cat "$T/err")" "  the name four.test (no door names it) by curl, 2 times: egress; to permit: --net four.test:443 (443 is a guess: only the name was asked for)"
+        has "$who: for programs, too" "$(json '.denials[] | select(.path == "the name four.test") | .next_steps[0]')" "add the line: net four.test:443, with the port that is meant: only the name was asked for"
+        box $who --net web.test:80 --net four.test:443 -- curl -sS -m 10 http://four.test/
+        is "$who: with that line the next refusal names the port" "$(row four.test:80 deny permit)" "net four.test:80"
         box $who --net web.test:80 -- sh -c 'exec 3<>/dev/udp/11.22.33.44/80; echo x >&3; sleep 0.2'
         box $who --net web.test:80 -- bash -c 'echo x >/dev/udp/11.22.33.44/8000'
         is "$who: UDP does not leave, and is told" "$(row 'UDP to 11.22.33.44:8000' deny why)" "only TCP leaves a box"

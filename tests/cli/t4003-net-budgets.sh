@@ -168,6 +168,31 @@ for who in root as_user; do
         is "$who: the result says so" "$(json .net.broker)" died
         has "$who: and so does the end of the run" "$(cat "$T/err")" "the broker ended before the box"
 
+        # The resolver dies alone: what waits for a name, and what comes later, is told what happened; what is open stays.
+        mkfifo "$T/go" && : >"$T/status" && : >"$T/lab/dns.log" && chmod 666 "$T/status" "$T/go"
+        printf 'nameserver 11.22.33.53\noptions timeout:15 attempts:1\n' >"$T/resolv.conf" # mute.test is waited for
+        # shellcheck disable=SC2016
+        $who "$CORDON" run --status-fd 5 --net 'http://mute.test/**' --net 'http://four.test/**' --net six.test:80 --net web.test:7 -- bash -c \
+                'exec 4<>/dev/tcp/web.test/7; curl -sS -m 30 http://mute.test/ & echo up; read -r _
+                 curl -sS -m 10 http://four.test/; curl -sS -m 10 http://six.test/; echo "curl $?"; echo still >&4; head -n 1 <&4; wait' \
+                5>"$T/status" >"$T/out" 2>"$T/err" <>"$T/go" 9>&- &
+        run=$!
+        until_so grep -q up "$T/out"
+        until_so grep -q mute.test "$T/lab/dns.log"
+        resolver=$(ps -eo pid=,ppid=,comm= | awk -v top=$run '{ up[$1] = $2; name[$1] = $3 }
+                END { for (p in name) { q = p; while (name[p] == "cordon-resolver" && name[up[p]] == "cordon-egress" && q in up && q != top) q = up[q]; if (q == top && p != top) print p } }')
+        kill -9 $resolver
+        until_so grep -q gone "$T/out"
+        printf 'nameserver 11.22.33.53\noptions timeout:1 attempts:1\n' >"$T/resolv.conf"
+        has "$who: when the resolver dies, who waits for a name is told so" "$(cat "$T/out")" "cordon-resolver is gone, so no name is looked up any more"
+        echo >"$T/go"
+        wait $run
+        rm "$T/go"
+        is "$who: and who comes later; nothing hangs" "$(grep -c 'cordon-resolver is gone' "$T/out") $(grep -c '^curl 6$' "$T/out")" "2 1"
+        has "$who: what is open goes on" "$(cat "$T/out")" still
+        is "$who: the result says what happened" "$(row six.test:80 failed why)" "cordon-resolver is gone, so no name is looked up any more"
+        has "$who: and so does the end of the run" "$(cat "$T/err")" "six.test:80 (cordon-resolver is gone, so no name is looked up any more)"
+
         # Many at once.
         box $who --net web.test:7 --limit 'files 2048' --run "$T/client" -- "$T/client" web.test 7 many
         is "$who: 512 connections at once, and no more" "$(cat "$T/out")" 512

@@ -86,13 +86,19 @@ for who in root as_user; do
         ok "$who: a cap on bytes cuts a request" test "$(cat "$T/out")" -lt 1048577
         box $who --net web.test:443 -- curl -sS -m 10 https://web.test/raw
         is "$who: a raw door leaves TLS alone" "$(cat "$T/out")" "GET /raw 0"
+        box $who --net 'http://web.test/**' -- curl -sS -m 10 http://web.test/odd/lf
+        has "$who: an answer that could be read in two ways is not passed on" "$(cat "$T/out")" "cordon: the server's answer is not passed on: a line does not end in CR LF"
+        has "$who: and a person is told why" "$(cat "$T/err")" "web.test:80 (the server's answer is not passed on: a line does not end in CR LF)"
         # A changed policy is held against a run that was: what would be refused now, what would pass.
-        box $who --net 'http://web.test/a/** GET POST' --net web.test:7 -- bash -c 'curl -sS -m 10 http://web.test/a/1 -d x http://web.test/a/2; curl -sS -m 10 http://web.test/b; echo >/dev/tcp/web.test/7'
+        box $who --net 'http://web.test/a/** GET POST' --net web.test:7 -- bash -c 'curl -sS -m 10 http://web.test/a/1 -d x http://web.test/a/2; curl -sS -m 10 http://web.test/b; curl -sS http://four.test/; echo >/dev/tcp/web.test/7'
         then=$(json .run)
         against() { $who "$CORDON" check --json --against "$then" "$@" 2>&1; }
         is "$who: the same policy changes nothing" "$(against --net 'http://web.test/a/** GET POST' --net web.test:7 | jq -c '[.refused, .permitted]')" '[[],[]]'
         is "$who: a narrower one would refuse" "$(against --net 'http://web.test/a/** GET' | jq -c '[(.refused | sort), .permitted]')" '[["POST http://web.test/a/1","POST http://web.test/a/2"],[]]'
         is "$who: a wider one would let through" "$(against --net 'http://web.test/** GET POST' --net web.test:7 | jq -c '[.refused, .permitted]')" '[[],["GET http://web.test/b"]]'
+        is "$who: a name that was not there would be" "$(against --net 'http://web.test/a/** GET POST' --net web.test:7 --net four.test:80 | jq -c '[.refused, .permitted]')" '[[],["the name four.test"]]'
+        printf 'place web live http://web.test/a/\n' >"$T/places" && chmod 644 "$T/places"
+        is "$who: doors to places are judged where the file says what they are" "$(against --places "$T/places" --net '@web/1 POST' | jq -c '[.refused | sort]') $(against --net '@web/1 POST' | jq -c .refused)" '[["POST http://web.test/a/2","web.test:7"]] []'
         $who "$CORDON" check --net 'http://four.test/**' --against "$then" >"$T/out" 2>&1
         is "$who: and the status says that a run would be refused something" "$? $(grep -c '^refused now: web.test:7$' "$T/out")" "1 1"
         $who "$CORDON" check --net 'http://web.test/**' --against no-such-run >"$T/out" 2>&1

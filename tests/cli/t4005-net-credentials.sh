@@ -5,6 +5,19 @@ if [ ! -x "$CORDON_LIBEXEC/cordon-vault" ]; then
         done_testing
 fi
 secret=ghp_Q9zzSecretOfTheTestSuite0123456789
+# Which spellings of a word stand in files, or in all files below directories, in small letters or not.
+cat >"$T/spellings.py" <<'END'
+import base64, os, sys, urllib.parse
+s = sys.argv[1].encode()
+forms = {'plain': s, 'url': urllib.parse.quote(s, safe='').encode(), 'hex': s.hex().encode()}
+forms.update({'base64 at %d' % i: base64.b64encode(b'x' * i + s)[4 if i else 0:-4] for i in range(3)})
+for top in sys.argv[2:]:
+    for f in [top] if os.path.isfile(top) else [os.path.join(d, x) for d, _, all in os.walk(top) for x in all]:
+        data = open(f, 'rb').read().lower()
+        for name, form in forms.items():
+            if form.lower() in data:
+                print(f, name)
+END
 for who in root as_user; do
         # Each has a vault of its own, where it may write.
         home=$T/home-$who
@@ -54,6 +67,25 @@ for who in root as_user; do
         is "$who: and nothing was reached" "$(lab_packets | grep -c tcp)" 0
         box $who --net 'http://web.test/repos/a GET with narrow' --net 'http://web.test/x GET with narrow' -- echo ran
         is "$who: one good door does not carry another" "$status $(cat "$T/out")" "125 "
+
+        # In the query and in the body, under names that no list has: what is kept of the run holds it in no spelling.
+        odd=s3cr/et+Q9zz=OfTheSuite0123456789
+        mkdir -m 700 "$home/state" && [ "$who" = root ] || chown 65533:65533 "$home/state" 2>/dev/null
+        export CORDON_STATE="$home/state"
+        printf %s "$odd" | $who "$CORDON" vault add inquery --env Q --query zap >"$T/out" 2>&1
+        printf %s "$odd" | $who "$CORDON" vault add inbody --env B --body >"$T/out" 2>&1
+        : >"$T/lab/pay.log"
+        box $who --record "$home/state/exchanges" --net 'http://web.test/pay/q GET POST with inquery touches money' --net 'http://web.test/** GET with inquery' \
+                --net 'http://web.test/pay/b POST with inbody touches money' --net 'http://web.test/pay/w POST with inbody where x=int:1..5' -- sh -c '
+                curl -sS -m 10 -d a=1 "http://web.test/pay/q?zap=x&a=1"; curl -sS -m 10 http://web.test/old http://web.test/new http://web.test/odd/lf; curl -sS -m 10 -X DELETE http://web.test/pay/q
+                curl -sS -m 10 -d "t=$B" http://web.test/pay/b; curl -sS -m 10 -H content-type:application/json -d "{\"t\":\"$B\"}" http://web.test/pay/b
+                curl -sS -m 10 -H content-type:application/json -d "{\"t\":\"$B\",\"x\":9}" http://web.test/pay/w'
+        { $who "$CORDON" log show "$(json .run)"; $who "$CORDON" log --json; $who "$CORDON" log reached; } >"$T/log" 2>&1
+        is "$who: the server got it each time" "$(python3 "$T/spellings.py" "$odd" "$T/lab/pay.log")" "$T/lab/pay.log url
+$T/lab/pay.log hex"
+        is "$who: the run was recorded" "$(jq -s length "$home/state/exchanges") $(grep -c 'request.*web.test/pay/q' "$T/log")" "5 4"
+        is "$who: neither box nor block, result, record or ledger has it" "$(python3 "$T/spellings.py" "$odd" "$T/out" "$T/err" "$T/status" "$T/log" "$home/state")" ""
+        unset CORDON_STATE
 
         box $who --net "http://web.test/** with nobody" -- true
         is "$who: a door whose credential is not in the vault stops the start" $status 125

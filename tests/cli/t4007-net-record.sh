@@ -9,6 +9,9 @@ for who in root as_user; do
         is "$who: the run goes as ever" "$status $(head -n 1 "$T/out")" "0 GET /v1/x 0"
         is "$who: the result counts what was recorded" "$(json '.net | "\(.recorded) \(.unrecorded)"')" "5 0"
         has "$who: and says what to type next" "$(cat "$T/err")" "5 exchanges recorded: cordon run --stage mock --answers $d/file"
+        box $who --net 'http://web.test/**' --record "$d/a 'b' \$(c)" -- curl -sS http://web.test/v1/x
+        is "$who: as a shell takes it" "$(eval "printf %s $(sed -n 's/.*recorded: cordon run --stage mock --answers \(.*\) \.\.\./\1/p' "$T/err")")" "$d/a 'b' \$(c)"
+        rm -f "$d/a 'b' \$(c)"
         is "$who: one line for each" "$(jq -r '.method + " " + .url + " " + (.status | tostring)' "$d/file")" "GET http://web.test/v1/x 200
 GET http://web.test/v1/x?a=1&b=%20 200
 GET http://web.test/bytes/300 200
@@ -23,6 +26,13 @@ GET http://web.test/git/none 404"
         is "$who: without a packet or a name outside" "$(lab_names)$(($(lab_packets | wc -l) - before))" 0
         box $who --net 'http://web.test/**' --stage mock --answers "$d/file" -- curl -sS -m 10 http://web.test/v1/other
         has "$who: what was not recorded is refused" "$(cat "$T/out")" "no recorded answer fits"
+
+        # A status that few servers say, recorded and played back.
+        box $who --net 'http://web.test/**' --record "$d/odd" -- curl -sS -m 10 -w '%{http_code}' http://web.test/odd/999
+        is "$who: a status beyond 599 is recorded" "$(tr '\n' ' ' <"$T/out") $(jq .status "$d/odd")" "no 999 999"
+        box $who --net 'http://web.test/**' --stage mock --answers "$d/odd" -- curl -sS -m 10 -w '%{http_code}' http://web.test/odd/999
+        is "$who: and played back" "$(tr '\n' ' ' <"$T/out")" "no 999"
+        rm "$d/odd"
 
         # What is too long or no exchange is left out, and said.
         box $who --net 'http://web.test/**' --record "$d/long" -- sh -c 'curl -sS -m 20 -o /dev/null http://web.test/bytes/2000000; curl -sS -m 10 http://web.test/short'

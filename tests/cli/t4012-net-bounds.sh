@@ -10,14 +10,14 @@ ok "there are faults to send" test "$faults" -gt 50
 for who in root as_user; do
         for scheme in http https; do
                 door="$scheme://web.test/pay POST where amount=int:1..5000 currency=one:eur|usd memo?=text:80"
-                bounded() { box $who --net "$door" --net "$scheme://web.test/pay/find GET where q=text:20 n=int:1..50 only" --net "$scheme://web.test/pay/mail POST where to=one:ops@example.org subject=text:120 only" "$@"; }
+                bounded() { box $who --net "$door" --net "$scheme://web.test/pay/find GET where q=text:20 n=int:1..50 only" --net "$scheme://web.test/pay/mail POST where to=one:ops@example.org subject=text:120 in body page?=int:1..9 in query only" "$@"; }
                 none
                 bounded --read "$T/bounds.py" -- python3 "$T/bounds.py" $scheme faults
                 is "$who, $scheme: every seeded fault is denied, and its parameter named" "$(cat "$T/out")" "$faults"
                 is "$who, $scheme: and the server was not even called" "$(pay) $(lab_packets | grep -c '^tcp')" "0 0"
                 bounded --read "$T/bounds.py" -- python3 "$T/bounds.py" $scheme goods
-                is "$who, $scheme: what is within bounds arrives as it was sent" "$(cat "$T/out")" 13
-                is "$who, $scheme: each once" "$(pay)" 13
+                is "$who, $scheme: what is within bounds arrives as it was sent" "$(cat "$T/out")" 14
+                is "$who, $scheme: each once" "$(pay)" 14
                 none
                 bounded --read "$T/bounds.py" -- python3 "$T/bounds.py" $scheme cuts
                 is "$who, $scheme: it does not matter where a request is cut" "$(cat "$T/out")" "166 passed, 168 refused"
@@ -71,6 +71,9 @@ mkdir "$T/trial" && chmod 700 "$T/trial"
 trial() { CORDON_STATE=$T/trial timeout 60 "$CORDON" run -q -p "$T/usual" --canary "$T/tight" --canary-share 100 -- curl -sS -m 10 -d "amount=$1" http://web.test/pay 2>&1 9>&-; }
 hasnt "what both refuse says nothing of the one on trial" "$(trial 60)" "which the usual policy permits"
 has "what the usual one permits does" "$(trial 20)" "which the usual policy permits"
+printf 'use base/system\nnet http://web.test/pay POST\nnet four.test:80\n' >"$T/usual"
+printf 'use base/system\nnet http://web.test/pay POST\n' >"$T/tight"
+has "a name that only the usual one knows speaks against it, too" "$(CORDON_STATE=$T/trial timeout 60 "$CORDON" run -q -p "$T/usual" --canary "$T/tight" --canary-share 100 -- sh -c 'curl -sS http://four.test/ || true' 2>&1 9>&-)" "it refused the name four.test (no door names it), which the usual policy permits"
 why=$("$CORDON" why --net 'https://pay.example/v1/charges POST where amount=int:1..5000' net 'https://pay.example/v1/charges?amount=9000' POST)
 has "why judges the query" "$why" "parameter amount is 9000, and the door permits 1 to 5000"
 has "and says what would permit it" "$why" "permit net https://pay.example/v1/charges POST where amount=int:1..9000"

@@ -157,6 +157,12 @@ done
 # The block at the end.
 out=$("$CORDON" run -n -- cat "$H/host/key" 2>&1)
 has "the block names path, program, layer and line" "$out" "read $H/host/key by cat: mount; to permit: --read $H/host/key"
+# A box chooses the names in it, and a person types them again: each is one word to a shell, and opens that one path.
+for name in '$(touch pwned)' '`touch pwned`' 'a; touch pwned' "a'; touch pwned; '" 'a "b" c' 'a\b $HOME' 'odd?' '{a,b}' '~' '!!' 'a&b' '*'; do
+        printf 'in %s\n' "$name" >"$H/host/$name" && chmod a+r "$H/host/$name"
+        typed=$("$CORDON" run -n -- cat "$H/host/$name" 2>&1 | sed -n 's/.* by cat: mount; to permit: \(--read .*\)/\1/p')
+        is "$(printf '%s' "$name" | tr '\\' /) is typed as it is told" "$(cd "$T" && eval "\"$CORDON\" run -n $typed -- cat \"\$H/host/\$name\"" 2>&1; test ! -e "$T/pwned" || echo pwned)" "in $name"
+done
 out=$("$CORDON" run -n -- sh -c 'cat /etc/shadow 2>/dev/null; true' 2>&1)
 hasnt "minor ones are silent when the run ended well" "$out" "/etc/shadow"
 out=$("$CORDON" run -n -- cat /etc/shadow 2>&1)

@@ -38,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         } kinds[] = {
                 { "application/x-www-form-urlencoded", "_method=DELETE&" },
                 { "application/json", "{\"_method\":\"DELETE\"," },
+                { "application/json", "{\"a\":\"&_method=DELETE&" },
                 { "multipart/form-data; boundary=B",
                   "--B\r\nContent-Disposition: form-data; name=\"_method\"\r\n\r\nDELETE\r\n--B\r\n" }
         };

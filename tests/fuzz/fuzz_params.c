@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char doors[] =
         "use none\n"
         "net https://h.test/a POST where amount=int:1..5000 c.d?=one:x|y memo?=text:8 ok?=bool\n";
-static const char tight[] = "use none\nnet https://h.test/a POST where amount=int:-5..5 name?=text:4 only\n";
+static const char tight[] =
+        "use none\nnet https://h.test/a POST where amount=int:-5..5 name?=text:4 in body only\n";
 
 static struct checked_policy *load(const char *text)
 {

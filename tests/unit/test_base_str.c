@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/shell.h"
 #include "base/str.h"
 #include "harness.h"
 
@@ -186,6 +187,29 @@ static void test_join__is_clean_or_does_not_fit(void)
         CHECK(!path_join("/0123456789", "01234", got, sizeof got));
 }
 
+static void test_shell__quotes_where_it_must(void)
+{
+        static const char *const rows[][2] = {
+                { "/srv/a-b_c.d", "/srv/a-b_c.d" },
+                { "host:443", "host:443" },
+                { "", "''" },
+                { "a b", "'a b'" },
+                { "a'b", "'a'\\''b'" },
+                { "$(x)", "'$(x)'" },
+                { "~", "'~'" },
+                { "A=1", "'A=1'" },
+                { "a\nb", "'a\nb'" },
+                { "{a,b}", "'{a,b}'" },
+                { "!!", "'!!'" },
+                { "\xc3\xa4", "'\xc3\xa4'" },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                AUTO_BUF(out);
+                buf_shell(&out, rows[i][0]);
+                CHECK_STR(buf_str(&out), rows[i][1]);
+        }
+}
+
 static const struct test_case cases[] = {
         CASE(test_str__numbers_are_plain_digits),
         CASE(test_str__sizes_and_durations_have_exact_units),
@@ -197,5 +221,6 @@ static const struct test_case cases[] = {
         CASE(test_far__names_the_word_that_was_meant),
         CASE(test_parent__climbs_to_the_top),
         CASE(test_join__is_clean_or_does_not_fit),
+        CASE(test_shell__quotes_where_it_must),
 };
 TEST_MAIN(cases)

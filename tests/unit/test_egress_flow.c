@@ -624,6 +624,46 @@ static void test_scrub__a_secret_in_what_is_no_answer_is_not_shown(void)
                 answer_with(answers[i], 0, true, "502", false);
 }
 
+/* What cannot be read in two ways goes on, however odd; what could is told in words. */
+static void test_flow__odd_answers(void)
+{
+        AUTO_BUF(many);
+        AUTO_BUF(more);
+        buf_puts(&many, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n");
+        for (int i = 1; i < 256; i++)
+                buf_printf(&many, "Set-Cookie: c%d=1\r\n", i);
+        buf_printf(&more, "%sX: y\r\n\r\na", buf_str(&many));
+        buf_puts(&many, "\r\na");
+        const struct {
+                const char *answer, *want;
+                unsigned status;
+        } rows[] = {
+                { "HTTP/1.1 999 Request denied\r\nContent-Length: 2\r\n\r\nno",
+                  "HTTP/1.1 999 Request denied\r\n", 999 },
+                { "HTTP/1.1 600 \r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+                  "HTTP/1.1 600 \r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", 600 },
+                { buf_str(&many), "Set-Cookie: c255=1\r\n", 200 },
+                { buf_str(&more),
+                  "cordon: the server's answer is not passed on: there are more than 256 header lines", 502 },
+                { "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
+                  "cordon: the server's answer is not passed on: a line does not end in CR LF", 502 },
+                { "HTTP/1.1 099 OK\r\n\r\n", "cordon: the server's answer is not passed on: the status line",
+                  502 },
+        };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                struct rig g;
+                if (!rig_start(&g, &plain))
+                        return;
+                rig_client(&g, span_str(GET("/pub/x")), 0);
+                rig_upstream(&g, span_str(rows[i].answer), 0);
+                if (!holds(&g.to_client, rows[i].want))
+                        printf("# %.200s\n", buf_str(&g.to_client));
+                CHECK(holds(&g.to_client, rows[i].want));
+                CHECK_INT(rig_last(&g)->status, rows[i].status);
+                rig_end(&g);
+        }
+}
+
 static void test_scrub__answers_that_cannot_be_unpacked_are_refused(void)
 {
         struct rig g;
@@ -899,6 +939,7 @@ int main(void)
                 CASE(test_scrub__answers_in_every_framing_and_cut),
                 CASE(test_scrub__answers_that_break_off_let_nothing_out),
                 CASE(test_scrub__a_secret_in_what_is_no_answer_is_not_shown),
+                CASE(test_flow__odd_answers),
                 CASE(test_scrub__answers_that_cannot_be_unpacked_are_refused),
                 CASE(test_answer__framing),
                 CASE(test_answer__bytes_nobody_asked_for_do_not_answer_the_next_request),

@@ -98,7 +98,14 @@ static const struct {
         { json, "{\"_method\":\"PATCH\",\"_method\":\"DELETE\"}", false },
         { json, "{\"a\":\"\\\"\",\"_method\":\"PUT\"}", false },
         { "application/vnd.api+json; charset=utf-8", "{\"_method\":\"DELETE\"}", false },
-        { json, "}{\"_method\":\"DELETE\"}", false }, /* a bracket too many closes nothing */
+        { json, "}{\"_method\":\"DELETE\"}", false },    /* a bracket too many closes nothing */
+        { json, "{\"a\":\"&_method=DELETE&\"}", false }, /* to those who take every body for a form */
+        { json, "{\"a\":\"x;%20%5Fmethod=put;\"}", false },
+        { json, "{\"a\":[{\"b\":\"x&_method=DELETE\"}]}", false }, /* however deep, and to the end */
+        { json, "_method=DELETE", false },
+        { json, "{\"a\":\"&_method=PATCH&\"}", true },
+        { json, "{\"a\":\"text/calendar; method=REQUEST; charset=utf-8\"}", true }, /* prose */
+        { json, "{\"a\":\"\\u0026_method=DELETE\"}", true },
         { json, "{\"_method\":\"PATCH\"}", true },
         { json, "{\"_method\":null,\"a\":\"DELETE\"}", true },
         { json, "{\"_method\":{\"a\":\"DELETE\"}}", true },

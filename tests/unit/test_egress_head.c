@@ -143,7 +143,9 @@ static void test_head__answers_are_read_as_strictly(void)
                 { S("HTTP/1.1 20 OK\r\n\r\n"), 502 },
                 { S("HTTP/1.1 2000 OK\r\n\r\n"), 502 },
                 { S("HTTP/1.1 099 OK\r\n\r\n"), 502 },
-                { S("HTTP/1.1 600 OK\r\n\r\n"), 502 },
+                { S("HTTP/1.1 000 OK\r\n\r\n"), 502 },
+                { S("HTTP/1.1 600 OK\r\n\r\n"), 0 }, /* LinkedIn says 999 */
+                { S("HTTP/1.1 999 Request denied\r\n\r\n"), 0 },
                 { S("HTTP/2 200 OK\r\n\r\n"), 502 },
                 { S("ICY 200 OK\r\n\r\n"), 502 },
                 { S("HTTP/1.1 200 O\0K\r\n\r\n"), 502 },

@@ -358,6 +358,30 @@ static void test_bounds__all_places_are_one(void)
         policy_checked_free(c);
 }
 
+/* An `in` is said of the bounds before it, back to another one. */
+static void test_bounds__a_place_of_their_own(void)
+{
+        struct checked_policy *c = with_bounds("amount=int:1..5 memo?=text:9 in body page?=int:1..9 in query "
+                                               "any?=bool");
+        if (!c) {
+                CHECK(c != NULL);
+                return;
+        }
+        expect(c, "page=2", "{\"amount\":5,\"memo\":\"a\"}", NULL);
+        expect(c, "any=true", "{\"amount\":5}", NULL);
+        expect(c, "", "{\"amount\":5,\"any\":true}", NULL);
+        expect(c, "amount=5", NULL,
+               "parameter amount stands in the query, and the door permits 1 to 5 in the body");
+        expect(c, "memo=a", "{\"amount\":5}",
+               "parameter memo stands in the query, and the door permits text of 9 bytes at most in the "
+               "body");
+        expect(c, "", "{\"amount\":5,\"page\":2}",
+               "parameter page stands in the body, and the door permits 1 to 9 in the query");
+        expect(c, "amount=5", "{\"amount\":5}", "parameter amount stands in the request twice");
+        expect(c, "page=2", NULL, "parameter amount is missing, and the door permits 1 to 5 in the body");
+        policy_checked_free(c);
+}
+
 static void test_bounds__unread_is_refused(void)
 {
         static const struct value values[] = {
@@ -559,6 +583,8 @@ static void test_bounds__the_line_that_would_permit_it(void)
         check_permit("a=int:1..50 b=one:x", "a=90&b=y", LINE "a=int:1..90 b=one:x|y");
         check_permit("a=int:1..50 only", "a=5&b=y", LINE "a=int:1..50 b=text:1 only");
         check_permit("a=int:1..50 only", "a=5&b=", LINE "a=int:1..50 b=text:1 only");
+        check_permit("a=int:1..50 b?=bool in body", "a=5", LINE "b?=bool in body a=int:1..50");
+        check_permit("a=int:1..50 in body", "a=60", LINE "a=int:1..60");
         check_permit("a=int:1..50", "a=x", ""); /* ambiguous or of another type: no bound takes it */
         check_permit("a=int:1..50", "a=1&a=2", "");
         check_permit("a=int:1..50", "A=1", "");
@@ -643,6 +669,17 @@ static void test_bounds__load_errors(void)
         check_bounds_refused("where a=bool where b=bool", "t:2:44: `where` is stated twice", "");
         check_bounds_refused("where a=bool WEBSOCKET", "t:2:5: `where` cannot see into a WebSocket",
                              "give WEBSOCKET a line of its own");
+        check_bounds_refused("where a=bool in bodi",
+                             "t:2:41: \"bodi\": parameters stand in the body or in the query",
+                             "did you mean \"body\"?");
+        check_bounds_refused("where a=bool in header",
+                             "t:2:41: \"header\": parameters stand in the body or in the query",
+                             "write `in body` or `in query`");
+        check_bounds_refused("where a=bool in body in query",
+                             "t:2:46: `in` stands behind no parameter of its own",
+                             "write NAME=TYPE ... in body, or in query");
+        check_bounds_refused("where in body", "t:2:31: \"in\": no bound",
+                             "write NAME=TYPE, NAME?=TYPE where it may be missing");
         check_bounds_refused(
                 "where a=bool onyl",
                 "t:2:38: \"onyl\" is neither a method nor `with`, `cap`, `reach`, `touches` or `where`",
@@ -664,13 +701,14 @@ static void test_bounds__load_errors(void)
 /* Lines and JSON are one policy, whatever the order they were written in. */
 static void test_bounds__forms(void)
 {
-        static const char lines[] =
-                "box b\nuse none\n"
-                "net https://a.test/** where \"z=one:b c|a%7C\" y?=int:..5 x.y=bool only POST cap 5/h\n";
+        static const char lines[] = "box b\nuse none\n"
+                                    "net https://a.test/** where \"z=one:b c|a%7C\" in query w=bool "
+                                    "y?=int:..5 in body x.y=bool only "
+                                    "POST cap 5/h\n";
         static const char json[] =
                 "{\"box\":\"b\",\"use\":[],\"doors\":[{\"net\":\"https://a.test/**\",\"cap\":\"5/h\","
-                "\"methods\":[\"POST\"],\"where\":[\"x.y=bool\",\"z=one:a%7C|b "
-                "c\",\"y?=int:..5\",\"only\"]}]}";
+                "\"methods\":[\"POST\"],\"where\":[\"y?=int:..5\",\"w=bool\",\"in body\",\"z=one:a%7C|b "
+                "c\",\"in query\",\"x.y=bool\",\"only\"]}]}";
         struct checked_policy *a = load(lines), *b = load(json);
         CHECK(a && b);
         if (a && b) {
@@ -679,18 +717,20 @@ static void test_bounds__forms(void)
                 AUTO_BUF(words);
                 CHECK_STR(policy_digest(a), policy_digest(b));
                 policy_show(a, &show);
-                CHECK(strstr(buf_str(&show), "net https://a.test/** POST cap 5/h where x.y=bool y?=int:..5 "
-                                             "\"z=one:a%7C|b c\" only\n"));
+                CHECK(strstr(buf_str(&show), "net https://a.test/** POST cap 5/h where w=bool y?=int:..5 in "
+                                             "body \"z=one:a%7C|b c\" in query x.y=bool only\n"));
                 policy_canonical_json(a, &canonical);
                 CHECK(strstr(buf_str(&canonical),
-                             "\"where\":[\"x.y=bool\",\"y?=int:..5\",\"z=one:a%7C|b c\",\"only\"]"));
+                             "\"where\":[\"w=bool\",\"y?=int:..5\",\"in body\",\"z=one:a%7C|b c\",\"in "
+                             "query\",\"x.y=bool\",\"only\"]"));
                 struct checked_policy *again = load(buf_str(&canonical));
                 CHECK(again && strcmp(policy_digest(again), policy_digest(a)) == 0);
                 policy_checked_free(again);
-                policy_doors_text(a, &words);
+                policy_doors_text(a, NULL, &words);
                 CHECK(strstr(buf_str(&words),
-                             "- What it asks for at https://a.test/** is bound: x.y is true or false; y is "
-                             "integers up to 5, or not there; z is a| or b c; no other parameter passes.\n"));
+                             "- What it asks for at https://a.test/** is bound: w is true or false in the "
+                             "body; y is integers up to 5 in the body, or not there; z is a| or b c in the "
+                             "query; x.y is true or false; no other parameter passes.\n"));
         }
         policy_checked_free(a);
         policy_checked_free(b);
@@ -705,6 +745,7 @@ static const struct test_case cases[] = {
         CASE(test_bounds__wide_spellings_are_refused),
         CASE(test_bounds__too_many_are_unread),
         CASE(test_bounds__all_places_are_one),
+        CASE(test_bounds__a_place_of_their_own),
         CASE(test_bounds__unread_is_refused),
         CASE(test_bounds__only),
         CASE(test_bounds__words_name_value_and_bound),

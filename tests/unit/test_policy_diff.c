@@ -107,6 +107,10 @@ static void test_diff__bounds(void)
         check(AT "where a=bool only", AT "where a=bool b?=bool only", POLICY_WIDER, NULL);
         check(AT "where a=bool only", AT "where a=bool b?=bool", POLICY_WIDER, NULL);
         check(AT "where a=bool only", AT "where a=bool b=bool only", POLICY_CROSSING, NULL);
+        check(AT "where a=bool in body", AT "where a=bool", POLICY_WIDER, NULL);
+        check(AT "where a=bool in body", AT "where a=bool in query", POLICY_CROSSING, NULL);
+        check(AT "where a=bool b=bool in body", AT "where b=bool in body a=bool", POLICY_WIDER, NULL);
+        check(AT "where a=bool in body b=bool in body", AT "where b=bool a=bool in body", POLICY_EQUAL, "");
         check(AT "where a=int:1..5\n" AT "where a=int:2..3", AT "where a=int:1..5", POLICY_EQUAL, "");
         check("net https://h.example/** where a=bool", AT "where a=bool", POLICY_NARROWER, NULL);
 }

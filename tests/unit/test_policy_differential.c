@@ -88,6 +88,7 @@ static void put_bounds(struct buf *b)
                 if (strchr(type, ' '))
                         type = "one:x";
                 buf_printf(b, " %s%s=%s", names[(first + i) % 5], roll(3) ? "?" : "", type);
+                buf_puts(b, roll(4) ? "" : roll(2) ? " in body" : " in query");
         }
         buf_puts(b, roll(3) ? "" : " only");
 }

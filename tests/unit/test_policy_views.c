@@ -9,7 +9,7 @@ static bool says(const char *policy, const char *sentence)
         struct checked_policy *c = load(policy);
         if (!c)
                 return false;
-        policy_doors_text(c, &b);
+        policy_doors_text(c, NULL, &b);
         bool found = strstr(buf_str(&b), sentence) != NULL;
         if (!found)
                 printf("# not found: %s\n# in\n%s\n", sentence, buf_str(&b));
@@ -48,7 +48,7 @@ static void test_doors__no_text_of_ours_boasts(void)
         struct checked_policy *c =
                 load("read /a\nedit /b\nwrite /c\nrun any\nenv A\nnet h.example:443\nsock /s\nin i\nout o\n");
         AUTO_BUF(b);
-        policy_doors_text(c, &b);
+        policy_doors_text(c, NULL, &b);
         policy_show(c, &b);
         size_t n;
         const struct policy_word_help *w = policy_words(&n);
@@ -67,7 +67,7 @@ static void test_doors__the_json_view_is_json(void)
         AUTO_BUF(b);
         struct err e;
         struct checked_policy *c = load("read \"/a \\\"b\"\nnet h.example:443\n");
-        policy_doors_json(c, &b);
+        policy_doors_json(c, NULL, &b);
         struct json_doc *d = json_parse("view", buf_span(&b), &e);
         CHECK(d != NULL);
         const struct json *worst = d ? json_get(json_root(d), "worst") : NULL;
@@ -83,7 +83,7 @@ static void test_doors__hostile_names_are_inert(void)
         AUTO_BUF(b);
         struct checked_policy *c = load("use none\nread \"/a\tb\"\n");
         CHECK(c != NULL);
-        policy_doors_text(c, &b);
+        policy_doors_text(c, NULL, &b);
         CHECK(strchr(buf_str(&b), '\t') == NULL);
         policy_checked_free(c);
 }

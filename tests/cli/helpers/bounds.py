@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Requests with one fault each, sent from inside a box: bounds.py http|https faults|goods|cuts
 Doors: POST /pay where amount=int:1..5000 currency=one:eur|usd memo?=text:80, GET /pay/find where q=text:20 n=int:1..50 only,
-POST /pay/mail where to=one:ops@example.org subject=text:120 only. Prints a line for each that was not answered as it must be,
+POST /pay/mail where to=one:ops@example.org subject=text:120 in body page?=int:1..9 in query only. Prints a line for each that was not answered as it must be,
 and last how many there were."""
 import gzip, socket, ssl, sys
 scheme, what = sys.argv[1:3]
@@ -123,6 +123,10 @@ FAULTS = [  # what, the parameter that the refusal must name, the request
     ('another parameter', 'bcc', whole(b'/pay/mail', b'to=ops@example.org&subject=x&bcc=eve@example.org')),
     ('another recipient', 'to', whole(b'/pay/mail', b'to=eve@example.org&subject=x')),
     ('two recipients', 'to', whole(b'/pay/mail', b'to=ops@example.org,eve@example.org&subject=x')),
+    ('in the query, must be in the body', 'to', whole(b'/pay/mail?to=ops@example.org', b'subject=x')),
+    ('in a query without a body', 'subject', whole(b'/pay/mail?to=ops@example.org&subject=x')),
+    ('in the body, must be in the query', 'page', whole(b'/pay/mail', b'to=ops@example.org&subject=x&page=2')),
+    ('in JSON, must be in the query', 'page', whole(b'/pay/mail', b'{"to":"ops@example.org","subject":"x","page":2}', JSON)),
     ('query of a GET', 'n', whole(b'/pay/find?q=x&n=51', method=b'GET')),
     ('body of a GET', 'n', whole(b'/pay/find?q=x', b'n=51', method=b'GET')),
     ('escape codes', 'currency', whole(b'/pay', b'amount=50&currency=%1b%5d0%3bowned%07')),
@@ -138,6 +142,7 @@ GOODS = [
     ('64 KiB in chunks', LONG, chunks(b'/pay', LONG, FORM, 1000)),
     ('expected', GOOD, whole(b'/pay', GOOD, FORM, b'Expect: 100-continue\r\n')),
     ('mail', b'to=ops%40example.org&subject=hi', whole(b'/pay/mail', b'to=ops%40example.org&subject=hi')),
+    ('mail, each in its place', b'to=ops%40example.org&subject=hi', whole(b'/pay/mail?page=2', b'to=ops%40example.org&subject=hi')),
     ('search', b'', whole(b'/pay/find?q=cats&n=50', method=b'GET')),
 ]
 

@@ -158,6 +158,11 @@ def http(c):
             f.write(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % len(body) + body)
             f.flush()
             continue
+        if path.startswith('/odd/'):  # answers that few servers give
+            f.write({'999': b'HTTP/1.1 999 Request denied\r\nContent-Length: 3\r\n\r\nno\n',
+                     'lf': b'HTTP/1.1 200 OK\nContent-Length: 0\n\n'}[path.split('/')[2]])
+            f.flush()
+            continue
         if path.startswith('/bytes/'):
             n = int(path.split('/')[2])
             f.write(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % n)
@@ -290,6 +295,8 @@ def dns():
         kind = struct.unpack('>H', q[at:at + 2])[0]
         host = '.'.join(name).lower()
         log.write(host + '\n')
+        if host == 'mute.test':
+            continue
         if host == 'rebind.test':  # now a server, now the host's own loopback
             turns[kind] = turns.get(kind, 0) + 1
             ZONE[host] = [SERVER4] if turns[kind] % 2 else ['127.0.0.1']
