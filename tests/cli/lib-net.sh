@@ -65,7 +65,8 @@ lab_drain() {
 lab_packets() { lab_drain; sort -u "$T/lab/packets" | grep -v '^udp 11\.22\.33\.53 4[0-9]*$'; }
 lab_anew() { lab_drain; : >"$T/lab/packets"; }
 root() { "$@"; }
-[ "$CORDON_LAB" = root ] || as_user() { "$@"; } # one id is mapped here, and it is the user's
+# One id is mapped here, and it is the user's; its second round begins with nothing, as another user's does.
+[ "$CORDON_LAB" = root ] || as_user() { env CORDON_STATE="$T/state-user" "$@"; }
 box() {
         who=$1
         shift

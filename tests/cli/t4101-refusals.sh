@@ -8,6 +8,12 @@ case $BUILD in
 /tmp/*) for outside in /var/lib /srv /opt "$HOME"; do [ ! -w "$outside" ] || break; done ;;
 *) outside=$BUILD ;;
 esac
+case $outside in
+/tmp/*)
+        skip "refusals" "this build and your home lie below /tmp, of which a box has its own"
+        done_testing
+        ;;
+esac
 H=$(mktemp -d "$outside/refusals.XXXXXX") || exit 1
 trap 'rm -rf "$T" "$H"' EXIT
 mkdir -p "$H/host/dir" "$H/open" && echo secret >"$H/host/key" && chmod -R a+rX "$H"

@@ -16,6 +16,7 @@ sealer() { # the pid of this test's sealer
 }
 od -An -v -N 120 -tu1 -w2 /dev/urandom >dice
 killed=0 round=0 bad=
+"$CORDON" run -q -- true </dev/null # there is a ledger, however early the first kill comes
 while read -r delay who; do
         round=$((round + 1))
         "$CORDON" run -q --name "k$round" -- sh -c 'echo some; sleep 0.05' >/dev/null 2>&1 </dev/null &
@@ -38,7 +39,7 @@ ok "and all is sealed" sh -c '"$1" verify --json | jq -e ".ok and .records == .s
 # ---- many at once ----
 pids=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        "$CORDON" run -q --name many -- echo "$i" >/dev/null 2>&1 </dev/null &
+        "$CORDON" run -q --box many -- echo "$i" >/dev/null 2>&1 </dev/null &
         pids="$pids $!"
 done
 # shellcheck disable=SC2086
