@@ -415,9 +415,6 @@ bool journal_has(const struct journal *j, const char *mark);
 struct journal *journal_newest(struct layer *l, const char *mark, struct err *e);
 /* Is there one that an undo could take back? *ret_when: when the newest has landed. */
 bool journal_landed(const struct layer *l, struct timespec *ret_when);
-/* Steps of it may have been taken and are taken again, or back: modes that it finds on the way will be set.
- */
-bool journal_is_underway(const struct journal *j);
 /* Makes apply-K; nothing is written yet. */
 struct journal *journal_new(struct layer *l, struct err *e);
 int journal_write(struct journal *j, struct err *e);  /* before anything is staged */

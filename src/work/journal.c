@@ -304,7 +304,8 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
 
 /* ---- targets and slots ---- */
 
-bool journal_is_underway(const struct journal *j)
+/* Its steps are taken again, or back: whatever mode is given to a directory on the way, the last one sets. */
+static bool is_underway(const struct journal *j)
 {
         return journal_has(j, "back") || (journal_has(j, "commit") && !journal_has(j, "done"));
 }
@@ -329,7 +330,7 @@ static int open_target(const struct journal *j, const struct target *t)
                 errno = ESTALE;
                 return -1;
         }
-        return closed && journal_is_underway(j) ? tree_open_place(fd, st.st_mode) : TAKE_FD(fd);
+        return closed && is_underway(j) ? tree_open_place(fd, st.st_mode) : TAKE_FD(fd);
 }
 
 /* Where slots lie while they are used; made with `make`. */

@@ -269,13 +269,14 @@ int show_patch(const struct work_apply *a, const struct layer *l, const struct e
         struct shower s = { .l = l, .v = v, .look = &look };
         buf_printf(&s.out, "# from the box of run %s\n", l->run);
         int r = put_left_out(&s, e);
-        for (size_t i = 0; r == 0 && i < v->n; i++) {
+        for (size_t i = 0; r == 0 && !s.out.failed && i < v->n; i++) {
+                show_flush(&s);
                 r = put_entry(&s, &v->v[i], e);
-                if (r == 0 && s.out.failed)
-                        r = err_set(e, ERR_MEMORY, 0, "no memory to show the changes");
-                if (r == 0)
-                        show_flush(&s);
         }
+        if (r == 0 && s.out.failed)
+                r = err_set(e, ERR_MEMORY, 0, "no memory to show the changes");
+        if (r == 0)
+                show_flush(&s);
         buf_done(&s.out);
         return r;
 }

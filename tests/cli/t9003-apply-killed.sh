@@ -75,8 +75,8 @@ done
 who=as_user D="$T/shut"
 mkdir -p "$D/old/in" "$D/gone/in" && echo o >"$D/old/in/o" && echo g >"$D/gone/in/g" && chmod 755 "$D" && { [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 "$D"; }
 open_edits=$edits
-edits='mkdir -p new/in/deep; echo n >new/in/n; echo m >new/m; echo x >new/in/deep/x; echo more >>old/in/o; mkdir old/added; rm -r gone; mkdir -p gone; echo b >gone/b
-        chmod 0 new/in/deep new/in new; chmod 300 old/in; chmod 100 old; chmod 500 gone; chmod 300 .'
+edits='mkdir -p new/in/deep; echo n >new/in/n; echo m >new/m; echo x >new/in/deep/x; echo more >>old/in/o; mkdir old/added; rm -r gone; mkdir -p gone; echo b >gone/b; mkdir +first; echo f >+first/f
+        chmod 0 +first; chmod 0 new/in/deep new/in new; chmod 300 old/in; chmod 100 old; chmod 500 gone; chmod 300 .'
 scene "$D"
 before=after after=before round "closed directories: undo" "$D" "undo $run" "apply --include-flagged $run"
 $who "$CORDON" undo "$run" 2>/dev/null
