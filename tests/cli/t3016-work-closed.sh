@@ -114,6 +114,17 @@ for who in root as_user; do
                 cordon discard "$run" >/dev/null
         done
         fresh 'echo a >a'
+        edit 'mkdir -p in/deep +first; chmod 0 in/deep in +first'
+        cordon diff --no-pager "$run" >/dev/null
+        is "$who: a run that goes on finds them as they were" "$($who "$CORDON" run -q --no-stdin --ledger off --edit "$D/p" --cwd "$D/p" --on "$run" -- sh -c 'stat -c %a in +first; chmod 700 in; stat -c %a in/deep; chmod 0 in')" "0
+0
+0"
+        cordon apply "$run" >out || fail "$who: after two runs: apply" "$(cat out)"
+        is "$who: and so do they land" "$(stat -c %a "$D/p/in" "$D/p/+first"; chmod 700 "$D/p/in"; stat -c %a "$D/p/in/deep")" "0
+0
+0"
+        cordon discard "$run" >/dev/null
+        fresh 'echo a >a'
         edit 'echo b >>a; echo n >n; chmod 0 .'
         cordon diff --no-pager "$run" >out || fail "$who: the box closed the top: diff" "$(cat out)"
         cordon apply "$run" >out || fail "$who: the box closed the top: apply" "$(cat out)"

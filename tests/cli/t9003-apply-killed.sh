@@ -35,6 +35,9 @@ round() {
                         wrong=$((wrong + 1))
                         { echo "step $step:"; diff "$T/$before" "$T/now"; } >>"$T/wrong"
                         break
+                elif [ $landed -gt 0 ]; then # from one step on it is bound to be finished
+                        wrong=$((wrong + 1))
+                        echo "step $step: taken back" >>"$T/wrong"
                 fi
                 [ $code -eq 137 ] && [ $step -lt 2000 ] || break
         done
@@ -76,8 +79,9 @@ who=as_user D="$T/shut"
 mkdir -p "$D/old/in" "$D/gone/in" && echo o >"$D/old/in/o" && echo g >"$D/gone/in/g" && chmod 755 "$D" && { [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 "$D"; }
 open_edits=$edits
 edits='mkdir -p new/in/deep; echo n >new/in/n; echo m >new/m; echo x >new/in/deep/x; echo more >>old/in/o; mkdir old/added; rm -r gone; mkdir -p gone; echo b >gone/b; mkdir +first; echo f >+first/f
-        chmod 0 +first; chmod 0 new/in/deep new/in new; chmod 300 old/in; chmod 100 old; chmod 500 gone; chmod 300 .'
+        chmod 0 +first; chmod 0 new/in/deep new/in new; chmod 300 old/in; chmod 100 old; chmod 500 gone; chmod 0 .'
 scene "$D"
+is "closed directories: the modes are those that the box gave" "$(cd "$D" && find . -type d -printf '%P:%m ' | tr ' ' '\n' | LC_ALL=C sort | tr '\n' ' ')" "+first:0 :0 gone:500 new/in/deep:0 new/in:0 new:0 old/added:755 old/in:300 old:100 "
 before=after after=before round "closed directories: undo" "$D" "undo $run" "apply --include-flagged $run"
 $who "$CORDON" undo "$run" 2>/dev/null
 before=before after=after round "closed directories: apply" "$D" "apply --include-flagged $run" "undo $run"
