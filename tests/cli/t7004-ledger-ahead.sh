@@ -113,7 +113,7 @@ ok "and that took as long as somebody stood in the way" test $(((last - began) /
 # ---- a ledger that cannot be written closes those doors, with the reason; the others go on ----
 unwritable() { # NAME REASON: as CORDON_STATE is now
         : >"$T/seen"
-        box root --name closed --net "$POST" --net "$GET" --net web.test:80 -- sh -c '
+        box root --net "$POST" --net "$GET" --net web.test:80 -- sh -c '
                 curl -sS -m 20 -w "%{http_code}\n" -d x http://127.0.0.1:8090/never
                 curl -sS -m 10 http://127.0.0.1:8090/fine
                 curl -sS -m 10 http://web.test/raw 2>&1 | sed "s/^/raw: /"'
@@ -267,19 +267,20 @@ ok "an ordinary user: and it is sealed" sh -c '"$@" verify --json | jq -e ".ok a
 mkdir "$T/tree" && echo old >"$T/tree/file" && chmod 755 "$T/tree"
 "$CORDON" run -q --no-stdin --edit "$T/tree" -- sh -c "echo new >$T/tree/file"
 mv "$CORDON_STATE/ledger/segments" "$CORDON_STATE/ledger/hidden"
-said=$("$CORDON" apply 2>&1)
+apply() { (cd "$T/tree" && exec "$CORDON" apply); }
+said=$(apply 2>&1)
 is "an apply whose intent cannot be written changes nothing" "$? $(cat "$T/tree/file")" "125 old"
 has "says why" "$said" "the ledger is damaged"
 has "and what to type" "$said" "--ledger off"
 is "leaves nothing in the tree" "$(ls -A "$T/tree")" file
 mv "$CORDON_STATE/ledger/hidden" "$CORDON_STATE/ledger/segments"
-"$CORDON" apply >/dev/null 2>&1
+apply >/dev/null 2>&1
 is "else it is applied" "$(cat "$T/tree/file")" new
 is "after its intent" "$(log --json --kind file | jq -r 'select(.target | endswith("tree/file")) | .phase' | tail -n 2 | tr '\n' ' ')" "intent outcome "
 # Killed anywhere, within twice the time that one takes here: a tree that changed has its intent.
 "$CORDON" run -q --no-stdin --edit "$T/tree" -- sh -c "seq 30 | while read -r i; do echo first >$T/tree/f\$i; done"
 began=$(date +%s%N)
-"$CORDON" apply >/dev/null 2>&1
+apply >/dev/null 2>&1
 span=$((($(date +%s%N) - began) / 500000))
 od -An -v -N 25 -tu1 -w1 /dev/urandom >"$T/dice"
 changed=0 round=0 bad=
