@@ -6,6 +6,7 @@
 #include "lib/forms.h"
 #include "lib/internal.h"
 #include "store/store.h"
+#include "wall/wall.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -224,15 +225,6 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
         return -1;
 }
 
-/* May another wall be tried? Only when the host refused the very mechanism, never when a door or a program
- * was wrong. */
-static bool host_refused(const struct err *e)
-{
-        bool refused = e->sys == EPERM || e->sys == EACCES || e->sys == ENOSPC || e->sys == EUSERS ||
-                       e->sys == ENOSYS || e->sys == EINVAL;
-        return e->code == ERR_HOST || (e->code == ERR_WALL && refused);
-}
-
 /* For namespaces the kernel says "no space" where it means a number that an administrator set. */
 static int explain_namespaces(struct err *e)
 {
@@ -279,7 +271,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
                 return start_with(b, wall, &f, e) == 0 ? 0 : explain_namespaces(e);
         if (start_with(b, WALL_NAMESPACE, &f, e) == 0)
                 return 0;
-        if (!host_refused(e))
+        if (!wall_refused_by_host(e))
                 return -1;
         struct err first = *e;
         if (start_with(b, WALL_PROCESS, &f, e) == 0)

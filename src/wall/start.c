@@ -64,6 +64,21 @@ static int clone_error(struct err *e)
         return err_hint(e, "`cordon doctor` tells why; `--wall process` needs none");
 }
 
+/* Stages in which a host that forbids a mechanism of the namespace wall says so. Not what both walls need,
+ * not what is a door's matter or the program's. */
+static const bool asks_host[] = {
+        [STAGE_CLONE] = true, [STAGE_MAP] = true, [STAGE_ROOT] = true,  [STAGE_PIVOT] = true,
+        [STAGE_NET] = true,   [STAGE_IDS] = true, [STAGE_LIMITS] = true
+};
+
+bool wall_refused_by_host(const struct err *e)
+{
+        bool refused = e->sys == EPERM || e->sys == EACCES || e->sys == ENOSPC || e->sys == EUSERS ||
+                       e->sys == ENOSYS || e->sys == EINVAL;
+        bool asked = e->step < sizeof asks_host / sizeof *asks_host && asks_host[e->step];
+        return e->code == ERR_HOST || (e->code == ERR_WALL && refused && asked);
+}
+
 static const struct {
         enum wall_layer layer;
         uint64_t flag;

@@ -136,6 +136,8 @@ struct wall_start {
 /* Clones init and sees it through to the point where it waits for wall_release(). On error nothing is left.
  */
 int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e);
+/* Did the host forbid what the namespace wall is made of? Only then another wall may be tried. */
+bool wall_refused_by_host(const struct err *e);
 /* init writes "0" to this descriptor, a control group's task list, before the payload starts: a process with
  * one thread that moves itself waits for nothing, while one that is moved waits for the kernel. */
 int wall_join(const struct wall_child *c, int tasks_fd, struct err *e);
