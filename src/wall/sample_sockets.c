@@ -53,7 +53,7 @@ static int ask(int fd, const struct kind *k)
 }
 
 /* Of a pair of our own family, who sends pays; of others, both do. */
-static uint64_t bytes_of(const struct rtattr *a)
+static uint64_t bytes_of(struct rtattr *a)
 {
         uint32_t v[SK_MEMINFO_VARS] = { 0 };
         memcpy(v, RTA_DATA(a), RTA_PAYLOAD(a) < sizeof v ? RTA_PAYLOAD(a) : sizeof v);
@@ -63,13 +63,13 @@ static uint64_t bytes_of(const struct rtattr *a)
         return sent + v[SK_MEMINFO_RMEM_ALLOC];
 }
 
-static uint64_t read_socket(const struct nlmsghdr *h, const struct kind *k)
+static uint64_t read_socket(struct nlmsghdr *h, const struct kind *k)
 {
         size_t own = k->family == AF_UNIX ? sizeof(struct unix_diag_msg) : sizeof(struct inet_diag_msg);
         unsigned short want = k->family == AF_UNIX ? UNIX_DIAG_MEMINFO : INET_DIAG_SKMEMINFO;
         if (h->nlmsg_len < NLMSG_LENGTH(own))
                 return 0;
-        const struct rtattr *a = (const void *) ((const char *) NLMSG_DATA(h) + NLMSG_ALIGN(own));
+        struct rtattr *a = (void *) ((char *) NLMSG_DATA(h) + NLMSG_ALIGN(own));
         size_t left = h->nlmsg_len - NLMSG_LENGTH(own);
         for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
                 if (a->rta_type == want)
@@ -88,7 +88,7 @@ static uint64_t sum_kind(int fd, const struct kind *k)
                 ssize_t n = poll(&p, 1, ANSWER_MS) == 1 ? recv(fd, buf, sizeof buf, MSG_DONTWAIT) : -1;
                 if (n <= 0)
                         return sum;
-                const struct nlmsghdr *h = (const void *) buf;
+                struct nlmsghdr *h = (void *) buf;
                 for (size_t left = (size_t) n; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
                         if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY)
                                 return sum; /* all were told, or the kernel cannot */

@@ -118,7 +118,11 @@ of() { jq -r "[.denials[] | select(.code == \"$1\" and (.path | startswith(\"/et
 status --output 10 -- seq 1000
 is "a limit: code, what, layer, line" "$(of limit '[.what, .layer, .permit] | join(", ")')" "limit output 10, keeper, limit output 20"
 status --memory 24M -- perl -e '$x = "x" x (1 << 28)'
-has "the memory" "$(of limit '.permit')" "limit memory 48M"
+if [ "$(jq -r .kept_by.memory "$T/status")" = cgroup ]; then
+        has "the memory" "$(of limit '.permit')" "limit memory 48M"
+else
+        skip "the memory" "without control groups it gets an error, and nobody hears of that"
+fi
 status -- perl -MSocket -e 'socket(my $s, AF_INET, SOCK_STREAM, 0) or exit 1'
 is "a socket of the network" "$(of net '[.program, .layer, .permit] | join(", ")')" "perl, seccomp, net HOST:PORT"
 has "its next step" "$(of net '.next_steps | join("; ")')" "cordon learn --net ask"
