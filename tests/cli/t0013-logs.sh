@@ -18,8 +18,11 @@ for who in root as_user; do
         state=$([ $who = root ] || [ "$(id -u)" -ne 0 ] && echo "$CORDON_STATE" || echo "$T/state-user")
         n=$(echo "l$$-$who" | tr _ -)
         # --- while it runs, and afterwards ---
-        id=$($c run -d --name "$n" --time 30s -- sh -c 'echo said; echo erred >&2; sleep 1.5; echo last; printf "\\000\\377end"')
-        sleep 0.4
+        id=$($c run -d --name "$n" --time 30s -- sh -c 'echo said; echo erred >&2; sleep 3; echo last; printf "\\000\\377end"')
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+                [ "$($c logs "$n" | wc -l)" -lt 2 ] || break
+                sleep 0.1
+        done
         is "$who: while it runs nothing is on the disk" "$(find "$state/logs" -type f 2>/dev/null | wc -l)" 0
         is "$who: what it has said by now" "$($c logs "$n" | sort | tr '\n' ' ')" "erred said "
         $c logs -f "$n" >followed 2>err
