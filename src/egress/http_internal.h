@@ -158,8 +158,8 @@ void http_base64(struct span in, struct fifo *out);
 int http_base64_read(struct span in, struct buf *out);
 
 /* ---- swap.c ---- */
-struct swap { /* placeholder -> secret in a body, across any cut */
-        struct span from, to;
+struct swap { /* placeholder -> secret in a body, across any cut, spelled as a form or JSON may */
+        struct span from, to; /* of one length */
         struct fifo held;
 };
 void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out);

@@ -262,29 +262,77 @@ uint64_t swap_misplaced(const struct http_rules *r, const struct http_head *h, c
 
 /* ---- bodies ---- */
 
-/* The longest end of `s` that could begin `word`. */
-static size_t overlap(struct span s, struct span word)
+static bool is_escaped(uint8_t c) { return c == '"' || c == '\\' || c == '/'; }
+
+enum spelling { NOT_SPELLED = 0, SPELLED_PLAIN, SPELLED_HEX, SPELLED_ESCAPED, SPELLED_PERHAPS };
+
+/* How the beginning of `s` spells one byte: as it is, as forms do (%2F) or as JSON does (\/). PERHAPS: what
+ * comes behind it would tell; nothing does after the `end`. */
+static enum spelling spelling_of(struct span s, uint8_t c, bool end)
 {
-        size_t n = s.n < word.n - 1 ? s.n : word.n - 1;
-        while (n && memcmp(s.p + s.n - n, word.p, n) != 0)
-                n--;
-        return n;
+        if (s.n == 0)
+                return end ? NOT_SPELLED : SPELLED_PERHAPS;
+        bool hex = s.p[0] == '%' && (s.n < 2 || str_hex(s.p[1]) == c >> 4) &&
+                   (s.n < 3 || str_hex(s.p[2]) == (c & 15));
+        if (hex && (s.n >= 3 || !end))
+                return s.n >= 3 ? SPELLED_HEX : SPELLED_PERHAPS;
+        bool escaped = s.p[0] == '\\' && is_escaped(c) && (s.n < 2 || s.p[1] == c);
+        if (escaped && (s.n >= 2 || !end))
+                return s.n >= 2 ? SPELLED_ESCAPED : SPELLED_PERHAPS;
+        return s.p[0] == c ? SPELLED_PLAIN : NOT_SPELLED;
+}
+
+static const size_t spelled_bytes[] = { [SPELLED_PLAIN] = 1, [SPELLED_HEX] = 3, [SPELLED_ESCAPED] = 2 };
+
+/* How many bytes at the beginning of `s` spell `word`; 0: they do not. */
+static size_t spells(struct span s, struct span word, bool end, bool *ret_perhaps)
+{
+        size_t at = 0;
+        for (size_t i = 0; i < word.n; i++) {
+                enum spelling how = spelling_of(span_of(s.p + at, s.n - at), word.p[i], end);
+                *ret_perhaps = how == SPELLED_PERHAPS;
+                if (how == NOT_SPELLED || how == SPELLED_PERHAPS)
+                        return 0;
+                at += spelled_bytes[how];
+        }
+        return at;
+}
+
+/* The secret as the client spelled the placeholder, which differs from it in letters and digits only: what
+ * has to be spelled otherwise in the one has to be in the other. As long as it was, whatever comes. */
+static void put_spelled(const struct swap *s, struct span as, struct fifo *out)
+{
+        size_t at = 0;
+        for (size_t i = 0; i < s->from.n; i++) {
+                enum spelling how = spelling_of(span_of(as.p + at, as.n - at), s->from.p[i], true);
+                if (how == SPELLED_HEX)
+                        fifo_printf(out, "%%%02X", s->to.p[i]);
+                else if (how == SPELLED_ESCAPED)
+                        fifo_printf(out, "\\%c", s->to.p[i]);
+                else
+                        fifo_add(out, &s->to.p[i], 1);
+                at += spelled_bytes[how];
+        }
 }
 
 void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out)
 {
         fifo_span(&s->held, in);
-        for (;;) {
-                struct span all = fifo_all(&s->held);
-                const uint8_t *hit = all.n ? memmem(all.p, all.n, s->from.p, s->from.n) : NULL;
-                size_t n = hit ? (size_t) (hit - all.p) : all.n - (end ? 0 : overlap(all, s->from));
-                fifo_add(out, all.p, n);
-                if (hit)
-                        fifo_span(out, s->to);
-                fifo_drop(&s->held, hit ? n + s->from.n : n);
-                if (!hit)
-                        break;
+        struct span all = fifo_all(&s->held);
+        size_t at = 0, done = 0;
+        bool perhaps = false;
+        while (at < all.n && !perhaps) {
+                size_t n = spells(span_of(all.p + at, all.n - at), s->from, end, &perhaps);
+                if (n > 0) {
+                        fifo_add(out, all.p + done, at - done);
+                        put_spelled(s, span_of(all.p + at, n), out);
+                        done = at + n;
+                }
+                if (!perhaps)
+                        at += n > 0 ? n : 1;
         }
+        fifo_add(out, all.p + done, at - done);
+        fifo_drop(&s->held, at);
         out->failed = out->failed || s->held.failed;
 }
 

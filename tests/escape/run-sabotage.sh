@@ -53,10 +53,13 @@ for who in "" as_user; do
                 init=$(pgrep -P "${keeper:-0}" -x cordon-init)
                 [ -z "$init" ] || break
         done
-        sleep 0.2
+        sleep 0.1
         ok "${who:-root}: init waits" test -n "$init" -a -d "/proc/$init"
         kill -9 "$keeper"
-        sleep 0.1
+        for _ in 1 2 3 4 5 6 7 8 9 10; do # half a second: the step still holds it then
+                sleep 0.05
+                grep -q '^State:.[^Z]' "/proc/$init/status" 2>/dev/null || break
+        done
         is "${who:-root}: and ends with its keeper at once" "$(sed -n 's/^State:.\([^Z]\).*/\1/p' "/proc/$init/status" 2>/dev/null)" ""
         wait $!
 done

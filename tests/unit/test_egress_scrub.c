@@ -315,24 +315,39 @@ static void test_scrub__short_words_are_refused(void)
         CHECK(scrub_set_new(&word, 1) == NULL);
 }
 
-static void test_swap__a_placeholder_in_a_body_at_every_cut(void)
+/* What comes out, whatever pieces it goes in by. */
+static void check_swapped(const char *from, const char *to, const char *text, const char *want)
 {
-        static const char text[] =
-                "{\"key\":\"PH_12345678\",\"also\":\"PH_PH_12345678\",\"not\":\"PH_1234567\"}";
-        static const char want[] =
-                "{\"key\":\"SE_abcdefgh\",\"also\":\"PH_SE_abcdefgh\",\"not\":\"PH_1234567\"}";
-        for (size_t cut = 1; cut < sizeof text; cut++) {
-                struct swap s = { .from = span_str("PH_12345678"), .to = span_str("SE_abcdefgh") };
+        size_t n = strlen(text);
+        for (size_t cut = 1; cut <= n; cut++) {
+                struct swap s = { .from = span_str(from), .to = span_str(to) };
                 struct fifo out = { 0 };
-                for (size_t i = 0; i < sizeof text - 1; i += cut)
-                        swap_pass(&s,
-                                  span_of(text + i, cut < sizeof text - 1 - i ? cut : sizeof text - 1 - i),
-                                  false, &out);
+                for (size_t i = 0; i < n; i += cut)
+                        swap_pass(&s, span_of(text + i, cut < n - i ? cut : n - i), false, &out);
                 swap_pass(&s, (struct span){ 0 }, true, &out);
                 CHECK(span_is(fifo_all(&out), want));
                 swap_done(&s);
                 fifo_done(&out);
         }
+}
+
+static void test_swap__a_placeholder_in_a_body_at_every_cut(void)
+{
+        check_swapped("PH_12345678", "SE_abcdefgh",
+                      "{\"key\":\"PH_12345678\",\"also\":\"PH_PH_12345678\",\"not\":\"PH_1234567\"}",
+                      "{\"key\":\"SE_abcdefgh\",\"also\":\"PH_SE_abcdefgh\",\"not\":\"PH_1234567\"}");
+}
+
+static void test_swap__as_the_client_spelled_it(void)
+{
+        static const char from[] = "aB1/x+9=\"q\\%", to[] = "cD2/y+8=\"r\\%";
+        check_swapped(from, to, "t=aB1/x+9=\"q\\%&u=1", "t=cD2/y+8=\"r\\%&u=1");
+        check_swapped(from, to, "t=aB1%2Fx%2B9%3D%22q%5C%25&u=1", "t=cD2%2Fy%2B8%3D%22r%5C%25&u=1");
+        check_swapped(from, to, "t=aB1%2fx%2b9%3d%22q%5c%25", "t=cD2%2Fy%2B8%3D%22r%5C%25");
+        check_swapped(from, to, "{\"t\":\"aB1\\/x+9=\\\"q\\\\%\"}", "{\"t\":\"cD2\\/y+8=\\\"r\\\\%\"}");
+        check_swapped(from, to, "%61B1%2Fx%2B9%3D%22q%5C%25", "%63D2%2Fy%2B8%3D%22r%5C%25");
+        check_swapped(from, to, "t=aB1%2Fx%2B9%3D%22q%5", "t=aB1%2Fx%2B9%3D%22q%5");
+        check_swapped(from, to, "aB1%2FaB1%2Fx%2B9%3D%22q%5C%25%", "aB1%2FcD2%2Fy%2B8%3D%22r%5C%25%");
 }
 
 static void test_base64__both_ways(void)
@@ -366,6 +381,7 @@ int main(void)
                 CASE(test_scrub__one_secret_that_begins_another),
                 CASE(test_scrub__short_words_are_refused),
                 CASE(test_swap__a_placeholder_in_a_body_at_every_cut),
+                CASE(test_swap__as_the_client_spelled_it),
                 CASE(test_base64__both_ways),
         };
         return test_main(cases, COUNT(cases));
