@@ -31,6 +31,7 @@ struct http_form {
         bool too_long;
         bool in_value, name_over; /* escaped */
         int escape, high;         /* escaped: characters of a %xx that are still to come */
+        unsigned mark;            /* escaped: bytes of a byte order mark, which some take off */
         unsigned depth;           /* JSON */
         bool object, expects_key, in_key, in_string, escaped;
         unsigned unicode_left, unicode;
@@ -41,10 +42,22 @@ struct http_form {
         size_t boundary_n;
         char line[LINE_MAX_BYTES];
         size_t line_n;
-        bool line_cut;
+        bool line_cut, bare_return; /* parts: the last byte was a CR */
 };
 
 /* ---- names and values ---- */
+
+/* Where the text says `word` for the first time from `at` on; type.n: nowhere. */
+static size_t find_word(struct span type, size_t at, const char *word)
+{
+        size_t k = strlen(word);
+        for (; at + k <= type.n; at++)
+                if (strncasecmp((const char *) type.p + at, word, k) == 0)
+                        return at;
+        return type.n;
+}
+
+static bool says(struct span type, const char *word) { return find_word(type, 0, word) < type.n; }
 
 /* Brackets are left out: `[_method]` and `_method]` are `_method` to some. */
 static void name_add(struct form_name *m, uint8_t c)
@@ -135,8 +148,18 @@ static bool escaped_end(struct http_form *f, const struct form_judge *j)
         return good;
 }
 
+static bool is_mark(struct http_form *f, uint8_t c)
+{
+        static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
+        bool is = f->mark < sizeof mark && c == mark[f->mark];
+        f->mark = is ? f->mark + 1 : sizeof mark;
+        return is;
+}
+
 static bool escaped_byte(struct http_form *f, uint8_t c, const struct form_judge *j)
 {
+        if (is_mark(f, c))
+                return true;
         if (c == '&' || c == ';')
                 return escaped_end(f, j);
         if (f->escape)
@@ -225,14 +248,15 @@ static bool starts_with_word(const char *line, size_t n, const char *word)
         return n >= k && strncasecmp(line, word, k) == 0;
 }
 
-/* One value, plain or quoted, behind `at`. */
+/* One value, plain or quoted (to PHP also by '), behind `at`. */
 static bool names_method(const char *line, size_t n, size_t at, bool extended)
 {
         struct form_name name = { 0 };
-        bool quoted = at < n && line[at] == '"';
+        char quote = at < n && (line[at] == '"' || (line[at] == '\'' && !extended)) ? line[at] : '\0';
+        bool quoted = quote != '\0';
         unsigned ticks = extended ? 0 : 2; /* UTF-8'en'name */
         for (at += quoted; at < n; at++) {
-                if (quoted ? line[at] == '"' : line[at] == ';' || line[at] == ' ' || line[at] == '\t')
+                if (quoted ? line[at] == quote : line[at] == ';' || line[at] == ' ' || line[at] == '\t')
                         break;
                 if (quoted && line[at] == '\\' && at + 1 < n)
                         at++;
@@ -249,14 +273,19 @@ static bool names_method(const char *line, size_t n, size_t at, bool extended)
         return name_is_method(&name);
 }
 
+static bool is_word(char c)
+{
+        uint8_t l = (uint8_t) c | 0x20;
+        return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 /* Any parameter that is a name, also one that stands in the quotes of another: which of two counts, and where
  * quotes end, servers do not agree on. A name in pieces (name*0=) is none that could be judged. */
-static void read_disposition(struct http_form *f)
+static void read_names(struct http_form *f)
 {
         size_t n = f->line_n;
         for (size_t at = 0; at < n; at++) {
-                bool starts = at == 0 || strchr("; \t:", f->line[at - 1]);
-                if (!starts || !starts_with_word(f->line + at, n - at, "name"))
+                if ((at > 0 && is_word(f->line[at - 1])) || !starts_with_word(f->line + at, n - at, "name"))
                         continue;
                 size_t i = at + 4;
                 bool extended = i < n && f->line[i] == '*';
@@ -280,39 +309,81 @@ static bool is_delimiter(const struct http_form *f)
                memcmp(f->line + 2, f->boundary, f->boundary_n) == 0;
 }
 
+/* "--xYz--": behind it is nothing that anybody reads, or another delimiter. */
+static bool is_last(const struct http_form *f)
+{
+        return f->line_n == f->boundary_n + 4 && memcmp(f->line + f->boundary_n + 2, "--", 2) == 0;
+}
+
+static bool is_clean(const struct http_form *f)
+{
+        for (size_t i = 0; i < f->line_n; i++)
+                if (((uint8_t) f->line[i] < ' ' && f->line[i] != '\t') || f->line[i] == 0x7f)
+                        return false;
+        return true;
+}
+
+/* Rack calls a part without a name by its Content-ID. */
+static void read_id(struct http_form *f, size_t at)
+{
+        while (at < f->line_n && f->line[at] != ':')
+                at++;
+        for (at++; at < f->line_n && (f->line[at] == ' ' || f->line[at] == '\t');)
+                at++;
+        f->is_method = f->is_method || names_method(f->line, f->line_n, at, false);
+}
+
+/* One line of a part's head. PHP takes one without a colon, or behind any kind of space, for more of the line
+ * before, and ends it at a NUL; Rack looks for its words anywhere. */
+static bool head_line(struct http_form *f, bool cut)
+{
+        struct span l = span_of(f->line, f->line_n);
+        bool folded = f->line[0] == ' ' || f->line[0] == '\t';
+        if (cut || !is_clean(f) || (!folded && !memchr(f->line, ':', f->line_n)))
+                return false;
+        size_t id = find_word(l, 0, "content-id");
+        if (!folded)
+                f->disposition = id < l.n || says(l, "content-disposition");
+        if (folded && f->disposition)
+                return false; /* `name=` on one line, its value on the next */
+        read_names(f);
+        if (id < l.n)
+                read_id(f, id);
+        return true;
+}
+
 static bool line_end(struct http_form *f, const struct form_judge *j)
 {
         bool good = true, cut = f->line_cut;
         if (!cut && f->line_n && f->line[f->line_n - 1] == '\r')
                 f->line_n--;
         if (is_delimiter(f)) {
-                good = judge_value(f, j);
+                good = !f->in_head && judge_value(f, j); /* inside a head, PHP takes it for a line of that */
                 begin_pair(f);
-                f->in_head = true;
+                f->in_head = cut || !is_last(f);
                 f->disposition = false;
         } else if (f->in_head && f->line_n == 0) {
                 f->in_head = false;
         } else if (f->in_head) {
-                bool folded = f->line[0] == ' ' || f->line[0] == '\t';
-                if (!folded)
-                        f->disposition = starts_with_word(f->line, f->line_n, "content-disposition");
-                good = !(f->disposition && (cut || folded)); /* `name=` on one line, its value on the next */
-                if (f->disposition)
-                        read_disposition(f);
+                good = head_line(f, cut);
         } else if (f->is_method) {
                 for (size_t i = 0; i < f->line_n; i++)
                         value_add(f, (uint8_t) f->line[i]);
                 f->too_long = f->too_long || (f->value_lines++ > 0 && f->line_n > 0);
         }
         f->line_n = 0;
-        f->line_cut = false;
+        f->line_cut = f->bare_return = false;
         return good;
 }
 
+/* A CR alone ends a line for Werkzeug: in the text of a part that may be, in its head or before it not. */
 static bool parts_byte(struct http_form *f, uint8_t c, const struct form_judge *j)
 {
         if (c == '\n')
                 return line_end(f, j);
+        if (f->bare_return && (f->in_head || !line_end(f, j) || f->in_head))
+                return false;
+        f->bare_return = c == '\r';
         if (f->line_n < sizeof f->line)
                 f->line[f->line_n++] = (char) c;
         else
@@ -345,19 +416,8 @@ bool form_pass(struct http_form *f, struct span data, bool end, const struct for
         return f->kind == FORM_ESCAPED ? escaped_end(f, j) : line_end(f, j) && judge_value(f, j);
 }
 
-/* Where the header says `word` for the first time from `at` on; type.n: nowhere. */
-static size_t find_word(struct span type, size_t at, const char *word)
-{
-        size_t k = strlen(word);
-        for (; at + k <= type.n; at++)
-                if (strncasecmp((const char *) type.p + at, word, k) == 0)
-                        return at;
-        return type.n;
-}
-
-static bool says(struct span type, const char *word) { return find_word(type, 0, word) < type.n; }
-
-/* What it is without its parameters; PHP ends it at a comma or a space, too. */
+/* What it is without its parameters; PHP ends it at a comma or a space, too, and formidable looks for the
+ * words anywhere. */
 static enum form_kind kind_by_name(struct span type)
 {
         type = http_trim(type);
@@ -365,9 +425,11 @@ static enum form_kind kind_by_name(struct span type)
         while (n < type.n && !strchr(";, \t", type.p[n]))
                 n++;
         struct span t = span_of(type.p, n);
-        if (t.n == 0 || http_name_is(t, "application/x-www-form-urlencoded"))
+        if (find_word(t, 0, "multipart/") == 0)
+                return FORM_PARTS;
+        if (t.n == 0 || says(type, "urlencoded") || says(type, "url-encoded"))
                 return FORM_ESCAPED; /* without a type some take it for a form */
-        return find_word(t, 0, "multipart/") == 0 ? FORM_PARTS : FORM_NONE;
+        return says(type, "multipart") ? FORM_PARTS : FORM_NONE;
 }
 
 /* "/json" or "+json" anywhere is enough for some; then it is no form for anybody, or it is refused. */

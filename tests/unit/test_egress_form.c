@@ -68,6 +68,9 @@ static const struct {
         { form, "_method]=DELETE", false },
         { form, "_method[]=DELETE", false },
         { form, "%5B_method%5D=DELETE", false },
+        { form, "\xef\xbb\xbf_method=DELETE", false }, /* a byte order mark, which Express takes off */
+        { "text/x-www-form-urlencoded", "_method=DELETE", false }, /* some look for a part of the type only */
+        { "application/x-url-encoded", "_method=DELETE", false },
         { "application/x-www-form-urlencoded, text/plain", "_method=DELETE",
           false }, /* to PHP it ends there */
         { "application/x-www-form-urlencoded text/plain", "_method=DELETE", false },
@@ -144,6 +147,23 @@ static const struct {
         { parts, PART("Content-Disposition: form-data; name=\r\n \"_method\"", "DELETE"), false },
         { parts, PART("Content-Disposition: form-data; name*0=_met; name*1=hod", "DELETE"), false },
         { parts, PART(NAME("\"[_method]\""), "DELETE"), false },
+        { parts, PART(NAME("'_method'"), "DELETE"), false },       /* PHP knows both quotes */
+        { parts, PART(NAME("\"_met\r\nhod\""), "DELETE"), false }, /* PHP: no colon, so it goes on */
+        { parts, PART("Content-Disposition: form-data;\r\n\fname=_method; a=:", "DELETE"), false },
+        { parts, PART(NAME("_method\v; a=b"), "DELETE"), false },
+        { parts, PART("Content-Disposition: form-data;\vname=_method", "DELETE"), false },
+        { parts, PART(NAME("\"_method\"\r\n--xYz"), "DELETE"), false }, /* no end of a part inside a head */
+        { parts, PART(NAME("\"_method\"\r\n--xYzw: a"), "DELETE"), false },
+        { parts, PART("Content-ID: _method", "DELETE"), false }, /* a name to Rack */
+        { parts, PART("X-Content-Disposition: form-data; name=\"_method\"", "DELETE"), false }, /* and this */
+        { parts, PART("Content-Disposition: form-data\r\nX; name=\"_method\": a", "DELETE"), false },
+        { parts, PART("Content-Disposition: form-data; x,name=_method", "DELETE"), false }, /* formidable */
+        { parts, "--xYz\r" NAME("\"_method\"") "\r\rDELETE\r--xYz--\r", false }, /* Werkzeug's lines */
+        { parts, "a\r--xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--xYz--\r\n", false },
+        { "x/multipart; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
+        { parts, PART(NAME("\"file\"") "\r\nContent-Type: text/plain;\r\n charset=utf-8", "a\rb\r\rc"),
+          true },
+        { parts, "before\r\n" PART(NAME("\"file\"") "\r\nContent-ID: <a@b>", "a: b") "after", true },
         { parts, PART(NAME("\"_method\""), "PATCH"), true },
         { parts, PART(NAME("\"a\"; filename=\"_method\""), "DELETE"), true },
         { parts, PART(NAME("\"file\""), "name=\"_method\"\r\n\r\nDELETE"), true }, /* the text of a file */
