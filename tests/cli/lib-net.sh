@@ -42,7 +42,7 @@ python3 "${NET_LIB:-$(dirname "$0")}/helpers/net_lab.py" "$T/lab" <"$T/lab/stop"
 LAB=$!
 exec 9>"$T/lab/stop"
 # shellcheck disable=SC2154
-trap 'code=$?; exec 9>&-; wait $LAB 2>/dev/null; umount -l "$(readlink -f /etc/resolv.conf)" /etc/hosts /etc/nsswitch.conf 2>/dev/null; rm -rf "$T" "${LAB_ALSO:-$T}"; exit $code' EXIT
+trap 'code=$?; exec 9>&-; wait $LAB 2>/dev/null; umount -l "$(readlink -f /etc/resolv.conf)" /etc/hosts /etc/nsswitch.conf 2>/dev/null; remove "$T" "${LAB_ALSO:-$T}"; exit $code' EXIT
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do
         [ ! -e "$T/lab/ready" ] || break
         sleep 0.25

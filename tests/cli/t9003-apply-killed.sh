@@ -6,7 +6,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 # Filesystems of this test go with it, also when it is stopped.
-trap 'code=$?; umount -l "$T/m1" "$T/tmpfs" 2>/dev/null; rm -rf "$T"; exit $code' EXIT
+trap 'code=$?; umount -l "$T/m1" "$T/tmpfs" 2>/dev/null; remove "$T"; exit $code' EXIT
 trap 'exit 130' INT TERM
 cd "$here/../.." || exit 1
 cp "$BUILD/tests/hooked" "$T/hooked" && chmod 755 "$T/hooked" || { fail "the program with hooks is built"; done_testing; }
