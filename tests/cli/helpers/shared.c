@@ -9,7 +9,7 @@
  *   segments  in SysV segments that nobody has attached
  *   stream, dgram, flight, udp   in sockets: see below
  *   left, waiting, letters   in sockets, and who sent it is gone
- *   crowd     one file, beside 150 processes with 1000 descriptors each; for three seconds
+ *   crowd     one file, beside 200 processes with 1000 descriptors each; for three seconds, until they end
  *   pipes     in pipes, as far as the kernel goes; prints how much it was in MiB
  *   nothing */
 #define _GNU_SOURCE
@@ -187,17 +187,15 @@ static int pipes(void)
 /* So many descriptors that a look at all of them takes long; it has begun before the file is made. */
 static int crowd(long mib)
 {
-        for (int i = 0; i < 150; i++)
+        for (int i = 0; i < 200; i++)
                 if (fork() == 0) {
                         while (dup(2) >= 0 && dup(2) < 1000)
                                 ;
-                        usleep(8000000);
+                        usleep(4500000);
                         _exit(0);
                 }
         usleep(1500000);
-        int fd = file(mib);
-        usleep(3000000);
-        return fd;
+        return file(mib);
 }
 
 static int hold(const char *how, long mib)
