@@ -70,7 +70,7 @@ static int ask(int fd, const struct kind *k)
 }
 
 /* Of a pair of our own family, who sends pays; of others, both do. */
-static uint64_t bytes_of(const struct rtattr *a)
+static uint64_t bytes_of(struct rtattr *a)
 {
         uint32_t v[SK_MEMINFO_VARS] = { 0 };
         memcpy(v, RTA_DATA(a), RTA_PAYLOAD(a) < sizeof v ? RTA_PAYLOAD(a) : sizeof v);
@@ -80,7 +80,7 @@ static uint64_t bytes_of(const struct rtattr *a)
         return sent + v[SK_MEMINFO_RMEM_ALLOC];
 }
 
-static uint32_t first_u32(const struct rtattr *a)
+static uint32_t first_u32(struct rtattr *a)
 {
         uint32_t v = 0;
         if (a && RTA_PAYLOAD(a) >= sizeof v)
@@ -89,7 +89,7 @@ static uint32_t first_u32(const struct rtattr *a)
 }
 
 /* Also a client that nobody has accepted yet has a peer without a number. */
-static void add_left(struct sum *s, const struct unix_diag_msg *m, const struct rtattr *const *at)
+static void add_left(struct sum *s, const struct unix_diag_msg *m, struct rtattr *const *at)
 {
         uint32_t queue = first_u32(at[UNIX_DIAG_RQLEN]);
         bool gone = at[UNIX_DIAG_PEER] && first_u32(at[UNIX_DIAG_PEER]) == 0;
@@ -103,14 +103,14 @@ static void add_left(struct sum *s, const struct unix_diag_msg *m, const struct 
         }
 }
 
-static void add_socket(struct sum *s, const struct nlmsghdr *h, const struct kind *k)
+static void add_socket(struct sum *s, struct nlmsghdr *h, const struct kind *k)
 {
         enum { ATTRIBUTES = 32 };
         _Static_assert((int) INET_DIAG_SKMEMINFO < ATTRIBUTES && (int) UNIX_DIAG_RQLEN < ATTRIBUTES, "");
-        const struct rtattr *at[ATTRIBUTES] = { 0 };
+        struct rtattr *at[ATTRIBUTES] = { 0 };
         bool local = k->family == AF_UNIX;
         size_t own = local ? sizeof(struct unix_diag_msg) : sizeof(struct inet_diag_msg);
-        const struct rtattr *memory, *a = (const void *) ((const char *) NLMSG_DATA(h) + NLMSG_ALIGN(own));
+        struct rtattr *memory, *a = (void *) ((char *) NLMSG_DATA(h) + NLMSG_ALIGN(own));
         if (h->nlmsg_len < NLMSG_LENGTH(own))
                 return;
         for (size_t left = h->nlmsg_len - NLMSG_LENGTH(own); RTA_OK(a, left); a = RTA_NEXT(a, left))
@@ -132,7 +132,7 @@ static void add_kind(struct sum *s, int fd, const struct kind *k)
                 ssize_t n = poll(&p, 1, ANSWER_MS) == 1 ? recv(fd, buf, sizeof buf, MSG_DONTWAIT) : -1;
                 if (n <= 0)
                         return;
-                const struct nlmsghdr *h = (const void *) buf;
+                struct nlmsghdr *h = (void *) buf;
                 for (size_t left = (size_t) n; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
                         if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY)
                                 return; /* all were told, or the kernel cannot */

@@ -4,7 +4,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 compile shared
-net= memory=64M
+net=''
+memory=64M
 # shellcheck disable=SC2086
 # box MIB HOW: how a run with a limit of 64M, or else $memory, ended, without control groups
 box() {
