@@ -425,7 +425,7 @@ static enum form_kind kind_by_name(struct span type)
         while (n < type.n && !strchr(";, \t", type.p[n]))
                 n++;
         struct span t = span_of(type.p, n);
-        if (find_word(t, 0, "multipart/") == 0)
+        if (t.n > 0 && find_word(t, 0, "multipart/") == 0)
                 return FORM_PARTS;
         if (t.n == 0 || says(type, "urlencoded") || says(type, "url-encoded"))
                 return FORM_ESCAPED; /* without a type some take it for a form */

@@ -53,8 +53,13 @@ struct kernel_dirent { /* struct linux_dirent64 */
 
 /* sample_shared.c: what a look at shared memory keeps until the next one. */
 enum { SHARED_SEEN_MAX = 4096 };
+struct host_memory {
+        uint64_t free, shared;
+};
+
 struct wall_shared {
-        uint64_t looked_ns, next_ns, file_bytes, socket_bytes;
+        uint64_t looked_ns, next_ns, file_bytes, socket_bytes, soon_ns;
+        struct host_memory host;       /* at the last look */
         uint64_t handles[HANDLES_MAX]; /* inode numbers that are the keeper's, not the box's */
         unsigned handle_count;
         bool seen_any;

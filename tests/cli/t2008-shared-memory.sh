@@ -4,11 +4,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 compile shared
-net=
+net=''
+memory=64M
 # shellcheck disable=SC2086
-# box MIB HOW: how a run with a limit of 64M ended, without control groups
+# box MIB HOW: how a run with a limit of 64M, or else $memory, ended, without control groups
 box() {
-        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --run "$T/shared" --files 1024 $net -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
+        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory $memory --run "$T/shared" --files 1024 --procs 256 $net -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
         echo "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")"
 }
 for how in memfd memfds mapped segments forked; do
@@ -17,12 +18,22 @@ done
 for how in memfd memfds mapped segments forked; do
         is "40M, $how: counts once" "$(box 40 $how)" "0:none:held"
 done
+# A look at so many takes half a second, and its whole rest would be five.
+memory=512M
+is "few beside 200000 descriptors: is held" "$(box 10 crowd)" "0:none:held"
+is "600M beside 200000 descriptors: the memory limit ends it" "$(box 600 crowd)" "124:memory:"
+memory=64M
 # What lies in sockets. A kernel without sock_diag does not tell of it.
 if ss -xaH >/dev/null 2>&1 && ss -xmaH 2>/dev/null | grep -q skmem; then
         for how in stream dgram flight; do
                 is "96M in sockets, $how: the memory limit ends it" "$(box 96 $how)" "124:memory:"
                 is "30M in sockets, $how: is held" "$(box 30 $how)" "0:none:held"
         done
+        for how in left waiting letters; do
+                is "96M that gone senders left, $how: the memory limit ends it" "$(box 96 $how)" "124:memory:"
+                is "10M that they left, $how: is held" "$(box 10 $how)" "0:none:held"
+        done
+        box 30 flight >/dev/null
         ok "and stands in the result" jq -e '.memory_peak >= 30*1024*1024' "$T/status"
         net="--net 127.0.0.1:9"
         is "96M in sockets of a box with net doors: the memory limit ends it" "$(box 96 udp)" "124:memory:"

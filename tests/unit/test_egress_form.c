@@ -63,6 +63,7 @@ static const struct {
         { form, "_method=a-word-that-is-far-too-long-for-a-method", false },
         { form, "_method=nonsense", false },
         { NULL, "_method=DELETE", false }, /* no type: some take it for a form */
+        { NULL, "hello", true },
         { "application/x-www-form-urlencoded; charset=utf-8", "_method=DELETE", false },
         { form, "[_method]=DELETE", false }, /* brackets that a parser of nested names leaves out */
         { form, "_method]=DELETE", false },

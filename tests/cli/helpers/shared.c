@@ -8,6 +8,8 @@
  *   sparse    a file that says it has so much, and has a page
  *   segments  in SysV segments that nobody has attached
  *   stream, dgram, flight, udp   in sockets: see below
+ *   left, waiting, letters   in sockets, and who sent it is gone
+ *   crowd     one file, beside 200 processes with 1000 descriptors each; for three seconds, until they end
  *   pipes     in pipes, as far as the kernel goes; prints how much it was in MiB
  *   nothing */
 #define _GNU_SOURCE
@@ -20,6 +22,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +94,67 @@ static int sockets(long mib, int type, int away)
         return 0;
 }
 
+/* In sockets whose other end is closed. */
+static int left(long mib)
+{
+        int pair[2];
+        for (long sum = 0; sum < mib * MIB; close(pair[0])) {
+                if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) < 0)
+                        return -1;
+                sum += fill(pair[0], 65536);
+        }
+        return 0;
+}
+
+/* With a name of the kernel's choice. */
+static int named(int type, struct sockaddr_un *ret, socklen_t *ret_n)
+{
+        int fd = socket(AF_UNIX, type | SOCK_NONBLOCK, 0);
+        *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+        *ret_n = sizeof *ret;
+        if (fd < 0 || bind(fd, (struct sockaddr *) ret, sizeof ret->sun_family) < 0 ||
+            getsockname(fd, (struct sockaddr *) ret, ret_n) < 0)
+                return -1;
+        return fd;
+}
+
+/* One descriptor: connections that nobody accepts, whose makers are gone. */
+static int waiting(long mib)
+{
+        struct sockaddr_un at;
+        socklen_t n;
+        int door = named(SOCK_STREAM, &at, &n);
+        if (door < 0 || listen(door, 4096) < 0)
+                return -1;
+        for (long sum = 0; sum < mib * MIB;) {
+                int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+                if (fd < 0 || connect(fd, (struct sockaddr *) &at, n) < 0)
+                        return -1;
+                sum += fill(fd, 65536);
+                (void) close(fd);
+        }
+        return 0;
+}
+
+/* Datagrams, each of another sender; the first is empty, and the kernel tells only of that. */
+static int letters(long mib)
+{
+        for (long sum = 0; sum < mib * MIB;) {
+                struct sockaddr_un at;
+                socklen_t n;
+                ssize_t sent = 0;
+                if (named(SOCK_DGRAM, &at, &n) < 0)
+                        return -1;
+                for (int i = 0; sent >= 0; i++) {
+                        int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+                        sent = sendto(fd, block, i ? 180000 : 0, 0, (struct sockaddr *) &at, n);
+                        sum += sent > 0 ? sent : 0;
+                        (void) close(fd);
+                }
+        }
+        return 0;
+}
+
 /* In sockets that sent to themselves. */
 static int udp(long mib)
 {
@@ -120,9 +184,25 @@ static int pipes(void)
         return 0;
 }
 
+/* So many descriptors that a look at all of them takes long; it has begun before the file is made. */
+static int crowd(long mib)
+{
+        for (int i = 0; i < 200; i++)
+                if (fork() == 0) {
+                        while (dup(2) >= 0 && dup(2) < 1000)
+                                ;
+                        usleep(4500000);
+                        _exit(0);
+                }
+        usleep(1500000);
+        return file(mib);
+}
+
 static int hold(const char *how, long mib)
 {
         int fd = 0;
+        if (strcmp(how, "crowd") == 0)
+                fd = crowd(mib);
         if (strcmp(how, "memfd") == 0 || strcmp(how, "forked") == 0 || strcmp(how, "mapped") == 0)
                 fd = file(mib);
         for (long i = 0; strcmp(how, "memfds") == 0 && i < mib; i++)
@@ -135,6 +215,12 @@ static int hold(const char *how, long mib)
                 fd = sockets(mib, SOCK_STREAM, how[0] == 'f');
         if (strcmp(how, "dgram") == 0)
                 fd = sockets(mib, SOCK_DGRAM, 0);
+        if (strcmp(how, "left") == 0)
+                fd = left(mib);
+        if (strcmp(how, "waiting") == 0)
+                fd = waiting(mib);
+        if (strcmp(how, "letters") == 0)
+                fd = letters(mib);
         if (strcmp(how, "udp") == 0)
                 fd = udp(mib);
         if (strcmp(how, "pipes") == 0)
