@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* work/find.c - which layer is meant: by the id of its run, a beginning of it or the name of a box. Without a
- * name only one of the project that the caller stands in, because what a verb then does cannot be asked back.
- */
+ * name only one of the project that the caller stands in, and none where several projects lie below, because
+ * what a verb then does cannot be asked back. */
 #include "base/fd.h"
 #include "base/shell.h"
 #include "base/str.h"
@@ -28,19 +28,22 @@ struct search {
         enum layer_wanted want; /* without a name */
         char *run;              /* WORK_RUN_MAX: the best; empty: none yet */
         struct timespec when;   /* of the best */
+        char door[PATH_MAX];    /* of the best: what makes it one of this directory */
+        bool several;           /* another has a door of this directory that is of another project */
         bool busy;              /* one was not to be had */
         size_t elsewhere;       /* how many would have been meant in another directory */
-        struct buf listed;      /* the first of these */
+        size_t here;            /* how many are meant in this one */
+        struct buf listed[2];   /* the first of both, of this directory in the second */
         char cwd[PATH_MAX];
 };
 
+static bool are_together(const char *a, const char *b) { return path_under(a, b) || path_under(b, a); }
+
 /* Who stands in one project does not mean the layer of another. */
-static bool is_of(const struct layer *l, const char *directory)
+static bool is_of(const struct layer *l, const char *directory, char ret_door[PATH_MAX])
 {
-        char door[PATH_MAX];
         for (size_t i = 0; directory[0] == '/' && i < l->door_count; i++)
-                if (realpath(l->doors[i].host, door) &&
-                    (path_under(directory, door) || path_under(door, directory)))
+                if (realpath(l->doors[i].host, ret_door) && are_together(directory, ret_door))
                         return true;
         return false;
 }
@@ -65,30 +68,34 @@ static bool is_later(struct timespec a, struct timespec b)
         return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-static void list_elsewhere(struct search *s, const struct layer *l)
+static void list_layer(struct buf *to, size_t before, const struct layer *l)
 {
         enum { LISTED = 3 };
         char shown[64];
-        if (s->elsewhere++ < LISTED)
-                buf_printf(&s->listed, "%s%s (%s)", s->listed.n ? ", " : "", l->run,
+        if (before < LISTED)
+                buf_printf(to, "%s%s (%s)", before ? ", " : "", l->run,
                            str_inert(span_str(l->door_count ? l->doors[0].host : ""), shown, sizeof shown));
-        else if (s->elsewhere == LISTED + 1)
-                buf_puts(&s->listed, ", ...");
+        else if (before == LISTED)
+                buf_puts(to, ", ...");
 }
 
 static void consider(struct search *s, struct layer *l)
 {
         struct timespec when;
+        char door[PATH_MAX] = "";
         if (!is_meant(s, l, &when))
                 return;
-        if (!s->box && !is_of(l, s->cwd)) {
-                list_elsewhere(s, l);
+        if (!s->box && !is_of(l, s->cwd, door)) {
+                list_layer(&s->listed[0], s->elsewhere++, l);
                 return;
         }
+        s->several |= s->run[0] && !s->box && !are_together(door, s->door);
+        list_layer(&s->listed[1], s->here++, l);
         if (s->run[0] && !is_later(when, s->when))
                 return;
         s->when = when;
         (void) snprintf(s->run, WORK_RUN_MAX, "%s", l->run);
+        (void) snprintf(s->door, sizeof s->door, "%s", door);
 }
 
 /* False: there is none. */
@@ -112,7 +119,16 @@ static bool newest(int store, const struct names *list, struct search *s)
         return s->run[0] != '\0';
 }
 
-static int none_here(struct search *s, struct err *e)
+static const char name_it[] = "name the one you mean, as in `cordon diff RUN`, or go to its directory";
+
+static int several_here(const struct search *s, struct err *e)
+{
+        (void) err_set(e, ERR_USAGE, 0, "several projects below this directory have a layer: %s",
+                       buf_str(&s->listed[1]));
+        return err_hint(e, "%s", name_it);
+}
+
+static int none_here(const struct search *s, struct err *e)
 {
         static const char *const none[] = { [LAYER_WAITING] = "there is no layer that waits to be applied",
                                             [LAYER_LANDED] = "no layer has been applied" };
@@ -122,8 +138,8 @@ static int none_here(struct search *s, struct err *e)
                                                       "no layer of this directory has been applied, but "
                                                       "these have" };
         if (s->elsewhere > 0) {
-                (void) err_set(e, ERR_GONE, 0, "%s: %s", others[s->want], buf_str(&s->listed));
-                return err_hint(e, "name the one you mean, as in `cordon diff RUN`, or go to its directory");
+                (void) err_set(e, ERR_GONE, 0, "%s: %s", others[s->want], buf_str(&s->listed[0]));
+                return err_hint(e, "%s", name_it);
         }
         (void) err_set(e, ERR_GONE, 0, "%s",
                        s->busy ? "the only layer there is is in use: its box runs, or another command works "
@@ -137,8 +153,9 @@ static int find_unnamed(int store, const struct names *list, enum layer_wanted w
                         char ret_run[WORK_RUN_MAX], struct err *e)
 {
         struct search s = { .want = want, .run = ret_run };
-        int r = newest(store, list, &s) ? 0 : none_here(&s, e);
-        buf_done(&s.listed);
+        int r = !newest(store, list, &s) ? none_here(&s, e) : s.several ? several_here(&s, e) : 0;
+        buf_done(&s.listed[0]);
+        buf_done(&s.listed[1]);
         return r;
 }
 
@@ -163,7 +180,9 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
         }
         char shown[128];
         struct search of_box = { .box = which, .run = ret_run };
-        if (hits == 1 || (hits == 0 && newest(store, &list, &of_box)))
+        bool named = hits == 0 && newest(store, &list, &of_box);
+        buf_done(&of_box.listed[1]);
+        if (hits == 1 || named)
                 return 0;
         (void) str_inert(span_str(which), shown, sizeof shown);
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,

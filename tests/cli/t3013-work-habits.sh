@@ -33,8 +33,17 @@ cordon: error: the layer $run changes nothing at nothing"
         is "$who: in a project its own layer is meant" "$(cd "$D/other" && cordon diff --name-only)" o
         is "$who: also further down in it" "$(cd "$D/other/sub" && cordon diff --name-only)" o
         is "$who: and behind a link" "$(ln -s other "$D/link"; cd "$D/link" && cordon diff --name-only)" o
-        is "$who: above both, the newest" "$(cd "$D" && cordon diff --name-only)" l
+        mkdir "$D/only" && mkdir "$D/only/part" && mine
         cordon diff --list >listed
+        for verb in diff apply discard; do
+                out=$(cd "$D" && cordon "$verb"; echo $?)
+                has "$who: $verb above several projects takes none" "$out" "several projects below this directory have a layer: "
+                is "$who: lists them" "$(printf '%s\n' "$out" | grep -oE '\([^)]*/(p|other)\)' | sort | tr '\n' ' ')" "($D/other) ($D/p) ($D/p) "
+                is "$who: and fails" "${out##*
+}" 125
+        done
+        $who "$CORDON" run -q --no-stdin --edit "$D/only/part" --cwd "$D/only/part" -- sh -c 'echo x >x'
+        is "$who: above one, that" "$(cd "$D/only" && cordon diff --name-only && cordon discard >/dev/null)" x
         for verb in diff apply discard; do
                 out=$(cd "$D/third" && cordon "$verb"; echo $?)
                 has "$who: $verb elsewhere takes none of another project" "$out" "no layer of this directory waits, but these do: "
@@ -54,10 +63,10 @@ cordon: error: the layer $run changes nothing at nothing"
         (cd "$D/other/sub" && cordon undo >/dev/null)
         ok "$who: undo in a project takes its own apply back" test ! -e "$D/other/o" -a -e "$D/p/l"
         (cd "$D/other" && cordon apply >/dev/null)
-        (cd "$D" && cordon undo >/dev/null)
-        ok "$who: above both, the last one" test ! -e "$D/other/o" -a -e "$D/p/l"
-        (cd "$D" && cordon undo >/dev/null)
-        ok "$who: then the one before" test ! -e "$D/p/l"
+        has "$who: undo above both takes none back" "$(cd "$D" && cordon undo)" "several projects below this directory have a layer: "
+        ok "$who: and both are there still" test -e "$D/other/o" -a -e "$D/p/l"
+        (cd "$D/other" && cordon undo >/dev/null; cd "$D/p" && cordon undo >/dev/null)
+        ok "$who: until one is named by where it is" test ! -e "$D/other/o" -a ! -e "$D/p/l"
         has "$who: then there is none" "$(cd "$D" && cordon undo)" "no layer has been applied"
         (cd "$D/other" && cordon discard >/dev/null)
         is "$who: what is thrown away is of that project" "$(cd "$D" && cordon diff --name-only)" l
