@@ -331,7 +331,8 @@ void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out)
                 if (!perhaps)
                         at += n > 0 ? n : 1;
         }
-        fifo_add(out, all.p + done, at - done);
+        if (at > done)
+                fifo_add(out, all.p + done, at - done);
         fifo_drop(&s->held, at);
         out->failed = out->failed || s->held.failed;
 }
