@@ -268,7 +268,7 @@ done
 mkdir "$T/recorded"
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
         echo old >"$T/recorded/file"
-        "$CORDON" run -q --no-stdin --edit "$T/recorded" -- sh -c "echo new >$T/recorded/file" 2>out && "$CORDON" apply >>out 2>&1 && continue
+        "$CORDON" run -q --no-stdin --edit "$T/recorded" -- sh -c "echo new >$T/recorded/file" 2>out && (cd "$T/recorded" && "$CORDON" apply) >>out 2>&1 && continue
         echo "time $i: $(cat out)" >>"$T/held"
 done
 is "twelve times run and apply, one right behind the other" "$(cat "$T/held" 2>/dev/null)" ""
