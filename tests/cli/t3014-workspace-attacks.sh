@@ -235,14 +235,14 @@ while time.monotonic() < end and os.getppid() != 1:
                 out=$("$CORDON" run -q --no-stdin --edit "$D/file" -- sh -c "head -n 1 $D/file; echo box >>$D/file" 2>/dev/null)
                 case $out in fine) whole=$((whole + 1)) ;; SECRET | "") ;; *) echo "$out" >>bad ;; esac
                 kill -STOP $hammer # where it stands: as a file, or as a link
-                "$CORDON" apply >/dev/null 2>&1
-                "$CORDON" discard >/dev/null 2>&1
+                (cd "$D" && "$CORDON" apply && : >"$T/landed"; "$CORDON" discard) >/dev/null 2>&1
                 kill -CONT $hammer
         done
         kill $hammer
         wait $hammer 2>/dev/null
         is "F6 a door that flips is one thing or no start ($whole of $i were the file)" "$(cat bad)" ""
         ok "F6 some starts were whole" test $whole -gt 0
+        ok "F6 and some applies landed" test -e "$T/landed"
         is "F6 neither file got what was made of the other" "$(head -qn 1 "$D/secret") $(find "$D" -type f ! -name secret -exec head -n 1 {} +)" "SECRET fine"
         is "F6 both are still there, and nothing else" "$(ls "$D" | wc -l)" 3
 else
