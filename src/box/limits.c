@@ -5,7 +5,6 @@
 #include "box/internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,9 +55,9 @@ bool keeper_groups_are_joined(const struct box *b)
 
 int keeper_groups_enter(struct box *b, struct err *e)
 {
-        if (b->group.v2 >= 0 && b->group.v2_procs < 0 && !b->child.born_in_cgroup &&
-            (b->group.v2_procs = openat(b->group.v2, "cgroup.procs", O_WRONLY | O_CLOEXEC | O_NOFOLLOW)) < 0)
-                return err_set(e, ERR_HOST, errno, "entering the control group: %s", strerror(errno));
+        bool missed = b->group.v2 >= 0 && b->group.v2_procs < 0 && !b->child.born_in_cgroup;
+        if (missed && limit_group_door(&b->group, e) < 0)
+                return -1;
         if (b->group.v2_procs >= 0 && wall_join(&b->child, b->group.v2_procs, e) < 0)
                 return -1;
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)

@@ -48,6 +48,8 @@ int limit_group_may(const struct host_cgroups *h, struct err *e);
  * hint when this account may not (the caller then decides between refusing and rlimits). */
 int limit_group_open(struct limit_group *g, const struct host_cgroups *h, const struct limit_ask *ask,
                      struct err *e);
+/* Opens v2_procs of a group that was made to be born in, for who could not be. */
+int limit_group_door(struct limit_group *g, struct err *e);
 /* Moves a process in, by writing its pid where clone3() did not put it there. This waits for the kernel: 7 to
  * 25 ms after an idle moment. See limit_group_enter(). */
 int limit_group_attach(struct limit_group *g, pid_t pid, bool born_in_v2, struct err *e);

@@ -68,6 +68,12 @@ int limit_v2_write(struct limit_group *g, bool memory, bool procs, struct err *e
         return 0;
 }
 
+int limit_group_door(struct limit_group *g, struct err *e)
+{
+        g->v2_procs = openat(g->v2, "cgroup.procs", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        return g->v2_procs < 0 ? limit_denied(e, errno, true, "cannot open a v2 control group") : 0;
+}
+
 int limit_v2_open(struct limit_group *g, const struct host_cgroups *h, bool any_fs, struct err *e)
 {
         bool memory = h->v2_has[CONTROLLER_MEMORY], procs = h->v2_has[CONTROLLER_PIDS];
@@ -85,8 +91,7 @@ int limit_v2_open(struct limit_group *g, const struct host_cgroups *h, bool any_
         if (g->v2 < 0)
                 return needed ? limit_denied(e, errno, true, "cannot make a v2 control group") : 0;
         g->v2_parent = TAKE_FD(parent);
-        if (g->ask.late &&
-            (g->v2_procs = openat(g->v2, "cgroup.procs", O_WRONLY | O_CLOEXEC | O_NOFOLLOW)) < 0)
-                return limit_denied(e, errno, true, "cannot open a v2 control group");
+        if (g->ask.late && limit_group_door(g, e) < 0)
+                return -1;
         return limit_v2_write(g, memory, procs, e);
 }

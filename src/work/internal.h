@@ -347,6 +347,8 @@ int show_json(struct shower *s, struct err *e);
 /* The chosen entries, to a->patch. */
 int show_patch(const struct work_apply *a, const struct layer *l, const struct entries *v, struct err *e);
 void show_flush(struct shower *s);
+/* The last of it, unless it went wrong by then (`r`); what there is to free is. */
+int show_end(struct shower *s, int r, struct err *e);
 bool show_takes(const struct shower *s, const struct entry *x);
 /* Both sides of an entry as bytes; a side that is not there is empty. */
 struct content {

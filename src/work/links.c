@@ -60,19 +60,41 @@ static int by_both_files(const void *a, const void *b)
         return by_layer_file(a, b);
 }
 
-/* The kernel copies a file of several names as one that has the name by which it was changed: nobody can tell
- * whether it was written in place, which outside changes all of them, or replaced. So it is told. */
-static int find_apart(struct entries *v, struct err *e)
+/* Those that `is_one` picks, in an order; the caller's to free. NULL: no memory. */
+static struct name *gather(struct entries *v, bool (*is_one)(const struct entry *),
+                           int (*order)(const void *, const void *), size_t *ret_n, struct err *e)
 {
         struct name *names = calloc(v->n + 1, sizeof *names);
         size_t n = 0;
         if (!names)
-                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
-        for (size_t i = 0; i < v->n; i++)
-                if (v->v[i].old.kind == NODE_FILE && v->v[i].old.links > 1 && v->v[i].now.kind == NODE_FILE)
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        for (size_t i = 0; names && i < v->n; i++)
+                if (is_one(&v->v[i]))
                         names[n++].x = &v->v[i];
         if (n > 1)
-                qsort(names, n, sizeof *names, by_both_files);
+                qsort(names, n, sizeof *names, order);
+        *ret_n = n;
+        return names;
+}
+
+static bool had_names(const struct entry *x)
+{
+        return x->old.kind == NODE_FILE && x->old.links > 1 && x->now.kind == NODE_FILE;
+}
+
+static bool has_names(const struct entry *x)
+{
+        return x->now.kind == NODE_FILE && x->now.links > 1 && !x->shut && !x->link;
+}
+
+/* The kernel copies a file of several names as one that has the name by which it was changed: nobody can tell
+ * whether it was written in place, which outside changes all of them, or replaced. So it is told. */
+static int find_apart(struct entries *v, struct err *e)
+{
+        size_t n;
+        struct name *names = gather(v, had_names, by_both_files, &n, e);
+        if (!names)
+                return -1;
         for (size_t i = 0, k; i < n; i = k) {
                 const struct entry *x = names[i].x;
                 for (k = i + 1; k < n && names[k].x->door == x->door && names[k].x->old.ino == x->old.ino &&
@@ -102,15 +124,10 @@ static const struct entry *chief(const struct name *names, size_t n)
 /* Names of one file that are all in the entries are one file after an apply, too. */
 static int find_among_entries(struct entries *v, struct err *e)
 {
-        struct name *names = calloc(v->n + 1, sizeof *names);
-        size_t n = 0;
+        size_t n;
+        struct name *names = gather(v, has_names, by_layer_file, &n, e);
         if (!names)
-                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
-        for (size_t i = 0; i < v->n; i++)
-                if (v->v[i].now.kind == NODE_FILE && v->v[i].now.links > 1 && !v->v[i].shut && !v->v[i].link)
-                        names[n++].x = &v->v[i];
-        if (n > 1)
-                qsort(names, n, sizeof *names, by_layer_file);
+                return -1;
         for (size_t i = 0, k; i < n; i = k) {
                 for (k = i + 1; k < n && names[k].x->door == names[i].x->door &&
                                 names[k].x->now.ino == names[i].x->now.ino;)

@@ -273,10 +273,5 @@ int show_patch(const struct work_apply *a, const struct layer *l, const struct e
                 show_flush(&s);
                 r = put_entry(&s, &v->v[i], e);
         }
-        if (r == 0 && s.out.failed)
-                r = err_set(e, ERR_MEMORY, 0, "no memory to show the changes");
-        if (r == 0)
-                show_flush(&s);
-        buf_done(&s.out);
-        return r;
+        return show_end(&s, r, e);
 }

@@ -31,6 +31,16 @@ void show_flush(struct shower *s)
         s->out.n = 0;
 }
 
+int show_end(struct shower *s, int r, struct err *e)
+{
+        if (r == 0 && s->out.failed)
+                r = err_set(e, ERR_MEMORY, 0, "no memory to show the changes");
+        if (r == 0)
+                show_flush(s);
+        buf_done(&s->out);
+        return r;
+}
+
 static void flush_some(struct shower *s)
 {
         if (s->out.n > FLUSH_AT)

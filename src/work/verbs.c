@@ -32,14 +32,8 @@ int work_diff(const struct work_look *look, size_t *ret_count, struct err *e)
             paths_all_found(l, &v, look->paths, e) < 0 || find_renames(l, &v, e) < 0)
                 return -1;
         struct shower s = { .l = l, .v = &v, .look = look, .many = touches_many(&v) };
-        int r = forms[look->form](&s, e);
-        if (r == 0 && s.out.failed)
-                r = err_set(e, ERR_MEMORY, 0, "no memory to show the changes");
-        if (r == 0)
-                show_flush(&s);
-        buf_done(&s.out);
         *ret_count = v.n;
-        return r;
+        return show_end(&s, forms[look->form](&s, e), e);
 }
 
 /* ---- list ---- */
