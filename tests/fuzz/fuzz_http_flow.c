@@ -3,6 +3,7 @@
  * changes sides, 0xFE closes the side that spoke last, 0xFD stands for the secret, 0xFC for the placeholder.
  * Whatever they do: no secret comes down, no placeholder goes up, what goes up are whole requests to paths
  * that a door covers, and one whose parameters are judged goes up with its whole body or not at all. */
+#include "../bearer.h"
 #include "egress/http_internal.h"
 
 #include <stdlib.h>
@@ -110,14 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        static const struct http_credential key = { .name = "key",
-                                                    .where = HTTP_IN_HEADER,
-                                                    .field = "Authorization",
-                                                    .before = "Bearer ",
-                                                    .after = "",
-                                                    .secret = { (const uint8_t *) SECRET, sizeof SECRET - 1 },
-                                                    .placeholder = { (const uint8_t *) HOLDER,
-                                                                     sizeof HOLDER - 1 } };
+        static const struct http_credential key = BEARER_KEY(SECRET, HOLDER);
         static struct checked_policy *policy;
         struct err e;
         if (!policy && !(policy = load()))

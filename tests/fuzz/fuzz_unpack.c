@@ -3,6 +3,7 @@
  * a hostile server sends in the place of compressed data, or a text that is compressed here, with bytes 0x01
  * for the secret and 0x02 for its hex. However it is cut: what is whole is the same, nothing comes out but
  * what zlib makes of it at once, no secret reaches the client, and what is not whole does not look it. */
+#include "../bearer.h"
 #include "egress/http_internal.h"
 
 #include <stdio.h>
@@ -121,14 +122,7 @@ static void feed(struct http_flow *f, struct span in, size_t cut, bool chunked, 
 
 static struct http_rules *rules(void)
 {
-        static const struct http_credential key = { .name = "key",
-                                                    .where = HTTP_IN_HEADER,
-                                                    .field = "Authorization",
-                                                    .before = "Bearer ",
-                                                    .after = "",
-                                                    .secret = { (const uint8_t *) SECRET, sizeof SECRET - 1 },
-                                                    .placeholder = { (const uint8_t *) HOLDER,
-                                                                     sizeof HOLDER - 1 } };
+        static const struct http_credential key = BEARER_KEY(SECRET, HOLDER);
         static const struct policy_context ctx = { .work = "/w", .home = "/h", .now = 1 };
         static struct http_rules *r;
         struct err e;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compressed answers: what is unpacked, what is refused, and that no secret comes through either way. */
+#include "../bearer.h"
 #include "test_egress_common.h"
 
 #define ZLIB_CONST
@@ -12,13 +13,7 @@
 #define GET           "GET /x HTTP/1.1\r\nHost: api.test\r\n\r\n"
 #define GET_10        "GET /x HTTP/1.0\r\nHost: api.test\r\n\r\n"
 
-static const struct http_credential key = { .name = "key",
-                                            .where = HTTP_IN_HEADER,
-                                            .field = "Authorization",
-                                            .before = "Bearer ",
-                                            .after = "",
-                                            .secret = { (const uint8_t *) SECRET, sizeof SECRET - 1 },
-                                            .placeholder = { (const uint8_t *) HOLDER, sizeof HOLDER - 1 } };
+static const struct http_credential key = BEARER_KEY(SECRET, HOLDER);
 static const struct rig_in plain = { .policy = "use none\nnet http://api.test/** GET HEAD POST with key\n",
                                      .credentials = &key,
                                      .credential_count = 1,

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* tests/bearer.h - the credential of tests and fuzz targets: a key behind "Bearer". Both texts are literals.
+ */
+#pragma once
+#include "egress/http.h"
+
+#define BEARER_KEY(real, held)                                                                               \
+        {                                                                                                    \
+                .name = "key", .where = HTTP_IN_HEADER, .field = "Authorization", .before = "Bearer ",       \
+                .after = "", .secret = { (const uint8_t *) (real), sizeof(real) - 1 }, .placeholder = {      \
+                        (const uint8_t *) (held),                                                            \
+                        sizeof(held) - 1                                                                     \
+                }                                                                                            \
+        }
