@@ -107,7 +107,9 @@ int keeper_next_look_ms(const struct box *b);
 short keeper_oom_events(const struct box *b);
 bool keeper_oom_drain(const struct box *b);
 void keeper_oom_noted(struct box *b);
-void keeper_limit_fired(struct box *b, enum limit_key k);
+
+/* orders.c: beside those of box.h */
+void keeper_limit_fired(struct box *b, enum limit_key k); /* ends it, if nothing has yet */
 
 /* denials.c */
 void keeper_note_denial(struct box *b, const struct wall_denial *d);
@@ -154,7 +156,8 @@ int registry_logs(const char *run, int32_t *position, struct buf *out);
 int names_claim(struct box *b, struct err *e);
 void names_release(struct box *b);
 
-/* logs.c: at the end of a detached box */
+/* logs.c: what a detached box says, and at its end */
+void logs_add(struct box *b, const void *p, size_t n);
 void logs_keep(const struct box *b);
 
 /* record.c: what the run leaves in the ledger */
@@ -173,6 +176,3 @@ void record_free(struct box *b);
 int keeper_work_begin(struct box *b, struct err *e);
 void keeper_work_look(struct box *b, uint64_t now);
 void keeper_work_end(struct box *b);
-
-/* keeper.c */
-void keeper_log(struct box *b, const void *p, size_t n);

@@ -15,21 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-void keeper_log(struct box *b, const void *p, size_t n)
-{
-        b->log_total += n;
-        if (b->log.n + n > LOG_MAX) { /* keep the newer half */
-                size_t drop = b->log.n > LOG_MAX / 2 ? b->log.n - LOG_MAX / 2 : 0;
-                memmove(b->log.p, b->log.p + drop, b->log.n - drop);
-                b->log.n -= drop;
-        }
-        buf_add(&b->log, p, n > LOG_MAX / 2 ? LOG_MAX / 2 : n);
-}
 
 /* ---- start ---- */
 
@@ -295,20 +281,6 @@ static void finish(struct box *b)
         limit_janitor_dismiss(&b->janitor); /* it went meanwhile */
 }
 
-void box_kill(struct box *b)
-{
-        if (!b->killed)
-                b->killed_ns = clock_mono_ns();
-        b->killed = true;
-        if (b->child.pid <= 0)
-                return;
-        limit_thaw(b->child.pid);
-        if (!b->child.own_pids)
-                fd_close(&b->child.control); /* init then ends its stragglers itself */
-        else
-                (void) syscall(SYS_pidfd_send_signal, b->child.pidfd, SIGKILL, NULL, 0);
-}
-
 /* ---- the loop ---- */
 
 enum { FLUSH_NS = 50000000 };
@@ -402,21 +374,6 @@ int box_step(struct box *b, int timeout_ms)
                 (void) sigtimedwait(&pipe_only, NULL, &now);
         (void) sigprocmask(SIG_SETMASK, &before, NULL);
         return over;
-}
-
-void box_signal(struct box *b, int sig)
-{
-        if (!b->up && sig > 0 && sig < 64)
-                b->early_signals |= 1ull << sig; /* init takes no such order yet */
-        else if (b->child.control >= 0)
-                (void) wall_signal(&b->child, sig);
-}
-
-void box_resize(struct box *b, unsigned rows, unsigned columns)
-{
-        struct winsize size = { .ws_row = (unsigned short) rows, .ws_col = (unsigned short) columns };
-        if (b->tty >= 0)
-                (void) ioctl(b->tty, TIOCSWINSZ, &size);
 }
 
 const struct box_result *box_result(const struct box *b) { return &b->r; }

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "box/internal.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -93,16 +92,6 @@ void keeper_groups_end(struct box *b)
         }
         limit_group_end(&b->group);
         limit_janitor_release(&b->janitor);
-}
-
-void keeper_limit_fired(struct box *b, enum limit_key k)
-{
-        b->r.limits_hit |= 1u << k;
-        if (b->r.end != BOX_RUNNING)
-                return;
-        b->r.end = BOX_LIMIT;
-        b->r.limit = k;
-        box_kill(b);
 }
 
 /* When all of the cpu limit can be used up: all cores busy from now on. */

@@ -29,6 +29,18 @@ static int open_logs(struct err *e)
         return state < 0 ? -1 : store_dir(state, "logs", e);
 }
 
+/* While the box runs: the newest, in memory. */
+void logs_add(struct box *b, const void *p, size_t n)
+{
+        b->log_total += n;
+        if (b->log.n + n > LOG_MAX) { /* keep the newer half */
+                size_t drop = b->log.n > LOG_MAX / 2 ? b->log.n - LOG_MAX / 2 : 0;
+                memmove(b->log.p, b->log.p + drop, b->log.n - drop);
+                b->log.n -= drop;
+        }
+        buf_add(&b->log, p, n > LOG_MAX / 2 ? LOG_MAX / 2 : n);
+}
+
 /* ---- what is kept ---- */
 
 struct kept {

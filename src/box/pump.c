@@ -217,7 +217,7 @@ static void serve_output(struct box *b, int stream)
         b->r.output_bytes += (uint64_t) n;
         record_bytes(b, stream, p->buffer, (size_t) n);
         if (b->log_on)
-                keeper_log(b, p->buffer, (size_t) n);
+                logs_add(b, p->buffer, (size_t) n);
         if (b->c.io.sink)
                 b->c.io.sink(b->c.io.sink_ctx, stream, p->buffer, (size_t) n);
         p->have = p->outlet == OUTLET_NONE ? 0 : (size_t) n;

@@ -15,64 +15,6 @@
 
 enum { HARDWARE_FROM = 1 << 20, END_WAIT_MS = 1000, SETTLE_MS = 50, SECRET_LEAST = 8 };
 
-static void off(struct box *b, const struct err *e)
-{
-        (void) snprintf(b->r.ledger, sizeof b->r.ledger, "off: %.180s", e->what);
-        if (b->record)
-                ledger_close(b->record->ledger);
-        free(b->record);
-        b->record = NULL;
-}
-
-void record_digest(struct sha256 *s, char ret[72])
-{
-        memcpy(ret, "sha256:", sizeof "sha256:");
-        sha256_end_hex(s, ret + strlen("sha256:"));
-}
-
-void record_digest_of(struct span bytes, char ret[72])
-{
-        struct sha256 s;
-        sha256_init(&s);
-        sha256_add(&s, bytes.p, bytes.n);
-        record_digest(&s, ret);
-}
-
-struct ledger_record record_of(const struct box *b, enum ledger_kind k, enum ledger_phase p)
-{
-        struct ledger_record r = ledger_record_of(k, p);
-        r.box = b->r.name;
-        if (k != LEDGER_START) {
-                r.parents[0] = b->record->start;
-                r.parent_count = 1;
-        }
-        return r;
-}
-
-void record_add(struct box *b, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX])
-{
-        struct err e;
-        if (b->record && ledger_append(b->record->ledger, r, false, ret_id, &e) < 0)
-                off(b, &e);
-}
-
-void record_input(struct record *c, const char *id)
-{
-        if (c->input_count < INPUTS_MAX)
-                memcpy(c->inputs[c->input_count++], id, LEDGER_ID_MAX);
-}
-
-void record_causes(struct box *b, struct ledger_record *r)
-{
-        struct record *c = b->record;
-        for (unsigned i = 0; c && i < c->input_count && r->parent_count < LEDGER_PARENTS_MAX; i++)
-                r->parents[r->parent_count++] = c->inputs[i];
-        if (!c || b->broker.after == 0 || r->parent_count == LEDGER_PARENTS_MAX)
-                return;
-        ledger_effect_id(b->r.run, 'r', b->broker.after, c->reply);
-        r->parents[r->parent_count++] = c->reply;
-}
-
 /* ---- start ---- */
 
 static void name_pipe(int fd, char ret[80])
@@ -159,7 +101,7 @@ static int record_require(struct box *b, struct err *e)
         if (begin(b, true, e) == 0)
                 return 0;
         struct err why = *e;
-        off(b, e);
+        record_off(b, e);
         *e = why;
         return err_in(e, "--require-ledger");
 }
@@ -185,7 +127,7 @@ void record_up(struct box *b)
         if (!b->record)
                 return;
         if (!b->record->ledger && begin(b, false, &e) < 0) {
-                off(b, &e);
+                record_off(b, &e);
                 return;
         }
         hide_variables(b);
@@ -278,7 +220,7 @@ void record_finish(struct box *b)
                 return;
         b->record->over = true;
         if (ledger_flush(b->record->ledger, END_WAIT_MS, &e) < 0)
-                off(b, &e);
+                record_off(b, &e);
         else
                 ledger_wake_sealer(b->record->ledger);
 }

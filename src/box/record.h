@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* box/record.h - what the files that write a run down share: record.c its life, record_inputs.c what came in,
- * record_effects.c what it did and was refused. */
+/* box/record.h - what the files that write a run down share: record.c its life, record_entry.c one record,
+ * record_inputs.c what came in, record_effects.c what it did and was refused. */
 #pragma once
 #include "base/hash.h"
 #include "box/internal.h"
@@ -23,13 +23,14 @@ struct record {
         bool over; /* the end is written: what is told after it is no effect of the run */
 };
 
-/* record.c. A record of this run, caused by its start. */
+/* record_entry.c. A record of this run, caused by its start. */
 struct ledger_record record_of(const struct box *b, enum ledger_kind k, enum ledger_phase p);
 /* Adds all that came in so far to its causes: of what servers answered the newest, which stands on those
  * before it. */
 void record_causes(struct box *b, struct ledger_record *r);
 /* Appends it. A ledger that fails is off from there on, and b->record is NULL. */
 void record_add(struct box *b, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX]);
+void record_off(struct box *b, const struct err *e);
 /* What comes out from now on may be caused by this record. */
 void record_input(struct record *c, const char *id);
 /* "sha256:..." */

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 
 enum { V2 = CONTROLLER__COUNT, LINE_MAX_BYTES = 8192 };
 
@@ -33,33 +32,6 @@ typedef int line_fn(struct scan *s, struct span line);
 static struct host_hierarchy *hierarchy(struct scan *s, unsigned i)
 {
         return i == V2 ? &s->h->v2 : &s->h->v1[i];
-}
-
-struct span host_cut(struct span *rest, char sep)
-{
-        const uint8_t *at = rest->n > 0 ? memchr(rest->p, sep, rest->n) : NULL;
-        size_t n = at ? (size_t) (at - rest->p) : rest->n;
-        struct span word = span_of(rest->p, n);
-        size_t eaten = at ? n + 1 : n;
-        *rest = span_of(rest->p + eaten, rest->n - eaten);
-        return word;
-}
-
-static bool lists(struct span list, char sep, const char *word)
-{
-        while (list.n > 0)
-                if (span_is(host_cut(&list, sep), word))
-                        return true;
-        return false;
-}
-
-bool host_lists(const char *text, const char *word)
-{
-        struct span all = span_str(text);
-        while (all.n > 0)
-                if (lists(host_cut(&all, '\n'), ' ', word))
-                        return true;
-        return false;
 }
 
 static int octal(const uint8_t *p, size_t n)
@@ -129,7 +101,8 @@ static int mount_line(struct scan *s, struct span line)
         if (!span_is(type, "cgroup"))
                 return 0;
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
-                if (lists(last_word(rest), ',', controller_names[i]) && note_mount(s, i, root, mount) < 0)
+                if (host_list_has(last_word(rest), ',', controller_names[i]) &&
+                    note_mount(s, i, root, mount) < 0)
                         return -1;
         return 0;
 }
@@ -192,7 +165,7 @@ static int group_line(struct scan *s, struct span line)
         if (list.n == 0)
                 return note_own(s, V2, path);
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
-                if (lists(list, ',', controller_names[i]) && note_own(s, i, path) < 0)
+                if (host_list_has(list, ',', controller_names[i]) && note_own(s, i, path) < 0)
                         return -1;
         return 0;
 }
@@ -222,7 +195,7 @@ int host_cgroup_find(const char *cgroup, const char *controller, char *ret_path,
         while (text.n > 0) {
                 if (split_group(host_cut(&text, '\n'), &list, &path) < 0)
                         return -1;
-                if (controller[0] ? !lists(list, ',', controller) : list.n > 0)
+                if (controller[0] ? !host_list_has(list, ',', controller) : list.n > 0)
                         continue;
                 if (path.n >= cap || path.p[0] != '/' || has_dotdot(path))
                         return -1;

@@ -3,13 +3,14 @@
 #pragma once
 #include "host/host.h"
 
-/* cgroup.c. Takes what stands before `sep` off the front of `rest`; all of it when `sep` is not there. */
+/* lists.c. Takes what stands before `sep` off the front of `rest`; all of it when `sep` is not there. */
 struct span host_cut(struct span *rest, char sep);
-/* A path of the mount table, \NNN undone. Refuses broken escapes, a NUL, what is too long, and what is no
- * absolute path. */
+bool host_list_has(struct span list, char sep, const char *word);
+/* cgroup.c. A path of the mount table, \NNN undone. Refuses broken escapes, a NUL, what is too long, and what
+ * is no absolute path. */
 int host_mount_path(struct span in, char *out, size_t cap);
 
-/* What a try in a throw-away child came to. */
+/* probe_try.c. What a try in a throw-away child came to. */
 struct host_outcome {
         int step;   /* how far it got: the meaning is each probe's own */
         int sys;    /* errno of the step that failed; 0: all went well */

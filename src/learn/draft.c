@@ -4,14 +4,11 @@
 #include "policy/policy.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 enum {
         PROGRAMS_MOST = 24, /* more programs, or more system places, and the stock policy says it better */
         SYSTEM_MOST = 6,
-        EXPECTS_MOST = 40,
-        WEEK_S = 7 * 24 * 3600
+        EXPECTS_MOST = 40
 };
 
 static const char *const groups[] = { "base/system", "base/build", "base/git", "base/node", "base/python3" };
@@ -166,29 +163,6 @@ static void gather(struct shape *s)
 
 /* ---- lines ---- */
 
-void draft_finish(const struct learn *l, uint64_t mask, struct learn_draft *d, struct learn_line *line,
-                  uint64_t runs)
-{
-        unsigned total = bits(mask);
-        char *text = NULL, date[16];
-        if (!line)
-                return;
-        line->seen = bits(runs);
-        if (total > 1 && line->seen == 1 && strncmp(line->text, "use ", 4) != 0) {
-                time_t t = (time_t) (l->c.now + WEEK_S);
-                struct tm tm;
-                (void) strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&t, &tm));
-                text = arena_printf(&d->mem, "%s until %s", line->text, date);
-                if (!text) {
-                        d->failed = true;
-                        return;
-                }
-                line->text = text;
-        }
-        line->keep = total > 1 && line->seen < total;
-        line_comment(d, line, "seen %u/%u", line->seen, total);
-}
-
 static bool covered_by_edit(const struct shape *s, const char *path)
 {
         for (size_t i = 0; i < s->edits.n; i++)
@@ -237,7 +211,7 @@ static void path_lines(const struct shape *s, struct learn_draft *d, const char 
                 if (reading && v->v[i].directory && !group_is_system(v->v[i].path))
                         add_excepts(s, v->v[i].path, &text);
                 d->failed |= text.failed;
-                draft_finish(s->l, s->mask, d, line_add(d, true, "%s", buf_str(&text)), v->v[i].runs);
+                line_seen(s->l, s->mask, d, line_add(d, true, "%s", buf_str(&text)), v->v[i].runs);
         }
 }
 
@@ -310,7 +284,7 @@ void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_d
         (void) line_add(d, false, "doc \"Learned from %s: say here what it is for.\"", l->c.name);
         for (size_t i = 0; i < COUNT(groups); i++)
                 if (s.group[i])
-                        draft_finish(l, mask, d, line_add(d, true, "use %s", groups[i]), s.group[i]);
+                        line_seen(l, mask, d, line_add(d, true, "use %s", groups[i]), s.group[i]);
         path_lines(&s, d, "run", &s.programs);
         path_lines(&s, d, "read", &s.system);
         path_lines(&s, d, "read", &s.reads);

@@ -59,6 +59,9 @@ struct learn_line *line_add(struct learn_draft *d, bool door, const char *fmt, .
         __attribute__((format(printf, 3, 4)));
 void line_comment(struct learn_draft *d, struct learn_line *l, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
+/* How often it was seen, as a comment, and `until` where that was once. */
+void line_seen(const struct learn *l, uint64_t mask, struct learn_draft *d, struct learn_line *line,
+               uint64_t runs);
 /* A path as a line writes it: {work}, {home}, quotes where they must be. */
 void line_path(const struct learn_context *c, const char *path, struct buf *out);
 
@@ -77,11 +80,6 @@ bool trial_base(struct trial *t);
 bool trial_passes(struct trial *t);
 /* Closes what it can, and proves what is left. */
 void trial_close(struct trial *t, unsigned runs, struct learn_result *ret);
-
-/* ---- draft.c ---- */
-/* How often it was seen, as a comment, and `until` where that was once. */
-void draft_finish(const struct learn *l, uint64_t mask, struct learn_draft *d, struct learn_line *line,
-                  uint64_t runs);
 
 /* ---- net.c ---- */
 void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d);

@@ -6,6 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+enum { WEEK_S = 7 * 24 * 3600 };
 
 static bool make_room(struct learn_draft *d)
 {
@@ -205,4 +208,27 @@ int learn_split(struct span text, struct learn_draft *ret_draft, struct err *e)
                 i += n + 1;
         }
         return ret_draft->failed ? err_set(e, ERR_MEMORY, 0, "no memory") : 0;
+}
+
+void line_seen(const struct learn *l, uint64_t mask, struct learn_draft *d, struct learn_line *line,
+               uint64_t runs)
+{
+        unsigned total = bits(mask);
+        char *text = NULL, date[16];
+        if (!line)
+                return;
+        line->seen = bits(runs);
+        if (total > 1 && line->seen == 1 && strncmp(line->text, "use ", 4) != 0) {
+                time_t t = (time_t) (l->c.now + WEEK_S);
+                struct tm tm;
+                (void) strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&t, &tm));
+                text = arena_printf(&d->mem, "%s until %s", line->text, date);
+                if (!text) {
+                        d->failed = true;
+                        return;
+                }
+                line->text = text;
+        }
+        line->keep = total > 1 && line->seen < total;
+        line_comment(d, line, "seen %u/%u", line->seen, total);
 }

@@ -301,6 +301,6 @@ void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d)
                 d->failed |= methods.failed;
                 struct learn_line *line = line_add(d, true, "net %s%s%s%s", g.dest, buf_str(&methods),
                                                    g.with ? " with " : "", g.with ? g.with : "");
-                draft_finish(l, mask, d, line, runs);
+                line_seen(l, mask, d, line, runs);
         }
 }

@@ -11,7 +11,6 @@
 #include "ledger/append.h"
 #include "base/clock.h"
 #include "base/fd.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,21 +54,13 @@ int head_get(struct span bytes, struct head *ret)
 
 /* ---- opening ---- */
 
-static int cannot(struct err *e, const char *doing)
-{
-        int sys = errno;
-        (void) err_set(e, ERR_IO, sys, "the ledger cannot be written: %s: %s", doing, strerror(sys));
-        return err_hint(e, sys == ENOSPC ? "make room, or `cordon log prune`"
-                                         : "look at the directory that CORDON_STATE names, or at its disk");
-}
-
 struct ledger *ledger_open_at(int dir, const char *run, const char *source, struct err *e)
 {
         AUTO_FD(own, fcntl(dir, F_DUPFD_CLOEXEC, 3));
         AUTO_FD(head, openat(dir, "head", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
         struct ledger *l = own >= 0 && head >= 0 ? calloc(1, sizeof *l) : NULL;
         if (!l) {
-                (void) cannot(e, "opening its head");
+                (void) ledger_cannot(e, "opening its head");
                 return NULL;
         }
         l->dir = TAKE_FD(own);
@@ -111,44 +102,6 @@ static void unlock(struct ledger *l)
 {
         struct flock f = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
         (void) fcntl(l->head, F_OFD_SETLK, &f);
-}
-
-/* ---- segments ---- */
-
-int segment_open(struct ledger *l, uint32_t seq, struct err *e)
-{
-        char name[16], path[32];
-        if (l->segment >= 0 && l->segment_seq == seq)
-                return 0;
-        fd_close(&l->segment);
-        segment_name(seq, name);
-        (void) snprintf(path, sizeof path, "segments/%s", name);
-        l->segment = openat(l->dir, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-        l->segment_seq = seq;
-        return l->segment < 0 ? cannot(e, path) : 0;
-}
-
-/* The file gets its name when its head is in it: a segment without a head never exists. */
-int segment_make(struct ledger *l, struct head *h, struct err *e)
-{
-        uint8_t bytes[SEGMENT_HEAD];
-        char name[16];
-        struct segment_head s = { .seq = h->seq + 1, .first = h->count, .clock = h->clock };
-        AUTO_FD(dir, store_dir(l->dir, "segments", e));
-        if (dir < 0)
-                return -1;
-        segment_head_put(bytes, &s);
-        segment_name(s.seq, name);
-        AUTO_FD(fd, openat(dir, "new", O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-        if (fd < 0 || fd_write_all(fd, bytes, sizeof bytes) < 0 || fdatasync(fd) < 0 ||
-            renameat(dir, "new", dir, name) < 0 || fsync(dir) < 0)
-                return cannot(e, "making a segment");
-        fd_close(&l->segment);
-        l->segment = TAKE_FD(fd);
-        l->segment_seq = s.seq;
-        h->seq = s.seq;
-        h->end = SEGMENT_HEAD;
-        return 0;
 }
 
 static int keep(struct ledger *l, const struct ledger_record *r, const char *id, struct err *e);
@@ -204,7 +157,7 @@ static int write_frames(struct ledger *l, const struct buf *out, struct head *h,
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n <= 0) {
-                        (void) cannot(e, "adding a record");
+                        (void) ledger_cannot(e, "adding a record");
                         (void) !ftruncate(l->segment, (off_t) h->end);
                         return -1;
                 }
@@ -219,7 +172,8 @@ static int write_head(struct ledger *l, struct head *h, struct err *e)
         uint8_t bytes[HEAD_BYTES];
         memcpy(h->boot, l->boot, sizeof h->boot);
         head_put(bytes, h);
-        return pwrite(l->head, bytes, sizeof bytes, 0) == HEAD_BYTES ? 0 : cannot(e, "writing its head");
+        return pwrite(l->head, bytes, sizeof bytes, 0) == HEAD_BYTES ? 0
+                                                                     : ledger_cannot(e, "writing its head");
 }
 
 /* What a recovery cut is told in the ledger itself, before anything else. */
@@ -249,7 +203,7 @@ static int append_locked(struct ledger *l, struct err *e)
         bool full = h.seq > 0 && h.end + l->kept.n > SEGMENT_MAX;
         /* What was durable in the new segment stands on all that is in the old one. */
         if (full && fdatasync(l->segment) < 0)
-                return cannot(e, "flushing a segment to the disk");
+                return ledger_cannot(e, "flushing a segment to the disk");
         if ((h.seq == 0 || full) && segment_make(l, &h, e) < 0)
                 return -1;
         return put_frames(l, &out, &h, e) < 0 || write_frames(l, &out, &h, e) < 0 || write_head(l, &h, e) < 0
@@ -261,7 +215,7 @@ int ledger_roll(struct ledger *l, struct err *e)
 {
         struct head h;
         if (lock(l, DURABLE_WAIT_MS) < 0)
-                return cannot(e, "locking it");
+                return ledger_cannot(e, "locking it");
         int r = find_end(l, &h, e) < 0 || segment_make(l, &h, e) < 0 || write_head(l, &h, e) < 0 ? -1 : 0;
         unlock(l);
         return r;
@@ -275,7 +229,7 @@ int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e)
                 if (errno == EBUSY)
                         return err_set(e, ERR_IO, EBUSY,
                                        "the ledger cannot be written: another writer holds it");
-                return cannot(e, "locking it");
+                return ledger_cannot(e, "locking it");
         }
         int r = append_locked(l, e);
         unlock(l);
@@ -349,7 +303,7 @@ int ledger_commit(struct ledger *l, size_t mark, struct err *e)
         if (l->segment < 0 || fdatasync(l->segment) == 0)
                 return 0;
         l->unsure = true;
-        return cannot(e, "flushing it to the disk");
+        return ledger_cannot(e, "flushing it to the disk");
 }
 
 int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable, char ret_id[LEDGER_ID_MAX],

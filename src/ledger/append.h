@@ -28,8 +28,11 @@ struct ledger {
 
 /* Closes the last segment: the next record begins another. */
 int ledger_roll(struct ledger *l, struct err *e);
+/* segment.c. An errno as a sentence; -1. */
+int ledger_cannot(struct err *e, const char *doing);
 int segment_open(struct ledger *l, uint32_t seq, struct err *e);
 int segment_make(struct ledger *l, struct head *h, struct err *e);
+/* recover.c */
 /* Under the lock: finds where the last whole frame ends and cuts what a killed writer left behind it. `known`
  * is what the head says, or NULL when it says nothing. */
 int ledger_recover(struct ledger *l, const struct head *known, struct head *ret, struct err *e);

@@ -82,15 +82,12 @@ struct policy_context lib_context(const cordon_policy *p);
 struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e);
 /* Where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
 bool lib_find_program(const char *name, char *ret, size_t cap);
-/* policy.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
+/* text.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
  * whole. */
 char *lib_give(struct buf *b, struct err *e);
 
 /* start.c: gathers host facts and makes the plan for one wall. */
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e);
-/* start.c: -1 with the reason for which a start with these doors would be refused, by the same decider;
- * nothing is started and nothing made. */
-int lib_would_start(cordon_policy *p, struct err *e);
 
 /* explain.c: a hint for a command that could not be started. */
 void lib_explain_exec(const struct cordon_box *b);
@@ -99,15 +96,15 @@ int lib_set_ledger(struct cordon_box *b, const char *value);
 int lib_set_cause(struct cordon_box *b, const char *run);
 void lib_prepare_ledger(struct cordon_box *b);
 
-/* policy.c: a whole file of at most 1 MB; the caller frees. NULL with e set. */
+/* text.c: a whole file of at most 1 MB; the caller frees. NULL with e set. */
 char *lib_slurp(const char *path, size_t *ret_len, struct err *e);
 char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e);
 
-/* vault.c: lints that need the vault; they read bindings, and open nothing. */
+/* vault_audit.c: lints that need the vault; they read bindings, and open nothing. */
 int lib_vault_notes(const struct checked_policy *c, void (*each)(void *ctx, const struct policy_note *n),
                     void *ctx, struct err *e);
 
-/* grants.c: the doors that name this credential, as policy_net_scope() writes them. */
+/* grant_pipe.c: the doors that name this credential, as policy_net_scope() writes them. */
 int lib_grant_scope(const struct cordon_box *b, const char *name, char ret_scope[GRANT_ASKED], struct err *e);
 
 /* dummies.c */

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Landlock scopes signals and abstract sockets from ABI 6 on; the process wall has nothing else that does. */
 enum { PROCESS_WALL_ABI = HOST_LANDLOCK_SCOPES };
@@ -131,27 +130,6 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         lib_forms_free(files, r.file_count);
         look_free(l);
         return p;
-}
-
-int lib_would_start(cordon_policy *p, struct err *e)
-{
-        static const char *const nothing[] = { "/dev/null", NULL }; /* doors are judged, no command is */
-        cordon_box *b = cordon_box_new(p);
-        if (!b || cordon_box_command(b, nothing) < 0) {
-                cordon_box_free(b);
-                return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
-        }
-        b->dry = true;
-        b->places_later = !p->has_stage;
-        b->places = p->places; /* lent */
-        b->stage = p->has_stage ? p->staged.stage : b->stage;
-        enum wall_kind wall = policy_wall(p->checked);
-        struct plan *made = lib_plan(b, wall == WALL_AUTO ? WALL_NAMESPACE : wall, e);
-        int r = made ? 0 : -1;
-        plan_free(made);
-        b->places = NULL;
-        cordon_box_free(b);
-        return r;
 }
 
 static int check_host(const struct host_facts *f, enum wall_kind wall, struct err *e)

@@ -22,7 +22,7 @@ int limit_v2_parent(const struct host_cgroups *h, bool root, bool any_fs);
 int limit_v2_hand_down(int parent, const char *controller, struct err *e);
 int limit_v2_write(struct limit_group *g, bool memory, bool procs, struct err *e);
 
-/* group.c */
+/* make.c */
 int limit_make_dir(int parent, const char *name);
 int limit_denied(struct err *e, int sys, bool v2, const char *what);
 

@@ -28,6 +28,7 @@ struct builder {
         bool run_any;
 };
 
+/* steps.c */
 struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text,
                              unsigned flags);
 void build_rule(struct builder *b, const char *path, unsigned rights, bool optional);

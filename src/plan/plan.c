@@ -16,35 +16,6 @@ _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a na
 
 const char *plan_step_name(enum step_kind k) { return (unsigned) k < STEP_KIND__COUNT ? step_names[k] : "?"; }
 
-struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text,
-                             unsigned flags)
-{
-        static struct plan_step lost; /* written, never read: the arena has failed by then */
-        struct plan *p = b->p;
-        if (p->step_count == b->step_cap || !path)
-                return &lost;
-        struct plan_step *s = &p->steps[p->step_count++];
-        *s = (struct plan_step){ .kind = kind, .flags = flags, .path = path, .text = text };
-        size_t had;
-        bool mounts = kind == STEP_BIND || kind == STEP_EDIT || kind == STEP_PIN;
-        if (mounts && !names_find(&b->binds, path, &had))
-                names_add(&b->binds, path, p->step_count - 1);
-        return s;
-}
-
-void build_rule(struct builder *b, const char *path, unsigned rights, bool optional)
-{
-        struct plan *p = b->p;
-        size_t i;
-        if (names_find(&b->rules, path, &i)) {
-                p->rules[i].rights |= rights;
-                p->rules[i].optional &= optional;
-        } else if (p->rule_count < b->rule_cap) {
-                names_add(&b->rules, path, p->rule_count);
-                p->rules[p->rule_count++] = (struct plan_rule){ path, rights, optional };
-        }
-}
-
 static size_t depth_of(const char *path)
 {
         size_t n = 0;

@@ -29,7 +29,7 @@ if command -v mandoc >/dev/null; then
                 is "cordon-$v(1) names every option" "$missing" ""
         done
         # Dq and Ql take the rest of their line: two of them on one stand in each other.
-        is "no quotation begins in another" "$(for f in man/*.[1-8]; do mandoc -Tutf8 "$f" | col -bx | tr '\n' ' ' | grep -oE '“[^”]{0,80}“|‘[^’]{0,80}‘' | sed "s|^|$f: |"; done)" ""
+        is "no quotation begins in another" "$(for f in man/*.[1-8]; do mandoc -Tutf8 "$f" | col -bx | tr '\n' ' ' | LC_ALL=C.UTF-8 grep -oP '\x{201C}[^\x{201D}]{0,80}\x{201C}|\x{2018}[^\x{2019}]{0,80}\x{2018}' | sed "s|^|$f: |"; done)" ""
         is "a section is a word of its own" "$(grep -nE '^\.Xr [^ ]+ [0-9][^ ]' man/*.[1-8])" ""
         is "every page that is referred to is there" "$(sed -n 's/^\.Xr \(cordon[^ ]*\|libcordon\) \([0-9]\).*/man\/\1.\2/p' man/*.[1-8] | sort -u | while read -r f; do [ -f "$f" ] || echo "$f"; done)" ""
         is "every page is installed" "$(for f in man/*.[1-8]; do grep -q "'$(basename "$f")'" man/meson.build || echo "$f"; done)" ""

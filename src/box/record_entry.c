@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* box/record_entry.c - one record of a run: whose it is, what caused it, and its way into the ledger. */
+#include "box/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void record_off(struct box *b, const struct err *e)
+{
+        (void) snprintf(b->r.ledger, sizeof b->r.ledger, "off: %.180s", e->what);
+        if (b->record)
+                ledger_close(b->record->ledger);
+        free(b->record);
+        b->record = NULL;
+}
+
+void record_digest(struct sha256 *s, char ret[72])
+{
+        memcpy(ret, "sha256:", sizeof "sha256:");
+        sha256_end_hex(s, ret + strlen("sha256:"));
+}
+
+void record_digest_of(struct span bytes, char ret[72])
+{
+        struct sha256 s;
+        sha256_init(&s);
+        sha256_add(&s, bytes.p, bytes.n);
+        record_digest(&s, ret);
+}
+
+struct ledger_record record_of(const struct box *b, enum ledger_kind k, enum ledger_phase p)
+{
+        struct ledger_record r = ledger_record_of(k, p);
+        r.box = b->r.name;
+        if (k != LEDGER_START) {
+                r.parents[0] = b->record->start;
+                r.parent_count = 1;
+        }
+        return r;
+}
+
+void record_add(struct box *b, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX])
+{
+        struct err e;
+        if (b->record && ledger_append(b->record->ledger, r, false, ret_id, &e) < 0)
+                record_off(b, &e);
+}
+
+void record_input(struct record *c, const char *id)
+{
+        if (c->input_count < INPUTS_MAX)
+                memcpy(c->inputs[c->input_count++], id, LEDGER_ID_MAX);
+}
+
+void record_causes(struct box *b, struct ledger_record *r)
+{
+        struct record *c = b->record;
+        for (unsigned i = 0; c && i < c->input_count && r->parent_count < LEDGER_PARENTS_MAX; i++)
+                r->parents[r->parent_count++] = c->inputs[i];
+        if (!c || b->broker.after == 0 || r->parent_count == LEDGER_PARENTS_MAX)
+                return;
+        ledger_effect_id(b->r.run, 'r', b->broker.after, c->reply);
+        r->parents[r->parent_count++] = c->reply;
+}
