@@ -82,27 +82,30 @@ struct policy {
         struct source_place limit_at[LIMIT_KEY__COUNT];
         bool has_file; /* something came from a file, not from flags */
 };
+/* A file's name for places in it, inert; NULL: no memory. */
+char *policy_file_name(struct policy *p, const char *file);
 /* Moves everything of `from` into `p`, or nothing. */
 int policy_absorb(struct policy *p, struct policy *from, struct err *e);
 
-/* ---- words.c ---- */
+/* ---- reader.c ---- */
 struct reader { /* one line being read */
         struct policy *p;
+        const struct policy_word_help *word; /* its row of the table */
         const struct token *tok;
         size_t n, i;
         struct source_place at; /* of the word */
         int64_t until;
         struct err *e;
 };
-/* tok[0] is the word. */
-int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e);
 const struct token *reader_next(struct reader *r);                   /* NULL: no more */
 const struct token *reader_need(struct reader *r, const char *what); /* NULL and *e: no more */
-bool path_is_kernels(const char *path);                    /* E126: no line lets a box write there */
-int fail_missing(struct reader *r, const char *what);      /* -1; the hint is the word's synopsis */
-bool token_is(const struct token *t, const char *keyword); /* unquoted */
+int fail_missing(struct reader *r, const char *what);                /* -1; the hint is the word's synopsis */
+bool token_is(const struct token *t, const char *keyword);           /* unquoted */
 struct door *reader_door(struct reader *r, enum door_kind kind, const struct token *at);
 int reader_end(struct reader *r);
+
+/* ---- words.c; tok[0] is the word ---- */
+int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e);
 
 /* ---- lines.c, net.c: handlers of the word table ---- */
 int line_box(struct reader *r);
@@ -120,7 +123,6 @@ int line_out(struct reader *r);
 int line_limit(struct reader *r);
 int line_wall(struct reader *r);
 int line_expect(struct reader *r);
-bool name_ok(const char *s, const char *extra); /* letters, digits and `extra`, 1..NAME_MAX_BYTES-1 */
 
 /* ---- json_in.c ---- */
 int json_read_policy(struct policy *p, const char *file, struct span text, struct err *e);
@@ -144,6 +146,7 @@ bool path_is_bare(const char *raw);
 bool path_in_box_tmp(const char *raw);                  /* {tmp} or below */
 bool path_inside(const char *dir, const char *path);    /* equal or below */
 bool path_has_part(const char *path, const char *part); /* "a/b", as whole components */
+bool path_is_kernels(const char *path);                 /* E126: no line lets a box write there */
 char *path_roots_in_text(const struct scope *s, const struct source_place *at, const char *text);
 
 /* ---- host.c, url.c ---- */
@@ -291,10 +294,11 @@ struct use_chain {
 };
 /* use.c: the doors of p and of all it uses, into g->c. */
 int gather_policy(struct gather *g, const struct policy *p, bool stock, const struct use_chain *chain);
-/* check.c: raw door -> checked door. 1: it opens nothing new and is left out. */
+/* gather.c: raw door -> checked door. 1: it opens nothing new and is left out. */
 int gather_door(struct gather *g, const struct door *raw, bool stock);
 /* Is this very path read by a stock policy that does not say `run any`? */
 bool stock_reads(const char *path);
+/* expects.c */
 int check_expects(struct checked_policy *c, const struct policy *p, const struct scope *s, bool keep);
 
 /* ---- order.c ---- */
@@ -312,8 +316,11 @@ size_t door_set_from(const struct door_set *s, enum door_kind kind, struct span 
 int effect_from_tokens(const struct scope *s, const struct token *tok, size_t n, struct effect *ret_effect);
 void effect_print(const struct effect *f, struct buf *out);
 
+/* ---- token.c ---- */
+bool name_ok(const char *s, const char *extra);     /* letters, digits and `extra`, 1..NAME_MAX_BYTES-1 */
+void show_token(struct buf *out, const char *text); /* quoted where it must be */
+
 /* ---- show.c ---- */
-void show_token(struct buf *out, const char *text);    /* quoted where it must be */
 void show_door(const struct door *d, struct buf *out); /* one door line, no newline */
 
 /* ---- secret.c ---- */

@@ -5,19 +5,6 @@
 
 enum { DOC_MAX = 1000, EXPECTS_MAX = 1024 };
 
-bool name_ok(const char *s, const char *extra)
-{
-        size_t n = strlen(s);
-        if (n == 0 || n >= NAME_MAX_BYTES)
-                return false;
-        for (; *s; s++) {
-                bool word = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9');
-                if (!word && !strchr(extra, *s))
-                        return false;
-        }
-        return true;
-}
-
 static int singleton(struct reader *r, const struct text_line *line, const char *word)
 {
         return line->text

@@ -145,15 +145,6 @@ void lint_write_and_run(struct lint_view *v, const struct lint_row *row)
 
 /* ---- what should not be seen or touched ---- */
 
-bool path_is_kernels(const char *path)
-{
-        static const char *const trees[] = { "/proc", "/sys", "/dev", "/boot" };
-        bool inside = false;
-        for (size_t i = 0; i < COUNT(trees); i++)
-                inside |= path_inside(trees[i], path);
-        return inside && !path_inside("/dev/shm", path);
-}
-
 void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
 {
         for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE; k++)

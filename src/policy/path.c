@@ -221,3 +221,12 @@ bool path_has_part(const char *path, const char *part)
                         return true;
         return false;
 }
+
+bool path_is_kernels(const char *path)
+{
+        static const char *const trees[] = { "/proc", "/sys", "/dev", "/boot" };
+        bool inside = false;
+        for (size_t i = 0; i < COUNT(trees); i++)
+                inside |= path_inside(trees[i], path);
+        return inside && !path_inside("/dev/shm", path);
+}

@@ -2,35 +2,6 @@
 /* policy/show.c - a checked policy as door lines that parse to the same policy. */
 #include "policy/internal.h"
 
-static bool needs_quotes(const char *s)
-{
-        static const char *const keywords[] = { "any",   "as",      "cap",   "except", "max",  "only",
-                                                "reach", "touches", "until", "where",  "with", "without" };
-        static const char plain[] =
-                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/@:+=,%~-{}";
-        if (!*s || s[strspn(s, plain)])
-                return true;
-        for (size_t i = 0; i < COUNT(keywords); i++)
-                if (strcmp(s, keywords[i]) == 0)
-                        return true;
-        return false;
-}
-
-void show_token(struct buf *out, const char *text)
-{
-        if (!needs_quotes(text)) {
-                buf_puts(out, text);
-                return;
-        }
-        buf_putc(out, '"');
-        for (; *text; text++) {
-                if (*text == '"' || *text == '\\')
-                        buf_putc(out, '\\');
-                buf_putc(out, *text);
-        }
-        buf_putc(out, '"');
-}
-
 static void show_path(const struct door *d, struct buf *out)
 {
         if (d->kind == DOOR_RUN && strcmp(d->path, "*") == 0)
@@ -167,3 +138,7 @@ void policy_limit_line(enum limit_key k, uint64_t value, struct buf *out)
         char text[32];
         buf_printf(out, "limit %s %s", policy_limit_name(k), limit_print(k, value, text));
 }
+
+void policy_put_token(struct buf *out, const char *text) { show_token(out, text); }
+
+void policy_door_line(const struct door *d, struct buf *out) { show_door(d, out); }

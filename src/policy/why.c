@@ -115,9 +115,6 @@ void policy_line_cost(const struct effect *f, struct buf *out)
         secret_cost(f, out);
 }
 
-void policy_put_token(struct buf *out, const char *text) { show_token(out, text); }
-void policy_door_line(const struct door *d, struct buf *out) { show_door(d, out); }
-
 void policy_net_scope(const struct door *d, struct buf *out)
 {
         struct door plain = *d;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/words.c - the word table, and how a file, a flag or a JSON door reaches the handler of its word. */
+/* policy/words.c - the word table, and how a line, a flag or a JSON door reaches the handler of its word. */
 #include "policy/internal.h"
 
 #include <stdio.h>
@@ -87,53 +87,6 @@ static int unknown_word(const char *word, const struct source_place *at, struct 
         return -1;
 }
 
-/* ---- reading one line ---- */
-
-bool token_is(const struct token *t, const char *keyword)
-{
-        return t && !t->quoted && strcmp(t->text, keyword) == 0;
-}
-
-const struct token *reader_next(struct reader *r) { return r->i < r->n ? &r->tok[r->i++] : NULL; }
-
-int fail_missing(struct reader *r, const char *what)
-{
-        int word = word_find(r->tok[0].text);
-        (void) fail_at(r->e, &r->at, "%s is missing", what);
-        return word < 0 ? -1 : err_hint(r->e, "write `%s %s`", helps[word].word, helps[word].synopsis);
-}
-
-const struct token *reader_need(struct reader *r, const char *what)
-{
-        const struct token *t = reader_next(r);
-        if (!t)
-                (void) fail_missing(r, what);
-        return t;
-}
-
-int reader_end(struct reader *r)
-{
-        if (r->i == r->n)
-                return 0;
-        return fail_at(r->e, &r->tok[r->i].at, "stray \"%s\"", show_text(r->tok[r->i].text).text);
-}
-
-struct door *reader_door(struct reader *r, enum door_kind kind, const struct token *at)
-{
-        struct policy *p = r->p;
-        if (p->n_doors == POLICY_MAX_DOORS) {
-                (void) fail_at(r->e, &r->at, "more than %d doors", POLICY_MAX_DOORS);
-                return NULL;
-        }
-        if (vec_room((void **) &p->doors, p->n_doors, &p->cap_doors, sizeof *p->doors) < 0) {
-                (void) fail_memory(r->e);
-                return NULL;
-        }
-        struct door *d = &p->doors[p->n_doors++];
-        *d = (struct door){ .kind = kind, .at = at->at, .until = r->until };
-        return d;
-}
-
 /* Takes `until DATE` off the end of a door line. */
 static int read_until(struct reader *r)
 {
@@ -154,77 +107,15 @@ static int read_until(struct reader *r)
 
 int words_read(struct policy *p, const struct token *tok, size_t n, struct err *e)
 {
-        struct reader r = { .p = p, .tok = tok, .n = n, .i = 1, .at = tok->at, .e = e };
         int w = tok->quoted ? -1 : word_find(tok->text);
         if (w < 0)
                 return unknown_word(tok->text, &tok->at, e);
+        struct reader r = { .p = p, .word = &helps[w], .tok = tok, .n = n, .i = 1, .at = tok->at, .e = e };
         if ((handlers[w].flags & DOOR) && read_until(&r) < 0)
                 return -1;
         if (handlers[w].parse(&r) < 0)
                 return -1;
         return reader_end(&r);
-}
-
-/* ---- files ---- */
-
-static char *file_name(struct policy *p, const char *file)
-{
-        char inert[256];
-        return arena_str(&p->mem, str_inert(span_str(file), inert, sizeof inert));
-}
-
-static int read_lines(struct policy *p, const char *file, struct span text, struct tokens *t, struct err *e)
-{
-        struct lexer x = { .mem = &p->mem, .file = file, .out = t, .e = e };
-        struct source_place at = { .file = file, .line = 1, .column = 1 };
-        for (size_t i = 0; i < text.n; at.line++) {
-                const uint8_t *end = memchr(text.p + i, '\n', text.n - i);
-                size_t n = end ? (size_t) (end - text.p) - i : text.n - i;
-                if (at.line > POLICY_MAX_LINES)
-                        return fail_at(e, &at, "more than %d lines", POLICY_MAX_LINES);
-                t->n = 0;
-                if (lex_line(&x, span_of(text.p + i, n), at) < 0 ||
-                    (t->n > 0 && words_read(p, t->v, t->n, e) < 0))
-                        return -1;
-                i += n + 1;
-        }
-        return 0;
-}
-
-static bool is_json(struct span text)
-{
-        size_t i = 0;
-        while (i < text.n &&
-               (text.p[i] == ' ' || text.p[i] == '\t' || text.p[i] == '\n' || text.p[i] == '\r'))
-                i++;
-        return i < text.n && text.p[i] == '{';
-}
-
-static int read_text(struct policy *p, const char *file, struct span text, struct err *e)
-{
-        struct tokens t = { 0 };
-        char *name = file_name(p, file);
-        struct source_place at = { .file = name, .line = 1, .column = 1 };
-        if (!name)
-                return fail_memory(e);
-        p->has_file = true;
-        if (text.n > POLICY_MAX_BYTES)
-                return fail_at(e, &at, "more than %d bytes", POLICY_MAX_BYTES);
-        int r = is_json(text) ? json_read_policy(p, name, text, e) : read_lines(p, name, text, &t, e);
-        free(t.v);
-        return r;
-}
-
-int policy_add_text(struct policy *p, const char *file, struct span text, struct err *e)
-{
-        struct policy *own = policy_new();
-        if (!own)
-                return fail_memory(e);
-        int r = read_text(own, file, text, e);
-        if (r == 0)
-                r = policy_absorb(p, own, e);
-        policy_free(own);
-        return r;
 }
 
 /* ---- flags ---- */
@@ -251,7 +142,7 @@ static int read_flag(struct policy *p, const char *word, const char *arg, struct
 {
         char flag[sizeof(struct shown) + 2];
         (void) snprintf(flag, sizeof flag, "--%s", show_text(word).text);
-        char *name = file_name(p, flag);
+        char *name = policy_file_name(p, flag);
         struct token k = { .text = arena_str(&p->mem, word), .at = { .file = name } };
         int w = word_find(word);
         if (!name || !k.text || tokens_add(t, &k) < 0)

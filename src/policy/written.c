@@ -116,3 +116,9 @@ int policy_absorb(struct policy *p, struct policy *from, struct err *e)
         arena_join(&p->mem, &from->mem);
         return 0;
 }
+
+char *policy_file_name(struct policy *p, const char *file)
+{
+        char inert[256];
+        return arena_str(&p->mem, str_inert(span_str(file), inert, sizeof inert));
+}
