@@ -70,6 +70,8 @@ int cli_time(const char *text, int64_t *ret_us);
 /* The first policy error that cli_options() told, or NULL. */
 const cordon_error *cli_policy_error(void);
 
+/* verbs.c: main() tells what there is; then it can be listed and looked up. */
+void cli_verbs_are(const struct cli_verb *v, size_t count);
 const struct cli_verb *cli_verbs(size_t *ret_count);
 const struct cli_verb *cli_verb_find(const char *name);
 

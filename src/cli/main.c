@@ -90,20 +90,6 @@ static const struct cli_verb verbs[] = {
         { "version", "", "print the version", verb_version, no_options, false },
 };
 
-const struct cli_verb *cli_verbs(size_t *ret_count)
-{
-        *ret_count = sizeof verbs / sizeof *verbs;
-        return verbs;
-}
-
-const struct cli_verb *cli_verb_find(const char *name)
-{
-        for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-                if (strcmp(verbs[i].name, name) == 0)
-                        return &verbs[i];
-        return NULL;
-}
-
 /* A caller may have closed these: what is opened next must not become our standard output. */
 static void hold_standard_descriptors(void)
 {
@@ -136,6 +122,7 @@ static int refuse_borrowed_powers(void)
 int main(int argc, char **argv)
 {
         hold_standard_descriptors();
+        cli_verbs_are(verbs, sizeof verbs / sizeof *verbs);
         if (getauxval(AT_SECURE))
                 return refuse_borrowed_powers();
         if (argc < 2)
