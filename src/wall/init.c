@@ -10,9 +10,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -39,25 +37,6 @@ static const char *const layer_names[] = {
 _Static_assert(sizeof layer_names / sizeof *layer_names == LAYER__COUNT, "a name for each layer");
 
 const char *wall_layer_name(enum wall_layer l) { return (unsigned) l < LAYER__COUNT ? layer_names[l] : "?"; }
-
-int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...)
-{
-        int sys = errno;
-        char what[256];
-        va_list ap;
-        va_start(ap, fmt);
-        (void) vsnprintf(what, sizeof what, fmt, ap);
-        va_end(ap);
-        (void) err_set(e, step == STAGE_DOORS ? ERR_DOOR : ERR_WALL, sys, "%s: %s", what, strerror(sys));
-        e->step = (uint16_t) step;
-        return -1;
-}
-
-int wall_fail_namespace(struct err *e, enum wall_step step, const char *what)
-{
-        (void) wall_fail(e, step, "%s", what);
-        return err_hint(e, "`cordon doctor` tells what this host lacks; `--wall process` needs no namespace");
-}
 
 /* Moves one descriptor to where nothing is in its way. */
 static int lift(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 4 + HANDLES_MAX); }
@@ -145,20 +124,6 @@ static int await_release(struct wall_init *w, struct err *e)
         }
 }
 
-int wall_become_root(const struct wall_init *w, struct err *e)
-{
-        /* Only a root caller's keeper leaves setgroups open, so that its groups can be left behind here. */
-        if (w->s->host_uid != w->s->caller_uid && syscall(SYS_setgroups, 0, NULL) < 0)
-                return wall_fail(e, STAGE_MAP, "leaving the caller's groups");
-        if (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0)
-                return wall_fail(e, STAGE_MAP, "taking the mapped ids");
-        /* A change of ids closed our own /proc/self to us; the payload's map is written through it. Closed
-         * again by the payload's own process before exec, and by init when it starts to supervise. */
-        if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
-                return wall_fail(e, STAGE_MAP, "opening /proc/self");
-        return 0;
-}
-
 /* Watches of files count for the account that made the box too, root's as well, whatever id the box has: one
  * box could take all of them, from programs outside and from other boxes. It gets a share. */
 static void share_watches(const struct wall_init *w)
@@ -236,30 +201,6 @@ static int build_landlock(struct wall_init *w, struct err *e)
         if (w->root < 0)
                 w->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         return wall_landlock_build(w, w->root, e);
-}
-
-int wall_filter_compile(struct wall_init *w, struct err *e)
-{
-        bool own = w->plan->wall == WALL_NAMESPACE;
-        if (getrandom(&w->own, sizeof w->own, 0) != sizeof w->own)
-                return wall_fail(e, STAGE_SECCOMP, "choosing a number for our own calls");
-        w->own |= 1;
-        struct seccomp_ask ask = { .arch = seccomp_native(),
-                                   .own = w->own,
-                                   .net = w->plan->net,
-                                   .unix_sockets = w->plan->sockets,
-                                   .tell = w->s->tell,
-                                   .watch = w->s->tell && w->s->watch,
-                                   .watch_reads =
-                                           w->s->watch_all || !own, /* it has no front to tell of them */
-                                   .memfd_any = w->memfd_sealed,
-                                   .own_view = own,
-                                   .own_ipc = own };
-        w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
-        if (w->filter_len > 0)
-                return 0;
-        errno = E2BIG;
-        return wall_fail(e, STAGE_SECCOMP, "compiling the system-call filter");
 }
 
 static int become_reaper(struct wall_init *w, struct err *e)

@@ -133,6 +133,7 @@ struct wall_init {
         unsigned char stack[PAYLOAD_STACK] __attribute__((aligned(16)));
 };
 
+/* fail.c */
 int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same, where a namespace cannot be had. */
@@ -171,9 +172,9 @@ int wall_privileges_drop(unsigned last_cap, struct err *e);
 int wall_rlimits(const struct wall_init *w, struct err *e);     /* privileges.c */
 int wall_attest(const struct wall_init *w, struct err *e);      /* attest.c */
 int wall_knobs_close(struct wall_init *w, struct err *e);       /* init.c */
-int wall_become_root(const struct wall_init *w, struct err *e); /* init.c: id 0 of the namespace */
-int wall_filter_compile(struct wall_init *w, struct err *e);    /* init.c */
-int wall_filter_load(struct wall_init *w, struct err *e);       /* payload.c */
+int wall_become_root(const struct wall_init *w, struct err *e); /* privileges.c: id 0 of the namespace */
+int wall_filter_compile(struct wall_init *w, struct err *e);    /* filter.c */
+int wall_filter_load(struct wall_init *w, struct err *e);       /* filter.c */
 int wall_supervise(struct wall_init *w);                        /* supervise.c */
 void wall_kill_stragglers(void);                    /* every child that is left, until there is none */
 _Noreturn void wall_init_main(struct wall_init *w); /* init.c */
@@ -197,29 +198,40 @@ uint64_t wall_sample_sockets(const struct wall_init *w);
 void wall_still_note(struct wall_still *s, int proc);
 bool wall_is_still(struct wall_still *s);
 
-/* What a step's mount may do, as mount attributes; and setting them. root.c */
+/* ---- place.c ---- */
+/* What a step's mount may do, as mount attributes; and setting them. */
 uint64_t wall_step_attr(unsigned flags);
 int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear);
-/* Moves a detached mount to its place in the new root, made if it is on our own tmpfs and missing. root.c */
+/* Moves a detached mount to its place in the new root, made if it is on our own tmpfs and missing. */
 int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e);
-/* A /proc of the box's own processes, detached; `hidepid` as in proc(5). root.c */
+/* A /proc of the box's own processes, detached; `hidepid` as in proc(5). */
 int wall_proc_make(const char *hidepid);
-/* edit.c: what is built on must be mounted: a detached tree (taken) gets a place of ours in the
- * new root for as long as that takes. Returns a descriptor of the mounted tree. */
-int wall_hold(struct wall_init *w, int detached, const char *name);
-int wall_let_go(struct wall_init *w, const char *name, int held);
-/* The next mount that the keeper of a root caller made for us. root.c */
+/* The next mount that the keeper of a root caller made for us. */
 int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e);
+/* A mount has changed what paths mean: what was kept may lie below it. */
 void wall_forget_parent(struct wall_init *w);
-/* edit.c: an edit door, and a part of one that is mounted over itself. */
-int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e);
-int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);
-/* Opens a layer's directory, if it is still what the keeper made. edit.c */
-int wall_open_layer(const struct wall_edit *l, struct err *e);
-/* The thing behind a door, if it still is what it was when it was looked at. root.c */
+/* The thing behind a door, if it still is what it was when it was looked at. */
 int wall_open_door(const struct plan_step *s, struct err *e);
 /* openat2 with the flags given; -1 with errno. */
 int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
+/* True for a directory of our own filesystems: only there may a mount point be made. */
+bool place_is_ours(const struct wall_init *w, int dir);
+int place_make_node(int dir, const char *name, bool is_dir);
+/* The directory that `path` lies in, made where it is ours and missing. Borrowed: the last one is kept,
+ * because steps come in groups (/etc/..., /dev/...), and mounts on top of it would be a new group. */
+int place_open_parent(struct wall_init *w, const char *path, const char **ret_last);
+
+/* ---- edit.c ---- */
+/* What is built on must be mounted: a detached tree (taken) gets a place of ours in the
+ * new root for as long as that takes. Returns a descriptor of the mounted tree. */
+int wall_hold(struct wall_init *w, int detached, const char *name);
+int wall_let_go(struct wall_init *w, const char *name, int held);
+/* An edit door, and a part of one that is mounted over itself. */
+int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e);
+int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);
+/* Opens a layer's directory, if it is still what the keeper made. */
+int wall_open_layer(const struct wall_edit *l, struct err *e);
+
 /* The file that only Landlock refuses: how the box finds out from inside that Landlock is up. */
 #define LANDLOCK_CANARY "/dev/.landlock"
 /* The last thing that the probe from inside looks for in the root: from then on, the payload does. No door

@@ -12,6 +12,9 @@
 #define AT_RECURSIVE 0x8000
 #endif
 
+/* Every mount of a box: no set-id program, no device. */
+enum { MOUNT_PLAIN = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
+
 static inline int mount_fsopen(const char *type) { return (int) syscall(SYS_fsopen, type, FSOPEN_CLOEXEC); }
 static inline int mount_fsset(int fs, const char *key, const char *value)
 {

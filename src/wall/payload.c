@@ -77,22 +77,6 @@ static void reset_signals(void)
         (void) sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The listener appears in init's table too: the two share it until close_range() below. */
-int wall_filter_load(struct wall_init *w, struct err *e)
-{
-        if (wall_left_out(LAYER_SECCOMP))
-                return 0;
-        struct sock_fprog prog = { .len = w->filter_len, .filter = w->filter };
-        unsigned flags = w->s->tell ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
-        long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
-        if (r < 0)
-                return wall_fail(e, STAGE_SECCOMP, "loading the system-call filter");
-        if (w->s->tell)
-                w->listener = (int) r;
-        w->filter_loaded = true;
-        return 0;
-}
-
 static int close_walls(struct wall_init *w, struct err *e)
 {
         if (w->landlock >= 0 && syscall(SYS_landlock_restrict_self, w->landlock, 0) < 0)

@@ -142,3 +142,17 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
         const struct cap memory = { RLIMIT_DATA, v[LIMIT_MEMORY] };
         return w->held & WALL_SAMPLES ? apply(&memory, 1, e) : 0;
 }
+
+int wall_become_root(const struct wall_init *w, struct err *e)
+{
+        /* Only a root caller's keeper leaves setgroups open, so that its groups can be left behind here. */
+        if (w->s->host_uid != w->s->caller_uid && syscall(SYS_setgroups, 0, NULL) < 0)
+                return wall_fail(e, STAGE_MAP, "leaving the caller's groups");
+        if (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_MAP, "taking the mapped ids");
+        /* A change of ids closed our own /proc/self to us; the payload's map is written through it. Closed
+         * again by the payload's own process before exec, and by init when it starts to supervise. */
+        if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+                return wall_fail(e, STAGE_MAP, "opening /proc/self");
+        return 0;
+}

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/root.c - assembles the box's file tree on a fresh tmpfs and makes it the root.
  *
- * Every path is a (descriptor, name) pair resolved by openat2; every mount is detached first, given its
- * flags, then moved by descriptor. Never: creates anything on a filesystem of the host, follows a link inside
- * the new root. */
+ * Every mount is detached first, given its flags, then moved by descriptor to a place that place.c opened. */
 #include "base/fd.h"
-#include "base/limits.h"
 #include "wall/front.h"
 #include "wall/internal.h"
 #include "wall/mountapi.h"
@@ -13,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,114 +17,12 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-enum { PLAIN = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
-
-int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
-{
-        struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
-        return (int) syscall(SYS_openat2, dirfd, path, &how, sizeof how);
-}
-
-/* ---- mount points ---- */
-
-/* True for a directory of our own filesystems: only there may a mount point be made. */
-static bool is_ours(const struct wall_init *w, int dir)
-{
-        struct stat at;
-        return fstat(dir, &at) == 0 && (at.st_dev == w->root_dev || at.st_dev == w->scratch_dev);
-}
-
 static int note_device(int fd, uint64_t *ret)
 {
         struct stat st;
         if (fstat(fd, &st) < 0)
                 return -1;
         *ret = st.st_dev;
-        return 0;
-}
-
-static int make_node(int dir, const char *name, bool is_dir)
-{
-        return is_dir ? mkdirat(dir, name, 0755) : mknodat(dir, name, S_IFREG | 0444, 0);
-}
-
-/* Walks down from `dir` (taken), making what is missing on our own filesystems. */
-static int walk_down(struct wall_init *w, int dir, const char *at, const char *end)
-{
-        char part[NAME_MAX + 1];
-        while (dir >= 0 && at < end) {
-                size_t n = strcspn(at, "/");
-                if (n == 0 || n > NAME_MAX) {
-                        (void) close(dir);
-                        errno = EINVAL;
-                        return -1;
-                }
-                memcpy(part, at, n);
-                part[n] = '\0';
-                int next = openat(dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-                if (next < 0 && errno == ENOENT && is_ours(w, dir) && make_node(dir, part, true) == 0)
-                        next = openat(dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-                (void) close(dir);
-                dir = next;
-                at += n + 1;
-        }
-        return dir;
-}
-
-/* The directory that `path` lies in, made where it is ours and missing. Borrowed: the last one is kept,
- * because steps come in groups (/etc/..., /dev/...), and mounts on top of it would be a new group. */
-static int open_parent(struct wall_init *w, const char *path, const char **ret_last)
-{
-        const char *last = strrchr(path, '/') + 1;
-        size_t n = (size_t) (last - path);
-        *ret_last = last;
-        if (w->parent >= 0 && n == w->parent_len && memcmp(path, w->parent_path, n) == 0)
-                return w->parent;
-        fd_close(&w->parent);
-        w->parent = walk_down(w, fcntl(w->root, F_DUPFD_CLOEXEC, 0), path + 1, last);
-        w->parent_path = path;
-        w->parent_len = n;
-        return w->parent;
-}
-
-/* A mount has changed what paths mean: what was kept may lie below it. */
-void wall_forget_parent(struct wall_init *w) { fd_close(&w->parent); }
-
-/* An O_PATH descriptor of the place where a mount goes, made if it is on our own tmpfs and missing. */
-static int open_place(struct wall_init *w, const char *path, bool is_dir)
-{
-        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-        int fd = wall_open2(w->root, path + 1, O_PATH | O_NOFOLLOW, resolve);
-        if (fd >= 0 || errno != ENOENT)
-                return fd;
-        const char *last;
-        int dir = open_parent(w, path, &last);
-        if (dir < 0)
-                return -1;
-        if (!is_ours(w, dir)) {
-                errno = ENOENT; /* inside a door of the host: no stub is ever made there */
-                return -1;
-        }
-        if (make_node(dir, last, is_dir) < 0)
-                return -1;
-        return openat(dir, last, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-}
-
-int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e)
-{
-        AUTO_FD(place, open_place(w, path, is_dir));
-        if (place < 0) {
-                int sys = errno;
-                (void) wall_fail(e, STAGE_DOORS, "there is no place for %s in the box", path);
-                if (sys == ELOOP)
-                        (void) err_hint(e, "a part of the path is a symbolic link inside another door: name "
-                                           "where it leads");
-                return -1;
-        }
-        if (mount_move(tree, place) < 0)
-                return wall_fail(e, STAGE_DOORS, "mounting %s", path);
-        if (is_dir)
-                wall_forget_parent(w);
         return 0;
 }
 
@@ -141,22 +35,6 @@ static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
             mount_fsset(fs, "nr_inodes", inodes) < 0 || mount_fscreate(fs) < 0)
                 return -1;
         return mount_fsmount(fs, (unsigned) attr);
-}
-
-int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear)
-{
-        struct mount_attr a = { .attr_set = set, .attr_clr = clear, .propagation = MS_PRIVATE };
-        return mount_attr_set(tree, recursive, &a);
-}
-
-uint64_t wall_step_attr(unsigned flags)
-{
-        uint64_t a = PLAIN;
-        if (!(flags & STEP_WRITE))
-                a |= MOUNT_ATTR_RDONLY;
-        if (!(flags & STEP_EXEC))
-                a |= MOUNT_ATTR_NOEXEC;
-        return a;
 }
 
 /* ---- steps ---- */
@@ -182,7 +60,7 @@ static int write_text(const struct plan_step *s, int dir, const char *name, stru
  * kernel: so both have a place, and stay buried under /tmp's. */
 static int bury_own(struct wall_init *w, struct err *e)
 {
-        w->texts = make_tmpfs("12m", "512", PLAIN | MOUNT_ATTR_NOEXEC);
+        w->texts = make_tmpfs("12m", "512", MOUNT_PLAIN | MOUNT_ATTR_NOEXEC);
         if (w->texts < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own files");
         if (w->observer_proc >= 0 && wall_attach(w, w->observer_proc, "/tmp", true, e) < 0)
@@ -194,7 +72,7 @@ static int bury_own(struct wall_init *w, struct err *e)
 static int texts_mount(struct wall_init *w, const char *name, const struct plan_step *s, struct err *e)
 {
         AUTO_FD(tree, mount_clone(w->texts, name, 0));
-        if (tree < 0 || wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+        if (tree < 0 || wall_set_attr(tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         return wall_attach(w, tree, s->path, false, e);
 }
@@ -212,7 +90,7 @@ static int mount_text(struct wall_init *w, const struct plan_step *s, struct err
 static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         const char *last;
-        int dir = open_parent(w, s->path, &last);
+        int dir = place_open_parent(w, s->path, &last);
         if (dir < 0)
                 return wall_fail(e, STAGE_DOORS, "making %s", s->path);
         if (is_made(w, dir))
@@ -223,37 +101,14 @@ static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e
 static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         const char *last;
-        int dir = open_parent(w, s->path, &last);
-        if (dir < 0 || !is_ours(w, dir))
+        int dir = place_open_parent(w, s->path, &last);
+        if (dir < 0 || !place_is_ours(w, dir))
                 return wall_fail(e, STAGE_DOORS, "making the link %s", s->path);
         if (is_made(w, dir))
                 return 0;
         if (symlinkat(s->text, dir, last) < 0 && errno != EEXIST)
                 return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
         return 0;
-}
-
-/* The keeper of a root caller made this one, with the caller's ids mapped to the box's: see start.c. */
-int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e)
-{
-        struct wall_order order;
-        int fd = -1;
-        if (wall_hear(w, &order, &fd) != 1 || order.command != COMMAND_MOUNT)
-                return wall_fail(e, STAGE_DOORS, "no mount came for %s", s->path);
-        return fd;
-}
-
-int wall_open_door(const struct plan_step *s, struct err *e)
-{
-        AUTO_FD(from, wall_open2(AT_FDCWD, s->text, O_PATH, RESOLVE_NO_MAGICLINKS));
-        if (from < 0)
-                return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
-        struct stat st;
-        if (fstat(from, &st) < 0 || st.st_dev != s->dev || st.st_ino != s->ino) {
-                errno = ESTALE;
-                return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", s->text);
-        }
-        return TAKE_FD(from);
 }
 
 static int clone_door(const struct plan_step *s, struct err *e)
@@ -288,7 +143,7 @@ static int scratch_begin(struct wall_init *w, struct err *e)
         (void) snprintf(size, sizeof size, "%llu", (unsigned long long) disk);
         (void) snprintf(inodes, sizeof inodes, "%llu",
                         (unsigned long long) (disk / 8192 < 1024 ? 1024 : disk / 8192));
-        w->scratch = make_tmpfs(size, inodes, PLAIN | MOUNT_ATTR_NOEXEC);
+        w->scratch = make_tmpfs(size, inodes, MOUNT_PLAIN | MOUNT_ATTR_NOEXEC);
         if (w->scratch < 0 || note_device(w->scratch, &w->scratch_dev) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the private files");
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -346,15 +201,6 @@ static int do_device(struct wall_init *w, const struct plan_step *s, struct err 
         return wall_attach(w, tree, s->path, false, e);
 }
 
-int wall_proc_make(const char *hidepid)
-{
-        AUTO_FD(fs, mount_fsopen("proc"));
-        if (fs < 0 || mount_fsset(fs, "hidepid", hidepid) < 0 || mount_fsset(fs, "subset", "pid") < 0 ||
-            mount_fscreate(fs) < 0)
-                return -1;
-        return mount_fsmount(fs, PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
-}
-
 static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         if (wall_left_out(LAYER_PID)) { /* tests only: the host's processes, as they are */
@@ -401,10 +247,10 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         if (w->observer)
                 ; /* there already */
         else if (is_dir ? (mkdirat(w->root, name, 0555) < 0 && errno != EEXIST)
-                        : (make_node(w->root, name, false) < 0 && errno != EEXIST))
+                        : (place_make_node(w->root, name, false) < 0 && errno != EEXIST))
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
         AUTO_FD(tree, mount_clone(w->root, name, 0));
-        if (tree < 0 || wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
+        if (tree < 0 || wall_set_attr(tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
             mount_move(tree, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
         return 0;
@@ -434,7 +280,7 @@ static int make_trust(struct wall_init *w, const struct plan_step *s, struct err
         if (w->observer)
                 return mount_trust(w, s, e);
         const char *last;
-        int dir = open_parent(w, s->path, &last);
+        int dir = place_open_parent(w, s->path, &last);
         return write_trust(w, s, dir, last, e);
 }
 
@@ -442,8 +288,8 @@ static int make_trust(struct wall_init *w, const struct plan_step *s, struct err
 static int link_trust(struct wall_init *w, const struct plan_step *s)
 {
         const char *last;
-        int dir = open_parent(w, s->path, &last);
-        if (dir >= 0 && is_ours(w, dir))
+        int dir = place_open_parent(w, s->path, &last);
+        if (dir >= 0 && place_is_ours(w, dir))
                 (void) !symlinkat(BOX_TRUST, dir, last);
         return 0;
 }
@@ -462,7 +308,7 @@ static int do_trust(struct wall_init *w, const struct plan_step *s, struct err *
         if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode))
                 return 0; /* not a file of this box */
         AUTO_FD(tree, mount_clone(w->root, &BOX_TRUST[1], 0));
-        if (tree < 0 || wall_set_attr(tree, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
+        if (tree < 0 || wall_set_attr(tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
             mount_move(tree, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "covering %s", s->path);
         return 0;
@@ -489,7 +335,7 @@ static int root_begin(struct wall_init *w, struct err *e)
         bool front = w->s->watch && w->s->front && !wall_left_out(LAYER_LANDLOCK);
         w->root = front ? wall_front_open(w) : -1;
         if (w->root < 0)
-                w->root = make_tmpfs("4m", inodes, PLAIN);
+                w->root = make_tmpfs("4m", inodes, MOUNT_PLAIN);
         if (w->root < 0 || note_device(w->root, &w->root_dev) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the new root");
         /* Somewhere in the old root: it is reached through its descriptor until pivot_root. Not on top of it:
@@ -515,8 +361,8 @@ int wall_root_build(struct wall_init *w, struct err *e)
                 (void) unlinkat(w->root, FRONT_MASK_DIR, AT_REMOVEDIR);
                 (void) unlinkat(w->root, FRONT_MASK_FILE, 0);
         }
-        if ((!w->observer && make_node(w->root, &LANDLOCK_CANARY[1], false) < 0) ||
-            wall_set_attr(w->root, 0, PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+        if ((!w->observer && place_make_node(w->root, &LANDLOCK_CANARY[1], false) < 0) ||
+            wall_set_attr(w->root, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "closing the new root");
         return 0;
 }

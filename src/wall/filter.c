@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/filter.c - the system-call filter of one box: made from its plan, and loaded by the payload. */
+#include "wall/hooks.h"
+#include "wall/internal.h"
+
+#include <errno.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int wall_filter_compile(struct wall_init *w, struct err *e)
+{
+        bool own = w->plan->wall == WALL_NAMESPACE;
+        if (getrandom(&w->own, sizeof w->own, 0) != sizeof w->own)
+                return wall_fail(e, STAGE_SECCOMP, "choosing a number for our own calls");
+        w->own |= 1;
+        struct seccomp_ask ask = { .arch = seccomp_native(),
+                                   .own = w->own,
+                                   .net = w->plan->net,
+                                   .unix_sockets = w->plan->sockets,
+                                   .tell = w->s->tell,
+                                   .watch = w->s->tell && w->s->watch,
+                                   .watch_reads =
+                                           w->s->watch_all || !own, /* it has no front to tell of them */
+                                   .memfd_any = w->memfd_sealed,
+                                   .own_view = own,
+                                   .own_ipc = own };
+        w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
+        if (w->filter_len > 0)
+                return 0;
+        errno = E2BIG;
+        return wall_fail(e, STAGE_SECCOMP, "compiling the system-call filter");
+}
+
+/* The listener appears in init's table too: the two share it until close_range() below. */
+int wall_filter_load(struct wall_init *w, struct err *e)
+{
+        if (wall_left_out(LAYER_SECCOMP))
+                return 0;
+        struct sock_fprog prog = { .len = w->filter_len, .filter = w->filter };
+        unsigned flags = w->s->tell ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
+        long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
+        if (r < 0)
+                return wall_fail(e, STAGE_SECCOMP, "loading the system-call filter");
+        if (w->s->tell)
+                w->listener = (int) r;
+        w->filter_loaded = true;
+        return 0;
+}

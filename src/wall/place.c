@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/place.c - places in the new root, and detached mounts that are moved to them.
+ *
+ * Every path is a (descriptor, name) pair resolved by openat2. Never: creates anything on a filesystem of the
+ * host, follows a link inside the new root. */
+#include "base/fd.h"
+#include "wall/internal.h"
+#include "wall/mountapi.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
+{
+        struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
+        return (int) syscall(SYS_openat2, dirfd, path, &how, sizeof how);
+}
+
+bool place_is_ours(const struct wall_init *w, int dir)
+{
+        struct stat at;
+        return fstat(dir, &at) == 0 && (at.st_dev == w->root_dev || at.st_dev == w->scratch_dev);
+}
+
+int place_make_node(int dir, const char *name, bool is_dir)
+{
+        return is_dir ? mkdirat(dir, name, 0755) : mknodat(dir, name, S_IFREG | 0444, 0);
+}
+
+/* Walks down from `dir` (taken), making what is missing on our own filesystems. */
+static int walk_down(struct wall_init *w, int dir, const char *at, const char *end)
+{
+        char part[NAME_MAX + 1];
+        while (dir >= 0 && at < end) {
+                size_t n = strcspn(at, "/");
+                if (n == 0 || n > NAME_MAX) {
+                        (void) close(dir);
+                        errno = EINVAL;
+                        return -1;
+                }
+                memcpy(part, at, n);
+                part[n] = '\0';
+                int next = openat(dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                if (next < 0 && errno == ENOENT && place_is_ours(w, dir) &&
+                    place_make_node(dir, part, true) == 0)
+                        next = openat(dir, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                (void) close(dir);
+                dir = next;
+                at += n + 1;
+        }
+        return dir;
+}
+
+int place_open_parent(struct wall_init *w, const char *path, const char **ret_last)
+{
+        const char *last = strrchr(path, '/') + 1;
+        size_t n = (size_t) (last - path);
+        *ret_last = last;
+        if (w->parent >= 0 && n == w->parent_len && memcmp(path, w->parent_path, n) == 0)
+                return w->parent;
+        fd_close(&w->parent);
+        w->parent = walk_down(w, fcntl(w->root, F_DUPFD_CLOEXEC, 0), path + 1, last);
+        w->parent_path = path;
+        w->parent_len = n;
+        return w->parent;
+}
+
+void wall_forget_parent(struct wall_init *w) { fd_close(&w->parent); }
+
+/* An O_PATH descriptor of the place where a mount goes, made if it is on our own tmpfs and missing. */
+static int open_place(struct wall_init *w, const char *path, bool is_dir)
+{
+        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+        int fd = wall_open2(w->root, path + 1, O_PATH | O_NOFOLLOW, resolve);
+        if (fd >= 0 || errno != ENOENT)
+                return fd;
+        const char *last;
+        int dir = place_open_parent(w, path, &last);
+        if (dir < 0)
+                return -1;
+        if (!place_is_ours(w, dir)) {
+                errno = ENOENT; /* inside a door of the host: no stub is ever made there */
+                return -1;
+        }
+        if (place_make_node(dir, last, is_dir) < 0)
+                return -1;
+        return openat(dir, last, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e)
+{
+        AUTO_FD(place, open_place(w, path, is_dir));
+        if (place < 0) {
+                int sys = errno;
+                (void) wall_fail(e, STAGE_DOORS, "there is no place for %s in the box", path);
+                if (sys == ELOOP)
+                        (void) err_hint(e, "a part of the path is a symbolic link inside another door: name "
+                                           "where it leads");
+                return -1;
+        }
+        if (mount_move(tree, place) < 0)
+                return wall_fail(e, STAGE_DOORS, "mounting %s", path);
+        if (is_dir)
+                wall_forget_parent(w);
+        return 0;
+}
+
+int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear)
+{
+        struct mount_attr a = { .attr_set = set, .attr_clr = clear, .propagation = MS_PRIVATE };
+        return mount_attr_set(tree, recursive, &a);
+}
+
+uint64_t wall_step_attr(unsigned flags)
+{
+        uint64_t a = MOUNT_PLAIN;
+        if (!(flags & STEP_WRITE))
+                a |= MOUNT_ATTR_RDONLY;
+        if (!(flags & STEP_EXEC))
+                a |= MOUNT_ATTR_NOEXEC;
+        return a;
+}
+
+/* The keeper of a root caller made this one, with the caller's ids mapped to the box's: see start.c. */
+int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        struct wall_order order;
+        int fd = -1;
+        if (wall_hear(w, &order, &fd) != 1 || order.command != COMMAND_MOUNT)
+                return wall_fail(e, STAGE_DOORS, "no mount came for %s", s->path);
+        return fd;
+}
+
+int wall_open_door(const struct plan_step *s, struct err *e)
+{
+        AUTO_FD(from, wall_open2(AT_FDCWD, s->text, O_PATH, RESOLVE_NO_MAGICLINKS));
+        if (from < 0)
+                return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
+        struct stat st;
+        if (fstat(from, &st) < 0 || st.st_dev != s->dev || st.st_ino != s->ino) {
+                errno = ESTALE;
+                return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", s->text);
+        }
+        return TAKE_FD(from);
+}
+
+int wall_proc_make(const char *hidepid)
+{
+        AUTO_FD(fs, mount_fsopen("proc"));
+        if (fs < 0 || mount_fsset(fs, "hidepid", hidepid) < 0 || mount_fsset(fs, "subset", "pid") < 0 ||
+            mount_fscreate(fs) < 0)
+                return -1;
+        return mount_fsmount(fs, MOUNT_PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
+}
