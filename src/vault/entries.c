@@ -97,6 +97,8 @@ int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, s
                 v = more;
                 bad = vault_meta_load(dir, x->d_name + 2, &v[n], e);
                 n += bad == 0;
+                if (bad && e->code == ERR_GONE)
+                        bad = 0; /* removed since it was found */
         }
         (void) closedir(d);
         if (n)
