@@ -155,13 +155,17 @@ void books_spend(struct broker *b, const struct door *d, bool out, size_t n)
         *(out ? &b->sent : &b->received) += n;
 }
 
-bool books_hold(struct broker *b, const struct door *d, size_t n)
+const char *books_cannot_pay(const struct broker *b, const struct door *d, size_t n)
 {
-        if (door_room(b, d, true, n) < n)
-                return false;
-        use_of(b, d)->moved[1] += n;
-        return true;
+        const uint64_t *cap = d->net.cap, *moved = use_of(b, d)->moved;
+        if (door_room(b, d, true, n) == n)
+                return NULL;
+        return cap[NET_CAP_BYTES] && left(cap[NET_CAP_BYTES], moved[0] + moved[1]) < n
+                       ? "the door's cap is used up"
+                       : "the door's cap for what goes out is used up";
 }
+
+void books_pay(struct broker *b, const struct door *d, size_t n) { use_of(b, d)->moved[1] += n; }
 
 const char *books_why(struct broker *b, const struct door *d, bool out)
 {

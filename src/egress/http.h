@@ -145,6 +145,9 @@ struct http_callbacks {
         /* May this request go on (rate and byte caps, effects)? NULL: yes. False denies it with `*ret_why`.
          */
         bool (*may)(void *ctx, const struct door *door, const char **ret_why);
+        /* So many bytes more of the request that may go on are about to. NULL: they may. False cuts it off
+         * with `*ret_why`. */
+        bool (*pay)(void *ctx, size_t n, const char **ret_why);
         /* It is judged and goes out next: may it? WAITS: http_flow_leave() tells. STAYS: with `*ret_why`.
          * NULL: yes. */
         enum http_leave (*leave)(void *ctx, const struct http_event *event, const char **ret_why);
@@ -192,7 +195,8 @@ void http_flow_upstream_closed(struct http_flow *f);
 /* It could not be connected; the client is told why, in one clause. */
 void http_flow_upstream_failed(struct http_flow *f, const char *why);
 
-/* Bytes of a body that were read before its request was judged: of the one that is asked about by `may`. */
+/* Bytes of a request, head and body, that were read before it was judged: of the one that is asked about by
+ * `may`. */
 size_t http_flow_held(const struct http_flow *f);
 /* The answer for a request that waits to leave; any other time it means nothing. */
 void http_flow_leave(struct http_flow *f, bool leaves, const char *why);

@@ -483,7 +483,7 @@ void http_flow_client_took(struct http_flow *f, size_t n)
                 run(f); /* it waited for this */
 }
 void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
-size_t http_flow_held(const struct http_flow *f) { return f->x.held.n; }
+size_t http_flow_held(const struct http_flow *f) { return f->x.unpaid; }
 bool http_flow_done(const struct http_flow *f) { return f->done; }
 bool http_flow_upstream_cut(const struct http_flow *f) { return f->cut; }
 bool http_flow_client_cut(const struct http_flow *f) { return f->client_cut; }

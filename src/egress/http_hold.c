@@ -48,6 +48,7 @@ bool http_hold_step(struct http_flow *f)
         enum body_state s = http_body_next(&x->request, fifo_all(&f->client.in), &used, &data);
         fifo_span(&x->held, data);
         fifo_drop(&f->client.in, used);
+        x->unpaid += used;
         switch (s) {
         case BODY_BAD:
                 http_refuse(f, 400, x->request.why, true);

@@ -319,6 +319,7 @@ struct http_exchange { /* one request and its answer; all zero between two */
         struct params params;
         struct arena params_mem;
         struct fifo line, held; /* the request's head as it came; the body so far */
+        size_t unpaid;          /* bytes of the request that were read before its door was known */
 };
 
 struct http_flow {

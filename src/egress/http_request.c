@@ -247,6 +247,7 @@ static bool head_step(struct http_flow *f)
                 http_refuse(f, f->head.answer, f->head.why, true);
                 return true;
         }
+        f->x.unpaid = f->head.bytes;
         const char *why = object_to_line(f, &status);
         size_t bytes = f->head.bytes;
         if (why || !f->to.bounded) {
@@ -346,6 +347,17 @@ static void pass_held(struct http_flow *f)
         fifo_done(&held);
 }
 
+/* A connection goes through one door after another: what was read of it is on nobody's account until it is
+ * known whose it is. False: the door has no budget for it, and the request is over. */
+static bool pay(struct http_flow *f, size_t n)
+{
+        const char *why = "";
+        if (n == 0 || !f->cb.pay || f->cb.pay(f->cb.ctx, n, &why))
+                return true;
+        http_flow_cut(f, why);
+        return false;
+}
+
 static bool body_step(struct http_flow *f)
 {
         size_t used;
@@ -355,6 +367,8 @@ static bool body_step(struct http_flow *f)
         }
         struct span data;
         enum body_state s = http_body_next(&f->x.request, fifo_all(&f->client.in), &used, &data);
+        if (!pay(f, used))
+                return true;
         switch (s) {
         case BODY_BAD:
                 http_refuse(f, 400, f->x.request.why, true);
@@ -389,6 +403,8 @@ bool http_request_step(struct http_flow *f)
         case REQUEST_TUNNEL:
                 if (f->client.in.n == 0)
                         return false;
+                if (!pay(f, f->client.in.n))
+                        return true;
                 f->x.sent += f->client.in.n;
                 fifo_span(&f->upstream.plain, fifo_all(&f->client.in));
                 fifo_drop(&f->client.in, f->client.in.n);

@@ -211,9 +211,10 @@ void books_fail_flow(struct flow *f, const char *why, bool told);
 int books_enter(struct broker *b, const struct door *d, bool came, const char **ret_why);
 /* How many bytes may still pass, at most `want`. */
 size_t books_room(const struct broker *b, const struct door *d, bool out, size_t want);
-/* Bytes that came before their door was known; the budgets of the box have them already. False: the door's
- * cap has no room for them. */
-bool books_hold(struct broker *b, const struct door *d, size_t n);
+/* Bytes of a request, which the budgets of the box have already: why the door's cap has no room for them
+ * (NULL: it has), and now it has them too. */
+const char *books_cannot_pay(const struct broker *b, const struct door *d, size_t n);
+void books_pay(struct broker *b, const struct door *d, size_t n);
 void books_spend(struct broker *b, const struct door *d, bool out, size_t n);
 /* Which budget is empty, in words. */
 const char *books_why(struct broker *b, const struct door *d, bool out);

@@ -43,6 +43,12 @@ static int drop_capabilities(void)
         return (int) syscall(SYS_capset, &head, none);
 }
 
+int jail_memory(struct err *e)
+{
+        limit(RLIMIT_CORE, 0);
+        return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? fail(e, "hide its memory") : 0;
+}
+
 int jail_identity(uint32_t become, struct err *e)
 {
         if (chdir("/") < 0)
@@ -54,9 +60,8 @@ int jail_identity(uint32_t become, struct err *e)
                 return fail(e, "drop its capabilities");
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return fail(e, "give up new privileges");
-        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-                return fail(e, "hide its memory");
-        limit(RLIMIT_CORE, 0);
+        if (jail_memory(e) < 0) /* once more: another id brings the default back */
+                return -1;
         limit(RLIMIT_NOFILE, 4096);
         limit(RLIMIT_MEMLOCK, 0);
         return 0;

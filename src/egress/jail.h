@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Before anything secret comes: nobody looks into it, and it leaves no core. */
+int jail_memory(struct err *e);
 /* Ids (when started by root), groups, capabilities, rlimits, not dumpable, no new privileges. */
 int jail_identity(uint32_t become, struct err *e);
 /* For the resolver: files are read, none is changed. 0 or -1. */

@@ -2,6 +2,7 @@
 /* egress/main.c - cordon-egress: the broker of one box. Started by the keeper with one socket and nothing
  * else; see egress.h for what is said over it. */
 #include "egress/internal.h"
+#include "egress/jail.h"
 #include "wire/wire.h"
 
 #include <signal.h>
@@ -34,9 +35,11 @@ int main(void)
                 return 125;
         }
         (void) prctl(PR_SET_NAME, EGRESS_PROGRAM, 0, 0, 0);
+        struct err e = { 0 };
+        if (jail_memory(&e) < 0) /* credentials come before the rest of the jail */
+                return 1;
         (void) signal(SIGPIPE, SIG_IGN);
         (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told, see record.c */
-        struct err e = { 0 };
         if (control_start(&b, &e) < 0) {
                 m.word = EGRESS_SAYS_ERROR;
                 m.error = e;

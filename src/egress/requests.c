@@ -250,14 +250,28 @@ static bool may(void *ctx, const struct door *door, const char **ret_why)
                 *ret_why = "the door has closed (`until`)";
                 return false;
         }
-        size_t held = f->door == door ? 0 : http_flow_held(f->http); /* else they are in its books already */
-        if (held && !books_hold(f->b, door, held)) {
-                *ret_why = "the door's cap is used up";
+        size_t held = http_flow_held(f->http);
+        const char *why = books_cannot_pay(f->b, door, held);
+        if (why) {
+                *ret_why = why;
                 return false;
         }
         if (books_enter(f->b, door, true, ret_why) < 0)
                 return false;
+        books_pay(f->b, door, held);
         f->door = door;
+        return true;
+}
+
+static bool pay(void *ctx, size_t n, const char **ret_why)
+{
+        struct flow *f = ctx;
+        const char *why = books_cannot_pay(f->b, f->door, n);
+        if (why) {
+                *ret_why = why;
+                return false;
+        }
+        books_pay(f->b, f->door, n);
         return true;
 }
 
@@ -268,9 +282,12 @@ static enum http_leave leave(void *ctx, const struct http_event *e, const char *
 
 /* ---- moving bytes ---- */
 
+/* What the box sends is on the account of the box; on a door's when it is known which: may(), pay(). */
+static const struct door *payer(const struct flow *f, bool out) { return out ? NULL : f->door; }
+
 static void spend(struct flow *f, bool out, size_t n)
 {
-        books_spend(f->b, f->door, out, n);
+        books_spend(f->b, payer(f, out), out, n);
         *(out ? &f->sent : &f->received) += n;
         if (!f->row)
                 return;
@@ -296,11 +313,11 @@ static bool take_in(struct flow *f, struct source *s, bool client)
         size_t room = client ? http_flow_client_room(f->http) : http_flow_upstream_room(f->http);
         if (s->fd < 0 || !*readable || room == 0)
                 return false;
-        room = books_room(f->b, f->door, client, room < RELAY_BUFFER ? room : RELAY_BUFFER);
+        room = books_room(f->b, payer(f, client), client, room < RELAY_BUFFER ? room : RELAY_BUFFER);
         /* Without a budget only the end may come: what was paid for to the last byte is whole. */
         ssize_t n = recv(s->fd, f->b->buffer, room ? room : 1, room ? 0 : MSG_PEEK);
         if (room == 0 && n > 0) {
-                http_flow_cut(f->http, books_why(f->b, f->door, client));
+                http_flow_cut(f->http, books_why(f->b, payer(f, client), client));
                 *readable = false;
                 return true;
         }
@@ -428,6 +445,7 @@ int requests_begin(struct flow *f)
         const struct http_callbacks cb = { .ctx = f,
                                            .on_request = on_request,
                                            .may = may,
+                                           .pay = pay,
                                            .leave = leave,
                                            .grow = grow,
                                            .on_record = on_record };

@@ -6,6 +6,7 @@
 #include "lib/forms.h"
 #include "lib/internal.h"
 #include "store/store.h"
+#include "vault/vault.h"
 #include "wall/wall.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ static void free_variables(const char **v)
 struct state_names {
         char named[STORE_PATH_MAX];
         char real[PATH_MAX];
+        char key[VAULT_KEY_PATH], key_real[PATH_MAX];
 };
 
 static bool covers(const struct door *d, const char *path)
@@ -51,6 +53,17 @@ static bool any_covers(const struct door *doors, size_t n, const char *path)
         return false;
 }
 
+/* The vault's key lies outside the state directory, so that neither opens anything alone; a box gets neither.
+ */
+static void name_key(struct state_names *s, struct plan_request *r)
+{
+        if (vault_key_file(s->key) < 0)
+                return;
+        r->state[2] = s->key;
+        if (realpath(s->key, s->key_real) && strcmp(s->key, s->key_real) != 0)
+                r->state[3] = s->key_real;
+}
+
 static int name_state(const struct door *doors, size_t n, bool dry, struct state_names *s,
                       struct plan_request *r, struct err *e)
 {
@@ -66,6 +79,8 @@ static int name_state(const struct door *doors, size_t n, bool dry, struct state
         }
         r->state[0] = s->named;
         r->state[1] = resolved && strcmp(s->named, s->real) != 0 ? s->real : NULL;
+        if (resolved)
+                name_key(s, r);
         return 0;
 }
 

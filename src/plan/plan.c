@@ -31,8 +31,8 @@ static bool allocate(struct builder *b)
                 for (char **x = b->doors[i].except; x && *x; x++)
                         excepts += 1 + depth_of(*x); /* an edit door pins what leads to it */
         /* Fixed steps and rules, then at most three per door (bind, link, entry), one per except,
-         * and two that hide the state directory. */
-        b->step_cap = 64 + 5 * b->door_count + excepts + b->r->file_count;
+         * and those that hide the state directory. */
+        b->step_cap = 64 + (3 + PLAN_OWN_PATHS) * b->door_count + excepts + b->r->file_count;
         b->rule_cap = 32 + 3 * b->door_count;
         b->p = arena_alloc(b->a, sizeof *b->p);
         if (!b->p)

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+enum { PLAN_OWN_PATHS = 4 };
+
 /* What the caller found at one path of the host. Gathered by host_look(), one per door. */
 enum seen_kind { SEEN_NOTHING = 0, SEEN_FILE, SEEN_DIR, SEEN_SOCKET, SEEN_OTHER };
 struct plan_seen {
@@ -62,7 +64,9 @@ struct plan_request {
         const struct policy_places *places; /* or NULL */
         bool places_later;                  /* nobody runs it yet: where @name leads is not asked */
         enum policy_stage stage;
-        const char *state[2]; /* cordon's own state directory, as named and as resolved: no box sees it */
+        /* cordon's own state directory, as named and as resolved, and the file that opens its vault,
+         * likewise: no box sees them */
+        const char *state[PLAN_OWN_PATHS];
 };
 
 enum step_kind {

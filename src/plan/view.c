@@ -643,7 +643,7 @@ static int hide_state_from(struct builder *b, const struct door *d, const char *
 static int hide_state(struct builder *b, struct err *e)
 {
         for (size_t i = 0; i < b->door_count; i++)
-                for (size_t k = 0; k < 2; k++)
+                for (size_t k = 0; k < PLAN_OWN_PATHS; k++)
                         if (hide_state_from(b, &b->doors[i], b->r->state[k], e) < 0)
                                 return -1;
         return 0;

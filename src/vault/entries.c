@@ -26,6 +26,22 @@ static int no_such(const char *name, struct err *e)
         return err_hint(e, "`cordon vault list` shows them; `cordon vault add %s` makes it", name);
 }
 
+int vault_key_file(char ret_path[VAULT_KEY_PATH])
+{
+        char path[STORE_PATH_MAX], key[STORE_PATH_MAX + 12], head[VAULT_KEY_PATH_AT + VAULT_KEY_PATH];
+        struct err none;
+        uint32_t protect;
+        if (store_path(path, &none) < 0)
+                return -1;
+        (void) snprintf(key, sizeof key, "%s/vault/key", path);
+        AUTO_FD(fd, open(key, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+        if (fd < 0 || fd_read_all(fd, head, sizeof head) != sizeof head)
+                return -1;
+        memcpy(&protect, head + VAULT_KEY_PROTECT_AT, sizeof protect);
+        memcpy(ret_path, head + VAULT_KEY_PATH_AT, VAULT_KEY_PATH);
+        return protect == VAULT_BY_FILE && ret_path[0] == '/' && !ret_path[VAULT_KEY_PATH - 1] ? 0 : -1;
+}
+
 int vault_meta_peek(const char *name, struct vault_meta *ret_meta)
 {
         char path[STORE_PATH_MAX], vault[STORE_PATH_MAX + 8];
@@ -81,6 +97,8 @@ int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, s
                 v = more;
                 bad = vault_meta_load(dir, x->d_name + 2, &v[n], e);
                 n += bad == 0;
+                if (bad && e->code == ERR_GONE)
+                        bad = 0; /* removed since it was found */
         }
         (void) closedir(d);
         if (n)

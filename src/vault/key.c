@@ -20,9 +20,12 @@ struct key_file {
         char magic[8];
         uint32_t protect, log_n, r, p;
         uint8_t salt[16];
-        char path[1024]; /* of the key file */
+        char path[VAULT_KEY_PATH]; /* of the key file */
         uint8_t box[SEAL_NONCE + SEAL_KEY + SEAL_TAG];
 };
+_Static_assert(offsetof(struct key_file, protect) == VAULT_KEY_PROTECT_AT &&
+                       offsetof(struct key_file, path) == VAULT_KEY_PATH_AT,
+               "whoever hides the key file finds it here");
 
 static const char magic[8] = { 'c', 'o', 'r', 'd', 'o', 'n', 'v', '1' };
 enum { SCRYPT_LOG_N = 16, SCRYPT_R = 8, SCRYPT_P = 1, SCRYPT_MEMORY = 128 << 20, PASSPHRASE_MIN = 8 };

@@ -72,6 +72,7 @@ static int read_secret(struct work *w, struct err *e)
 
 /* ---- entries ---- */
 
+/* Only what is there is replaced: one that was removed while its next secret was read stays removed. */
 static int write_entry(const struct work *w, size_t n, bool replace, struct err *e)
 {
         char temp[GRANT_NAME + 8], name[GRANT_NAME + 3];
@@ -79,11 +80,14 @@ static int write_entry(const struct work *w, size_t n, bool replace, struct err 
         (void) snprintf(temp, sizeof temp, ".new.%s", w->q.meta.name);
         AUTO_FD(fd, openat(VAULT_FD_DIR, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd >= 0 && fd_write_all(fd, w->entry, n) == 0 && fsync(fd) == 0 &&
-            renameat2(VAULT_FD_DIR, temp, VAULT_FD_DIR, name, replace ? 0 : RENAME_NOREPLACE) == 0 &&
-            fsync(VAULT_FD_DIR) == 0)
+            renameat2(VAULT_FD_DIR, temp, VAULT_FD_DIR, name, replace ? RENAME_EXCHANGE : RENAME_NOREPLACE) ==
+                    0 &&
+            (!replace || unlinkat(VAULT_FD_DIR, temp, 0) == 0) && fsync(VAULT_FD_DIR) == 0)
                 return 0;
         int why = errno;
         (void) unlinkat(VAULT_FD_DIR, temp, 0);
+        if (replace && why == ENOENT)
+                return err_set(e, ERR_GONE, 0, "the credential %s was removed meanwhile", w->q.meta.name);
         if (why != EEXIST)
                 return err_set(e, ERR_IO, why, "the credential %s cannot be stored: %s", w->q.meta.name,
                                strerror(why));

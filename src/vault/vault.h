@@ -131,3 +131,8 @@ int vault_give(struct vault_request *q, int grants, int passphrase, struct vault
                struct err *e);
 /* Where a key file goes when none is named. */
 int vault_default_key_file(char *ret_path, size_t cap, struct err *e);
+
+/* How STATE/vault/key begins, which says in the clear what protects it. */
+enum { VAULT_KEY_PROTECT_AT = 8, VAULT_KEY_PATH_AT = 40, VAULT_KEY_PATH = 1024 };
+/* The key file of the vault that is there, whether or not it is any good. -1: no file protects it. */
+int vault_key_file(char ret_path[VAULT_KEY_PATH]);

@@ -202,6 +202,20 @@ has "a door into the state directory is refused" \
         "$(CORDON_STATE=$T/home "$CORDON" run --read "$T/home/real" -- true 2>&1)" "would open cordon's own state"
 has "the process wall, which cannot hide it, refuses" \
         "$(CORDON_STATE=$T/home/.state "$CORDON" run --wall process --read "$T/home" -- true 2>&1)" "would open cordon's own state"
+# The file that opens the vault lies elsewhere, and is as little seen.
+mkdir -p "$T/vaulthome/real" && ln -s real "$T/vaulthome/link"
+for key in .config/cordon/vault.key link/other; do
+        key=$T/vaulthome/$key
+        printf ghp_0123456789abcdefghij | CORDON_STATE=$T/vaulthome/state "$CORDON" vault add gh --key-file "$key" || fail "a vault is made"
+        sum=$(sha256sum <"$key")
+        is "a door over the vault's key file does not show it (${key#"$T"/})" "$(for p in "$key" "$(readlink -f "$key")"; do
+                CORDON_STATE=$T/vaulthome/state "$CORDON" run --read "$T/vaulthome" -- wc -c "$p" | cut -d' ' -f1
+        done | tr '\n' ' ')" "0 0 "
+        CORDON_STATE=$T/vaulthome/state "$CORDON" run --write "$T/vaulthome" -- sh -c "echo x >$key; rm -f $key; mv $key $key.x; echo y >$(readlink -f "$key")" 2>/dev/null
+        is "nor can a write door change it (${key#"$T"/})" "$(sha256sum <"$key")" "$sum"
+        has "a door to it is refused (${key#"$T"/})" "$(CORDON_STATE=$T/vaulthome/state "$CORDON" run --read "$key" -- cat "$key" 2>&1)" "would open cordon's own state"
+        rm -rf "$T/vaulthome/state"
+done
 # --- a door below the workspace that is somebody's link out of it ---
 mkdir -p "$T/ws/dir" "$T/other" && echo outside >"$T/other/file" && echo inside >"$T/ws/dir/file" && chmod -R a+rX "$T/ws" "$T/other"
 ln -s "$T/other" "$T/ws/out" && ln -s dir "$T/ws/in" && ln -s "$T/ws/dir" "$T/ws/absolute" && ln -s ../../other "$T/ws/dir/up"

@@ -51,6 +51,27 @@ for who in root as_user; do
         box $who --net 'web.test:7004 cap 1K/out cap 3M/in' --run "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: a cap for what goes out does not count what comes in" "$(row web.test:7004 allow received)" 3145728
 
+        # Through a door that sees requests: what came along with a head, in a connection that had no door yet or another one.
+        posts='import socket
+for i in range(5):
+    s = socket.create_connection(("web.test", 80))
+    s.sendall(b"POST /%d HTTP/1.1\r\nHost: web.test\r\nContent-Length: 800\r\nConnection: close\r\n\r\n" % i + b"a" * 800)
+    print(s.makefile("rb").read().decode().splitlines()[-1])'
+        box $who --net 'http://web.test/** POST cap 2K/out' -- python3 -c "$posts"
+        is "$who: a cap for what goes out counts requests to the byte" "$(sort "$T/out" | uniq -c | sed 's/^ *//')" "1 POST /0 800
+1 POST /1 800
+3 cordon: the door's cap for what goes out is used up"
+        box $who --net 'http://web.test/** POST cap 1K' -- python3 -c "$posts"
+        is "$who: one for both ways likewise" "$(sort "$T/out" | uniq -c | sed 's/^ *//')" "1 POST /0 800
+4 cordon: the door's cap is used up"
+        box $who --net 'http://web.test/free POST' --net 'http://web.test/capped POST cap 1K/out' -- python3 -c 'import socket
+s = socket.create_connection(("web.test", 80))
+s.sendall(b"".join(b"POST %s HTTP/1.1\r\nHost: web.test\r\nContent-Length: 2000\r\n\r\n" % p + b"a" * 2000 for p in (b"/free", b"/capped")))
+print(s.makefile("rb").read().decode())'
+        has "$who: on one connection each request is on its own door's account" "$(cat "$T/out")" "POST /free 2000"
+        has "$who: also one that came with another door's" "$(cat "$T/out")" "cap for what goes out is used up"
+        hasnt "$who: and none of it arrives" "$(cat "$T/out")" "POST /capped"
+
         # What comes in, all doors together: a door's cap does not widen it, and a second door is no second budget.
         box $who --net 'web.test:7004 cap 8M' --ingress 2M --run "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: limit ingress is kept to the byte" "$(row web.test:7004 allow received)" 2097152

@@ -99,6 +99,27 @@ for line in open(sys.argv[1]): print(bytes.fromhex(line.split()[2]).decode())' "
         has "$who: and says what to type" "$(cat "$T/err")" "cordon vault add nobody"
 done
 
+# Credentials are the first thing that a broker reads: nobody can look into it by then, and it leaves no core.
+cat >"$T/early.py" <<'END'
+import os, socket, subprocess, sys, time
+ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+os.dup2(its.fileno(), 3)
+p = subprocess.Popen([sys.argv[1]], pass_fds=[3])
+for _ in range(40):
+    time.sleep(0.05)
+    owner = os.stat('/proc/%d/environ' % p.pid).st_uid
+    if owner == 0:
+        break
+print(owner, *[line.split()[4:6] for line in open('/proc/%d/limits' % p.pid) if line.startswith('Max core')][0])
+p.kill()
+p.wait()
+END
+if [ "$(id -u)" -eq 0 ] && [ "$CORDON_LAB" = root ]; then
+        is "a broker that waits for its first order cannot be looked into" "$(as_user sh -c 'ulimit -c unlimited 2>/dev/null; python3 "$1" "$2"' sh "$T/early.py" "$CORDON_LIBEXEC/cordon-egress")" "0 0 0"
+else
+        skip "a broker that waits for its first order cannot be looked into" "whether it can is seen as root"
+fi
+
 # A user whose pipes are used up, perhaps by another box of hers: the kernel gives pipes of two pages then. Nothing hangs.
 cat >"$T/pipes.py" <<'END'
 import fcntl, os, resource, sys

@@ -249,6 +249,26 @@ is "the next one works" "$?" 0
 ok "and has its entry there" test -n "$(find "$T"/state-user/vault "$T"/state2/vault -name 'c.slow' 2>/dev/null)"
 is "and leaves nothing half-written" "$(find "$T"/state-user/vault "$T"/state2/vault -name '.*' -type f 2>/dev/null)" ""
 
+# ---- one that is removed while its next secret is read stays removed ----
+gone() { env CORDON_STATE="$T/state-gone" XDG_CONFIG_HOME="$T/config-gone" timeout 30 "$CORDON" "$@"; }
+printf %s "$secret" | gone vault add leaked
+gone vault rotate leaked <"$T/fifo" >"$T/out" 2>"$T/err" &
+verb=$!
+exec 8>"$T/fifo"
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        pgrep -x -P "$(pgrep -x -P "$(pgrep -P $verb | head -n 1)" cordon || pgrep -P $verb | head -n 1)" cordon-vault >/dev/null && break
+        sleep 0.1
+done
+sleep 1 # it has opened its entry and reads
+gone vault rm leaked
+is "a credential is removed while it is rotated" "$?" 0
+(trap '' PIPE; printf %s "${secret}9" >&8) 2>/dev/null
+exec 8>&-
+wait $verb
+is "the rotation fails, and does not bring it back" "$? $(grep -c 'was removed meanwhile' "$T/err") $(ls -A "$T/state-gone/vault")" "125 1 key"
+printf %s "$secret" | gone vault add leaked && printf %s "${secret}9" | gone vault rotate leaked
+is "one that is there is rotated, and nothing beside it is left" "$? $(ls -A "$T/state-gone/vault" | tr '\n' ' ')" "0 c.leaked key "
+
 # ---- a binding that is another one by the time the secret opens ----
 if [ -x "$CORDON_LIBEXEC/cordon-egress" ]; then
         bound() { env CORDON_STATE="$T/state-bound" XDG_CONFIG_HOME="$T/config-bound" timeout 30 "$CORDON" "$@"; }

@@ -612,7 +612,7 @@ static void test_params__the_books_are_asked_afterwards(void)
                 asked_held = 0;
                 put(&q, &text);
                 rig_client(&g, buf_span(&text), 0);
-                CHECK_INT(asked_held, i ? q.n : 0);
+                CHECK_INT(asked_held, i ? text.n : 0);
                 CHECK(holds(&g.to_client, i ? "cap for an hour" : "parameter amount"));
                 CHECK_INT(g.connects, 0);
                 rig_end(&g);
