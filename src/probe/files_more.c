@@ -13,21 +13,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-static int write_any(struct probe_result *r, const char *const *paths, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                if (by_write_open(r, paths[i]) == PROBE_ESCAPED)
-                        return PROBE_ESCAPED;
-        return PROBE_HELD;
-}
-
 static int write_system(struct probe_result *r)
 {
         static const char *const paths[] = {
                 "/usr/bin/env", "/bin/sh",          "/usr/lib/os-release",
                 "/etc/passwd",  "/etc/ld.so.cache", "/lib64/ld-linux-x86-64.so.2"
         };
-        return write_any(r, paths, sizeof paths / sizeof *paths);
+        return by_write_opens(r, paths, sizeof paths / sizeof *paths);
 }
 
 static int create_in(struct probe_result *r, const char *dir)
@@ -66,13 +58,14 @@ static int create_in_home(struct probe_result *r)
 /* runc CVE-2019-5736: the runtime's own binary, through every process that runs it. */
 static int overwrite_exes(struct probe_result *r)
 {
-        char path[64];
-        for (int pid = 1; pid < 400; pid++) {
-                (void) snprintf(path, sizeof path, "/proc/%d/exe", pid);
-                if (by_write_open(r, path) == PROBE_ESCAPED)
-                        return PROBE_ESCAPED;
+        enum { PIDS = 400 };
+        static char names[PIDS][24];
+        const char *paths[PIDS] = { "/proc/self/exe" };
+        for (int pid = 1; pid < PIDS; pid++) {
+                (void) snprintf(names[pid], sizeof names[pid], "/proc/%d/exe", pid);
+                paths[pid] = names[pid];
         }
-        return by_write_open(r, "/proc/self/exe");
+        return by_write_opens(r, paths, PIDS);
 }
 
 static int overwrite_self(struct probe_result *r)
@@ -104,6 +97,7 @@ static int rename_self(struct probe_result *r)
         if (rename(self, away) < 0)
                 return refused(r, "rename of the prober's own file");
         (void) rename(away, self);
+        (void) snprintf(r->effect, sizeof r->effect, "write %s", self);
         return escaped(r, "%.150s could be moved aside", self);
 }
 

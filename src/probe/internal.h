@@ -26,6 +26,8 @@ int by_reach(struct probe_result *r, long reply, const char *call, int also);
 int by_open(struct probe_result *r, const char *path, int flags);
 /* The same for writing, without a byte written. */
 int by_write_open(struct probe_result *r, const char *path);
+/* Each of them: an escape, else one of which cannot be told, else held. */
+int by_write_opens(struct probe_result *r, const char *const *paths, size_t n);
 
 /* How a child of a probe ended, as waitpid() tells; -1: it could not be made. */
 int child_status(void (*fn)(void *), void *arg);

@@ -71,14 +71,6 @@ static int power(struct probe_result *r)
         return by_reach(r, syscall(SYS_reboot, 0, 0, 0, NULL), "reboot", 0);
 }
 
-static int write_each(struct probe_result *r, const char *const *paths, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                if (by_write_open(r, paths[i]) == PROBE_ESCAPED)
-                        return PROBE_ESCAPED;
-        return PROBE_HELD;
-}
-
 static int read_each(struct probe_result *r, const char *const *paths, size_t n)
 {
         for (size_t i = 0; i < n; i++)
@@ -97,7 +89,7 @@ static int helpers(struct probe_result *r)
                                              "/proc/sys/fs/binfmt_misc/register",
                                              "/proc/sys/kernel/usermodehelper/bset",
                                              "/sys/kernel/mm/ksm/run" };
-        return write_each(r, paths, COUNT(paths));
+        return by_write_opens(r, paths, COUNT(paths));
 }
 
 static int sysctls(struct probe_result *r)
@@ -113,7 +105,7 @@ static int sysctls(struct probe_result *r)
                                              "/proc/sys/kernel/shmmax",
                                              "/proc/sys/fs/mqueue/queues_max",
                                              "/proc/sys/dev/tty/legacy_tiocsti" };
-        return write_each(r, paths, COUNT(paths));
+        return by_write_opens(r, paths, COUNT(paths));
 }
 
 static int sysrq(struct probe_result *r)
@@ -121,7 +113,7 @@ static int sysrq(struct probe_result *r)
         static const char *const paths[] = { "/proc/sysrq-trigger", "/proc/sys/kernel/sysrq",
                                              "/proc/acpi/wakeup",   "/proc/mtrr",
                                              "/proc/scsi/scsi",     "/proc/irq/default_smp_affinity" };
-        return write_each(r, paths, COUNT(paths));
+        return by_write_opens(r, paths, COUNT(paths));
 }
 
 static int kernel_images(struct probe_result *r)
@@ -198,7 +190,7 @@ static int release_files(struct probe_result *r)
                 "/sys/fs/cgroup/cgroup.procs",       "/sys/fs/cgroup/unified/cgroup.procs",
                 "/sys/fs/cgroup/memory/tasks"
         };
-        return write_each(r, paths, COUNT(paths));
+        return by_write_opens(r, paths, COUNT(paths));
 }
 
 /* A writable mount of control groups, wherever it is. */

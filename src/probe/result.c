@@ -3,6 +3,7 @@
 #include "probe/internal.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -156,20 +157,58 @@ bool is_way(const char *path)
                S_ISDIR(st.st_mode) && st.st_dev == root.st_dev;
 }
 
-/* A program that runs is busy only until it ends: then what counts is the right to write. */
-static bool is_only_busy(const char *path) { return errno == ETXTBSY && access(path, W_OK) == 0; }
+/* Of a program that runs the kernel says "busy" before it asks Landlock, and only until it ends: then what
+ * counts is the right to write. The mode and the mount tell with access(). Landlock can be asked for the
+ * directory alone, with a file that has no name; a rule for the program's own file it does not tell before
+ * the program has ended. */
+static int by_busy(struct probe_result *r, const char *path)
+{
+        char file[PATH_MAX], dir[PATH_MAX];
+        r->sys = ETXTBSY;
+        if (access(path, W_OK) < 0)
+                return held(r, "open %.150s for writing: ETXTBSY", path);
+        if (!realpath(path, file))
+                return cannot_tell(r, "%.150s is busy, and where it lies is not to be seen", path);
+        (void) snprintf(dir, sizeof dir, "%.*s", (int) (strrchr(file, '/') - file + 1), file);
+        AUTO_FD(fd, open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
+        if (fd < 0)
+                return cannot_tell(r,
+                                   "%.80s runs (ETXTBSY); beside it nothing can be written (%s), but of the "
+                                   "file itself Landlock is not asked before it ends",
+                                   path, errno_name(errno));
+        (void) snprintf(r->effect, sizeof r->effect, "write %.340s", file);
+        return escaped(r, "%.200s can be written as soon as it ends", path);
+}
 
 int by_write_open(struct probe_result *r, const char *path)
 {
         AUTO_FD(fd, open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-        if (fd < 0 && !is_only_busy(path)) {
+        if (fd < 0 && errno == ETXTBSY)
+                return by_busy(r, path);
+        if (fd < 0) {
                 r->sys = errno;
                 return held(r, "open %.150s for writing: %s", path, errno_name(r->sys));
         }
         (void) snprintf(r->effect, sizeof r->effect, "write %s", path);
-        return escaped(r,
-                       fd < 0 ? "%.200s can be written as soon as it ends" : "%.200s was opened for writing",
-                       path);
+        return escaped(r, "%.200s was opened for writing", path);
+}
+
+int by_write_opens(struct probe_result *r, const char *const *paths, size_t n)
+{
+        struct probe_result unknown;
+        bool any_unknown = false;
+        for (size_t i = 0; i < n; i++) {
+                int outcome = by_write_open(r, paths[i]);
+                if (outcome == PROBE_ESCAPED)
+                        return outcome;
+                if (outcome == PROBE_CANNOT_TELL) {
+                        unknown = *r;
+                        any_unknown = true;
+                }
+        }
+        if (any_unknown)
+                *r = unknown;
+        return (int) r->outcome;
 }
 
 int child_status(void (*fn)(void *), void *arg)

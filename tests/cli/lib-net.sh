@@ -71,7 +71,7 @@ box() {
         who=$1
         shift
         : >"$T/status" && chmod 666 "$T/status"
-        $who timeout 60 "$CORDON" run --status-fd 5 "$@" 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&-
+        $who timeout 180 "$CORDON" run --status-fd 5 "$@" 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&-
         status=$?
 }
 json() { jq -r "$1" <"$T/status" 2>&1; }

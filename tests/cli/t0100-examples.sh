@@ -41,7 +41,8 @@ for who in root as_user; do
                 example "$who" two-in-the-morning/night
                 is "$who: the night with a token ends with 0" "$code" 0
                 is "$who: it fits on one screen, too" "$(printf '%s\n' "$out" | awk 'length > 80 { print } END { if (NR > 24) print NR }')" ''
-                is "$who: four of seven steps are refused" "$(printf '%s\n' "$out" | grep -c 'refused:')" 4
+                is "$who: four of seven steps are refused" "$(printf '%s\n' "$out" | grep -c 'refused: ')" 4
+                has "$who: no sentence is cut" "$(printf '%s' "$out" | tr -s ' \n' ' ')" "where it does not belong) by python3: egress DELETE"
                 has "$who: and the work is done" "$out" 'honest work: a comment   done, 201'
         else
                 skip "$who: the night with a token" "cordon-vault is not built here: it needs OpenSSL"

@@ -73,6 +73,10 @@ edit {work}" make -s
 input() { printf 'P3 2 2 255 %s 0 0 0 255 0 0 0 255 9 9 9\n' $(($1 * 10)) >in.ppm; }
 stock imagemagick /usr/bin/convert "read {work}/in.ppm" /usr/bin/convert in.ppm -resize 50% ppm:-
 
+# Below /tmp, where the way to a door can be listed: what was listed is opened as what it is, not as the one file of today.
+mkdir -p "$T/project/tree" && echo one >"$T/project/tree/one" && chmod -R a+rX "$T/project"
+is "below /tmp too a directory that is listed is proposed as one" "$(cd "$T/project" && "$c" learn -n 1 -- tar -cf - --mode=a=r --mtime=@0 tree 2>"$T/err" </dev/null | sed -n 's/ *#.*//; /^read /p')" "read {work}/tree"
+
 merge pip
 is "all thirteen programs were learned, or it is told what is not installed ($SKIPPED)" $((PROGRAMS + SKIPPED)) 13
 ok "95 % of all fresh runs pass ($PASSED of $TOTAL)" test $((PASSED * 100)) -ge $((TOTAL * 95))

@@ -191,10 +191,10 @@ print(s.makefile("rb").read().decode())'
 
         # The resolver dies alone: what waits for a name, and what comes later, is told what happened; what is open stays.
         mkfifo "$T/go" && : >"$T/status" && : >"$T/lab/dns.log" && chmod 666 "$T/status" "$T/go"
-        printf 'nameserver 11.22.33.53\noptions timeout:15 attempts:1\n' >"$T/resolv.conf" # mute.test is waited for
+        printf 'nameserver 11.22.33.53\noptions timeout:30 attempts:1\n' >"$T/resolv.conf" # mute.test is waited for
         # shellcheck disable=SC2016
         $who "$CORDON" run --status-fd 5 --net 'http://mute.test/**' --net 'http://four.test/**' --net six.test:80 --net web.test:7 -- bash -c \
-                'exec 4<>/dev/tcp/web.test/7; curl -sS -m 30 http://mute.test/ & echo up; read -r _
+                'exec 4<>/dev/tcp/web.test/7; curl -sS -m 90 http://mute.test/ & echo up; read -r _
                  curl -sS -m 10 http://four.test/; curl -sS -m 10 http://six.test/; echo "curl $?"; echo still >&4; head -n 1 <&4; wait' \
                 5>"$T/status" >"$T/out" 2>"$T/err" <>"$T/go" 9>&- &
         run=$!

@@ -5,10 +5,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/cli/lib.sh
-# Nobody may write the prober: of a program that runs the kernel says "busy" before it asks Landlock, and the prober then goes
-# by the file's mode. Behind the process wall, which has no mounts, that would tell its owner of an escape that there is not.
-chmod 555 "$CORDON"
-
 # each LABEL COMMAND...: runs a breakout and turns its JSON into TAP.
 each() {
         label=$1
@@ -82,6 +78,25 @@ else
         skip "a program below /var/lib, /home and /root is no escape" "only root can put it there"
 fi
 is "a door in /var/lib is no escape" "$("$CORDON" breakout --json --read /var/lib/dpkg? | jq -r '.[] | select(.outcome == "ESCAPED") | .probe')" ""
+
+# Who owns the program: behind the process wall, which has no mounts, a running program's own file is neither an escape nor a
+# proof; behind a door that lets it be written it is granted.
+own=$DOOR/own
+mkdir "$own" && cp "$CORDON" "$own/cordon" && chmod 755 "$own" "$own/cordon"
+[ "$(id -u)" -ne 0 ] || chown -R 65533:65533 "$own"
+# of OUTCOME DOORS...: which attempts on its own file had this outcome
+of() {
+        outcome=$1
+        shift
+        (cd / && user "$own/cordon" breakout --json --wall process "$@") |
+                jq -r --arg o "$outcome" '.[] | select(.outcome == $o) | .probe' | sort | paste -s -d ';'
+}
+busy="no moment in which a program can be overwritten;no running program is overwritten through /proc;the prober's own file cannot be written"
+is "to its owner a running program is no escape" "$(of ESCAPED)" ""
+is "of its file it is said that it cannot be told" "$(of cannot-tell)" "$busy"
+is "behind a door it is granted" "$(of granted --write "$own" --run "$own/cordon" | tr ';' '\n' | grep -c -F -x -e "$(echo "$busy" | tr ';' '\n')")" 3
+is "and no escape" "$(of ESCAPED --write "$own" --run "$own/cordon")" ""
+rm -rf "$own"
 
 is "nothing to reach for is left behind the door" "$(ls -A "$DOOR")" ""
 ok "a signal ends an attack, and nothing is left" sh -c '
