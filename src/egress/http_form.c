@@ -34,8 +34,8 @@ struct http_form {
         uint8_t remark; /* JSON: in a comment, which Ruby reads over: the byte before, or what ends it */
         unsigned unicode_left, unicode;
         bool in_head, disposition; /* parts */
-        bool no_object;            /* parts of a kind that says JSON: what follows must not begin as that */
-        bool headed;               /* parts: this one has a head */
+        bool no_object; /* parts: what must not begin as JSON, which it is to who looks at no type */
+        bool headed;    /* parts: this one has a head */
         unsigned value_lines;
         char boundary[BOUNDARY_MAX];
         size_t boundary_n;
@@ -327,28 +327,47 @@ static bool is_word(char c)
         return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Any parameter that is a name, also one that stands in the quotes of another: which of two counts, and where
- * quotes end, servers do not agree on. A name in pieces (name*0=) is none that could be judged. */
-static void read_names(struct http_form *f)
+/* name*=UTF-8''x; another character set, or pieces (name*0=), are no name that could be judged. */
+static bool is_odd_name(const char *line, size_t n, size_t at)
 {
-        size_t n = f->line_n;
+        while (at < n && strchr("= \t\"", line[at]))
+                at++;
+        return !starts_with_word(line + at, n - at, "utf-8'");
+}
+
+/* Any parameter that is a name, also one that stands in the quotes of another: which of two counts, and where
+ * quotes end, servers do not agree on. */
+static void read_names(struct http_form *f, const char *line, size_t n)
+{
         for (size_t at = 0; at < n; at++) {
-                if ((at > 0 && is_word(f->line[at - 1])) || !starts_with_word(f->line + at, n - at, "name"))
+                if ((at > 0 && is_word(line[at - 1])) || !starts_with_word(line + at, n - at, "name"))
                         continue;
                 size_t i = at + 4;
-                bool extended = i < n && f->line[i] == '*';
+                bool extended = i < n && line[i] == '*';
                 i += extended;
-                if (extended && i < n && f->line[i] >= '0' && f->line[i] <= '9')
+                if (extended && is_odd_name(line, n, i))
                         f->is_method = f->too_long = true;
-                while (i < n && (f->line[i] == ' ' || f->line[i] == '\t'))
+                while (i < n && strchr(" \t\"'", line[i])) /* Werkzeug: "name"="x" */
                         i++;
-                if (i == n || f->line[i] != '=')
+                if (i == n || line[i] != '=')
                         continue;
                 i++;
-                while (i < n && (f->line[i] == ' ' || f->line[i] == '\t'))
+                while (i < n && (line[i] == ' ' || line[i] == '\t'))
                         i++;
-                f->is_method = f->is_method || names_method(f->line, n, i, extended);
+                f->is_method = f->is_method || names_method(line, n, i, extended);
         }
+}
+
+/* Fastify's busboy leaves out blanks and quotes wherever they are: n ame=_met"hod". */
+static void read_names_closely(struct http_form *f)
+{
+        char line[LINE_MAX_BYTES];
+        size_t n = 0;
+        for (size_t i = 0; i < f->line_n; i++)
+                if (!strchr(" \t\"\\", f->line[i]))
+                        line[n++] = f->line[i];
+        read_names(f, f->line, f->line_n);
+        read_names(f, line, n);
 }
 
 static bool is_delimiter(const struct http_form *f)
@@ -394,7 +413,7 @@ static bool head_line(struct http_form *f, bool cut)
                 f->disposition = id < l.n || says(l, "content-disposition");
         if (folded && f->disposition)
                 return false; /* `name=` on one line, its value on the next */
-        read_names(f);
+        read_names_closely(f);
         if (id < l.n)
                 read_id(f, id);
         return true;
@@ -405,7 +424,8 @@ static bool head_line(struct http_form *f, bool cut)
 static bool is_stray_head(const struct http_form *f)
 {
         struct span l = span_of(f->line, f->line_n);
-        return !f->headed && (f->line_cut || says(l, "content-disposition") || says(l, "content-id"));
+        return !f->headed && (f->line_cut || says(l, "content-disposition") || says(l, "content-id") ||
+                              says(l, "_method")); /* no parts at all to who does not look at the type */
 }
 
 /* What follows it in the line is a line of the head to busboy. "--xYz--": no part begins. */
@@ -660,7 +680,7 @@ int form_new(const struct http_head *h, struct http_form **ret, const char **ret
         *ret_why = no_memory;
         if (!f)
                 return -1;
-        f->no_object = kind == FORM_PARTS && says_json(type);
+        f->no_object = kind == FORM_PARTS;
         *ret_why = "the body is in parts, and does not say where they end";
         if (kind == FORM_PARTS && !read_boundary(f, type)) {
                 free(f);

@@ -214,6 +214,9 @@ static const struct {
         { parts, PART(NAME("\"a\""), "x") NAME("\"_method\"") "\r\n\r\nDELETE", false }, /* Django */
         { parts, "--xYz \t\r\n" NAME("\"a\"") "\r\n\r\nb\r\n--xYz-- \r\n", true },
         { "multipart/mixed; boundary=xYz", "--xYz\r\n\r\nno head\r\n--xYz--", true },
+        { parts, "\r\n{\"_method\":\"DELETE\"}", false }, /* in no parts */
+        { parts, "a=b&_method=DELETE", false },
+        { parts, PART(NAME("\"a\""), "{\"_method\":\"DELETE\"}"), true },
         { parts, PART(NAME("\"a_method\""), "DELETE"), true },
         { parts, PART(NAME("\"_method.rb\"; filename=\"_method.rb\""), "DELETE"), true },
         { "x/multipart; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
