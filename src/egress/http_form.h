@@ -9,6 +9,14 @@ struct form_judge {
         bool (*may)(void *ctx, const char *method); /* upper case; perhaps no method at all */
 };
 
+/* A name that is "_method" to some server, byte by byte, without its escapes (http_override.c). */
+struct form_name {
+        unsigned n;
+        bool begun, nested, other;
+};
+void form_name_add(struct form_name *m, uint8_t c);
+bool form_name_is_method(const struct form_name *m);
+
 /* *ret stays NULL where no form is posted. -1 and why: a server could read this body in two ways. */
 int form_new(const struct http_head *h, struct http_form **ret, const char **ret_why);
 /* False: it asks for a method that may not be. */

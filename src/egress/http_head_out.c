@@ -66,7 +66,7 @@ void http_put_request(const struct http_sent *s, struct fifo *out)
                 fifo_text(out, "Accept-Encoding: identity\r\n");
         if (s->to->credential)
                 swap_header(s->to->credential, out);
-        if (h->chunked)
+        if (h->chunked || s->chunked)
                 fifo_text(out, "Transfer-Encoding: chunked\r\n");
         else if (h->has_length)
                 http_put_length(h->length, out);

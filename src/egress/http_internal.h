@@ -158,10 +158,16 @@ void http_base64(struct span in, struct fifo *out);
 int http_base64_read(struct span in, struct buf *out);
 
 /* ---- swap.c ---- */
+enum swap_field { SWAP_AS_IT_IS = 0, SWAP_IN_FORM, SWAP_IN_JSON };
 struct swap { /* placeholder -> secret in a body, across any cut, spelled as a form or JSON may */
         struct span from, to; /* of one length */
+        enum swap_field field;
         struct fifo held;
 };
+/* How such a body spells what is no letter. */
+enum swap_field swap_field_of(const struct http_head *h);
+/* A secret with signs where its placeholder has letters is longer where they are escaped: so is the body. */
+bool swap_grows(const struct swap *s);
 void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out);
 void swap_done(struct swap *s);
 bool swap_is_credential_header(struct span name);
@@ -251,6 +257,7 @@ struct http_sent {
         const struct http_judgement *to;
         bool websocket;
         bool identity; /* ask for no compression: secrets must stay visible to the scrubber */
+        bool chunked;  /* also where it came with a length, which will not be the length */
 };
 void http_put_request(const struct http_sent *s, struct fifo *out);
 void http_put_length(uint64_t n, struct fifo *out);

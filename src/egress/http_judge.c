@@ -29,11 +29,6 @@ static void candidate_none(struct candidate *c)
         c->path[0] = '\0';
 }
 
-struct choice {
-        const struct door *door;
-        size_t weight;
-};
-
 static const char *gap_sentence(enum gap g)
 {
         static const char *const sentences[GAP__COUNT] = {
@@ -45,27 +40,6 @@ static const char *gap_sentence(enum gap g)
                 [GAP_PARAMETER] = "a parameter is not within the bounds of the door",
         };
         return sentences[g] ? sentences[g] : "no door covers this";
-}
-
-/* Longer paths are more particular, an exact one more than a tail; then one with a credential. */
-static size_t weight(const struct door *d, size_t depth)
-{
-        if (d->net.form == NET_HOST_PORT)
-                return 1;
-        return 8 + 4 * (depth + strlen(d->net.path)) + (d->net.path_tail ? 0 : 2) +
-               (d->net.credential ? 1 : 0);
-}
-
-static void choose(const struct http_rules *r, const struct candidate *c, struct choice *best)
-{
-        size_t n;
-        const struct door *d = policy_doors(r->in.policy, &n);
-        for (size_t i = 0; i < n; i++) {
-                if ((d[i].until && d[i].until <= r->now) || !policy_net_covers(&d[i], &c->effect))
-                        continue;
-                if (weight(&d[i], c->depth) > best->weight)
-                        *best = (struct choice){ &d[i], weight(&d[i], c->depth) };
-        }
 }
 
 static const struct http_credential *credential_of(const struct http_rules *r, const struct door *d)
@@ -136,16 +110,13 @@ static void tell_fault(const struct effect *f, const struct decision *d, struct 
                 copy(j->permit, sizeof j->permit, buf_str(&permit));
 }
 
-static void judge_one(const struct http_rules *r, const struct candidate *c, struct choice *best,
+static void judge_one(const struct http_rules *r, const struct candidate *c, struct policy_choice *best,
                       struct http_judgement *j)
 {
         struct decision d = policy_decide(r->in.policy, &c->effect);
-        struct choice was = *best;
         if (r->bounds && !c->effect.params)
                 j->bounded = j->bounded || asks_params(r, &c->effect);
-        if (d.answer == ANSWER_ALLOW)
-                choose(r, c, best);
-        if (best->door && best->weight > was.weight)
+        if (d.answer == ANSWER_ALLOW && policy_net_choose(r->in.policy, &c->effect, c->depth, r->now, best))
                 accept_as(r, c, best->door, j);
         else if (!best->door && d.answer == ANSWER_ALLOW)
                 j->gap = GAP_EXPIRED; /* it was open when the policy was loaded */
@@ -157,7 +128,7 @@ static void judge_one(const struct http_rules *r, const struct candidate *c, str
 }
 
 static void judge_place(const struct http_rules *r, const char *name, const struct policy_place_url *u,
-                        const struct candidate *as_url, struct choice *best, struct http_judgement *j)
+                        const struct candidate *as_url, struct policy_choice *best, struct http_judgement *j)
 {
         const struct net_dest *n = &as_url->effect.net;
         size_t base = u ? strlen(u->path) : 0;
@@ -187,7 +158,7 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
 {
         char host[256], method[40];
         struct candidate c;
-        struct choice best = { 0 };
+        struct policy_choice best = { 0 };
         candidate_none(&c);
         copy(host, sizeof host, in->peer->host);
         copy(method, sizeof method, in->method);

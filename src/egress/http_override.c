@@ -2,7 +2,7 @@
 /* egress/http_override.c - fields and parameters by which a server can be asked for something else than the
  * request line says. What was judged must be what is done, so they are refused. Pure. */
 #include "base/str.h"
-#include "egress/http_internal.h"
+#include "egress/http_form.h"
 
 static const char *const other_method[] = { "x-http-method-override", "x-http-method", "x-method-override" };
 static const char *const other_path[] = {
@@ -24,40 +24,44 @@ static bool among(struct span name, const char *const *list, size_t n)
 
 bool http_names_other_host(struct span name) { return among(name, other_host, COUNT(other_host)); }
 
-/* One character of a parameter's name, perhaps escaped; PHP takes a space or a dot for '_', too. */
-static uint8_t name_byte(struct span q, size_t *at)
+static const char word[] = "method";
+
+/* What a server takes off at the ends of a name: Django any space, URLSearchParams a '?' at the beginning. */
+static bool is_taken_off(const struct form_name *m, uint8_t c)
 {
-        uint8_t c = q.p[(*at)++];
-        int high = c == '%' && *at + 1 < q.n ? str_hex(q.p[*at]) : -1;
-        int low = high >= 0 ? str_hex(q.p[*at + 1]) : -1;
-        if (low >= 0) {
-                c = (uint8_t) (high << 4 | low);
-                *at += 2;
-        }
-        if (c == ' ' || c == '+' || c == '.')
-                return '_';
-        return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+        bool begins = m->n == 0 && !m->begun, ends = m->n == sizeof word - 1;
+        return ((begins || ends) && c >= '\t' && c <= '\r') || (ends && c == ' ') || (begins && c == '?');
 }
 
-/* "_method", however it is spelled: more '_' before it are spaces that PHP leaves out, brackets are left out
- * by parsers of nested names. */
+/* To PHP a space or a dot is '_', and several before a name are left out as spaces are. Brackets are left out
+ * by some: `[_method]` and `_method]` are `_method`; behind it they say that there are several. */
+void form_name_add(struct form_name *m, uint8_t c)
+{
+        m->nested = m->nested || (c == '[' && m->n == sizeof word - 1 && !m->other);
+        if (m->nested || c == '[' || c == ']' || is_taken_off(m, c))
+                return;
+        c = c == ' ' || c == '.' || c == '+' ? '_' : c >= 'A' && c <= 'Z' ? c | 0x20 : c;
+        if (m->n == 0 && c == '_')
+                m->begun = true;
+        else if (!m->begun || m->n == sizeof word - 1 || c != (uint8_t) word[m->n++])
+                m->other = true;
+}
+
+bool form_name_is_method(const struct form_name *m)
+{
+        return m->begun && !m->other && m->n == sizeof word - 1;
+}
+
 static bool param_names_method(struct span param)
 {
-        static const char word[] = "method";
-        size_t n = 0;
-        bool begun = false;
-        for (size_t at = 0; at < param.n && param.p[at] != '=';) {
-                uint8_t c = name_byte(param, &at);
-                if (c == '[' || c == ']')
-                        continue;
-                if (n == 0 && c == '_')
-                        begun = true;
-                else if (n == sizeof word - 1 || c != (uint8_t) word[n])
-                        return false;
-                else
-                        n++;
+        struct form_name name = { 0 };
+        for (size_t i = 0; i < param.n && param.p[i] != '='; i++) {
+                int high = param.p[i] == '%' && i + 2 < param.n ? str_hex(param.p[i + 1]) : -1;
+                int low = high >= 0 ? str_hex(param.p[i + 2]) : -1;
+                form_name_add(&name, low >= 0 ? (uint8_t) (high << 4 | low) : param.p[i]);
+                i += low >= 0 ? 2 : 0;
         }
-        return begun && n == sizeof word - 1;
+        return form_name_is_method(&name);
 }
 
 /* As frameworks read it from any request: _method=DELETE. */

@@ -55,13 +55,13 @@ static void setup_bodies(struct http_flow *f)
         struct http_exchange *x = &f->x;
         const struct http_head *h = &f->head;
         const struct http_credential *c = f->to.credential;
-        x->chunked = h->chunked;
         if (!x->gathered)
                 http_body_of(h, &x->request);
         x->look = (struct scrub){ .set = f->r->placeholders, .verbatim = true };
         x->clean = (struct scrub){ .set = f->r->secrets };
         if (c && c->where == HTTP_IN_BODY)
-                x->swap = (struct swap){ .from = c->placeholder, .to = c->secret };
+                x->swap = (struct swap){ c->placeholder, c->secret, .field = swap_field_of(h) };
+        x->chunked = h->chunked || (h->length && swap_grows(&x->swap));
         x->may_retry =
                 !h->chunked && !h->length && !x->websocket && (strcmp(x->method, "GET") == 0 || x->head_only);
         x->recording = f->r->in.record && f->cb.on_record && !x->websocket;
@@ -77,6 +77,7 @@ static void send_head(struct http_flow *f)
                                .websocket = x->websocket,
                                .identity = f->r->in.credential_count > 0 || x->recording };
         setup_bodies(f);
+        s.chunked = x->chunked;
         x->mock = f->r->in.stage == POLICY_STAGE_MOCK;
         if (x->mock || x->recording)
                 asked_url(f);

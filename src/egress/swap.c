@@ -159,16 +159,19 @@ static bool next_param(struct span query, size_t *at, struct span *ret)
         return true;
 }
 
+/* What stands for itself in a query and in a form. */
+static bool is_plain(uint8_t c)
+{
+        return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c && strchr("-._~", c));
+}
+
 static void put_escaped(struct span s, struct fifo *out)
 {
         for (size_t i = 0; i < s.n; i++) {
-                uint8_t c = s.p[i];
-                bool plain = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-                             (c && strchr("-._~", c));
-                if (plain)
-                        fifo_add(out, &c, 1);
+                if (is_plain(s.p[i]))
+                        fifo_add(out, &s.p[i], 1);
                 else
-                        fifo_printf(out, "%%%02X", c);
+                        fifo_printf(out, "%%%02X", s.p[i]);
         }
 }
 
@@ -298,20 +301,53 @@ static size_t spells(struct span s, struct span word, bool end, bool *ret_perhap
         return at;
 }
 
-/* The secret as the client spelled the placeholder, which differs from it in letters and digits only: what
- * has to be spelled otherwise in the one has to be in the other. As long as it was, whatever comes. */
+enum swap_field swap_field_of(const struct http_head *h)
+{
+        const struct http_field *t = http_field_find(h, "content-type", NULL);
+        struct span type = t ? t->value : (struct span){ 0 };
+        const uint8_t *end = type.n ? memchr(type.p, ';', type.n) : NULL;
+        type = http_trim(span_of(type.p, end ? (size_t) (end - type.p) : type.n));
+        if (http_name_is(type, "application/x-www-form-urlencoded"))
+                return SWAP_IN_FORM;
+        struct span tail = type.n > 5 ? span_of(type.p + type.n - 5, 5) : type;
+        return http_name_is(tail, "/json") || http_name_is(tail, "+json") ? SWAP_IN_JSON : SWAP_AS_IT_IS;
+}
+
+/* A byte of the secret that cannot stand as the placeholder's did. Where both are the same, the client knew
+ * how to spell it. */
+static enum spelling spelled_anew(const struct swap *s, size_t i)
+{
+        uint8_t c = s->to.p[i];
+        if (c == s->from.p[i])
+                return SPELLED_PLAIN;
+        if (s->field == SWAP_IN_FORM && !is_plain(c))
+                return SPELLED_HEX;
+        return s->field == SWAP_IN_JSON && (c == '"' || c == '\\') ? SPELLED_ESCAPED : SPELLED_PLAIN;
+}
+
+bool swap_grows(const struct swap *s)
+{
+        for (size_t i = 0; i < s->from.n; i++)
+                if (spelled_anew(s, i) != SPELLED_PLAIN)
+                        return true;
+        return false;
+}
+
+/* The secret as the client spelled the placeholder, and as long. A long secret's differs from it in letters
+ * and digits only; a short one has letters for signs too, which are spelled as the field has them. */
 static void put_spelled(const struct swap *s, struct span as, struct fifo *out)
 {
         size_t at = 0;
         for (size_t i = 0; i < s->from.n; i++) {
-                enum spelling how = spelling_of(span_of(as.p + at, as.n - at), s->from.p[i], true);
+                enum spelling was = spelling_of(span_of(as.p + at, as.n - at), s->from.p[i], true);
+                enum spelling how = was == SPELLED_PLAIN ? spelled_anew(s, i) : was;
                 if (how == SPELLED_HEX)
                         fifo_printf(out, "%%%02X", s->to.p[i]);
                 else if (how == SPELLED_ESCAPED)
                         fifo_printf(out, "\\%c", s->to.p[i]);
                 else
                         fifo_add(out, &s->to.p[i], 1);
-                at += spelled_bytes[how];
+                at += spelled_bytes[was];
         }
 }
 

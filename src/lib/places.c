@@ -41,5 +41,6 @@ const struct policy_staged *lib_staged(const cordon_policy *p) { return p->has_s
 
 struct decision lib_decide(const cordon_policy *p, struct effect *f)
 {
-        return p->has_stage ? policy_decide_staged(p->checked, &p->staged, f) : policy_decide(p->checked, f);
+        static const struct policy_staged nowhere = { .stage = POLICY_STAGE_LIVE };
+        return policy_decide_staged(p->checked, p->has_stage ? &p->staged : &nowhere, f);
 }

@@ -71,6 +71,27 @@ static int note_start(cordon_policy *p, struct notes_out *o, struct err *e)
         return 0;
 }
 
+/* The box starts, and every request to such a place is refused: where it leads in other stages is no help. */
+static void note_nowhere(const cordon_policy *p, struct notes_out *o)
+{
+        size_t n;
+        const struct door *d = policy_doors(p->checked, &n);
+        const struct policy_staged *s = lib_staged(p);
+        for (size_t i = 0; s && s->stage != POLICY_STAGE_MOCK && i < n; i++) {
+                struct policy_note t = { .level = 'W', .code = "W139", .at = d[i].at };
+                const char *stage = policy_stage_name(s->stage);
+                if (d[i].kind != DOOR_NET || d[i].net.form != NET_PLACE ||
+                    !policy_place_asked(s->places, d[i].net.host, s->stage) ||
+                    policy_place_target(s->places, d[i].net.host, s->stage))
+                        continue;
+                (void) snprintf(t.text, sizeof t.text,
+                                "@%.60s leads nowhere in the stage %s, so every request to it is refused: "
+                                "`place %.60s %s https://HOST/` in the places file says where",
+                                d[i].net.host, stage, d[i].net.host, stage);
+                note_text(o, &t);
+        }
+}
+
 static int notes_text(cordon_policy *p, struct buf *out, bool json, struct err *e)
 {
         size_t n;
@@ -81,6 +102,7 @@ static int notes_text(cordon_policy *p, struct buf *out, bool json, struct err *
                 buf_putc(out, '[');
         for (size_t i = 0; i < n; i++)
                 note_text(&o, &notes[i]);
+        note_nowhere(p, &o);
         if (lib_vault_notes(c, note_text, &o, e) < 0 || note_start(p, &o, e) < 0)
                 return -1;
         if (json)

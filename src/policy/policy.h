@@ -300,6 +300,15 @@ struct decision policy_decide_ref(const struct checked_policy *c,
                                   const struct effect *f); /* plain reference */
 /* Does this one net door cover it? policy_decide() names one door; others may bring a credential. */
 bool policy_net_covers(const struct door *d, const struct effect *f);
+/* Of the doors that cover a request the broker takes the most particular one, which brings the credential.
+ * `depth`: of the path of the place that the request is read as one to. Is there a more particular one than
+ * *best, open at `now` (0: all that were open when the policy was loaded)? */
+struct policy_choice {
+        const struct door *door; /* NULL: none yet */
+        size_t weight;
+};
+bool policy_net_choose(const struct checked_policy *c, const struct effect *f, size_t depth, int64_t now,
+                       struct policy_choice *best);
 /* Does it cover it but for its `where`? Then its parameters must be known before anything is said. */
 bool policy_net_asks_params(const struct door *d, const struct effect *f);
 const char *policy_gap_name(enum gap g);
@@ -370,8 +379,8 @@ struct policy_staged {
 /* The place that a URL lies in, the innermost one: in each stage all of it goes where the stage says. */
 const char *policy_place_of(const struct policy_staged *s, const struct net_dest *n,
                             const struct policy_place_url **ret_asked);
-/* As the broker decides: by the URL, and as a request to each place that it lies in. Where that tells more,
- * *f becomes the request to the place, with strings of `s`. */
+/* As the broker decides: by the URL, and as a request to each place that it lies in; the door is the one that
+ * the broker takes. Where a place tells more, *f becomes the request to it, with strings of `s`. */
 struct decision policy_decide_staged(const struct checked_policy *c, const struct policy_staged *s,
                                      struct effect *f);
 /* Where a request goes in the stage. */

@@ -36,33 +36,68 @@ static bool as_place(const struct policy_place_url *u, char *name, const struct 
         return true;
 }
 
+/* Longer paths are more particular, an exact one more than a tail; then one with a credential. */
+static size_t weight(const struct door *d, size_t depth)
+{
+        if (d->net.form == NET_HOST_PORT)
+                return 1;
+        return 8 + 4 * (depth + strlen(d->net.path)) + (d->net.path_tail ? 0 : 2) +
+               (d->net.credential ? 1 : 0);
+}
+
+bool policy_net_choose(const struct checked_policy *c, const struct effect *f, size_t depth, int64_t now,
+                       struct policy_choice *best)
+{
+        const size_t before = best->weight;
+        for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++) {
+                const struct door *d = &c->live.v[i];
+                if ((d->until && d->until <= now) || !policy_net_covers(d, f))
+                        continue;
+                if (weight(d, depth) > best->weight)
+                        *best = (struct policy_choice){ d, weight(d, depth) };
+        }
+        return best->weight > before;
+}
+
 /* What tells more is the better reason: a door to the place that lacks a method, not a host that no door
  * names. */
 static bool is_better(const struct decision *d, const struct decision *than)
 {
-        return d->answer == ANSWER_ALLOW ||
-               (d->gap != GAP_NO_DOOR && (d->gap != GAP_HOST || than->gap == GAP_NO_DOOR));
+        return than->answer != ANSWER_ALLOW && d->gap != GAP_NO_DOOR &&
+               (d->gap != GAP_HOST || than->gap == GAP_NO_DOOR);
+}
+
+/* One reading of the request, as URL or in a place. True: it is the best so far. */
+static bool decide_as(const struct checked_policy *c, const struct effect *f, size_t depth,
+                      struct policy_choice *choice, struct decision *best)
+{
+        struct decision d = policy_decide(c, f);
+        bool better =
+                d.answer == ANSWER_ALLOW ? policy_net_choose(c, f, depth, 0, choice) : is_better(&d, best);
+        if (!better)
+                return false;
+        *best = d;
+        if (d.answer == ANSWER_ALLOW)
+                best->door = choice->door;
+        return true;
 }
 
 struct decision policy_decide_staged(const struct checked_policy *c, const struct policy_staged *s,
                                      struct effect *f)
 {
         struct decision best = policy_decide(c, f);
+        struct policy_choice choice = { 0 };
         struct effect url = *f;
         char *name;
-        for (size_t i = 0; url.kind == EFFECT_NET && url.net.form == NET_URL && best.answer != ANSWER_ALLOW &&
-                           (name = place_name(s->places, i / 2));
-             i++) {
+        if (url.kind != EFFECT_NET)
+                return best;
+        (void) decide_as(c, f, 0, &choice, &best);
+        for (size_t i = 0; url.net.form == NET_URL && (name = place_name(s->places, i / 2)); i++) {
                 struct effect e;
                 const struct policy_place_url *u =
                         (i % 2 ? policy_place_target : policy_place_asked)(s->places, name, s->stage);
-                if (!as_place(u, name, &url, &e))
-                        continue;
-                struct decision d = policy_decide(c, &e);
-                if (is_better(&d, &best)) {
-                        best = d;
+                if (as_place(u, name, &url, &e) && decide_as(c, &e, strlen(u->path), &choice, &best))
                         *f = e;
-                }
         }
         return best;
 }

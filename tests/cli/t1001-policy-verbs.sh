@@ -258,6 +258,16 @@ has "in words" "$("$CORDON" doors --stage test --places places --net @bank/x --n
 hasnt "and nothing of places where none were given" "$("$CORDON" doors --net @bank/x)" "Places,"
 has "check: a place that the file does not name" "$("$CORDON" check --stage test --places places --net @other/x)" "W133: this box does not start here: --net: no places file says where @other leads in the stage test"
 hasnt "one that it names" "$("$CORDON" check --places places --net @bank/x)" "W133"
+has "check: a place that leads nowhere in the stage" "$("$CORDON" check --stage test --places places --net @shop/x)" "--net: W139: @shop leads nowhere in the stage test, so every request to it is refused: \`place shop test https://HOST/\` in the places file says where"
+is "for programs, one note a door" "$("$CORDON" check --json --stage test --places places --net @shop/x --net @bank/x --net '@shop/y GET' | jq -r '[.[] | select(.code == "W139")] | length')" 2
+for stage in live mock; do
+        hasnt "nothing is told in the stage $stage" "$("$CORDON" check --stage "$stage" --places places --net @shop/x)" "W139"
+done
+# As the broker: of the doors that cover a request, the most particular one, which brings the credential.
+broad='https://bank.example/** POST' narrow='https://bank.example/v1/pay POST'
+taken() { "$CORDON" why "$@" net POST https://bank.example/v1/pay | sed -n 's/^door   --net: net //p'; }
+is "why: an exact path before a tail, a place before the URL above it" "$(taken --net "$broad" --net "$narrow"), $(taken --places places --net "$broad" --net '@bank/pay POST')" "$narrow, @bank/pay POST"
+is "also where the tail comes first" "$(taken --net bank.example:443 --net "$broad"), $(taken --places places --net '@bank/** POST' --net "$narrow")" "$broad, $narrow"
 for verb in "check --net @bank/x" "doors --net @bank/x" "why --net @bank/x net @bank/x"; do
         # shellcheck disable=SC2086
         set -- $verb

@@ -94,8 +94,40 @@ static const struct {
         { form, "a=_method%3dDELETE", true },
         { form, "a=_method=DELETE", true },
         { form, "text=the+_method+is+DELETE", true },
-        { "text/plain", "_method=DELETE", true },
-        { "application/octet-stream", "_method=DELETE", true },
+        { form, "?_method=DELETE", false }, /* URLSearchParams takes it off */
+        { form, "_method[0]=DELETE", false },
+        { form, "_method[a][b]=DELETE", false },
+        { form, "_method[]x=DELETE", false },
+        { form, "%09_method%0A=DELETE", false },
+        { form, "a[_method]=DELETE", true },
+        { form, "a?_method=DELETE", true },
+        { "text/plain", "_method=DELETE", false }, /* Bottle takes every body for a form */
+        { "application/octet-stream", "a&_method=delete", false },
+        { "application/x-ndjson", "x;_METHOD=%44ELETE;", false },
+        { "text/plain", "_method=PATCH", true },
+        { "text/plain", "data + '&_method=' + method", true }, /* the text of a program */
+        { "text/x-ruby", "x;_method = DELETE if a", true },
+        { "text/plain", "_method=DELETE-EVERYTHING-THAT-IS-THERE", true },
+        { "text/plain", "_method=DELETE\r\na=b\r\n", true },
+        { "text/plain", "_method is DELETE", true },
+        { "text/plain", "\"_method\":\"DELETE\"", true },
+        { "text/plain", "{\"_method\":\"DELETE\"}", false }, /* and many a script for JSON */
+        { "text/plain", "\xef\xbb\xbf {/*\"*/\"a\":1, //\"\n\"_method\":\"DELETE\"}", false },
+        { "text/plain", "/*\"*/{\"_method\":\"DELETE\"}", false },
+        { "text/plain", "/usr/lib/_method=DELETE", true },
+        { "text/css", "{ _method: \"DELETE\" } /* it's */", true },
+        { "application/x-json", "{\"_method\":\"DELETE\"}", false }, /* formidable looks for the word only */
+        { "application/csp-report", "{\"_method\":\"DELETE\"}", false }, /* JSON to Koa */
+        { NULL, "{\"_method\":\"DELETE\"}", false },
+        { form, "{\"_method\":\"DELETE\"}", false },
+        { form, "{\"_method\":\"PATCH\"}", true },
+        { json, "{\"a\":1,/*\"*/\"_method\":\"DELETE\"/*\"*/}", false }, /* Ruby reads over comments */
+        { json, "{\"a\":1,#\"\n\"_method\":\"DELETE\"}", false },
+        { json, "{'a':1}", false },
+        { json, "{\"a\":\"it's /* here */ #1\"}", true },
+        { json, "{\"_method\":[\"PATCH\",\"DELETE\"]}", false },
+        { json, "{\"_method\":[\"PATCH\"],\"a\":[\"DELETE\"]}", true },
+        { "application/x-www-form-urlencoded, multipart/form-data; boundary=xYz", "a=b", false },
         { json, "{\"_method\":\"DELETE\"}", false },
         { json, " { \"a\" : {\"b\":[1,2]} , \"_method\" : \"delete\" }", false },
         { json, "{\"\\u005fmethod\":\"\\u0044ELETE\"}", false },
@@ -161,6 +193,32 @@ static const struct {
         { parts, PART("Content-Disposition: form-data; x,name=_method", "DELETE"), false }, /* formidable */
         { parts, "--xYz\r" NAME("\"_method\"") "\r\rDELETE\r--xYz--\r", false }, /* Werkzeug's lines */
         { parts, "a\r--xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--xYz--\r\n", false },
+        { parts, PART(NAME("_method:a"), "DELETE"), false }, /* to formidable it ends at any sign */
+        { parts, PART(NAME("_method[a]"), "DELETE"), false },
+        { parts, PART(NAME("\"\"_method\"\""), "DELETE"), false }, /* Tornado takes quotes off twice */
+        { parts, PART(NAME("\"<_method>\""), "DELETE"), false },
+        { parts, PART(NAME("\"\t_method\""), "DELETE"), false }, /* Django all space */
+        { parts, PART(NAME("\" _method \""), "DELETE"), false },
+        { parts, NAME("\"_method\"") "\r\n\r\nDELETE\r\n--xYz--\r\n", false }, /* the first part to Django */
+        { parts, "--XyZ\r\n" NAME("\"_method\"") "\r\n\r\nDELETE", false },
+        { parts, "before--xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE", false }, /* and to Werkzeug */
+        { parts, "---xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE", false },
+        { parts,
+          "--xYz\r\n" NAME("\"a\"") "\r\n\r\nb--xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--xYz--",
+          false },
+        { "multipart/form-data; boundary=a--a--b", "x\r\n--a--a--a--b\r\n", false },
+        { "multipart/form-data; boundary=a--a--b", "x\r\n--a--a--a--\r\nb--a--a\r\n", true },
+        { parts, PART(NAME("=_method"), "DELETE"), false },                        /* PHP */
+        { parts, "--xYz" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--xYz--", false }, /* busboy */
+        { parts, PART("\r\n" NAME("\"_method\""), "DELETE"), false },              /* Rack and Werkzeug */
+        { parts, PART(NAME("\"a\""), "x") NAME("\"_method\"") "\r\n\r\nDELETE", false }, /* Django */
+        { parts, "--xYz \t\r\n" NAME("\"a\"") "\r\n\r\nb\r\n--xYz-- \r\n", true },
+        { "multipart/mixed; boundary=xYz", "--xYz\r\n\r\nno head\r\n--xYz--", true },
+        { parts, "\r\n{\"_method\":\"DELETE\"}", false }, /* in no parts */
+        { parts, "a=b&_method=DELETE", false },
+        { parts, PART(NAME("\"a\""), "{\"_method\":\"DELETE\"}"), true },
+        { parts, PART(NAME("\"a_method\""), "DELETE"), true },
+        { parts, PART(NAME("\"_method.rb\"; filename=\"_method.rb\""), "DELETE"), true },
         { "x/multipart; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
         { parts, PART(NAME("\"file\"") "\r\nContent-Type: text/plain;\r\n charset=utf-8", "a\rb\r\rc"),
           true },

@@ -316,11 +316,12 @@ static void test_scrub__short_words_are_refused(void)
 }
 
 /* What comes out, whatever pieces it goes in by. */
-static void check_swapped(const char *from, const char *to, const char *text, const char *want)
+static void check_swapped_in(enum swap_field field, const char *from, const char *to, const char *text,
+                             const char *want)
 {
         size_t n = strlen(text);
         for (size_t cut = 1; cut <= n; cut++) {
-                struct swap s = { .from = span_str(from), .to = span_str(to) };
+                struct swap s = { .from = span_str(from), .to = span_str(to), .field = field };
                 struct fifo out = { 0 };
                 for (size_t i = 0; i < n; i += cut)
                         swap_pass(&s, span_of(text + i, cut < n - i ? cut : n - i), false, &out);
@@ -328,6 +329,45 @@ static void check_swapped(const char *from, const char *to, const char *text, co
                 CHECK(span_is(fifo_all(&out), want));
                 swap_done(&s);
                 fifo_done(&out);
+        }
+}
+
+static void check_swapped(const char *from, const char *to, const char *text, const char *want)
+{
+        for (enum swap_field f = SWAP_AS_IT_IS; f <= SWAP_IN_JSON; f++)
+                check_swapped_in(f, from, to, text, want);
+}
+
+/* Of a short secret the placeholder has letters only: the client could not know what to escape. */
+static void test_swap__a_short_secret_is_spelled_as_the_field_is(void)
+{
+        static const char from[] = "aB1xyz9q", to[] = "c&2+\"\\%-", mixed[] = "a%421xyz9q";
+        static const struct {
+                const char *type;
+                enum swap_field field;
+        } types[] = {
+                { "application/x-www-form-urlencoded", SWAP_IN_FORM },
+                { "Application/X-WWW-Form-Urlencoded ; charset=utf-8", SWAP_IN_FORM },
+                { "application/json", SWAP_IN_JSON },
+                { "application/vnd.a+JSON; a=b", SWAP_IN_JSON },
+                { "multipart/form-data; boundary=b", SWAP_AS_IT_IS },
+                { "text/plain", SWAP_AS_IT_IS },
+                { "json", SWAP_AS_IT_IS },
+        };
+        check_swapped_in(SWAP_AS_IT_IS, from, to, "t=aB1xyz9q&u", "t=c&2+\"\\%-&u");
+        check_swapped_in(SWAP_IN_FORM, from, to, "t=aB1xyz9q&u", "t=c%262%2B%22%5C%25-&u");
+        check_swapped_in(SWAP_IN_JSON, from, to, "\"aB1xyz9q\"", "\"c&2+\\\"\\\\%-\"");
+        check_swapped_in(SWAP_IN_FORM, from, to, mixed, "c%262%2B%22%5C%25-");
+        for (size_t i = 0; i < COUNT(types); i++) {
+                static struct http_head h;
+                h.field_count = 1;
+                h.field[0] = (struct http_field){ .name = span_str("Content-Type"),
+                                                  .value = span_str(types[i].type) };
+                struct swap s = { .from = span_str(from), .to = span_str(to), .field = swap_field_of(&h) };
+                CHECK_INT(s.field, types[i].field);
+                CHECK_INT(swap_grows(&s), types[i].field != SWAP_AS_IT_IS);
+                s.from = s.to;
+                CHECK(!swap_grows(&s));
         }
 }
 
@@ -382,6 +422,7 @@ int main(void)
                 CASE(test_scrub__short_words_are_refused),
                 CASE(test_swap__a_placeholder_in_a_body_at_every_cut),
                 CASE(test_swap__as_the_client_spelled_it),
+                CASE(test_swap__a_short_secret_is_spelled_as_the_field_is),
                 CASE(test_base64__both_ways),
         };
         return test_main(cases, COUNT(cases));
