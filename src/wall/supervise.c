@@ -387,6 +387,18 @@ static bool step(struct watch *t, bool *ret_over)
         return true;
 }
 
+/* What was refused just before the end is told too. Not for ever: those that the payload leaves behind may go
+ * on asking as fast as we answer. */
+static void tell_the_last(struct watch *t)
+{
+        for (unsigned i = 0; i < TOLD_MAX && t->w->listener >= 0; i++) {
+                struct pollfd p = { .fd = t->w->listener, .events = POLLIN };
+                if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN))
+                        break;
+                answer_notification(t);
+        }
+}
+
 int wall_supervise(struct wall_init *w)
 {
         static struct watch t; /* zero, and too large for a stack that is a guest's */
@@ -414,12 +426,7 @@ int wall_supervise(struct wall_init *w)
                 wall_kill_stragglers();
         if (!orderly)
                 return -1;
-        while (w->listener >= 0) { /* what was refused just before the end is told too */
-                struct pollfd p = { .fd = w->listener, .events = POLLIN };
-                if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN))
-                        break;
-                answer_notification(&t);
-        }
+        tell_the_last(&t);
         if (w->observer) /* nobody waits for it any more; so it need not end after us, and its mount with it
                           */
                 (void) kill(w->observer, SIGKILL);

@@ -101,6 +101,8 @@ done
 
 # --- the end: who is left behind does not hold it up, however fast it asks or makes others ---
 who=root
+run --procs 1500 --time 30s --read "$T/evade" -- "$T/evade" ask-on 1000
+is "end: a thousand that go on asking do not hold it up ($(get .wall_ms) ms)" "$(get '.exit == 5 and .limit == null and .wall_ms < 7000')" true
 for who in root as_user; do
         for apart in 0 1; do
                 run --wall process --procs 200 --time 30s --read "$T/evade" -- "$T/evade" breed-on $apart
