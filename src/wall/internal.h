@@ -176,16 +176,19 @@ int wall_become_root(const struct wall_init *w, struct err *e); /* privileges.c:
 int wall_filter_compile(struct wall_init *w, struct err *e);    /* filter.c */
 int wall_filter_load(struct wall_init *w, struct err *e);       /* filter.c */
 int wall_supervise(struct wall_init *w);                        /* supervise.c */
-void wall_kill_stragglers(void);                    /* every child that is left, until there is none */
-_Noreturn void wall_init_main(struct wall_init *w); /* init.c */
+_Noreturn void wall_init_main(struct wall_init *w);             /* init.c */
+/* tree.c: every process of the box, and init where it is numbered 1; -1: they cannot be listed. */
+int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int proc, const char *pid),
+                      void *ctx);
+void wall_kill_stragglers(void); /* every child that is left, until there is none */
 /* sample.c: adds up what every process of the box uses. */
 struct wall_sample {
         uint64_t cpu_ns, rss, data_max; /* data_max: private memory of the largest process */
         uint64_t shmem;                 /* the part of rss that is of shared memory */
         uint64_t tasks;
 };
-int wall_sample(int proc, struct wall_sample *ret);
-uint64_t wall_sample_files(int proc); /* open descriptors of the process that has most */
+int wall_sample(const struct wall_init *w, struct wall_sample *ret);
+uint64_t wall_sample_files(const struct wall_init *w); /* open descriptors of the process that has most */
 /* Every entry of a directory of /proc that is a number. */
 int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *name), void *ctx);
 /* sample_shared.c: bytes of memory files and segments, in a process or not. begin: while the handles are
@@ -195,7 +198,7 @@ uint64_t wall_sample_shared(struct wall_init *w);
 /* sample_sockets.c */
 uint64_t wall_sample_sockets(const struct wall_init *w);
 /* sample_still.c: before a look; and whether nobody has run since. */
-void wall_still_note(struct wall_still *s, int proc);
+void wall_still_note(struct wall_still *s, const struct wall_init *w);
 bool wall_is_still(struct wall_still *s);
 
 /* ---- place.c ---- */

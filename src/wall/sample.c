@@ -88,15 +88,15 @@ static void count_files(void *ctx, int proc, const char *pid)
                 *most = (uint64_t) st.st_size;
 }
 
-uint64_t wall_sample_files(int proc)
+uint64_t wall_sample_files(const struct wall_init *w)
 {
         uint64_t most = 0;
-        (void) wall_each_number(proc, count_files, &most);
+        (void) wall_each_process(w, count_files, &most);
         return most;
 }
 
-int wall_sample(int proc, struct wall_sample *ret)
+int wall_sample(const struct wall_init *w, struct wall_sample *ret)
 {
         *ret = (struct wall_sample){ 0 };
-        return wall_each_number(proc, add_process, ret);
+        return wall_each_process(w, add_process, ret);
 }

@@ -80,9 +80,11 @@ static void look_at_process(void *ctx, int proc, const char *pid)
                 (void) wall_each_number(dir, look_at_descriptor, ctx);
 }
 
-static uint64_t segment_bytes(void)
+static uint64_t segment_bytes(const struct wall_init *w)
 {
         struct shm_info info;
+        if (w->plan->wall != WALL_NAMESPACE)
+                return 0; /* the host's: the filter lets the box make none */
         if (shmctl(0, SHM_INFO, (struct shmid_ds *) (void *) &info) < 0)
                 return 0;
         return (uint64_t) (info.shm_rss + info.shm_swp) * (uint64_t) sysconf(_SC_PAGESIZE);
@@ -129,12 +131,12 @@ uint64_t wall_sample_shared(struct wall_init *w)
                 if (s->seen_any)
                         memset(s->seen, 0, sizeof s->seen);
                 s->seen_any = false;
-                (void) wall_each_number(w->proc, look_at_process, &l);
+                (void) wall_each_process(w, look_at_process, &l);
                 s->file_bytes = l.bytes;
                 s->socket_bytes = wall_sample_sockets(w);
                 uint64_t took = clock_mono_ns() - now;
                 s->next_ns = now + took + took * REST;
                 s->soon_ns = now + took + took * SHORT_REST;
         }
-        return s->file_bytes + segment_bytes();
+        return s->file_bytes + segment_bytes(w);
 }

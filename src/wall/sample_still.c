@@ -40,13 +40,13 @@ static void count_process(void *ctx, int proc, const char *pid)
 
 /* A process that is made while we list them runs after its parent's time was noted, or is listed itself; or,
  * where numbers began anew, has a smaller one than its parent and is neither. The second list has it. */
-void wall_still_note(struct wall_still *s, int proc)
+void wall_still_note(struct wall_still *s, const struct wall_init *w)
 {
         unsigned again = 0;
         s->count = s->skipped = 0;
         s->known = true;
-        if (wall_each_number(proc, note_process, s) < 0 || !s->known ||
-            wall_each_number(proc, count_process, &again) < 0 || again != s->count)
+        if (wall_each_process(w, note_process, s) < 0 || !s->known ||
+            wall_each_process(w, count_process, &again) < 0 || again != s->count)
                 s->known = false;
 }
 

@@ -56,6 +56,20 @@ struct watch {
         struct wall_end end;
 };
 
+/* Behind root's process wall the payload has another id than we have, and its descriptors are open to their
+ * owner alone. As that one we look at files from here on: it owns nothing else. A change of ids takes the
+ * reaper's last word away: we ask for it again. */
+static void look_as_payload(const struct wall_init *w)
+{
+        if (w->plan->wall != WALL_PROCESS || w->s->host_uid == w->s->caller_uid)
+                return;
+        pid_t reaper = getppid();
+        (void) syscall(SYS_setfsuid, w->s->host_uid);
+        (void) prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+        if (getppid() != reaper)
+                (void) kill(getpid(), SIGTERM);
+}
+
 /* init keeps two capabilities over its own children and none over anything else. */
 static void drop_own_powers(void)
 {
@@ -200,7 +214,7 @@ static uint64_t cpu_ns(const struct rusage *u)
 static int sample_all(const struct watch *t, struct wall_sample *s)
 {
         struct rusage done = { 0 };
-        if (t->w->proc < 0 || wall_sample(t->w->proc, s) < 0)
+        if (wall_sample(t->w, s) < 0)
                 return -1;
         (void) getrusage(RUSAGE_CHILDREN, &done);
         s->cpu_ns += cpu_ns(&done);
@@ -240,7 +254,7 @@ static int sample_ms(const struct watch *t)
 {
         if (t->w->held & WALL_SAMPLES)
                 return t->is_still ? STILL_MS : t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS;
-        if (t->w->proc < 0 || t->end.files_full)
+        if (t->w->tasks < 0 || t->end.files_full)
                 return WAIT_MAX_MS;
         return t->is_still ? STILL_FILES_MS : FILES_MS;
 }
@@ -250,7 +264,7 @@ static int sample_ms(const struct watch *t)
 static bool has_rested(struct watch *t)
 {
         bool whole = !(t->w->held & WALL_SAMPLES) || t->w->shared.looked_ns >= t->sampled_ns;
-        return t->w->proc >= 0 && whole && wall_is_still(&t->still);
+        return t->w->tasks >= 0 && whole && wall_is_still(&t->still);
 }
 
 /* Not after each call that is told of: a sample looks at all processes. */
@@ -264,8 +278,7 @@ static bool sample_is_due(struct watch *t)
         if (t->is_still)
                 return false;
         t->sampled_ns = now;
-        if (t->w->proc >= 0)
-                wall_still_note(&t->still, t->w->proc);
+        wall_still_note(&t->still, t->w);
         return true;
 }
 
@@ -312,8 +325,8 @@ static bool look(struct watch *t)
 {
         if (!sample_is_due(t))
                 return false;
-        if (t->w->proc >= 0 && !t->end.files_full)
-                t->end.files_full = wall_sample_files(t->w->proc) >= t->w->plan->limits.value[LIMIT_FILES];
+        if (!t->end.files_full)
+                t->end.files_full = wall_sample_files(t->w) >= t->w->plan->limits.value[LIMIT_FILES];
         return t->w->held & WALL_SAMPLES && over_budget(t);
 }
 
@@ -353,23 +366,6 @@ static void fill_end(struct watch *t)
                            (fs.f_bfree == 0 || fs.f_ffree == 0);
 }
 
-/* Without a pid namespace nobody else ends what the payload left running. All of it is ours: orphans come to
- * the subreaper that init is. */
-void wall_kill_stragglers(void)
-{
-        char list[4096];
-        for (int round = 0; round < 1000; round++) {
-                if (waitpid(-1, NULL, WNOHANG | __WALL) < 0 && errno == ECHILD)
-                        return;
-                if (fd_get(AT_FDCWD, "/proc/thread-self/children", list, sizeof list) <= 0)
-                        continue;
-                for (char *at = list; *at; at += strspn(at, " ")) {
-                        (void) kill((pid_t) strtol(at, &at, 10), SIGKILL);
-                }
-                (void) usleep(500);
-        }
-}
-
 static bool step(struct watch *t, bool *ret_over)
 {
         struct wall_init *w = t->w;
@@ -391,6 +387,18 @@ static bool step(struct watch *t, bool *ret_over)
         return true;
 }
 
+/* What was refused just before the end is told too. Not for ever: those that the payload leaves behind may go
+ * on asking as fast as we answer. */
+static void tell_the_last(struct watch *t)
+{
+        for (unsigned i = 0; i < TOLD_MAX && t->w->listener >= 0; i++) {
+                struct pollfd p = { .fd = t->w->listener, .events = POLLIN };
+                if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN))
+                        break;
+                answer_notification(t);
+        }
+}
+
 int wall_supervise(struct wall_init *w)
 {
         static struct watch t; /* zero, and too large for a stack that is a guest's */
@@ -404,6 +412,7 @@ int wall_supervise(struct wall_init *w)
         if (t.signals < 0)
                 return -1;
         take_turns(w->listener);
+        look_as_payload(w);
         drop_own_powers();
         uint64_t now = clock_mono_ns();
         t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
@@ -417,12 +426,7 @@ int wall_supervise(struct wall_init *w)
                 wall_kill_stragglers();
         if (!orderly)
                 return -1;
-        while (w->listener >= 0) { /* what was refused just before the end is told too */
-                struct pollfd p = { .fd = w->listener, .events = POLLIN };
-                if (poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN))
-                        break;
-                answer_notification(&t);
-        }
+        tell_the_last(&t);
         if (w->observer) /* nobody waits for it any more; so it need not end after us, and its mount with it
                           */
                 (void) kill(w->observer, SIGKILL);

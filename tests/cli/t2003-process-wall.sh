@@ -6,6 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$T" || exit 1
 compile probe
 compile hog
+compile shared
 root() { "$@"; }
 box() { $who "$CORDON" run -q --wall process "$@" </dev/null 2>&1; }
 mkdir -p home/.ssh door && echo "PRIVATE KEY" >home/.ssh/id_rsa && echo open >door/file && chmod -R a+rX home door
@@ -86,6 +87,15 @@ for who in root as_user; do
         box --time 500ms --read "$T/hog" -- sh -c "$T/hog daemon 20 $tag; sleep 10" >/dev/null
         is "$who: the time limit ends it" $? 124
         is "$who: and its stragglers" "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c "^$tag\$")" 0
+        # --- limits are of the whole box here, too, with control groups and without ---
+        for wall in process 'process without cgroup'; do
+                limited() { $who "$CORDON" run -q --status-fd 3 --wall "$wall" --time 8s "$@" 3>status >out 2>err </dev/null; jq -r '.limit // "none"' <status; }
+                is "$who: $wall: cpu is shared by four processes" "$(limited --cpu 500ms --read "$T/hog" -- "$T/hog" cpu 6 4)" cpu
+                ok "$who: $wall: their sum was counted ($(jq .cpu_ms <status) ms)" test "$(jq '.cpu_ms >= 450 and .cpu_ms <= 1000' <status)" = true
+                is "$who: $wall: memory is shared by six" "$(limited --memory 64M --read "$T/hog" -- "$T/hog" memory 25 6)" memory
+                is "$who: $wall: memory files count" "$(limited --memory 64M --read "$T/shared" -- "$T/shared" memfds 96)" memory
+                is "$who: $wall: a box within its limits is not touched" "$(limited --cpu 2s --memory 256M --read "$T/hog" -- sh -c "$T/hog memory 20 & sleep 0.5; kill \$!; exit 6"):$(jq .exit <status)" none:6
+        done
         # --- what it cannot hold is refused ---
         has "$who: a sock door is refused" "$(box --sock "$T/none" -- true)" 'cordon: error:'
         for wall in vm wasm; do

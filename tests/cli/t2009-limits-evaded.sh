@@ -99,6 +99,21 @@ for who in root as_user; do
         ok "$who: cpu: children that are waited for count once ($(get .cpu_ms) ms)" test "$(get '.exit == 0 and .cpu_ms < 5000')" = true
 done
 
+# --- the end: who is left behind does not hold it up, however fast it asks or makes others ---
+who=root
+run --procs 1500 --time 30s --read "$T/evade" -- "$T/evade" ask-on 1000
+is "end: a thousand that go on asking do not hold it up ($(get .wall_ms) ms)" "$(get '.exit == 5 and .limit == null and .wall_ms < 7000')" true
+for who in root as_user; do
+        for apart in 0 1; do
+                run --wall process --procs 200 --time 30s --read "$T/evade" -- "$T/evade" breed-on $apart
+                is "$who: end: those that breed do not hold it up behind the process wall, apart $apart ($(get .wall_ms) ms)" \
+                        "$(get '.exit == 5 and .limit == null and .wall_ms < 15000')" true
+                is "$who: end: and none of them is left" "$(grep -l evade-breeds /proc/[0-9]*/comm 2>/dev/null | while read -r comm; do
+                        grep -s '^State:' "${comm%comm}status"
+                done | grep -c -v Z)" 0
+        done
+done
+
 # --- what the kernel counts for an account: a box has a share of it, and the account goes on ---
 # beside WALL: how many instances of inotify a box takes, and one more outside while it has them
 beside() {

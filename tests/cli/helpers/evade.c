@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,6 +127,38 @@ static int socket_memory(long sockets)
         return n < sockets ? 3 : 0;
 }
 
+/* Leaves so many behind that go on asking for what is refused, for ten seconds. */
+static int ask_on(long processes)
+{
+        long end = ms_of(CLOCK_MONOTONIC) + 10000;
+        for (long i = 0; i < processes; i++)
+                if (fork() == 0) {
+                        while (ms_of(CLOCK_MONOTONIC) < end)
+                                (void) mount("a", "b", "c", 0, NULL);
+                        _exit(0);
+                }
+        (void) usleep(500000);
+        return 5;
+}
+
+/* Leaves processes behind that make others as fast as they can, for 20 seconds: all in one group, or each in
+ * a session of its own. Past libc, which would take locks. */
+static int breed_on(long apart)
+{
+        long end = ms_of(CLOCK_MONOTONIC) + 20000;
+        (void) signal(SIGCHLD, SIG_IGN);
+        (void) prctl(PR_SET_NAME, "evade-breeds");
+        if (fork() == 0) {
+                (void) setsid();
+                while (ms_of(CLOCK_MONOTONIC) < end)
+                        if (syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL) == 0 && apart)
+                                (void) setsid();
+                _exit(0);
+        }
+        (void) usleep(300000);
+        return 5;
+}
+
 /* Looks for something that is hidden and makes a call that is refused, after it made others look away. */
 static int hidden_refusals(const char *way, long number)
 {
@@ -158,6 +192,10 @@ int main(int argc, char **argv)
                 return clockwork(argv[2]);
         if (strcmp(way, "socket-memory") == 0)
                 return socket_memory(number);
+        if (strcmp(way, "ask-on") == 0)
+                return ask_on(number);
+        if (strcmp(way, "breed-on") == 0)
+                return breed_on(number);
         if (strncmp(way, "hide-", 5) == 0)
                 return hidden_refusals(way, number);
         return 2;

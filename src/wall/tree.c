@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/tree.c - the processes of a box. Behind the namespace wall they are what its own /proc shows; behind
+ * the process wall, all that descend from init, which is their subreaper: nobody leaves that tree but by
+ * ending. Never: allocates. */
+#include "base/fd.h"
+#include "wall/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static const char own_children[] = "thread-self/children";
+
+/* Calls `each` with every number of a list of children; -1 where there is none (CONFIG_PROC_CHILDREN). */
+static int each_child(int proc, const char *list, void (*each)(void *ctx, pid_t pid), void *ctx)
+{
+        AUTO_FD(fd, openat(proc, list, O_RDONLY | O_CLOEXEC));
+        char text[4096];
+        pid_t pid = 0;
+        if (fd < 0)
+                return -1;
+        for (ssize_t n; (n = read(fd, text, sizeof text)) > 0;)
+                for (ssize_t i = 0; i < n; i++) {
+                        if (text[i] >= '0' && text[i] <= '9') {
+                                pid = pid * 10 + (text[i] - '0');
+                                continue;
+                        }
+                        if (pid > 0)
+                                each(ctx, pid);
+                        pid = 0;
+                }
+        return 0;
+}
+
+enum { TREE_MAX = 32768, AGAIN_MAX = 8 };
+struct tree {
+        int proc;
+        unsigned count;
+        pid_t at[TREE_MAX];
+};
+
+/* Once: who loses a thread that was its parent comes to another one, which may be listed later. */
+static void plant(void *ctx, pid_t pid)
+{
+        struct tree *t = ctx;
+        for (unsigned i = 0; i < t->count; i++)
+                if (t->at[i] == pid)
+                        return;
+        if (t->count < TREE_MAX)
+                t->at[t->count++] = pid;
+}
+
+static void plant_of_thread(void *ctx, int tasks, const char *tid)
+{
+        char list[48];
+        (void) snprintf(list, sizeof list, "%.20s/children", tid);
+        (void) each_child(tasks, list, plant, ctx);
+}
+
+static void plant_of_process(struct tree *t, pid_t pid)
+{
+        char name[32];
+        (void) snprintf(name, sizeof name, "%d/task", pid);
+        AUTO_FD(tasks, openat(t->proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (tasks >= 0)
+                (void) wall_each_number(tasks, plant_of_thread, t);
+}
+
+/* Who loses its parent while we look comes to init, whose list was read first: it is read again until it has
+ * no more news. */
+static int grow(struct tree *t)
+{
+        unsigned done = 0;
+        for (unsigned again = 0; again < AGAIN_MAX; again++) {
+                if (each_child(t->proc, own_children, plant, t) < 0)
+                        return -1;
+                if (done == t->count)
+                        break;
+                while (done < t->count)
+                        plant_of_process(t, t->at[done++]);
+        }
+        return 0;
+}
+
+int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int proc, const char *pid),
+                      void *ctx)
+{
+        static struct tree t; /* too large for a stack, and init has one thread */
+        if (w->tasks < 0)
+                return -1;
+        if (w->plan->wall == WALL_NAMESPACE)
+                return wall_each_number(w->tasks, each, ctx);
+        t.proc = w->tasks;
+        t.count = 0;
+        if (grow(&t) < 0)
+                return -1;
+        for (unsigned i = 0; i < t.count; i++) {
+                char pid[16];
+                (void) snprintf(pid, sizeof pid, "%d", t.at[i]);
+                each(ctx, t.proc, pid);
+        }
+        return 0;
+}
+
+/* Its whole process group at once, also those of it that are not our children yet. SAFETY: a child of ours
+ * that has ended keeps its number and its group until we wait for it, so that nobody else's process is ever
+ * meant; and groups of the payload's sessions have nobody from outside. */
+static void end_child(void *ctx, pid_t pid)
+{
+        unsigned *alive = ctx;
+        siginfo_t ended = { 0 };
+        pid_t group = getpgid(pid);
+        if (group > 1 && getsid(pid) != getsid(0))
+                (void) kill(-group, SIGKILL);
+        if (waitid(P_PID, (id_t) pid, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+            ended.si_pid == pid)
+                return;
+        (void) kill(pid, SIGKILL);
+        ++*alive;
+}
+
+static bool bury_all(void)
+{
+        pid_t pid;
+        while ((pid = waitpid(-1, NULL, WNOHANG | __WALL)) > 0)
+                ;
+        return pid < 0 && errno == ECHILD;
+}
+
+/* Without a pid namespace nobody else ends what the payload left running. All of it is ours: orphans come to
+ * the subreaper that we are. Who was ended is not buried before all are: the dead take the places of those
+ * that would be made meanwhile, so that who makes processes faster than we end them comes to an end of
+ * `limit procs`. We do not: giving up would let them out of the box. */
+void wall_kill_stragglers(void)
+{
+        enum { QUIET_ROUNDS = 3, PAUSE_US = 200, PAUSE_MOST_US = 5000 };
+        unsigned quiet = 0, pause = PAUSE_US;
+        siginfo_t any;
+        if (waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 && errno == ECHILD)
+                return;
+        for (;;) {
+                unsigned alive = 0;
+                if (each_child(AT_FDCWD, "/proc/thread-self/children", end_child, &alive) < 0)
+                        return;
+                quiet = alive == 0 ? quiet + 1 : 0;
+                if (quiet == QUIET_ROUNDS && bury_all())
+                        return;
+                quiet %= QUIET_ROUNDS;
+                if (alive == 0)
+                        continue;
+                (void) usleep(pause);
+                pause = pause * 2 < PAUSE_MOST_US ? pause * 2 : PAUSE_MOST_US;
+        }
+}
