@@ -309,7 +309,38 @@ void closed_settle(struct layer *l);
 /* As the box left them. */
 int closed_restore(struct layer *l, struct err *e);
 
-/* ---- flags.c ---- */
+/* ---- flags.c, trusted.c, spelling.c ---- */
+
+enum flag {
+        FLAG_GIT_HOOK = 0,
+        FLAG_GIT_CONFIG,
+        FLAG_GIT_INSIDE,
+        FLAG_VCS,
+        FLAG_SHELL_START,
+        FLAG_CI,
+        FLAG_EDITOR,
+        FLAG_BUILD,
+        FLAG_PACKAGE,
+        FLAG_AGENT,
+        FLAG_POLICY,
+        FLAG_ENVIRONMENT,
+        FLAG_SEARCH_PATH,
+        FLAG_LINK_OUT,
+        FLAG_SETID,
+        FLAG_EXECUTABLE,
+        FLAG_SPECIAL,
+        FLAG__COUNT
+};
+
+struct trusted {
+        const char *pattern;
+        enum flag flag;
+};
+extern const struct trusted trusted_names[];
+extern const size_t trusted_count;
+
+/* `path` as a filesystem may take it that does not tell names apart as this one does. */
+void spelling_plain(const char *path, char *ret, size_t cap);
 
 unsigned flags_by_name(const char *path);
 /* What to look into when its name alone does not tell. */

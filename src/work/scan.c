@@ -505,6 +505,28 @@ static bool is_masked(const struct sides *x, const struct entry *n)
         return dir >= 0 && tree_is_masked(dir, name, &n->old);
 }
 
+/* A directory of any name is a repository to git if it has these; then its `config` and `hooks` count, for
+ * whoever only stands in it. In `.git` itself most of them change with every commit: the table knows it. */
+static bool makes_repository(const struct sides *x, const char *path)
+{
+        static const char *const parts[] = { "HEAD", "config", "objects", "refs", "commondir" };
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+        size_t i = 0, git = sizeof "/.git" - 1, above = slash ? (size_t) (slash - path) : 0;
+        while (i < sizeof parts / sizeof *parts && strcasecmp(name, parts[i]) != 0)
+                i++;
+        bool usual = (above == git - 1 && strncmp(path, ".git", above) == 0) ||
+                     (above >= git && strncmp(slash - git, "/.git", git) == 0);
+        if (i == sizeof parts / sizeof *parts || usual)
+                return false;
+        struct view here = { side_upper(x, path, &name), side_lower(x, path, &name) };
+        bool hidden, is = view_look(&here, "HEAD", &hidden).kind != NODE_NONE;
+        is = is && (view_look(&here, "commondir", &hidden).kind != NODE_NONE ||
+                    (view_look(&here, "objects", &hidden).kind != NODE_NONE &&
+                     view_look(&here, "refs", &hidden).kind != NODE_NONE));
+        view_end(&here);
+        return is;
+}
+
 static int flag_entry(const struct work_door *d, const struct sides *x, struct entry *n)
 {
         const char *name;
@@ -514,6 +536,8 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
         if (n->what & WHAT_DELETED)
                 return 0;
         n->flags |= flags_by_node(&n->old, &n->now);
+        if (d->is_dir && makes_repository(x, n->path))
+                n->flags |= 1u << FLAG_GIT_INSIDE;
         if (n->link) /* who writes to one writes to both */
                 n->flags |= flags_behind(d, n->link);
         bool looks = n->now.kind == NODE_LINK || (n->now.kind == NODE_FILE && flags_wants_content(n->path));
