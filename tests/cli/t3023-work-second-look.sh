@@ -25,4 +25,22 @@ done
 cordon apply "$run" >out
 has "an apply holds its config back" "$(cat out)" "held back: docs/x/config: inside a git directory"
 ok "and it is not there" test ! -e "$D/p/docs/x/config"
+
+# The place of an `except` is made in the layer, also where the directory that it lies in is closed to its own owner, and is closed
+# for the box, too; at the start of a layer and when a run goes on in it.
+who=as_user D=$T/closed
+for mode in 555 500; do
+        fresh 'mkdir sub shut; echo a >sub/a; chmod 555 shut; chmod '"$mode"' .'
+        printf 'use base/system\nedit %s except guard shut/x/y\n' "$D/p" >p.policy
+        printf 'use base/system\nedit %s except guard sub/g2 shut/x/z\n' "$D/p" >more.policy
+        $who "$CORDON" run -q --keep --no-stdin -p p.policy --cwd "$D/p" --status-fd 3 -- sh -c 'echo n >sub/n; stat -c %a . shut; touch guard/x shut/x/y shut/n' 3>status >out 2>err
+        run=$(jq -r '.work.layer // ""' status)
+        is "top $mode: the box finds its directories as closed as they are" "$(tr '\n' ' ' <out)" "$mode 555 "
+        $who "$CORDON" run -q --no-stdin -p more.policy --on "$run" --cwd "$D/p" -- sh -c 'echo m >sub/m; stat -c %a . shut; ls sub' >out 2>err
+        is "top $mode: and a run that goes on, too" "$(tr '\n' ' ' <out)" "$mode 555 a g2 m n "
+        is "top $mode: no place of an except is a change" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "sub/m sub/n "
+        cordon apply "$run" >out || fail "top $mode: apply" "$(cat out)"
+        is "top $mode: what the box made lands" "$(cat "$D/p/sub/n" "$D/p/sub/m" | tr '\n' ' ')" "n m "
+        is "top $mode: nothing else is changed" "$(stat -c %a "$D/p" "$D/p/shut" | tr '\n' ' ')$(ls "$D/p" "$D/p/shut" | tr '\n' ' ')" "$mode 555 $D/p: shut sub  $D/p/shut: "
+done
 done_testing
