@@ -231,6 +231,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
         /* One name, ours, on one mount: the file itself may go. */
         o->moved = file && d->is_dir && !a->to && !t->inside && x->now.links == 1 &&
                    x->now.uid == geteuid() && !o->keep_owner;
+        o->left = o->moved ? (long) x->now.mode : -1;
         j->n += o->path != NULL;
 }
 
@@ -501,6 +502,16 @@ static bool is_behind_closed(const struct journal *j, const struct op *o)
         return false;
 }
 
+/* A file that we may not read is known by its number, and by not having changed since it landed. Its mode is
+ * not changed for a look: whoever is killed meanwhile would leave another one. */
+static bool is_untouched(const struct journal *j, const struct op *o, const struct node *now)
+{
+        struct stat done;
+        return now->ino == o->ino && fstatat(j->dir, "done", &done, AT_SYMLINK_NOFOLLOW) == 0 &&
+               (now->ctime.tv_sec < done.st_mtim.tv_sec ||
+                (now->ctime.tv_sec == done.st_mtim.tv_sec && now->ctime.tv_nsec <= done.st_mtim.tv_nsec));
+}
+
 /* What an apply put there must still be there, or undo would destroy somebody's later work. */
 static const char *judge_undo(const struct journal *j, const struct op *o)
 {
@@ -517,9 +528,10 @@ static const char *judge_undo(const struct journal *j, const struct op *o)
                 return now.kind ? "is there again" : NULL;
         if (now.kind == NODE_NONE)
                 return "is gone";
-        /* Our own file may be read against its mode. */
-        if (tree_digest(parent, name, &now, now.ino == o->ino, digest) < 0)
+        if (tree_digest(parent, name, &now, false, digest) < 0)
                 return "cannot be read";
+        if (strcmp(digest, "-") == 0 && strcmp(o->digest, "-") != 0)
+                return is_untouched(j, o, &now) ? NULL : "cannot be read";
         return strcmp(o->digest, digest[0] ? digest : "-") == 0 ? NULL : "changed since";
 }
 

@@ -4,7 +4,7 @@
  *   apply-K/journal    what will be done: one record for each target and each step, ended by NUL
  *                          mark WORD                      the asker's, for who finishes it
  *                          target DOOR FSID INO INSIDE PATH
- *                          op KIND MOVED DOOR SLOT LENGTH PATH SOURCE      LENGTH: bytes of PATH
+ *                          op KIND MOVED[:MODE] DOOR SLOT LENGTH PATH SOURCE       LENGTH: bytes of PATH
  *   apply-K/slots-N/   one slot for each step of door N: first the new entry, then, by one exchange of names,
  *                      the old one. That is also what undo puts back. Where the state directory is on another
  *                      filesystem the slots are a directory in the target, and come home when all is done.
@@ -139,8 +139,10 @@ int journal_write(struct journal *j, struct err *e)
         }
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *o = &j->ops[i];
-                buf_printf(&out, "op %c %d %u %zu %zu %s %s", o->kind, o->moved, o->door, o->slot,
-                           strlen(o->path), o->path, o->source);
+                buf_printf(&out, "op %c %d", o->kind, o->moved);
+                if (o->left >= 0)
+                        buf_printf(&out, ":%lo", (unsigned long) o->left);
+                buf_printf(&out, " %u %zu %zu %s %s", o->door, o->slot, strlen(o->path), o->path, o->source);
                 buf_add(&out, "", 1);
         }
         if (out.failed)
@@ -217,6 +219,7 @@ static bool read_op(struct op *o, char *at)
         at[n] = '\0';
         *o = (struct op){ .kind = kind[0],
                           .moved = moved[0] == '1',
+                          .left = moved[1] == ':' ? (long) (strtoul(moved + 2, NULL, 8) & 07777) : -1,
                           .door = (unsigned) strtoul(door, NULL, 10),
                           .slot = strtoul(slot, NULL, 10),
                           .mode = -1,

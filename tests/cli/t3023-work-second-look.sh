@@ -43,4 +43,58 @@ for mode in 555 500; do
         is "top $mode: what the box made lands" "$(cat "$D/p/sub/n" "$D/p/sub/m" | tr '\n' ' ')" "n m "
         is "top $mode: nothing else is changed" "$(stat -c %a "$D/p" "$D/p/shut" | tr '\n' ' ')$(ls "$D/p" "$D/p/shut" | tr '\n' ' ')" "$mode 555 $D/p: shut sub  $D/p/shut: "
 done
+
+# Whoever is killed while a file is looked at, scrubbed or stamped against its own mode leaves no other mode behind: neither in the
+# layer nor in the tree. At every step of a diff, an apply and an undo.
+cp "$BUILD/tests/hooked" "$T/hooked" && chmod 755 "$T/hooked" || fail "the program with hooks is built"
+D=$T/modes
+fresh 'echo o >old; echo s >single; chmod 640 old'
+$who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c 'echo z >zero; chmod 0 zero; echo w >wo; chmod 200 wo; echo r >ro; chmod 444 ro; echo n >>old; chmod 400 old; mkdir d; echo x >d/x; chmod 100 d/x; chmod 500 d' 3>status 2>err
+run=$(jq -r '.work.layer // ""' status)
+cordon diff --json "$run" >whole
+tree "$D/p" >before
+is "modes of files that nobody may read are those that the box gave" "$(jq -r '.entries[] | select(.path | test("zero|wo|ro|old|d/x")) | .path + " " + .new.mode' whole | tr '\n' ' ')" "d/x 0100 old 0400 ro 0444 wo 0200 zero 0000 "
+step=0 code=137 wrong=
+while [ $code -eq 137 ] && [ $step -lt 300 ]; do
+        step=$((step + 1))
+        CORDON_WORK_STEP=$step $who "$T/hooked" apply --include-flagged "$run" >/dev/null 2>&1
+        code=$?
+        cordon diff --json "$run" >now 2>&1
+        cmp -s now whole || cordon undo "$run" >undone || wrong="$wrong undo $step: $(cat undone)"
+        cordon diff --json "$run" >now 2>&1
+        cmp -s now whole || wrong="$wrong layer at $step: $(diff whole now | head -3)"
+        tree "$D/p" >now
+        cmp -s now before || wrong="$wrong tree at $step: $(diff before now | head -3)"
+        [ -z "$wrong" ] || break
+done
+is "an apply that is killed at any of its steps leaves every mode" "$wrong" ""
+ok "there were many steps ($step)" test "$step" -gt 20
+cordon apply --include-flagged "$run" >out || fail "apply" "$(cat out)"
+is "they land with their modes" "$(cd "$D/p" && stat -c '%n %a' zero wo ro old d | tr '\n' ' ')" "zero 0 wo 200 ro 444 old 400 d 500 "
+tree "$D/p" >after
+step=0 code=137 wrong=
+while [ $code -eq 137 ] && [ $step -lt 300 ]; do
+        step=$((step + 1))
+        CORDON_WORK_STEP=$step $who "$T/hooked" undo "$run" >/dev/null 2>&1
+        code=$?
+        cordon diff --json "$run" >now 2>&1
+        tree "$D/p" >tree
+        cmp -s tree before || cmp -s tree after || { wrong="$step: $(diff after tree)"; break; }
+        cmp -s tree after || { cmp -s now whole || { wrong="layer at $step: $(diff whole now)"; break; }; cordon apply --include-flagged "$run" >out || wrong=$(cat out); }
+done
+is "so does an undo" "$wrong" ""
+cordon undo "$run" >/dev/null
+$who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --on "$run" -- sh -c 'stat -c "%n %a" zero wo ro old d' >out 2>err
+is "a run that goes on finds them as they were" "$(tr '\n' ' ' <out)" "zero 0 wo 200 ro 444 old 400 d 500 "
+chmod 700 "$D/p" && cordon apply --include-flagged "$run" >/dev/null
+$who sh -c "chmod 600 '$D/p/zero'; echo mine >>'$D/p/zero'; chmod 0 '$D/p/zero'"
+has "what somebody wrote since into a file that cannot be read is not undone" "$(cordon undo "$run")" "in the way: zero: cannot be read"
+# one file behind a door of its own
+fresh 'echo s >single'
+$who "$CORDON" run -q --keep --no-stdin --edit "$D/p/single" --status-fd 3 -- sh -c "echo t >>'$D/p/single'; chmod 0 '$D/p/single'" 3>status 2>err
+run=$(jq -r '.work.layer // ""' status)
+$who "$CORDON" run -q --no-stdin --edit "$D/p/single" --on "$run" -- stat -c %a "$D/p/single" >out 2>err
+is "a single file, too" "$(cat out err)" 0
+cordon apply "$run" >out || fail "single: apply" "$(cat out)"
+is "and it lands so" "$(stat -c %a "$D/p/single")" 0
 done_testing
