@@ -595,6 +595,22 @@ static size_t undo_conflicts(struct journal *j, const struct work_undo *u)
         return n;
 }
 
+static void tell_copies(const struct work_undo *u, const struct journal *j)
+{
+        for (size_t i = 0; i < j->n; i++) {
+                const struct op *o = &j->ops[i];
+                AUTO_BUF(line);
+                char shown[WORK_PATH_MAX];
+                if (!j->targets[o->door].inside || o->old.kind != NODE_FILE || o->old.links < 2 ||
+                    o->rejoined)
+                        continue;
+                buf_printf(&line, "note: %s: had %" PRIu64 " names, and comes back as a file of its own\n",
+                           str_inert(span_str(o->path), shown, sizeof shown), o->old.links);
+                if (u->out && !u->json)
+                        u->out(u->out_ctx, buf_str(&line), line.n);
+        }
+}
+
 static int undo_journal(const struct work_undo *u, struct journal *j, struct work_outcome *ret, struct err *e)
 {
         if (journal_open_targets(j, false, e) < 0)
@@ -612,6 +628,7 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
                 ret->applied += j->ops[i].kind != OP_META;
         if (journal_send_out(j, e) < 0 || journal_mark(j, "back", e) < 0)
                 return -1;
+        tell_copies(u, j);
         for (size_t i = 0; i < WORK_DOORS_MAX; i++) { /* again: what was only a place is opened */
                 fd_close(&j->targets[i].fd);
                 fd_close(&j->targets[i].slots);

@@ -412,13 +412,14 @@ struct op {
         long old_mode;      /* META: and the one it had; -1 likewise */
         const char *digest; /* of the new entry, once staged */
         const char *before; /* of what lay there, from the base; or NULL */
-        struct node old;    /* what was looked at: kind, ino, size and mtime; kind 0 in an old journal */
+        struct node old;    /* what was looked at: kind, ino, size, mtime, links; kind 0 in an old journal */
         /* only while it is made */
         const struct entry *entry;
         bool setid, keep_owner, new_dir;
         bool elsewhere;       /* not into the door */
         bool linked;          /* what was staged is a file of the host's own */
         const char *conflict; /* undo: what keeps it from being taken back; or NULL */
+        bool rejoined;        /* undo: it is a name of the host's own file again */
 };
 
 struct target {
@@ -464,6 +465,8 @@ int journal_settle(struct journal *j, struct err *e);
 int journal_remove(struct journal *j, struct err *e);
 /* Undo: the tree and the layer as before. Before that, slots kept at home go to the target again. */
 int journal_send_out(struct journal *j, struct err *e);
+/* rejoin.c: copies in the slots of a door that can be names of files in the tree again become that. */
+int rejoin_names(struct journal *j, size_t door);
 /* `again`: somebody else began it. */
 int journal_take_back(struct journal *j, bool again, struct err *e);
 struct work_effect journal_effect(const struct journal *j, const struct op *o);

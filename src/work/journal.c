@@ -10,6 +10,7 @@
  *                      filesystem the slots are a directory in the target, and come home when all is done.
  *   apply-K/commit     the new entries are complete and on disk, one line for each step:
  *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS MODE OLD-MODE
+ *                          OLD-LINKS
  *                      From the moment this file has its name the apply will be finished, by us or by the
  *                      next command, unless what it finds in a place is not what was looked at (OLD).
  *   apply-K/back       it is being taken back
@@ -154,9 +155,10 @@ int journal_write(struct journal *j, struct err *e)
 
 static void put_commit(struct buf *out, const struct op *o)
 {
-        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld %ld %ld\n", o->ino,
+        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld %ld %ld %" PRIu64 "\n", o->ino,
                    o->digest && o->digest[0] ? o->digest : "-", (unsigned) o->old.kind, o->old.ino,
-                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec, o->mode, o->old_mode);
+                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec, o->mode, o->old_mode,
+                   o->old.links);
 }
 
 int journal_commit(struct journal *j, struct err *e)
@@ -247,7 +249,9 @@ static void read_old(struct op *o, char *at)
         char *more;
         o->mode = strtol(part[5], &more, 10);
         if (*more == ' ')
-                o->old_mode = strtol(more + 1, NULL, 10);
+                o->old_mode = strtol(more + 1, &more, 10);
+        if (*more == ' ')
+                o->old.links = strtoull(more + 1, NULL, 10);
 }
 
 static bool read_commit(struct journal *j)
@@ -420,8 +424,9 @@ int journal_send_out(struct journal *j, struct err *e)
                 if (!j->targets[i].used || !j->targets[i].inside)
                         continue;
                 (void) snprintf(home, sizeof home, "slots-%zu", i);
-                if (copy_tree(j->dir, home, j->targets[i].fd, there, false) < 0 ||
-                    syncfs(j->targets[i].fd) < 0)
+                struct target *t = &j->targets[i];
+                if (copy_tree(j->dir, home, t->fd, there, false) < 0 ||
+                    (t->slots = open_slots(j, i, false)) < 0 || rejoin_names(j, i) < 0 || syncfs(t->fd) < 0)
                         return journal_failed(e, "bringing back what was replaced in", j->targets[i].path);
         }
         return 0;

@@ -97,4 +97,21 @@ $who "$CORDON" run -q --no-stdin --edit "$D/p/single" --on "$run" -- stat -c %a 
 is "a single file, too" "$(cat out err)" 0
 cordon apply "$run" >out || fail "single: apply" "$(cat out)"
 is "and it lands so" "$(stat -c %a "$D/p/single")" 0
+
+# Names of one file, with the state directory on another filesystem: undo makes them one file again.
+mkdir other && mount -t tmpfs none other 2>/dev/null || skip "hard links over filesystems" "no tmpfs can be mounted here"
+if mountpoint -q other; then
+        who=root D=$T/other/links
+        fresh 'echo a >a; ln a a2; ln a a3; echo b >b; mkdir d; ln b d/b2; echo c >c; ln c c2'
+        tree "$D/p" >before
+        edit 'echo more >>a; echo more >>a2; rm b; echo more >>c'
+        cordon apply "$run" >out || fail "apply" "$(cat out)"
+        is "an undo of names over filesystems says nothing" "$(cordon undo "$run" | grep note)" ""
+        tree "$D/p" >after
+        is "and all of them are one file again" "$(diff before after)" ""
+        cordon apply "$run" >out || fail "apply again" "$(cat out)"
+        echo changed >>"$D/p/c2"
+        is "where the other name changed since, a copy comes back, and it is told" "$(cordon undo "$run" | grep note)" "note: c: had 2 names, and comes back as a file of its own"
+        is "as it was" "$(cat "$D/p/c") $(stat -c %h "$D/p/c" "$D/p/b" "$D/p/a3" | tr '\n' ' ')$(find "$D/p" -name '.cordon*')" "c 1 2 3 "
+fi
 done_testing
