@@ -231,6 +231,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
         /* One name, ours, on one mount: the file itself may go. */
         o->moved = file && d->is_dir && !a->to && !t->inside && x->now.links == 1 &&
                    x->now.uid == geteuid() && !o->keep_owner;
+        o->left = o->moved ? (long) x->now.mode : -1;
         j->n += o->path != NULL;
 }
 
@@ -501,6 +502,16 @@ static bool is_behind_closed(const struct journal *j, const struct op *o)
         return false;
 }
 
+/* A file that we may not read is known by its number, and by not having changed since it landed. Its mode is
+ * not changed for a look: whoever is killed meanwhile would leave another one. */
+static bool is_untouched(const struct journal *j, const struct op *o, const struct node *now)
+{
+        struct stat done;
+        return now->ino == o->ino && fstatat(j->dir, "done", &done, AT_SYMLINK_NOFOLLOW) == 0 &&
+               (now->ctime.tv_sec < done.st_mtim.tv_sec ||
+                (now->ctime.tv_sec == done.st_mtim.tv_sec && now->ctime.tv_nsec <= done.st_mtim.tv_nsec));
+}
+
 /* What an apply put there must still be there, or undo would destroy somebody's later work. */
 static const char *judge_undo(const struct journal *j, const struct op *o)
 {
@@ -517,9 +528,10 @@ static const char *judge_undo(const struct journal *j, const struct op *o)
                 return now.kind ? "is there again" : NULL;
         if (now.kind == NODE_NONE)
                 return "is gone";
-        /* Our own file may be read against its mode. */
-        if (tree_digest(parent, name, &now, now.ino == o->ino, digest) < 0)
+        if (tree_digest(parent, name, &now, false, digest) < 0)
                 return "cannot be read";
+        if (strcmp(digest, "-") == 0 && strcmp(o->digest, "-") != 0)
+                return is_untouched(j, o, &now) ? NULL : "cannot be read";
         return strcmp(o->digest, digest[0] ? digest : "-") == 0 ? NULL : "changed since";
 }
 
@@ -583,6 +595,22 @@ static size_t undo_conflicts(struct journal *j, const struct work_undo *u)
         return n;
 }
 
+static void tell_copies(const struct work_undo *u, const struct journal *j)
+{
+        for (size_t i = 0; i < j->n; i++) {
+                const struct op *o = &j->ops[i];
+                AUTO_BUF(line);
+                char shown[WORK_PATH_MAX];
+                if (!j->targets[o->door].inside || o->old.kind != NODE_FILE || o->old.links < 2 ||
+                    o->rejoined)
+                        continue;
+                buf_printf(&line, "note: %s: had %" PRIu64 " names, and comes back as a file of its own\n",
+                           str_inert(span_str(o->path), shown, sizeof shown), o->old.links);
+                if (u->out && !u->json)
+                        u->out(u->out_ctx, buf_str(&line), line.n);
+        }
+}
+
 static int undo_journal(const struct work_undo *u, struct journal *j, struct work_outcome *ret, struct err *e)
 {
         if (journal_open_targets(j, false, e) < 0)
@@ -600,6 +628,7 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
                 ret->applied += j->ops[i].kind != OP_META;
         if (journal_send_out(j, e) < 0 || journal_mark(j, "back", e) < 0)
                 return -1;
+        tell_copies(u, j);
         for (size_t i = 0; i < WORK_DOORS_MAX; i++) { /* again: what was only a place is opened */
                 fd_close(&j->targets[i].fd);
                 fd_close(&j->targets[i].slots);

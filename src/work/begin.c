@@ -70,14 +70,37 @@ static int parts_there(struct view *w, const char *guard, bool *ret_whole, struc
         return 0;
 }
 
+/* The directory that the last part of `path` is to be made in may be closed to its own owner: then it is
+ * opened until closed_restore(), which is also what the next one does if we are killed before. */
+static int open_to_make(struct layer *l, const struct work_door *d, int dir, const char *path, struct err *e)
+{
+        char parent[WORK_PATH_MAX] = ".";
+        const char *slash = strrchr(path, '/');
+        struct stat st;
+        if (fstat(dir, &st) < 0)
+                return -1;
+        if ((st.st_mode & 0700) == 0700 || geteuid() == 0)
+                return 0;
+        if (slash)
+                (void) snprintf(parent, sizeof parent, "%.*s", (int) (slash - path), path);
+        if (closed_keep(l, (unsigned) (d - l->doors), parent, st.st_mode & 07777, e) < 0)
+                return -1;
+        return fchmod(dir, (st.st_mode & 07777) | 0700);
+}
+
 /* One part: a directory that is only below gets its double in the layer, so that something can be made in it;
  * what is nowhere becomes a stub. */
-static int make_part(struct layer *l, struct work_door *d, struct view *w, const char *path, bool last)
+static int make_part(struct layer *l, struct work_door *d, struct view *w, const char *path, bool last,
+                     struct err *e)
 {
         bool hidden;
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
         struct node above = { 0 }, here = view_look(w, name, &hidden);
-        if (tree_look(w->upper, name, &above) < 0 || (hidden && unlinkat(w->upper, name, 0) < 0))
+        if (tree_look(w->upper, name, &above) < 0)
+                return -1;
+        bool makes = here.kind == NODE_NONE || above.kind == NODE_NONE;
+        if ((makes && open_to_make(l, d, w->upper, path, e) < 0) ||
+            (hidden && unlinkat(w->upper, name, 0) < 0))
                 return -1;
         if (here.kind == NODE_NONE) {
                 d->stubs = layer_append(l, d->stubs, &d->stub_count, path);
@@ -109,7 +132,7 @@ static int place_guard(struct layer *l, struct work_door *d, const struct view *
         for (char *slash = strchr(path, '/');; slash = strchr(slash + 1, '/')) {
                 if (slash)
                         *slash = '\0';
-                if (make_part(l, d, &w, path, !slash) < 0)
+                if (make_part(l, d, &w, path, !slash, e) < 0)
                         return err_set(e, ERR_IO, errno, "holding the place of %s: %s", guard,
                                        strerror(errno));
                 if (!slash)
@@ -272,7 +295,7 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
                 (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied", w->l->run);
                 return err_hint(e, "a run without --on begins where that left the files");
         }
-        if (ask->on && (refuse_torn(w->l, e) < 0 || closed_restore(w->l, e) < 0))
+        if (ask->on && refuse_torn(w->l, e) < 0)
                 return -1;
         w->l->keep |= ask->keep;
         w->l->state = LAYER_OPEN;
@@ -302,7 +325,7 @@ static int fill(struct work_run *w, const struct work_ask *ask, struct err *e)
         for (size_t i = 0; i < ask->door_count; i++)
                 if (layer_add_door(w->l, &ask->doors[i], &w->numbers[i], e) < 0)
                         return -1;
-        return layer_write(w->l, e) < 0 ? -1 : name_places(w, e);
+        return closed_restore(w->l, e) < 0 || layer_write(w->l, e) < 0 ? -1 : name_places(w, e);
 }
 
 struct work_run *work_begin(const struct work_ask *ask, struct err *e)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* work/closed.c - directories of a layer that not even their owner may read, search or write in. Reading them
- * and taking files out of them would need their mode changed each time, and whoever is killed meanwhile would
- * leave another one. So each is opened once, when it is first looked into, and before that the mode that the
- * box gave it is written into the file `closed` of the layer: DOOR MODE PATH, ended by NUL each; the door's
- * own top is `.`. What was not written to its NUL does not count. A run that goes on in the layer finds them
- * as they were. */
+/* work/closed.c - directories of a layer that not even their owner may read, search or write in, and files
+ * that he may not read. Reading them and taking files out of them would need their mode changed each time,
+ * and whoever is killed meanwhile would leave another one. So each is opened once, when it is first looked
+ * into, and before that the mode that the box gave it is written into the file `closed` of the layer: DOOR
+ * MODE PATH, ended by NUL each; the door's own top is `.`. What was not written to its NUL does not count. A
+ * run that goes on in the layer finds them as they were. */
 #include "base/fd.h"
 #include "work/internal.h"
 
@@ -109,21 +109,21 @@ int closed_keep(struct layer *l, unsigned door, const char *path, mode_t mode, s
         return append(l, &c) < 0 ? failed(l, "writing about", e) : 0;
 }
 
-/* Gives one directory of the layer a mode; those that it lies in are open. Gone: no error. */
+/* Gives one directory or file of the layer a mode; those that it lies in are open. Gone: no error. */
 static int set_mode(const struct layer *l, const struct closed *c, mode_t mode)
 {
+        bool single = c->door < l->door_count && !l->doors[c->door].is_dir;
         const char *name;
         struct node n;
-        mode_t back;
+        mode_t back = 0;
         AUTO_FD(door, layer_door_dir(l, c->door));
-        AUTO_FD(upper, door < 0 ? -1 : tree_own_dir(door, "upper", &back));
+        AUTO_FD(upper, door < 0 ? -1 : single ? tree_place(door, "") : tree_own_dir(door, "upper", &back));
         if (upper < 0)
                 return -1;
-        AUTO_FD(parent, tree_parent(upper, c->path, &name));
+        AUTO_FD(parent, tree_parent(upper, single ? "file" : c->path, &name));
         int r = parent < 0 ? -1 : tree_look(parent, name, &n);
-        if (r == 0 && n.kind == NODE_DIR)
-                r = fchmodat(parent, name, mode,
-                             0); /* a directory: no link to follow, and nobody else is at it */
+        if (r == 0 && (n.kind == NODE_DIR || n.kind == NODE_FILE))
+                r = fchmodat(parent, name, mode, 0); /* no link to follow, and nobody else is at it */
         tree_dir_end(upper, back);
         return r < 0 && errno != ENOENT && errno != ENOTDIR ? -1 : 0;
 }

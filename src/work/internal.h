@@ -309,7 +309,38 @@ void closed_settle(struct layer *l);
 /* As the box left them. */
 int closed_restore(struct layer *l, struct err *e);
 
-/* ---- flags.c ---- */
+/* ---- flags.c, trusted.c, spelling.c ---- */
+
+enum flag {
+        FLAG_GIT_HOOK = 0,
+        FLAG_GIT_CONFIG,
+        FLAG_GIT_INSIDE,
+        FLAG_VCS,
+        FLAG_SHELL_START,
+        FLAG_CI,
+        FLAG_EDITOR,
+        FLAG_BUILD,
+        FLAG_PACKAGE,
+        FLAG_AGENT,
+        FLAG_POLICY,
+        FLAG_ENVIRONMENT,
+        FLAG_SEARCH_PATH,
+        FLAG_LINK_OUT,
+        FLAG_SETID,
+        FLAG_EXECUTABLE,
+        FLAG_SPECIAL,
+        FLAG__COUNT
+};
+
+struct trusted {
+        const char *pattern;
+        enum flag flag;
+};
+extern const struct trusted trusted_names[];
+extern const size_t trusted_count;
+
+/* `path` as a filesystem may take it that does not tell names apart as this one does. */
+void spelling_plain(const char *path, char *ret, size_t cap);
 
 unsigned flags_by_name(const char *path);
 /* What to look into when its name alone does not tell. */
@@ -371,6 +402,7 @@ enum op_kind { OP_PUT = 'P', OP_SWAP = 'S', OP_TAKE = 'T', OP_META = 'M' };
 struct op {
         char kind;
         bool moved; /* the new file was taken out of the layer, not copied */
+        long left;  /* moved: and the mode that the box left it with; -1 in an old journal */
         unsigned door;
         const char *path;   /* in the target */
         const char *source; /* in the layer */
@@ -380,13 +412,14 @@ struct op {
         long old_mode;      /* META: and the one it had; -1 likewise */
         const char *digest; /* of the new entry, once staged */
         const char *before; /* of what lay there, from the base; or NULL */
-        struct node old;    /* what was looked at: kind, ino, size and mtime; kind 0 in an old journal */
+        struct node old;    /* what was looked at: kind, ino, size, mtime, links; kind 0 in an old journal */
         /* only while it is made */
         const struct entry *entry;
         bool setid, keep_owner, new_dir;
         bool elsewhere;       /* not into the door */
         bool linked;          /* what was staged is a file of the host's own */
         const char *conflict; /* undo: what keeps it from being taken back; or NULL */
+        bool rejoined;        /* undo: it is a name of the host's own file again */
 };
 
 struct target {
@@ -432,6 +465,8 @@ int journal_settle(struct journal *j, struct err *e);
 int journal_remove(struct journal *j, struct err *e);
 /* Undo: the tree and the layer as before. Before that, slots kept at home go to the target again. */
 int journal_send_out(struct journal *j, struct err *e);
+/* rejoin.c: copies in the slots of a door that can be names of files in the tree again become that. */
+int rejoin_names(struct journal *j, size_t door);
 /* `again`: somebody else began it. */
 int journal_take_back(struct journal *j, bool again, struct err *e);
 struct work_effect journal_effect(const struct journal *j, const struct op *o);

@@ -4,12 +4,13 @@
  *   apply-K/journal    what will be done: one record for each target and each step, ended by NUL
  *                          mark WORD                      the asker's, for who finishes it
  *                          target DOOR FSID INO INSIDE PATH
- *                          op KIND MOVED DOOR SLOT LENGTH PATH SOURCE      LENGTH: bytes of PATH
+ *                          op KIND MOVED[:MODE] DOOR SLOT LENGTH PATH SOURCE       LENGTH: bytes of PATH
  *   apply-K/slots-N/   one slot for each step of door N: first the new entry, then, by one exchange of names,
  *                      the old one. That is also what undo puts back. Where the state directory is on another
  *                      filesystem the slots are a directory in the target, and come home when all is done.
  *   apply-K/commit     the new entries are complete and on disk, one line for each step:
  *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS MODE OLD-MODE
+ *                          OLD-LINKS
  *                      From the moment this file has its name the apply will be finished, by us or by the
  *                      next command, unless what it finds in a place is not what was looked at (OLD).
  *   apply-K/back       it is being taken back
@@ -139,8 +140,10 @@ int journal_write(struct journal *j, struct err *e)
         }
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *o = &j->ops[i];
-                buf_printf(&out, "op %c %d %u %zu %zu %s %s", o->kind, o->moved, o->door, o->slot,
-                           strlen(o->path), o->path, o->source);
+                buf_printf(&out, "op %c %d", o->kind, o->moved);
+                if (o->left >= 0)
+                        buf_printf(&out, ":%lo", (unsigned long) o->left);
+                buf_printf(&out, " %u %zu %zu %s %s", o->door, o->slot, strlen(o->path), o->path, o->source);
                 buf_add(&out, "", 1);
         }
         if (out.failed)
@@ -152,9 +155,10 @@ int journal_write(struct journal *j, struct err *e)
 
 static void put_commit(struct buf *out, const struct op *o)
 {
-        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld %ld %ld\n", o->ino,
+        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld %ld %ld %" PRIu64 "\n", o->ino,
                    o->digest && o->digest[0] ? o->digest : "-", (unsigned) o->old.kind, o->old.ino,
-                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec, o->mode, o->old_mode);
+                   o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec, o->mode, o->old_mode,
+                   o->old.links);
 }
 
 int journal_commit(struct journal *j, struct err *e)
@@ -217,6 +221,7 @@ static bool read_op(struct op *o, char *at)
         at[n] = '\0';
         *o = (struct op){ .kind = kind[0],
                           .moved = moved[0] == '1',
+                          .left = moved[1] == ':' ? (long) (strtoul(moved + 2, NULL, 8) & 07777) : -1,
                           .door = (unsigned) strtoul(door, NULL, 10),
                           .slot = strtoul(slot, NULL, 10),
                           .mode = -1,
@@ -244,7 +249,9 @@ static void read_old(struct op *o, char *at)
         char *more;
         o->mode = strtol(part[5], &more, 10);
         if (*more == ' ')
-                o->old_mode = strtol(more + 1, NULL, 10);
+                o->old_mode = strtol(more + 1, &more, 10);
+        if (*more == ' ')
+                o->old.links = strtoull(more + 1, NULL, 10);
 }
 
 static bool read_commit(struct journal *j)
@@ -417,8 +424,9 @@ int journal_send_out(struct journal *j, struct err *e)
                 if (!j->targets[i].used || !j->targets[i].inside)
                         continue;
                 (void) snprintf(home, sizeof home, "slots-%zu", i);
-                if (copy_tree(j->dir, home, j->targets[i].fd, there, false) < 0 ||
-                    syncfs(j->targets[i].fd) < 0)
+                struct target *t = &j->targets[i];
+                if (copy_tree(j->dir, home, t->fd, there, false) < 0 ||
+                    (t->slots = open_slots(j, i, false)) < 0 || rejoin_names(j, i) < 0 || syncfs(t->fd) < 0)
                         return journal_failed(e, "bringing back what was replaced in", j->targets[i].path);
         }
         return 0;

@@ -345,21 +345,32 @@ static int visit_stub(struct scan *s, int upper, const char *name, const struct 
         return 0;
 }
 
-/* A directory of the layer, where its mode denies us; *mode becomes the one that the box gave it. Written
- * down before it is opened: whoever is killed in between leaves nothing that the next one does not know.
- * SAFETY: it is a directory, so there is no link to follow, and the box is over. */
-static int open_for_good(struct scan *s, int dir, const char *name, const char *path, mode_t *mode)
+/* A directory or file of the layer, where its mode denies us what we `need`; *mode becomes the one that the
+ * box gave it. Written down before it is opened: whoever is killed in between leaves nothing that the next
+ * one does not know. SAFETY: it was no link when it was looked at, and the box is over. */
+static int open_for_good(struct scan *s, int dir, const char *name, const char *path, mode_t need,
+                         mode_t *mode)
 {
         mode_t now = *mode;
         bool known = closed_mode(s->l, s->door, path, mode);
-        if ((now & 0700) == 0700 || geteuid() == 0)
+        if ((now & need) == need || geteuid() == 0)
                 return 0;
         if (!known && closed_keep(s->l, s->door, path, now, s->e) < 0)
                 return -1;
         work_step();
-        if (fchmodat(dir, name, now | 0700, 0) < 0)
+        if (fchmodat(dir, name, now | need, 0) < 0)
                 return scan_failed(s, "opening");
         work_step();
+        return 0;
+}
+
+/* A file of several names is opened for each look instead: its mode is that of all of them. */
+static int open_entry(struct scan *s, int upper, const char *name, struct node *now)
+{
+        if (now->kind == NODE_DIR)
+                return open_for_good(s, upper, name, s->path, 0700, &now->mode);
+        if (now->kind == NODE_FILE && now->links == 1)
+                return open_for_good(s, upper, name, s->path, 0400, &now->mode);
         return 0;
 }
 
@@ -370,7 +381,7 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
                 return scan_failed(s, "looking at");
         if (now.kind == NODE_NONE)
                 return 0;
-        if (now.kind == NODE_DIR && open_for_good(s, upper, name, s->path, &now.mode) < 0)
+        if (open_entry(s, upper, name, &now) < 0)
                 return -1;
         if (s->shut)
                 return visit_unseen(s, upper, name, &now);
@@ -439,6 +450,8 @@ static int scan_single(struct scan *s, const struct sides *x)
         if (!enter(s, slash ? slash + 1 : s->d->host, &before) ||
             tree_look(x->upper, x->upper_name, &now) < 0 || tree_look(x->lower, x->lower_name, &old) < 0)
                 return scan_failed(s, "looking at");
+        if (open_entry(s, x->upper, x->upper_name, &now) < 0)
+                return -1;
         if (now.kind == NODE_NONE)
                 return old.kind ? add_entry(s, WHAT_DELETED, &old, &now) : 0;
         if (old.kind != now.kind)
@@ -505,6 +518,28 @@ static bool is_masked(const struct sides *x, const struct entry *n)
         return dir >= 0 && tree_is_masked(dir, name, &n->old);
 }
 
+/* A directory of any name is a repository to git if it has these; then its `config` and `hooks` count, for
+ * whoever only stands in it. In `.git` itself most of them change with every commit: the table knows it. */
+static bool makes_repository(const struct sides *x, const char *path)
+{
+        static const char *const parts[] = { "HEAD", "config", "objects", "refs", "commondir" };
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+        size_t i = 0, git = sizeof "/.git" - 1, above = slash ? (size_t) (slash - path) : 0;
+        while (i < sizeof parts / sizeof *parts && strcasecmp(name, parts[i]) != 0)
+                i++;
+        bool usual = (above == git - 1 && strncmp(path, ".git", above) == 0) ||
+                     (above >= git && strncmp(slash - git, "/.git", git) == 0);
+        if (i == sizeof parts / sizeof *parts || usual)
+                return false;
+        struct view here = { side_upper(x, path, &name), side_lower(x, path, &name) };
+        bool hidden, is = view_look(&here, "HEAD", &hidden).kind != NODE_NONE;
+        is = is && (view_look(&here, "commondir", &hidden).kind != NODE_NONE ||
+                    (view_look(&here, "objects", &hidden).kind != NODE_NONE &&
+                     view_look(&here, "refs", &hidden).kind != NODE_NONE));
+        view_end(&here);
+        return is;
+}
+
 static int flag_entry(const struct work_door *d, const struct sides *x, struct entry *n)
 {
         const char *name;
@@ -514,6 +549,8 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
         if (n->what & WHAT_DELETED)
                 return 0;
         n->flags |= flags_by_node(&n->old, &n->now);
+        if (d->is_dir && makes_repository(x, n->path))
+                n->flags |= 1u << FLAG_GIT_INSIDE;
         if (n->link) /* who writes to one writes to both */
                 n->flags |= flags_behind(d, n->link);
         bool looks = n->now.kind == NODE_LINK || (n->now.kind == NODE_FILE && flags_wants_content(n->path));
@@ -560,7 +597,7 @@ static int open_top(struct scan *s)
         if (dir < 0 || tree_look(dir, "upper", &top) < 0)
                 return scan_failed(s, "looking at");
         s->top = top.mode;
-        return top.kind == NODE_DIR ? open_for_good(s, dir, "upper", ".", &s->top) : 0;
+        return top.kind == NODE_DIR ? open_for_good(s, dir, "upper", ".", 0700, &s->top) : 0;
 }
 
 static int walk_door(struct scan *s)

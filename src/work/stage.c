@@ -27,27 +27,32 @@ struct staging {
         size_t linked_count, linked_cap;
 };
 
-/* What overlayfs wrote on a file must not follow it into the tree: a later layer would believe it. */
-static int scrub(int dir, const char *name, mode_t mode, bool setid)
+/* What overlayfs wrote on a file must not follow it into the tree: a later layer would believe it. In the
+ * slot: whoever is killed meanwhile finds the file's own mode in the journal. */
+static int scrub(int slots, const char *slot, mode_t mode, bool setid)
 {
-        AUTO_FD(fd, tree_file(dir, name, true, NULL));
+        struct node n;
+        mode_t wanted = setid ? mode : mode & 01777;
+        AUTO_FD(fd, tree_file(slots, slot, true, &n));
         if (fd < 0)
                 return -1;
         if (xattr_drop_overlay(fd) < 0) { /* nobody may write it, not even its owner */
-                if (errno != EACCES || fchmod(fd, mode | 0200) < 0 || xattr_drop_overlay(fd) < 0 ||
-                    fchmod(fd, mode) < 0)
+                if (errno != EACCES || fchmod(fd, mode | 0200) < 0 || xattr_drop_overlay(fd) < 0)
                         return -1;
+                work_step();
+                n.mode = mode | 0200;
         }
-        return !setid && mode & 06000 ? fchmod(fd, mode & 01777) : 0;
+        return n.mode != wanted ? fchmod(fd, wanted) : 0;
 }
 
 static int take_file(struct staging *g, struct op *o, int slots, const char *slot)
 {
         const char *name;
         AUTO_FD(parent, side_upper(&g->sides, o->source, &name));
-        if (parent < 0 || scrub(parent, name, o->entry->now.mode, o->setid) < 0)
+        if (parent < 0 || renameat(parent, name, slots, slot) < 0)
                 return -1;
-        return renameat(parent, name, slots, slot);
+        work_step();
+        return scrub(slots, slot, o->entry->now.mode, o->setid);
 }
 
 /* 1: made as a link to an earlier slot. */
@@ -86,10 +91,10 @@ static int copy_entry(struct staging *g, const struct op *o, int slots, const ch
                 (void) !fchownat(slots, slot, owner->uid, owner->gid, AT_SYMLINK_NOFOLLOW);
         if (o->new_dir) /* open until everything is in it: its own mode is the last step */
                 return fchmodat(slots, slot, 0700, 0);
-        /* A change of owner takes set-id bits away. */
-        if (o->setid && o->entry->now.kind == NODE_FILE)
-                return fchmodat(slots, slot, o->entry->now.mode, 0);
-        return 0;
+        /* A change of owner takes set-id bits away, and the layer's own may be open since it was looked at.
+         */
+        mode_t mode = o->entry->now.mode;
+        return o->entry->now.kind == NODE_FILE ? fchmodat(slots, slot, o->setid ? mode : mode & 01777, 0) : 0;
 }
 
 /* False: what the box may have written there is gone all the same, where that could be. */
@@ -109,6 +114,7 @@ static void stamp(const struct staging *g, int slots, const char *slot)
         if (fd < 0 || put_origin(fd, run) || errno != EACCES)
                 return;
         if (fchmod(fd, n.mode | 0200) == 0) { /* nobody may write it, not even its owner */
+                work_step();
                 (void) put_origin(fd, run);
                 (void) fchmod(fd, n.mode);
         }
