@@ -16,9 +16,12 @@ static pid_t idle[3]; /* a, b, c: they sleep; i: init; x: there is no such proce
 static const char *lists[2];
 static unsigned asked;
 
-int __wrap_wall_each_number(int dir, void (*fn)(void *ctx, int dir, const char *number), void *ctx);
-int __wrap_wall_each_number(int dir, void (*fn)(void *ctx, int dir, const char *number), void *ctx)
+int __wrap_wall_each_process(const struct wall_init *w, void (*fn)(void *ctx, int proc, const char *pid),
+                             void *ctx);
+int __wrap_wall_each_process(const struct wall_init *w, void (*fn)(void *ctx, int proc, const char *pid),
+                             void *ctx)
 {
+        (void) w;
         const char *list = lists[asked++ % 2];
         if (!list)
                 return -1; /* it could not be read */
@@ -26,7 +29,7 @@ int __wrap_wall_each_number(int dir, void (*fn)(void *ctx, int dir, const char *
                 char number[16];
                 pid_t pid = *list == 'i' ? 1 : *list == 'x' ? 0x3fffffff : idle[*list - 'a'];
                 (void) snprintf(number, sizeof number, "%d", pid);
-                fn(ctx, dir, number);
+                fn(ctx, -1, number);
         }
         return 0;
 }
@@ -57,7 +60,7 @@ static void note(struct wall_still *s, const char *first, const char *second)
         lists[0] = first;
         lists[1] = second;
         asked = 0;
-        wall_still_note(s, -1);
+        wall_still_note(s, NULL);
 }
 
 /* ---- the sentences ---- */
