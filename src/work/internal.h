@@ -166,7 +166,7 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
  * was killed is sealed. */
 struct layer *layer_open(const char *which, enum layer_wanted want, struct err *e);
 
-/* ---- scan.c ---- */
+/* ---- scan.c, sides.c ---- */
 
 enum { /* what happened to an entry */
        WHAT_ADDED = 1 << 0,
@@ -355,7 +355,7 @@ extern const unsigned FLAG_NEVER; /* never applied: sockets, fifos, devices */
 unsigned flags_count(void);
 const char *flags_row(unsigned i);
 
-/* ---- show.c, patch.c, lines.c ---- */
+/* ---- show.c, patch.c, lines.c, paths.c ---- */
 /* PREFIX and PATH as git writes names: in quotes, with octal escapes, where one line could not hold them. */
 void put_git_path(struct buf *out, const char *prefix, const char *path);
 
@@ -395,7 +395,7 @@ bool lines_diff(struct span a, struct span b, struct buf *out);
 void lines_count(struct span a, struct span b, size_t *ret_added, size_t *ret_removed);
 bool is_binary(struct span s);
 
-/* ---- journal.c, journal_steps.c, stage.c, apply.c: see journal.c for the format ---- */
+/* ---- journal.c, journal_marks.c, journal_steps.c, stage.c, apply.c: see journal.c for the format ---- */
 
 enum op_kind { OP_PUT = 'P', OP_SWAP = 'S', OP_TAKE = 'T', OP_META = 'M' };
 

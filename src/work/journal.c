@@ -33,20 +33,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int journal_failed(struct err *e, const char *doing, const char *path)
-{
-        char shown[256];
-        int sys = errno;
-        return err_set(e, ERR_IO, sys, "%s %s: %s", doing, str_inert(span_str(path), shown, sizeof shown),
-                       strerror(sys));
-}
-
-const char *slot_name(size_t slot, const char *suffix, char buf[32])
-{
-        (void) snprintf(buf, 32, "%zu%s", slot, suffix);
-        return buf;
-}
-
 void journal_free(struct journal *j)
 {
         if (!j)
@@ -117,11 +103,6 @@ int journal_mark(struct journal *j, const char *mark, struct err *e)
                 return journal_failed(e, "writing the journal of", j->l->run);
         work_step();
         return 0;
-}
-
-bool journal_has(const struct journal *j, const char *mark)
-{
-        return faccessat(j->dir, mark, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 int journal_write(struct journal *j, struct err *e)

@@ -79,13 +79,6 @@ char **layer_append(struct layer *l, char **list, size_t *count, const char *tex
         return list;
 }
 
-int layer_door_dir(const struct layer *l, size_t door)
-{
-        char name[32];
-        (void) snprintf(name, sizeof name, "door-%zu", door);
-        return openat(l->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 /* ---- meta ---- */
 
 static void put(struct buf *out, const char *key, const char *value)

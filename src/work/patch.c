@@ -11,26 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-void put_git_path(struct buf *out, const char *prefix, const char *path)
-{
-        bool plain = true;
-        for (const char *p = path; *p; p++)
-                plain &= (unsigned char) *p >= ' ' && (unsigned char) *p < 0x7f && *p != '"' && *p != '\\';
-        if (plain) {
-                buf_printf(out, "%s%s", prefix, path);
-                return;
-        }
-        buf_printf(out, "\"%s", prefix);
-        for (const char *p = path; *p; p++)
-                if (*p == '"' || *p == '\\')
-                        buf_printf(out, "\\%c", *p);
-                else if ((unsigned char) *p < ' ' || (unsigned char) *p >= 0x7f)
-                        buf_printf(out, "\\%03o", (unsigned char) *p);
-                else
-                        buf_putc(out, *p);
-        buf_putc(out, '"');
-}
-
 static unsigned git_mode(const struct node *n)
 {
         return n->kind == NODE_LINK ? 0120000 : n->mode & 0100 ? 0100755 : 0100644;

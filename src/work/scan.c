@@ -6,12 +6,9 @@
 #include "work/internal.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/xattr.h>
 
 struct scan {
@@ -33,93 +30,6 @@ void entries_done(struct entries *v)
         free(v->twins);
         arena_done(&v->mem);
         *v = (struct entries){ 0 };
-}
-
-int open_host(const struct work_door *d, struct err *e)
-{
-        struct open_how how = { .flags = O_CLOEXEC | (d->is_dir ? O_RDONLY | O_DIRECTORY : O_PATH),
-                                .resolve = RESOLVE_NO_MAGICLINKS };
-        AUTO_FD(fd, (int) syscall(SYS_openat2, AT_FDCWD, d->host, &how, sizeof how));
-        struct stat st;
-        char shown[256];
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return err_set(e, ERR_DOOR, errno, "opening the door %s: %s",
-                               str_inert(span_str(d->host), shown, sizeof shown), strerror(errno));
-        /* A single file may have been replaced by saving it: that is a change, found by its content. */
-        if (d->is_dir && (tree_fsid(fd) != d->dev || st.st_ino != d->ino)) {
-                (void) err_set(e, ERR_DOOR, ESTALE, "%s is another directory than the one that the box saw",
-                               str_inert(span_str(d->host), shown, sizeof shown));
-                return err_hint(e, "`cordon apply --to DIR` takes the changes elsewhere");
-        }
-        return TAKE_FD(fd);
-}
-
-/* ---- the two sides of a door ---- */
-
-static int open_file_parent(const struct work_door *d, const char **ret_name, struct err *e)
-{
-        static char real[PATH_MAX]; /* names stay valid until the next call: one door at a time */
-        char parent[PATH_MAX];
-        if (!realpath(d->host, real)) {
-                /* gone: its directory is still where it was */
-                if (errno != ENOENT || snprintf(real, sizeof real, "%s", d->host) >= (int) sizeof real)
-                        return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host,
-                                       strerror(errno));
-        }
-        char *slash = strrchr(real, '/');
-        memcpy(parent, real, (size_t) (slash - real));
-        parent[slash - real] = '\0';
-        *ret_name = slash + 1;
-        int fd = open(parent[0] ? parent : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        return fd < 0 ? err_set(e, ERR_DOOR, errno, "opening the directory of %s: %s", d->host,
-                                strerror(errno))
-                      : fd;
-}
-
-int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err *e)
-{
-        const struct work_door *d = &l->doors[door];
-        *ret = (struct sides){ .upper = -1, .lower = -1 };
-        AUTO_FD(dir, layer_door_dir(l, door));
-        if (dir < 0)
-                return err_set(e, ERR_IO, errno, "opening the layer of %s: %s", d->host, strerror(errno));
-        if (d->is_dir) {
-                ret->lower = open_host(d, e);
-                ret->upper = ret->lower < 0 ? -1 : tree_own_dir(dir, "upper", &ret->back);
-        } else {
-                ret->upper_name = "file";
-                ret->lower = open_file_parent(d, &ret->lower_name, e);
-                ret->upper = ret->lower < 0 ? -1 : TAKE_FD(dir);
-        }
-        if (ret->lower >= 0 && ret->upper < 0)
-                (void) err_set(e, ERR_IO, errno, "opening the layer of %s: %s", d->host, strerror(errno));
-        if (ret->upper >= 0)
-                return 0;
-        sides_close(ret);
-        return -1;
-}
-
-void sides_close(struct sides *s)
-{
-        tree_dir_end(s->upper, s->back);
-        fd_close(&s->upper);
-        fd_close(&s->lower);
-}
-
-int side_upper(const struct sides *s, const char *path, const char **ret_name)
-{
-        if (!s->upper_name)
-                return tree_parent(s->upper, path, ret_name);
-        *ret_name = s->upper_name;
-        return fcntl(s->upper, F_DUPFD_CLOEXEC, 0);
-}
-
-int side_lower(const struct sides *s, const char *path, const char **ret_name)
-{
-        if (!s->lower_name)
-                return tree_parent(s->lower, path, ret_name);
-        *ret_name = s->lower_name;
-        return fcntl(s->lower, F_DUPFD_CLOEXEC, 0);
 }
 
 /* ---- entries ---- */
@@ -248,35 +158,6 @@ static int removed(struct scan *s, int lower, const char *name, const struct nod
         }
         s->depth--;
         return 0;
-}
-
-unsigned node_differs(int upper, int lower, const char *un, const char *ln, const struct node *now,
-                      const struct node *old)
-{
-        unsigned what = 0;
-        char a[WORK_PATH_MAX], b[WORK_PATH_MAX];
-        if (now->kind != NODE_LINK && now->mode != old->mode)
-                what |= WHAT_MODE;
-        if (now->uid != old->uid || now->gid != old->gid)
-                what |= WHAT_OWNER;
-        if (now->kind == NODE_LINK)
-                return what | (tree_link(upper, un, a, sizeof a) < 0 ||
-                                               tree_link(lower, ln, b, sizeof b) < 0 || strcmp(a, b) != 0
-                                       ? WHAT_CONTENT
-                                       : 0);
-        if (now->kind == NODE_OTHER)
-                return what;
-        AUTO_FD(x, now->kind == NODE_DIR ? tree_dir(upper, un) : tree_file(upper, un, true, NULL));
-        AUTO_FD(y, now->kind == NODE_DIR ? tree_dir(lower, ln) : tree_file(lower, ln, false, NULL));
-        if (x < 0 || y < 0)
-                what |= now->kind == NODE_FILE ? WHAT_CONTENT : 0;
-        else {
-                if (!xattr_same(x, y))
-                        what |= WHAT_XATTR;
-                if (now->kind == NODE_FILE && (now->size != old->size || !tree_same_content(x, y)))
-                        what |= WHAT_CONTENT;
-        }
-        return what;
 }
 
 static bool is_opaque(int dir)
@@ -637,18 +518,6 @@ static size_t flag_door(const struct layer *l, struct entries *v, size_t first, 
                 (void) err_set(e, ERR_IO, errno, "looking into a changed entry: %s", strerror(errno));
         sides_close(&x);
         return bad ? 0 : i;
-}
-
-/* A directory right before what lies in it. */
-int path_order(const char *a, const char *b)
-{
-        while (*a && *a == *b) {
-                a++;
-                b++;
-        }
-        int x = *a == '/' ? 1 : (unsigned char) *a + (*a ? 1 : 0),
-            y = *b == '/' ? 1 : (unsigned char) *b + (*b ? 1 : 0);
-        return x - y;
 }
 
 static int by_place(const void *a, const void *b)
