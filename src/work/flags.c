@@ -281,6 +281,7 @@ static const struct {
         { ".github/instructions/", FLAG_AGENT },
         { ".github/prompts/", FLAG_AGENT },
         { "*.policy", FLAG_POLICY },
+        { "*.places", FLAG_POLICY }, /* says where credentials go */
         { "*.cordon", FLAG_POLICY },
         { ".config/cordon/", FLAG_POLICY },
         { ".env", FLAG_ENVIRONMENT },
