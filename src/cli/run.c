@@ -319,14 +319,14 @@ static void end_canary(const struct run *r)
 
 /* ---- the run ---- */
 
-/* A door that somebody else's link moved out of the workspace, or whose files are somebody else's: said
- * before anything goes through it. */
+/* A door that somebody else's link moved out of the workspace, whose files are somebody else's, or behind
+ * which the next run's rules lie: said before anything goes through it. */
 static void say_links(const struct run *r)
 {
         cordon_error e = { 0 }; /* of a policy that does not hold: the start tells it */
         cordon_note n;
         for (size_t i = 0; !r->end.quiet && cordon_policy_note(policy_of(r), i, &n, &e) == 1; i++)
-                if (strcmp(n.code, "W131") != 0 && strcmp(n.code, "W138") != 0)
+                if (strcmp(n.code, "W131") != 0 && strcmp(n.code, "W138") != 0 && strcmp(n.code, "W140") != 0)
                         continue;
                 else if (n.line > 0)
                         cli_note("note: %s:%u:%u: %s: %s", n.file, n.line, n.column, n.code, n.text);

@@ -137,7 +137,11 @@ size_t http_frames_next(struct http_frames *w, struct span data, bool *ret_ends)
 
 /* ---- scrub.c: finds secrets in every clothing, across any cut ---- */
 struct scrub_set;
-/* The bytes are copied and wiped at the end. NULL: no memory. */
+/* Most words of a set: a credential as it is and as it is sent; most bytes of one: it escaped. */
+enum { SCRUB_WORDS_MAX = 2 * HTTP_CREDENTIALS_MAX, SCRUB_WORD_MAX = 3 * HTTP_SECRET_MAX };
+/* The bytes are copied and wiped at the end. NULL: no memory. `owner`: whose bit a word has; NULL: each its
+ * own. */
+struct scrub_set *scrub_set_of(const struct span *words, const uint8_t *owner, size_t count);
 struct scrub_set *scrub_set_new(const struct span *words, size_t count);
 void scrub_set_free(struct scrub_set *s);
 struct scrub {
@@ -177,6 +181,9 @@ bool swap_is_credential_query(struct span name);
 void swap_query(struct span query, const struct http_credential *cred, bool inject, struct fifo *out);
 /* Is this a field that the client must not send through a door with this credential? */
 bool swap_strips(struct span name, const struct http_credential *cred);
+/* What a server sees of it where that is not the secret itself: base64 with its user, or escaped. Else
+ * nothing. */
+void swap_as_sent(const struct http_credential *cred, struct fifo *out);
 /* The header line of a credential, with its CRLF. */
 void swap_header(const struct http_credential *cred, struct fifo *out);
 /* Which credentials' placeholders stand where they must not: a bit for each. */

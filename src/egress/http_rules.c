@@ -64,12 +64,34 @@ static int check_doors(const struct http_rules_in *in, struct err *e)
         return 0;
 }
 
+/* What comes back is what was sent: a server that encodes its requests encodes a password with its user, in
+ * base64, once more. */
+static struct scrub_set *secrets_of(const struct http_rules_in *in)
+{
+        struct span words[SCRUB_WORDS_MAX];
+        uint8_t owner[SCRUB_WORDS_MAX];
+        struct fifo sent[HTTP_CREDENTIALS_MAX] = { 0 };
+        size_t n = 0;
+        bool failed = false;
+        for (size_t i = 0; i < in->credential_count; i++) {
+                words[n] = in->credentials[i].secret;
+                owner[n++] = (uint8_t) i;
+                swap_as_sent(&in->credentials[i], &sent[i]);
+                failed = failed || sent[i].failed;
+                words[n] = fifo_all(&sent[i]);
+                owner[n] = (uint8_t) i;
+                n += sent[i].n > 0;
+        }
+        struct scrub_set *set = failed ? NULL : scrub_set_of(words, owner, n);
+        for (size_t i = 0; i < in->credential_count; i++)
+                fifo_done(&sent[i]);
+        return set;
+}
+
 static int make_sets(struct http_rules *r)
 {
         struct span words[HTTP_CREDENTIALS_MAX];
-        for (size_t i = 0; i < r->in.credential_count; i++)
-                words[i] = r->in.credentials[i].secret;
-        r->secrets = scrub_set_new(words, r->in.credential_count);
+        r->secrets = secrets_of(&r->in);
         for (size_t i = 0; i < r->in.credential_count; i++)
                 words[i] = r->in.credentials[i].placeholder;
         r->placeholders = scrub_set_new(words, r->in.credential_count);

@@ -219,6 +219,9 @@ void books_spend(struct broker *b, const struct door *d, bool out, size_t n);
 /* Which budget is empty, in words. */
 const char *books_why(struct broker *b, const struct door *d, bool out);
 
+/* own.c: does the kernel keep what is sent there, as its routes are now? True where that is not known. */
+bool own_by_route(const struct egress_address *a);
+
 /* decide.c */
 bool decide_closed(const struct broker *b, const struct door *d); /* its `until` has passed */
 /* A door that moves bytes to this host, and is open; NULL: none, or requests are seen there. */

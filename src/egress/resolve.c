@@ -47,6 +47,8 @@ static int read_address(const struct sockaddr *s, struct egress_address *ret)
 static void mark_own(struct reply *r)
 {
         struct ifaddrs *all = NULL;
+        for (uint32_t i = 0; i < r->count; i++)
+                r->address[i].own = own_by_route(&r->address[i]);
         if (getifaddrs(&all) < 0) {
                 for (uint32_t i = 0; i < r->count; i++)
                         r->address[i].own = true; /* not known to be another's */

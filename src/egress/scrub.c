@@ -467,16 +467,24 @@ static void index_patterns(struct scrub_set *set)
         }
 }
 
-struct scrub_set *scrub_set_new(const struct span *words, size_t count)
+static bool fits(const struct span *words, const uint8_t *owner, size_t count)
+{
+        if (count > (owner ? SCRUB_WORDS_MAX : HTTP_CREDENTIALS_MAX))
+                return false;
+        for (size_t i = 0; i < count; i++)
+                if (words[i].n < HTTP_SECRET_MIN || words[i].n > SCRUB_WORD_MAX ||
+                    (owner && owner[i] >= HTTP_CREDENTIALS_MAX))
+                        return false;
+        return true;
+}
+
+struct scrub_set *scrub_set_of(const struct span *words, const uint8_t *owner, size_t count)
 {
         size_t bytes = 0;
-        for (size_t i = 0; i < count; i++) {
-                if (words[i].n < HTTP_SECRET_MIN || words[i].n > HTTP_SECRET_MAX)
-                        return NULL;
-                bytes += bytes_of(words[i].n);
-        }
-        if (count > HTTP_CREDENTIALS_MAX)
+        if (!fits(words, owner, count))
                 return NULL;
+        for (size_t i = 0; i < count; i++)
+                bytes += bytes_of(words[i].n);
         struct scrub_set *set = calloc(1, sizeof *set + count * SPELLINGS * sizeof set->v[0]);
         if (!set)
                 return NULL;
@@ -490,9 +498,14 @@ struct scrub_set *scrub_set_new(const struct span *words, size_t count)
                 return NULL;
         }
         for (size_t i = 0; i < count; i++)
-                add_word(set, words[i], (unsigned) i);
+                add_word(set, words[i], owner ? owner[i] : (unsigned) i);
         index_patterns(set);
         return set;
+}
+
+struct scrub_set *scrub_set_new(const struct span *words, size_t count)
+{
+        return scrub_set_of(words, NULL, count);
 }
 
 void scrub_set_free(struct scrub_set *set)

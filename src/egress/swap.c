@@ -210,17 +210,29 @@ static void put_basic(const struct http_credential *cred, struct fifo *out)
         fifo_text(&plain, cred->field);
         fifo_text(&plain, ":");
         fifo_span(&plain, cred->secret);
-        fifo_text(out, "Authorization: Basic ");
         http_base64(fifo_all(&plain), out);
-        fifo_text(out, "\r\n");
         out->failed = out->failed || plain.failed;
         fifo_done(&plain);
+}
+
+void swap_as_sent(const struct http_credential *cred, struct fifo *out)
+{
+        if (cred->where == HTTP_IN_BASIC)
+                put_basic(cred, out);
+        if (cred->where == HTTP_IN_QUERY)
+                put_escaped(cred->secret, out);
+        while (cred->where == HTTP_IN_BASIC && out->n && out->p[out->at + out->n - 1] == '=')
+                out->n--;             /* not everybody keeps it */
+        if (out->n == cred->secret.n) /* nothing had to be escaped */
+                fifo_drop(out, out->n);
 }
 
 void swap_header(const struct http_credential *cred, struct fifo *out)
 {
         if (cred->where == HTTP_IN_BASIC) {
+                fifo_text(out, "Authorization: Basic ");
                 put_basic(cred, out);
+                fifo_text(out, "\r\n");
         } else if (cred->where == HTTP_IN_HEADER) {
                 fifo_text(out, cred->field);
                 fifo_text(out, ": ");

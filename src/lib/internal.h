@@ -17,7 +17,11 @@ struct cordon_policy {
         struct policy_places *places;
         struct policy_staged staged;
         bool has_stage; /* `places` or a stage was given, and questions are answered as in it */
+        char *rules[8]; /* files that it came from, and those of its places */
+        unsigned rule_count;
 };
+/* This file says what a run may do. */
+void lib_rules_come_from(cordon_policy *p, const char *file);
 
 /* Credentials of a box that is learned or mocked: never the vault's (dummies.c). */
 struct lib_dummies {

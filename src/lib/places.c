@@ -30,6 +30,8 @@ int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, 
                 if (!places)
                         return -1;
         }
+        if (file)
+                lib_rules_come_from(p, file);
         policy_places_free(p->places);
         p->places = places;
         p->staged = (struct policy_staged){ places, s };

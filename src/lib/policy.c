@@ -40,6 +40,8 @@ void cordon_policy_free(cordon_policy *p)
         drop_checked(p);
         policy_places_free(p->places);
         policy_free(p->lines);
+        for (unsigned i = 0; i < p->rule_count; i++)
+                free(p->rules[i]);
         free(p);
 }
 
@@ -60,6 +62,14 @@ int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text,
         return 0;
 }
 
+/* For a warning: one that is not remembered is not warned of. */
+void lib_rules_come_from(cordon_policy *p, const char *file)
+{
+        char *copy = p->rule_count < sizeof p->rules / sizeof *p->rules ? strdup(file) : NULL;
+        if (copy)
+                p->rules[p->rule_count++] = copy;
+}
+
 int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e)
 {
         size_t n = 0;
@@ -68,6 +78,7 @@ int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e)
                 return -1;
         int r = cordon_policy_add_text(p, path, text, n, e);
         free(text);
+        lib_rules_come_from(p, path);
         return r;
 }
 
@@ -171,6 +182,20 @@ static bool foreign(enum door_kind kind, const char *path, char *ret, size_t cap
         return true;
 }
 
+static bool rules_below(void *ctx, const char *path, char *ret, size_t cap)
+{
+        const cordon_policy *p = ctx;
+        char door[PATH_MAX], file[PATH_MAX];
+        if (p->rule_count == 0 || !realpath(path, door))
+                return false;
+        for (unsigned i = 0; i < p->rule_count; i++)
+                if (realpath(p->rules[i], file) && path_under(file, door)) {
+                        (void) snprintf(ret, cap, "%s", p->rules[i]);
+                        return true;
+                }
+        return false;
+}
+
 struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e)
 {
         if (find_roots(p, e) < 0)
@@ -185,6 +210,8 @@ struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e
         c.leads_out = leads_out;
         c.leads_ctx = &w;
         c.foreign = foreign;
+        c.rules_below = rules_below;
+        c.rules_ctx = p;
         struct checked_policy *checked = policy_check(p->lines, &c, e);
         fd_close(&w.fd);
         for (unsigned i = 0; i < u.count; i++)

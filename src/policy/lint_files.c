@@ -243,6 +243,18 @@ void lint_others_files(struct lint_view *v, const struct lint_row *row)
                                           show_text(d->path).text, owner);
 }
 
+/* Behind an edit door `cordon diff` flags them, and nothing is obeyed before somebody has looked. */
+void lint_own_rules(struct lint_view *v, const struct lint_row *row)
+{
+        char file[PATH_MAX_BYTES];
+        for (const struct door *d = NULL; v->ctx->rules_below && (d = lint_next(v, DOOR_WRITE, d));)
+                if (v->ctx->rules_below(v->ctx->rules_ctx, d->path, file, sizeof file))
+                        lint_note(v, row, &d->at,
+                                  "the box can write %s, which the next run obeys: keep it elsewhere, or use "
+                                  "`edit`",
+                                  show_text(file).text);
+}
+
 void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
 {
         for (size_t i = 0; i < v->c->live.n; i++) {

@@ -687,6 +687,7 @@ const struct trusted trusted_names[] = {
         { ".windsurfignore", FLAG_AGENT },
         { "*.policy", FLAG_POLICY },
         { "*.cordon", FLAG_POLICY },
+        { "*.places", FLAG_POLICY }, /* says where credentials go */
         { ".config/cordon/", FLAG_POLICY },
         { ".env", FLAG_ENVIRONMENT },
         { ".env.*", FLAG_ENVIRONMENT },

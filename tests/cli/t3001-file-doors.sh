@@ -216,6 +216,16 @@ for key in .config/cordon/vault.key link/other; do
         has "a door to it is refused (${key#"$T"/})" "$(CORDON_STATE=$T/vaulthome/state "$CORDON" run --read "$key" -- cat "$key" 2>&1)" "would open cordon's own state"
         rm -rf "$T/vaulthome/state"
 done
+# --- a write door over what the next run obeys ---
+mkdir -p "$T/ruled/out" && printf 'use base/system\nwrite {work}/out\n' >"$T/ruled/out/box.policy" && echo 'place api live https://api.test/' >"$T/ruled/out/box.places"
+ln -s out/box.policy "$T/ruled/linked.policy" && cp "$T/ruled/out/box.policy" "$T/ruled/box.policy" && chmod -R a+rwX "$T/ruled"
+ruled() { (cd "$T/ruled" && "$CORDON" "$@" 2>&1) | grep -o 'W140: the box can write [^ ]*'; }
+is "a policy that its own box can write is told by check" "$(ruled check -p out/box.policy)" "W140: the box can write out/box.policy,"
+is "also behind a link" "$(ruled check -p linked.policy)" "W140: the box can write linked.policy,"
+is "and its places" "$(ruled check -p box.policy --places out/box.places)" "W140: the box can write out/box.places,"
+is "run says it before it starts, of the policy" "$(ruled run -p out/box.policy -- true)" "W140: the box can write out/box.policy,"
+is "and of the places" "$(ruled run -p box.policy --places out/box.places -- true)" "W140: the box can write out/box.places,"
+is "one that lies beside the door is not told" "$(ruled check -p box.policy; ruled run -p box.policy -- true)" ""
 # --- a door below the workspace that is somebody's link out of it ---
 mkdir -p "$T/ws/dir" "$T/other" && echo outside >"$T/other/file" && echo inside >"$T/ws/dir/file" && chmod -R a+rX "$T/ws" "$T/other"
 ln -s "$T/other" "$T/ws/out" && ln -s dir "$T/ws/in" && ln -s "$T/ws/dir" "$T/ws/absolute" && ln -s ../../other "$T/ws/dir/up"

@@ -1,6 +1,8 @@
 # Names, addresses and ports: what a `net` door lets through, what is refused and told, and that nothing else leaves.
 . "$(dirname "$0")/lib-net.sh"
 
+# Prefixes that the host answers for without having each of their addresses on an interface.
+ip route add local 11.22.77.0/24 dev lo && ip -6 route add local 2a00:1177::/64 dev lo || fail "the host has prefixes of its own"
 for who in root as_user; do
         box $who --net web.test:80 -- curl -sS -m 10 http://web.test/hello
         is "$who: a name that a door names is reached" "$(cat "$T/out")" "GET /hello 0"
@@ -78,7 +80,7 @@ print(time.time() - t < 3, socket.create_connection(("web.test", 80), 5).fileno(
         is "$who: the first address that answers is taken" "$(cat "$T/out")" "GET /e 0"
 
         # Where a name must not lead, unless the policy names the number.
-        for name in loop loop6 zero meta alimeta link priv priv2 cgn multi broad doc nat64 sixto4 teredo ula mapped own own6; do
+        for name in loop loop6 zero meta alimeta link priv priv2 cgn multi broad doc nat64 sixto4 teredo ula mapped own own6 prefix prefix6; do
                 box $who --net $name.test:9 -- curl -sS -m 10 http://$name.test:9/
                 is "$who: $name.test reaches nothing" "$(cat "$T/out")" ""
                 has "$who: $name.test is told with its address" "$(row $name.test:9 deny why)" "the name leads to a "

@@ -638,6 +638,33 @@ static void test_scrub__answers_in_every_framing_and_cut(void)
         }
 }
 
+/* A server that encodes what it was sent, in hex and in base64 at each offset: the password as it came, which
+ * is with its user in base64 already, and the parameter with its escapes. */
+static void test_scrub__what_was_sent_is_found_encoded_once_more(void)
+{
+        static const char *const encoded[] = {
+                "636d3969623351366347467a6379313362334a6b4c584a6c595777744d513d3d",
+                "QmFzaWMgY205aWIzUTZjR0Z6Y3kxM2IzSmtMWEpsWVd3dE1RPT15eXk=",
+                "eEJhc2ljIGNtOWliM1E2Y0dGemN5MTNiM0prTFhKbFlXd3RNUT09eXl5",
+                "eHhCYXNpYyBjbTlpYjNRNmNHRnpjeTEzYjNKa0xYSmxZV3d0TVE9PXl5eQ==",
+                "706172616d2532467265616c25323676616c7565",
+                "L2E/a2V5PXBhcmFtJTJGcmVhbCUyNnZhbHVlIEhUVFA="
+        };
+        for (size_t i = 0; i < COUNT(encoded); i++) {
+                AUTO_BUF(answer);
+                struct rig g;
+                buf_printf(&answer, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", strlen(encoded[i]),
+                           encoded[i]);
+                if (!rig_start(&g, &plain))
+                        return;
+                rig_client(&g, span_str(GET("/key/a")), 0);
+                rig_upstream(&g, buf_span(&answer), 7);
+                CHECK(holds(&g.to_client, "********************"));
+                CHECK(rig_last(&g)->scrubbed);
+                rig_end(&g);
+        }
+}
+
 static void test_scrub__answers_that_break_off_let_nothing_out(void)
 {
         /* In the middle of the secret: too few bytes, an unfinished chunk, garbage for a chunk, then close.
@@ -980,6 +1007,7 @@ int main(void)
                 CASE(test_swap__a_placeholder_in_a_body_elsewhere_ends_the_request),
                 CASE(test_swap__uses_and_lifetime_end),
                 CASE(test_scrub__answers_in_every_framing_and_cut),
+                CASE(test_scrub__what_was_sent_is_found_encoded_once_more),
                 CASE(test_scrub__answers_that_break_off_let_nothing_out),
                 CASE(test_scrub__a_secret_in_what_is_no_answer_is_not_shown),
                 CASE(test_flow__odd_answers),

@@ -80,6 +80,32 @@ static bool is_others(enum door_kind kind, const char *path, char *ret, size_t c
         return kind == DOOR_EDIT && strcmp(path, "/w/proj/theirs") == 0;
 }
 
+static bool has_rules(void *ctx, const char *path, char *ret, size_t cap)
+{
+        (void) ctx;
+        (void) snprintf(ret, cap, "box.policy");
+        return strcmp(path, "/w/proj/rules") == 0;
+}
+
+static void test_lint__a_door_to_write_ones_own_rules_is_flagged(void)
+{
+        static const struct {
+                const char *lines;
+                bool flagged;
+        } rows[] = { { "write {work}/rules\n", true },
+                     { "write {work}/out\n", false },
+                     { "read {work}/rules\n", false },
+                     { "edit {work}/rules\n", false } };
+        struct policy_context c = fixed_context;
+        c.rules_below = has_rules;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                struct err e;
+                struct checked_policy *p = load_in("t", span_str(rows[i].lines), &c, &e);
+                CHECK(p && has_code(p, "W140") == rows[i].flagged);
+                policy_checked_free(p);
+        }
+}
+
 static void test_lint__a_door_to_change_what_is_anothers_is_flagged(void)
 {
         static const struct {
@@ -141,6 +167,7 @@ static const struct test_case cases[] = {
         CASE(test_lint__leaky_policies_are_flagged_and_clean_ones_are_not),
         CASE(test_lint__a_link_out_of_the_workspace_is_flagged),
         CASE(test_lint__a_door_to_change_what_is_anothers_is_flagged),
+        CASE(test_lint__a_door_to_write_ones_own_rules_is_flagged),
         CASE(test_lint__flags_alone_need_no_expectation),
 };
 TEST_MAIN(cases)

@@ -43,6 +43,7 @@ static const struct {
         { "README.md", false },
         { "job.cordon", true },
         { ".config/cordon/x", true },
+        { "ops/box.places", true },
         { ".config/git/config", true },
         { "Gruntfile.js", true },
         { "web/vite.config.mjs", true },

@@ -17,7 +17,7 @@ ZONE = {
     'alimeta.test': ['100.100.100.200'], 'link.test': ['fe80::1'], 'priv.test': ['10.0.0.1'], 'priv2.test': ['192.168.1.1'],
     'cgn.test': ['100.64.0.1'], 'multi.test': ['224.0.0.1'], 'broad.test': ['255.255.255.255'], 'doc.test': ['192.0.2.1'],
     'nat64.test': ['64:ff9b::7f00:1'], 'sixto4.test': ['2002:7f00:1::1'], 'teredo.test': ['2001::1'], 'ula.test': ['fd00::1'],
-    'mapped.test': ['::ffff:127.0.0.1'], 'own.test': [HOST4], 'own6.test': [HOST6], 'mixed.test': ['127.0.0.1', SERVER4],
+    'mapped.test': ['::ffff:127.0.0.1'], 'own.test': [HOST4], 'own6.test': [HOST6], 'prefix.test': ['11.22.77.7'], 'prefix6.test': ['2a00:1177::7'], 'mixed.test': ['127.0.0.1', SERVER4],
     'dead.test': ['11.22.33.99'], 'closed.test': [SERVER4], 'api.github.test': [GITHUB4], 'nginx.test': [NGINX4],
     'collector.test': [COLLECTOR4, COLLECTOR6],
 }
