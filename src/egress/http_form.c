@@ -116,12 +116,12 @@ static void escaped_add(struct http_form *f, uint8_t c)
                 form_name_add(&f->name, c);
 }
 
-/* Two digits that are none: then it is no method's name, and no method. */
-static void escape_step(struct http_form *f, uint8_t c)
+/* Two digits that are none: then it is no method's name, and no method, and what stands there is itself. */
+static bool is_escape_step(struct http_form *f, uint8_t c)
 {
         int v = str_hex(c);
         if (v < 0) {
-                f->name.other = f->name.other || !f->in_value;
+                f->name.other = f->name.other || !(f->in_value || f->name_over);
                 f->too_long = f->too_long || f->in_value;
                 f->escape = 0;
         } else if (f->escape-- == 2) {
@@ -129,6 +129,7 @@ static void escape_step(struct http_form *f, uint8_t c)
         } else {
                 escaped_add(f, (uint8_t) (f->high << 4 | v));
         }
+        return v >= 0;
 }
 
 static bool escaped_end(struct http_form *f, const struct form_judge *j)
@@ -153,9 +154,9 @@ static bool escaped_byte(struct http_form *f, uint8_t c, const struct form_judge
                 return true;
         if (c == '&' || c == ';')
                 return escaped_end(f, j);
-        if (f->escape)
-                escape_step(f, c);
-        else if (c == '%')
+        if (f->escape && is_escape_step(f, c))
+                return true;
+        if (c == '%')
                 f->escape = 2;
         else if (c == '=' && !f->in_value)
                 f->in_value = true;

@@ -78,6 +78,19 @@ static bool query_names_method(struct span q)
         return false;
 }
 
+/* PHP as it comes has cookies in $_REQUEST, too. */
+static bool cookie_names_method(struct span text)
+{
+        for (size_t at = 0; at < text.n;) {
+                const uint8_t *end = memchr(text.p + at, ';', text.n - at);
+                size_t n = end ? (size_t) (end - text.p) - at : text.n - at;
+                if (param_names_method(http_trim(span_of(text.p + at, n))))
+                        return true;
+                at += n + 1;
+        }
+        return false;
+}
+
 const char *http_override(const struct http_head *h, const struct http_url *u)
 {
         for (size_t i = 0; i < h->field_count; i++) {
@@ -89,6 +102,8 @@ const char *http_override(const struct http_head *h, const struct http_url *u)
                         return "a header asks for another method than the request's own";
                 if (among(f->name, other_path, COUNT(other_path)))
                         return "a header asks for another path than the request's own";
+                if (http_name_is(f->name, "cookie") && cookie_names_method(f->value))
+                        return "a cookie asks for another method than the request's own";
         }
         return query_names_method(u->query) ? "a parameter asks for another method than the request's own"
                                             : NULL;

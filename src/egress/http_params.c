@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_params.c - the parameters of one request: of its query, and of its body where that is a form or
- * a JSON object that every server reads alike. Pure. */
+ * a JSON object that every server reads alike; and its cookies, where they could be taken for those. Pure. */
 #include "egress/http_form.h"
 
 #include <strings.h>
@@ -67,13 +67,27 @@ static void hide(const struct http_rules *r, struct param *p)
                 p->name = not_shown;
 }
 
+/* Starlette's request.url is made of the path without its escapes, and its query begins at the first '?'. */
+static bool hides_query(const char *path) { return strstr(path, "%3F") || strstr(path, "%23"); }
+
+static void read_head(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        if (hides_query(f->url.path))
+                x->params.unread = "an escaped ? or # in the path begins a query or ends it for some servers";
+        else
+                policy_params_form(&x->params, &x->params_mem, f->url.query, false);
+        for (const struct http_field *c = NULL; (c = http_field_find(&f->head, "cookie", c));)
+                policy_params_cookies(&x->params, &x->params_mem, c->value);
+}
+
 void http_params_read(struct http_flow *f, struct span body, const char *unread)
 {
         struct http_exchange *x = &f->x;
         x->params = (struct params){ .unread = unread };
         x->params_known = true;
         if (!unread)
-                policy_params_form(&x->params, &x->params_mem, f->url.query, false);
+                read_head(f);
         if (!x->params.unread && body.n)
                 read_body(f, body);
         if (x->params.unread && is_secret(f->r, body))

@@ -108,8 +108,9 @@ static void put_fault(const struct fault *f, struct buf *out)
                 return;
         }
         if (f->param && f->param->shadow) {
-                buf_printf(out, "parameter %s stands in the body again where that is read as a form",
-                           b->name);
+                buf_printf(out, "parameter %s stands in %s", b->name,
+                           f->param->in_body ? "the body again where that is read as a form"
+                                             : "a cookie too, which some servers take for it");
                 return;
         }
         if (f->kind == FAULT_SPELLED || f->kind == FAULT_NEST) {

@@ -322,19 +322,26 @@ static char *loose_name(struct arena *mem, struct span raw)
         return to;
 }
 
-static void add_shadow(struct params *p, struct arena *mem, struct span pair)
+/* A name alone: whatever its value is, it is not the one that was judged. */
+static void add_shadow(struct params *p, struct arena *mem, struct span raw, bool in_body)
 {
-        const uint8_t *equals = memchr(pair.p, '=', pair.n);
-        size_t n = equals ? (size_t) (equals - pair.p) : 0;
-        char *name = n && n <= NAME_LONGEST ? loose_name(mem, span_of(pair.p, n)) : NULL;
+        bool counts = raw.n && raw.n <= NAME_LONGEST;
+        char *name = counts ? loose_name(mem, raw) : NULL;
         struct param *x = name && name[0] ? add(p, mem, name) : NULL;
         char *value = x ? arena_str(mem, "") : NULL;
-        if (n && n <= NAME_LONGEST && (!name || (x && !value)))
+        if (counts && (!name || (x && !value)))
                 no_memory(p);
         if (!value)
                 return;
         x->value = value;
-        x->odd = x->shadow = x->in_body = true;
+        x->odd = x->shadow = true;
+        x->in_body = in_body;
+}
+
+static void add_shadow_pair(struct params *p, struct arena *mem, struct span pair)
+{
+        const uint8_t *equals = memchr(pair.p, '=', pair.n);
+        add_shadow(p, mem, span_of(pair.p, equals ? (size_t) (equals - pair.p) : 0), true);
 }
 
 /* {"x":"&amount=9&"} is a form with an `amount` to servers that take every body for one (Bottle), that know
@@ -346,11 +353,11 @@ static void add_shadows(struct params *p, struct arena *mem, struct span text)
                 if (text.p[i] != '&' && text.p[i] != ';')
                         continue;
                 if (begin < i)
-                        add_shadow(p, mem, span_of(text.p + begin, i - begin));
+                        add_shadow_pair(p, mem, span_of(text.p + begin, i - begin));
                 begin = i + 1;
         }
         if (begin < text.n && !p->unread)
-                add_shadow(p, mem, span_of(text.p + begin, text.n - begin));
+                add_shadow_pair(p, mem, span_of(text.p + begin, text.n - begin));
 }
 
 void policy_params_json(struct params *p, struct arena *mem, struct span text)
@@ -369,4 +376,19 @@ void policy_params_json(struct params *p, struct arena *mem, struct span text)
         if (!p->unread)
                 add_shadows(p, mem, text);
         json_free(d);
+}
+
+/* ---- a=b; c=d ---- */
+
+void policy_params_cookies(struct params *p, struct arena *mem, struct span text)
+{
+        for (size_t at = 0; at < text.n && !p->unread;) {
+                size_t n = 0, named = 0;
+                while (at + n < text.n && text.p[at + n] != ';')
+                        n++;
+                while (named < n && text.p[at + named] != '=')
+                        named++;
+                add_shadow(p, mem, span_of(text.p + at, named), false);
+                at += n + 1;
+        }
 }

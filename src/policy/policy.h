@@ -163,7 +163,8 @@ struct param {
         enum param_kind kind;
         bool in_body;
         bool odd;    /* spelled so that its name is no name: a dot or bracket in a JSON key */
-        bool shadow; /* and odd: of a JSON body that is read as a form, as some servers read every body */
+        bool shadow; /* and odd: of a JSON body that is read as a form, as some servers read every body; or,
+                        not in_body, a cookie, which some take for a parameter */
         bool hidden; /* its value is nobody's to see */
 };
 
@@ -328,6 +329,8 @@ enum { PARAMS_MAX = 512 }; /* of one request: some servers leave out what comes 
 void policy_params_form(struct params *p, struct arena *mem, struct span text, bool in_body);
 /* A JSON object; its members, and those of its members. */
 void policy_params_json(struct params *p, struct arena *mem, struct span text);
+/* PHP as it comes has cookies in $_REQUEST, before the rest: one with the name of a bound is refused. */
+void policy_params_cookies(struct params *p, struct arena *mem, struct span text);
 /* Why this door's `where` does not permit the effect, one clause without a full stop that names the
  * parameter; nothing is written when it does. */
 void policy_bound_fault(const struct door *d, const struct effect *f, struct buf *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/fuzz/fuzz_form.c - any bytes as a posted form, as JSON and in parts: the answer does not depend on
- * where the body is cut, and what begins with the plain spelling of another method is found. */
+/* tests/fuzz/fuzz_form.c - any bytes as a posted form, as JSON, in parts and as neither: the answer does not
+ * depend on where the body is cut, and what begins with the plain spelling of another method is found. */
 #include "egress/http_form.h"
 
 #include <stdlib.h>
@@ -37,6 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 const char *type, *front;
         } kinds[] = {
                 { "application/x-www-form-urlencoded", "_method=DELETE&" },
+                { "text/plain", "_method=DELETE&" },
+                { "application/octet-stream", "{\"_method\":\"DELETE\"," },
                 { "application/json", "{\"_method\":\"DELETE\"," },
                 { "application/json", "{\"a\":\"&_method=DELETE&" },
                 { "multipart/form-data; boundary=B",

@@ -55,6 +55,11 @@ static const struct {
         { form, "+method=DELETE", false },
         { form, "__method=DELETE", false },
         { form, "_method%00x=DELETE", false },
+        { form, "_method%00%zz=DELETE", false }, /* to PHP the name ended before */
+        { form, "_method%00%=DELETE", false },
+        { form, "_method%00%0=DELETE", false },
+        { form, "a=%&_method=DELETE", false },
+        { form, "_method%=DELETE", true },
         { form, "_method=+DELETE+", false },
         { form, "_method=DELETE%20", false },
         { form, "_method=PATCH&_method=DELETE", false },

@@ -135,6 +135,54 @@ static void test_params__within_bounds_goes_on_as_it_came(void)
         expect("POST /both", FORM, "name=short", "");
 }
 
+/* PHP without a php.ini has cookies in $_REQUEST, where they come last and win. */
+static void test_params__a_cookie_is_no_parameter(void)
+{
+        static const char why[] = "parameter amount stands in a cookie too, which some servers take for it";
+        static const struct {
+                const char *fields, *why;
+        } rows[] = {
+                { "Cookie: amount=9999\r\n", why },
+                { "Cookie: a=b; amount=7\r\n", why },
+                { "Cookie: a=\";\tAmount=7\"\r\n", why },
+                { "Cookie: a;amount\r\n", why },
+                { "Cookie: am%6funt[]=7\r\n", why },
+                { "Cookie: a=b\r\ncookie: amount=7\r\n", why },
+                { "Cookie: a=amount; b=x&amount=9; ;=; amounts=1\r\n", "" },
+                { "X-Cookie: amount=7\r\n", "" },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                struct request q = { "POST /pay?amount=7&currency=eur", rows[i].fields, "", 0, 0 };
+                expect_request(&q, rows[i].why);
+        }
+        struct request only = { "GET /find?q=cats", "Cookie: session=1\r\n", "", 0, 0 };
+        expect_request(&only, "");
+}
+
+static void test_params__an_escaped_question_in_the_path(void)
+{
+        static const char doors[] = "use none\nnet http://api.test/p/** POST where amount=int:1..5\n"
+                                    "net http://api.test/o/** POST\n";
+        static const struct {
+                const char *line, *why;
+        } rows[] = {
+                { "POST /p/x?amount=5", "" },
+                { "POST /p/x%3famount=9?amount=5", "parameter amount cannot be read: an escaped ? or # in "
+                                                   "the path begins a query or ends it for some "
+                                                   "servers" },
+                { "POST /p/x%23?amount=5", "parameter amount cannot be read: an escaped ? or # in the path "
+                                           "begins a query or ends it for some "
+                                           "servers" },
+                { "POST /o/c%23%3F", "" },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                char why[300];
+                struct request q = { rows[i].line, "", "", 0, 0 };
+                judged(doors, &q, 0, why);
+                CHECK_STR(why, rows[i].why);
+        }
+}
+
 static void test_params__what_is_out_of_bounds_stays(void)
 {
         expect("POST /pay", FORM, "amount=9000&currency=eur",
@@ -622,6 +670,8 @@ static void test_params__the_books_are_asked_afterwards(void)
 static const struct test_case cases[] = {
         CASE(test_params__within_bounds_goes_on_as_it_came),
         CASE(test_params__what_is_out_of_bounds_stays),
+        CASE(test_params__a_cookie_is_no_parameter),
+        CASE(test_params__an_escaped_question_in_the_path),
         CASE(test_params__a_body_that_cannot_be_read_exactly_stays),
         CASE(test_params__a_body_of_two_readings_stays),
         CASE(test_params__the_longest_body),
