@@ -325,7 +325,7 @@ enum {
 
 static int wait_ms(struct box *b, int asked)
 {
-        if (b->killed)
+        if (b->killed || (b->init_gone && !pump_is_blocked(b)))
                 return FLUSH_NS / 1000000 + 1;
         int ms = keeper_next_look_ms(b), soon = record_tick(b);
         if (soon >= 0 && (ms < 0 || soon < ms))
@@ -335,11 +335,16 @@ static int wait_ms(struct box *b, int asked)
         return ms;
 }
 
-/* A box that was ended by force does not wait for a reader that takes nothing. */
+/* A box that was ended by force does not wait for a reader that takes nothing. And none waits for an end of
+ * its output that nobody in it can bring about: it may have handed a copy of the descriptor to a program
+ * behind a `sock` door. What it wrote is there by then; only a terminal takes a moment to pass it on. */
 static bool is_over(const struct box *b)
 {
-        bool waited = b->killed && clock_mono_ns() - b->killed_ns > FLUSH_NS;
-        return b->init_gone && b->child.control < 0 && (!pump_outputs_open(b) || waited);
+        uint64_t now = clock_mono_ns();
+        if (!b->init_gone || b->child.control >= 0)
+                return false;
+        bool waited = b->killed && now - b->killed_ns > FLUSH_NS;
+        return waited || !pump_outputs_open(b) || (now - b->gone_ns > FLUSH_NS && pump_outputs_idle(b));
 }
 
 static void serve(struct box *b, const struct pollfd *p)
@@ -357,8 +362,10 @@ static void serve(struct box *b, const struct pollfd *p)
         if (p[SLOT_BROKER].revents)
                 broker_hear(b);
         pump_serve(b, p + SLOT_PUMPS, 3);
-        if (p[SLOT_PIDFD].revents)
+        if (p[SLOT_PIDFD].revents && !b->init_gone) {
                 b->init_gone = true;
+                b->gone_ns = clock_mono_ns();
+        }
         if (b->init_gone && b->killed)
                 fd_close(&b->child.control);
 }
