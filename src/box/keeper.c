@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,6 +128,8 @@ struct box *box_start(const struct box_config *c, struct err *e)
 
 /* ---- messages from init ---- */
 
+enum { SAMPLER_LATE_MS = 100 };
+
 static void note_up(struct box *b, const struct wall_message *m)
 {
         uint64_t now = clock_mono_ns();
@@ -139,7 +142,9 @@ static void note_up(struct box *b, const struct wall_message *m)
         if (b->r.memory_by_group || b->r.procs_by_group)
                 b->r.layers |= 1u << LAYER_CGROUP;
         b->r.start_ns = now - b->began_ns;
-        b->deadline_ns = now + b->c.plan->limits.value[LIMIT_TIME] * 1000000u;
+        /* init is first where it samples, unless it is held up: it can tell what was used until then. */
+        uint64_t late_ms = keeper_groups_hold(b) & WALL_SAMPLES ? SAMPLER_LATE_MS : 0;
+        b->deadline_ns = now + (b->c.plan->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
         b->next_look_ns = now;
         for (int sig = 1; sig < 64; sig++)
                 if (b->early_signals & (1ull << sig))
@@ -266,9 +271,24 @@ static void judge_signal(struct box *b)
         }
 }
 
+/* Behind the process wall, of a box that was killed before it could tell what it used, the kernel does: init
+ * waits for all of it. Of memory only what is more than our own: init began as a copy of us. */
+static void note_usage(struct box *b)
+{
+        struct rusage own = { 0 };
+        if (b->child.own_pids)
+                return;
+        (void) getrusage(RUSAGE_SELF, &own);
+        if (b->r.cpu_ns == 0)
+                b->r.cpu_ns = b->child.cpu_ns;
+        if (b->r.memory_peak == 0 && b->child.max_rss > (uint64_t) own.ru_maxrss * 1024)
+                b->r.memory_peak = b->child.max_rss;
+}
+
 static void finish(struct box *b)
 {
         wall_kill(&b->child);
+        note_usage(b);
         fd_close(&b->held);
         if (b->c.keep_output && b->log_on) /* first: who asks from here on finds it there */
                 logs_keep(b);

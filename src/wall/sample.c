@@ -53,6 +53,7 @@ static void add_process(void *ctx, int proc, const char *pid)
         if (fd_get(proc, name, text, sizeof text) < 0)
                 return;
         s->shmem += status_bytes(text, "\nRssShmem:");
+        s->rss += status_bytes(text, "\nVmPTE:"); /* reading what is empty takes memory only there */
         uint64_t data = status_bytes(text, "\nVmData:") + status_bytes(text, "\nVmStk:");
         if (data > s->data_max)
                 s->data_max = data;
