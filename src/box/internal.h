@@ -57,8 +57,8 @@ struct box {
         uint64_t oom_ns; /* when v1 last said that memory is out; 0: settled */
         unsigned cpus;   /* host_cpus(); 0: not asked yet */
         bool up, init_gone, killed;
-        bool one_program; /* the payload's was the only one: what crossed, it sent */
-        uint64_t killed_ns;
+        bool one_program;            /* the payload's was the only one: what crossed, it sent */
+        uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
         volatile uint64_t
                 early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
         int output_error;      /* errno of the first write to the caller that failed, other than EPIPE */
@@ -84,6 +84,8 @@ void pump_serve(struct box *b, const struct pollfd *p, unsigned n);
 void pump_drain(struct box *b);
 void pump_close(struct box *b);
 bool pump_outputs_open(const struct box *b);
+bool pump_is_blocked(const struct box *b);   /* a reader outside takes nothing */
+bool pump_outputs_idle(const struct box *b); /* and there is nothing to hand on */
 
 /* handles.c */
 int handles_open(struct box *b, struct err *e);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 /* ---- start ---- */
@@ -113,6 +114,8 @@ struct box *box_start(const struct box_config *c, struct err *e)
 
 /* ---- messages from init ---- */
 
+enum { SAMPLER_LATE_MS = 100 };
+
 static void note_up(struct box *b, const struct wall_message *m)
 {
         uint64_t now = clock_mono_ns();
@@ -125,7 +128,9 @@ static void note_up(struct box *b, const struct wall_message *m)
         if (b->r.memory_by_group || b->r.procs_by_group)
                 b->r.layers |= 1u << LAYER_CGROUP;
         b->r.start_ns = now - b->began_ns;
-        b->deadline_ns = now + b->c.plan->limits.value[LIMIT_TIME] * 1000000u;
+        /* init is first where it samples, unless it is held up: it can tell what was used until then. */
+        uint64_t late_ms = keeper_groups_hold(b) & WALL_SAMPLES ? SAMPLER_LATE_MS : 0;
+        b->deadline_ns = now + (b->c.plan->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
         b->next_look_ns = now;
         for (int sig = 1; sig < 64; sig++)
                 if (b->early_signals & (1ull << sig))
@@ -252,9 +257,24 @@ static void judge_signal(struct box *b)
         }
 }
 
+/* Behind the process wall, of a box that was killed before it could tell what it used, the kernel does: init
+ * waits for all of it. Of memory only what is more than our own: init began as a copy of us. */
+static void note_usage(struct box *b)
+{
+        struct rusage own = { 0 };
+        if (b->child.own_pids)
+                return;
+        (void) getrusage(RUSAGE_SELF, &own);
+        if (b->r.cpu_ns == 0)
+                b->r.cpu_ns = b->child.cpu_ns;
+        if (b->r.memory_peak == 0 && b->child.max_rss > (uint64_t) own.ru_maxrss * 1024)
+                b->r.memory_peak = b->child.max_rss;
+}
+
 static void finish(struct box *b)
 {
         wall_kill(&b->child);
+        note_usage(b);
         fd_close(&b->held);
         if (b->c.keep_output && b->log_on) /* first: who asks from here on finds it there */
                 logs_keep(b);
@@ -297,7 +317,7 @@ enum {
 
 static int wait_ms(struct box *b, int asked)
 {
-        if (b->killed)
+        if (b->killed || (b->init_gone && !pump_is_blocked(b)))
                 return FLUSH_NS / 1000000 + 1;
         int ms = keeper_next_look_ms(b), soon = record_tick(b);
         if (soon >= 0 && (ms < 0 || soon < ms))
@@ -307,11 +327,16 @@ static int wait_ms(struct box *b, int asked)
         return ms;
 }
 
-/* A box that was ended by force does not wait for a reader that takes nothing. */
+/* A box that was ended by force does not wait for a reader that takes nothing. And none waits for an end of
+ * its output that nobody in it can bring about: it may have handed a copy of the descriptor to a program
+ * behind a `sock` door. What it wrote is there by then; only a terminal takes a moment to pass it on. */
 static bool is_over(const struct box *b)
 {
-        bool waited = b->killed && clock_mono_ns() - b->killed_ns > FLUSH_NS;
-        return b->init_gone && b->child.control < 0 && (!pump_outputs_open(b) || waited);
+        uint64_t now = clock_mono_ns();
+        if (!b->init_gone || b->child.control >= 0)
+                return false;
+        bool waited = b->killed && now - b->killed_ns > FLUSH_NS;
+        return waited || !pump_outputs_open(b) || (now - b->gone_ns > FLUSH_NS && pump_outputs_idle(b));
 }
 
 static void serve(struct box *b, const struct pollfd *p)
@@ -329,8 +354,10 @@ static void serve(struct box *b, const struct pollfd *p)
         if (p[SLOT_BROKER].revents)
                 broker_hear(b);
         pump_serve(b, p + SLOT_PUMPS, 3);
-        if (p[SLOT_PIDFD].revents)
+        if (p[SLOT_PIDFD].revents && !b->init_gone) {
                 b->init_gone = true;
+                b->gone_ns = clock_mono_ns();
+        }
         if (b->init_gone && b->killed)
                 fd_close(&b->child.control);
 }

@@ -150,6 +150,15 @@ void pump_close(struct box *b)
 
 bool pump_outputs_open(const struct box *b) { return b->out[0].from >= 0 || b->out[1].from >= 0; }
 
+bool pump_is_blocked(const struct box *b) { return b->out[0].blocked || b->out[1].blocked; }
+
+bool pump_outputs_idle(const struct box *b)
+{
+        struct pollfd p[] = { { .fd = b->out[0].from, .events = POLLIN },
+                              { .fd = b->out[1].from, .events = POLLIN } };
+        return !pump_is_blocked(b) && poll(p, 2, 0) == 0;
+}
+
 /* One write that does not block, whatever the caller's descriptor is. A pipe that is ready takes PIPE_BUF at
  * once. */
 static ssize_t put(const struct pump *p, const char *at, size_t n)

@@ -30,19 +30,29 @@ static void directory_of(const char *path, char *dir, size_t cap)
         (void) snprintf(dir, cap, "%.*s", slash ? (n ? n : 1) : 1, slash ? path : ".");
 }
 
-/* A device, pipe or socket is written as it is; a file that is there is replaced only at the end. */
+/* Where no box can have put a link: /dev/stdout and its like are links. */
+static bool is_kernels(const char *path)
+{
+        return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+/* A device, pipe or socket is written as it is; a file that is there is replaced only at the end, and so is a
+ * link: an earlier box may have put it there, to have what a later one writes land on a disk or in a file of
+ * the host. */
 static int open_out(struct cli_handles *h, unsigned i)
 {
         struct stat st;
         char dir[4096];
         const char *path = h->at[i].path;
-        if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-                return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        int follow = is_kernels(path) ? 0 : O_NOFOLLOW;
+        if (fstatat(AT_FDCWD, path, &st, follow ? AT_SYMLINK_NOFOLLOW : 0) == 0 && !S_ISREG(st.st_mode) &&
+            !S_ISLNK(st.st_mode))
+                return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | follow);
         directory_of(path, dir, sizeof dir);
         int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
         h->at[i].unnamed = fd >= 0;
         if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) /* a filesystem without nameless files */
-                fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+                fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | follow, 0666);
         return fd;
 }
 

@@ -33,6 +33,59 @@ static uint64_t status_bytes(const char *status, const char *key)
         return at ? strtoull(at + strlen(key), NULL, 10) * 1024 : 0;
 }
 
+struct living {
+        const char *pid;
+        char at[64]; /* below /proc; "" while none was found */
+};
+
+/* The letter of the state comes first: Z and X are the dead. */
+static bool is_dead(const char *stat)
+{
+        const char *at = strrchr(stat, ')');
+        return !at || strchr("ZX", at[1] ? at[2] : '\0');
+}
+
+static void note_living(void *ctx, int tasks, const char *tid)
+{
+        struct living *l = ctx;
+        char name[64], text[4096];
+        (void) snprintf(name, sizeof name, "%.20s/stat", tid);
+        if (l->at[0] == '\0' && fd_get(tasks, name, text, sizeof text) > 0 && !is_dead(text))
+                (void) snprintf(l->at, sizeof l->at, "%.20s/task/%.20s", l->pid, tid);
+}
+
+/* SAFETY: a process whose first thread has ended shows no memory, though its others have all of it: then one
+ * of those is asked. */
+static void find_living(int proc, const char *stat, struct living *l)
+{
+        char name[48];
+        if (!is_dead(stat)) {
+                (void) snprintf(l->at, sizeof l->at, "%.20s", l->pid);
+                return;
+        }
+        (void) snprintf(name, sizeof name, "%.20s/task", l->pid);
+        AUTO_FD(tasks, openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (tasks >= 0 && stat_field(stat, 20) > 1)
+                (void) wall_each_number(tasks, note_living, l);
+}
+
+static void add_memory(struct wall_sample *s, int proc, const char *living)
+{
+        char name[96], text[4096];
+        (void) snprintf(name, sizeof name, "%s/stat", living);
+        if (fd_get(proc, name, text, sizeof text) < 0)
+                return;
+        s->rss += stat_field(text, 24) * (uint64_t) sysconf(_SC_PAGESIZE);
+        (void) snprintf(name, sizeof name, "%s/status", living);
+        if (fd_get(proc, name, text, sizeof text) < 0)
+                return;
+        s->shmem += status_bytes(text, "\nRssShmem:");
+        s->rss += status_bytes(text, "\nVmPTE:"); /* reading what is empty takes memory only there */
+        uint64_t data = status_bytes(text, "\nVmData:") + status_bytes(text, "\nVmStk:");
+        if (data > s->data_max)
+                s->data_max = data;
+}
+
 static void add_process(void *ctx, int proc, const char *pid)
 {
         struct wall_sample *s = ctx;
@@ -47,15 +100,11 @@ static void add_process(void *ctx, int proc, const char *pid)
         for (unsigned f = 14; f <= 17; f++) /* utime stime cutime cstime: what was waited for counts too */
                 ticks += stat_field(text, f);
         s->cpu_ns += ticks * (1000000000u / (uint64_t) hz);
-        s->rss += stat_field(text, 24) * (uint64_t) sysconf(_SC_PAGESIZE);
         s->tasks += stat_field(text, 20);
-        (void) snprintf(name, sizeof name, "%.20s/status", pid);
-        if (fd_get(proc, name, text, sizeof text) < 0)
-                return;
-        s->shmem += status_bytes(text, "\nRssShmem:");
-        uint64_t data = status_bytes(text, "\nVmData:") + status_bytes(text, "\nVmStk:");
-        if (data > s->data_max)
-                s->data_max = data;
+        struct living l = { .pid = pid };
+        find_living(proc, text, &l);
+        if (l.at[0])
+                add_memory(s, proc, l.at);
 }
 
 int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *name), void *ctx)

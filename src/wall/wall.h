@@ -104,7 +104,8 @@ struct wall_child {
         int pidfd;
         int control; /* messages from init; closing it ends the box */
         bool born_in_cgroup;
-        bool own_pids; /* it has a pid namespace: killing init ends all of it */
+        bool own_pids;            /* it has a pid namespace: killing init ends all of it */
+        uint64_t cpu_ns, max_rss; /* after wall_kill(): of all that init waited for, and its own */
 };
 
 /* Where the private layer of one edit door lies: a directory with `upper` and `work`, or with a file `file`.

@@ -85,4 +85,29 @@ exec 7>&-
 wait
 "$CORDON" run -q -- echo x >/dev/full 2>err </dev/null
 is "output that cannot be written ends the run with 125 or the payload's SIGPIPE" "$(case $? in 125 | 141) echo told ;; *) echo lost ;; esac)" told
+# --- who keeps a copy of a box's output outside does not hold up its end ---
+cat >hand-out.py <<'PY'
+import array, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [1, 2]))])
+print("handed out " + "x" * 3000 + " all", flush=True)
+PY
+python3 -c '
+import os, socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+s.listen(8)
+time.sleep(30)' "$T/keeps" &
+keeps=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S keeps ] || sleep 0.1; done
+began=$(date +%s)
+got=$("$CORDON" run -q --sock "$T/keeps" --read "$T/hand-out.py" -- python3 "$T/hand-out.py" "$T/keeps" 2>&1 </dev/null)
+is "a copy that a box handed out: all of its output arrives" "${#got}:${got##* }" 3015:all
+got=$(terminal "$CORDON" run -q -t --sock "$T/keeps" --read "$T/hand-out.py" -- python3 "$T/hand-out.py" "$T/keeps")
+has "of its terminal, too" "$got" "xxx all"
+ok "neither holds up the end" test $(($(date +%s) - began)) -lt 15
+kill $keeps
+wait $keeps 2>/dev/null
 done_testing

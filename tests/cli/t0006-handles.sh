@@ -93,5 +93,15 @@ for who in root as_user; do
         is "$who: handles behind the process wall" "$code:$(cat "$D/out")" "0:hello handle"
         box --out res --handle "res=$D/out" -- sh -c 'cp /bin/echo /proc/self/fd/3 && chmod 755 /proc/self/fd/3; /proc/self/fd/3 RAN'
         hasnt "$who: an out handle is not executable" "$(cat out)" RAN
+        # --- what an earlier box left where a later one's result goes ---
+        echo victim >"$D/victim"
+        for to in "$D/victim" /dev/null "$D/nowhere" /dev/full; do
+                rm -f "$D/left" && ln -s "$to" "$D/left"
+                [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -h 65533:65533 "$D" "$D/left" "$D/victim"
+                box --out res --handle "res=$D/left" -- sh -c 'echo result >&3'
+                is "$who: a link to ${to##*/} is replaced, not written through" "$code:$(stat -c %F "$D/left"):$(cat "$D/left")" "0:regular file:result"
+        done
+        is "$who: and what it led to is as it was" "$(cat "$D/victim"):$(ls "$D/nowhere" 2>/dev/null)" victim:
 done
+is "/dev/stdout, a link that no box can make, is written" "$("$CORDON" run -q --out res --handle res=/dev/stdout -- sh -c 'echo result >&3' </dev/null)" result
 done_testing

@@ -35,6 +35,8 @@ for who in root as_user; do
         within "time fires for it when it should" 490 800
         run --time 500ms -- sh -c 'kill -STOP $$; sleep 10'
         is "$who: time: a payload that stopped itself ends too" "$(get .limit)" time
+        run --time 900ms -- "$T/hog" cpu 6 2
+        ok "$who: time: what was used until then is told ($(get .cpu_ms) ms, $(get .memory_peak) bytes)" test "$(get '.limit == "time" and .cpu_ms >= 100 and .memory_peak > 0')" = true
         run --time 500ms -- sh -c 'sleep 20 & sleep 20 & wait'
         is "$who: time: children end with it" "$(get .limit)" time
         run --time 5s -- sleep 0.1
@@ -67,6 +69,8 @@ for who in root as_user; do
         run --memory 64M --time 8s -- "$T/hog" memory 25 6
         is "$who: memory: six processes share it" "$(get .limit)" memory
         is "$who: memory: shared, 124" $code 124
+        run --memory 64M --time 8s -- "$T/hog" tables 300
+        is "$who: memory: tables of pages that are empty are memory too" "$(get .limit)$(grep -c touched out)" memory0
         run --memory 64M --time 8s --read "$T/hog" -- sh -c "sleep 2; exec $T/hog memory 25 6"
         is "$who: memory: also when the box rested before" "$(get .limit)" memory
         within "memory fires out of rest as soon" 2000 3000

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/cli/helpers/hog.c - uses up one thing, and only so much of it that a missing limit does no harm.
  *   hog memory MIB [PROCESSES]   touches that much memory in each of so many processes, then sleeps 5 s
+ *   hog tables MIB               reads so much empty memory that the tables of its pages are that large
  *   hog cpu SECONDS [PROCESSES]  spins
  *   hog procs N                  forks children that sleep; prints how many there were
  *   hog files N                  opens; prints how many there were
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,6 +35,23 @@ static int memory(long mib)
         printf("touched %ld\n", mib);
         fflush(stdout);
         sleep(5);
+        return 0;
+}
+
+/* Memory that is only read is one page of zeros, and no process's; each 2 MiB of it take a page of the
+ * tables. */
+static int tables(long mib)
+{
+        size_t step = 2 << 20, n = (size_t) mib * 256;
+        volatile char *p =
+                mmap(NULL, n * step, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED)
+                return 3;
+        (void) madvise((void *) p, n * step, MADV_NOHUGEPAGE);
+        for (size_t i = 0; i < n; i++)
+                (void) p[i * step];
+        (void) sleep(2);
+        puts("touched");
         return 0;
 }
 
@@ -149,6 +168,8 @@ int main(int argc, char **argv)
         int n = argc > 3 ? atoi(argv[3]) : 1;
         if (strcmp(what, "memory") == 0)
                 return several(memory, atol(argv[2]), n);
+        if (strcmp(what, "tables") == 0)
+                return tables(atol(argv[2]));
         if (strcmp(what, "cpu") == 0)
                 return several(cpu, atol(argv[2]), n);
         if (strcmp(what, "procs") == 0)

@@ -11,10 +11,14 @@
  *   left, waiting, letters   in sockets, and who sent it is gone
  *   crowd     one file, beside 200 processes with 1000 descriptors each; for three seconds, until they end
  *   pipes     in pipes, as far as the kernel goes; prints how much it was in MiB
+ *   headless  memfd, and the thread that the process began with is gone
+ *   headless-mapped   the same with memory that is mapped
+ *   apart     memfd, in a thread with descriptors of its own
  *   nothing */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +26,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -198,8 +203,46 @@ static int crowd(long mib)
         return file(mib);
 }
 
+struct thread {
+        const char *how;
+        long mib;
+};
+static int hold(const char *how, long mib);
+
+static int in_thread(void *arg)
+{
+        const struct thread *t = arg;
+        if (hold(t->how, t->mib) < 0)
+                syscall(SYS_exit_group, 2);
+        usleep(500000);
+        (void) !write(1, "held\n", 5);
+        syscall(SYS_exit_group, 0);
+        return 0;
+}
+
+/* Does not come back: the thread ends the process. */
+static int threaded(const char *how, long mib, int files, int is_headless)
+{
+        static char stack[65536];
+        struct thread t = { how, mib };
+        int flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | files;
+        if (clone(in_thread, stack + sizeof stack, flags, &t) < 0)
+                return -1;
+        usleep(50000); /* it has read what is on our stack, which stays */
+        if (is_headless)
+                syscall(SYS_exit, 0);
+        for (;;)
+                pause();
+}
+
 static int hold(const char *how, long mib)
 {
+        if (strcmp(how, "headless") == 0)
+                return threaded("memfd", mib, CLONE_FILES, 1);
+        if (strcmp(how, "headless-mapped") == 0)
+                return threaded("mapped", mib, CLONE_FILES, 1);
+        if (strcmp(how, "apart") == 0)
+                return threaded("memfd", mib, 0, 0);
         int fd = 0;
         if (strcmp(how, "crowd") == 0)
                 fd = crowd(mib);
