@@ -292,6 +292,9 @@ int find_renames(const struct layer *l, struct entries *v, struct err *e);
 /* Does each of the paths name an entry? */
 int paths_all_found(const struct layer *l, const struct entries *v, const char *const *paths, struct err *e);
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths);
+/* By its own path, or by that of a directory which is flagged by its name, too: whoever names `.` or `src`
+ * did not say that he has seen what is flagged in it. */
+bool entry_named_itself(const struct layer *l, const struct entry *x, const char *const *paths);
 
 /* ---- shut.c: the host's directories; closed.c: the layer's ---- */
 

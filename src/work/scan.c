@@ -132,6 +132,11 @@ static int scan_failed(struct scan *s, const char *doing)
                        str_inert(span_str(s->path), shown, sizeof shown), strerror(sys));
         if (sys == EXDEV)
                 (void) err_hint(s->e, "a filesystem is mounted there now; take it away first");
+        if (sys == ENAMETOOLONG || sys == ELOOP)
+                (void) err_hint(s->e,
+                                "the box left a path that is too long or too deep: take it away with `cordon "
+                                "run --on %s`, or `cordon discard %s`",
+                                s->l->run, s->l->run);
         return -1;
 }
 

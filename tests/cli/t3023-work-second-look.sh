@@ -114,4 +114,22 @@ if mountpoint -q other; then
         is "where the other name changed since, a copy comes back, and it is told" "$(cordon undo "$run" | grep note)" "note: c: had 2 names, and comes back as a file of its own"
         is "as it was" "$(cat "$D/p/c") $(stat -c %h "$D/p/c" "$D/p/b" "$D/p/a3" | tr '\n' ' ')$(find "$D/p" -name '.cordon*')" "c 1 2 3 "
 fi
+
+# Whoever names a directory has not named what is flagged in it.
+who=as_user D=$T/named
+fresh 'echo a >a'
+edit 'echo b >>a; echo x: >Makefile; mkdir -p s .github/workflows; echo y: >s/Makefile; echo c >s/c; echo w >.github/workflows/w.yml; mkfifo pipe'
+landed() { (cd "$D/p" && find . -mindepth 1 ! -type d | sort | tr '\n' ' '); }
+for name in . ./ "$D/p" "$D/p/"; do
+        has "$name names nothing that is flagged" "$(cordon apply "$run" "$name")" "held back: s/Makefile: a build tool runs it"
+        is "$name: the rest lands" "$(landed)" "./a ./s/c "
+        cordon undo "$run" >out || fail "undo" "$(cat out)"
+done
+cordon apply "$run" "$D/p/s" >out
+is "a directory neither" "$(landed)" "./a ./s/c "
+cordon apply "$run" s/Makefile .github/workflows/ >out || fail "by name" "$(cat out)"
+is "but its own name does, and a directory that is flagged itself" "$(landed)" "./.github/workflows/w.yml ./a ./s/Makefile ./s/c "
+cordon apply --include-flagged "$run" >out || fail "all of it" "$(cat out)"
+is "all that is asked for lands, but a fifo never does" "$(landed)" "./.github/workflows/w.yml ./Makefile ./a ./s/Makefile ./s/c "
+has "and is told" "$(cat out)" "held back: pipe: a socket, fifo or device: never applied"
 done_testing
