@@ -231,7 +231,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
         /* One name, ours, on one mount: the file itself may go. */
         o->moved = file && d->is_dir && !a->to && !t->inside && x->now.links == 1 &&
                    x->now.uid == geteuid() && !o->keep_owner;
-        o->left = o->moved ? (long) x->now.mode : -1;
+        o->left = o->moved ? S_IFREG | x->now.mode : 0;
         j->n += o->path != NULL;
 }
 

@@ -404,8 +404,8 @@ enum op_kind { OP_PUT = 'P', OP_SWAP = 'S', OP_TAKE = 'T', OP_META = 'M' };
 
 struct op {
         char kind;
-        bool moved; /* the new file was taken out of the layer, not copied */
-        long left;  /* moved: and the mode that the box left it with; -1 in an old journal */
+        bool moved;  /* the new file was taken out of the layer, not copied */
+        mode_t left; /* moved: S_IFREG and the mode that the box left it with; 0: not known */
         unsigned door;
         const char *path;   /* in the target */
         const char *source; /* in the layer */

@@ -141,8 +141,8 @@ int journal_write(struct journal *j, struct err *e)
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *o = &j->ops[i];
                 buf_printf(&out, "op %c %d", o->kind, o->moved);
-                if (o->left >= 0)
-                        buf_printf(&out, ":%lo", (unsigned long) o->left);
+                if (o->left)
+                        buf_printf(&out, ":%o", o->left & 07777);
                 buf_printf(&out, " %u %zu %zu %s %s", o->door, o->slot, strlen(o->path), o->path, o->source);
                 buf_add(&out, "", 1);
         }
@@ -221,7 +221,7 @@ static bool read_op(struct op *o, char *at)
         at[n] = '\0';
         *o = (struct op){ .kind = kind[0],
                           .moved = moved[0] == '1',
-                          .left = moved[1] == ':' ? (long) (strtoul(moved + 2, NULL, 8) & 07777) : -1,
+                          .left = moved[1] == ':' ? S_IFREG | (strtoul(moved + 2, NULL, 8) & 07777) : 0,
                           .door = (unsigned) strtoul(door, NULL, 10),
                           .slot = strtoul(slot, NULL, 10),
                           .mode = -1,

@@ -294,8 +294,8 @@ static int unstage(struct journal *j, const struct op *o)
             !n.kind || (o->ino && n.ino != o->ino && !is_same_content(t->slots, slot, &n, true, o)))
                 return 0;
         /* SAFETY: a file in a directory of ours. One that somebody gave another name since is his, too. */
-        if (o->left >= 0 && n.kind == NODE_FILE && n.links == 1 && n.mode != (mode_t) o->left &&
-            fchmodat(t->slots, slot, (mode_t) o->left, 0) < 0)
+        if (o->left && n.kind == NODE_FILE && n.links == 1 && n.mode != (o->left & 07777) &&
+            fchmodat(t->slots, slot, o->left & 07777, 0) < 0)
                 return -1;
         if (sides_open(j->l, o->door, &s, &none) < 0)
                 return -1;

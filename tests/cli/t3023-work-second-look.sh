@@ -132,4 +132,24 @@ is "but its own name does, and a directory that is flagged itself" "$(landed)" "
 cordon apply --include-flagged "$run" >out || fail "all of it" "$(cat out)"
 is "all that is asked for lands, but a fifo never does" "$(landed)" "./.github/workflows/w.yml ./Makefile ./a ./s/Makefile ./s/c "
 has "and is told" "$(cat out)" "held back: pipe: a socket, fifo or device: never applied"
+
+# Applies into one tree take turns: one waits as long as somebody has the tree's lock.
+who=root D=$T/turns
+fresh 'echo a >a'
+edit 'echo b >>a'
+cordon apply "$run" >out && cordon undo "$run" >out
+lock=$(find "$CORDON_STATE/locks" -name "apply-*-$(printf %x "$(stat -c %i "$D/p")")")
+is "each tree has a lock of its own" "$(echo "$lock" | wc -l) $(test -f "$lock" && echo file)" "1 file"
+flock "$lock" sh -c "timeout 1 '$CORDON' apply '$run' >/dev/null 2>&1; echo \$?" >code
+is "an apply waits for it, and has not begun" "$(cat code) $(cat "$D/p/a")" "124 a"
+ok "and goes on when it is free" cordon apply "$run"
+flock "$lock" sh -c "timeout 1 '$CORDON' undo '$run' >/dev/null 2>&1; echo \$?" >code
+is "so does an undo" "$(cat code) $(tr '\n' ' ' <"$D/p/a")" "124 a b "
+# Two doors in one directory, and another between them: nobody waits for himself.
+D=$T/order
+fresh 'mkdir x y; echo 1 >x/a; echo 2 >x/b; echo 3 >y/c'
+$who "$CORDON" run -q --no-stdin --edit "$D/p/x/a" --edit "$D/p/y" --edit "$D/p/x/b" --status-fd 3 -- sh -c "cd '$D/p'; for f in x/a x/b y/c; do echo more >>\$f; done" 3>status 2>err
+run=$(jq -r '.work.layer // ""' status)
+ok "doors in one directory are applied together" timeout 20 "$CORDON" apply "$run"
+is "each of them" "$(cat "$D/p/x/a" "$D/p/x/b" "$D/p/y/c" | tr '\n' ' ')" "1 more 2 more 3 more "
 done_testing
