@@ -39,6 +39,9 @@ int tree_look(int dir, const char *name, struct node *ret);
  * NULL) is what was opened. With `own`, a file of our own that has no read permission is opened all the same.
  */
 int tree_file(int dir, const char *name, bool own, struct node *ret_node);
+/* A mode for what has the name; a link, also one that took its place just now, is refused and not followed.
+ */
+int tree_set_mode(int dir, const char *name, mode_t mode);
 /* The same for a directory of a layer. *ret_mode: the mode to put back with tree_dir_end(), or 0. */
 int tree_own_dir(int dir, const char *name, mode_t *ret_mode);
 void tree_dir_end(int fd, mode_t mode);

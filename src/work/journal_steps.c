@@ -123,7 +123,7 @@ static int open_closed(const struct journal *j)
                 AUTO_FD(parent, tree_parent(j->targets[o->door].fd, o->path, &name));
                 if (parent < 0 || tree_look(parent, name, &n) < 0 || n.kind != NODE_DIR)
                         continue; /* not there yet; or its own step will fail */
-                if ((n.mode & 0700) != 0700 && fchmodat(parent, name, n.mode | 0700, 0) < 0)
+                if ((n.mode & 0700) != 0700 && tree_set_mode(parent, name, n.mode | 0700) < 0)
                         return -1;
         }
         return 0;
@@ -295,7 +295,7 @@ static int unstage(struct journal *j, const struct op *o)
                 return 0;
         /* SAFETY: a file in a directory of ours. One that somebody gave another name since is his, too. */
         if (o->left && n.kind == NODE_FILE && n.links == 1 && n.mode != (o->left & 07777) &&
-            fchmodat(t->slots, slot, o->left & 07777, 0) < 0)
+            tree_set_mode(t->slots, slot, o->left & 07777) < 0)
                 return -1;
         if (sides_open(j->l, o->door, &s, &none) < 0)
                 return -1;

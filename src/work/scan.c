@@ -363,7 +363,7 @@ static int open_for_good(struct scan *s, int dir, const char *name, const char *
         if (!known && closed_keep(s->l, s->door, path, now, s->e) < 0)
                 return -1;
         work_step();
-        if (fchmodat(dir, name, now | need, 0) < 0)
+        if (tree_set_mode(dir, name, now | need) < 0)
                 return scan_failed(s, "opening");
         work_step();
         return 0;

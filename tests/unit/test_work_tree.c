@@ -176,6 +176,10 @@ static void test_look__no_link_is_followed_inside_the_tree_either(void)
         CHECK(tree_file(door, "inner/f", false, NULL) < 0 && tree_file(door, "leaf", false, NULL) < 0);
         CHECK(tree_look(door, "leaf", &n) == 0 && n.kind == NODE_LINK);
         CHECK_INT(judge(tree_file(door, "real/f", false, NULL)), 1);
+        CHECK(tree_set_mode(door, "leaf", 0) < 0 && tree_set_mode(door, "inner", 0) < 0);
+        CHECK(tree_look(door, "real/f", &n) == 0 && n.mode == 0644);
+        CHECK(tree_set_mode(door, "real/f", 0600) == 0 && tree_look(door, "real/f", &n) == 0 &&
+              n.mode == 0600);
 }
 
 static void test_look__no_mount_is_crossed(void)
