@@ -426,8 +426,11 @@ int journal_send_out(struct journal *j, struct err *e)
                 (void) snprintf(home, sizeof home, "slots-%zu", i);
                 struct target *t = &j->targets[i];
                 if (copy_tree(j->dir, home, t->fd, there, false) < 0 ||
-                    (t->slots = open_slots(j, i, false)) < 0 || rejoin_names(j, i) < 0 || syncfs(t->fd) < 0)
-                        return journal_failed(e, "bringing back what was replaced in", j->targets[i].path);
+                    (t->slots = open_slots(j, i, false)) < 0 || rejoin_names(j, i) < 0 || syncfs(t->fd) < 0) {
+                        (void) journal_failed(e, "bringing back what was replaced in", t->path);
+                        (void) remove_inside(j);
+                        return err_hint(e, "nothing was changed");
+                }
         }
         return 0;
 }

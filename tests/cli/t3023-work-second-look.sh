@@ -99,7 +99,7 @@ cordon apply "$run" >out || fail "single: apply" "$(cat out)"
 is "and it lands so" "$(stat -c %a "$D/p/single")" 0
 
 # Names of one file, with the state directory on another filesystem: undo makes them one file again.
-mkdir other && mount -t tmpfs none other 2>/dev/null || skip "hard links over filesystems" "no tmpfs can be mounted here"
+mkdir other && mount -t tmpfs -o size=8m none other 2>/dev/null || skip "hard links over filesystems" "no tmpfs can be mounted here"
 if mountpoint -q other; then
         who=root D=$T/other/links
         fresh 'echo a >a; ln a a2; ln a a3; echo b >b; mkdir d; ln b d/b2; echo c >c; ln c c2'
@@ -113,6 +113,18 @@ if mountpoint -q other; then
         echo changed >>"$D/p/c2"
         is "where the other name changed since, a copy comes back, and it is told" "$(cordon undo "$run" | grep note)" "note: c: had 2 names, and comes back as a file of its own"
         is "as it was" "$(cat "$D/p/c") $(stat -c %h "$D/p/c" "$D/p/b" "$D/p/a3" | tr '\n' ' ')$(find "$D/p" -name '.cordon*')" "c 1 2 3 "
+        # and where there is no room for what comes back, nothing of it is left in the tree
+        fresh 'head -c 300000 /dev/zero >large; echo a >a'
+        edit 'echo small >large; echo b >>a'
+        cordon apply "$run" >out || fail "apply of a large file" "$(cat out)"
+        tree "$D/p" >after
+        dd if=/dev/zero of="$T/other/fill" bs=64k count="$(($(df --output=avail -k "$T/other" | tail -n 1) / 64 - 1))" status=none
+        has "an undo without room says so" "$(cordon undo "$run")" "bringing back what was replaced in $D/p: No space left on device"
+        tree "$D/p" >now
+        is "and leaves nothing" "$(diff after now)" ""
+        rm "$T/other/fill"
+        ok "with room it is taken back" cordon undo "$run"
+        is "whole" "$(stat -c %s "$D/p/large") $(cat "$D/p/a")" "300000 a"
 fi
 
 # Whoever names a directory has not named what is flagged in it.
