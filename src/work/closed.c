@@ -130,6 +130,8 @@ static int set_mode(const struct layer *l, const struct closed *c, mode_t mode)
 
 int closed_restore(struct layer *l, struct err *e)
 {
+        if (l->closed_count == 0)
+                return 0; /* most layers, at each start */
         for (size_t i = l->closed_count; i-- > 0;)
                 if (set_mode(l, &l->closed[i], l->closed[i].mode) < 0)
                         return failed(l, "closing", e);
