@@ -159,9 +159,16 @@ flock "$lock" sh -c "timeout 1 '$CORDON' undo '$run' >/dev/null 2>&1; echo \$?" 
 is "so does an undo" "$(cat code) $(tr '\n' ' ' <"$D/p/a")" "124 a b "
 # Two doors in one directory, and another between them: nobody waits for himself.
 D=$T/order
-fresh 'mkdir x y; echo 1 >x/a; echo 2 >x/b; echo 3 >y/c'
-$who "$CORDON" run -q --no-stdin --edit "$D/p/x/a" --edit "$D/p/y" --edit "$D/p/x/b" --status-fd 3 -- sh -c "cd '$D/p'; for f in x/a x/b y/c; do echo more >>\$f; done" 3>status 2>err
+fresh 'mkdir -p x/b; echo 1 >x/a; echo 2 >x/c; echo 3 >x/b/f'
+$who "$CORDON" run -q --no-stdin --edit "$D/p/x/a" --edit "$D/p/x/b" --edit "$D/p/x/c" --status-fd 3 -- sh -c "cd '$D/p/x'; for f in a c b/f; do echo more >>\$f; done" 3>status 2>err
 run=$(jq -r '.work.layer // ""' status)
 ok "doors in one directory are applied together" timeout 20 "$CORDON" apply "$run"
-is "each of them" "$(cat "$D/p/x/a" "$D/p/x/b" "$D/p/y/c" | tr '\n' ' ')" "1 more 2 more 3 more "
+is "each of them" "$(cat "$D/p/x/a" "$D/p/x/c" "$D/p/x/b/f" | tr '\n' ' ')" "1 more 2 more 3 more "
+
+# A link of another owner: what it leads to keeps its own.
+D=$T/owner
+fresh 'echo a >a' && echo c >"$D/canary"
+edit 'ln -s ../canary l; chown -h 12345:12345 l'
+cordon apply --include-flagged "$run" >out || fail "apply of a link" "$(cat out)"
+is "what a link leads to keeps its owner" "$(stat -c '%u' "$D/canary") $(readlink "$D/p/l")" "0 ../canary"
 done_testing
