@@ -164,11 +164,4 @@ $who "$CORDON" run -q --no-stdin --edit "$D/p/x/a" --edit "$D/p/x/b" --edit "$D/
 run=$(jq -r '.work.layer // ""' status)
 ok "doors in one directory are applied together" timeout 20 "$CORDON" apply "$run"
 is "each of them" "$(cat "$D/p/x/a" "$D/p/x/c" "$D/p/x/b/f" | tr '\n' ' ')" "1 more 2 more 3 more "
-
-# A link of another owner: what it leads to keeps its own.
-D=$T/owner
-fresh 'echo a >a' && echo c >"$D/canary"
-edit 'ln -s ../canary l; chown -h 12345:12345 l'
-cordon apply --include-flagged "$run" >out || fail "apply of a link" "$(cat out)"
-is "what a link leads to keeps its owner" "$(stat -c '%u' "$D/canary") $(readlink "$D/p/l")" "0 ../canary"
 done_testing
