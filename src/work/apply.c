@@ -64,7 +64,7 @@ static const char *why_held(const struct work_apply *a, const struct layer *l, s
                 return shut_words(l, v, x);
         if (x->flags & FLAG_NEVER)
                 return flags_words(FLAG_NEVER, &bit);
-        if (x->flags && !a->flagged && !entry_named(l, x, a->paths))
+        if (x->flags && !a->flagged && !entry_named_itself(l, x, a->paths))
                 return flags_words(x->flags, &bit);
         return NULL;
 }
@@ -231,7 +231,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
         /* One name, ours, on one mount: the file itself may go. */
         o->moved = file && d->is_dir && !a->to && !t->inside && x->now.links == 1 &&
                    x->now.uid == geteuid() && !o->keep_owner;
-        o->left = o->moved ? (long) x->now.mode : -1;
+        o->left = o->moved ? S_IFREG | x->now.mode : 0;
         j->n += o->path != NULL;
 }
 
@@ -633,7 +633,11 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
                 fd_close(&j->targets[i].fd);
                 fd_close(&j->targets[i].slots);
         }
-        return journal_open_targets(j, false, e) < 0 ? -1 : journal_take_back(j, false, e);
+        if (journal_open_targets(j, false, e) == 0 && journal_take_back(j, false, e) == 0)
+                return 0;
+        return err_hint(
+                e, "it is taken back in part; once that is out of the way the next command on %s goes on",
+                j->l->run);
 }
 
 int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e)

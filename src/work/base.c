@@ -600,6 +600,30 @@ int paths_all_found(const struct layer *l, const struct entries *v, const char *
         return 0;
 }
 
+/* The part of a path behind the door that it lies in; NULL: it is the door, or holds it. */
+static const char *behind_door(const struct work_door *d, const char *name)
+{
+        size_t n = strlen(d->host);
+        const char *at = strncmp(name, "./", 2) == 0 ? name + 2 : name;
+        if (at[0] == '/' && (!path_below(at, d->host) || at[n] != '/'))
+                return NULL;
+        at += at[0] == '/' ? n + 1 : 0;
+        return at[0] && strcmp(at, ".") != 0 ? at : NULL;
+}
+
+bool entry_named_itself(const struct layer *l, const struct entry *x, const char *const *paths)
+{
+        for (; paths && *paths; paths++) {
+                const struct work_door *d = &l->doors[x->door];
+                const char *at = behind_door(d, *paths);
+                if (!named_by(l, x, *paths))
+                        continue;
+                if (!d->is_dir || (at && (strcmp(at, x->path) == 0 || flags_by_name(at) != 0)))
+                        return true;
+        }
+        return false;
+}
+
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths)
 {
         for (; paths && *paths; paths++)

@@ -123,13 +123,15 @@ static int set_mode(const struct layer *l, const struct closed *c, mode_t mode)
         AUTO_FD(parent, tree_parent(upper, single ? "file" : c->path, &name));
         int r = parent < 0 ? -1 : tree_look(parent, name, &n);
         if (r == 0 && (n.kind == NODE_DIR || n.kind == NODE_FILE))
-                r = fchmodat(parent, name, mode, 0); /* no link to follow, and nobody else is at it */
+                r = tree_set_mode(parent, name, mode); /* no link to follow, and nobody else is at it */
         tree_dir_end(upper, back);
         return r < 0 && errno != ENOENT && errno != ENOTDIR ? -1 : 0;
 }
 
 int closed_restore(struct layer *l, struct err *e)
 {
+        if (l->closed_count == 0)
+                return 0; /* most layers, at each start */
         for (size_t i = l->closed_count; i-- > 0;)
                 if (set_mode(l, &l->closed[i], l->closed[i].mode) < 0)
                         return failed(l, "closing", e);

@@ -42,7 +42,10 @@ static bool glob(const char *p, const char *pe, const char *s, const char *se)
         }
         if (p == pe)
                 return s == se;
-        for (p++;; s++) {
+        p++;
+        if (!memchr(p, '*', (size_t) (pe - p))) /* the last one: what is behind it is the end of the name */
+                return se - s >= pe - p && glob(p, pe, se - (pe - p), se);
+        for (;; s++) {
                 if (glob(p, pe, s, se))
                         return true;
                 if (s == se)
@@ -74,15 +77,25 @@ static bool matches_here(const char *pattern, const char *path)
         }
 }
 
+/* Most rows are told by their last byte: it is the path's, where it is no wildcard. */
+static bool ends_alike(const char *pattern, char last)
+{
+        char end = pattern[strlen(pattern) - 1];
+        return end == last || end == '/' || end == '*';
+}
+
 static unsigned flags_of(const char *path)
 {
         unsigned f = 0;
+        size_t n = strlen(path);
+        char last = n > 0 ? (char) tolower((unsigned char) path[n - 1]) : '\0';
         for (const char *at = path;; at++) {
                 char first = (char) tolower((unsigned char) *at);
-                for (size_t i = 0; i < trusted_count; i++)
-                        if ((trusted_names[i].pattern[0] == first || trusted_names[i].pattern[0] == '*') &&
-                            matches_here(trusted_names[i].pattern, at))
+                for (size_t i = 0; i < trusted_count; i++) {
+                        const char *p = trusted_names[i].pattern;
+                        if ((p[0] == first || p[0] == '*') && ends_alike(p, last) && matches_here(p, at))
                                 f |= 1u << trusted_names[i].flag;
+                }
                 at = part_end(at);
                 if (*at == '\0')
                         return f;

@@ -39,6 +39,9 @@ int tree_look(int dir, const char *name, struct node *ret);
  * NULL) is what was opened. With `own`, a file of our own that has no read permission is opened all the same.
  */
 int tree_file(int dir, const char *name, bool own, struct node *ret_node);
+/* A mode for what has the name; a link, also one that took its place just now, is refused and not followed.
+ */
+int tree_set_mode(int dir, const char *name, mode_t mode);
 /* The same for a directory of a layer. *ret_mode: the mode to put back with tree_dir_end(), or 0. */
 int tree_own_dir(int dir, const char *name, mode_t *ret_mode);
 void tree_dir_end(int fd, mode_t mode);
@@ -292,6 +295,9 @@ int find_renames(const struct layer *l, struct entries *v, struct err *e);
 /* Does each of the paths name an entry? */
 int paths_all_found(const struct layer *l, const struct entries *v, const char *const *paths, struct err *e);
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths);
+/* By its own path, or by that of a directory which is flagged by its name, too: whoever names `.` or `src`
+ * did not say that he has seen what is flagged in it. */
+bool entry_named_itself(const struct layer *l, const struct entry *x, const char *const *paths);
 
 /* ---- shut.c: the host's directories; closed.c: the layer's ---- */
 
@@ -401,8 +407,8 @@ enum op_kind { OP_PUT = 'P', OP_SWAP = 'S', OP_TAKE = 'T', OP_META = 'M' };
 
 struct op {
         char kind;
-        bool moved; /* the new file was taken out of the layer, not copied */
-        long left;  /* moved: and the mode that the box left it with; -1 in an old journal */
+        bool moved;  /* the new file was taken out of the layer, not copied */
+        mode_t left; /* moved: S_IFREG and the mode that the box left it with; 0: not known */
         unsigned door;
         const char *path;   /* in the target */
         const char *source; /* in the layer */

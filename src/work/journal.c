@@ -122,8 +122,8 @@ int journal_write(struct journal *j, struct err *e)
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *o = &j->ops[i];
                 buf_printf(&out, "op %c %d", o->kind, o->moved);
-                if (o->left >= 0)
-                        buf_printf(&out, ":%lo", (unsigned long) o->left);
+                if (o->left)
+                        buf_printf(&out, ":%o", o->left & 07777);
                 buf_printf(&out, " %u %zu %zu %s %s", o->door, o->slot, strlen(o->path), o->path, o->source);
                 buf_add(&out, "", 1);
         }
@@ -202,7 +202,7 @@ static bool read_op(struct op *o, char *at)
         at[n] = '\0';
         *o = (struct op){ .kind = kind[0],
                           .moved = moved[0] == '1',
-                          .left = moved[1] == ':' ? (long) (strtoul(moved + 2, NULL, 8) & 07777) : -1,
+                          .left = moved[1] == ':' ? S_IFREG | (strtoul(moved + 2, NULL, 8) & 07777) : 0,
                           .door = (unsigned) strtoul(door, NULL, 10),
                           .slot = strtoul(slot, NULL, 10),
                           .mode = -1,
@@ -407,8 +407,11 @@ int journal_send_out(struct journal *j, struct err *e)
                 (void) snprintf(home, sizeof home, "slots-%zu", i);
                 struct target *t = &j->targets[i];
                 if (copy_tree(j->dir, home, t->fd, there, false) < 0 ||
-                    (t->slots = open_slots(j, i, false)) < 0 || rejoin_names(j, i) < 0 || syncfs(t->fd) < 0)
-                        return journal_failed(e, "bringing back what was replaced in", j->targets[i].path);
+                    (t->slots = open_slots(j, i, false)) < 0 || rejoin_names(j, i) < 0 || syncfs(t->fd) < 0) {
+                        (void) journal_failed(e, "bringing back what was replaced in", t->path);
+                        (void) remove_inside(j);
+                        return err_hint(e, "nothing was changed");
+                }
         }
         return 0;
 }

@@ -123,7 +123,7 @@ static int open_closed(const struct journal *j)
                 AUTO_FD(parent, tree_parent(j->targets[o->door].fd, o->path, &name));
                 if (parent < 0 || tree_look(parent, name, &n) < 0 || n.kind != NODE_DIR)
                         continue; /* not there yet; or its own step will fail */
-                if ((n.mode & 0700) != 0700 && fchmodat(parent, name, n.mode | 0700, 0) < 0)
+                if ((n.mode & 0700) != 0700 && tree_set_mode(parent, name, n.mode | 0700) < 0)
                         return -1;
         }
         return 0;
@@ -294,8 +294,8 @@ static int unstage(struct journal *j, const struct op *o)
             !n.kind || (o->ino && n.ino != o->ino && !is_same_content(t->slots, slot, &n, true, o)))
                 return 0;
         /* SAFETY: a file in a directory of ours. One that somebody gave another name since is his, too. */
-        if (o->left >= 0 && n.kind == NODE_FILE && n.links == 1 && n.mode != (mode_t) o->left &&
-            fchmodat(t->slots, slot, (mode_t) o->left, 0) < 0)
+        if (o->left && n.kind == NODE_FILE && n.links == 1 && n.mode != (o->left & 07777) &&
+            tree_set_mode(t->slots, slot, o->left & 07777) < 0)
                 return -1;
         if (sides_open(j->l, o->door, &s, &none) < 0)
                 return -1;

@@ -42,6 +42,11 @@ static int scan_failed(struct scan *s, const char *doing)
                        str_inert(span_str(s->path), shown, sizeof shown), strerror(sys));
         if (sys == EXDEV)
                 (void) err_hint(s->e, "a filesystem is mounted there now; take it away first");
+        if (sys == ENAMETOOLONG || sys == ELOOP)
+                (void) err_hint(s->e,
+                                "the box left a path that is too long or too deep: take it away with `cordon "
+                                "run --on %s`, or `cordon discard %s`",
+                                s->l->run, s->l->run);
         return -1;
 }
 
@@ -239,7 +244,7 @@ static int open_for_good(struct scan *s, int dir, const char *name, const char *
         if (!known && closed_keep(s->l, s->door, path, now, s->e) < 0)
                 return -1;
         work_step();
-        if (fchmodat(dir, name, now | need, 0) < 0)
+        if (tree_set_mode(dir, name, now | need) < 0)
                 return scan_failed(s, "opening");
         work_step();
         return 0;

@@ -90,11 +90,12 @@ static int copy_entry(struct staging *g, const struct op *o, int slots, const ch
         if (owner->uid != geteuid() || owner->gid != getegid())
                 (void) !fchownat(slots, slot, owner->uid, owner->gid, AT_SYMLINK_NOFOLLOW);
         if (o->new_dir) /* open until everything is in it: its own mode is the last step */
-                return fchmodat(slots, slot, 0700, 0);
+                return tree_set_mode(slots, slot, 0700);
         /* A change of owner takes set-id bits away, and the layer's own may be open since it was looked at.
          */
         mode_t mode = o->entry->now.mode;
-        return o->entry->now.kind == NODE_FILE ? fchmodat(slots, slot, o->setid ? mode : mode & 01777, 0) : 0;
+        return o->entry->now.kind == NODE_FILE ? tree_set_mode(slots, slot, o->setid ? mode : mode & 01777)
+                                               : 0;
 }
 
 /* False: what the box may have written there is gone all the same, where that could be. */
@@ -155,7 +156,7 @@ static int set_as_left(int slots, const char *name, struct op *o)
         const struct node *n = &o->entry->now;
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
         o->mode = o->setid ? n->mode : n->mode & 01777;
-        return fchmodat(slots, name, (mode_t) o->mode | 0700, 0) < 0 /* it is read again */
+        return tree_set_mode(slots, name, (mode_t) o->mode | 0700) < 0 /* it is read again */
                        ? -1
                        : utimensat(slots, name, times, AT_SYMLINK_NOFOLLOW);
 }
@@ -176,7 +177,7 @@ static int stage_meta(struct staging *g, struct op *o)
         if (below < 0 || copy_node(below, name, slots, slot_name(o->slot, ".old", old), true) < 0)
                 return -1;
         o->old_mode = o->entry->old.mode;
-        return fchmodat(slots, old, (mode_t) o->old_mode | 0700, 0); /* it is read again */
+        return tree_set_mode(slots, old, (mode_t) o->old_mode | 0700); /* it is read again */
 }
 
 static int stage_one(struct staging *g, struct op *o, struct err *e)

@@ -110,6 +110,12 @@ static int mode_by_place(int place, mode_t mode)
         return chmod(name, mode);
 }
 
+int tree_set_mode(int dir, const char *name, mode_t mode)
+{
+        AUTO_FD(place, open_beneath(dir, name, O_PATH));
+        return place < 0 ? -1 : mode_by_place(place, mode);
+}
+
 int tree_file(int dir, const char *name, bool own, struct node *ret_node)
 {
         AUTO_FD(place, open_beneath(dir, name, O_PATH));

@@ -99,7 +99,7 @@ cordon apply "$run" >out || fail "single: apply" "$(cat out)"
 is "and it lands so" "$(stat -c %a "$D/p/single")" 0
 
 # Names of one file, with the state directory on another filesystem: undo makes them one file again.
-mkdir other && mount -t tmpfs none other 2>/dev/null || skip "hard links over filesystems" "no tmpfs can be mounted here"
+mkdir other && mount -t tmpfs -o size=8m none other 2>/dev/null || skip "hard links over filesystems" "no tmpfs can be mounted here"
 if mountpoint -q other; then
         who=root D=$T/other/links
         fresh 'echo a >a; ln a a2; ln a a3; echo b >b; mkdir d; ln b d/b2; echo c >c; ln c c2'
@@ -113,5 +113,55 @@ if mountpoint -q other; then
         echo changed >>"$D/p/c2"
         is "where the other name changed since, a copy comes back, and it is told" "$(cordon undo "$run" | grep note)" "note: c: had 2 names, and comes back as a file of its own"
         is "as it was" "$(cat "$D/p/c") $(stat -c %h "$D/p/c" "$D/p/b" "$D/p/a3" | tr '\n' ' ')$(find "$D/p" -name '.cordon*')" "c 1 2 3 "
+        # and where there is no room for what comes back, nothing of it is left in the tree
+        fresh 'head -c 300000 /dev/zero >large; echo a >a'
+        edit 'echo small >large; echo b >>a'
+        cordon apply "$run" >out || fail "apply of a large file" "$(cat out)"
+        tree "$D/p" >after
+        dd if=/dev/zero of="$T/other/fill" bs=64k count="$(($(df --output=avail -k "$T/other" | tail -n 1) / 64 - 1))" status=none
+        has "an undo without room says so" "$(cordon undo "$run")" "bringing back what was replaced in $D/p: No space left on device"
+        tree "$D/p" >now
+        is "and leaves nothing" "$(diff after now)" ""
+        rm "$T/other/fill"
+        ok "with room it is taken back" cordon undo "$run"
+        is "whole" "$(stat -c %s "$D/p/large") $(cat "$D/p/a")" "300000 a"
 fi
+
+# Whoever names a directory has not named what is flagged in it.
+who=as_user D=$T/named
+fresh 'echo a >a'
+edit 'echo b >>a; echo x: >Makefile; mkdir -p s .github/workflows; echo y: >s/Makefile; echo c >s/c; echo w >.github/workflows/w.yml; mkfifo pipe'
+landed() { (cd "$D/p" && find . -mindepth 1 ! -type d | sort | tr '\n' ' '); }
+for name in . ./ "$D/p" "$D/p/"; do
+        has "$name names nothing that is flagged" "$(cordon apply "$run" "$name")" "held back: s/Makefile: a build tool runs it"
+        is "$name: the rest lands" "$(landed)" "./a ./s/c "
+        cordon undo "$run" >out || fail "undo" "$(cat out)"
+done
+cordon apply "$run" "$D/p/s" >out
+is "a directory neither" "$(landed)" "./a ./s/c "
+cordon apply "$run" s/Makefile .github/workflows/ >out || fail "by name" "$(cat out)"
+is "but its own name does, and a directory that is flagged itself" "$(landed)" "./.github/workflows/w.yml ./a ./s/Makefile ./s/c "
+cordon apply --include-flagged "$run" >out || fail "all of it" "$(cat out)"
+is "all that is asked for lands, but a fifo never does" "$(landed)" "./.github/workflows/w.yml ./Makefile ./a ./s/Makefile ./s/c "
+has "and is told" "$(cat out)" "held back: pipe: a socket, fifo or device: never applied"
+
+# Applies into one tree take turns: one waits as long as somebody has the tree's lock.
+who=root D=$T/turns
+fresh 'echo a >a'
+edit 'echo b >>a'
+cordon apply "$run" >out && cordon undo "$run" >out
+lock=$(find "$CORDON_STATE/locks" -name "apply-*-$(printf %x "$(stat -c %i "$D/p")")")
+is "each tree has a lock of its own" "$(echo "$lock" | wc -l) $(test -f "$lock" && echo file)" "1 file"
+flock "$lock" sh -c "timeout 1 '$CORDON' apply '$run' >/dev/null 2>&1; echo \$?" >code
+is "an apply waits for it, and has not begun" "$(cat code) $(cat "$D/p/a")" "124 a"
+ok "and goes on when it is free" cordon apply "$run"
+flock "$lock" sh -c "timeout 1 '$CORDON' undo '$run' >/dev/null 2>&1; echo \$?" >code
+is "so does an undo" "$(cat code) $(tr '\n' ' ' <"$D/p/a")" "124 a b "
+# Two doors in one directory, and another between them: nobody waits for himself.
+D=$T/order
+fresh 'mkdir -p x/b; echo 1 >x/a; echo 2 >x/c; echo 3 >x/b/f'
+$who "$CORDON" run -q --no-stdin --edit "$D/p/x/a" --edit "$D/p/x/b" --edit "$D/p/x/c" --status-fd 3 -- sh -c "cd '$D/p/x'; for f in a c b/f; do echo more >>\$f; done" 3>status 2>err
+run=$(jq -r '.work.layer // ""' status)
+ok "doors in one directory are applied together" timeout 20 "$CORDON" apply "$run"
+is "each of them" "$(cat "$D/p/x/a" "$D/p/x/c" "$D/p/x/b/f" | tr '\n' ' ')" "1 more 2 more 3 more "
 done_testing

@@ -163,6 +163,33 @@ static void test_look__a_name_with_dots_or_a_slash_stays_inside(void)
         CHECK(tree_file(door, "g", false, NULL) < 0 || tree_file(door, "f", false, NULL) < 0);
 }
 
+/* A link that stays in the tree is one all the same: what was shown as x is x, and not what x leads to. */
+static void test_look__no_link_is_followed_inside_the_tree_either(void)
+{
+        struct node n;
+        const char *name;
+        CHECK(mkdir("door/real", 0755) == 0 && symlink("real", "door/inner") == 0);
+        put_text("door/real/f", "inside");
+        CHECK(symlink("real/f", "door/leaf") == 0);
+        CHECK(tree_dir(door, "inner") < 0 && tree_place(door, "inner") < 0);
+        CHECK(tree_parent(door, "inner/f", &name) < 0);
+        CHECK(tree_file(door, "inner/f", false, NULL) < 0 && tree_file(door, "leaf", false, NULL) < 0);
+        CHECK(tree_look(door, "leaf", &n) == 0 && n.kind == NODE_LINK);
+        CHECK_INT(judge(tree_file(door, "real/f", false, NULL)), 1);
+        CHECK(tree_set_mode(door, "leaf", 0) < 0 && tree_set_mode(door, "inner", 0) < 0);
+        CHECK(tree_look(door, "real/f", &n) == 0 && n.mode == 0644);
+        CHECK(tree_set_mode(door, "real/f", 0600) == 0 && tree_look(door, "real/f", &n) == 0 &&
+              n.mode == 0600);
+}
+
+static void test_look__no_mount_is_crossed(void)
+{
+        AUTO_FD(host, open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        CHECK(tree_dir(host, "proc") < 0 && errno == EXDEV);
+        CHECK(tree_place(host, "proc") < 0 && errno == EXDEV);
+        CHECK(tree_file(host, "proc/version", false, NULL) < 0 && errno == EXDEV);
+}
+
 static const struct test_case cases[] = {
         CASE(test_hammer__a_parent_that_becomes_a_link_is_never_followed),
         CASE(test_hammer__a_file_that_becomes_a_link_or_a_fifo_is_never_opened),
@@ -170,6 +197,8 @@ static const struct test_case cases[] = {
         CASE(test_hammer__a_copy_never_leaves_the_tree),
         CASE(test_remove__a_tree_of_any_depth_and_mode_goes),
         CASE(test_look__a_name_with_dots_or_a_slash_stays_inside),
+        CASE(test_look__no_link_is_followed_inside_the_tree_either),
+        CASE(test_look__no_mount_is_crossed),
 };
 
 int main(void)
