@@ -96,6 +96,7 @@ for who in $whos; do
         # --in-from, trace context, reply
         $who "$CORDON" run -q --name later --in-from "$run" -- true </dev/null
         has "$who: --in-from is a parent" "$(log --json --box later --kind start)" "\"parents\":[\"$run.end\"]"
+        has "$who: --in-from takes no name" "$($who "$CORDON" run --in-from later -- true 2>&1)" "--in-from takes a run's id"
         has "$who: --in-from takes only ids" "$($who "$CORDON" run --in-from 'a b' -- true 2>&1)" "--in-from takes a run's id"
         parent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
         $who env TRACEPARENT=$parent "$CORDON" run -q --name traced -- env >env.txt </dev/null
