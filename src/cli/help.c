@@ -21,7 +21,9 @@ static void print_options(const struct cli_option *o)
 static void print_words(void)
 {
         const char *word, *synopsis, *help;
-        (void) printf("\nDoors (also as lines of a policy file, without the dashes):\n");
+        (void) printf("\nDoors (as lines of a policy file, without the dashes; as an option, one path, "
+                      "program, socket or\n"
+                      "variable each, and no `except`):\n");
         for (size_t i = 0; cordon_word_help(i, &word, &synopsis, &help); i++) {
                 char left[112];
                 (void) snprintf(left, sizeof left, "--%s %s", word, synopsis);

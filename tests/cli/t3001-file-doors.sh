@@ -58,6 +58,12 @@ for who in root as_user; do
         is "$who: an except holds for root inside" "$(box --root -p p.policy -- sh -c "cat $D/in/token | grep -c hidden")" 0
         lines "$D/in except nothing"
         is "$who: an except that is not there is no error" "$(box -p p.policy -- cat "$D/in/a")" one
+        # The manual says so: what is not there cannot be covered.
+        is "$who: why tells what comes of it later" "$(cd "$D" && $who "$CORDON" why -p "$OLDPWD/p.policy" read "$D/in/nothing" | grep -c 'made outside while a box runs, it would be seen')" 1
+        (sleep 1 && echo later >"$D/in/nothing") &
+        is "$who: made outside while the box runs it is seen" "$(box --time 20s -p p.policy -- sh -c "until [ -s $D/in/nothing ]; do sleep 0.1; done; cat $D/in/nothing")" later
+        is "$who: and not by the next box" "$(box -p p.policy -- cat "$D/in/nothing")" ""
+        rm "$D/in/nothing"
         lines "$D/in except secret sub/deep"
         out=$(box -p p.policy -- sh -c "cat $D/in/secret/key $D/in/sub/deep/c $D/in/a $D/in/sub/b")
         hasnt "$who: a deep except" "$out" three
