@@ -43,7 +43,7 @@ static const struct {
           "  pdftotext report.pdf -                      the box sees report.pdf, and nothing else of yours\n"
           "  cordon wrap --time 30s -o ~/bin/convert convert\n"
           "  convert photo.png -resize 50% png:- >small.png\n"
-          "  cordon wrap --write ./unpacked -o ~/bin/untar tar\n"
+          "  mkdir unpacked && cordon wrap --write ./unpacked -o ~/bin/untar tar\n"
           "  untar -C ./unpacked -xf downloaded.tar      it can write there, and nowhere else\n" },
 };
 
