@@ -85,10 +85,10 @@ two"
         box --write "$D/out" -- sh -c "umask 022; echo made >$D/out/made; mkdir $D/out/dir; echo more >>$D/out/old; ln -s made $D/out/ln; mv $D/out/made $D/out/moved" >/dev/null
         is "$who: what is written is there" "$(cat "$D/out/moved")" made
         is "$who: what was there is changed" "$(tail -n 1 "$D/out/old")" more
-        owner=$(stat -c %u "$D")
-        is "$who: a new file is the caller's" "$(stat -c %u:%g "$D/out/moved")" "$owner:$owner"
-        is "$who: a new directory is the caller's" "$(stat -c %u:%g "$D/out/dir")" "$owner:$owner"
-        is "$who: a file that was there is still the caller's" "$(stat -c %u:%g "$D/out/old")" "$owner:$owner"
+        owner=$(stat -c %u:%g "$D")
+        is "$who: a new file is the caller's" "$(stat -c %u:%g "$D/out/moved")" "$owner"
+        is "$who: a new directory is the caller's" "$(stat -c %u:%g "$D/out/dir")" "$owner"
+        is "$who: a file that was there is still the caller's" "$(stat -c %u:%g "$D/out/old")" "$owner"
         is "$who: inside it is the box user's" "$(box --write "$D/out" -- stat -c %u "$D/out/old")" 1000
         out=$(box --write "$D/out" -- sh -c "cp /bin/echo $D/out/prog; chmod 755 $D/out/prog; $D/out/prog RAN; chmod 4755 $D/out/prog || echo NOSUID")
         hasnt "$who: what is written there does not run" "$out" RAN
