@@ -192,7 +192,7 @@ typedef struct cordon_denial {
          * "credential". */
         const char *code;
         const char *path; /* what it was tried on, as the box named it, absolute; "" for other calls */
-        int on_host;      /* that path exists outside: 1; -1: not a path */
+        int on_host;      /* that path exists outside: 1; 0: the box made it; -1: not a path */
         int minor; /* 1: a setting of the system that programs do without; 2: one that they always look for */
 } cordon_denial;
 typedef struct cordon_result {

@@ -32,7 +32,7 @@ struct box_denial {
         char permit[512]; /* the line that would permit it, or "" when none can */
         char program[64];
         char path[448]; /* what a read, write or run was tried on; a longer one ends in "..." */
-        int on_host;    /* it exists outside: 1; -1: not a path */
+        int on_host;    /* it exists outside: 1; 0: the box made it; -1: not a path */
         enum box_weight weight;
         uint32_t count, recorded; /* how often; how many of them the ledger has */
 };

@@ -138,6 +138,10 @@ static void note_absent(struct box *b, const char *path, enum wall_tried kind)
                 memcpy(b->r.absent[b->r.absent_count++], shown, sizeof shown);
 }
 
+/* What a box made itself, it cannot start: not because it were not there. No line makes it a program of the
+ * host. */
+static bool is_own_program(const struct wall_denial *d) { return d->kind == TRIED_RUN && d->inside; }
+
 /* False: nothing was refused. */
 static bool describe_path(struct box *b, const struct wall_denial *d, struct box_denial *n)
 {
@@ -148,18 +152,19 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
         if (path[0] != '/')
                 return false;
         (void) snprintf(n->path, sizeof n->path, "%s", path);
-        if (!is_on_host(b, path, kind)) {
+        n->on_host = is_on_host(b, path, kind);
+        if (!n->on_host && !is_own_program(d)) {
                 note_absent(b, n->path, kind);
                 return false;
         }
-        n->on_host = 1;
         if (is_allowed(b, path, tried[kind].effect))
                 return false;
         n->weight = weight_of(n->path, kind);
         char shown[sizeof n->what - 16];
         (void) str_inert(span_str(n->path), shown, sizeof shown);
         (void) snprintf(n->what, sizeof n->what, "%s %s", tried[kind].word, shown);
-        if (strcmp(shown, n->path) == 0) /* no line can name what has bytes that must not be shown */
+        if (n->on_host &&
+            strcmp(shown, n->path) == 0) /* no line can name what has bytes that must not be shown */
                 fill_permit(b, n, path, tried[kind].effect);
         (void) snprintf(n->layer, sizeof n->layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
         return true;

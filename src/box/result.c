@@ -58,7 +58,12 @@ static void add_steps(const struct box_denial *d, struct buf *out)
                            asked ? ", with the port that is meant: only the name was asked for" : "");
                 buf_json(out, span_str(buf_str(&text)));
         }
-        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        bool own = d->on_host == 0 && strcmp(d->code, "run") == 0;
+        if (own)
+                buf_puts(
+                        out,
+                        "\"let it be made behind `write DIR` or `edit DIR`, and name that with `run DIR/`\"");
+        for (size_t i = 0; !own && i < sizeof steps / sizeof *steps; i++)
                 if (strcmp(steps[i].code, d->code) == 0 && (!d->permit[0] || strcmp(d->code, "call") != 0)) {
                         buf_puts(out, d->permit[0] ? "," : "");
                         buf_json(out, span_str(steps[i].step));

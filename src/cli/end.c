@@ -47,6 +47,10 @@ static void say_denial(const cordon_denial *d)
         (void) fprintf(stderr, ": %s", d->layer);
         if (d->permit[0])
                 say_permit(d->permit);
+        if (d->on_host == 0 && strcmp(d->code, "run") == 0)
+                (void) fprintf(
+                        stderr,
+                        "; what it made itself starts only behind --write or --edit DIR with --run DIR/");
         if (d->permit[0] && strncmp(d->what, "the name ", strlen("the name ")) == 0)
                 (void) fprintf(stderr, " (443 is a guess: only the name was asked for)");
         (void) fputc('\n', stderr);

@@ -21,7 +21,9 @@ static void print_options(const struct cli_option *o)
 static void print_words(void)
 {
         const char *word, *synopsis, *help;
-        (void) printf("\nDoors (also as lines of a policy file, without the dashes):\n");
+        (void) printf("\nDoors (as lines of a policy file, without the dashes; as an option, one path, "
+                      "program, socket or\n"
+                      "variable each, and no `except`):\n");
         for (size_t i = 0; cordon_word_help(i, &word, &synopsis, &help); i++) {
                 char left[112];
                 (void) snprintf(left, sizeof left, "--%s %s", word, synopsis);
@@ -41,7 +43,7 @@ static const struct {
           "  pdftotext report.pdf -                      the box sees report.pdf, and nothing else of yours\n"
           "  cordon wrap --time 30s -o ~/bin/convert convert\n"
           "  convert photo.png -resize 50% png:- >small.png\n"
-          "  cordon wrap --write ./unpacked -o ~/bin/untar tar\n"
+          "  mkdir unpacked && cordon wrap --write ./unpacked -o ~/bin/untar tar\n"
           "  untar -C ./unpacked -xf downloaded.tar      it can write there, and nowhere else\n" },
 };
 

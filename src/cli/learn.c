@@ -244,7 +244,7 @@ static void say_learned(const cordon_learned *r)
                          r->runs_passed, r->runs, r->doors_before, r->doors_before == 1 ? "" : "s", r->doors,
                          r->complete ? "" : "; not every door was tried without");
         else
-                cli_note("%u boxes, %u door%s seen", r->boxes, r->doors_before,
+                cli_note("%u box%s, %u door%s seen", r->boxes, r->boxes == 1 ? "" : "es", r->doors_before,
                          r->doors_before == 1 ? "" : "s");
 }
 

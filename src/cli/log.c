@@ -36,9 +36,25 @@ static int set_once(const char **field, const char *name, const char *value)
         }
 TEXT_SETTER(box, filter.box)
 TEXT_SETTER(run, filter.run)
-TEXT_SETTER(kind, filter.kind)
 TEXT_SETTER(target, filter.target)
 TEXT_SETTER(format, format)
+
+/* Silence would read as "there was none". A ledger of a later version may have more of them, so it is asked
+ * all the same. */
+static int set_kind(void *ctx, const char *value)
+{
+        static const char *const known[] = { "file",   "exec",  "net",    "request", "credential", "handle",
+                                             "output", "limit", "start",  "end",     "view",       "reply",
+                                             "key",    "prune", "gap",    "intent",  "outcome",    "denied",
+                                             "human",  "claim", "unknown" };
+        bool is_known = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+                is_known |= strcmp(value, known[i]) == 0;
+        if (!is_known)
+                cli_note("note: this version writes no records of the kind `%s`; `man cordon-log` lists them",
+                         value);
+        return set_once(&((struct log *) ctx)->filter.kind, "kind", value);
+}
 
 int cli_time(const char *text, int64_t *ret_us)
 {

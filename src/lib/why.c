@@ -150,12 +150,14 @@ static void door_text(const char *label, const struct door *d, struct buf *out)
         buf_putc(out, '\n');
 }
 
-static void refusal_text(const struct refusal *r, struct buf *out)
+static void refusal_text(const struct refusal *r, bool absent, struct buf *out)
 {
         buf_printf(out, "layer  %s", r->layers[0] ? r->layers[0] : "none");
         for (size_t i = 1; i < 3 && r->layers[i]; i++)
                 buf_printf(out, "%s%s", i == 1 ? ", and behind it " : ", ", r->layers[i]);
-        if (strcmp(r->answer, "empty") == 0)
+        if (strcmp(r->answer, "empty") == 0 && absent)
+                buf_puts(out, " (made outside while a box runs, it would be seen)\n");
+        else if (strcmp(r->answer, "empty") == 0)
                 buf_puts(out, " (a program inside sees an empty place of the box's own)\n");
         else if (r->instead)
                 buf_printf(out, " (a program inside sees %s; or %s, where %s)\n", r->answer, r->instead,
@@ -215,7 +217,7 @@ static void why_text(const struct asked *q, struct buf *out)
                            q->f.kind == EFFECT_RUN ? "program" : "path");
         if (q->near)
                 door_text("near  ", q->near, out);
-        refusal_text(&q->refusal, out);
+        refusal_text(&q->refusal, is_absent(q), out);
         if (q->line.n > 0)
                 buf_printf(out, "permit %s\nadds   %s\n", buf_str(&q->line), buf_str(&q->cost));
         else

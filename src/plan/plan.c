@@ -58,6 +58,11 @@ static int refuse_unbuilt(const struct builder *b, struct err *e)
 /* Landlock adds and cannot take away: what an `except` hides, the process wall would show. */
 static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
 {
+        if (b->r->wall == WALL_PROCESS && b->r->root_inside) {
+                (void) err_set(e, ERR_HOST, 0,
+                               "the process wall cannot show uid 0: it has no ids of its own");
+                return err_hint(e, "leave --root out; `cordon doctor` tells what the namespace wall needs");
+        }
         for (size_t i = 0; i < b->door_count && b->r->wall == WALL_PROCESS; i++) {
                 const struct door *d = &b->doors[i];
                 char at[256];

@@ -317,6 +317,7 @@ static int read_without(struct reader *r, unsigned *ret_bits)
                 if (i == count) {
                         (void) fail_at(r->e, &t->at, "\"%s\" is not a layer that a policy can give up",
                                        show_text(t->text).text);
+                        (void) err_hint(r->e, "landlock and cgroup can be given up");
                         hint_nearest(r->e, t->text, names, count);
                         return -1;
                 }

@@ -103,6 +103,12 @@ static bool refused_by_mount(struct watch *t, const struct wall_denial *d)
         return fs.f_flags & ST_RDONLY;
 }
 
+static bool is_inside(const struct wall_denial *d)
+{
+        AUTO_FD(at, wall_open2(AT_FDCWD, d->path, O_PATH, RESOLVE_NO_MAGICLINKS));
+        return at >= 0;
+}
+
 /* The process wall has no mounts of its own: what no rule of Landlock covers is refused. */
 static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
 {
@@ -141,6 +147,7 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
                 tell_of_lost(t, t->told.lost);
                 return;
         }
+        m.denial.inside = m.denial.kind == TRIED_RUN && is_inside(&m.denial);
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         if (t->w->s->watch_all) /* who asked for all of it waits for it */
                 (void) wall_say(t->w, &m);

@@ -57,7 +57,8 @@ enum { WALL_PATH = 448 };
 /* Something that the box was refused and that is worth telling. */
 struct wall_denial {
         struct seccomp_data call;
-        uint32_t kind; /* enum wall_tried */
+        uint32_t kind;   /* enum wall_tried */
+        uint32_t inside; /* RUN: the box sees a file of that name */
         char program[64];
         char path[WALL_PATH]; /* absolute, as the box named it; one that is longer ends in "..." */
 };

@@ -18,6 +18,7 @@ read -r port4 port6 <ports
 
 for who in root as_user; do
         is "$who: it runs" "$(box -- echo hello)" hello
+        has "$who: uid 0 is not quietly left out" "$(box --root -- true)" "the process wall cannot show uid 0"
         $who "$CORDON" run --wall process --status-fd 3 -- true 3>status >out 2>err </dev/null
         has "$who: it says what it is" "$(cat err)" 'process wall'
         is "$who: the result names the wall" "$(jq -r .wall <status)" process

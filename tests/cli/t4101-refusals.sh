@@ -204,6 +204,14 @@ is "a name in a page of the box's own root does not stop who watches" \
 is "as an ordinary user too" "$(as_user "$CORDON" run -n --status-fd 3 -- cat "$H/host/key" 3>&1 >/dev/null 2>&1 |
         jq -r '.denials[] | select(.minor | not) | .code + " " + .path')" "read $H/host/key"
 
+# What a box made itself and may not start is told as that, not as something that is nowhere.
+is "a program that the box made" "$(refused -- sh -c 'cp /bin/true /tmp/own-program-7; /tmp/own-program-7')" "run /tmp/own-program-7 sh mount "
+is "is not said to be missing" "$(jq -c '[(.denials[] | select(.path == "/tmp/own-program-7").on_host), (.absent | index("/tmp/own-program-7"))]' "$T/status")" "[false,null]"
+has "and it is said how it can be" "$("$CORDON" run -n -- sh -c 'cp /bin/true /tmp/own-program-7; /tmp/own-program-7' 2>&1)" "what it made itself starts only behind --write or --edit DIR with --run DIR/"
+is "one that it did not make is missing" "$(refused -- sh -c '/tmp/no-program-7')$(jq -c '.absent | index("/tmp/no-program-7") != null' "$T/status")" true
+mkdir -m 777 "$H/made"
+is "where a run line lets it start nothing is told" "$(refused --write "$H/made" --run "$H/made/" -- sh -c "cp /bin/true $H/made/own; $H/made/own")$(jq .exit "$T/status")" 0
+
 # With all observed, what nothing refused is told too, each once.
 "$CORDON" run -n -q --observe all --status-fd 3 --read "$H/open" --write "$H/host" -- \
         sh -c "cat $H/open/link $H/open/none; cat $H/host/key $H/host/key >$H/host/copy; id" 3>"$T/status" >/dev/null 2>&1

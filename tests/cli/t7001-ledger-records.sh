@@ -96,6 +96,7 @@ for who in $whos; do
         # --in-from, trace context, reply
         $who "$CORDON" run -q --name later --in-from "$run" -- true </dev/null
         has "$who: --in-from is a parent" "$(log --json --box later --kind start)" "\"parents\":[\"$run.end\"]"
+        has "$who: --in-from takes no name" "$($who "$CORDON" run --in-from later -- true 2>&1)" "--in-from takes a run's id"
         has "$who: --in-from takes only ids" "$($who "$CORDON" run --in-from 'a b' -- true 2>&1)" "--in-from takes a run's id"
         parent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
         $who env TRACEPARENT=$parent "$CORDON" run -q --name traced -- env >env.txt </dev/null
@@ -116,6 +117,9 @@ for who in $whos; do
         is "$who: since: nothing is newer than the future" "$(log --since 2100-01-01)" ""
         has "$who: since: an hour has it all" "$(log --since 1h --box full)" "$run"
         has "$who: a time that is none" "$(log --since yesterday 2>&1)" "is no time"
+        has "$who: a kind that there is not is told" "$(log --kind refused 2>&1)" "no records of the kind \`refused\`"
+        kinds=$(sed -n '/^\.It Fl -kind/,/^\.It Fl -target/s/^\.Pq Li //p' "$CORDON_SOURCE/man/cordon-log.1" | tr -d ',')
+        is "$who: those of the manual are known" "$(for kind in $kinds unknown; do log --kind "$kind" 2>&1 >/dev/null; done; echo "$kinds" | wc -w)" 23
         has "$who: to look leaves a trace" "$(log --json --kind view)" '"target":"refused"'
         log -f --json --box followed >follow.txt 2>/dev/null &
         follower=$!
