@@ -1,247 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* egress/http_flow.c - a client connection: bytes in and out of both sides, the one link upstream, the end.
- * What a request or an answer means is in http_request.c and http_answer.c. */
+/* egress/http_flow.c - a client connection: what comes of the bytes on both sides, and of their ends. What a
+ * request or an answer means is in http_request.c and http_answer.c. */
 #include "egress/http_form.h"
 #include "egress/http_internal.h"
 #include "egress/tls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* ---- sides ---- */
-
-static void side_done(struct http_side *s, const struct tls_ops *ops)
-{
-        if (s->tls)
-                ops->free(s->tls);
-        fifo_done(&s->in);
-        fifo_done(&s->plain);
-        fifo_done(&s->wire);
-        *s = (struct http_side){ 0 };
-}
-
-enum { TLS_RECORD = 16384 };
-
-static void side_take(struct http_side *s, const struct tls_ops *ops)
-{
-        size_t n = TLS_RECORD;
-        while (n == TLS_RECORD) {
-                uint8_t *to = fifo_room(&s->wire, TLS_RECORD);
-                n = to ? ops->take(s->tls, to, TLS_RECORD) : 0;
-                fifo_grew(&s->wire, n);
-        }
-}
-
-/* Plain bytes become bytes of the wire; -1: TLS is broken. */
-static int side_pump(struct http_side *s, const struct tls_ops *ops)
-{
-        int bad = 0;
-        if (!s->tls) {
-                fifo_span(&s->wire, fifo_all(&s->plain));
-                fifo_drop(&s->plain, s->plain.n);
-                return 0;
-        }
-        while (s->plain.n) {
-                ssize_t n = ops->write(s->tls, fifo_all(&s->plain));
-                if (n <= 0) {
-                        bad = n < 0;
-                        break;
-                }
-                fifo_drop(&s->plain, (size_t) n);
-        }
-        side_take(s, ops);
-        return bad ? -1 : 0;
-}
-
-static int side_feed(struct http_side *s, const struct tls_ops *ops, struct span bytes)
-{
-        if (!s->tls) {
-                fifo_span(&s->in, bytes);
-                return 0;
-        }
-        int bad = ops->feed(s->tls, bytes);
-        for (ssize_t n = 1; !bad && n != 0;) {
-                uint8_t *to = fifo_room(&s->in, TLS_RECORD);
-                n = to ? ops->read(s->tls, to, TLS_RECORD) : -1;
-                if (n < 0)
-                        bad = -1;
-                else
-                        fifo_grew(&s->in, (size_t) n);
-        }
-        (void) ops->feed(s->tls, (struct span){ 0 }); /* the bytes are the caller's again */
-        side_take(s, ops);                            /* handshake, alerts */
-        return bad;
-}
-
-/* ---- events and ends ---- */
-
-static const char *request_host(const struct http_flow *f) { return f->peer.host; }
-
-static struct http_event event_of(const struct http_flow *f, enum http_verdict verdict, const char *why)
-{
-        const struct http_exchange *x = &f->x;
-        return (struct http_event){ .verdict = verdict,
-                                    .method = x->websocket ? "WEBSOCKET" : x->method, /* as it is judged */
-                                    .host = request_host(f),
-                                    .port = f->peer.port,
-                                    .tls = f->tls,
-                                    .path = f->url.path,
-                                    .door = f->to.door,
-                                    .credential = f->to.credential ? f->to.credential->name : NULL,
-                                    .why = why,
-                                    .gap = f->to.gap,
-                                    .permit = f->to.permit,
-                                    .to_host = f->to.host,
-                                    .to_is_address = f->to.is_address,
-                                    .websocket = x->websocket,
-                                    .placeholder_abused = x->abused != 0,
-                                    .secret_scrubbed = x->scrubbed != 0,
-                                    .status = x->status,
-                                    .sent = x->sent,
-                                    .received = x->received };
-}
-
-void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why)
-{
-        struct http_event e = event_of(f, verdict, why);
-        if (f->cb.on_request)
-                f->cb.on_request(f->cb.ctx, &e);
-}
-
-void http_exchange_end(struct http_flow *f)
-{
-        struct http_exchange *x = &f->x;
-        if (f->request == REQUEST_BODY && f->answer != ANSWER_NONE)
-                f->cut = true;
-        if (x->answered && x->answer_by_end)
-                f->client_cut = true;
-        http_unpack_end(x);
-        scrub_done(&x->look);
-        scrub_done(&x->clean);
-        swap_done(&x->swap);
-        fifo_done(&x->head);
-        fifo_done(&x->asked);
-        fifo_done(&x->record_fields);
-        fifo_done(&x->record_body);
-        form_free(x->form);
-        if (x->params_known || x->gathered)
-                http_hold_end(x);
-        *x = (struct http_exchange){ 0 };
-        f->request = REQUEST_HEAD;
-        f->answer = ANSWER_NONE;
-}
-
-void http_finish(struct http_flow *f)
-{
-        if (f->done)
-                return;
-        f->done = true;
-        f->link = LINK_NONE;
-        side_done(&f->upstream, f->r->in.tls);
-        (void) side_pump(&f->client, f->r->in.tls);
-        if (f->client.tls && !f->client_cut) {
-                f->r->in.tls->close(f->client.tls);
-                side_take(&f->client, f->r->in.tls);
-        }
-}
-
-static void answer_error(struct http_flow *f, unsigned status, const char *why, bool close)
-{
-        if (f->x.answered)
-                return; /* a second head in the middle of the first answer would be data of it */
-        f->x.status = status;
-        f->x.answered = true;
-        f->x.answer_by_end = false;
-        http_put_error(status, why, close, f->x.head_only, &f->client.plain);
-}
-
-void http_refuse(struct http_flow *f, unsigned status, const char *why, bool close)
-{
-        bool sent_some =
-                f->answer != ANSWER_NONE; /* part of it is upstream already: that link is of no use */
-        answer_error(f, status, why, close || sent_some);
-        http_tell(f, HTTP_DENIED, why);
-        http_exchange_end(f);
-        if (close || sent_some)
-                http_finish(f);
-}
-
-void http_broken(struct http_flow *f, const char *why)
-{
-        char text[300];
-        (void) snprintf(text, sizeof text, "%s", why); /* it may lie in what is freed below */
-        answer_error(f, 502, text, true);
-        http_tell(f, HTTP_BROKEN, text);
-        http_exchange_end(f);
-        http_finish(f);
-}
-
-/* ---- leaving ---- */
-
-static void let_go(struct http_flow *f, bool leaves, const char *why)
-{
-        if (!leaves) {
-                http_refuse(f, 503, why, true);
-                return;
-        }
-        f->request = REQUEST_BODY;
-        f->answer = ANSWER_HEAD;
-        http_link_to(f);
-}
-
-void http_leave(struct http_flow *f)
-{
-        const char *why = "";
-        struct http_event e = event_of(f, HTTP_ALLOWED, "");
-        enum http_leave answer = f->cb.leave ? f->cb.leave(f->cb.ctx, &e, &why) : HTTP_LEAVES;
-        f->request = REQUEST_HELD;
-        if (answer != HTTP_WAITS)
-                let_go(f, answer == HTTP_LEAVES, why);
-}
-
-/* ---- the link upstream ---- */
-
-/* Some servers (NTLM, Negotiate) know who asks by the connection: one that a credential opened is not for
- * requests through a door without it. */
-static bool link_fits(const struct http_flow *f)
-{
-        return f->link == LINK_OPEN && !f->link_stale && !f->upstream.closed && f->link_port == f->to.port &&
-               f->link_tls == f->to.tls && f->link_credential == f->to.credential &&
-               strcmp(f->link_host, f->to.host) == 0;
-}
-
-static void want_link(struct http_flow *f)
-{
-        side_done(&f->upstream, f->r->in.tls);
-        (void) snprintf(f->link_host, sizeof f->link_host, "%s", f->to.host);
-        f->link_port = f->to.port;
-        f->link_tls = f->to.tls;
-        f->link_address = f->to.is_address;
-        f->link_credential = f->to.credential;
-        f->link_stale = f->link_used = f->cut = false;
-        f->link = LINK_WANTED;
-}
-
-void http_link_to(struct http_flow *f)
-{
-        if (!link_fits(f))
-                want_link(f);
-        fifo_span(&f->upstream.plain, fifo_all(&f->x.head));
-        f->upstream.plain.failed = f->upstream.plain.failed || f->x.head.failed;
-        if (!f->x.may_retry)
-                fifo_done(&f->x.head);
-}
-
-bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target)
-{
-        if (f->done || f->link != LINK_WANTED)
-                return false;
-        f->link = LINK_CONNECTING;
-        *ret_target = (struct http_target){ .host = f->link_host,
-                                            .is_address = f->link_address,
-                                            .port = f->link_port };
-        return true;
-}
 
 /* ---- driving ---- */
 
@@ -274,8 +39,8 @@ static void run(struct http_flow *f)
         if (!f->done && f->client.closed && f->request == REQUEST_HEAD)
                 http_finish(f);
         const struct tls_ops *ops = f->r->in.tls;
-        bool bad = side_pump(&f->client, ops) < 0;
-        if (!f->done && f->link == LINK_OPEN && side_pump(&f->upstream, ops) < 0)
+        bool bad = http_side_pump(&f->client, ops) < 0;
+        if (!f->done && f->link == LINK_OPEN && http_side_pump(&f->upstream, ops) < 0)
                 upstream_tls_failed(f);
         if ((bad || out_of_memory(f)) && !f->done) {
                 http_tell(f, HTTP_BROKEN, bad ? "TLS broke" : "no memory");
@@ -342,7 +107,7 @@ void http_flow_from_client(struct http_flow *f, struct span bytes)
                 return;
         if (f->tls && !f->greeted && !greet(f, &bytes))
                 return;
-        int bad = side_feed(&f->client, f->r->in.tls, bytes);
+        int bad = http_side_feed(&f->client, f->r->in.tls, bytes);
         fifo_done(&f->hello);
         if (bad)
                 client_tls_failed(f);
@@ -354,7 +119,7 @@ void http_flow_from_upstream(struct http_flow *f, struct span bytes)
 {
         if (f->done || f->link != LINK_OPEN || bytes.n == 0)
                 return;
-        int bad = side_feed(&f->upstream, f->r->in.tls, bytes);
+        int bad = http_side_feed(&f->upstream, f->r->in.tls, bytes);
         run(f); /* what came before it broke still counts */
         if (bad && !f->done)
                 upstream_tls_failed(f);
@@ -387,7 +152,7 @@ void http_flow_leave(struct http_flow *f, bool leaves, const char *why)
 {
         if (f->done || f->request != REQUEST_HELD)
                 return;
-        let_go(f, leaves, why);
+        http_let_go(f, leaves, why);
         run(f);
         if (!f->done && f->client.closed && f->request == REQUEST_BODY)
                 broken_off(f);
@@ -398,7 +163,7 @@ static bool try_again(struct http_flow *f)
 {
         if (f->answer != ANSWER_HEAD || !f->x.may_retry || !f->link_used || f->upstream.in.n)
                 return false;
-        want_link(f);
+        http_link_want(f);
         f->x.may_retry = false;
         http_link_to(f);
         return true;
@@ -442,18 +207,6 @@ void http_flow_client_closed(struct http_flow *f)
         }
         if (f->request == REQUEST_TUNNEL)
                 http_tell(f, HTTP_ALLOWED, "");
-        http_exchange_end(f);
-        http_finish(f);
-}
-
-void http_flow_cut(struct http_flow *f, const char *why)
-{
-        if (f->done)
-                return;
-        if (f->request != REQUEST_HEAD) {
-                answer_error(f, 503, why, true);
-                http_tell(f, HTTP_DENIED, why);
-        }
         http_exchange_end(f);
         http_finish(f);
 }
@@ -507,8 +260,8 @@ void http_flow_free(struct http_flow *f)
         if (!f)
                 return;
         http_exchange_end(f);
-        side_done(&f->client, f->r->in.tls);
-        side_done(&f->upstream, f->r->in.tls);
+        http_side_done(&f->client, f->r->in.tls);
+        http_side_done(&f->upstream, f->r->in.tls);
         fifo_done(&f->scratch);
         fifo_done(&f->hello);
         explicit_bzero(f, sizeof *f);

@@ -25,7 +25,7 @@ bool http_hold_begin(struct http_flow *f)
 }
 
 /* The head's spans are into what has moved since: it is read once more, from where it was kept. */
-static void settle(struct http_flow *f, bool whole)
+static bool settle(struct http_flow *f, bool whole)
 {
         struct http_exchange *x = &f->x;
         const char *why = NULL;
@@ -34,13 +34,13 @@ static void settle(struct http_flow *f, bool whole)
             http_head_request(fifo_all(&x->line), &f->head) != HTTP_WHOLE ||
             http_target_read(&f->head, &f->peer, f->tls, &f->url, &why) < 0) {
                 http_refuse(f, 400, "the request cannot be read twice", true);
-                return;
+                return false;
         }
         http_params_read(f, fifo_all(&x->held), whole ? NULL : too_long);
-        http_request_settle(f);
+        return true;
 }
 
-bool http_hold_step(struct http_flow *f)
+bool http_hold_step(struct http_flow *f, bool *ret_known)
 {
         struct http_exchange *x = &f->x;
         size_t used;
@@ -57,18 +57,11 @@ bool http_hold_step(struct http_flow *f)
                 return false;
         case BODY_DATA:
                 if (x->held.n > HTTP_HELD_MAX)
-                        settle(f, false);
+                        *ret_known = settle(f, false);
                 return true;
         case BODY_END:
-                settle(f, true);
+                *ret_known = settle(f, true);
                 return true;
         }
         return false;
-}
-
-void http_hold_end(struct http_exchange *x)
-{
-        fifo_done(&x->line);
-        fifo_done(&x->held);
-        arena_done(&x->params_mem);
 }

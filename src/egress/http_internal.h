@@ -364,24 +364,32 @@ struct http_flow {
         struct fifo scratch;
 };
 
-/* http_flow.c */
+/* http_side.c */
+void http_side_done(struct http_side *s, const struct tls_ops *ops);
+void http_side_take(struct http_side *s, const struct tls_ops *ops);
+/* Plain bytes become bytes of the wire; -1: TLS is broken. */
+int http_side_pump(struct http_side *s, const struct tls_ops *ops);
+int http_side_feed(struct http_side *s, const struct tls_ops *ops, struct span bytes);
+/* http_end.c */
+struct http_event http_event_of(const struct http_flow *f, enum http_verdict verdict, const char *why);
 void http_tell(struct http_flow *f, enum http_verdict verdict, const char *why);
 void http_refuse(struct http_flow *f, unsigned status, const char *why,
                  bool close);                           /* answers, tells, goes on */
 void http_broken(struct http_flow *f, const char *why); /* 502 if nothing was answered; ends the flow */
 void http_exchange_end(struct http_flow *f);
-void http_leave(struct http_flow *f);   /* its head is made: it goes, waits or stays */
+void http_finish(struct http_flow *f); /* nothing more from this flow */
+/* http_link.c */
+void http_leave(struct http_flow *f); /* its head is made: it goes, waits or stays */
+void http_let_go(struct http_flow *f, bool leaves, const char *why);
 void http_link_to(struct http_flow *f); /* an upstream for f->to: the open one, or a new one */
-void http_finish(struct http_flow *f);  /* nothing more from this flow */
+void http_link_want(struct http_flow *f);
 /* http_request.c */
 bool http_request_step(struct http_flow *f);
-/* A request that is whole, or as whole as it gets, goes on or is refused. */
-void http_request_settle(struct http_flow *f);
 /* http_hold.c */
-/* True: the body is read first, and http_request_settle() comes later. False: all is known that will be. */
+/* True: the body is read first. False: all is known that will be. */
 bool http_hold_begin(struct http_flow *f);
-bool http_hold_step(struct http_flow *f);
-void http_hold_end(struct http_exchange *x);
+/* True: something was read. *ret_known is set when all is known that will be. */
+bool http_hold_step(struct http_flow *f, bool *ret_known);
 /* http_params.c: those of the head's query and of this body; `unread`: why the body is not looked into */
 void http_params_read(struct http_flow *f, struct span body, const char *unread);
 void http_params_done(struct http_exchange *x);

@@ -224,7 +224,8 @@ static void send_or_refuse(struct http_flow *f, const char *why, unsigned status
                 send_head(f);
 }
 
-void http_request_settle(struct http_flow *f)
+/* A request that is whole, or as whole as it gets, goes on or is refused. */
+static void settle(struct http_flow *f)
 {
         unsigned status;
         struct http_verdict_in in = question(f);
@@ -255,10 +256,18 @@ static bool head_step(struct http_flow *f)
                 why = why ? why : objection(f, &status);
                 send_or_refuse(f, why, status);
         } else if (!http_hold_begin(f)) {
-                http_request_settle(f);
+                settle(f);
         }
         fifo_drop(&f->client.in, bytes);
         return true;
+}
+
+static bool gather_step(struct http_flow *f)
+{
+        bool known = false, moved = http_hold_step(f, &known);
+        if (known)
+                settle(f);
+        return moved;
 }
 
 /* ---- the body ---- */
@@ -395,7 +404,7 @@ bool http_request_step(struct http_flow *f)
         case REQUEST_HEAD:
                 return head_step(f);
         case REQUEST_GATHER:
-                return http_hold_step(f);
+                return gather_step(f);
         case REQUEST_BODY:
                 return body_step(f);
         case REQUEST_HELD:

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Field `n` (1-based, as proc(5) counts) of a stat line; fields are counted from after the last ')', because
@@ -105,25 +104,6 @@ static void add_process(void *ctx, int proc, const char *pid)
         find_living(proc, text, &l);
         if (l.at[0])
                 add_memory(s, proc, l.at);
-}
-
-int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *name), void *ctx)
-{
-        char buf[4096] __attribute__((aligned(8)));
-        AUTO_FD(dir, openat(at_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (dir < 0)
-                return -1;
-        for (;;) {
-                long n = syscall(SYS_getdents64, dir, buf, sizeof buf);
-                if (n <= 0)
-                        return (int) n;
-                for (long at = 0; at < n;) {
-                        const struct kernel_dirent *d = (const void *) (buf + at);
-                        if (d->name[0] >= '0' && d->name[0] <= '9')
-                                each(ctx, at_dir, d->name);
-                        at += d->len;
-                }
-        }
 }
 
 /* The size of PID/fd is the number of open descriptors since Linux 6.2, and 0 before. */

@@ -9,9 +9,28 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *name), void *ctx)
+{
+        char buf[4096] __attribute__((aligned(8)));
+        AUTO_FD(dir, openat(at_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (dir < 0)
+                return -1;
+        for (;;) {
+                long n = syscall(SYS_getdents64, dir, buf, sizeof buf);
+                if (n <= 0)
+                        return (int) n;
+                for (long at = 0; at < n;) {
+                        const struct kernel_dirent *d = (const void *) (buf + at);
+                        if (d->name[0] >= '0' && d->name[0] <= '9')
+                                each(ctx, at_dir, d->name);
+                        at += d->len;
+                }
+        }
+}
 
 static const char own_children[] = "thread-self/children";
 

@@ -1,0 +1,32 @@
+# Within src/ no two files need each other, straight or around others: every folder can be read from the ground up.
+# Asked of the objects, so that it is about what is called, not about what is included.
+. "$(dirname "$0")/../cli/lib.sh"
+cd "$(dirname "$0")/../.." || exit 1
+: "${BUILD:=build}"
+
+# One exception: a connection through the broker is one machine of states in several files, which hand it to each other.
+machine='ahead.c.o|control.c.o|decide.c.o|dial.c.o|dns_serve.c.o|flow.c.o|listen.c.o|loop.c.o|relay.c.o|requests.c.o|resolve.c.o|watch.c.o'
+
+needs() { # DIR: "FILE FILE" a line: the first calls the second. A name that several programs define is none of these.
+        find "$1" -name '*.c.o' ! -path '*/tests/*' ! -path '*/examples/*' | sort >"$T/objects"
+        xargs nm -A <"$T/objects" | awk '
+        { file = $1; sub(/:.*/, "", file); kind = $(NF - 1); name = $NF }
+        kind ~ /^[TDBRVC]$/ { if (name in of && of[name] != file) several[name] = 1; of[name] = file }
+        kind == "U" { asks[file " " name] = 1 }
+        END { for (a in asks) { split(a, p, " "); if (p[2] in of && !(p[2] in several) && of[p[2]] != p[1]) print p[1], of[p[2]] } }' |
+                sort -u
+}
+circles() { # what tsort calls a loop, without its own words
+        tsort 2>&1 >/dev/null | sed -n 's/^tsort: //; /input contains a loop/!p' | tr '\n' ' '
+}
+needs "$BUILD" >"$T/needs"
+ok "files need each other's names ($(wc -l <"$T/needs") pairs)" test "$(wc -l <"$T/needs")" -gt 1000
+is "no two files need each other" "$(grep -vE "/($machine) [^ ]*/($machine)\$" "$T/needs" | circles)" ""
+
+# The check can fail.
+mkdir "$T/x"
+printf 'int a(void); int b(void); int a(void) { return b(); }\n' >"$T/x/a.c"
+printf 'int a(void); int b(void); int b(void) { return a(); }\n' >"$T/x/b.c"
+for f in a b; do cc -O0 -c -o "$T/x/$f.c.o" "$T/x/$f.c"; done
+has "two files that need each other are found" "$(needs "$T/x" | circles)" "a.c.o"
+done_testing
