@@ -125,8 +125,11 @@ print(s.makefile("rb").read().decode())'
 
         # A host that fails is asked a bounded number of times.
         box $who --net closed.test:7999 --net web.test:80 -- sh -c 'for i in $(seq 1 40); do curl -s -m 5 http://closed.test:7999/; done; curl -s -m 5 http://web.test/other; true'
-        is "$who: of 40 calls to a host that fails it sees 8" "$(row closed.test:7999 failed connections)" 8
-        ok "$who: the rest end at once, and say why" test "$(json '[.net.destinations[] | select(.why == "it failed 8 times in a row and is left alone for a moment")][0].connections')" -ge 32
+        # It is left alone for five seconds, then tried once more: forty calls can take longer where the machine is busy.
+        more=$(($(json '.wall_ms | floor') / 5000))
+        seen=$(row closed.test:7999 failed connections)
+        ok "$who: of 40 calls to a host that fails it sees 8, and one more each 5 seconds ($seen)" test "$seen" -ge 8 -a "$seen" -le $((8 + more))
+        ok "$who: the rest end at once, and say why" test "$(json '[.net.destinations[] | select(.why == "it failed 8 times in a row and is left alone for a moment")][0].connections')" -ge $((32 - more))
         is "$who: others are served" "$(cat "$T/out")" "GET /other 0"
 
         # Who never asked does not say that nobody answers: this machine's own want of ports has its own words.
