@@ -81,7 +81,6 @@ void pump_own(struct box *b, uid_t uid, gid_t gid);
 void pump_use_tty(struct box *b, int master);
 unsigned pump_poll(struct box *b, struct pollfd *p);
 void pump_serve(struct box *b, const struct pollfd *p, unsigned n);
-void pump_drain(struct box *b);
 void pump_close(struct box *b);
 bool pump_outputs_open(const struct box *b);
 bool pump_is_blocked(const struct box *b);   /* a reader outside takes nothing */

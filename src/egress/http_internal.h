@@ -174,7 +174,6 @@ enum swap_field swap_field_of(const struct http_head *h);
 bool swap_grows(const struct swap *s);
 void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out);
 void swap_done(struct swap *s);
-bool swap_is_credential_header(struct span name);
 bool swap_is_credential_query(struct span name);
 /* The query with its '?', or nothing: what the client brought as credentials is out, and ours in where
  * `inject`. Without a credential all passes. */

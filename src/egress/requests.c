@@ -306,6 +306,12 @@ static bool grow(void *ctx, size_t n, const char **ret_why)
         return room == n;
 }
 
+static void lost_server(struct flow *f)
+{
+        broker_forget(f->b, &f->server);
+        http_flow_upstream_closed(f->http);
+}
+
 /* One read from one side, at most what the flow has room and the budgets have bytes for. */
 static bool take_in(struct flow *f, struct source *s, bool client)
 {
@@ -337,7 +343,7 @@ static bool take_in(struct flow *f, struct source *s, bool client)
         if (client)
                 http_flow_client_closed(f->http);
         else
-                requests_lost_server(f);
+                lost_server(f);
         return true;
 }
 
@@ -356,14 +362,8 @@ static bool give_out(struct flow *f, struct source *s, bool client)
         if (client)
                 f->client_gone = true;
         else
-                requests_lost_server(f);
+                lost_server(f);
         return true;
-}
-
-void requests_lost_server(struct flow *f)
-{
-        broker_forget(f->b, &f->server);
-        http_flow_upstream_closed(f->http);
 }
 
 void requests_not_connected(struct flow *f, const char *why)

@@ -14,7 +14,6 @@ void requests_clock(struct broker *b);
 int requests_begin(struct flow *f);
 void requests_event(struct flow *f, struct source *s, uint32_t events);
 void requests_connected(struct flow *f);
-void requests_lost_server(struct flow *f);
 void requests_not_connected(struct flow *f, const char *why);
 void requests_drive(struct flow *f);
 void requests_leave(struct flow *f, bool leaves, const char *why); /* the request that waited for it */

@@ -83,7 +83,7 @@ static const struct http_word credential_query[] = {
         HTTP_WORD("client_secret"),
 };
 
-bool swap_is_credential_header(struct span name)
+static bool is_credential_header(struct span name)
 {
         if (http_name_in(name, credential_headers, COUNT(credential_headers)))
                 return true;
@@ -106,7 +106,7 @@ bool swap_strips(struct span name, const struct http_credential *cred)
                 return false;
         if (cred->where == HTTP_IN_HEADER && http_name_is(name, cred->field))
                 return true;
-        return swap_is_credential_header(name);
+        return is_credential_header(name);
 }
 
 /* ---- query ---- */

@@ -35,8 +35,6 @@ struct host_ids {
         unsigned long inside, outside, count;
 };
 int host_own_ids(struct host_ids *ret);
-/* A name for the container we are in, or NULL. */
-const char *host_container(void);
 
 typedef void host_look(struct host_finding *f);
 /* probe_ns.c */

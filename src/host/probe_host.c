@@ -49,7 +49,8 @@ static bool in_own_userns(void)
         return host_own_ids(&ids) == 0 && (ids.outside != 0 || ids.count != UINT32_MAX);
 }
 
-const char *host_container(void)
+/* A name for the container we are in, or NULL. */
+static const char *host_container(void)
 {
         static const struct {
                 const char *path, *name;

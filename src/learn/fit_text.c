@@ -189,7 +189,7 @@ static void put_json_refusals(const struct learn_fit *f, bool never, struct buf 
         }
 }
 
-void learn_widened_json(const struct learn_widened *w, struct buf *o)
+static void widened_json(const struct learn_widened *w, struct buf *o)
 {
         buf_putc(o, '{');
         text(o, "line", w->line);
@@ -252,7 +252,7 @@ void learn_fit_json(const struct learn_fit *f, struct buf *o)
         buf_puts(o, "],\"widened\":[");
         for (size_t i = 0; i < f->widened_count; i++) {
                 buf_puts(o, i ? "," : "");
-                learn_widened_json(&f->widened[i], o);
+                widened_json(&f->widened[i], o);
         }
         buf_puts(o, "],");
         put_json_next(f, o);

@@ -232,7 +232,6 @@ void learn_fit_judge(struct learn_fit *f);
 void learn_fit_text(const struct learn_fit *f, struct buf *out);
 void learn_fit_json(const struct learn_fit *f, struct buf *out);
 void learn_widened_text(const struct learn_widened *w, struct buf *out); /* one line, indented */
-void learn_widened_json(const struct learn_widened *w, struct buf *out);
 
 /* ---- what was refused for good ---- */
 /* One a line: kind, what, who; "" when nothing. */

@@ -176,6 +176,12 @@ static int write_head(struct ledger *l, struct head *h, struct err *e)
                                                                      : ledger_cannot(e, "writing its head");
 }
 
+/* The id that the next record will get. */
+static void next_id(const struct ledger *l, char ret_id[LEDGER_ID_MAX])
+{
+        (void) snprintf(ret_id, LEDGER_ID_MAX, "%s.%s%u", l->run, l->source, l->next + 1);
+}
+
 /* What a recovery cut is told in the ledger itself, before anything else. */
 static int tell_loss(struct ledger *l, struct err *e)
 {
@@ -185,7 +191,7 @@ static int tell_loss(struct ledger *l, struct err *e)
         r.bytes = l->lost;
         r.result = "bytes that no flush had covered were lost";
         l->kept = (struct buf){ 0 };
-        ledger_next_id(l, id);
+        next_id(l, id);
         (void) snprintf(id + strlen(id), sizeof id - strlen(id), "-gap");
         int bad = keep(l, &r, id, e);
         buf_add(&l->kept, kept.p, kept.n);
@@ -249,11 +255,6 @@ bool ledger_waits(const struct ledger *l) { return l->kept.n > 0; }
 
 /* ---- records ---- */
 
-void ledger_next_id(const struct ledger *l, char ret_id[LEDGER_ID_MAX])
-{
-        (void) snprintf(ret_id, LEDGER_ID_MAX, "%s.%s%u", l->run, l->source, l->next + 1);
-}
-
 static int64_t microseconds(clockid_t c)
 {
         struct timespec t;
@@ -315,7 +316,7 @@ int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable,
         if (r->name)
                 (void) snprintf(id, sizeof id, "%s.%s", l->run, r->name);
         else
-                ledger_next_id(l, id);
+                next_id(l, id);
         if (keep(l, r, id, e) < 0)
                 return -1;
         if (durable && ledger_commit(l, before, e) < 0)

@@ -107,11 +107,8 @@ static inline struct ledger_record ledger_record_of(enum ledger_kind kind, enum 
         return (struct ledger_record){ .kind = kind, .phase = phase, .bytes = -1, .cost = -1, .count = -1 };
 }
 
-const char *ledger_kind_name(enum ledger_kind k);
 const char *ledger_phase_name(enum ledger_phase p);
 const char *ledger_reach_name(enum ledger_reach r);
-const char *ledger_stage_name(enum ledger_stage s);
-const char *ledger_touch_name(enum ledger_touch t);
 /* Adds a pair to `more`; what does not fit is left out. */
 void ledger_more_text(struct ledger_record *r, const char *key, const char *text);
 void ledger_more_number(struct ledger_record *r, const char *key, int64_t number);
@@ -171,8 +168,6 @@ void ledger_tick(struct ledger *l);
 bool ledger_waits(const struct ledger *l);
 /* Writes what is kept, waiting for other writers up to wait_ms; 0 or -1. */
 int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e);
-/* The id that the next record will get. */
-void ledger_next_id(const struct ledger *l, char ret_id[LEDGER_ID_MAX]);
 /* Flushes, closes. */
 void ledger_close(struct ledger *l);
 /* Lets sums and hashes use the processor's own instructions: for whoever has thousands of records before him.

@@ -26,11 +26,10 @@ _Static_assert(sizeof phases / sizeof *phases == LEDGER_PHASE__COUNT, "every pha
 _Static_assert(sizeof reaches / sizeof *reaches == LEDGER_REACH__COUNT, "every reach has a name");
 _Static_assert(sizeof stages / sizeof *stages == LEDGER_STAGE__COUNT, "every stage has a name");
 
-const char *ledger_kind_name(enum ledger_kind k) { return kinds[k < LEDGER_KIND__COUNT ? k : 0]; }
+static const char *kind_name(enum ledger_kind k) { return kinds[k < LEDGER_KIND__COUNT ? k : 0]; }
 const char *ledger_phase_name(enum ledger_phase p) { return phases[p < LEDGER_PHASE__COUNT ? p : 0]; }
 const char *ledger_reach_name(enum ledger_reach r) { return reaches[r < LEDGER_REACH__COUNT ? r : 0]; }
-const char *ledger_stage_name(enum ledger_stage s) { return stages[s < LEDGER_STAGE__COUNT ? s : 0]; }
-const char *ledger_touch_name(enum ledger_touch t) { return t < LEDGER_TOUCH__COUNT ? touches[t] : "?"; }
+static const char *stage_name(enum ledger_stage s) { return stages[s < LEDGER_STAGE__COUNT ? s : 0]; }
 
 void ledger_more_text(struct ledger_record *r, const char *key, const char *text)
 {
@@ -180,7 +179,7 @@ int record_encode(const struct ledger_record *r, const struct record_stamp *s, s
         put_field(back, "digest", r->digest);
         put_field(back, "door", r->door);
         put_field(back, "id", s->id);
-        put_field(back, "kind", ledger_kind_name(r->kind));
+        put_field(back, "kind", kind_name(r->kind));
         put_number(back, "mono", s->mono_us);
         put_more(back, r);
         put_parents(back, r);
@@ -190,7 +189,7 @@ int record_encode(const struct ledger_record *r, const struct record_stamp *s, s
         put_field(back, "result", r->result);
         put_field(back, "run", s->run);
         if (r->stage != LEDGER_STAGE_NONE)
-                put_field(back, "stage", ledger_stage_name(r->stage));
+                put_field(back, "stage", stage_name(r->stage));
         put_field(back, "target", r->target);
         put_number(back, "time", s->time_us);
         put_touches(back, r);

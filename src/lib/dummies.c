@@ -30,17 +30,7 @@ static void bind_as_in_vault(struct vault_meta *m)
                 *m = known;
 }
 
-int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err *e)
-{
-        if (getrandom(d->seed, sizeof d->seed, 0) != sizeof d->seed)
-                return err_set(e, ERR_HOST, errno, "the kernel gives no random bytes");
-        for (const char *const *x = with; x && *x; x++)
-                if (lib_dummies_add(d, *x, e) < 0)
-                        return -1;
-        return 0;
-}
-
-int lib_dummies_add(struct lib_dummies *d, const char *name, struct err *e)
+static int add_dummy(struct lib_dummies *d, const char *name, struct err *e)
 {
         for (unsigned i = 0; i < d->count; i++)
                 if (strcmp(d->v[i].name, name) == 0)
@@ -51,6 +41,16 @@ int lib_dummies_add(struct lib_dummies *d, const char *name, struct err *e)
         if (d->count == sizeof d->v / sizeof *d->v)
                 return err_set(e, ERR_POLICY, 0, "a box of dummies takes %u credentials at most", d->count);
         (void) snprintf(d->v[d->count++].name, sizeof d->v[0].name, "%s", name);
+        return 0;
+}
+
+int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err *e)
+{
+        if (getrandom(d->seed, sizeof d->seed, 0) != sizeof d->seed)
+                return err_set(e, ERR_HOST, errno, "the kernel gives no random bytes");
+        for (const char *const *x = with; x && *x; x++)
+                if (add_dummy(d, *x, e) < 0)
+                        return -1;
         return 0;
 }
 
@@ -99,7 +99,7 @@ static int collect(const struct cordon_box *b, struct lib_dummies *all, struct e
         const struct door *d = policy_doors(b->policy->checked, &n);
         for (size_t i = 0; i < n; i++)
                 if (d[i].kind == DOOR_NET && d[i].net.credential &&
-                    lib_dummies_add(all, d[i].net.credential, e) < 0)
+                    add_dummy(all, d[i].net.credential, e) < 0)
                         return -1;
         return 0;
 }

@@ -113,7 +113,6 @@ int lib_grant_scope(const struct cordon_box *b, const char *name, char ret_scope
 
 /* dummies.c */
 int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err *e);
-int lib_dummies_add(struct lib_dummies *d, const char *name, struct err *e);
 int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct err *e);
 int lib_dummies_mock(struct cordon_box *b, struct err *e); /* for the doors' credentials, in the stage mock */
 

@@ -13,8 +13,6 @@ enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, NUMBER_TEXT 
 
 /* v1.c */
 int limit_v1_open(struct limit_group *g, const struct host_cgroups *h, bool any_fs, struct err *e);
-int limit_v1_write_memory(struct limit_group *g, int dir, struct err *e);
-int limit_v1_write_procs(struct limit_group *g, int dir, struct err *e);
 
 /* v2.c */
 int limit_v2_open(struct limit_group *g, const struct host_cgroups *h, bool any_fs, struct err *e);

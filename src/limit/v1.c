@@ -26,7 +26,7 @@ static int write_socket_memory(const struct limit_group *g, int dir)
 }
 
 /* Order matters: memsw may not be below the plain limit, and both start at "unlimited". */
-int limit_v1_write_memory(struct limit_group *g, int dir, struct err *e)
+static int write_memory(struct limit_group *g, int dir, struct err *e)
 {
         char text[NUMBER_TEXT];
         if (g->ask.memory == 0)
@@ -44,7 +44,7 @@ int limit_v1_write_memory(struct limit_group *g, int dir, struct err *e)
         return 0;
 }
 
-int limit_v1_write_procs(struct limit_group *g, int dir, struct err *e)
+static int write_procs(struct limit_group *g, int dir, struct err *e)
 {
         char text[NUMBER_TEXT];
         if (g->ask.procs == 0)
@@ -101,8 +101,8 @@ static const struct {
         const char *failed;
         int (*write)(struct limit_group *, int, struct err *);
 } parts[] = {
-        { CONTROLLER_MEMORY, "cannot make a v1 memory control group", limit_v1_write_memory },
-        { CONTROLLER_PIDS, "cannot make a v1 pids control group", limit_v1_write_procs },
+        { CONTROLLER_MEMORY, "cannot make a v1 memory control group", write_memory },
+        { CONTROLLER_PIDS, "cannot make a v1 pids control group", write_procs },
 };
 
 int limit_group_may(const struct host_cgroups *h, struct err *e)

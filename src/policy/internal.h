@@ -142,7 +142,6 @@ int path_token(const struct token *t, struct arena *mem, char **ret_raw, bool *r
 /* {root}, ~ and relative paths made absolute and clean. NULL and *e. */
 char *path_expand(const struct scope *s, const struct source_place *at, const char *raw);
 char *path_program(const struct scope *s, const struct source_place *at, const char *raw);
-bool path_is_bare(const char *raw);
 bool path_in_box_tmp(const char *raw);                  /* {tmp} or below */
 bool path_inside(const char *dir, const char *path);    /* equal or below */
 bool path_has_part(const char *path, const char *part); /* "a/b", as whole components */

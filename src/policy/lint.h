@@ -14,7 +14,6 @@ struct lint_row {
 const struct door *lint_next(const struct lint_view *v, enum door_kind kind, const struct door *after);
 /* A text for a note that found no memory stops the check: no note may be missing or cut. */
 void lint_whole(struct lint_view *v, const struct buf *b);
-bool lint_is_file(enum door_kind k);
 bool lint_full(const struct lint_view *v); /* no more warnings are taken */
 bool lint_listed(const char *const *list, size_t count, const char *s);
 

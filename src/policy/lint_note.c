@@ -18,8 +18,6 @@ const struct door *lint_next(const struct lint_view *v, enum door_kind kind, con
 
 bool lint_full(const struct lint_view *v) { return v->result < 0 || v->c->n_notes >= NOTES_MAX; }
 
-bool lint_is_file(enum door_kind k) { return k == DOOR_READ || k == DOOR_EDIT || k == DOOR_WRITE; }
-
 bool lint_listed(const char *const *list, size_t count, const char *s)
 {
         for (size_t i = 0; i < count; i++)

@@ -145,13 +145,13 @@ char *path_expand(const struct scope *s, const struct source_place *at, const ch
         return joined(s, at, base, i < 0 ? raw : raw + strlen(roots[i].name));
 }
 
-bool path_is_bare(const char *raw) { return !strchr(raw, '/') && raw[0] != '{' && raw[0] != '~'; }
+static bool is_bare(const char *raw) { return !strchr(raw, '/') && raw[0] != '{' && raw[0] != '~'; }
 
 /* A program: a bare name, a path, or a directory when it ends in a slash. */
 char *path_program(const struct scope *s, const struct source_place *at, const char *raw)
 {
         size_t n = strlen(raw);
-        if (path_is_bare(raw)) {
+        if (is_bare(raw)) {
                 if (n > 255) {
                         (void) fail_at(s->e, at, "no program has a name of %zu bytes", n);
                         return NULL;

@@ -376,7 +376,6 @@ const struct policy_place_url *policy_place_target(const struct policy_places *p
 const char *policy_place_name(const struct policy_places *p, size_t index);
 /* Is it this URL, or below it? */
 bool policy_place_holds(const struct policy_place_url *u, const struct net_dest *n);
-void policy_place_print(const struct policy_place_url *u, struct buf *out);
 
 /* ---- places as one run has them (staged.c) ---- */
 struct policy_staged {

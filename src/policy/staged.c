@@ -102,7 +102,7 @@ struct decision policy_decide_staged(const struct checked_policy *c, const struc
         return best;
 }
 
-void policy_place_print(const struct policy_place_url *u, struct buf *out)
+static void print_url(const struct policy_place_url *u, struct buf *out)
 {
         bool v6 = u->is_address && strchr(u->host, ':');
         buf_printf(out, "%s://%s%s%s", u->tls ? "https" : "http", v6 ? "[" : "", u->host, v6 ? "]" : "");
@@ -127,7 +127,7 @@ enum policy_leads policy_leads(const struct policy_staged *s, const struct net_d
         const struct policy_place_url *to = name ? policy_place_target(s->places, name, s->stage) : NULL;
         if (!to)
                 return name ? POLICY_LEADS_NOWHERE : POLICY_LEADS_ITSELF;
-        policy_place_print(to, url);
+        print_url(to, url);
         buf_puts(url, n->path + skip);
         return POLICY_LEADS_THERE;
 }
@@ -147,7 +147,7 @@ static void place_json(const struct policy_place_url *u, struct buf *out)
 {
         AUTO_BUF(url);
         if (u)
-                policy_place_print(u, &url);
+                print_url(u, &url);
         out->failed = out->failed || url.failed;
         if (u)
                 buf_json(out, buf_span(&url));
@@ -193,11 +193,11 @@ void staged_text(const struct checked_policy *c, const struct policy_staged *s, 
                 buf_printf(out, "- @%s", name);
                 if (asked) {
                         buf_puts(out, " is asked for at ");
-                        policy_place_print(asked, out);
+                        print_url(asked, out);
                 }
                 if (to) {
                         buf_puts(out, " and leads to ");
-                        policy_place_print(to, out);
+                        print_url(to, out);
                 } else {
                         buf_puts(out, !asked                          ? " is in no places file"
                                       : s->stage == POLICY_STAGE_MOCK ? "; recorded exchanges answer"

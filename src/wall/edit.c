@@ -30,7 +30,9 @@ int wall_open_layer(const struct wall_edit *l, struct err *e)
         return TAKE_FD(dir);
 }
 
-int wall_hold(struct wall_init *w, int detached, const char *name)
+/* What is built on must be mounted: a detached tree (taken) gets a place of ours in the
+ * new root for as long as that takes. Returns a descriptor of the mounted tree. */
+static int wall_hold(struct wall_init *w, int detached, const char *name)
 {
         AUTO_FD(tree, detached);
         if (tree < 0 || (!w->observer && mkdirat(w->root, name, 0700) < 0))
@@ -41,7 +43,7 @@ int wall_hold(struct wall_init *w, int detached, const char *name)
         return openat(w->root, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-int wall_let_go(struct wall_init *w, const char *name, int held)
+static int let_go(struct wall_init *w, const char *name, int held)
 {
         if (fchdir(held) < 0 || mount_detach_here() < 0 || chdir("/") < 0)
                 return -1;
@@ -121,8 +123,7 @@ static int edit_mapped(struct wall_init *w, const struct plan_step *s, struct er
                 return wall_fail(e, STAGE_DOORS, "placing the layers of %s", s->text);
         if ((tree ? edit_tree(w, s, lower, layer, e) : edit_file(w, s, layer, e)) < 0)
                 return -1;
-        if (wall_let_go(w, FRONT_EDIT_ABOVE, layer) < 0 ||
-            (tree && wall_let_go(w, FRONT_EDIT_BELOW, lower) < 0))
+        if (let_go(w, FRONT_EDIT_ABOVE, layer) < 0 || (tree && let_go(w, FRONT_EDIT_BELOW, lower) < 0))
                 return wall_fail(e, STAGE_DOORS, "hiding the layers of %s", s->text);
         return 0;
 }

@@ -143,8 +143,6 @@ int wall_fail_namespace(struct err *e, enum wall_step step, const char *what);
  * waits until it is said; -1: it is gone. */
 int wall_hear(const struct wall_init *w, struct wall_order *ret, int *ret_fd);
 int wall_say(const struct wall_init *w, const struct wall_message *m);
-/* Says it if the keeper takes it soon; false: it did not. */
-bool wall_offer(int control, const struct wall_message *m);
 /* The same of what was refused; once something was not told, that is told. */
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
@@ -225,10 +223,6 @@ int place_make_node(int dir, const char *name, bool is_dir);
 int place_open_parent(struct wall_init *w, const char *path, const char **ret_last);
 
 /* ---- edit.c ---- */
-/* What is built on must be mounted: a detached tree (taken) gets a place of ours in the
- * new root for as long as that takes. Returns a descriptor of the mounted tree. */
-int wall_hold(struct wall_init *w, int detached, const char *name);
-int wall_let_go(struct wall_init *w, const char *name, int held);
 /* An edit door, and a part of one that is mounted over itself. */
 int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e);
 int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);

@@ -36,7 +36,8 @@ int wall_say(const struct wall_init *w, const struct wall_message *m)
         return 0;
 }
 
-bool wall_offer(int control, const struct wall_message *m)
+/* Says it if the keeper takes it soon; false: it did not. */
+static bool offer(int control, const struct wall_message *m)
 {
         struct pollfd p = { .fd = control, .events = POLLOUT };
         return wire_offer(control, m, sizeof *m) == 0 ||
@@ -46,8 +47,8 @@ bool wall_offer(int control, const struct wall_message *m)
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u)
 {
         static const struct wall_message lost = { .word = WALL_SAYS_LOST };
-        if (m && !wall_offer(control, m))
+        if (m && !offer(control, m))
                 u->some = true;
         if (u->some && !u->said)
-                u->said = wall_offer(control, &lost);
+                u->said = offer(control, &lost);
 }

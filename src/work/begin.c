@@ -208,7 +208,7 @@ static int make_work_again(const struct work_door *d, int dir, struct err *e)
         return 0;
 }
 
-int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret_door, struct err *e)
+static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret_door, struct err *e)
 {
         size_t i = 0;
         while (i < l->door_count && strcmp(l->doors[i].host, ask->host) != 0)
@@ -323,7 +323,7 @@ static int fill(struct work_run *w, const struct work_ask *ask, struct err *e)
         if (open_layer(w, ask, e) < 0)
                 return -1;
         for (size_t i = 0; i < ask->door_count; i++)
-                if (layer_add_door(w->l, &ask->doors[i], &w->numbers[i], e) < 0)
+                if (add_door(w->l, &ask->doors[i], &w->numbers[i], e) < 0)
                         return -1;
         return closed_restore(w->l, e) < 0 || layer_write(w->l, e) < 0 ? -1 : name_places(w, e);
 }

@@ -34,7 +34,7 @@ static int copy_range(int from, int to, off_t at, off_t end)
         return 0;
 }
 
-int copy_bytes(int from, int to)
+static int copy_bytes(int from, int to)
 {
         struct stat st;
         if (ioctl(to, FICLONE, from) == 0)

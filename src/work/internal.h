@@ -90,7 +90,6 @@ bool sum_file(int fd, uint64_t *budget, uint64_t *ret);
 /* Makes `name` in `to` as `from_name` in `from`: file (sparse stays sparse, shared blocks where the
  * filesystem can), link or empty directory. Modes without set-id bits unless `setid`. */
 int copy_node(int from, const char *from_name, int to, const char *name, bool setid);
-int copy_bytes(int from, int to);
 /* A whole tree, also with the kernel's marks of a layer (`marks`). */
 int copy_tree(int from, const char *from_name, int to, const char *name, bool marks);
 /* A tree of any depth, with whatever modes it has. Nothing there: no error. */
@@ -154,7 +153,6 @@ int layer_remove(struct layer *l, struct err *e);
 bool layer_swept(int store, const char *name);
 /* The directory of one door's layer. */
 int layer_door_dir(const struct layer *l, size_t door);
-int layer_add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret_door, struct err *e);
 char **layer_append(struct layer *l, char **list, size_t *count, const char *text);
 
 /* ---- find.c ---- */
@@ -386,7 +384,6 @@ int show_patch(const struct work_apply *a, const struct layer *l, const struct e
 void show_flush(struct shower *s);
 /* The last of it, unless it went wrong by then (`r`); what there is to free is. */
 int show_end(struct shower *s, int r, struct err *e);
-bool show_takes(const struct shower *s, const struct entry *x);
 /* Both sides of an entry as bytes; a side that is not there is empty. */
 struct content {
         char *p;
@@ -466,8 +463,6 @@ int journal_forward(struct journal *j, struct err *e);
 int journal_back(struct journal *j, struct err *e);
 /* All steps, and settles. -1 with *ret_back: what was done is to be taken back. */
 int journal_finish(struct journal *j, bool *ret_back, struct err *e);
-/* After everything has landed: undo's store goes home, the journal is done. */
-int journal_settle(struct journal *j, struct err *e);
 int journal_remove(struct journal *j, struct err *e);
 /* Undo: the tree and the layer as before. Before that, slots kept at home go to the target again. */
 int journal_send_out(struct journal *j, struct err *e);

@@ -428,17 +428,8 @@ static bool is_home(const struct journal *j)
         return true;
 }
 
-int journal_finish(struct journal *j, bool *ret_back, struct err *e)
-{
-        *ret_back = true;
-        if (journal_forward(j, e) < 0)
-                return -1;
-        int r = journal_settle(j, e);
-        *ret_back = r < 0 && !is_home(j); /* no room for what was replaced: then it goes back where it was */
-        return r;
-}
-
-int journal_settle(struct journal *j, struct err *e)
+/* After everything has landed: undo's store goes home, the journal is done. */
+static int settle(struct journal *j, struct err *e)
 {
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 if (j->targets[i].used && j->targets[i].inside && bring_home(j, i, e) < 0)
@@ -447,6 +438,16 @@ int journal_settle(struct journal *j, struct err *e)
         if (remove_inside(j) < 0)
                 return journal_failed(e, "tidying up after", j->name);
         return journal_mark(j, "done", e);
+}
+
+int journal_finish(struct journal *j, bool *ret_back, struct err *e)
+{
+        *ret_back = true;
+        if (journal_forward(j, e) < 0)
+                return -1;
+        int r = settle(j, e);
+        *ret_back = r < 0 && !is_home(j); /* no room for what was replaced: then it goes back where it was */
+        return r;
 }
 
 /* ---- after an interruption ---- */
@@ -495,7 +496,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
                 goto out;
         if (!journal_has(j, "back") && journal_has(j, "commit")) {
                 bool back = false;
-                r = any_inside(j) && is_home(j) ? journal_settle(j, e) : journal_finish(j, &back, e);
+                r = any_inside(j) && is_home(j) ? settle(j, e) : journal_finish(j, &back, e);
                 if (r < 0 && back && (r = journal_mark(j, "back", e)) == 0)
                         r = journal_take_back(j, true, e);
         } else {

@@ -47,7 +47,7 @@ static void flush_some(struct shower *s)
                 show_flush(s);
 }
 
-bool show_takes(const struct shower *s, const struct entry *x)
+static bool takes(const struct shower *s, const struct entry *x)
 {
         return !s->look->paths || entry_named(s->l, x, s->look->paths);
 }
@@ -184,7 +184,7 @@ static void put_flagged(struct shower *s)
         bool any = false;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
-                if (!x->flags || !show_takes(s, x))
+                if (!x->flags || !takes(s, x))
                         continue;
                 if (!any) {
                         colour(s, "1;31");
@@ -209,7 +209,7 @@ static void put_conflicts(struct shower *s)
         bool any = false;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
-                if (!x->conflict || !show_takes(s, x))
+                if (!x->conflict || !takes(s, x))
                         continue;
                 if (!any)
                         buf_puts(&s->out, "In the way, because the host has changed it too:\n");
@@ -346,7 +346,7 @@ static bool is_told_as_rename(const struct shower *s, const struct entry *x)
         if (!(x->what & WHAT_RENAMED && x->what & WHAT_DELETED))
                 return false;
         const struct entry now = { .door = x->door, .path = x->other };
-        return show_takes(s, &now);
+        return takes(s, &now);
 }
 
 int show_diffs(struct shower *s, struct err *e)
@@ -355,7 +355,7 @@ int show_diffs(struct shower *s, struct err *e)
         put_conflicts(s);
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
-                if (!show_takes(s, x) || is_told_as_rename(s, x))
+                if (!takes(s, x) || is_told_as_rename(s, x))
                         continue;
                 put_header(s, x);
                 if (put_content_diff(s, x, e) < 0)
@@ -372,7 +372,7 @@ int show_names(struct shower *s, struct err *e)
         (void) e;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
-                if (!show_takes(s, x))
+                if (!takes(s, x))
                         continue;
                 AUTO_BUF(name);
                 if (s->many)
@@ -413,7 +413,7 @@ int show_stat(struct shower *s, struct err *e)
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
                 struct numbers n;
-                if (!show_takes(s, x))
+                if (!takes(s, x))
                         continue;
                 entries++;
                 flagged += x->flags != 0;
@@ -549,7 +549,7 @@ int show_json(struct shower *s, struct err *e)
         bool first = true;
         for (size_t i = 0; i < s->v->n; i++) {
                 struct numbers n;
-                if (!show_takes(s, &s->v->v[i]))
+                if (!takes(s, &s->v->v[i]))
                         continue;
                 if (count_lines(s, &s->v->v[i], &n, e) < 0)
                         return -1;

@@ -1,5 +1,5 @@
 # Within src/ no two files need each other, straight or around others: every folder can be read from the ground up.
-# Asked of the objects, so that it is about what is called, not about what is included.
+# Asked of the objects, so that it is about what is called, not about what is included. And what one file alone needs is static.
 . "$(dirname "$0")/../cli/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build}"
@@ -23,10 +23,23 @@ needs "$BUILD" >"$T/needs"
 ok "files need each other's names ($(wc -l <"$T/needs") pairs)" test "$(wc -l <"$T/needs")" -gt 1000
 is "no two files need each other" "$(grep -vE "/($machine) [^ ]*/($machine)\$" "$T/needs" | circles)" ""
 
+# What nobody else needs, no test either, is no name of the whole: it is static. What main() starts and cordon.h has is asked from outside.
+alone() { # DIR: each name that is defined for others and asked for by none
+        find "$1" -name '*.o' | sort >"$T/objects"
+        xargs nm -A <"$T/objects" | awk '
+        { file = $1; sub(/:.*/, "", file); kind = $(NF - 1); name = $NF }
+        kind ~ /^[TDBRVC]$/ && file !~ /\/(tests|examples)\// { of[name] = file }
+        kind == "U" { asked[name] = 1; sub(/^__(real|wrap)_/, "", name); asked[name] = 1 }
+        END { for (n in of) if (!(n in asked) && n !~ /^(cordon_.*|main|_.*)$/) { f = of[n]; sub(/.*\//, "", f); print f ": " n } }' | sort
+}
+is "what one file alone needs is static" "$(alone "$BUILD")" ""
+
 # The check can fail.
 mkdir "$T/x"
 printf 'int a(void); int b(void); int a(void) { return b(); }\n' >"$T/x/a.c"
 printf 'int a(void); int b(void); int b(void) { return a(); }\n' >"$T/x/b.c"
 for f in a b; do cc -O0 -c -o "$T/x/$f.c.o" "$T/x/$f.c"; done
+printf 'int lonely(void); int lonely(void) { return 0; }\n' >"$T/x/c.c" && cc -O0 -c -o "$T/x/c.c.o" "$T/x/c.c"
+is "a name that nobody needs is found" "$(alone "$T/x")" "c.c.o: lonely"
 has "two files that need each other are found" "$(needs "$T/x" | circles)" "a.c.o"
 done_testing
