@@ -87,7 +87,8 @@ if [ "$(id -u)" -eq 0 ]; then
         as_user() { setpriv --reuid 65533 --regid 65533 --clear-groups env HOME=/nonexistent CORDON_STATE="$T/state-user" "$@"; }
         mkdir -m 700 "$T/state-user" && chown 65533:65533 "$T/state-user"
 else
-        as_user() { "$@"; }
+        as_user() { env CORDON_STATE="$T/state-user" "$@"; }
+        mkdir -m 700 "$T/state-user"
 fi
 # State of its own for each test, and our other programs where every user can reach them.
 CORDON_STATE=$T/state CORDON_LIBEXEC=$T/libexec

@@ -84,7 +84,7 @@ for who in root as_user; do
         is "$who: the server got it each time" "$(python3 "$T/spellings.py" "$odd" "$T/lab/pay.log")" "$T/lab/pay.log url
 $T/lab/pay.log hex"
         is "$who: the run was recorded" "$(jq -s length "$home/state/exchanges") $(grep -c 'request.*web.test/pay/q' "$T/log")" "5 4"
-        is "$who: neither box nor block, result, record or ledger has it" "$(python3 "$T/spellings.py" "$odd" "$T/out" "$T/err" "$T/status" "$T/log" "$home/state")" ""
+        is "$who: neither box nor block, result, record or ledger has it" "$(python3 "$T/spellings.py" "$odd" "$T/out" "$T/err" "$T/status" "$T/log" "$home/state" "$T/state-user")" ""
         # As a form and JSON spell it.
         : >"$T/lab/pay.log"
         box $who --net 'http://web.test/pay/b POST with inbody' -- sh -c 'curl -sS -m 10 --data-urlencode "t=$B" http://web.test/pay/b
@@ -92,7 +92,7 @@ $T/lab/pay.log hex"
         is "$who: in a body it is put in as the placeholder was spelled" "$(python3 -c 'import sys
 for line in open(sys.argv[1]): print(bytes.fromhex(line.split()[2]).decode())' "$T/lab/pay.log")" 't=s3cr%2Fet%2BQ9zz%3DOfTheSuite0123456789
 {"t":"s3cr\/et+Q9zz=OfTheSuite0123456789"}'
-        unset CORDON_STATE
+        export CORDON_STATE="$T/state"
 
         box $who --net "http://web.test/** with nobody" -- true
         is "$who: a door whose credential is not in the vault stops the start" $status 125

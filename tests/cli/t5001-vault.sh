@@ -221,7 +221,6 @@ fi
 # ---- while it works: cordon-vault can be looked into by nobody, and its death ends the verb ----
 # As an ordinary user: whatever belongs to root in /proc shows that it is not dumpable.
 mkdir -m 700 "$T/user" && [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$T/user"
-[ "$(id -u)" -eq 0 ] || as_user() { env CORDON_STATE="$T/state-user" "$@"; } # its key is another, so its vault is
 mkfifo -m 666 "$T/fifo"
 chmod 666 "$T/fifo"
 as_user "$T/cordon" vault add slow --key-file "$T/user/vault.key" <"$T/fifo" >"$T/out" 2>"$T/err" &
