@@ -131,7 +131,11 @@ static int become_payload(struct wall_init *w, struct err *e)
                 return -1;
         if (setsid() < 0)
                 return wall_fail(e, STAGE_IDS, "making a session");
-        return wall_privileges_drop(w->last_cap, e);
+        if (wall_privileges_drop(w->last_cap, e) < 0)
+                return -1;
+        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) /* the filter lets nobody do that */
+                return wall_fail(e, STAGE_CAPS, "closing the process to others");
+        return 0;
 }
 
 /* What does. */
@@ -139,8 +143,6 @@ static int enter_box(struct wall_init *w, struct err *e)
 {
         if (!w->filter_loaded && wall_filter_load(w, e) < 0)
                 return -1;
-        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-                return wall_fail(e, STAGE_CAPS, "closing the process to others");
         if (w->tty_slave >= 0 && ioctl(0, TIOCSCTTY, 0) < 0)
                 return wall_fail(e, STAGE_IDS, "taking the terminal");
         if (wall_rlimits(w, e) < 0 || close_walls(w, e) < 0 || enter_directory(w, e) < 0)

@@ -232,21 +232,21 @@ static const struct values ioctl_refused[] = {
 };
 
 static const struct values prctl_allowed[] = {
-        { 1, 4 },                   /* parent-death signal, dumpable */
-        { 7, 8 },                   /* keep capabilities: there are none */
-        { 13, 16 },                 /* timing, name */
-        { 19, 19 },                 /* endianness, read */
-        { 21, 27 },                 /* seccomp (narrows), bounding set, time-stamp counter, securebits read */
-        { 29, 30 },                 /* timer slack */
-        { 34, 34 },                 /* machine-check policy, read */
-        { 36, 42 },                 /* subreaper, no_new_privs, tid address, huge pages */
-        { 47, 47 },                 /* ambient capabilities: there are none */
-        { 50, 56 },                 /* vector length, speculation, pointer keys, tagged addresses */
-        { 60, 61 },                 /* pointer-key enables */
-        { 63, 66 },                 /* matrix vector length, deny write-execute */
-        { 68, 68 },                 /* memory merge, read; setting it would share pages with strangers */
-        { 74, 76 },                 /* shadow stack */
-        { 78, 78 },                 /* futex hash */
+        { 1, 3 },   /* parent-death signal; dumpable, read: init counts what a process holds */
+        { 7, 8 },   /* keep capabilities: there are none */
+        { 13, 16 }, /* timing, name */
+        { 19, 19 }, /* endianness, read */
+        { 21, 27 }, /* seccomp (narrows), bounding set, time-stamp counter, securebits read */
+        { 29, 30 }, /* timer slack */
+        { 34, 34 }, /* machine-check policy, read */
+        { 36, 42 }, /* subreaper, no_new_privs, tid address, huge pages */
+        { 47, 47 }, /* ambient capabilities: there are none */
+        { 50, 56 }, /* vector length, speculation, pointer keys, tagged addresses */
+        { 60, 61 }, /* pointer-key enables */
+        { 63, 66 }, /* matrix vector length, deny write-execute */
+        { 68, 68 }, /* memory merge, read; setting it would share pages with strangers */
+        { 74, 76 }, /* shadow stack */
+        { 78, 78 }, /* futex hash */
         { 0x41555856, 0x41555856 }, /* PR_GET_AUXV */
         { 0x53564d41, 0x53564d41 }, /* PR_SET_VMA: names of mappings */
         { 0x59616d61, 0x59616d61 }, /* PR_SET_PTRACER: crash handlers; ptrace itself is off */

@@ -12,10 +12,10 @@ box() {
         as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory $memory --run "$T/shared" --files 1024 --procs 256 $net -- "$T/shared" "$2" "$1" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null
         echo "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")"
 }
-for how in memfd memfds mapped segments forked headless headless-mapped apart; do
+for how in memfd memfds mapped segments forked headless headless-mapped apart hidden; do
         is "96M, $how: the memory limit ends it" "$(box 96 $how)" "124:memory:"
 done
-for how in memfd memfds mapped segments forked headless headless-mapped apart; do
+for how in memfd memfds mapped segments forked headless headless-mapped apart hidden; do
         is "40M, $how: counts once" "$(box 40 $how)" "0:none:held"
 done
 # A look at so many takes half a second, and its whole rest would be five.

@@ -316,6 +316,7 @@ static void test_prctl__what_widens_or_leaks_is_unknown(void)
         ALLOWS(NARROW, "prctl", PR_SET_VMA | garbage);
         QUIET(EINVAL, NARROW, "prctl", PR_SET_SECUREBITS);
         QUIET(EINVAL, NARROW, "prctl", PR_SET_MM);
+        QUIET(EINVAL, NARROW, "prctl", PR_SET_DUMPABLE); /* its descriptors would be nobody's to count */
         QUIET(EINVAL, NARROW, "prctl", PR_SET_IO_FLUSHER);
         QUIET(EINVAL, NARROW, "prctl", 67); /* PR_SET_MEMORY_MERGE */
         QUIET(EINVAL, NARROW, "prctl", 0xffffffff);

@@ -3,6 +3,7 @@
  * second: `shared HOW MIB`, where HOW is
  *   memfd     in one memory file, written, not mapped
  *   memfds    in files of one MiB
+ *   hidden    as memfd, of a process that nobody may look into, if it may be that
  *   mapped    one file, mapped and touched
  *   forked    one file, in five processes' tables, not mapped
  *   sparse    a file that says it has so much, and has a page
@@ -24,6 +25,7 @@
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -243,6 +245,10 @@ static int hold(const char *how, long mib)
                 return threaded("mapped", mib, CLONE_FILES, 1);
         if (strcmp(how, "apart") == 0)
                 return threaded("memfd", mib, 0, 0);
+        if (strcmp(how, "hidden") == 0) {
+                (void) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+                return file(mib);
+        }
         int fd = 0;
         if (strcmp(how, "crowd") == 0)
                 fd = crowd(mib);
