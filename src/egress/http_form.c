@@ -78,11 +78,6 @@ static void begin_pair(struct http_form *f)
         f->escape = 0;
 }
 
-static bool is_one_word(const char *value)
-{
-        return value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-")] == '\0';
-}
-
 /* No value asks for nothing. */
 static bool judge_value(struct http_form *f, const struct form_judge *j)
 {
@@ -91,7 +86,7 @@ static bool judge_value(struct http_form *f, const struct form_judge *j)
         f->value[f->value_n] = '\0';
         if (!f->is_method || (f->value_n == 0 && !f->too_long))
                 return true;
-        if (f->is_any && (f->too_long || !is_one_word(f->value)))
+        if (f->is_any && (f->too_long || !policy_method_known(f->value)))
                 return true; /* `_method = ...` in the text of a program */
         return !f->too_long && j->may(j->ctx, f->value);
 }
@@ -346,12 +341,15 @@ static void read_names(struct http_form *f, const char *line, size_t n)
                 size_t i = at + 4;
                 bool extended = i < n && line[i] == '*';
                 i += extended;
-                if (extended && is_odd_name(line, n, i))
-                        f->is_method = f->too_long = true;
+                size_t odd = i; /* name*0*= */
+                while (extended && i < n && line[i] && strchr("0123456789*", line[i]))
+                        i++;
                 while (i < n && strchr(" \t\"'", line[i])) /* Werkzeug: "name"="x" */
                         i++;
                 if (i == n || line[i] != '=')
                         continue;
+                if (extended && is_odd_name(line, n, odd))
+                        f->is_method = f->too_long = true;
                 i++;
                 while (i < n && (line[i] == ' ' || line[i] == '\t'))
                         i++;
@@ -575,7 +573,9 @@ static int kind_of(struct span type, enum form_kind *ret)
         *ret = kind_by_name(type);
         if (*ret == FORM_ESCAPED && (says_json(type) || says(type, "multipart")))
                 return -1;
-        *ret = says_json(type) && *ret == FORM_NONE ? FORM_JSON : *ret;
+        /* Streams of JSON have lengths between, and are JSON to nobody who does not know them. */
+        bool streamed = says(type, "/connect+json") || says(type, "/grpc");
+        *ret = says_json(type) && *ret == FORM_NONE && !streamed ? FORM_JSON : *ret;
         return 0;
 }
 
@@ -615,17 +615,21 @@ static bool read_boundary(struct http_form *f, struct span type)
         static const char word[] = "boundary=";
         size_t at = find_word(type, 0, word);
         if (at == type.n || at == 0 || !strchr("; \t", type.p[at - 1]) || memchr(type.p, '\\', type.n) ||
-            find_word(type, 0, "boundary") != at || find_word(type, at + 1, "boundary") < type.n)
+            find_word(type, 0, "boundary") != at)
                 return false;
         at += sizeof word - 1;
         bool quoted = at < type.n && type.p[at] == '"';
         for (at += quoted; at < type.n && f->boundary_n < sizeof f->boundary; at++) {
                 uint8_t c = type.p[at];
-                if (quoted ? c == '"' : c == ';' || c == ' ' || c == '\t' || c == ',')
+                if (c == ';' || (quoted ? c == '"' : c == ' ' || c == '\t' || c == ','))
                         break;
                 f->boundary[f->boundary_n++] = (char) c;
         }
-        return f->boundary_n > 0 && f->boundary_n < sizeof f->boundary;
+        /* Browsers' own hold the word: ----WebKitFormBoundary... */
+        struct span own = span_of(f->boundary, f->boundary_n);
+        bool once = find_word(type, at, "boundary") == type.n && find_word(own, 0, word) == own.n;
+        bool ends = !quoted || (at < type.n && type.p[at] == '"');
+        return once && ends && f->boundary_n > 0 && f->boundary_n < sizeof f->boundary;
 }
 
 /* Some do not look at what a body is said to be, so it is read as the other, too: Bottle takes all but parts
