@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "egress/internal.h"
 
+#include <errno.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 
@@ -30,6 +31,19 @@ static struct route_question question_of(const struct egress_address *a)
 _Static_assert(sizeof(struct route_question) == NLMSG_LENGTH(sizeof(struct rtmsg)) + RTA_LENGTH(16),
                "as the kernel reads it");
 
+/* The kernel knows, and there is no way there: not a want of memory or of permission to ask. */
+static bool is_no_way(const struct nlmsghdr *h, size_t n)
+{
+        static const int ways[] = { ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL, EAFNOSUPPORT, EOPNOTSUPP };
+        const struct nlmsgerr *said = NLMSG_DATA(h);
+        if (h->nlmsg_type != NLMSG_ERROR || n < NLMSG_LENGTH(sizeof *said))
+                return false;
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+                if (said->error == -ways[i])
+                        return true;
+        return false;
+}
+
 bool own_by_route(const struct egress_address *a)
 {
         union {
@@ -44,7 +58,7 @@ bool own_by_route(const struct egress_address *a)
         if (n < (ssize_t) NLMSG_LENGTH(sizeof(struct rtmsg)))
                 return true;
         if (r.head.nlmsg_type != RTM_NEWROUTE)
-                return false; /* there is no way there */
+                return !is_no_way(&r.head, (size_t) n);
         const struct rtmsg *route = NLMSG_DATA(&r.head);
         return route->rtm_type != RTN_UNICAST;
 }
