@@ -30,10 +30,11 @@ static void directory_of(const char *path, char *dir, size_t cap)
         (void) snprintf(dir, cap, "%.*s", slash ? (n ? n : 1) : 1, slash ? path : ".");
 }
 
-/* Where no box can have put a link: /dev/stdout and its like are links. */
+/* Where no box can have put a link: /dev/stdout and its like are links. Doors may lie in /dev/shm. */
 static bool is_kernels(const char *path)
 {
-        return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+        return (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) ||
+               strncmp(path, "/proc/", 6) == 0;
 }
 
 /* A device, pipe or socket is written as it is; a file that is there is replaced only at the end, and so is a

@@ -103,5 +103,10 @@ for who in root as_user; do
         done
         is "$who: and what it led to is as it was" "$(cat "$D/victim"):$(ls "$D/nowhere" 2>/dev/null)" victim:
 done
+# /dev/shm is no place of the kernel's: a door can lie in it.
+shm=$(mktemp -d /dev/shm/cordon-test.XXXXXX) && ln -s /dev/null "$shm/left"
+"$CORDON" run -q --out res --handle "res=$shm/left" -- sh -c 'echo result >&3' </dev/null
+is "nor in /dev/shm" "$(stat -c %F "$shm/left"):$(cat "$shm/left")" "regular file:result"
+rm -rf "$shm"
 is "/dev/stdout, a link that no box can make, is written" "$("$CORDON" run -q --out res --handle res=/dev/stdout -- sh -c 'echo result >&3' </dev/null)" result
 done_testing
