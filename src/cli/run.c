@@ -325,6 +325,8 @@ static void say_links(const struct run *r)
 {
         cordon_error e = { 0 }; /* of a policy that does not hold: the start tells it */
         cordon_note n;
+        if (!r->end.quiet && r->set[CORDON_PLACES])
+                (void) cordon_policy_places(policy_of(r), r->set[CORDON_PLACES], r->set[CORDON_STAGE], &e);
         for (size_t i = 0; !r->end.quiet && cordon_policy_note(policy_of(r), i, &n, &e) == 1; i++)
                 if (strcmp(n.code, "W131") != 0 && strcmp(n.code, "W138") != 0 && strcmp(n.code, "W140") != 0)
                         continue;

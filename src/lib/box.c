@@ -136,7 +136,6 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_STAGE:
                 return policy_stage_find(value, &b->stage);
         case CORDON_PLACES:
-                lib_rules_come_from(b->policy, value);
                 return set_text(b->places_file, sizeof b->places_file, value);
         case CORDON_ANSWERS:
                 return set_text(b->answers_file, sizeof b->answers_file, value);

@@ -65,6 +65,9 @@ int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text,
 /* For a warning: one that is not remembered is not warned of. */
 void lib_rules_come_from(cordon_policy *p, const char *file)
 {
+        for (unsigned i = 0; i < p->rule_count; i++)
+                if (strcmp(p->rules[i], file) == 0)
+                        return;
         char *copy = p->rule_count < sizeof p->rules / sizeof *p->rules ? strdup(file) : NULL;
         if (copy)
                 p->rules[p->rule_count++] = copy;
