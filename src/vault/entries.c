@@ -111,13 +111,15 @@ int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, s
 
 int vault_remove(const char *name, struct err *e)
 {
-        char file[GRANT_NAME + 3];
+        char file[GRANT_NAME + 3], old[GRANT_NAME + 8];
         AUTO_FD(dir, vault_dir(e));
         if (dir < 0)
                 return -1;
         if (!vault_name_ok(name))
                 return no_such("of that name", e);
         (void) snprintf(file, sizeof file, "c.%s", name);
+        (void) snprintf(old, sizeof old, ".new.%s", name); /* of a rotation that was killed */
+        (void) unlinkat(dir, old, 0);
         if (unlinkat(dir, file, 0) < 0)
                 return errno == ENOENT
                                ? no_such(name, e)
