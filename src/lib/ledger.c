@@ -33,10 +33,9 @@ int lib_set_cause(struct cordon_box *b, const char *run)
         static const uint64_t clock_max = UINT64_C(1) << 53;
         size_t n = strspn(run, "abcdefghijklmnopqrstuvwxyz0123456789-.");
         uint64_t clock = 0;
-        /* Three numbers, as a run's id has: a name would be a cause that nobody finds. */
+        /* Three parts, as the ids of runs and replies have: a name would be a cause that nobody finds. */
         const char *dash = strchr(run, '-');
-        if (n == 0 || n + 5 > sizeof b->cause || run[0] < '0' || run[0] > '9' || !dash ||
-            !strchr(dash + 1, '-'))
+        if (n == 0 || n + 5 > sizeof b->cause || !dash || !strchr(dash + 1, '-'))
                 return -1;
         if (run[n] && (run[n] != '@' || str_to_u64(span_str(run + n + 1), &clock) < 0 || clock > clock_max))
                 return -1;
