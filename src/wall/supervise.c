@@ -147,7 +147,9 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
                 tell_of_lost(t, t->told.lost);
                 return;
         }
-        m.denial.inside = m.denial.kind == TRIED_RUN && is_inside(&m.denial);
+        /* Not on the host's own tree, which may not answer: nobody keeps the limits meanwhile. */
+        m.denial.inside =
+                t->w->plan->wall == WALL_NAMESPACE && m.denial.kind == TRIED_RUN && is_inside(&m.denial);
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         if (t->w->s->watch_all) /* who asked for all of it waits for it */
                 (void) wall_say(t->w, &m);

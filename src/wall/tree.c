@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,22 +56,25 @@ static int each_child(int proc, const char *list, void (*each)(void *ctx, pid_t 
         return 0;
 }
 
-enum { TREE_MAX = 32768, AGAIN_MAX = 8 };
+enum { TREE_MAX = 32768, TREE_SLOTS = 2 * TREE_MAX, AGAIN_MAX = 8 };
 struct tree {
         int proc;
         unsigned count;
-        pid_t at[TREE_MAX];
+        pid_t at[TREE_MAX], slot[TREE_SLOTS];
 };
 
 /* Once: who loses a thread that was its parent comes to another one, which may be listed later. */
 static void plant(void *ctx, pid_t pid)
 {
         struct tree *t = ctx;
-        for (unsigned i = 0; i < t->count; i++)
-                if (t->at[i] == pid)
+        unsigned i = (unsigned) pid % TREE_SLOTS;
+        for (; t->slot[i]; i = (i + 1) % TREE_SLOTS)
+                if (t->slot[i] == pid)
                         return;
-        if (t->count < TREE_MAX)
-                t->at[t->count++] = pid;
+        if (t->count == TREE_MAX)
+                return;
+        t->slot[i] = pid;
+        t->at[t->count++] = pid;
 }
 
 static void plant_of_thread(void *ctx, int tasks, const char *tid)
@@ -115,6 +119,7 @@ int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int pro
                 return wall_each_number(w->tasks, each, ctx);
         t.proc = w->tasks;
         t.count = 0;
+        memset(t.slot, 0, sizeof t.slot);
         if (grow(&t) < 0)
                 return -1;
         for (unsigned i = 0; i < t.count; i++) {
@@ -125,21 +130,28 @@ int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int pro
         return 0;
 }
 
+struct round {
+        unsigned alive;
+        pid_t group; /* the last one that was ended */
+};
+
 /* Its whole process group at once, also those of it that are not our children yet. SAFETY: a child of ours
  * that has ended keeps its number and its group until we wait for it, so that nobody else's process is ever
  * meant; and groups of the payload's sessions have nobody from outside. */
 static void end_child(void *ctx, pid_t pid)
 {
-        unsigned *alive = ctx;
+        struct round *r = ctx;
         siginfo_t ended = { 0 };
         pid_t group = getpgid(pid);
-        if (group > 1 && getsid(pid) != getsid(0))
+        if (group > 1 && group != r->group && getsid(pid) != getsid(0)) {
                 (void) kill(-group, SIGKILL);
+                r->group = group;
+        }
         if (waitid(P_PID, (id_t) pid, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
             ended.si_pid == pid)
                 return;
         (void) kill(pid, SIGKILL);
-        ++*alive;
+        r->alive++;
 }
 
 static bool bury_all(void)
@@ -162,14 +174,14 @@ void wall_kill_stragglers(void)
         if (waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 && errno == ECHILD)
                 return;
         for (;;) {
-                unsigned alive = 0;
-                if (each_child(AT_FDCWD, "/proc/thread-self/children", end_child, &alive) < 0)
+                struct round r = { 0 };
+                if (each_child(AT_FDCWD, "/proc/thread-self/children", end_child, &r) < 0)
                         return;
-                quiet = alive == 0 ? quiet + 1 : 0;
+                quiet = r.alive == 0 ? quiet + 1 : 0;
                 if (quiet == QUIET_ROUNDS && bury_all())
                         return;
                 quiet %= QUIET_ROUNDS;
-                if (alive == 0)
+                if (r.alive == 0)
                         continue;
                 (void) usleep(pause);
                 pause = pause * 2 < PAUSE_MOST_US ? pause * 2 : PAUSE_MOST_US;
