@@ -59,6 +59,7 @@ struct box {
         bool up, init_gone, killed;
         bool one_program;            /* the payload's was the only one: what crossed, it sent */
         uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
+        uint64_t late_bytes;         /* of output, read after init had gone */
         volatile uint64_t
                 early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
         int output_error;      /* errno of the first write to the caller that failed, other than EPIPE */

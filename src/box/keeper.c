@@ -303,7 +303,7 @@ static void finish(struct box *b)
 
 /* ---- the loop ---- */
 
-enum { FLUSH_NS = 50000000 };
+enum { FLUSH_NS = 50000000, LATE_MAX = 4 << 20 };
 enum {
         SLOT_CONTROL,
         SLOT_PIDFD,
@@ -317,8 +317,9 @@ enum {
 
 static int wait_ms(struct box *b, int asked)
 {
+        const int flush_ms = FLUSH_NS / 1000000 + 1;
         if (b->killed || (b->init_gone && !pump_is_blocked(b)))
-                return FLUSH_NS / 1000000 + 1;
+                return asked >= 0 && asked < flush_ms ? asked : flush_ms;
         int ms = keeper_next_look_ms(b), soon = record_tick(b);
         if (soon >= 0 && (ms < 0 || soon < ms))
                 ms = soon;
@@ -336,7 +337,9 @@ static bool is_over(const struct box *b)
         if (!b->init_gone || b->child.control >= 0)
                 return false;
         bool waited = b->killed && now - b->killed_ns > FLUSH_NS;
-        return waited || !pump_outputs_open(b) || (now - b->gone_ns > FLUSH_NS && pump_outputs_idle(b));
+        bool flushed = now - b->gone_ns > FLUSH_NS && pump_outputs_idle(b);
+        bool enough = b->late_bytes > LATE_MAX; /* more than pipes hold: somebody else goes on writing */
+        return waited || flushed || enough || !pump_outputs_open(b);
 }
 
 static void serve(struct box *b, const struct pollfd *p)

@@ -219,6 +219,7 @@ static void serve_output(struct box *b, int stream)
                 p->from = -1;
                 return;
         }
+        b->late_bytes += b->init_gone ? (uint64_t) n : 0;
         if ((uint64_t) n > room) {
                 n = (ssize_t) room;
                 b->r.output_truncated = true;
