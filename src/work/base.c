@@ -603,12 +603,28 @@ int paths_all_found(const struct layer *l, const struct entries *v, const char *
 /* The part of a path behind the door that it lies in; NULL: it is the door, or holds it. */
 static const char *behind_door(const struct work_door *d, const char *name)
 {
-        size_t n = strlen(d->host);
+        size_t n = strcmp(d->host, "/") == 0 ? 0 : strlen(d->host);
         const char *at = strncmp(name, "./", 2) == 0 ? name + 2 : name;
         if (at[0] == '/' && (!path_below(at, d->host) || at[n] != '/'))
                 return NULL;
         at += at[0] == '/' ? n + 1 : 0;
         return at[0] && strcmp(at, ".") != 0 ? at : NULL;
+}
+
+/* A directory's own row, as `.git/hooks/`; a file's (`build`) does not speak for what lies below. */
+static bool is_flagged_directory(const char *at)
+{
+        char name[WORK_PATH_MAX + 2];
+        size_t n = strlen(at);
+        while (n > 0 && at[n - 1] == '/')
+                n--;
+        return snprintf(name, sizeof name, "%.*s/", (int) n, at) < (int) sizeof name && flags_by_name(name);
+}
+
+static bool is_same_path(const char *at, const char *path)
+{
+        size_t n = strlen(path);
+        return strncmp(at, path, n) == 0 && at[n + strspn(at + n, "/")] == '\0';
 }
 
 bool entry_named_itself(const struct layer *l, const struct entry *x, const char *const *paths)
@@ -618,7 +634,7 @@ bool entry_named_itself(const struct layer *l, const struct entry *x, const char
                 const char *at = behind_door(d, *paths);
                 if (!named_by(l, x, *paths))
                         continue;
-                if (!d->is_dir || (at && (strcmp(at, x->path) == 0 || flags_by_name(at) != 0)))
+                if (!d->is_dir || (at && (is_same_path(at, x->path) || is_flagged_directory(at))))
                         return true;
         }
         return false;

@@ -112,8 +112,10 @@ unsigned flags_by_name(const char *path)
 
 bool flags_wants_content(const char *path)
 {
-        const char *slash = strrchr(path, '/');
-        return strcasecmp(slash ? slash + 1 : path, "package.json") == 0;
+        char plain[2 * WORK_PATH_MAX];
+        spelling_plain(path, plain, sizeof plain);
+        const char *slash = strrchr(plain, '/');
+        return strcasecmp(slash ? slash + 1 : plain, "package.json") == 0;
 }
 
 unsigned flags_by_content(struct span text)

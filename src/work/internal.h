@@ -336,9 +336,10 @@ enum flag {
         FLAG__COUNT
 };
 
+/* No pointers: the loader would have to write each of them anew, in memory of every process. */
 struct trusted {
-        const char *pattern;
-        enum flag flag;
+        char pattern[39];
+        uint8_t flag; /* enum flag */
 };
 extern const struct trusted trusted_names[];
 extern const size_t trusted_count;

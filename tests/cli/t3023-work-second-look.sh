@@ -145,6 +145,15 @@ cordon apply --include-flagged "$run" >out || fail "all of it" "$(cat out)"
 is "all that is asked for lands, but a fifo never does" "$(landed)" "./.github/workflows/w.yml ./Makefile ./a ./s/Makefile ./s/c "
 has "and is told" "$(cat out)" "held back: pipe: a socket, fifo or device: never applied"
 
+# `build` is a name of build files, and a directory's more often.
+fresh 'echo a >a; mkdir build'
+edit 'echo x >build/out; echo y: >build/Makefile; mkdir -p build/.git/hooks; echo z >build/.git/hooks/pre-commit'
+for name in build build/ "$D/p/build"; do
+        cordon apply "$run" "$name" >out
+        is "$name names a directory, and nothing that is flagged in it" "$(landed)" "./a ./build/out "
+        cordon undo "$run" >out || fail "undo" "$(cat out)"
+done
+
 # Applies into one tree take turns: one waits as long as somebody has the tree's lock.
 who=root D=$T/turns
 fresh 'echo a >a'
