@@ -14,7 +14,7 @@ methods=$(sed -n '/const methods\[\]/,/};/p' src/policy/net.c | grep -oE '"[A-Z]
 effects=$(sed -n '/} effects\[\]/,/};/p' src/policy/effect.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
 types=$(sed -n '/const types\[\]/,/};/p' src/policy/names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
 layers=$(sed -n '/without_row without\[\]/,/};/p' src/policy/names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
-keywords=$(sed -n '/const keywords\[\]/,/};/p' src/policy/show.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
+keywords=$(sed -n '/const keywords\[\]/,/};/p' src/policy/token.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
 for list in "$limits" "$walls" "$methods" "$effects" "$types" "$layers" "$keywords"; do
         ok "a list of the language was found: $(echo "$list" | head -n 2 | tr '\n' ' ')" test "$(echo "$list" | wc -l)" -ge 2
 done
