@@ -223,7 +223,7 @@ struct http_judgement {
 };
 void http_judgement_none(struct http_judgement *j); /* nothing asked yet */
 void http_judge(const struct http_rules *r, const struct http_verdict_in *in, struct http_judgement *ret);
-/* Counts one use; false and *ret_why: expired or used up. */
+/* http_rules.c: counts one use; false and *ret_why: expired or used up. */
 bool http_rules_use(struct http_rules *r, const struct http_credential *c, const char **ret_why);
 
 /* ---- fixture.c ---- */
@@ -280,7 +280,7 @@ void http_put_answer_fields(const struct http_answered *a, struct fifo *out, uin
 void http_put_error(unsigned status, const char *why, bool close, bool head_only, struct fifo *out);
 const char *http_reason(unsigned status);
 
-/* ---- http_flow.c, http_request.c, http_answer.c ---- */
+/* ---- http_flow.c, http_side.c, http_link.c, http_end.c, http_request.c, http_answer.c ---- */
 struct http_side {
         struct tls_end *tls;         /* NULL: plain */
         struct fifo in, plain, wire; /* read from it; to be sent; as it goes over the wire */

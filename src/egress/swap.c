@@ -345,8 +345,8 @@ bool swap_grows(const struct swap *s)
         return false;
 }
 
-/* The secret as the client spelled the placeholder, and as long. A long secret's differs from it in letters
- * and digits only; a short one has letters for signs too, which are spelled as the field has them. */
+/* The secret as the client spelled the placeholder. A long one's differs from it in letters and digits only,
+ * and is as long; a short one has letters for signs, too, which are spelled as the field has them. */
 static void put_spelled(const struct swap *s, struct span as, struct fifo *out)
 {
         size_t at = 0;

@@ -30,7 +30,7 @@ const char *host_why(const struct host_outcome *o, char buf[96]);
 long host_sysctl(const char *path);
 /* The mode of system-call filter that this process runs under already: 0, 1, 2, or -1. */
 int host_filtered(void);
-/* The first line of this process's uid_map; 0 or -1. */
+/* facts.c: the first line of this process's uid_map; 0 or -1. */
 struct host_ids {
         unsigned long inside, outside, count;
 };

@@ -84,7 +84,7 @@ static inline struct err *to_err(cordon_error *e) { return (struct err *) (void 
 struct policy_context lib_context(const cordon_policy *p);
 /* The policy as it is, or was, at that time; the caller frees. NULL with e set. */
 struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e);
-/* Where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
+/* look.c: where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
 bool lib_find_program(const char *name, char *ret, size_t cap);
 /* text.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
  * whole. */
@@ -110,14 +110,14 @@ int lib_vault_notes(const struct checked_policy *c, void (*each)(void *ctx, cons
 
 /* grant_pipe.c: the doors that name this credential, as policy_net_scope() writes them. */
 int lib_grant_scope(const struct cordon_box *b, const char *name, char ret_scope[GRANT_ASKED], struct err *e);
+/* A way with room for so many, that is written before it is read. */
+int lib_grants_pipe(size_t count, int ret[2], struct err *e);
 
 /* dummies.c */
 int lib_dummies_begin(struct lib_dummies *d, const char *const *with, struct err *e);
 int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct err *e);
 int lib_dummies_mock(struct cordon_box *b, struct err *e); /* for the doors' credentials, in the stage mock */
 
-/* grants.c: a way with room for so many, that is written before it is read. */
-int lib_grants_pipe(size_t count, int ret[2], struct err *e);
 /* grants.c: has the vault write what doors name into b->grants. */
 int lib_grants(struct cordon_box *b, struct err *e);
 /* Adds "VARIABLE=placeholder" for each that has a variable; v has room for b->told_count more. */

@@ -70,7 +70,7 @@ struct wall_line {
 };
 struct policy {
         struct arena mem;
-        struct door *doors; /* paths as written: expanded by check.c */
+        struct door *doors; /* paths as written: expanded by gather.c */
         size_t n_doors, cap_doors;
         struct use_line *uses;
         size_t n_uses, cap_uses;
@@ -328,7 +328,7 @@ bool secret_is_store(const char *path); /* keys, tokens, passwords, history: wha
 /* ---- cover.c: is what a door grants granted by a set of doors? ---- */
 bool cover_door(const struct checked_policy *c, const struct door *d, const struct door *skip);
 
-/* ---- lint.c ---- */
+/* ---- lint.c, lint_note.c ---- */
 struct lint_view {
         struct checked_policy *c;
         const struct policy *p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/sample.c - what the box uses, read from its own /proc, where no control group counts. Weaker than a
- * group: it sees only what is there when it looks. Never: allocates. */
+/* wall/sample.c - what the processes of a box use (tree.c), read from /proc, where no control group counts.
+ * Weaker than a group: it sees only what is there when it looks. Never: allocates. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "wall/internal.h"

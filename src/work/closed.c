@@ -22,7 +22,7 @@ static int by_place(const void *a, const void *b)
 
 static int failed(const struct layer *l, const char *doing, struct err *e)
 {
-        return err_set(e, ERR_IO, errno, "%s closed directories of the layer %s: %s", doing, l->run,
+        return err_set(e, ERR_IO, errno, "%s what is closed in the layer %s: %s", doing, l->run,
                        strerror(errno));
 }
 

@@ -2,9 +2,8 @@
 /* work/spelling.c - one name, several spellings: a tree may lie on, or be taken to, a filesystem that does
  * not tell names apart as this one does. HFS+, APFS and a folding ext4 leave out characters that nobody sees
  * and know more letters than ASCII; NTFS and FAT leave out dots and spaces at the end of a name and what
- * stands behind a colon, and take a backslash for a slash. Whoever looks for `.git` there finds
- * `.g<U+200C>it`,
- * `.git.` and `.git::$INDEX_ALLOCATION`. Pure. */
+ * stands behind a colon, and take a backslash for a slash. Whoever looks for `.git` there finds `.git.`,
+ * `.g<U+200C>it` and `.git::$INDEX_ALLOCATION`. Pure. */
 #include "work/internal.h"
 
 #include <string.h>
