@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/sample_shared.c - memory of a box that is in no process's account: files without a name (memfd) and
- * SysV segments. Looked for only where no control group counts, and for a tenth of the time, or a third
- * while the host's memory goes. Never:
- * allocates, opens or stats anything but a memory file (a stat of a file behind a door could wait for whoever
- * serves it).
+/* wall/sample_shared.c - memory of a box that is in no process's account: files without a name (memfd), SysV
+ * segments, many pipes. Looked for only where no control group counts, and for a tenth of the time, or a
+ * third while the host's memory goes. Never: allocates, opens or stats anything but a memory file (a stat of
+ * a file behind a door could wait for whoever serves it).
  *
  * What it cannot see: a memory file that is in flight through a socket, or mapped by a page and then closed,
  * and a shared mapping whose toucher is gone. Only a control group counts these. */
@@ -52,27 +51,31 @@ static bool is_new(struct wall_shared *s, uint64_t ino)
 
 static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name)
 {
-        static const char prefix[] = "/memfd:";
-        char target[sizeof prefix];
         struct stat st;
-        if (readlinkat(dir, name, target, sizeof prefix - 1) != (ssize_t) sizeof prefix - 1 ||
-            memcmp(target, prefix, sizeof prefix - 1) != 0 || fstatat(dir, name, &st, 0) < 0)
-                return 0;
-        if (st.st_blocks == 0 || is_handle(s, st.st_ino) || !is_new(s, st.st_ino))
+        if (fstatat(dir, name, &st, 0) < 0 || st.st_blocks == 0 || is_handle(s, st.st_ino) ||
+            !is_new(s, st.st_ino))
                 return 0;
         return (uint64_t) st.st_blocks * 512;
 }
 
 struct looking {
         struct wall_shared *s;
-        uint64_t bytes;
+        uint64_t bytes, pipes;
         pid_t thread; /* whose descriptors were looked at last */
 };
 
 static void look_at_descriptor(void *ctx, int dir, const char *name)
 {
+        static const char file[] = "/memfd:", pipe[] = "pipe:[";
+        const uint64_t is_pipe = UINT64_C(1) << 63; /* numbers of another filesystem */
         struct looking *l = ctx;
-        l->bytes += file_bytes(l->s, dir, name);
+        char target[32] = "";
+        if (readlinkat(dir, name, target, sizeof target - 1) < 0)
+                return;
+        if (strncmp(target, file, strlen(file)) == 0)
+                l->bytes += file_bytes(l->s, dir, name);
+        else if (strncmp(target, pipe, strlen(pipe)) == 0)
+                l->pipes += is_new(l->s, strtoull(target + strlen(pipe), NULL, 10) | is_pipe);
 }
 
 /* SAFETY: a thread can have a table of descriptors of its own, and the first one none any more. Where the
@@ -100,6 +103,14 @@ static void look_at_process(void *ctx, int proc, const char *pid)
         l->thread = 0;
         if (tasks >= 0)
                 (void) wall_each_number(tasks, look_at_thread, l);
+}
+
+/* What lies in a pipe, only its own ends can tell. But an account that has many gets them with two pages
+ * each (fs.pipe-user-pages-soft), and so many count as full. */
+static uint64_t pipe_bytes(uint64_t pipes)
+{
+        enum { FREE = 256, BYTES = 8192 };
+        return pipes > FREE ? (pipes - FREE) * BYTES : 0;
 }
 
 static uint64_t segment_bytes(const struct wall_init *w)
@@ -154,7 +165,7 @@ uint64_t wall_sample_shared(struct wall_init *w)
                         memset(s->seen, 0, sizeof s->seen);
                 s->seen_any = false;
                 (void) wall_each_process(w, look_at_process, &l);
-                s->file_bytes = l.bytes;
+                s->file_bytes = l.bytes + pipe_bytes(l.pipes);
                 s->socket_bytes = wall_sample_sockets(w);
                 uint64_t took = clock_mono_ns() - now;
                 s->next_ns = now + took + took * REST;

@@ -42,7 +42,7 @@ if ss -xaH >/dev/null 2>&1 && ss -xmaH 2>/dev/null | grep -q skmem; then
 else
         skip "what lies in sockets is memory" "this kernel does not tell (sock_diag)"
 fi
-# Pipes are bounded by the kernel alone, for each account; the manual has the sum.
+# The first pipes of an account are bounded by the kernel alone; the manual has the sum.
 pages=$(cat /proc/sys/fs/pipe-user-pages-soft)
 if [ "$pages" -gt 0 ] && [ "$pages" -le 16384 ]; then
         mib=$(box 0 pipes | sed -n '1s/.*://p')
@@ -50,6 +50,8 @@ if [ "$pages" -gt 0 ] && [ "$pages" -le 16384 ]; then
 else
         skip "pipes hold what the manual says" "this host has another bound of pipes (fs.pipe-user-pages-soft)"
 fi
+is "400M in pipes of a hundred processes: the memory limit ends it" "$(box 400 crowds | sed '2,$d' | cut -d : -f 1,2)" "124:memory"
+is "few pipes are held" "$(box 4 crowds | sed '2,$d' | cut -d : -f 1,2)" "0:none"
 is "a terabyte with a page in it is a page" "$(box 1048576 sparse)" "0:none:held"
 box 40 memfd >/dev/null
 ok "what was held stands in the result" jq -e '.memory_peak >= 40*1024*1024 and .memory_peak < 64*1024*1024' "$T/status"

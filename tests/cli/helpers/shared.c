@@ -12,6 +12,7 @@
  *   left, waiting, letters   in sockets, and who sent it is gone
  *   crowd     one file, beside 200 processes with 1000 descriptors each; for three seconds, until they end
  *   pipes     in pipes, as far as the kernel goes; prints how much it was in MiB
+ *   crowds    the same, of so many processes as would hold that much
  *   headless  memfd, and the thread that the process began with is gone
  *   headless-mapped   the same with memory that is mapped
  *   apart     memfd, in a thread with descriptors of its own
@@ -191,6 +192,18 @@ static int pipes(void)
         return 0;
 }
 
+/* Two pages in each of some 500 pipes a process, for as long as a look may take. */
+static int crowds(long mib)
+{
+        for (long i = 0; i < mib / 4; i++)
+                if (fork() == 0) {
+                        (void) pipes();
+                        usleep(3000000);
+                        _exit(0);
+                }
+        return 0;
+}
+
 /* So many descriptors that a look at all of them takes long; it has begun before the file is made. */
 static int crowd(long mib)
 {
@@ -274,6 +287,8 @@ static int hold(const char *how, long mib)
                 fd = udp(mib);
         if (strcmp(how, "pipes") == 0)
                 fd = pipes();
+        if (strcmp(how, "crowds") == 0)
+                fd = crowds(mib);
         if (strcmp(how, "mapped") == 0) {
                 char *p = mmap(NULL, (size_t) mib * MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
                 for (long i = 0; i < mib * MIB; i += 4096)
