@@ -32,7 +32,7 @@ _Static_assert(sizeof(struct route_question) == NLMSG_LENGTH(sizeof(struct rtmsg
                "as the kernel reads it");
 
 /* The kernel knows, and there is no way there: not a want of memory or of permission to ask. */
-static bool is_no_way(const struct nlmsghdr *h, size_t n)
+static bool is_no_way(struct nlmsghdr *h, size_t n)
 {
         static const int ways[] = { ENETUNREACH, EHOSTUNREACH, EACCES, EINVAL, EAFNOSUPPORT, EOPNOTSUPP };
         const struct nlmsgerr *said = NLMSG_DATA(h);
