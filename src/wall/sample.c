@@ -68,17 +68,16 @@ static void find_living(int proc, const char *stat, struct living *l)
                 (void) wall_each_number(tasks, note_living, l);
 }
 
+/* All of one text: who ends between two of them would have memory in the one and none of it shared in the
+ * other, and that would count twice. */
 static void add_memory(struct wall_sample *s, int proc, const char *living)
 {
         char name[96], text[4096];
-        (void) snprintf(name, sizeof name, "%s/stat", living);
-        if (fd_get(proc, name, text, sizeof text) < 0)
-                return;
-        s->rss += stat_field(text, 24) * (uint64_t) sysconf(_SC_PAGESIZE);
         (void) snprintf(name, sizeof name, "%s/status", living);
         if (fd_get(proc, name, text, sizeof text) < 0)
                 return;
         s->shmem += status_bytes(text, "\nRssShmem:");
+        s->rss += status_bytes(text, "\nVmRSS:");
         s->rss += status_bytes(text, "\nVmPTE:"); /* reading what is empty takes memory only there */
         uint64_t data = status_bytes(text, "\nVmData:") + status_bytes(text, "\nVmStk:");
         if (data > s->data_max)
