@@ -6,11 +6,6 @@
 trap 'code=$?; chmod -R u+rwX "$T" 2>/dev/null; rm -rf "$T"; exit $code' EXIT
 trap 'exit 130' INT TERM
 
-# fresh SETUP: $D/p made anew
-fresh() {
-        chmod -R u+rwX "$D" 2>/dev/null
-        rm -rf "$D" && mkdir -p "$D/p" && (cd "$D/p" && eval "$1") && mine
-}
 # held MODE SCRIPT LATER: an ordinary user's directory `shut` of that mode; SCRIPT in the box, with `a` changed beside it.
 # First the rest lands, then, with the directory open, what was held back; LATER is what is there then.
 held() {

@@ -5,11 +5,6 @@
 . "$(dirname "$0")/lib-work.sh"
 trap 'code=$?; umount -l "$T/other" 2>/dev/null; chmod -R u+rwX "$T" 2>/dev/null; rm -rf "$T"; exit $code' EXIT
 trap 'exit 130' INT TERM
-# fresh SETUP: $D/p made anew
-fresh() {
-        chmod -R u+rwX "$D" 2>/dev/null
-        rm -rf "$D" && mkdir -p "$D/p" && (cd "$D/p" && eval "$1") && mine
-}
 flags_of() { cordon diff --json "$run" | jq -r --arg p "$1" '.entries[] | select(.path == $p) | .flags | join(", ")'; }
 
 # A directory of any name is a repository to git, which then obeys its config: whoever stands in it and asks for the status runs it.
