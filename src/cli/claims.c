@@ -283,7 +283,7 @@ static void add_single_layers(struct claims *c)
         }
         buf_printf(residual(c),
                    "single-layer counts are of the namespace wall of an ordinary user, %s, Linux %s "
-                   "(docs/knockout.md)",
+                   "(" KNOCKOUT_DOC ")",
                    KNOCKOUT_DATE, KNOCKOUT_KERNEL);
 }
 

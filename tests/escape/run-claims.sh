@@ -60,11 +60,11 @@ for class in $(sed -n 's/^KNOCKOUT("\([a-z-]*\)", [0-9]*, [0-9]*, [1-9].*/\1/p' 
 done
 boast='\b(secure|safe|unbreakable)\b'
 is "the claims do not boast" "$(printf '%s\n' "$text" | grep -Ei "$boast")" ""
-is "the matrix does not boast" "$(grep -Ei "$boast" docs/knockout.md)" ""
+is "the matrix does not boast" "$(grep -Ei "$boast" docs/knockout*.md)" ""
 "$CORDON" claims --read "$T" >/dev/null 2>&1
 is "doors may be given" $? 0
 "$CORDON" claims true >/dev/null 2>&1
 is "a command may not" $? 125
-ok "the matrix has a date, a kernel and a command" sh -c 'grep -q "^- date: 20" docs/knockout.md && grep -q "^- kernel: Linux" docs/knockout.md && grep -q "^- command: " docs/knockout.md'
-is "the matrix and the compiled rows are of one day" "$(sed -n 's/^- date: //p' docs/knockout.md)" "$(sed -n 's/^#define KNOCKOUT_DATE "\(.*\)"/\1/p' src/cli/knockout.inc)"
+ok "the matrix has a date, a kernel and a command" sh -c 'for m in docs/knockout*.md; do grep -q "^- date: 20" "$m" && grep -q "^- kernel: Linux" "$m" && grep -q "^- command: " "$m" || exit 1; done'
+is "each matrix and its compiled rows are of one day" "$(sed -n 's/^- date: //p' docs/knockout.md docs/knockout-aarch64.md)" "$(sed -n 's/^#define KNOCKOUT_DATE "\(.*\)"/\1/p' src/cli/knockout_x86_64.inc src/cli/knockout_aarch64.inc)"
 done_testing
