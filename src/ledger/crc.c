@@ -75,13 +75,15 @@ static bool has_hardware(void)
 
 #elif defined(__aarch64__)
 #if defined(__clang__)
-#define CRC_OF_8 __builtin_arm_crc32cd
-#define CRC_OF_1 __builtin_arm_crc32cb
+#define CRC_TARGET "crc"
+#define CRC_OF_8   __builtin_arm_crc32cd
+#define CRC_OF_1   __builtin_arm_crc32cb
 #else
-#define CRC_OF_8 __builtin_aarch64_crc32cx
-#define CRC_OF_1 __builtin_aarch64_crc32cb
+#define CRC_TARGET "+crc"
+#define CRC_OF_8   __builtin_aarch64_crc32cx
+#define CRC_OF_1   __builtin_aarch64_crc32cb
 #endif
-__attribute__((target("+crc"))) static uint32_t by_hardware(uint32_t crc, const uint8_t *at, size_t n)
+__attribute__((target(CRC_TARGET))) static uint32_t by_hardware(uint32_t crc, const uint8_t *at, size_t n)
 {
         for (; n >= 8; n -= 8, at += 8) {
                 uint64_t word;

@@ -16,6 +16,7 @@ __errno_location
 __memcpy_chk
 __snprintf_chk
 __stack_chk_fail
+__stack_chk_guard
 __stpcpy_chk
 __strcpy_chk
 __vsnprintf_chk

@@ -3,6 +3,7 @@
 # the policy; and nothing it does while it is learned reaches the host.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
+watched
 elsewhere cordon-hostile
 trap 'code=$?; [ -z "${LISTENER:-}" ] || kill "$LISTENER"; remove "$T" "$D"; exit $code' EXIT
 c=$CORDON
@@ -49,7 +50,7 @@ sample ssh-agent "agent $ssh_agent by python3" "attempt(lambda: os.stat('$ssh_ag
 sample metadata "metadata 169.254.169.254:80 by python3" "attempt(lambda: socket.create_connection(('169.254.169.254', 80), 1)); attempt(lambda: socket.create_connection(('127.0.0.1', $(cat "$T/port")), 1))"
 sample tracing "call ptrace" "libc = ctypes.CDLL(None); attempt(lambda: libc.ptrace(16, 1, 0, 0))"
 sample mounts "call mount" "libc = ctypes.CDLL(None); attempt(lambda: libc.mount(b'none', b'/mnt', b'tmpfs', 0, None)); attempt(lambda: libc.unshare(0x10000000))"
-sample modules "call init_module" "libc = ctypes.CDLL(None); attempt(lambda: libc.syscall(175, 0, 0, 0)); attempt(lambda: open('/proc/kcore', 'rb')); attempt(lambda: open('/dev/mem', 'rb'))"
+sample modules "call init_module" "libc = ctypes.CDLL(None); attempt(lambda: libc.syscall({'aarch64': 105}.get(os.uname().machine, 175), 0, 0, 0)); attempt(lambda: open('/proc/kcore', 'rb')); attempt(lambda: open('/dev/mem', 'rb'))"
 sample system-files "system /etc/" "for f in ('/etc/cron.d/x', '/etc/passwd', '/usr/bin/x', '$H/.bashrc', '$H/.ssh/authorized_keys'): attempt(lambda: open(f, 'w').write('x'))"
 # Links that the project brings: a door follows them, so where they lead is what counts.
 ln -s "$H/.ssh/id_rsa" "$D/work/notes.txt" && ln -s "$H/.ssh" "$D/work/docs" && ln -s "$H" "$D/work/data" && ln -s in.txt "$D/work/same"

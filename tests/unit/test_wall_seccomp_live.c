@@ -402,11 +402,12 @@ PROGRAM(perl_runs, "perl",
         "perl -e 'my $x=`echo hi`; die unless $x eq \"hi\\n\"; if(!fork()){exit 0} wait; "
         "select(undef,undef,undef,0.01)'; echo ok")
 PROGRAM(java_runs, "java", "java -Xshare:auto -version >/dev/null 2>&1; echo ok")
-PROGRAM(rustc_runs, "rustc",
-        IN_DIR "echo 'fn "
-               "main(){std::thread::spawn(||{}).join().unwrap();std::process::Command::new(\"true\").status()"
-               ".unwrap();}' > m.rs; "
-               "rustc m.rs; ./m; echo ok")
+#define RUST                                                                                                 \
+        IN_DIR "echo 'fn "                                                                                   \
+               "main(){std::thread::spawn(||{}).join().unwrap();std::process::Command::new(\"true\")."       \
+               "status()"                                                                                    \
+               ".unwrap();}' > m.rs; rustc m.rs; "
+PROGRAM_NARROW(rustc_runs, "rustc", RUST "./m; echo ok", RUST "test -s m; echo ok")
 PROGRAM(go_runs, "go",
         IN_DIR
         "export HOME=$d GOFLAGS=-mod=mod; printf 'package main\\nfunc main(){}' > m.go; go run m.go; echo ok")
