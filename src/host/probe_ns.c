@@ -301,13 +301,6 @@ static int try_fuse(struct host_outcome *o, unsigned long arg)
         return 0;
 }
 
-/* Root's box opens it with an id that owns nothing. */
-static bool fuse_is_for_all(void)
-{
-        struct stat s;
-        return geteuid() != 0 || stat("/dev/fuse", &s) < 0 || (s.st_mode & 0006) == 0006;
-}
-
 void host_look_fuse(struct host_finding *f)
 {
         char why[96];
@@ -319,15 +312,14 @@ void host_look_fuse(struct host_finding *f)
                 return;
         }
         struct host_outcome o = host_try(try_fuse, 0);
-        bool closed = !fuse_is_for_all();
-        if (o.sys == 0 && !closed) {
+        if (o.sys == 0) {
                 host_say(f, HOST_YES,
                          "mounted in a user namespace: a hidden path that was asked for is told");
                 return;
         }
         host_say(f, HOST_WEAK, "hidden paths stay hidden, but are not told: %s",
-                 closed ? "/dev/fuse is for root alone" : host_why(&o, why));
-        if (closed || o.sys == EACCES)
+                 o.sys == EACCES ? "/dev/fuse is for root alone" : host_why(&o, why));
+        if (o.sys == EACCES)
                 host_mend(f, "sudo chmod 666 /dev/fuse");
         else if (o.sys == ENOENT || o.sys == ENODEV || o.sys == ENXIO)
                 host_mend(f, "sudo modprobe fuse");

@@ -13,17 +13,29 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 
-/* A device is what its number says. */
-static int open_fuse(void)
+/* The observer has the box's id and a number in its pid namespace: without Landlock's scopes the payload
+ * could stop it. Then less is told. */
+static bool is_wanted(const struct wall_init *w)
+{
+        return w->s->watch && w->s->front && !wall_left_out(LAYER_LANDLOCK);
+}
+
+/* A device is what its number says. Opened while a root caller's init still has root's id, to which it may
+ * belong alone, and inside our user namespace, as the kernel asks. */
+int wall_front_device(struct wall_init *w, struct err *e)
 {
         struct stat st;
+        (void) e;
+        if (!is_wanted(w))
+                return 0;
         AUTO_FD(fd, wall_open2(AT_FDCWD, "/dev/fuse", O_RDWR, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode) || st.st_rdev != makedev(10, 229))
-                return -1;
-        return TAKE_FD(fd);
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(10, 229))
+                w->fuse = TAKE_FD(fd);
+        return 0;
 }
 
 static int mount_front(int fuse)
@@ -55,6 +67,7 @@ _Noreturn static void observe(struct front *f)
 {
         int *const kept[] = { &f->fuse, &f->control, &f->proc };
         const int count = sizeof kept / sizeof *kept;
+        (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* also where a test leaves out the pid namespace */
         for (int i = 0; i < count; i++)
                 *kept[i] = dup2(*kept[i], i);
         (void) syscall(SYS_close_range, (unsigned) count, ~0U, 0);
@@ -102,7 +115,7 @@ static void miss_ahead(int root)
 int wall_front_open(struct wall_init *w)
 {
         static struct front f;
-        AUTO_FD(fuse, open_fuse());
+        AUTO_FD(fuse, TAKE_FD(w->fuse));
         if (fuse < 0 || !make_tree(w, &f.tree))
                 return -1;
         AUTO_FD(root, mount_front(fuse));

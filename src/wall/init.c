@@ -224,7 +224,7 @@ struct stage {
 
 /* The order is the security property: invariant W3 in ARCHITECTURE.md.
  *   keyring before net-begin   an early payload has the keyring that it is born with
- *   knobs before maps          a root caller's init still has the id that the knob's file belongs to
+ *   knobs, device before maps  a root caller's init still has the id that these files belong to
  *   net-begin first            it takes longest, and the keeper leaves its core about now
  *   gate after ids             from then on nobody but an early payload changes ids
  *   net-join before enter      dropping the old root waits for every core to leave the kernel, and in the
@@ -235,6 +235,7 @@ static const struct stage namespace_stages[] = {
         { "keyring", LAYER__COUNT, leave_keyring },
         { "net-begin", LAYER_NET, wall_net_begin },
         { "knobs", LAYER_MEMFD, wall_knobs_close },
+        { "device", LAYER__COUNT, wall_front_device },
         { "maps", LAYER__COUNT, await_maps },
         { "ids", LAYER_USER, take_mapped_ids },
         { "gate", LAYER__COUNT, let_payload_on },

@@ -94,6 +94,7 @@ struct wall_init {
         int proc;          /* the box's own /proc */
         int tasks;         /* where arguments of the payload's calls are read, for reports */
         int scratch;       /* the private tmpfs, to see whether it is full */
+        int fuse;          /* the device behind a watched root, until that is mounted */
         int observer_proc; /* until it is buried */
         int texts;         /* a tmpfs for the small files of a watched root */
         unsigned text_count;
@@ -147,8 +148,9 @@ int wall_say(const struct wall_init *w, const struct wall_message *m);
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
-/* front.c: the root as a watched one, detached; starts the observer. -1 with `watched` false and no error:
- * this host has no FUSE for us, and a plain root will do. */
+/* front.c: the root as a watched one, detached; starts the observer. -1 without an error: it is not asked
+ * for, or this host has no FUSE for us, and a plain root will do. */
+int wall_front_device(struct wall_init *w, struct err *e);
 int wall_front_open(struct wall_init *w);
 int wall_net_begin(struct wall_init *w, struct err *e); /* net.c: in parallel with the mounts */
 int wall_net_join(struct wall_init *w, struct err *e);

@@ -203,11 +203,8 @@ static int do_device(struct wall_init *w, const struct plan_step *s, struct err 
 
 static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        if (wall_left_out(LAYER_PID)) { /* tests only: the host's processes, as they are */
-                AUTO_FD(host, mount_clone(AT_FDCWD, "/proc", AT_RECURSIVE));
-                return wall_attach(w, host, s->path, true, e);
-        }
-        w->proc = wall_proc_make("invisible");
+        if (!wall_left_out(LAYER_PID))
+                w->proc = wall_proc_make("invisible");
         if (w->proc < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own /proc");
         return wall_attach(w, w->proc, s->path, true, e);
@@ -330,10 +327,7 @@ static int root_begin(struct wall_init *w, struct err *e)
         (void) snprintf(inodes, sizeof inodes, "%zu", 1024 + 32 * w->plan->step_count);
         if (syscall(SYS_mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
                 return wall_fail(e, STAGE_ROOT, "making mounts private");
-        /* The observer has the box's id and a number in its pid namespace: without Landlock's scopes the
-         * payload could stop it. Then less is told. */
-        bool front = w->s->watch && w->s->front && !wall_left_out(LAYER_LANDLOCK);
-        w->root = front ? wall_front_open(w) : -1;
+        w->root = wall_front_open(w);
         if (w->root < 0)
                 w->root = make_tmpfs("4m", inodes, MOUNT_PLAIN);
         if (w->root < 0 || note_device(w->root, &w->root_dev) < 0)
@@ -341,6 +335,8 @@ static int root_begin(struct wall_init *w, struct err *e)
         /* Somewhere in the old root: it is reached through its descriptor until pivot_root. Not on top of it:
          * whoever has the root below is called chrooted then, and may make no user namespace, as an early
          * payload must. No door leads to anything of the host's /proc. */
+        if (wall_left_out(LAYER_PID)) /* tests only: the host's processes, as they are */
+                w->proc = mount_clone(AT_FDCWD, "/proc", AT_RECURSIVE);
         if (mount_over_proc(w->root) < 0)
                 return wall_fail(e, STAGE_ROOT, "attaching the new root");
         return w->observer ? bury_own(w, e) : 0;

@@ -111,7 +111,7 @@ _Noreturn static void child(const struct wall_start *s, const struct shared *wit
         w.control = with->control;
         w.keeper = with->keeper;
         w.host_proc = with->host_proc;
-        w.parent = w.root = w.proc = w.observer_proc = w.scratch = w.texts = w.landlock = w.listener =
+        w.parent = w.root = w.proc = w.fuse = w.observer_proc = w.scratch = w.texts = w.landlock = w.listener =
                 w.tty_slave = w.net_ns = w.tasks = -1;
         wall_init_main(&w);
 }

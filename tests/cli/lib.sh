@@ -11,6 +11,7 @@
 #   terminal COMMAND...      runs it on a terminal of its own; prints what it says
 #   elsewhere NAME           $D, a directory of the test's own that is not below /tmp, of which a box has its own; without one
 #                            the test is skipped
+#   watched                  ends the test as skipped where a box of this caller does not tell which hidden paths it asked for
 #   remove PATH...           with all below it, also what nobody may enter
 # CORDON is the program; T a directory that goes away at the end. as_user runs a command as an ordinary user.
 set -u
@@ -52,6 +53,11 @@ while True:
     out += got
 os.waitpid(pid, 0)
 sys.stdout.buffer.write(out)' "$@"; }
+watched() {
+        [ "$(id -u)" -ne 0 ] && [ ! -w /dev/fuse ] || return 0
+        skip "$(basename "$0" .sh)" "hidden paths are not told: /dev/fuse is not for us"
+        done_testing
+}
 elsewhere() {
         D=$(mktemp -d "/srv/$1.XXXXXX" 2>/dev/null || mktemp -d "$HOME/.$1.XXXXXX") || exit 1
         case $D in

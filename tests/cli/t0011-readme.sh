@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 repo=$(cd "$(dirname "$0")/../.." && pwd)
 # The box has a /tmp of its own, so the reader's home lies elsewhere.
+watched
 elsewhere cordon-readme
 trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
 root() { "$@"; }

@@ -3,6 +3,7 @@
 # program prints outside, and has at most 1.3 times the doors of one made by hand. curl and git clone: t1009.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
+watched
 elsewhere cordon-learn
 trap 'code=$?; remove "$T" "$D" "${OUT:-/nonexistent}"*; exit $code' EXIT
 . "$(dirname "$0")/lib-learn.sh"

@@ -2,6 +2,7 @@
 # The options of learn, and cordon tighten: doors that a command does not need are closed, and the run still passes.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
+watched
 . "$(dirname "$0")/lib-home.sh"
 mkdir a b
 echo one >in.txt && echo two >other.txt && echo x >a/x && chmod -R a+rX "$D"

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2016
 HERE=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib-net.sh"
+watched
 elsewhere cordon-learn-net
 LAB_ALSO=$D
 . "$HERE/lib-learn.sh"

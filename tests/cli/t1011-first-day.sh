@@ -1,6 +1,7 @@
 #!/bin/sh
 # The mistakes of a first day: each gets one clear sentence and the next thing to type, and nothing is run in vain.
 . "$(dirname "$0")/lib.sh"
+watched
 elsewhere cordon-first-day
 trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
 cd "$D" || exit 1

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 HELPERS=$(cd "$(dirname "$0")" && pwd)/helpers
+watched
 . "$(dirname "$0")/lib-home.sh"
 mkdir "$HOME/.ssh"
 echo one >in.txt && echo two >other.txt && echo key >"$HOME/.ssh/id_rsa" && ln -s "$HOME/.ssh/id_rsa" notes.txt && chmod -R a+rX "$D"
