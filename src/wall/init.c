@@ -232,20 +232,13 @@ struct stage {
  *   landlock after root        its rules name what the new root shows
  *   landlock, filter before net-join   work to do while the helper is at it */
 static const struct stage namespace_stages[] = {
-        { "keyring", LAYER__COUNT, leave_keyring },
-        { "net-begin", LAYER_NET, wall_net_begin },
-        { "knobs", LAYER_MEMFD, wall_knobs_close },
-        { "device", LAYER__COUNT, wall_front_device },
-        { "maps", LAYER__COUNT, await_maps },
-        { "ids", LAYER_USER, take_mapped_ids },
-        { "gate", LAYER__COUNT, let_payload_on },
-        { "name", LAYER_UTS, name_the_box },
-        { "root", LAYER_MOUNT, wall_root_build },
-        { "landlock", LAYER_LANDLOCK, build_landlock },
-        { "filter", LAYER_SECCOMP, compile_filter },
-        { "net-join", LAYER_NET, wall_net_join },
-        { "enter", LAYER_MOUNT, wall_root_enter },
-        { "terminal", LAYER__COUNT, open_terminal },
+        { "keyring", LAYER__COUNT, leave_keyring },  { "net-begin", LAYER_NET, wall_net_begin },
+        { "knobs", LAYER_MEMFD, wall_knobs_close },  { "device", LAYER__COUNT, wall_front_device },
+        { "maps", LAYER__COUNT, await_maps },        { "ids", LAYER_USER, take_mapped_ids },
+        { "gate", LAYER__COUNT, let_payload_on },    { "name", LAYER_UTS, name_the_box },
+        { "root", LAYER_MOUNT, wall_root_build },    { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "filter", LAYER_SECCOMP, compile_filter }, { "net-join", LAYER_NET, wall_net_join },
+        { "enter", LAYER_MOUNT, wall_root_enter },   { "terminal", LAYER__COUNT, open_terminal },
 };
 
 static const struct stage process_stages[] = {
@@ -350,6 +343,7 @@ static void stand_behind_reaper(void)
 _Noreturn void wall_init_main(struct wall_init *w)
 {
         struct wall_message m = { .word = WALL_SAYS_ERROR };
+        wall_core_any(&w->born);
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
         if (w->plan->wall == WALL_PROCESS)

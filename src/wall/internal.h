@@ -77,6 +77,15 @@ struct wall_still {
         bool known;
 };
 
+/* core.c: a place, and the cores that are not it. */
+struct wall_core {
+        cpu_set_t all, others;
+        bool known; /* there are others */
+};
+void wall_core_note(struct wall_core *c);                          /* where we are now */
+void wall_core_leave_to_us(const struct wall_core *c, pid_t made); /* a new task goes elsewhere */
+void wall_core_any(const struct wall_core *c);                     /* it may be anywhere again */
+
 /* Whether something goes untold, and whether the keeper knows that. */
 struct wall_untold {
         bool some, said;
@@ -119,8 +128,8 @@ struct wall_init {
         bool early;           /* the payload's process makes the network namespace: see payload.c */
         int gate, news;       /* eventfds: "go on" to that process, "my namespaces are there" from it */
         _Atomic(pid_t) alive; /* its id, until it has left our memory: by exec or by its end */
-        cpu_set_t cores;      /* that it may use, if it was sent away from ours */
-        bool cores_known;
+        struct wall_core born,
+                core;           /* where the keeper was when we were made, and we when that process was */
         _Atomic(bool) entering; /* init leaves the old root now */
         bool filter_loaded;
         unsigned last_cap;

@@ -40,22 +40,6 @@ static int linked_main(void *arg)
         _exit(0);
 }
 
-/* The kernel likes to leave a new task on its maker's core until that one sleeps, which would make it wait
- * for all our mounts. Where there is another core, it belongs there. Only a hint: what fails here costs time,
- * nothing else. */
-static void send_to_another_core(struct wall_init *w)
-{
-        int here = sched_getcpu();
-        if (here < 0 || sched_getaffinity(0, sizeof w->cores, &w->cores) < 0)
-                return;
-        cpu_set_t others = w->cores;
-        CPU_CLR((unsigned) here, &others);
-        if (CPU_COUNT(&others) == 0)
-                return;
-        (void) sched_setaffinity(w->net_helper, sizeof others, &others);
-        w->cores_known = true;
-}
-
 static int begin_linked(struct wall_init *w, struct err *e)
 {
         w->net = mmap(NULL, sizeof *w->net, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -70,6 +54,7 @@ static int begin_linked(struct wall_init *w, struct err *e)
 int wall_net_begin(struct wall_init *w, struct err *e)
 {
         w->net_ns = -1;
+        wall_core_note(&w->core);
         if (w->plan->net) {
                 if (begin_linked(w, e) < 0)
                         return -1;
@@ -81,7 +66,7 @@ int wall_net_begin(struct wall_init *w, struct err *e)
         }
         if (w->net_helper < 0)
                 return wall_fail(e, STAGE_NET, "making the network namespace");
-        send_to_another_core(w);
+        wall_core_leave_to_us(&w->core, w->net_helper);
         return 0;
 }
 

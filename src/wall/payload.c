@@ -186,8 +186,7 @@ static int make_network(struct wall_init *w, struct err *e)
  */
 static int enter_nested(struct wall_init *w, struct err *e)
 {
-        if (w->cores_known)
-                (void) sched_setaffinity(0, sizeof w->cores, &w->cores);
+        wall_core_any(&w->core);
         if (!wall_left_out(LAYER_USER) && wall_become_root(w, e) < 0)
                 return -1;
         if (!wall_left_out(LAYER_NESTED_USER) && unshare(CLONE_NEWUSER) < 0)
@@ -201,7 +200,7 @@ static int prepare_early(struct wall_init *w, struct err *e)
 {
         if (become_payload(w, e) < 0 || (!wall_left_out(LAYER_SECCOMP) && wall_filter_compile(w, e) < 0))
                 return -1;
-        return atomic_load(&w->entering) ? 0 : wall_filter_load(w, e);
+        return wall_filter_load(w, e);
 }
 
 static int early_main(void *arg)

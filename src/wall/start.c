@@ -90,6 +90,7 @@ static const struct {
 
 struct shared { /* descriptors that init gets from here */
         int control, keeper, host_proc;
+        struct wall_core core;
 };
 
 static uint64_t clone_flags(const struct wall_start *s)
@@ -111,8 +112,9 @@ _Noreturn static void child(const struct wall_start *s, const struct shared *wit
         w.control = with->control;
         w.keeper = with->keeper;
         w.host_proc = with->host_proc;
-        w.parent = w.root = w.proc = w.fuse = w.observer_proc = w.scratch = w.texts = w.landlock = w.listener =
-                w.tty_slave = w.net_ns = w.tasks = -1;
+        w.born = with->core;
+        w.parent = w.root = w.proc = w.fuse = w.observer_proc = w.scratch = w.texts = w.landlock =
+                w.listener = w.tty_slave = w.net_ns = w.tasks = -1;
         wall_init_main(&w);
 }
 
@@ -132,9 +134,9 @@ static long clone_call(const struct wall_start *s, int *ret_pidfd, bool *ret_in_
         return older ? syscall(SYS_clone, flags | SIGCHLD, NULL, ret_pidfd, NULL, NULL) : pid;
 }
 
-static int clone_init(const struct wall_start *s, const struct shared *with, struct wall_child *ret,
-                      struct err *e)
+static int clone_init(const struct wall_start *s, struct shared *with, struct wall_child *ret, struct err *e)
 {
+        wall_core_note(&with->core);
         sigset_t all, old;
         (void) sigfillset(&all);
         (void) sigprocmask(SIG_SETMASK, &all, &old); /* no handler of the caller's runs in the child */
@@ -143,6 +145,7 @@ static int clone_init(const struct wall_start *s, const struct shared *with, str
         if (pid == 0)
                 child(s, with);
         int sys = errno;
+        wall_core_leave_to_us(&with->core, (pid_t) pid);
         (void) sigprocmask(SIG_SETMASK, &old, NULL);
         errno = sys;
         wall_step("keeper-cloned");
@@ -293,7 +296,8 @@ int wall_start(const struct wall_start *s, struct wall_child *ret, struct err *e
         if (keeper < 0 && !s->die_with_thread)
                 return wall_fail(e, STAGE_CLONE, "watching the keeper");
         struct wall_child c = { .pid = -1, .pidfd = -1, .control = -1 };
-        if (clone_init(s, &(struct shared){ its, keeper, host_proc }, &c, e) < 0)
+        if (clone_init(s, &(struct shared){ .control = its, .keeper = keeper, .host_proc = host_proc }, &c,
+                       e) < 0)
                 return -1;
         fd_close(&its);
         c.control = TAKE_FD(mine);
