@@ -21,8 +21,8 @@ void wall_core_leave_to_us(const struct wall_core *c, pid_t made)
                 (void) sched_setaffinity(made, sizeof c->others, &c->others);
 }
 
-void wall_core_any(const struct wall_core *c)
+void wall_core_any_of(const struct wall_core *c, pid_t made)
 {
         if (c->known)
-                (void) sched_setaffinity(0, sizeof c->all, &c->all);
+                (void) sched_setaffinity(made, sizeof c->all, &c->all);
 }

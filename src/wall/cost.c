@@ -97,7 +97,7 @@ static int raise_no_new_privs(struct err *e) { return prepare_filter(e); }
 static int raise_rlimit(struct err *e) { return wall_rlimits(&w, e); }
 static int raise_memfd(struct err *e)
 {
-        if (wall_knobs_close(&w, e) < 0)
+        if (wall_memfds_seal(&w, e) < 0)
                 return -1;
         errno = EPERM;
         return w.memfd_sealed ? 0 : wall_fail(e, STAGE_MAP, "setting vm.memfd_noexec");
@@ -175,8 +175,8 @@ static const struct mechanism {
                            NULL },
         [LAYER_NESTED_USER] = { "a second unshare, and its maps", CLONE_NEWUSER, prepare_nothing,
                                 raise_nested, NULL, NULL, NULL, NULL },
-        [LAYER_MEMFD] = { "two sysctl files", CLONE_NEWUSER | CLONE_NEWPID, prepare_nothing, raise_memfd,
-                          NULL, NULL, NULL, NULL },
+        [LAYER_MEMFD] = { "a sysctl file", CLONE_NEWUSER | CLONE_NEWPID, prepare_nothing, raise_memfd, NULL,
+                          NULL, NULL, NULL },
 };
 
 const char *wall_cost_words(enum wall_layer l) { return mechanisms[l].words; }

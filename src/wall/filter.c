@@ -44,6 +44,5 @@ int wall_filter_load(struct wall_init *w, struct err *e)
                 return wall_fail(e, STAGE_SECCOMP, "loading the system-call filter");
         if (w->s->tell)
                 w->listener = (int) r;
-        w->filter_loaded = true;
         return 0;
 }

@@ -93,7 +93,9 @@ static int gather_descriptors(struct wall_init *w, struct err *e)
                 from = (unsigned) keep[i] + 1;
         }
         (void) syscall(SYS_close_range, from, ~0U, 0);
-        return place_descriptors(w, e);
+        if (place_descriptors(w, e) < 0)
+                return -1;
+        return w->early ? wall_payload_gates(w, e) : 0;
 }
 
 static int await_maps(struct wall_init *w, struct err *e)
@@ -137,17 +139,23 @@ static void share_watches(const struct wall_init *w)
         (void) fd_put(w->host_proc, "sys/user/max_inotify_watches", share);
 }
 
-/* Second layers by sysctl of our own namespaces, through the host's /proc before it is gone. Where the kernel
- * or a container refuses them, seccomp stands alone, and the layer is not reported as up. Called while a root
- * caller's init still has root's id: the file that closes executable memfds belongs to it. */
-int wall_knobs_close(struct wall_init *w, struct err *e)
+/* Second layers by sysctl of our own namespaces, through the host's /proc. Where the kernel or a container
+ * refuses them, seccomp stands alone, and the layer is not reported as up. Executable memfds are closed while
+ * a root caller's init still has root's id: the file belongs to it. */
+int wall_memfds_seal(struct wall_init *w, struct err *e)
 {
         (void) e;
-        (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1");
-        share_watches(w);
         w->memfd_sealed = fd_put(w->host_proc, "sys/vm/memfd_noexec", "1") == 0;
         if (w->memfd_sealed)
                 w->layers |= 1u << LAYER_MEMFD;
+        return 0;
+}
+
+static int close_knobs(struct wall_init *w, struct err *e)
+{
+        (void) e;
+        (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1"); /* the payload's own, nested one */
+        share_watches(w);
         return 0;
 }
 
@@ -169,6 +177,18 @@ static int take_mapped_ids(struct wall_init *w, struct err *e)
         if (wall_become_root(w, e) < 0)
                 return -1;
         die_with_keeper(w); /* the change of ids took that away */
+        return 0;
+}
+
+/* Where nothing keeps it from being born before there is a root. */
+static int begin_payload(struct wall_init *w, struct err *e)
+{
+        if (w->plan->net || w->s->groups_late)
+                return 0;
+        wall_core_note(&w->core);
+        if (wall_payload_early(w) < 0)
+                return wall_fail(e, STAGE_NET, "making the payload's process");
+        wall_core_leave_to_us(&w->core, w->payload);
         return 0;
 }
 
@@ -213,7 +233,23 @@ static int become_reaper(struct wall_init *w, struct err *e)
 
 static int compile_filter(struct wall_init *w, struct err *e)
 {
-        return w->early ? 0 : wall_filter_compile(w, e); /* an early payload makes its own */
+        return wall_left_out(LAYER_SECCOMP) ? 0 : wall_filter_compile(w, e);
+}
+
+/* What an early payload waits for before it closes itself to us: its filter, and that we have joined it. */
+static int lend_filter(struct wall_init *w, struct err *e)
+{
+        if (w->early)
+                wall_core_any_of(&w->core, w->payload);
+        return let_payload_on(w, e);
+}
+
+static int reset_signals(struct wall_init *w, struct err *e)
+{
+        (void) w;
+        (void) e;
+        wall_signals_reset();
+        return 0;
 }
 
 struct stage {
@@ -223,28 +259,45 @@ struct stage {
 };
 
 /* The order is the security property: invariant W3 in ARCHITECTURE.md.
- *   keyring before net-begin   an early payload has the keyring that it is born with
- *   knobs, device before maps  a root caller's init still has the id that these files belong to
- *   net-begin first            it takes longest, and the keeper leaves its core about now
+ *   keyring before all         an early payload has the keyring that it is born with
+ *   payload first              its network takes longest
+ *   memfd, device before maps  a root caller's init still has the id that these files belong to
  *   gate after ids             from then on nobody but an early payload changes ids
- *   net-join before enter      dropping the old root waits for every core to leave the kernel, and in the
- *                              middle of it an early payload could make no user namespace
+ *   net-join before enter      in the middle of leaving the old root an early payload could make no user
+ *                              namespace
  *   landlock after root        its rules name what the new root shows
- *   landlock, filter before net-join   work to do while the helper is at it */
+ *   landlock ... signals before net-join   work to do while the network is made
+ *   knobs last                 an early payload loads its filter meanwhile */
 static const struct stage namespace_stages[] = {
-        { "keyring", LAYER__COUNT, leave_keyring },  { "net-begin", LAYER_NET, wall_net_begin },
-        { "knobs", LAYER_MEMFD, wall_knobs_close },  { "device", LAYER__COUNT, wall_front_device },
-        { "maps", LAYER__COUNT, await_maps },        { "ids", LAYER_USER, take_mapped_ids },
-        { "gate", LAYER__COUNT, let_payload_on },    { "name", LAYER_UTS, name_the_box },
-        { "root", LAYER_MOUNT, wall_root_build },    { "landlock", LAYER_LANDLOCK, build_landlock },
-        { "filter", LAYER_SECCOMP, compile_filter }, { "net-join", LAYER_NET, wall_net_join },
-        { "enter", LAYER_MOUNT, wall_root_enter },   { "terminal", LAYER__COUNT, open_terminal },
+        { "keyring", LAYER__COUNT, leave_keyring },
+        { "payload", LAYER_NET, begin_payload },
+        { "descriptors", LAYER__COUNT, gather_descriptors },
+        { "net-begin", LAYER_NET, wall_net_begin },
+        { "memfd", LAYER_MEMFD, wall_memfds_seal },
+        { "device", LAYER__COUNT, wall_front_device },
+        { "maps", LAYER__COUNT, await_maps },
+        { "ids", LAYER_USER, take_mapped_ids },
+        { "gate", LAYER__COUNT, let_payload_on },
+        { "name", LAYER_UTS, name_the_box },
+        { "root", LAYER_MOUNT, wall_root_build },
+        { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "filter", LAYER__COUNT, compile_filter },
+        { "signals", LAYER__COUNT, reset_signals },
+        { "net-join", LAYER_NET, wall_net_join },
+        { "lend", LAYER__COUNT, lend_filter },
+        { "enter", LAYER_MOUNT, wall_root_enter },
+        { "knobs", LAYER_MEMFD, close_knobs },
+        { "terminal", LAYER__COUNT, open_terminal },
 };
 
 static const struct stage process_stages[] = {
-        { "keyring", LAYER__COUNT, leave_keyring },     { "maps", LAYER__COUNT, await_maps },
-        { "reaper", LAYER__COUNT, become_reaper },      { "terminal", LAYER__COUNT, open_terminal },
-        { "landlock", LAYER_LANDLOCK, build_landlock }, { "filter", LAYER_SECCOMP, wall_filter_compile },
+        { "descriptors", LAYER__COUNT, gather_descriptors },
+        { "keyring", LAYER__COUNT, leave_keyring },
+        { "maps", LAYER__COUNT, await_maps },
+        { "reaper", LAYER__COUNT, become_reaper },
+        { "terminal", LAYER__COUNT, open_terminal },
+        { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "filter", LAYER__COUNT, compile_filter },
 };
 
 static int raise_stages(struct wall_init *w, const struct stage *stages, size_t n, struct err *e)
@@ -291,8 +344,6 @@ static int hide_groups(struct wall_init *w, struct err *e)
 
 static int raise_all(struct wall_init *w, struct err *e)
 {
-        if (gather_descriptors(w, e) < 0)
-                return -1;
         if (raise_walls(w, e) < 0 || await_release(w, e) < 0 || hide_groups(w, e) < 0)
                 return -1;
         wall_step("released");
@@ -343,7 +394,7 @@ static void stand_behind_reaper(void)
 _Noreturn void wall_init_main(struct wall_init *w)
 {
         struct wall_message m = { .word = WALL_SAYS_ERROR };
-        wall_core_any(&w->born);
+        wall_core_any_of(&w->born, 0);
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
         if (w->plan->wall == WALL_PROCESS)

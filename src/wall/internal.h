@@ -84,7 +84,7 @@ struct wall_core {
 };
 void wall_core_note(struct wall_core *c);                          /* where we are now */
 void wall_core_leave_to_us(const struct wall_core *c, pid_t made); /* a new task goes elsewhere */
-void wall_core_any(const struct wall_core *c);                     /* it may be anywhere again */
+void wall_core_any_of(const struct wall_core *c, pid_t made);      /* it may be anywhere again; 0: we */
 
 /* Whether something goes untold, and whether the keeper knows that. */
 struct wall_untold {
@@ -123,15 +123,14 @@ struct wall_init {
         int handles[HANDLES_MAX];
         int stdio[3];
         pid_t net_helper;
-        int net_ns;
+        int net_ns; /* a file of it, or a process in it */
         int net_error;
         bool early;           /* the payload's process makes the network namespace: see payload.c */
         int gate, news;       /* eventfds: "go on" to that process, "my namespaces are there" from it */
         _Atomic(pid_t) alive; /* its id, until it has left our memory: by exec or by its end */
         struct wall_core born,
                 core;           /* where the keeper was when we were made, and we when that process was */
-        _Atomic(bool) entering; /* init leaves the old root now */
-        bool filter_loaded;
+        _Atomic(bool) gathered; /* descriptors have their last numbers, and there are gates */
         unsigned last_cap;
         struct wall_net *net; /* net.c: shared with the helper of a box that has `net` doors */
         struct sock_filter filter[FILTER_MAX];
@@ -167,12 +166,16 @@ int wall_net_join(struct wall_init *w, struct err *e);
 int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
 int wall_tty_open(struct wall_init *w, struct err *e);                 /* tty.c */
 int wall_landlock_build(struct wall_init *w, int root, struct err *e); /* landlock.c */
-/* payload.c: a payload's process that begins at once, returned as from clone(); the wait until it has made
- * its namespaces; its next gate; and the start itself, of an early one or a new one. */
+/* payload.c: a payload's process that begins at once, returned as from clone(); the gates that it then finds;
+ * the wait until it has made its namespaces; its next gate; and the start itself, of an early one or a new
+ * one. */
 pid_t wall_payload_early(struct wall_init *w);
+int wall_payload_gates(struct wall_init *w, struct err *e);
 int wall_payload_namespaces(struct wall_init *w, struct err *e);
 void wall_payload_let_on(struct wall_init *w);
 int wall_payload_start(struct wall_init *w, struct err *e);
+/* Every signal as a new program has it. An early payload and init have one table of them until exec. */
+void wall_signals_reset(void);
 /* privileges.c: a keyring of our own, so that what is possessed through the caller's stays outside; every
  * capability up to the last that this kernel knows (which takes a call that fails to find out). */
 int wall_keyring_leave(struct err *e);
@@ -180,7 +183,7 @@ unsigned wall_last_cap(void);
 int wall_privileges_drop(unsigned last_cap, struct err *e);
 int wall_rlimits(const struct wall_init *w, struct err *e);     /* privileges.c */
 int wall_attest(const struct wall_init *w, struct err *e);      /* attest.c */
-int wall_knobs_close(struct wall_init *w, struct err *e);       /* init.c */
+int wall_memfds_seal(struct wall_init *w, struct err *e);       /* init.c */
 int wall_become_root(const struct wall_init *w, struct err *e); /* privileges.c: id 0 of the namespace */
 int wall_filter_compile(struct wall_init *w, struct err *e);    /* filter.c */
 int wall_filter_load(struct wall_init *w, struct err *e);       /* filter.c */

@@ -53,13 +53,12 @@ static int begin_linked(struct wall_init *w, struct err *e)
 
 int wall_net_begin(struct wall_init *w, struct err *e)
 {
-        w->net_ns = -1;
+        if (w->early)
+                return 0; /* it is at that */
         wall_core_note(&w->core);
         if (w->plan->net) {
                 if (begin_linked(w, e) < 0)
                         return -1;
-        } else if (!w->s->groups_late) {
-                w->net_helper = wall_payload_early(w);
         } else {
                 w->net_helper =
                         clone(empty_main, w->stack + sizeof w->stack, CLONE_VM | CLONE_FILES | SIGCHLD, w);

@@ -7,11 +7,11 @@
  *
  * Early or late. Where init is not moved into other control groups after its birth and the box has no `net`
  * door, the process is born before there is a root: it makes the network namespace, gives up its powers and
- * loads the filter on one core while init mounts on another, and waits at two gates: until ids are mapped,
- * and until there is a root and limits hold. Else it is born when all that is done, and init sleeps meanwhile
- * (CLONE_VFORK).
+ * loads the filter on one core while init mounts on another, and waits at three gates: until ids are mapped,
+ * until there is a filter, and until there is a root and limits hold. Else it is born when all that is done,
+ * and init sleeps meanwhile (CLONE_VFORK).
  *
- * DANGER: an early one runs beside init with the same errno. Up to its second gate it makes no call that is
+ * DANGER: an early one runs beside init with the same errno. Up to its last gate it makes no call that is
  * expected to fail, and reads errno only to report that the start failed. From then on init sleeps until it
  * is gone. */
 #include "base/fd.h"
@@ -66,12 +66,16 @@ static int become_box_user(const struct wall_init *w, struct err *e)
 }
 
 /* Past libc, which refuses the signals that it keeps for itself. */
-static void reset_signals(void)
+void wall_signals_reset(void)
 {
         static const unsigned long default_action[8]; /* the kernel's struct sigaction, or more */
         for (int s = 1; s < NSIG; s++)
                 if (s != SIGKILL && s != SIGSTOP)
                         (void) syscall(SYS_rt_sigaction, s, default_action, NULL, (NSIG - 1) / 8);
+}
+
+static void unblock_signals(void)
+{
         sigset_t none;
         (void) sigemptyset(&none);
         (void) sigprocmask(SIG_SETMASK, &none, NULL);
@@ -126,23 +130,26 @@ static int enter_directory(const struct wall_init *w, struct err *e)
 /* What needs no root and no limit. */
 static int become_payload(struct wall_init *w, struct err *e)
 {
-        reset_signals();
-        if (become_box_user(w, e) < 0)
-                return -1;
-        if (setsid() < 0)
-                return wall_fail(e, STAGE_IDS, "making a session");
-        if (wall_privileges_drop(w->last_cap, e) < 0)
-                return -1;
+        return become_box_user(w, e) < 0 ? -1 : wall_privileges_drop(w->last_cap, e);
+}
+
+static int lead_session(struct err *e)
+{
+        return setsid() < 0 ? wall_fail(e, STAGE_IDS, "making a session") : 0;
+}
+
+/* After the handlers of the caller are gone: from here on a signal ends this process. */
+static int load_filter(struct wall_init *w, struct err *e)
+{
+        unblock_signals();
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) /* the filter lets nobody do that */
                 return wall_fail(e, STAGE_CAPS, "closing the process to others");
-        return 0;
+        return wall_filter_load(w, e);
 }
 
 /* What does. */
 static int enter_box(struct wall_init *w, struct err *e)
 {
-        if (!w->filter_loaded && wall_filter_load(w, e) < 0)
-                return -1;
         if (w->tty_slave >= 0 && ioctl(0, TIOCSCTTY, 0) < 0)
                 return wall_fail(e, STAGE_IDS, "taking the terminal");
         if (wall_rlimits(w, e) < 0 || close_walls(w, e) < 0 || enter_directory(w, e) < 0)
@@ -154,7 +161,9 @@ static int late_main(void *arg)
 {
         struct wall_init *w = arg;
         w->last_cap = wall_last_cap();
-        if (become_payload(w, &w->error) == 0 && enter_box(w, &w->error) == 0)
+        wall_signals_reset();
+        if (lead_session(&w->error) == 0 && become_payload(w, &w->error) == 0 &&
+            load_filter(w, &w->error) == 0 && enter_box(w, &w->error) == 0)
                 exec_payload(w, &w->error);
         w->payload_failed = true;
         _exit(127);
@@ -170,14 +179,21 @@ static void await_event(int fd)
         (void) eventfd_read(fd, &one);
 }
 
-static int make_network(struct wall_init *w, struct err *e)
+/* init still sorts the descriptors, so this uses none. */
+static int make_network(struct err *e)
 {
         int hide = wall_left_out(LAYER_CGROUP_NS) ? 0 : CLONE_NEWCGROUP;
         /* A directory of the old root, held by us, would keep that busy. */
-        if (chdir("/") < 0 || unshare(CLONE_NEWNET | hide) < 0 ||
-            (w->net_ns = openat(w->host_proc, "self/ns/net", O_RDONLY | O_CLOEXEC)) < 0)
+        if (chdir("/") < 0 || unshare(CLONE_NEWNET | hide) < 0)
                 return wall_fail_namespace(e, STAGE_NET, "making the network namespace");
         return 0;
+}
+
+/* Long before the network is made. Then there is a gate to wait at. */
+static void await_descriptors(const struct wall_init *w)
+{
+        while (!atomic_load(&w->gathered))
+                (void) sched_yield();
 }
 
 /* init has the mapped ids by now, and no longer changes them: a change would close /proc/self to us. And it
@@ -186,7 +202,6 @@ static int make_network(struct wall_init *w, struct err *e)
  */
 static int enter_nested(struct wall_init *w, struct err *e)
 {
-        wall_core_any(&w->core);
         if (!wall_left_out(LAYER_USER) && wall_become_root(w, e) < 0)
                 return -1;
         if (!wall_left_out(LAYER_NESTED_USER) && unshare(CLONE_NEWUSER) < 0)
@@ -194,25 +209,19 @@ static int enter_nested(struct wall_init *w, struct err *e)
         return 0;
 }
 
-/* To load the filter takes the kernel a tenth of a millisecond, in which it does not let the old root go: not
- * when init is at that already. */
-static int prepare_early(struct wall_init *w, struct err *e)
-{
-        if (become_payload(w, e) < 0 || (!wall_left_out(LAYER_SECCOMP) && wall_filter_compile(w, e) < 0))
-                return -1;
-        return wall_filter_load(w, e);
-}
-
 static int early_main(void *arg)
 {
         struct wall_init *w = arg;
         wall_step("early-begin");
-        bool ok = make_network(w, &w->error) == 0;
+        bool ok = lead_session(&w->error) == 0 && make_network(&w->error) == 0;
+        await_descriptors(w);
         await_event(w->gate);
         ok = ok && enter_nested(w, &w->error) == 0;
         w->payload_failed = !ok;
         signal_event(w->news);
-        ok = ok && prepare_early(w, &w->error) == 0;
+        ok = ok && become_payload(w, &w->error) == 0;
+        await_event(w->gate);
+        ok = ok && load_filter(w, &w->error) == 0;
         wall_step("early-ready");
         await_event(w->gate);
         if (ok && enter_box(w, &w->error) == 0)
@@ -225,14 +234,21 @@ pid_t wall_payload_early(struct wall_init *w)
 {
         w->early = true;
         w->last_cap = wall_last_cap();
+        /* The kernel clears `alive` and wakes who waits for it when our memory is no longer the child's. */
+        int flags =
+                CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
+        w->payload = clone(early_main, w->stack + sizeof w->stack, flags, w, &w->alive, NULL, &w->alive);
+        return w->payload;
+}
+
+int wall_payload_gates(struct wall_init *w, struct err *e)
+{
         w->gate = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
         w->news = eventfd(0, EFD_CLOEXEC);
         if (w->gate < 0 || w->news < 0)
-                return -1;
-        /* The kernel clears `alive` and wakes who waits for it when our memory is no longer the child's. */
-        int flags = CLONE_VM | CLONE_FILES | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
-        w->payload = clone(early_main, w->stack + sizeof w->stack, flags, w, &w->alive, NULL, &w->alive);
-        return w->payload;
+                return wall_fail(e, STAGE_CLONE, "making the gates of the payload's process");
+        atomic_store(&w->gathered, true);
+        return 0;
 }
 
 /* With a word, or killed. */
@@ -252,7 +268,11 @@ int wall_payload_namespaces(struct wall_init *w, struct err *e)
         struct pollfd news = { .fd = w->news, .events = POLLIN };
         while (poll(&news, 1, LOOK_MS) == 0 && atomic_load(&w->alive) != 0)
                 ;
-        return w->payload_failed || w->net_ns < 0 ? ended_early(w, e) : 0;
+        if (w->payload_failed || atomic_load(&w->alive) == 0)
+                return ended_early(w, e);
+        /* By its process: a file of /proc would have to be opened for it first. */
+        w->net_ns = (int) syscall(SYS_pidfd_open, w->payload, 0);
+        return 0;
 }
 
 void wall_payload_let_on(struct wall_init *w) { signal_event(w->gate); }

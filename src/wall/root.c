@@ -366,7 +366,6 @@ int wall_root_build(struct wall_init *w, struct err *e)
 /* The old root goes on top of the new one and is taken off again: no place for it is needed inside. */
 int wall_root_enter(struct wall_init *w, struct err *e)
 {
-        w->entering = true;
         if (fchdir(w->root) < 0 || mount_pivot_here() < 0) {
                 (void) wall_fail(e, STAGE_PIVOT, "entering the new root");
                 if (e->sys == EINVAL)
