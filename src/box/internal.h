@@ -95,6 +95,7 @@ void handles_close(struct box *b);
 /* limits.c */
 /* Whether init is born in its groups; making them, before its birth or late; its way in; what they hold (enum
  * wall_held). */
+const char *keeper_run(struct box *b); /* run.c */
 bool keeper_groups_come_first(const struct box *b);
 bool keeper_groups_are_joined(
         const struct box *b); /* init has still to enter some: v1 has no birth in them */

@@ -60,6 +60,7 @@ static int start_all(struct box *b, struct err *e)
                 pump_own(b, b->start.host_uid, b->start.host_gid);
         if (wall_start(&b->start, &b->child, e) < 0)
                 return -1;
+        (void) keeper_run(b);
         if ((groups_late && keeper_groups_make(b, true, e) < 0) || keeper_groups_enter(b, e) < 0 ||
             (!b->c.plan->authority && broker_await(b, e) < 0) ||
             wall_release(&b->child, keeper_groups_hold(b), e) < 0)
@@ -90,10 +91,6 @@ static struct box *box_new(const struct box_config *c)
         b->r.wall = c->plan->wall;
         b->r.recording = c->recording.name != NULL;
         (void) snprintf(b->r.name, sizeof b->r.name, "%s", c->name ? c->name : c->plan->box);
-        char name[48] = "";
-        limit_name(name);
-        size_t skip = strlen("cordon-");
-        memcpy(b->r.run, name + skip, sizeof b->r.run - 1);
         b->log_on = c->io.out[0] < 0 && !c->io.sink;
         return b;
 }
@@ -202,6 +199,7 @@ static void hear(struct box *b)
                 break;
         case WALL_SAYS_END:
                 note_end(b, &m.end);
+                fd_close(&b->held); /* init ends in order; its own goes with it */
                 break;
         case WALL_SAYS_ERROR:
                 note_error(b, &m.error);

@@ -28,7 +28,7 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
                                  .sockets = b->c.plan->net,
                                  .late = late };
         memcpy(ask.name, "cordon-", 7);
-        memcpy(ask.name + 7, b->r.run, strlen(b->r.run) + 1);
+        memcpy(ask.name + 7, keeper_run(b), strlen(keeper_run(b)) + 1);
         int r = host_cgroups_read(&h, e);
         if (r == 0)
                 r = limit_group_may(&h, e);

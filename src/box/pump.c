@@ -202,10 +202,21 @@ static bool has_room(struct pump *p)
         return p->buffer != NULL;
 }
 
+static void end_output(struct pump *p)
+{
+        if (p->own_from)
+                fd_close(&p->from);
+        p->from = -1;
+}
+
 /* The payload's output: counted, cut at the limit, handed on. */
-static void serve_output(struct box *b, int stream)
+static void serve_output(struct box *b, int stream, short events)
 {
         struct pump *p = &b->out[stream - 1];
+        if (!(events & POLLIN)) { /* hung up, and nothing is left to read */
+                end_output(p);
+                return;
+        }
         uint64_t cap = b->c.plan->limits.value[LIMIT_OUTPUT];
         uint64_t room = cap - b->r.output_bytes;
         if (!has_room(p))
@@ -214,9 +225,7 @@ static void serve_output(struct box *b, int stream)
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
         if (n <= 0) { /* a terminal whose other end is gone says EIO */
-                if (p->own_from)
-                        fd_close(&p->from);
-                p->from = -1;
+                end_output(p);
                 return;
         }
         b->late_bytes += b->init_gone ? (uint64_t) n : 0;
@@ -235,9 +244,7 @@ static void serve_output(struct box *b, int stream)
         if (!flush(p)) { /* nobody takes it any more: the payload gets SIGPIPE as it would unboxed */
                 if (errno != EPIPE && b->output_error == 0)
                         b->output_error = errno;
-                if (p->own_from)
-                        fd_close(&p->from);
-                p->from = -1;
+                end_output(p);
                 p->have = 0;
         }
         if (b->r.output_truncated)
@@ -310,7 +317,7 @@ void pump_serve(struct box *b, const struct pollfd *p, unsigned n)
                 } else if (i == 0) {
                         serve_input(b);
                 } else {
-                        serve_output(b, (int) i);
+                        serve_output(b, (int) i, p[i].revents);
                 }
         }
 }

@@ -88,7 +88,7 @@ static void hide_variables(const struct box *b)
 static int begin(struct box *b, bool durable, struct err *e)
 {
         look_at_streams(b);
-        b->record->ledger = ledger_open(b->r.run, "", e);
+        b->record->ledger = ledger_open(keeper_run(b), "", e);
         if (!b->record->ledger || add_start(b, durable, e) < 0)
                 return -1;
         return 0;

@@ -59,7 +59,7 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **guards
                                                    .is_dir = s->flags & STEP_IS_DIR,
                                                    .guards = guards_of(p, s, guards, &at) };
         }
-        struct work_ask ask = { .run = b->r.run,
+        struct work_ask ask = { .run = keeper_run(b),
                                 .box = b->r.name,
                                 .policy = policy_digest(b->c.policy),
                                 .on = b->c.work_on,

@@ -20,7 +20,7 @@ enum {
         LARGEST_BITS = 15,
         CLASSES = LARGEST_BITS - SMALLEST_BITS + 1,
         ARENA_BYTES = 512 * 1024,
-        FIRST_BYTES = 128 * 1024 /* what a run without many doors uses */
+        FIRST_BYTES = 64 * 1024 /* what a run without many doors uses */
 };
 
 /* Sixteen bytes in front of every piece, so that what follows is aligned for anything. */
@@ -36,6 +36,10 @@ _Static_assert(sizeof(struct head) == 16, "keeps pieces aligned");
 static _Alignas(PAGE) unsigned char arena[ARENA_BYTES];
 static size_t used;
 static struct head *free_list[CLASSES];
+/* Large pieces that were given back: the next one that fits has them, and a program that ends soon makes no
+ * call for each. */
+enum { SPARES = 4, SPARE_MAX = 128 * 1024 };
+static struct head *spare[SPARES];
 
 static unsigned class_of(size_t room)
 {
@@ -53,6 +57,27 @@ static struct head *map_piece(size_t room)
                 return NULL;
         *h = (struct head){ .room = bytes - sizeof *h, .mapped = bytes };
         return h;
+}
+
+static struct head *take_spare(size_t n)
+{
+        for (unsigned i = 0; i < SPARES; i++)
+                if (spare[i] && spare[i]->room >= n && spare[i]->room / 2 <= n) {
+                        struct head *h = spare[i];
+                        spare[i] = NULL;
+                        return h;
+                }
+        return NULL;
+}
+
+static int keep_spare(struct head *h)
+{
+        for (unsigned i = 0; i < SPARES && h->mapped <= SPARE_MAX; i++)
+                if (!spare[i]) {
+                        spare[i] = h;
+                        return 1;
+                }
+        return 0;
 }
 
 static struct head *carve(unsigned class)
@@ -97,7 +122,9 @@ static void *take(size_t n, int *ret_fresh)
                 return NULL;
         }
         if (n > (size_t) 1 << LARGEST_BITS) {
-                h = map_piece(n);
+                h = take_spare(n);
+                *ret_fresh = h == NULL;
+                h = h ? h : map_piece(n);
         } else {
                 unsigned class = class_of(n);
                 h = free_list[class];
@@ -124,9 +151,9 @@ void free(void *p)
                 return;
         struct head *h = (struct head *) p - 1;
         int kept = errno;
-        if (h->mapped) {
+        if (h->mapped && !keep_spare(h)) {
                 (void) munmap(h, h->mapped);
-        } else {
+        } else if (!h->mapped) {
                 unsigned class = class_of(h->room);
                 h->next = free_list[class];
                 free_list[class] = h;
