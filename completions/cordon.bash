@@ -128,7 +128,7 @@ _cordon() {
                 ;;
         bombs)
                 case $cur in
-                -*) _cordon_complete_words "--json -h --help" "$cur" ;;
+                -*) _cordon_complete_words "--json --wall -h --help" "$cur" ;;
                 *) _cordon_complete_words "$bombs" "$cur" ;;
                 esac
                 ;;

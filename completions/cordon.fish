@@ -191,6 +191,7 @@ complete -c cordon -n '__cordon_verb cost' -l probes -d 'Name what each layer al
 complete -c cordon -n '__cordon_verb breakout' -l list -d 'The attempts; runs nothing'
 complete -c cordon -n '__cordon_verb breakout' -l root -d 'Attack as uid 0 inside'
 complete -c cordon -n '__cordon_verb breakout' -l only -x -d 'One attempt'
+complete -c cordon -n '__cordon_verb bombs' -l wall -x -a 'process namespace' -d 'The wall of the boxes'
 complete -c cordon -n '__cordon_verb bombs' -a 'cpu memory-heap memory-tmpfs memory-pagecache memory-memfd memory-segments pipes sockets fork threads descriptors inodes disk sparse-file output timers signals stopped-self daemon deep-directory huge-argv zip'
 set -l log '__cordon_verb log'
 complete -c cordon -n $log -a 'show field reached proof export prune checkpoint keys rotate restart'

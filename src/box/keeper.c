@@ -199,7 +199,6 @@ static void hear(struct box *b)
                 break;
         case WALL_SAYS_END:
                 note_end(b, &m.end);
-                fd_close(&b->held); /* init ends in order; its own goes with it */
                 break;
         case WALL_SAYS_ERROR:
                 note_error(b, &m.error);

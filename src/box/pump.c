@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -209,11 +210,19 @@ static void end_output(struct pump *p)
         p->from = -1;
 }
 
+/* Nobody can write any more, and nothing is left. poll() alone does not say that: it looks at both one after
+ * the other, and the last word may come between. */
+static bool is_empty(const struct pump *p, short events)
+{
+        int left = 1;
+        return events & POLLHUP && !(events & POLLIN) && ioctl(p->from, FIONREAD, &left) == 0 && left == 0;
+}
+
 /* The payload's output: counted, cut at the limit, handed on. */
 static void serve_output(struct box *b, int stream, short events)
 {
         struct pump *p = &b->out[stream - 1];
-        if (!(events & POLLIN)) { /* hung up, and nothing is left to read */
+        if (is_empty(p, events)) { /* no buffer is needed for that */
                 end_output(p);
                 return;
         }

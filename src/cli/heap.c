@@ -4,6 +4,7 @@
  * in a program that lives three milliseconds. One thread only, which is what the program has. Not in the
  * library, not under sanitizers. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -72,7 +73,9 @@ static struct head *take_spare(size_t n)
 
 static int keep_spare(struct head *h)
 {
-        for (unsigned i = 0; i < SPARES && h->mapped <= SPARE_MAX; i++)
+        bool fits =
+                h->room > (size_t) 1 << LARGEST_BITS && h->mapped <= SPARE_MAX; /* others are not asked for */
+        for (unsigned i = 0; i < SPARES && fits; i++)
                 if (!spare[i]) {
                         spare[i] = h;
                         return 1;

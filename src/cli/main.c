@@ -62,7 +62,7 @@ static const struct cli_verb verbs[] = {
           false },
         { "breakout", "[DOORS] [-p POLICY] [--root] [--json] [--list]",
           "attack a box of yours from inside, and tell what held", verb_breakout, breakout_options, true },
-        { "bombs", "[--json] [NAME...]",
+        { "bombs", "[--wall WALL] [--json] [NAME...]",
           "use up each thing in a box of its own, and tell which limit stopped it", verb_bombs, bombs_options,
           false },
         { "claims", "[DOORS] [-p POLICY] [--json]",

@@ -7,6 +7,7 @@
 #include "cli/gaps.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -203,6 +204,7 @@ static int64_t share_of(pid_t pid)
         if (fd_get(AT_FDCWD, name, text, sizeof text) < 0)
                 return -1;
         const char *at = strstr(text, "\nPss:");
+        errno = ESRCH; /* it has ended */
         return at ? (int64_t) strtoll(at + 5, NULL, 10) * 1024 : -1;
 }
 
@@ -217,7 +219,7 @@ static int64_t share_of_all(const struct family *f)
                 }
                 int64_t n = share_of(f->pid[i]);
                 if (n < 0)
-                        return -1;
+                        return errno == EACCES || errno == EPERM ? -1 : 0; /* a helper went meanwhile */
                 sum += n;
         }
         return idle ? sum : 0; /* 0: not up yet */

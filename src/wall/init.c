@@ -103,7 +103,8 @@ static int await_maps(struct wall_init *w, struct err *e)
         (void) e;
         struct wall_order o;
         if (wall_hear(w, &o, NULL) != 1 || o.command != COMMAND_MAPPED)
-                _exit(1); /* the keeper is gone: there is nobody to tell */
+                _exit(1);              /* the keeper is gone: there is nobody to tell */
+        wall_core_any_of(&w->born, 0); /* it has sent us away before */
         return 0;
 }
 
@@ -185,7 +186,7 @@ static int begin_payload(struct wall_init *w, struct err *e)
 {
         if (w->plan->net || w->s->groups_late)
                 return 0;
-        wall_core_note(&w->core);
+        wall_core_note(&w->core, &w->born);
         if (wall_payload_early(w) < 0)
                 return wall_fail(e, STAGE_NET, "making the payload's process");
         wall_core_leave_to_us(&w->core, w->payload);
@@ -267,7 +268,7 @@ struct stage {
  *                              namespace
  *   landlock after root        its rules name what the new root shows
  *   landlock ... signals before net-join   work to do while the network is made
- *   knobs last                 an early payload loads its filter meanwhile */
+ *   knobs late                 an early payload loads its filter meanwhile */
 static const struct stage namespace_stages[] = {
         { "keyring", LAYER__COUNT, leave_keyring },
         { "payload", LAYER_NET, begin_payload },
@@ -394,7 +395,6 @@ static void stand_behind_reaper(void)
 _Noreturn void wall_init_main(struct wall_init *w)
 {
         struct wall_message m = { .word = WALL_SAYS_ERROR };
-        wall_core_any_of(&w->born, 0);
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
         if (w->plan->wall == WALL_PROCESS)

@@ -82,9 +82,9 @@ struct wall_core {
         cpu_set_t all, others;
         bool known; /* there are others */
 };
-void wall_core_note(struct wall_core *c);                          /* where we are now */
-void wall_core_leave_to_us(const struct wall_core *c, pid_t made); /* a new task goes elsewhere */
-void wall_core_any_of(const struct wall_core *c, pid_t made);      /* it may be anywhere again; 0: we */
+void wall_core_note(struct wall_core *c, const struct wall_core *born); /* where we are now; born: or NULL */
+void wall_core_leave_to_us(const struct wall_core *c, pid_t made);      /* a new task goes elsewhere */
+void wall_core_any_of(const struct wall_core *c, pid_t made);           /* it may be anywhere again; 0: we */
 
 /* Whether something goes untold, and whether the keeper knows that. */
 struct wall_untold {

@@ -8,8 +8,8 @@
  * Early or late. Where init is not moved into other control groups after its birth and the box has no `net`
  * door, the process is born before there is a root: it makes the network namespace, gives up its powers and
  * loads the filter on one core while init mounts on another, and waits at three gates: until ids are mapped,
- * until there is a filter, and until there is a root and limits hold. Else it is born when all that is done,
- * and init sleeps meanwhile (CLONE_VFORK).
+ * until there is a filter and init has joined its network, and until there is a root and limits hold. Else it
+ * is born when all that is done, and init sleeps meanwhile (CLONE_VFORK).
  *
  * DANGER: an early one runs beside init with the same errno. Up to its last gate it makes no call that is
  * expected to fail, and reads errno only to report that the start failed. From then on init sleeps until it
@@ -31,6 +31,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Box id -> the one id of the outer namespace. Written by ourselves: one range of our own id needs no helper.
@@ -173,10 +174,12 @@ static int late_main(void *arg)
 
 static void signal_event(int fd) { (void) eventfd_write(fd, 1); }
 
+/* A gate that cannot be waited at is not passed. */
 static void await_event(int fd)
 {
         eventfd_t one;
-        (void) eventfd_read(fd, &one);
+        if (eventfd_read(fd, &one) < 0)
+                _exit(127);
 }
 
 /* init still sorts the descriptors, so this uses none. */
@@ -192,8 +195,9 @@ static int make_network(struct err *e)
 /* Long before the network is made. Then there is a gate to wait at. */
 static void await_descriptors(const struct wall_init *w)
 {
+        const struct timespec tick = { 0, 100000 };
         while (!atomic_load(&w->gathered))
-                (void) sched_yield();
+                (void) clock_nanosleep(CLOCK_MONOTONIC, 0, &tick, NULL);
 }
 
 /* init has the mapped ids by now, and no longer changes them: a change would close /proc/self to us. And it
@@ -266,12 +270,13 @@ int wall_payload_namespaces(struct wall_init *w, struct err *e)
 {
         enum { LOOK_MS = 50 };
         struct pollfd news = { .fd = w->news, .events = POLLIN };
-        while (poll(&news, 1, LOOK_MS) == 0 && atomic_load(&w->alive) != 0)
+        while (poll(&news, 1, LOOK_MS) != 1 && atomic_load(&w->alive) != 0)
                 ;
         if (w->payload_failed || atomic_load(&w->alive) == 0)
                 return ended_early(w, e);
         /* By its process: a file of /proc would have to be opened for it first. */
-        w->net_ns = (int) syscall(SYS_pidfd_open, w->payload, 0);
+        if ((w->net_ns = (int) syscall(SYS_pidfd_open, w->payload, 0)) < 0)
+                return wall_fail_namespace(e, STAGE_NET, "finding the network namespace");
         return 0;
 }
 

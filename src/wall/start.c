@@ -136,7 +136,7 @@ static long clone_call(const struct wall_start *s, int *ret_pidfd, bool *ret_in_
 
 static int clone_init(const struct wall_start *s, struct shared *with, struct wall_child *ret, struct err *e)
 {
-        wall_core_note(&with->core);
+        wall_core_note(&with->core, NULL);
         sigset_t all, old;
         (void) sigfillset(&all);
         (void) sigprocmask(SIG_SETMASK, &all, &old); /* no handler of the caller's runs in the child */
@@ -270,15 +270,20 @@ static int hand_over(const struct wall_start *s, int host_proc, const struct wal
 }
 
 /* init may have said what went wrong before our own step failed on its absence: its word is the better one.
- */
+ * And one that is gone without a word is no host that refuses: a shortage must not choose the wall. */
 static void prefer_its_error(const struct wall_child *c, struct err *e)
 {
         struct wall_message m;
         int fd = -1;
-        struct timespec wait = { 0, 1000000 };
-        (void) nanosleep(&wait, NULL);
-        if (e->sys == EPIPE && wall_listen(c, &m, &fd) == 1 && m.word == WALL_SAYS_ERROR)
+        struct pollfd p[] = { { .fd = c->control, .events = POLLIN }, { .fd = c->pidfd, .events = POLLIN } };
+        if (poll(p, 2, 1) <= 0)
+                return;
+        if (p[0].revents & POLLIN && wall_listen(c, &m, &fd) == 1 && m.word == WALL_SAYS_ERROR) {
                 *e = m.error;
+        } else if (p[0].revents & POLLHUP || p[1].revents) {
+                (void) err_set(e, ERR_WALL, 0, "the box ended while its walls went up");
+                e->step = STAGE_CLONE;
+        }
         fd_close(&fd);
 }
 

@@ -92,5 +92,11 @@ y><--><-n><ü>"
         is "$who: 4000 arguments" "$(box -- sh -c 'echo $#' $(seq 4000))" 3999
         is "$who: too many arguments are refused" "$(box -- true $(seq 5000) >/dev/null; echo $?)" 125
         is "$who: an empty command is refused" "$(box -- '' >/dev/null; echo $?)" 125
+        # Its processes begin on other cores than their makers; in the end all are the box's, each time.
+        for wall in namespace "namespace without cgroup" process; do
+                is "$who: the cores are the caller's ($wall, 60 boxes)" \
+                        "$(for _ in $(seq 60); do box --wall "$wall" -- nproc; done | sort | uniq -c | tr -s ' ')" " 60 $(nproc)"
+        done
+        is "$who: also where they are fewer" "$($who taskset -c 0 "$CORDON" run -q -- nproc)" 1
 done
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
 # tests/escape/run-bombs.sh - every bomb is stopped by its own limit, as root (control groups) and as an ordinary user
-# (rlimits and sampling), and nothing is left.
+# (rlimits and sampling), behind the process wall too, and nothing is left.
 # alone: bombs, and a neighbour that must not feel them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -36,6 +36,11 @@ fi
 expected=22
 each "as it is" "$CORDON" bombs --json
 each "ordinary user" as_user "$CORDON" bombs --json
+each "process wall" "$CORDON" bombs --json --wall process
+each "process wall, ordinary user" as_user "$CORDON" bombs --json --wall process
+is "a wall that is none is refused" "$("$CORDON" bombs --wall nonsense output >/dev/null 2>&1; echo $?)" 125
+is "only files and segments are not there to be used up" "$(jq -r '[.bombs[] | select(.how == "got nothing") | .bomb] | sort | join(" ")' "$T/json")" \
+        "deep-directory disk inodes memory-segments memory-tmpfs sparse-file zip"
 
 has "one bomb by name" "$("$CORDON" bombs descriptors)" "(stopped EMFILE"
 has "the host's memory is told" "$("$CORDON" bombs output)" "Memory available on the host:"

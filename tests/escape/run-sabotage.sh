@@ -29,7 +29,8 @@ killed_at() { # STEP WALL
 }
 # Groups of v1 are entered late, and the payload is born after that; without groups it is born early.
 for wall in namespace "namespace without cgroup"; do
-        for step in keyring net-begin knobs maps ids gate name root landlock filter net-join enter terminal released keeper-cloned keeper-mapped; do
+        for step in keyring payload descriptors net-begin memfd device maps ids gate name root landlock filter signals net-join lend enter knobs terminal released \
+                keeper-cloned keeper-mapped; do
                 killed_at $step "$wall"
         done
 done
