@@ -15,7 +15,7 @@ over() {
 
 for who in root as_user; do
         c="$who $CORDON"
-        state=$([ $who = root ] || [ "$(id -u)" -ne 0 ] && echo "$CORDON_STATE" || echo "$T/state-user")
+        state=$(state_of $who)
         n=$(echo "l$$-$who" | tr _ -)
         # --- while it runs, and afterwards ---
         id=$($c run -d --name "$n" --time 30s -- sh -c 'echo said; echo erred >&2; sleep 3; echo last; printf "\\000\\377end"')
@@ -71,7 +71,7 @@ for who in root as_user; do
         id=$($c run -d --time 30s -- printf 'a\033]0;title\007b\033[2Jc\nx\342\200\256y\n%02000d\n' 7)
         over "$id"
         if [ $who = root ] || [ "$(id -u)" -ne 0 ]; then
-                terminal "$CORDON" logs "$id" >shown
+                terminal env CORDON_STATE="$state" "$CORDON" logs "$id" >shown
                 is "$who: on a terminal no control byte is left" "$(tr -d '\r\n' <shown | tr -d '[:print:]' | wc -c)" 0
                 has "$who: but the text" "$(cat shown)" 'title'
                 is "$who: a long line is whole" "$(grep -c '^0\{1999\}7' shown)" 1

@@ -8,8 +8,7 @@ cd "$T" || exit 1
 root() { "$@"; }
 tree() { find "$1" -printf '%P %y %m %u %s %T@ %l\n' | sort; find "$1" -type f -exec sha256sum {} + | sort; }
 box() { $who "$CORDON" run $inside -q --no-stdin "$@" 2>&1; }
-state() { [ $who = root ] && echo "$CORDON_STATE" || echo "$T/state-user"; }
-[ "$(id -u)" -eq 0 ] || state() { echo "$CORDON_STATE"; }
+state() { state_of $who; }
 layers() { find "$(state)/work" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
 
 cat >tries <<'TRIES'

@@ -4,7 +4,7 @@
 # access lists, times; where a file came from; what a power cut took; how much it may hold; how much work it is.
 # shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/lib-work.sh"
-state() { [ $who = root ] || [ "$(id -u)" -ne 0 ] && echo "$CORDON_STATE" || echo "$T/state-user"; }
+state() { state_of $who; }
 layers() { find "$(state)/work" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l; }
 fresh() { rm -rf "$D" && mkdir -p "$D/p/src" && printf 'one\ntwo\nthree\n' >"$D/p/a" && echo b >"$D/p/src/b" && mine; }
 
@@ -103,11 +103,11 @@ refused"
         # --- pipes and pagers ---
         is "$who: into a pipe that closes nothing is said" "$( { cordon diff "$run" | head -n 1; } 2>&1 | wc -l)" 1
         if [ $who = root ] || [ "$(id -u)" -ne 0 ]; then
-                has "$who: on a terminal, through the pager" "$(PAGER='sed s/^/paged:/' terminal "$CORDON" diff "$run")" "paged:"
-                has "$who: with colour" "$(PAGER='cat -v' terminal "$CORDON" diff "$run")" '^[[32m+2'
-                hasnt "$who: but not with NO_COLOR" "$(NO_COLOR=1 PAGER='cat -v' terminal "$CORDON" diff "$run")" '^[[32m'
-                hasnt "$who: nor through it with --no-pager" "$(PAGER='sed s/^/paged:/' terminal "$CORDON" diff --no-pager "$run")" "paged:"
-                has "$who: a pager that ends at once ends the show" "$(PAGER=true terminal "$CORDON" diff "$run"; echo ended)" ended
+                has "$who: on a terminal, through the pager" "$(PAGER='sed s/^/paged:/' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" "paged:"
+                has "$who: with colour" "$(PAGER='cat -v' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m+2'
+                hasnt "$who: but not with NO_COLOR" "$(NO_COLOR=1 PAGER='cat -v' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m'
+                hasnt "$who: nor through it with --no-pager" "$(PAGER='sed s/^/paged:/' terminal env CORDON_STATE="$(state)" "$CORDON" diff --no-pager "$run")" "paged:"
+                has "$who: a pager that ends at once ends the show" "$(PAGER=true terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run"; echo ended)" ended
         fi
         cordon discard "$run" >/dev/null
 

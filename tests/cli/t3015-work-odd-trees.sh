@@ -6,7 +6,7 @@
 trap 'code=$?; umount -l "$T/full" 2>/dev/null; chmod -R u+rwX "$T" 2>/dev/null; rm -rf "$T"; exit $code' EXIT
 trap 'exit 130' INT TERM
 
-state() { [ $who = root ] || [ "$(id -u)" -ne 0 ] && echo "$CORDON_STATE" || echo "$T/state-user"; }
+state() { state_of $who; }
 # same NAME SETUP SCRIPT: SETUP makes $D/p; SCRIPT in a box and applied equals SCRIPT outside
 same() {
         chmod -R u+rwX "$D" 2>/dev/null

@@ -67,7 +67,7 @@ for who in root as_user; do
         # A ledger that cannot be written: nothing is applied, and the object says so.
         fresh
         edit 'echo 2 >a'
-        state=$([ $who = root ] || [ "$(id -u)" -ne 0 ] && echo "$CORDON_STATE" || echo "$T/state-user")
+        state=$(state_of $who)
         mv "$state/ledger" "$state/kept" && : >"$state/ledger" && { [ "$(id -u)" -ne 0 ] || chown --reference="$state/kept" "$state/ledger"; }
         json 125 apply --json "$run"
         is "$who: what fails before the first change leaves all as it was" "$(q '[.end, .state, .applied, ([.entries[] | .applied]), (.error.hint | contains("nothing was applied"))]'; cat "$D/p/a")" '["failed","waiting",0,[false],true]

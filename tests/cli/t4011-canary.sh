@@ -1,6 +1,7 @@
 # A policy on trial: a share of the runs uses it, a bad one reaches no more of them than was said, and is left alone by
 # itself; whatever is odd about the record means the usual policy.
 . "$(dirname "$0")/lib.sh"
+watched
 mkdir "$T/state" "$T/seen" && chmod 700 "$T/state"
 export CORDON_STATE="$T/state"
 echo seen >"$T/seen/file"

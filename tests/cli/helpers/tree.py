@@ -3,13 +3,10 @@ import hashlib, os, stat, sys
 
 
 def content(path, mode):
-    """An ordinary user may not read its own file of mode 000 as it is."""
-    closed = os.geteuid() != 0 and not mode & stat.S_IRUSR
-    if closed:
-        os.chmod(path, stat.S_IMODE(mode) | stat.S_IRUSR)
+    """An ordinary user may not read its own file of mode 000; to open it for a look would be a change that undo finds."""
+    if os.geteuid() != 0 and not mode & stat.S_IRUSR:
+        return b"closed"
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as f:
-        if closed:
-            os.chmod(path, stat.S_IMODE(mode))
         return f.read()
 
 
