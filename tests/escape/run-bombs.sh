@@ -36,11 +36,15 @@ fi
 expected=22
 each "as it is" "$CORDON" bombs --json
 each "ordinary user" as_user "$CORDON" bombs --json
-each "process wall" "$CORDON" bombs --json --wall process
-each "process wall, ordinary user" as_user "$CORDON" bombs --json --wall process
 is "a wall that is none is refused" "$("$CORDON" bombs --wall nonsense output >/dev/null 2>&1; echo $?)" 125
-is "only files and segments are not there to be used up" "$(jq -r '[.bombs[] | select(.how == "got nothing") | .bomb] | sort | join(" ")' "$T/json")" \
-        "deep-directory disk inodes memory-segments memory-tmpfs sparse-file zip"
+if [ "$(id -u)" -eq 0 ]; then
+        each "process wall" "$CORDON" bombs --json --wall process
+        each "process wall, ordinary user" as_user "$CORDON" bombs --json --wall process
+        is "only files and segments are not there to be used up" "$(jq -r '[.bombs[] | select(.how == "got nothing") | .bomb] | sort | join(" ")' "$T/json")" \
+                "deep-directory disk inodes memory-segments memory-tmpfs sparse-file zip"
+else
+        skip "the bombs behind the process wall" "there our own processes count for its limit too"
+fi
 
 has "one bomb by name" "$("$CORDON" bombs descriptors)" "(stopped EMFILE"
 has "the host's memory is told" "$("$CORDON" bombs output)" "Memory available on the host:"
