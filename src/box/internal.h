@@ -60,7 +60,7 @@ struct box {
         bool one_program;            /* the payload's was the only one: what crossed, it sent */
         uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
         uint64_t late_bytes;         /* of output, read after init had gone */
-        volatile uint64_t
+        volatile uint64_t asked_ns,  /* when the first of these was one to end */
                 early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
         int output_error;      /* errno of the first write to the caller that failed, other than EPIPE */
         bool log_on;
@@ -104,7 +104,7 @@ int keeper_groups_enter(struct box *b, struct err *e);
 unsigned keeper_groups_hold(const struct box *b);
 void keeper_groups_end(struct box *b);
 void keeper_limits_look(struct box *b, bool oom); /* oom: the kernel is out of the box's memory just now */
-int keeper_next_look_ms(const struct box *b);
+int keeper_next_look_ms(struct box *b);
 /* What poll() must wait for on the out-of-memory event, and taking it away so that it does not fire again;
  * true: v1 had said so. Then a kill may follow: looks come close together for a while. */
 short keeper_oom_events(const struct box *b);

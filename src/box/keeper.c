@@ -29,6 +29,7 @@ static void fill_start(struct box *b, bool joins_late)
                                         .trust_fd = b->broker.trust,
                                         .cgroup_fd = b->group.v2,
                                         .groups_late = joins_late,
+                                        .sampled = !joins_late && keeper_groups_hold(b) & WALL_SAMPLES,
                                         .die_with_thread = c->single_thread,
                                         .tell = c->observe != BOX_OBSERVE_OFF,
                                         .watch = c->observe == BOX_OBSERVE_DENIALS ||

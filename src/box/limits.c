@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "box/internal.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -136,9 +137,44 @@ void keeper_oom_noted(struct box *b)
                 b->oom_ns = clock_mono_ns();
 }
 
+/* ---- a start that does not come to its end: somebody stopped one of its processes, or a filesystem does not
+ * answer. It has the time that any start needs, and little once the caller asks for its end. ---- */
+
+enum { START_MAX_MS = 60000, ASKED_MAX_MS = 2000 };
+
+static int asked_to_end(const struct box *b)
+{
+        static const int ends[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+                if (b->early_signals & (1ull << ends[i]))
+                        return ends[i];
+        return 0;
+}
+
+static uint64_t start_deadline(struct box *b, uint64_t now)
+{
+        if (asked_to_end(b) && !b->asked_ns)
+                b->asked_ns = now;
+        uint64_t late = b->began_ns + (uint64_t) START_MAX_MS * 1000000u,
+                 soon = b->asked_ns + (uint64_t) ASKED_MAX_MS * 1000000u;
+        return b->asked_ns && soon < late ? soon : late;
+}
+
+static void look_at_start(struct box *b, uint64_t now)
+{
+        if (b->r.end != BOX_RUNNING || now < start_deadline(b, now))
+                return;
+        b->r.end = b->asked_ns ? BOX_SIGNALED : BOX_FAILED;
+        b->r.code = asked_to_end(b);
+        (void) err_set(&b->r.error, ERR_WALL, 0, "the box was not up after %d s", START_MAX_MS / 1000);
+        box_kill(b);
+}
+
 void keeper_limits_look(struct box *b, bool oom)
 {
         uint64_t now = clock_mono_ns();
+        if (!b->up)
+                look_at_start(b, now);
         if (oom)
                 keeper_oom_noted(b);
         if (b->up && now >= b->deadline_ns)
@@ -166,14 +202,12 @@ bool keeper_oom_drain(const struct box *b)
         return read(b->group.oom_event, text, sizeof text) > 0; /* an eventfd has no place to read from */
 }
 
-int keeper_next_look_ms(const struct box *b)
+int keeper_next_look_ms(struct box *b)
 {
-        if (!b->up)
-                return -1;
-        uint64_t now = clock_mono_ns(), next = b->deadline_ns;
-        if ((b->group.counts_cpu || b->oom_ns) && b->next_look_ns < next)
+        uint64_t now = clock_mono_ns(), next = b->up ? b->deadline_ns : start_deadline(b, now);
+        if (b->up && (b->group.counts_cpu || b->oom_ns) && b->next_look_ns < next)
                 next = b->next_look_ns;
-        if (b->work && b->next_tally_ns < next)
+        if (b->up && b->work && b->next_tally_ns < next)
                 next = b->next_tally_ns;
         if (next <= now)
                 return 0;

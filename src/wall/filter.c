@@ -22,6 +22,7 @@ int wall_filter_compile(struct wall_init *w, struct err *e)
                                    .watch = w->s->tell && w->s->watch,
                                    .watch_reads =
                                            w->s->watch_all || !own, /* it has no front to tell of them */
+                                   .sampled = w->s->sampled,
                                    .memfd_any = w->memfd_sealed,
                                    .own_view = own,
                                    .own_ipc = own };

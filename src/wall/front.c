@@ -131,6 +131,7 @@ int wall_front_open(struct wall_init *w)
         if (pid < 0)
                 return -1;
         w->observer = pid;
+        fd_close(&fuse); /* the observer's is the last: should it end, a question has an answer */
         list_ahead(root);
         miss_ahead(root);
         return TAKE_FD(root);

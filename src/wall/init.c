@@ -157,6 +157,10 @@ static int close_knobs(struct wall_init *w, struct err *e)
         (void) e;
         (void) fd_put(w->host_proc, "sys/user/max_user_namespaces", "1"); /* the payload's own, nested one */
         share_watches(w);
+        if (w->s->sampled) { /* semaphores and messages are memory of the kernel's: a few megabytes at most */
+                (void) fd_put(w->host_proc, "sys/kernel/sem", "250 32000 100 128");
+                (void) fd_put(w->host_proc, "sys/kernel/msgmni", "64");
+        }
         return 0;
 }
 
@@ -229,7 +233,11 @@ static int become_reaper(struct wall_init *w, struct err *e)
         (void) w;
         if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CLONE, "becoming the reaper");
-        return 0;
+        AUTO_FD(children, open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC));
+        if (children >= 0)
+                return 0;
+        (void) wall_fail(e, STAGE_CLONE, "finding what a payload leaves running");
+        return err_hint(e, "the process wall needs a kernel with CONFIG_PROC_CHILDREN");
 }
 
 static int compile_filter(struct wall_init *w, struct err *e)
@@ -375,12 +383,13 @@ static void let_go_of_stdio(struct wall_init *w)
 /* Without a pid namespace nothing ends with init by itself. So init has a parent whose only work is to
  * outlive it: when init is killed, what it leaves comes to this reaper and ends here. When the reaper is
  * killed, init hears SIGTERM and ends its stragglers itself. */
-static void stand_behind_reaper(void)
+static void stand_behind_reaper(struct wall_init *w)
 {
         (void) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
         pid_t init = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
         if (init == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+                w->reaper = getppid();
                 return;
         }
         (void) prctl(PR_SET_NAME, "cordon-reaper", 0, 0, 0);
@@ -398,7 +407,7 @@ _Noreturn void wall_init_main(struct wall_init *w)
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
         if (w->plan->wall == WALL_PROCESS)
-                stand_behind_reaper();
+                stand_behind_reaper(w);
         else
                 die_with_keeper(w);
         if (raise_all(w, &m.error) < 0) {

@@ -117,6 +117,7 @@ struct wall_init {
         int listener;                   /* seccomp notifications */
         int tty_slave;
         pid_t payload;
+        pid_t reaper;    /* process wall: our parent, as long as it lives */
         uint32_t layers; /* bit per layer that is up */
         unsigned held;   /* enum wall_held: told at the release */
         bool memfd_sealed;

@@ -199,6 +199,8 @@ void saw_program(int proc, uint32_t task, char *ret, size_t cap)
                 ret[0] = '\0';
 }
 
+bool saw_names_path(const struct seccomp_data *d) { return find_call(d) != NULL; }
+
 bool saw_call(int proc, uint32_t task, const struct seccomp_data *d, struct wall_denial *ret)
 {
         const struct path_call *c = find_call(d);

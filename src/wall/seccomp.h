@@ -33,9 +33,10 @@ struct seccomp_ask {
         bool watch;       /* calls that change or run a path, and are let through, are shown to the supervisor
                              first, which lets them go on (seccomp_lets_through() says which it may) */
         bool watch_reads; /* with `watch`: opening to read is shown too */
-        uint64_t own;   /* with `watch`: a number that nobody in the box knows. An execveat or an open to read
-                           that has it as its sixth argument, which the kernel does not look at, is our own
-                           start's, made when nobody can answer yet: it is not shown. 0: all are */
+        uint64_t own; /* with `watch`: a number that nobody in the box knows. An execveat or an open to read
+                         that has it as its sixth argument, which the kernel does not look at, is our own
+                         start's, made when nobody can answer yet: it is not shown. 0: all are */
+        bool sampled; /* memory is kept by sampling, which does not see all that the kernel holds for a box */
         bool memfd_any; /* the pid namespace already makes memfds non-executable (vm.memfd_noexec=1): only an
                            explicit MFD_EXEC is refused. Off: memfd_create needs MFD_NOEXEC_SEAL */
 };
@@ -58,7 +59,10 @@ enum seccomp_rule {
         RULE_SOCKET, /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX and
                         AF_NETLINK, which libc tries all the time; a protocol: EPROTONOSUPPORT */
         RULE_SOCKETPAIR,  /* AF_UNIX; datagrams only with unix_sockets; else EAFNOSUPPORT */
-        RULE_IOCTL,       /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, told */
+        RULE_IOCTL,       /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, told. Of
+                             requests to filesystems what copies or asks; else ENOTTY */
+        RULE_SOCKOPT,     /* no program for the kernel to run on a socket; else EPERM */
+        RULE_RULESET,     /* not where memory is sampled; else ENOSYS */
         RULE_PRCTL,       /* listed options only; else EINVAL, as from an older kernel */
         RULE_ARCH_PRCTL,  /* listed options only; else EINVAL */
         RULE_PERSONALITY, /* 0 and 0xffffffff (query); else EPERM */

@@ -28,6 +28,7 @@ enum go {
         GO_EACCES,
         GO_EINVAL,
         GO_ENOSYS,
+        GO_ENOTTY,
         GO_EAFNOSUPPORT,
         GO_EPROTONOSUPPORT,
         GO_NOTIFY,
@@ -45,6 +46,7 @@ static const uint32_t answers[GO__COUNT] = {
         [GO_EACCES] = SECCOMP_RET_ERRNO | EACCES,
         [GO_EINVAL] = SECCOMP_RET_ERRNO | EINVAL,
         [GO_ENOSYS] = SECCOMP_RET_ERRNO | ENOSYS,
+        [GO_ENOTTY] = SECCOMP_RET_ERRNO | ENOTTY,
         [GO_EAFNOSUPPORT] = SECCOMP_RET_ERRNO | EAFNOSUPPORT,
         [GO_EPROTONOSUPPORT] = SECCOMP_RET_ERRNO | EPROTONOSUPPORT,
         [GO_NOTIFY] = SECCOMP_RET_USER_NOTIF,
@@ -223,13 +225,39 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 #define CLONE_SIDE 0x8000u
 
 static const struct values ioctl_refused[] = {
-        { 0x5412, 0x5412 },         /* TIOCSTI: types into the terminal */
-        { 0x541c, 0x541d },         /* TIOCLINUX: pastes into it; TIOCCONS: takes the console's output */
-        { 0x5423, 0x5423 },         /* TIOCSETD: loads line disciplines */
-        { 0x5437, 0x5437 },         /* TIOCVHANGUP */
-        { 0xc0045877, 0xc0045878 }, /* FIFREEZE, FITHAW */
-        { 0xc0506617, 0xc0506617 }, /* FS_IOC_ADD_ENCRYPTION_KEY: a keyring by another door */
+        { 0x5412, 0x5412 }, /* TIOCSTI: types into the terminal */
+        { 0x541c, 0x541d }, /* TIOCLINUX: pastes into it; TIOCCONS: takes the console's output */
+        { 0x5423, 0x5423 }, /* TIOCSETD: loads line disciplines */
+        { 0x5437, 0x5437 }, /* TIOCVHANGUP */
 };
+
+/* Requests to filesystems. The kernel looks at who owns the file, not at the mount that it is reached by, nor
+ * does Landlock: a snapshot of btrfs would show what an `except` hides, and flags could be changed through a
+ * door that only reads. So what copies or only asks is allowed, and all else is as where there is no such
+ * thing. By the byte that tells whose a request is. */
+#define REQUEST_OWNER 0xff00u
+static const struct values ioctl_owners[] = {
+        { 0x5800, 0x5800 }, /* 'X': XFS, and all for FSSETXATTR, FIFREEZE */
+        { 0x6600, 0x6600 }, /* 'f': ext4, and all for SETFLAGS, encryption, verity */
+        { 0x7200, 0x7200 }, /* 'r': FAT */
+        { 0x7600, 0x7600 }, /* 'v': SETVERSION */
+        { 0x9400, 0x9400 }, /* btrfs, and all for FICLONE */
+        { 0xf500, 0xf500 }, /* f2fs */
+};
+static const struct values ioctl_asks[] = {
+        { 0x40049409, 0x40049409 }, /* FICLONE */
+        { 0x4020940d, 0x4020940d }, /* FICLONERANGE */
+        { 0x80046601, 0x80046601 }, /* FS_IOC32_GETFLAGS */
+        { 0x80086601, 0x80086601 }, /* FS_IOC_GETFLAGS */
+        { 0x80087601, 0x80087601 }, /* FS_IOC_GETVERSION */
+        { 0x801c581f, 0x801c581f }, /* FS_IOC_FSGETXATTR */
+        { 0xc0189436, 0xc0189436 }, /* FIDEDUPERANGE */
+        { 0xc020660b, 0xc020660b }, /* FS_IOC_FIEMAP */
+};
+/* SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF, _EBPF: programs in the kernel, which no limit of
+ * memory counts. */
+static const struct values sockopt_refused[] = { { 26, 26 }, { 50, 52 } };
+static const struct values level_socket[] = { { 1, 1 } }; /* SOL_SOCKET */
 
 static const struct values prctl_allowed[] = {
         { 1, 3 },   /* parent-death signal; dumpable, read: init counts what a process holds */
@@ -246,7 +274,6 @@ static const struct values prctl_allowed[] = {
         { 63, 66 }, /* matrix vector length, deny write-execute */
         { 68, 68 }, /* memory merge, read; setting it would share pages with strangers */
         { 74, 76 }, /* shadow stack */
-        { 78, 78 }, /* futex hash */
         { 0x41555856, 0x41555856 }, /* PR_GET_AUXV */
         { 0x53564d41, 0x53564d41 }, /* PR_SET_VMA: names of mappings */
         { 0x59616d61, 0x59616d61 }, /* PR_SET_PTRACER: crash handlers; ptrace itself is off */
@@ -306,6 +333,23 @@ static uint32_t rule_socketpair(struct program *p)
                                              : choose(p, TYPE(types_paired, GO_ALLOW, GO_EAFNOSUPPORT));
         return choose(p, CHOICE(LOW(0), family_unix, pair, GO_EAFNOSUPPORT));
 }
+
+static uint32_t rule_ioctl(struct program *p)
+{
+        uint32_t asks = choose(p, CHOICE(LOW(1), ioctl_asks, GO_ALLOW, GO_ENOTTY));
+        uint32_t owner = choose(p, &(struct choice){ LOW(1), REQUEST_OWNER, ioctl_owners, COUNT(ioctl_owners),
+                                                     asks, GO_ALLOW });
+        return choose(p, CHOICE(LOW(1), ioctl_refused, GO_TELL, owner));
+}
+
+static uint32_t rule_sockopt(struct program *p)
+{
+        uint32_t option = choose(p, CHOICE(LOW(2), sockopt_refused, GO_EPERM, GO_ALLOW));
+        return choose(p, CHOICE(LOW(1), level_socket, option, GO_ALLOW));
+}
+
+/* Each set of rules is megabytes that nobody's share of memory tells. */
+static uint32_t rule_ruleset(struct program *p) { return p->ask->sampled ? GO_ENOSYS : GO_ALLOW; }
 
 static uint32_t rule_own_ipc(struct program *p) { return p->ask->own_ipc ? GO_ALLOW : GO_ENOSYS; }
 
@@ -398,7 +442,9 @@ static const struct form {
         [RULE_CLONE] = BITS(0, CLONE_NEW | CLONE_SIDE),
         [RULE_SOCKET] = FUNCTION(rule_socket),
         [RULE_SOCKETPAIR] = FUNCTION(rule_socketpair),
-        [RULE_IOCTL] = LIST(1, ioctl_refused, GO_TELL, GO_ALLOW),
+        [RULE_IOCTL] = FUNCTION(rule_ioctl),
+        [RULE_SOCKOPT] = FUNCTION(rule_sockopt),
+        [RULE_RULESET] = FUNCTION(rule_ruleset),
         [RULE_PRCTL] = LIST(0, prctl_allowed, GO_ALLOW, GO_EINVAL),
         [RULE_ARCH_PRCTL] = LIST(0, arch_prctl_allowed, GO_ALLOW, GO_EINVAL),
         [RULE_PERSONALITY] = LIST(0, personality_allowed, GO_ALLOW, GO_EPERM),

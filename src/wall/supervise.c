@@ -22,6 +22,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -96,8 +97,11 @@ static bool refused_by_mount(struct watch *t, const struct wall_denial *d)
                 at = wall_open2(AT_FDCWD, path, O_PATH, RESOLVE_NO_MAGICLINKS);
         }
         struct statfs fs;
+        struct stat st;
         if (at < 0 || fstatfs(at, &fs) < 0 || fs.f_type == PROC_SUPER_MAGIC)
                 return false; /* /dev/fd/1 and the like lead to something of the task's own */
+        if (fstat(at, &st) == 0 && S_ISCHR(st.st_mode))
+                return false; /* a device takes what is written, on a mount that can only be read too */
         if (made && !(fs.f_flags & ST_RDONLY))
                 memcpy(t->room, path, sizeof path);
         return fs.f_flags & ST_RDONLY;
@@ -137,8 +141,11 @@ static void tell_of_lost(struct watch *t, bool lost)
 static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
-        if (t->w->tasks < 0 || !saw_call(t->w->tasks, n->pid, &n->data, &m.denial))
+        if (t->w->tasks < 0 || !saw_call(t->w->tasks, n->pid, &n->data, &m.denial)) {
+                bool waits = syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) == 0;
+                tell_of_lost(t, waits && saw_names_path(&n->data)); /* hidden from us on purpose, maybe */
                 return;
+        }
         if (m.denial.kind != TRIED_RUN && !is_refused(t, &m.denial))
                 m.word = WALL_SAYS_SAW;
         if (m.word == WALL_SAYS_SAW && !t->w->s->watch_all)
@@ -244,7 +251,7 @@ static bool reap(struct watch *t)
 {
         struct signalfd_siginfo got;
         while (read(t->signals, &got, sizeof got) == sizeof got)
-                t->alone |= got.ssi_signo == SIGTERM;
+                t->alone |= got.ssi_signo == SIGTERM && getppid() != t->w->reaper; /* not one for all of us */
         int status;
         pid_t pid;
         bool over = t->alone;

@@ -124,6 +124,7 @@ struct wall_start {
         int cgroup_fd;        /* v2 group to be born in, or -1 */
         bool groups_late;     /* wall_join() may follow: the payload must not be born before it */
         bool die_with_thread; /* the caller has one thread: also use the parent-death signal */
+        bool sampled;         /* no control group keeps memory: see struct seccomp_ask */
         bool tell;            /* report refused calls */
         bool watch_all;       /* with `watch`: report also what nothing refuses */
         bool watch;           /* report paths that were looked for and are hidden */

@@ -166,4 +166,13 @@ if [ "$(id -u)" -eq 0 ]; then
 else
         skip "too few processes are told" "our own processes count too"
 fi
+# Landlock does not look at what a filesystem is asked for: a door that reads must not change what lies behind it.
+mkdir flags && echo x >flags/f && chmod 755 flags && { [ "$(id -u)" -ne 0 ] || chown -R 65533:65533 flags; }
+if as_user lsattr flags/f >before 2>/dev/null; then
+        as_user "$CORDON" run -q --wall process --read "$T/flags" -- perl -e 'open F, "<", $ARGV[0]; $x = pack "l", 0xc8; print ioctl(F, 0x40086602, $x) ? "CHANGED" : "no"' "$T/flags/f" >out 2>&1
+        is "flags of a file behind a read door are not changed" "$(cat out):$(as_user lsattr flags/f | cmp - before)" "no:"
+else
+        skip "flags of a file behind a read door are not changed" "this filesystem has none"
+fi
+is "a signal for the whole group reaches the payload, as it is" "$(timeout 1 "$CORDON" run -q --wall process -- sh -c 'trap "echo TERM; exit 5" TERM; sleep 5 & wait' 2>/dev/null)" TERM
 done_testing

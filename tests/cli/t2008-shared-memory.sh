@@ -74,4 +74,22 @@ if [ "$(id -u)" -eq 0 ] && "$CORDON" run -q --require-limit -- true 2>/dev/null;
 else
         skip "with control groups it is the group's" "no control group can be made here"
 fi
+
+# What the kernel keeps for a box, and nobody's share of memory tells: much of it is not to be had.
+for wall in 'namespace without cgroup' process; do
+        kernel() { as_user "$CORDON" run -q --wall "$wall" --memory 64M -- perl -e "$1" 2>&1; }
+        case $(uname -m) in aarch64) prctl=167 semget=190 ;; *) prctl=157 semget=64 ;; esac
+        is "$wall: a table of futexes has the size that the kernel chose" "$(kernel "print syscall($prctl, 78, 1, 1 << 24, 0, 0)")" -1
+        is "$wall: no rules of Landlock" "$(kernel 'print syscall(444, 0, 0, 1)')" -1
+        most=$(kernel "for (\$n = 0; \$n < 1000; \$n++) { last if syscall($semget, 0, 250, 0600) < 0 } print \$n")
+        ok "$wall: at most 128 sets of semaphores (${most:-none})" test "${most:-999}" -le 128
+        is "$wall: no set of 32000" "$(kernel "print syscall($semget, 0, 32000, 0600)")" -1
+        is "$wall: no filter on a socket" "$(as_user "$CORDON" run -q --wall "$wall" -- python3 -c '
+import socket
+a, b = socket.socketpair()
+try:
+    a.setsockopt(socket.SOL_SOCKET, 26, b"\0" * 16)
+except OSError as e:
+    print(e.errno)' 2>&1)" 1
+done
 done_testing

@@ -223,4 +223,5 @@ is "a program that was started" "$(printf '%s\n' "$effects" | grep -c "^run /usr
 is "nothing of it without all" "$("$CORDON" run -n -q --status-fd 3 -- id 3>&1 >/dev/null 2>&1 | jq 'has("effects")')" false
 is "all, in the process wall" "$("$CORDON" run -n -q --wall process --observe all --status-fd 3 -- id 3>&1 >/dev/null 2>&1 |
         jq -r '[.effects[] | select(.code == "read")] | length > 0')" true
+is "what a device takes is no refusal" "$(refused -- sh -c 'echo x >/dev/null; echo x >/dev/zero; echo x 2>/dev/null >/dev/full; true')" ""
 done_testing

@@ -25,4 +25,11 @@ for who in root as_user; do
         run hide-among-calls 2000
         is "$who: after two thousand calls another one is told" "$(told)$(lost)" "[true,true]true"
 done
+# Who is killed in the middle of a start does not hold it up; and one that is stopped ends when it is asked to.
+if [ "$(id -u)" -eq 0 ]; then
+        is "an observer that is killed holds no start up" "$(timeout -k 1 200 python3 "$here/helpers/starts.py" "$CORDON" observer)" "ended"
+        is "a start that is stopped ends when it is asked to" "$(timeout -k 1 200 python3 "$here/helpers/starts.py" "$CORDON" stop)" "ended"
+else
+        skip "a start whose processes are killed or stopped" "not root"
+fi
 done_testing

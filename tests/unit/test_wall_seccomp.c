@@ -122,6 +122,50 @@ static void test_ioctl__terminal_input_is_refused_whatever_the_high_word(void)
         ALLOWS(NARROW, "ioctl", 0, (uint64_t) TIOCSTI << 32);
 }
 
+static void test_ioctl__filesystems_are_asked_and_copied_but_not_changed(void)
+{
+        static const uint32_t changes[] = {
+                0x50009401, 0x5000940e, 0x5000940f, 0x50009417, /* btrfs: snapshots */
+                0x40086602, 0x40046602, 0x40806685,             /* flags, verity */
+                0x40087602, 0x401c5820, 0xc0045877, 0xc0045878, 0xc0185879, 0xc0506617, 0x40047211, 0xf501
+        };
+        for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+                QUIET(ENOTTY, NARROW, "ioctl", 0, changes[i]);
+                QUIET(ENOTTY, VIEW, "ioctl", 0, changes[i] | garbage);
+        }
+        ALLOWS(NARROW, "ioctl", 0, 0x40049409); /* FICLONE */
+        ALLOWS(NARROW, "ioctl", 0, 0x4020940d | garbage);
+        ALLOWS(NARROW, "ioctl", 0, 0x80086601); /* FS_IOC_GETFLAGS */
+        ALLOWS(NARROW, "ioctl", 0, 0x5421);     /* FIONBIO */
+}
+
+static void test_setsockopt__no_program_runs_on_a_socket(void)
+{
+        for (uint64_t level = 0; level < 3; level++)
+                for (uint64_t option = 0; option < 80; option++)
+                        if (level == 1 && (option == 26 || (option >= 50 && option <= 52)))
+                                QUIET(EPERM, NET | UNIX, "setsockopt", 3, level | garbage, option | garbage);
+                        else
+                                ALLOWS(NET | UNIX, "setsockopt", 3, level, option);
+}
+
+static void test_landlock__makes_no_rules_where_nobody_counts_them(void)
+{
+        for (int arch = 0; arch < SECCOMP_ARCH__COUNT; arch++) {
+                struct seccomp_ask ask = { .arch = (enum seccomp_arch) arch, .sampled = true };
+                static struct sock_filter f[SECCOMP_INSNS_MAX];
+                CHECK(seccomp_compile(&ask, f, SECCOMP_INSNS_MAX) > 0);
+                struct seccomp_data d = { .nr = 444, .arch = audit[arch] };
+                CHECK_INT(bpf_sim_run(f, &d).ret, fails(ENOSYS));
+                d.nr = 445;
+                CHECK_INT(bpf_sim_run(f, &d).ret, fails(ENOSYS));
+                d.nr = 446; /* our own start's */
+                CHECK_INT(bpf_sim_run(f, &d).ret, SECCOMP_RET_ALLOW);
+        }
+        ALLOWS(NARROW, "landlock_create_ruleset", 0);
+        ALLOWS(NARROW, "landlock_add_rule", 0);
+}
+
 static void test_clone__no_flag_makes_a_namespace(void)
 {
         static const uint64_t flags[] = { CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
@@ -488,6 +532,9 @@ static const struct test_case cases[] = {
         CASE(test_table__has_no_holes),
         CASE(test_table__has_no_name_or_number_twice),
         CASE(test_ioctl__terminal_input_is_refused_whatever_the_high_word),
+        CASE(test_ioctl__filesystems_are_asked_and_copied_but_not_changed),
+        CASE(test_setsockopt__no_program_runs_on_a_socket),
+        CASE(test_landlock__makes_no_rules_where_nobody_counts_them),
         CASE(test_clone__no_flag_makes_a_namespace),
         CASE(test_mode__setuid_and_setgid_bits_are_refused),
         CASE(test_mknod__makes_no_device),

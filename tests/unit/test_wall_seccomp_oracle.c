@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/memfd.h>
 #include <linux/sched.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -73,32 +75,37 @@ static uint32_t if_pair(const struct seccomp_ask *ask, const __u64 *args)
         return (int) args[0] == AF_UNIX && ok ? SECCOMP_RET_ALLOW : fails(EAFNOSUPPORT);
 }
 
+static bool asks_filesystem(uint32_t request)
+{
+        static const uint32_t asks[] = { FICLONE,           FICLONERANGE,      FIDEDUPERANGE,
+                                         FS_IOC_GETFLAGS,   FS_IOC32_GETFLAGS, FS_IOC_GETVERSION,
+                                         FS_IOC_FSGETXATTR, FS_IOC_FIEMAP };
+        for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+                if (request == asks[i])
+                        return true;
+        return false;
+}
+
 static uint32_t if_ioctl(const struct seccomp_ask *ask, uint32_t request)
 {
-        static const uint32_t refused[] = { TIOCSTI,
-                                            TIOCLINUX,
-                                            TIOCCONS,
-                                            TIOCSETD,
-                                            TIOCVHANGUP,
-                                            _IOWR('X', 119, int),
-                                            _IOWR('X', 120, int),
-                                            0xc0506617 };
+        static const uint32_t refused[] = { TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD, TIOCVHANGUP };
         for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
                 if (request == refused[i])
                         return told(ask, EPERM);
         }
-        return SECCOMP_RET_ALLOW;
+        if (!strchr("Xfrv\x94\xf5", (int) (request >> 8 & 0xff)) || (request >> 8 & 0xff) == 0)
+                return SECCOMP_RET_ALLOW;
+        return asks_filesystem(request) ? SECCOMP_RET_ALLOW : fails(ENOTTY);
 }
 
 static bool is_prctl(uint32_t option)
 {
         static const char allowed[80] = {
-                [1] = 1,  [2] = 1,  [3] = 1,  [7] = 1,  [8] = 1,  [13] = 1, [14] = 1, [15] = 1,
-                [16] = 1, [19] = 1, [21] = 1, [22] = 1, [23] = 1, [24] = 1, [25] = 1, [26] = 1,
-                [27] = 1, [29] = 1, [30] = 1, [34] = 1, [36] = 1, [37] = 1, [38] = 1, [39] = 1,
-                [40] = 1, [41] = 1, [42] = 1, [47] = 1, [50] = 1, [51] = 1, [52] = 1, [53] = 1,
-                [54] = 1, [55] = 1, [56] = 1, [60] = 1, [61] = 1, [63] = 1, [64] = 1, [65] = 1,
-                [66] = 1, [68] = 1, [74] = 1, [75] = 1, [76] = 1, [78] = 1,
+                [1] = 1,  [2] = 1,  [3] = 1,  [7] = 1,  [8] = 1,  [13] = 1, [14] = 1, [15] = 1, [16] = 1,
+                [19] = 1, [21] = 1, [22] = 1, [23] = 1, [24] = 1, [25] = 1, [26] = 1, [27] = 1, [29] = 1,
+                [30] = 1, [34] = 1, [36] = 1, [37] = 1, [38] = 1, [39] = 1, [40] = 1, [41] = 1, [42] = 1,
+                [47] = 1, [50] = 1, [51] = 1, [52] = 1, [53] = 1, [54] = 1, [55] = 1, [56] = 1, [60] = 1,
+                [61] = 1, [63] = 1, [64] = 1, [65] = 1, [66] = 1, [68] = 1, [74] = 1, [75] = 1, [76] = 1,
         };
         if (option < 80)
                 return allowed[option];
@@ -207,6 +214,13 @@ static uint32_t expect_rule(const struct seccomp_ask *ask, enum seccomp_rule rul
                 return if_madvise((uint32_t) args[2]);
         case RULE_SECCOMP:
                 return (args[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER) ? told(ask, EPERM) : SECCOMP_RET_ALLOW;
+        case RULE_SOCKOPT:
+                return (int) args[1] == SOL_SOCKET && strchr("\x1a\x32\x33\x34", (int) args[2] & 0xff) &&
+                                       (int) args[2] > 0 && (int) args[2] < 256
+                               ? fails(EPERM)
+                               : SECCOMP_RET_ALLOW;
+        case RULE_RULESET:
+                return ask->sampled ? fails(ENOSYS) : SECCOMP_RET_ALLOW;
         case RULE_EXECVEAT:
                 return SECCOMP_RET_ALLOW;
         case RULE_NONE:
@@ -423,11 +437,27 @@ static const uint64_t interesting[] = {
         SOCK_CLOEXEC | SOCK_NONBLOCK | 5,
         SOCK_CLOEXEC | 3,
         0x11,
+        0x40049409,
+        0x4020940d,
+        0x40047211,
+        0x40086602,
+        0x401c5820,
+        0x40087602,
         0x41555856,
+        0x50009401,
+        0x5000940e,
         0x53564d41,
         0x59616d61,
         0x7fffffff,
         0x80000000,
+        0x801c581f,
+        0x80046601,
+        0x80086601,
+        0x80087601,
+        0x8004f50c,
+        0xc0189436,
+        0xc020660b,
+        0xc0045877,
         0xfffffffe,
         0xffffffff,
         0x100000000,
