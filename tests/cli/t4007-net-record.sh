@@ -69,7 +69,7 @@ GET http://web.test/git/none 404"
         # Killed: nothing is left.
         $who "$CORDON" run --net 'http://web.test/**' --record "$d/killed" -- sh -c 'curl -sS -m 10 http://web.test/v1/x; sleep 30' >"$T/out" 2>"$T/err" </dev/null 9>&- &
         run=$!
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        for _ in $(seq 100); do
                 ! grep -q GET "$T/out" || break
                 sleep 0.1
         done
