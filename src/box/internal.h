@@ -60,7 +60,8 @@ struct box {
         bool one_program;            /* the payload's was the only one: what crossed, it sent */
         uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
         uint64_t late_bytes;         /* of output, read after init had gone */
-        volatile uint64_t asked_ns,  /* when the first of these was one to end */
+        uint64_t asked_ns;           /* when a signal to end came before the payload ran; 0: none has */
+        volatile uint64_t
                 early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
         int output_error;      /* errno of the first write to the caller that failed, other than EPIPE */
         bool log_on;

@@ -164,9 +164,14 @@ static void look_at_start(struct box *b, uint64_t now)
 {
         if (b->r.end != BOX_RUNNING || now < start_deadline(b, now))
                 return;
-        b->r.end = b->asked_ns ? BOX_SIGNALED : BOX_FAILED;
-        b->r.code = asked_to_end(b);
-        (void) err_set(&b->r.error, ERR_WALL, 0, "the box was not up after %d s", START_MAX_MS / 1000);
+        if (b->asked_ns) {
+                b->r.end = BOX_SIGNALED;
+                b->r.code = asked_to_end(b);
+        } else {
+                b->r.end = BOX_FAILED;
+                (void) err_set(&b->r.error, ERR_WALL, 0, "the box was not up after %d s",
+                               START_MAX_MS / 1000);
+        }
         box_kill(b);
 }
 
