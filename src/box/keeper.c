@@ -359,7 +359,7 @@ static void serve(struct box *b, const struct pollfd *p)
                 b->init_gone = true;
                 b->gone_ns = clock_mono_ns();
         }
-        if (b->init_gone && b->killed)
+        if (b->init_gone && b->killed && !p[SLOT_CONTROL].revents) /* its last words are heard */
                 fd_close(&b->child.control);
 }
 

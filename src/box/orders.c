@@ -10,6 +10,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { LAST_WORD_MS = 20 };
+
+/* Where init is the only one who counts, what was used is lost with it: it may tell first. */
+static void let_init_tell(const struct box *b)
+{
+        struct pollfd gone = { .fd = b->child.pidfd, .events = POLLIN };
+        if (b->up && keeper_groups_hold(b) & WALL_SAMPLES && wall_ask_to_end(&b->child) >= 0)
+                (void) poll(&gone, 1, LAST_WORD_MS);
+}
+
 void box_kill(struct box *b)
 {
         if (!b->killed)
@@ -20,8 +30,10 @@ void box_kill(struct box *b)
         limit_thaw(b->child.pid);
         if (!b->child.own_pids)
                 fd_close(&b->child.control); /* init then ends its stragglers itself */
-        else
+        else {
+                let_init_tell(b);
                 (void) syscall(SYS_pidfd_send_signal, b->child.pidfd, SIGKILL, NULL, 0);
+        }
 }
 
 void box_signal(struct box *b, int sig)

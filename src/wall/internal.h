@@ -35,6 +35,7 @@ enum wall_command {
         COMMAND_MAPPED,
         COMMAND_RELEASE,
         COMMAND_SIGNAL,
+        COMMAND_END,
         COMMAND_MOUNT,
         COMMAND_JOIN
 };

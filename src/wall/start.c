@@ -335,12 +335,15 @@ int wall_release(const struct wall_child *c, unsigned held, struct err *e)
 }
 
 /* Never waits: an init that is stopped takes no order, and limits must be kept meanwhile. It has some three
- * hundred signals before it then. */
-int wall_signal(const struct wall_child *c, int sig)
+ * hundred orders before it then. */
+static int offer(const struct wall_child *c, enum wall_command command, int arg)
 {
-        struct wall_order o = { .command = COMMAND_SIGNAL, .arg = sig };
+        struct wall_order o = { .command = command, .arg = arg };
         return wire_offer(c->control, &o, sizeof o);
 }
+
+int wall_signal(const struct wall_child *c, int sig) { return offer(c, COMMAND_SIGNAL, sig); }
+int wall_ask_to_end(const struct wall_child *c) { return offer(c, COMMAND_END, 0); }
 
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd)
 {

@@ -209,17 +209,6 @@ static void take_turns(int listener)
                 (void) syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, sync_wake_up);
 }
 
-/* False: the keeper is gone. */
-static bool obey(struct watch *t)
-{
-        struct wall_order o;
-        if (wire_recv(t->w->control, &o, sizeof o, NULL) != 1)
-                return false;
-        if (o.command == COMMAND_SIGNAL && o.arg > 0 && o.arg < NSIG)
-                (void) kill(-t->w->payload, o.arg);
-        return true;
-}
-
 static uint64_t cpu_ns(const struct rusage *u)
 {
         return (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
@@ -335,6 +324,22 @@ static bool over_budget(struct watch *t)
         return t->end.cpu_over || t->end.memory_over;
 }
 
+/* False: the keeper is gone. */
+static bool obey(struct watch *t, bool *ret_over)
+{
+        struct wall_order o;
+        if (wire_recv(t->w->control, &o, sizeof o, NULL) != 1)
+                return false;
+        if (o.command == COMMAND_SIGNAL && o.arg > 0 && o.arg < NSIG)
+                (void) kill(-t->w->payload, o.arg);
+        if (o.command == COMMAND_END) {
+                *ret_over = true;
+                t->end.status = SIGKILL; /* which the payload gets when we end */
+                (void) over_budget(t); /* the last look: who lives is not waited for, and counted nowhere else */
+        }
+        return true;
+}
+
 /* The kernel tells nobody that a process got no descriptor. As with processes: who is seen with all of them
  * in use is at the limit. */
 static bool look(struct watch *t)
@@ -392,7 +397,7 @@ static bool step(struct watch *t, bool *ret_over)
         int n = poll(p, 4, wait_ms(t));
         if (n < 0 && errno != EINTR)
                 return false;
-        if (p[3].revents || (p[0].revents && !obey(t)))
+        if (p[3].revents || (p[0].revents && !obey(t, ret_over)))
                 return false;
         if (p[2].revents & POLLIN)
                 answer_notification(t);

@@ -153,6 +153,8 @@ enum wall_held {
 int wall_release(const struct wall_child *c, unsigned held, struct err *e);
 /* Asks init to pass a signal on to the payload's process group. */
 int wall_signal(const struct wall_child *c, int signal);
+/* Asks init to end the box and to tell what it used. */
+int wall_ask_to_end(const struct wall_child *c);
 /* Next message; 1, 0 when init is gone, -1 with errno. `ret_fd` is the terminal with WALL_SAYS_TTY,
  * the socket with WALL_SAYS_LISTENER, and with WALL_SAYS_UP something to hold until the box is over. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd);

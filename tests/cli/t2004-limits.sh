@@ -141,6 +141,8 @@ for who in root as_user; do
         is "$who: output: and complete" "$(wc -c <out)" 1048576
         run --output 100K --time 8s --read "$T/hog" -- sh -c "$T/hog output 1 >&2"
         is "$who: output: standard error counts" "$(get .limit)" output
+        run --output 100K --time 8s -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; while :; do echo yes; done'
+        ok "$who: output: what was used until then is told ($(get .cpu_ms) ms, $(get .memory_peak) bytes)" test "$(get '.limit == "output" and .cpu_ms >= 20 and .memory_peak > 0')" = true
         is "$who: output: no control group is left" "$(groups)" 0
 done
 
