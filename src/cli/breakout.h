@@ -16,8 +16,8 @@ struct canary {
         int abstract, path, datagrams, tcp, udp, fifo, bell; /* listeners and the bystander's count */
         int shm, msg, sem;
         int fds[CANARY_FDS];
-        pid_t bystander;
-        uid_t maker; /* only the process that made them takes them away */
+        pid_t bystander, sweeper;
+        pid_t maker; /* only the process that made them takes them away */
         struct stat before;
         char digest[65];    /* of our own program file */
         char knobs[2][256]; /* core_pattern and the host's name, as they were */

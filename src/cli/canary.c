@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <mqueue.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,12 +68,10 @@ static int make_directory(struct canary *c)
 {
         unsigned char program[256];
         static const char zeroes[4096];
-        const char *tmp = getenv("TMPDIR");
-        (void) snprintf(c->world.dir, sizeof c->world.dir, "%s/cordon-breakout.XXXXXX",
-                        tmp && tmp[0] == '/' ? tmp : "/tmp");
-        /* Open to all: what holds must be the wall, not a mode. */
-        if (!mkdtemp(c->world.dir) || chmod(c->world.dir, 0755) < 0)
+        if (mkdir(c->world.dir, 0700) < 0)
                 return c->world.dir[0] = '\0', -1;
+        if (chmod(c->world.dir, 0755) < 0) /* open to all: what holds must be the wall, not a mode */
+                return -1;
         size_t n = probe_tiny_program(program, sizeof program);
         if (make_one(c, "secret", secret_text, sizeof secret_text - 1, 0644) < 0 ||
             make_one(c, "long", zeroes, sizeof zeroes, 0644) < 0 || make_one(c, "spare", "", 0, 0644) < 0 ||
@@ -118,26 +117,24 @@ static int listen_inet(int type, int64_t *ret_port)
         return TAKE_FD(fd);
 }
 
-static void make_sockets(struct canary *c, uint32_t mark)
+static void make_sockets(struct canary *c)
 {
         struct sockaddr_un a = { .sun_family = AF_UNIX };
-        int n = snprintf(c->world.abstract, sizeof c->world.abstract, "cordon-breakout-%08x", mark);
-        memcpy(a.sun_path + 1, c->world.abstract, (size_t) n);
-        c->abstract = listen_at(SOCK_STREAM, &a,
-                                (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) n));
+        size_t n = strlen(c->world.abstract);
+        memcpy(a.sun_path + 1, c->world.abstract, n);
+        c->abstract =
+                listen_at(SOCK_STREAM, &a, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n));
         c->path = listen_path(c, "socket", SOCK_STREAM);
         c->datagrams = listen_path(c, "datagrams", SOCK_DGRAM);
         c->tcp = listen_inet(SOCK_STREAM, &c->world.port);
         c->udp = listen_inet(SOCK_DGRAM, &c->world.udp);
 }
 
-static void make_ipc(struct canary *c, uint32_t mark)
+static void make_ipc(struct canary *c)
 {
-        c->world.key = (int64_t) (mark & 0x7fffffff) | 1;
         c->shm = shmget((key_t) c->world.key, 4096, IPC_CREAT | IPC_EXCL | 0666);
         c->msg = msgget((key_t) c->world.key, IPC_CREAT | IPC_EXCL | 0666);
         c->sem = semget((key_t) c->world.key, 1, IPC_CREAT | IPC_EXCL | 0666);
-        (void) snprintf(c->world.queue, sizeof c->world.queue, "/cordon-breakout-%08x", mark);
         struct mq_attr a = { .mq_maxmsg = 1, .mq_msgsize = 8 };
         mqd_t q = mq_open(c->world.queue, O_CREAT | O_EXCL | O_RDWR, 0666, &a);
         if (q == (mqd_t) -1) {
@@ -228,6 +225,91 @@ static void know_caller(struct canary *c, uint32_t mark)
         hash_self(c->world.self, c->digest);
 }
 
+/* ---- the end ---- */
+
+/* By name alone: whoever does it need not have made them. */
+static void remove_all(const struct canary *c)
+{
+        key_t key = (key_t) c->world.key;
+        (void) shmctl(shmget(key, 0, 0), IPC_RMID, NULL);
+        (void) msgctl(msgget(key, 0), IPC_RMID, NULL);
+        (void) semctl(semget(key, 0, 0), 0, IPC_RMID);
+        if (c->world.queue[0]) {
+                (void) mq_unlink(c->world.queue);
+                (void) shm_unlink(c->world.queue);
+        }
+        if (!c->world.dir[0])
+                return;
+        for (size_t i = 0; i < sizeof treasures / sizeof *treasures; i++)
+                (void) unlink(at(c, treasures[i]));
+        (void) rmdir(at(c, "home"));
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                (void) unlink(at(c, names[i]));
+        (void) rmdir(c->world.dir);
+}
+
+/* All names are chosen before anything is made: a sweeper that is born in between can take everything away,
+ * whenever we are killed. */
+static void choose_names(struct canary *c, uint32_t mark)
+{
+        const char *tmp = getenv("TMPDIR");
+        struct probe_world *w = &c->world;
+        w->key = (int64_t) (mark & 0x7fffffff) | 1;
+        (void) snprintf(w->dir, sizeof w->dir, "%s/cordon-breakout.%08x", tmp && tmp[0] == '/' ? tmp : "/tmp",
+                        mark);
+        (void) snprintf(w->abstract, sizeof w->abstract, "cordon-breakout-%08x", mark);
+        (void) snprintf(w->queue, sizeof w->queue, "/cordon-breakout-%08x", mark);
+}
+
+_Noreturn static void sweep(const struct canary *c, int maker)
+{
+        struct pollfd gone = { .fd = dup2(maker, 0), .events = POLLIN };
+        (void) syscall(SYS_close_range, 1u, ~0u, 0u); /* whoever reads our output waits for us no longer */
+        (void) setsid();
+        (void) prctl(PR_SET_NAME, "cordon-sweeper");
+        while (poll(&gone, 1, -1) < 0 && errno == EINTR)
+                ;
+        remove_all(c);
+        _exit(0);
+}
+
+static int start_sweeper(struct canary *c)
+{
+        AUTO_FD(maker, (int) syscall(SYS_pidfd_open, getpid(), 0));
+        sigset_t all, before;
+        if (maker < 0)
+                return -1;
+        (void) sigfillset(&all);
+        (void) sigprocmask(SIG_SETMASK, &all, &before); /* what ends a terminal's jobs does not end it */
+        c->sweeper = fork();
+        if (c->sweeper == 0)
+                sweep(c, maker);
+        (void) sigprocmask(SIG_SETMASK, &before, NULL);
+        return c->sweeper < 0 ? -1 : 0;
+}
+
+static void end_child(pid_t pid)
+{
+        if (pid <= 0)
+                return;
+        (void) kill(pid, SIGKILL);
+        (void) waitpid(pid, NULL, 0);
+}
+
+void canary_end(struct canary *c)
+{
+        if (c->maker != getpid())
+                return;
+        c->maker = 0;
+        end_child(c->bystander);
+        remove_all(c);
+        end_child(c->sweeper); /* last: it is there for the case that we do not come this far */
+        int *const open_now[] = { &c->abstract, &c->path,   &c->datagrams, &c->tcp,    &c->udp,   &c->fifo,
+                                  &c->bell,     &c->fds[0], &c->fds[1],    &c->fds[2], &c->fds[3] };
+        for (size_t i = 0; i < sizeof open_now / sizeof *open_now; i++)
+                fd_close(open_now[i]);
+}
+
 int canary_make(struct canary *c)
 {
         uint32_t mark = 0;
@@ -242,56 +324,20 @@ int canary_make(struct canary *c)
                               .msg = -1,
                               .sem = -1,
                               .fds = { -1, -1, -1, -1 },
-                              .maker = (uid_t) getpid() };
+                              .maker = getpid() };
         if (getrandom(&mark, sizeof mark, 0) < 0)
                 return -1;
         ssize_t n = readlink("/proc/self/exe", c->world.self, sizeof c->world.self - 1);
-        if (n <= 0 || make_directory(c) < 0)
+        choose_names(c, mark);
+        if (n <= 0 || start_sweeper(c) < 0 || make_directory(c) < 0)
                 return -1;
         know_caller(c, mark);
-        make_sockets(c, mark);
-        make_ipc(c, mark);
+        make_sockets(c);
+        make_ipc(c);
         make_bystander(c); /* before descriptors are left open: it needs none */
         leave_open(c);
         AUTO_FD(held, open(at(c, "secret"), O_RDONLY | O_CLOEXEC));
         return held < 0 ? -1 : 0;
-}
-
-static void end_ipc(struct canary *c)
-{
-        if (c->shm >= 0)
-                (void) shmctl(c->shm, IPC_RMID, NULL);
-        if (c->msg >= 0)
-                (void) msgctl(c->msg, IPC_RMID, NULL);
-        if (c->sem >= 0)
-                (void) semctl(c->sem, 0, IPC_RMID);
-        if (c->world.queue[0]) {
-                (void) mq_unlink(c->world.queue);
-                (void) shm_unlink(c->world.queue);
-        }
-}
-
-void canary_end(struct canary *c)
-{
-        if (c->maker != (uid_t) getpid())
-                return;
-        c->maker = 0;
-        if (c->bystander > 0) {
-                (void) kill(c->bystander, SIGKILL);
-                (void) waitpid(c->bystander, NULL, 0);
-        }
-        end_ipc(c);
-        for (size_t i = 0; c->world.dir[0] && i < sizeof treasures / sizeof *treasures; i++)
-                (void) unlink(at(c, treasures[i]));
-        (void) rmdir(at(c, "home"));
-        for (size_t i = 0; c->world.dir[0] && i < sizeof names / sizeof *names; i++)
-                (void) unlink(at(c, names[i]));
-        if (c->world.dir[0])
-                (void) rmdir(c->world.dir);
-        int *const open_now[] = { &c->abstract, &c->path,   &c->datagrams, &c->tcp,    &c->udp,   &c->fifo,
-                                  &c->bell,     &c->fds[0], &c->fds[1],    &c->fds[2], &c->fds[3] };
-        for (size_t i = 0; i < sizeof open_now / sizeof *open_now; i++)
-                fd_close(open_now[i]);
 }
 
 /* ---- afterwards ---- */

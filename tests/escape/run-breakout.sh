@@ -102,5 +102,27 @@ is "nothing to reach for is left behind the door" "$(ls -A "$DOOR")" ""
 ok "a signal ends an attack, and nothing is left" sh -c '
         TMPDIR=$2 "$1" breakout >/dev/null 2>&1 & pid=$!
         sleep 0.3; kill -TERM $pid; wait $pid; [ -z "$(ls -A "$2")" ]' sh "$CORDON" "$DOOR"
+# left: what there is of the attack with this $mark; its directory's name ends in that, and its keys are made of it
+left() {
+        ls -A "$DOOR"
+        find /dev/shm /dev/mqueue -name "cordon-breakout-$mark" 2>/dev/null
+        cat /proc/sysvipc/shm /proc/sysvipc/msg /proc/sysvipc/sem | awk -v key=$((0x0$mark & 0x7fffffff | 1)) '$1 == key'
+}
+marks=0
+for after in 0.002 0.005 0.01 0.02 0.04 0.08 0.2; do
+        TMPDIR=$DOOR "$CORDON" breakout >/dev/null 2>&1 &
+        pid=$!
+        sleep $after
+        mark=$(ls "$DOOR" | sed -n 's/^cordon-breakout\.//p')
+        [ -z "$mark" ] || marks=$((marks + 1))
+        kill -KILL $pid
+        wait $pid 2>/dev/null
+        for _ in 1 2 3 4 5 6 7 8 9 10; do
+                [ -n "$(left)" ] || break
+                sleep 0.2
+        done
+        is "killed after $after s: nothing is left" "$(left)" ""
+done
+ok "there was something to leave ($marks of 7)" test $marks -gt 0
 has "the list names what success would mean" "$("$CORDON" breakout --list)" "any file of the host can be read"
 done_testing
