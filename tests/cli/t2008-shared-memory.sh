@@ -79,7 +79,11 @@ fi
 for wall in 'namespace without cgroup' process; do
         kernel() { as_user "$CORDON" run -q --wall "$wall" --memory 64M -- perl -e "$1" 2>&1; }
         case $(uname -m) in aarch64) prctl=167 semget=190 ;; *) prctl=157 semget=64 ;; esac
-        is "$wall: a table of futexes has the size that the kernel chose" "$(kernel "print syscall($prctl, 78, 1, 1 << 24, 0, 0)")" -1
+        if [ "$(perl -e "print syscall($prctl, 78, 2, 0, 0, 0)")" -ge 0 ]; then
+                is "$wall: a table of futexes has the size that the kernel chose" "$(kernel "print syscall($prctl, 78, 1, 1 << 24, 0, 0)")" -1
+        else
+                skip "$wall: a table of futexes has the size that the kernel chose" "this kernel has none for a process (Linux 6.16)"
+        fi
         is "$wall: no rules of Landlock" "$(kernel 'print syscall(444, 0, 0, 1)')" -1
         most=$(kernel "for (\$n = 0; \$n < 1000; \$n++) { last if syscall($semget, 0, 250, 0600) < 0 } print \$n")
         ok "$wall: at most 128 sets of semaphores (${most:-none})" test "${most:-999}" -le 128

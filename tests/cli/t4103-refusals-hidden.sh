@@ -9,6 +9,9 @@ root() { "$@"; }
 run() { $who "$CORDON" run -q --observe denials --status-fd 3 --read "$T/evade" -- "$T/evade" "$@" 3>status >out 2>err </dev/null; }
 told() { jq -c '[[.denials[].what] | (index("read /etc/shadow") != null), (index("setns()") != null)]' <status; }
 lost() { jq '.denials_lost > 0' <status; }
+# It takes a minute: looked at in the end.
+[ "$(id -u)" -ne 0 ] || timeout -k 1 200 python3 "$here/helpers/starts.py" "$CORDON" leave >"$T/left" &
+left=$!
 for who in root as_user; do
         run hide-not
         if [ "$(told)" != "[true,true]" ]; then
@@ -29,6 +32,8 @@ done
 if [ "$(id -u)" -eq 0 ]; then
         is "an observer that is killed holds no start up" "$(timeout -k 1 200 python3 "$here/helpers/starts.py" "$CORDON" observer)" "ended"
         is "a start that is stopped ends when it is asked to" "$(timeout -k 1 200 python3 "$here/helpers/starts.py" "$CORDON" stop)" "ended"
+        wait $left
+        is "and one that is left alone, after a minute" "$(cat "$T/left")" "cordon: error: the box was not up after 60 s"
 else
         skip "a start whose processes are killed or stopped" "not root"
 fi

@@ -1,4 +1,5 @@
 # starts.py CORDON observer|stop: starts that are disturbed; prints "ended" when none is held up.
+# starts.py CORDON leave: one that is stopped and left alone; prints the error that it ends with.
 import os, signal, subprocess, sys, time
 
 
@@ -40,12 +41,34 @@ def stop_init(keeper):
     while time.time() < end:
         for pid in children(keeper.pid):
             if "janitor" not in name(pid):
-                send(pid, signal.SIGSTOP)
-                time.sleep(0.05)
-                return keeper.send_signal(signal.SIGTERM)
+                return send(pid, signal.SIGSTOP)
 
 
-disturb, rounds, command = {"observer": (kill_observer, 40, ["true"]), "stop": (stop_init, 8, ["sleep", "9"])}[sys.argv[2]]
+def stop_and_ask(keeper):
+    stop_init(keeper)
+    time.sleep(0.05)
+    keeper.send_signal(signal.SIGTERM)
+
+
+def leave(cordon):
+    """Whoever is met after its start ends by its time, and another one is tried."""
+    for _ in range(5):
+        keeper = subprocess.Popen([cordon, "run", "--time", "2s", "--", "sleep", "9"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        stop_init(keeper)
+        try:
+            said = keeper.communicate(timeout=80)[1]
+        except subprocess.TimeoutExpired:
+            keeper.kill()
+            return "it hangs"
+        if "error" in said:
+            return said.splitlines()[0]
+    return "no start was met"
+
+
+if sys.argv[2] == "leave":
+    print(leave(sys.argv[1]))
+    sys.exit()
+disturb, rounds, command = {"observer": (kill_observer, 40, ["true"]), "stop": (stop_and_ask, 8, ["sleep", "9"])}[sys.argv[2]]
 wrong = []
 for i in range(rounds):
     keeper = subprocess.Popen([sys.argv[1], "run", "--time", "8s", "--"] + command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
