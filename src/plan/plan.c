@@ -29,11 +29,11 @@ static bool allocate(struct builder *b)
         size_t excepts = 0;
         for (size_t i = 0; i < b->door_count; i++)
                 for (char **x = b->doors[i].except; x && *x; x++)
-                        excepts += 1 + depth_of(*x); /* an edit door pins what leads to it */
-        /* Fixed steps and rules, then at most three per door (bind, link, entry), one per except,
-         * and those that hide the state directory. */
+                        excepts += 1 + depth_of(*x);
+        /* Fixed steps and rules, then at most three per door (bind, link, entry), one per except and
+         * directory that leads to it, and those that hide the state directory. */
         b->step_cap = 64 + (3 + PLAN_OWN_PATHS) * b->door_count + excepts + b->r->file_count;
-        b->rule_cap = 32 + 3 * b->door_count;
+        b->rule_cap = 32 + 3 * b->door_count + excepts;
         b->p = arena_alloc(b->a, sizeof *b->p);
         if (!b->p)
                 return false;
@@ -180,6 +180,10 @@ void plan_print(const struct plan *p, struct buf *out)
         for (size_t i = 0; i < p->rule_count; i++) {
                 buf_printf(out, "landlock %s", str_inert(span_str(p->rules[i].path), text, sizeof text));
                 print_rights(p->rules[i].rights, out);
+                if (p->rules[i].entries) {
+                        buf_puts(out, ", in it at the start:");
+                        print_rights(p->rules[i].entries, out);
+                }
                 buf_putc(out, '\n');
         }
         for (size_t i = 0; i < p->port_count; i++)

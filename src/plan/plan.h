@@ -116,6 +116,8 @@ struct plan_rule {
         const char *path;
         unsigned rights;
         bool optional;
+        unsigned entries; /* rights over each thing that lies in this directory when the box starts, but what
+                           * an `except` names: what comes to lie there later has none */
 };
 
 /* What a socket of the gateway is for. */

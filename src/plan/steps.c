@@ -27,6 +27,6 @@ void build_rule(struct builder *b, const char *path, unsigned rights, bool optio
                 p->rules[i].optional &= optional;
         } else if (p->rule_count < b->rule_cap) {
                 names_add(&b->rules, path, p->rule_count);
-                p->rules[p->rule_count++] = (struct plan_rule){ path, rights, optional };
+                p->rules[p->rule_count++] = (struct plan_rule){ path, rights, optional, 0 };
         }
 }

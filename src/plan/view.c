@@ -332,6 +332,28 @@ static const struct door *door_below(struct builder *b, const char *path)
         return NULL;
 }
 
+/* A mount covers what is there, and is gone when somebody outside replaces or removes that: a name that was
+ * hidden would be seen. So each directory from the door to the hidden name hands its rights to what lies in
+ * it; what comes to lie there later has none. */
+static void hand_rights_down(struct builder *b, const struct door *d, const char *hidden)
+{
+        size_t at;
+        if (!names_find(&b->rules, d->path, &at))
+                return; /* a link, which hides nothing itself */
+        unsigned rights = b->p->rules[at].rights | b->p->rules[at].entries;
+        for (size_t n = strlen(hidden); n > strlen(d->path);) { /* never "/": that is no door */
+                n = str_parent(hidden, n);
+                const char *dir = arena_printf(b->a, "%.*s", (int) n, hidden);
+                if (!dir)
+                        return; /* no memory: told at the end */
+                build_rule(b, dir, RIGHT_LIST, true);
+                if (names_find(&b->rules, dir, &at)) {
+                        b->p->rules[at].rights = RIGHT_LIST;
+                        b->p->rules[at].entries |= rights;
+                }
+        }
+}
+
 /* A mask is one empty thing for all that it hides: nothing can be mounted in it. */
 static int add_mask(struct builder *b, const struct door *d, const char *path, struct err *e)
 {
@@ -344,6 +366,7 @@ static int add_mask(struct builder *b, const struct door *d, const char *path, s
                 return err_hint(e, "except only what is not opened by another line");
         }
         (void) build_step(b, STEP_MASK, arena_str(b->a, path), NULL, 0);
+        hand_rights_down(b, d, path);
         return 0;
 }
 

@@ -104,7 +104,7 @@ static int raise_memfd(struct err *e)
 }
 static int raise_landlock(struct err *e)
 {
-        if (wall_landlock_build(&w, w.root, e) < 0)
+        if (wall_landlock_build(&w, e) < 0)
                 return -1;
         return syscall(SYS_landlock_restrict_self, w.landlock, 0) < 0
                        ? wall_fail(e, STAGE_LANDLOCK, "closing the Landlock wall")

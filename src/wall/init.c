@@ -225,7 +225,7 @@ static int build_landlock(struct wall_init *w, struct err *e)
         /* Leaving the mounts out is for tests; then, as in the process wall, paths mean the host's. */
         if (w->root < 0)
                 w->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return wall_landlock_build(w, w->root, e);
+        return wall_landlock_build(w, e);
 }
 
 static int become_reaper(struct wall_init *w, struct err *e)

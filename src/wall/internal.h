@@ -166,8 +166,8 @@ int wall_net_begin(struct wall_init *w, struct err *e); /* net.c: in parallel wi
 int wall_net_join(struct wall_init *w, struct err *e);
 /* gateway.c: the other end of the box's one link, and what listens there. Runs in the helper's process. */
 int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
-int wall_tty_open(struct wall_init *w, struct err *e);                 /* tty.c */
-int wall_landlock_build(struct wall_init *w, int root, struct err *e); /* landlock.c */
+int wall_tty_open(struct wall_init *w, struct err *e);       /* tty.c */
+int wall_landlock_build(struct wall_init *w, struct err *e); /* landlock.c */
 /* payload.c: a payload's process that begins at once, returned as from clone(); the gates that it then finds;
  * the wait until it has made its namespaces; its next gate; and the start itself, of an early one or a new
  * one. */

@@ -8,8 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/landlock.h>
 #include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -72,27 +75,109 @@ static uint64_t rights_of(unsigned rights)
         return r;
 }
 
-static int add_rule(int set, int root, const struct plan_rule *rule, uint64_t handled, struct err *e)
+struct rules {
+        const struct wall_init *w;
+        int set;
+        uint64_t handled;
+};
+
+static int allow(const struct rules *r, int at, unsigned rights, const char *path, struct err *e)
 {
-        /* In the new root a leading slash stays inside it; in the process wall `root` is the host's. */
-        AUTO_FD(at, wall_open2(root, rule->path, O_PATH, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS));
-        if (at < 0 && (rule->optional || wall_left_out(LAYER_MOUNT)))
-                return 0;
         struct stat st;
-        if (at < 0 || fstat(at, &st) < 0)
-                return wall_fail(e, STAGE_DOORS, "finding %s for Landlock", rule->path);
-        struct landlock_path_beneath_attr a = { .allowed_access = rights_of(rule->rights) & handled,
+        if (fstat(at, &st) < 0)
+                return wall_fail(e, STAGE_DOORS, "finding %s for Landlock", path);
+        struct landlock_path_beneath_attr a = { .allowed_access = rights_of(rights) & r->handled,
                                                 .parent_fd = at };
         if (!S_ISDIR(st.st_mode))
                 a.allowed_access &= FS_ON_FILES;
         if (a.allowed_access == 0)
                 return 0;
-        if (syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &a, 0) < 0)
-                return wall_fail(e, STAGE_DOORS, "adding %s to Landlock", rule->path);
+        if (syscall(SYS_landlock_add_rule, r->set, LANDLOCK_RULE_PATH_BENEATH, &a, 0) < 0)
+                return wall_fail(e, STAGE_DOORS, "adding %s to Landlock", path);
         return 0;
 }
 
-int wall_landlock_build(struct wall_init *w, int root, struct err *e)
+/* Does an `except` hide this, or lie somewhere in it? The latter is a directory with a rule of its own. */
+static bool is_hidden(const struct plan *p, const char *path)
+{
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_MASK && strcmp(p->steps[i].path, path) == 0)
+                        return true;
+        return false;
+}
+static bool has_entries(const struct plan *p, const char *path)
+{
+        for (size_t i = 0; i < p->rule_count; i++)
+                if (p->rules[i].entries && strcmp(p->rules[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
+/* What covers a hidden thing lies on the filesystem of the box's root, where nothing of the host's does. */
+static bool is_cover(const struct wall_init *w, dev_t dev)
+{
+        struct stat root;
+        return w->masked && fstat(w->root, &root) == 0 && root.st_dev == dev;
+}
+
+/* SAFETY: what is hidden gets no right, but for the empty thing that covers it. */
+static int allow_entry(const struct rules *r, int dir, const struct plan_rule *rule, const char *name,
+                       struct err *e)
+{
+        char path[PATH_MAX];
+        struct stat st;
+        (void) snprintf(path, sizeof path, "%s/%s", rule->path, name);
+        AUTO_FD(at, openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+        if (at < 0 || fstat(at, &st) < 0 || S_ISLNK(st.st_mode))
+                return 0; /* gone meanwhile; or where a link leads counts */
+        if ((is_hidden(r->w->plan, path) && !is_cover(r->w, st.st_dev)) || has_entries(r->w->plan, path))
+                return 0;
+        return allow(r, at, rule->entries, path, e);
+}
+
+enum { ENTRIES_MAX = 65536 };
+
+static int allow_entries(const struct rules *r, int at, const struct plan_rule *rule, struct err *e)
+{
+        char buf[8192] __attribute__((aligned(8)));
+        AUTO_FD(dir, openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        unsigned count = 0;
+        for (long n; (n = dir < 0 ? -1 : syscall(SYS_getdents64, dir, buf, sizeof buf)) != 0;) {
+                if (n < 0)
+                        return wall_fail(e, STAGE_DOORS, "listing %s, in which an `except` hides something",
+                                         rule->path);
+                for (long i = 0; i < n; i += ((const struct kernel_dirent *) (const void *) (buf + i))->len) {
+                        const struct kernel_dirent *d = (const void *) (buf + i);
+                        if (strcmp(d->name, ".") == 0 || strcmp(d->name, "..") == 0)
+                                continue;
+                        if (allow_entry(r, dir, rule, d->name, e) < 0)
+                                return -1;
+                        count++;
+                }
+                if (count > ENTRIES_MAX) {
+                        errno = E2BIG;
+                        (void) wall_fail(e, STAGE_DOORS, "hiding something among more than %d names in %s",
+                                         ENTRIES_MAX, rule->path);
+                        return err_hint(e, "name what the box may read instead of what it may not");
+                }
+        }
+        return 0;
+}
+
+static int add_rule(const struct rules *r, const struct plan_rule *rule, struct err *e)
+{
+        /* In the new root a leading slash stays inside it; in the process wall `root` is the host's. */
+        AUTO_FD(at, wall_open2(r->w->root, rule->path, O_PATH, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS));
+        if (at < 0 && (rule->optional || wall_left_out(LAYER_MOUNT)))
+                return 0;
+        if (at < 0)
+                return wall_fail(e, STAGE_DOORS, "finding %s for Landlock", rule->path);
+        if (allow(r, at, rule->rights, rule->path, e) < 0)
+                return -1;
+        return rule->entries ? allow_entries(r, at, rule, e) : 0;
+}
+
+int wall_landlock_build(struct wall_init *w, struct err *e)
 {
         long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
         if (abi < 1) {
@@ -111,8 +196,9 @@ int wall_landlock_build(struct wall_init *w, int root, struct err *e)
         AUTO_FD(set, (int) syscall(SYS_landlock_create_ruleset, &a, size, 0));
         if (set < 0)
                 return wall_fail(e, STAGE_LANDLOCK, "making the Landlock rules");
+        const struct rules r = { w, set, a.fs };
         for (size_t i = 0; i < w->plan->rule_count; i++)
-                if (add_rule(set, root, &w->plan->rules[i], a.fs, e) < 0)
+                if (add_rule(&r, &w->plan->rules[i], e) < 0)
                         return -1;
         w->landlock = TAKE_FD(set);
         return 0;

@@ -200,6 +200,14 @@ static inline int bind_flags(const struct plan *p, const char *path)
         return s ? (int) s->flags : -1;
 }
 
+/* Rights that the rule for exactly `path` hands to what lies in it at the start; -1: no rule. */
+static inline int entries(const struct plan *p, const char *path)
+{
+        for (size_t i = 0; i < p->rule_count; i++)
+                if (strcmp(p->rules[i].path, path) == 0)
+                        return (int) p->rules[i].entries;
+        return -1;
+}
 /* Rights of the rule for exactly `path`; -1: none. */
 static inline int rights(const struct plan *p, const char *path)
 {

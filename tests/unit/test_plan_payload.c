@@ -320,6 +320,7 @@ static void test_print__every_step_rule_and_variable_has_a_line(void)
                 "\nbind     /usr/bin/mawk ro exec idmap\n",
                 "\nlink     /usr/bin/awk -> /usr/bin/mawk\n",
                 "\nmask     /d/sub\n",
+                "\nlandlock /d list, in it at the start: list read\n",
                 "\nlandlock /e list read write\n",
                 "\nlandlock /usr/bin/mawk read exec\n",
                 "\nlandlock /dev/null read device\n",

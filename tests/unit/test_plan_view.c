@@ -396,6 +396,23 @@ static void test_view__except_becomes_a_mask_after_all_binds(void)
         CHECK(masking);
 }
 
+/* Else what somebody outside makes anew under a hidden name would have the door's rights. */
+static void test_view__directories_that_lead_to_an_except_hand_their_rights_down(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, "use none\nread /d except sub/deep/x sub/gone/y\nread /e\n");
+        static const char *const lead[] = { "/d", "/d/sub", "/d/sub/deep", "/d/sub/gone" };
+        for (size_t i = 0; i < COUNT(lead); i++) {
+                CHECK_INT(rights(s.p, lead[i]), RIGHT_LIST);
+                CHECK_INT(entries(s.p, lead[i]), LOOK);
+        }
+        CHECK_INT(rights(s.p, "/e"), LOOK);
+        CHECK_INT(entries(s.p, "/e"), 0);
+        SCENE(shown);
+        MUST_PLAN(shown, "use none\nread /d except sub\nread /d/sub\n");
+        CHECK_INT(rights(shown.p, "/d"), LOOK);
+}
+
 /* The read line has no mount of its own there, so the `run` line needs one. */
 static void test_view__a_run_line_in_a_writable_place_holds_although_a_read_line_is_there_too(void)
 {
@@ -867,6 +884,7 @@ static const struct test_case cases[] = {
         CASE(test_view__no_path_is_mounted_twice),
         CASE(test_view__the_wider_of_two_doors_over_one_path_lies_on_top),
         CASE(test_view__except_becomes_a_mask_after_all_binds),
+        CASE(test_view__directories_that_lead_to_an_except_hand_their_rights_down),
         CASE(test_view__a_run_line_in_a_writable_place_holds_although_a_read_line_is_there_too),
         CASE(test_view__a_run_line_shows_what_an_except_of_another_line_names),
         CASE(test_view__a_door_inside_what_an_except_hides_is_refused),

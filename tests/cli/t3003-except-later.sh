@@ -1,0 +1,67 @@
+#!/bin/sh
+# What an `except` hides stays closed when somebody outside makes it anew, replaces it or moves it while the box runs: a mount
+# alone is gone with the file that it covers.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib.sh"
+elsewhere cordon-except
+trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
+cd "$T" || exit 1
+root() { "$@"; }
+
+# What is read at first; then, when the file `go` comes, once more.
+cat >"$T/look" <<'END'
+look() { for f in .env token deep/down/key deep/beside later/key a deep/b deep/down/c sub/d new; do printf '%s=%s ' $f "$(cat $f 2>/dev/null)"; done; echo; }
+look
+until [ -e sub/go ]; do sleep 0.05; done
+look
+ls -A
+END
+# while_it_runs WHO OPTION... -- SCRIPT: what the box saw before and after the script ran outside
+while_it_runs() {
+        for last; do :; done
+        who=$1
+        shift
+        rm -rf "$D/x" "$T/seen"
+        mkdir -p "$D/x/deep/down" "$D/x/sub"
+        (cd "$D/x" && for f in .env token deep/down/key; do echo SECRET >$f; done && for f in deep/beside a deep/b deep/down/c sub/d; do echo open >$f; done)
+        chmod -R a+rX "$D"
+        [ "$(id -u)" -ne 0 ] || [ "$who" = root ] || chown -R 65533:65533 "$D"
+        printf 'use base/system\nread %s except .env token deep/down/key later/key\n' "$D/x" >p.policy
+        (cd "$D/x" && $who "$CORDON" run -q --time 20s -p "$T/p.policy" -- sh -c "$(cat "$T/look")" >"$T/seen" 2>"$T/err" </dev/null) &
+        box=$!
+        for _ in $(seq 200); do
+                [ ! -s "$T/seen" ] || break
+                sleep 0.05
+        done
+        (cd "$D/x" && sh -c "$last" && touch sub/go)
+        wait $box
+}
+before=".env= token= deep/down/key= deep/beside=open later/key= a=open deep/b=open deep/down/c=open sub/d=open new= "
+for who in root as_user; do
+        while_it_runs $who -- 'for f in .env token deep/down/key; do echo SECRET >.t && mv .t $f; done'
+        is "$who: at first what is excepted is empty, and the rest is there" "$(sed -n 1p "$T/seen")" "$before"
+        is "$who: replaced by a rename: closed" "$(sed -n 2p "$T/seen")" "$before"
+        while_it_runs $who -- 'rm -r .env token deep/down/key && echo SECRET >.env && mkdir token && echo SECRET >token/x && echo SECRET >deep/down/key'
+        is "$who: removed and made anew: closed" "$(sed -n 2p "$T/seen")" "$before"
+        while_it_runs $who -- 'mkdir later && echo SECRET >later/key'
+        is "$who: what was not there before: closed" "$(sed -n 2p "$T/seen")" "$before"
+        while_it_runs $who -- 'mv deep old && mkdir -p deep/down && echo SECRET >deep/down/key'
+        hasnt "$who: with another directory that leads to it: closed" "$(sed -n 2p "$T/seen")" SECRET
+        while_it_runs $who -- 'mv .env a.old && cp -r deep deep2 && mv deep2/down/key new'
+        is "$who: moved away: closed" "$(sed -n 2p "$T/seen")" "$(echo "$before")"
+        # The price, as the manual has it: in those directories, and in no others, what comes later is not read.
+        while_it_runs $who -- 'echo later >new && echo later >sub/d && echo later >sub/.t && mv sub/.t sub/d && echo changed >a'
+        has "$who: a new file beside an except cannot be read" "$(sed -n 2p "$T/seen")" "new= "
+        has "$who: its name is seen" "$(sed 1,2d "$T/seen" | paste -s -d ' ')" "new"
+        has "$who: elsewhere it can" "$(sed -n 2p "$T/seen")" "sub/d=later"
+        has "$who: one that was there is read as it is now" "$(sed -n 2p "$T/seen")" "a=changed"
+done
+is "why tells so" "$(cd / && "$CORDON" why -p "$T/p.policy" read "$D/x/later/key" | grep -c 'it would be seen and not be read')" 1
+is "and where Landlock is given up" "$({ cat p.policy; echo 'wall namespace without landlock'; } >q.policy; "$CORDON" why -p q.policy read "$D/x/later/key" | grep -c 'it would be seen and could be read')" 1
+
+# Many names: each has a rule of its own; too many stop the start.
+mkdir "$D/many" && (cd "$D/many" && seq 5000 | xargs touch) && echo SECRET >"$D/many/key"
+chmod -R a+rX "$D/many"
+printf 'use base/system\nread %s except key\n' "$D/many" >p.policy
+is "among 5,000 names it is hidden, and they are not" "$("$CORDON" run -q -p p.policy -- sh -c "cat $D/many/4711 $D/many/key && echo read" 2>&1)" "read"
+done_testing
