@@ -36,19 +36,23 @@ int wall_say(const struct wall_init *w, const struct wall_message *m)
         return 0;
 }
 
-/* Says it if the keeper takes it soon; false: it did not. */
-static bool offer(int control, const struct wall_message *m)
+bool wall_offer(int control, const struct wall_message *m)
 {
         struct pollfd p = { .fd = control, .events = POLLOUT };
-        return wire_offer(control, m, sizeof *m) == 0 ||
-               (errno == EAGAIN && poll(&p, 1, OFFER_MS) > 0 && wire_offer(control, m, sizeof *m) == 0);
+        if (wire_offer(control, m, sizeof *m) == 0)
+                return true;
+        if (errno == EAGAIN)
+                (void) poll(&p, 1, OFFER_MS);
+        else if (errno != EINTR)
+                return false;
+        return wire_offer(control, m, sizeof *m) == 0;
 }
 
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u)
 {
         static const struct wall_message lost = { .word = WALL_SAYS_LOST };
-        if (m && !offer(control, m))
+        if (m && !wall_offer(control, m))
                 u->some = true;
         if (u->some && !u->said)
-                u->said = offer(control, &lost);
+                u->said = wall_offer(control, &lost);
 }

@@ -210,11 +210,14 @@ static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e
         return wall_attach(w, w->proc, s->path, true, e);
 }
 
+/* The machine has a few thousand terminals for all: one box gets enough of them for itself. */
+#define TERMINALS_MAX "64"
+
 static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         AUTO_FD(fs, mount_fsopen("devpts"));
         if (fs < 0 || mount_fsset(fs, "ptmxmode", "0666") < 0 || mount_fsset(fs, "mode", "0600") < 0 ||
-            mount_fscreate(fs) < 0)
+            mount_fsset(fs, "max", TERMINALS_MAX) < 0 || mount_fscreate(fs) < 0)
                 return wall_fail(e, STAGE_ROOT, "making the box's own terminals");
         AUTO_FD(tree, mount_fsmount(fs, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
         if (tree < 0)

@@ -47,6 +47,7 @@ struct watch {
         unsigned calls;
         bool told_call[SECCOMP_NR_END];
         bool alone;  /* the reaper was killed */
+        bool over;   /* a limit was passed while the keeper was waited for */
         bool starts; /* another program was started, or was to be */
         uint64_t sampled_ns, next_sample_ns, deadline_ns;
         struct wall_still still;
@@ -136,6 +137,17 @@ static void tell_of_lost(struct watch *t, bool lost)
         wall_offer_denial(t->w->control, NULL, &t->untold);
 }
 
+static bool look(struct watch *t);
+static bool over_time(struct watch *t);
+
+/* Who asked for all of it waits for it; but limits are kept meanwhile, also when the keeper stands still. */
+static void say_in_time(struct watch *t, const struct wall_message *m)
+{
+        struct pollfd keeper = { .fd = t->w->keeper, .events = POLLIN };
+        while (!t->over && !wall_offer(t->w->control, m) && errno == EAGAIN && poll(&keeper, 1, 0) == 0)
+                t->over = look(t) || over_time(t);
+}
+
 /* A call that goes on whatever we find: only what would be refused is told. Whether a program may run, the
  * keeper knows. */
 static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
@@ -158,8 +170,8 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
         m.denial.inside =
                 t->w->plan->wall == WALL_NAMESPACE && m.denial.kind == TRIED_RUN && is_inside(&m.denial);
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
-        if (t->w->s->watch_all) /* who asked for all of it waits for it */
-                (void) wall_say(t->w, &m);
+        if (t->w->s->watch_all)
+                say_in_time(t, &m);
         else
                 wall_offer_denial(t->w->control, &m, &t->untold);
 }
@@ -175,7 +187,7 @@ static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
                 *told = true;
         struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
-        (void) wall_say(t->w, &m);
+        wall_offer_denial(t->w->control, &m, &t->untold);
 }
 
 /* SAFETY: a call goes on only if the filter itself, without being watched, would have let it through; that is
@@ -404,7 +416,7 @@ static bool step(struct watch *t, bool *ret_over)
                 answer_notification(t);
         else if (p[2].revents)
                 fd_close(&w->listener); /* no filtered task is left */
-        if ((p[1].revents && reap(t)) || look(t) || over_time(t))
+        if ((p[1].revents && reap(t)) || t->over || look(t) || over_time(t))
                 *ret_over = true;
         return true;
 }

@@ -27,22 +27,24 @@ else
 fi
 
 # --- time: it is kept also while the keeper is stopped, and what is in another session was not stopped with it ---
-for who in root as_user; do
-        mkdir -m 777 "work-$who"
+# Also when the line to the keeper is full: what is refused is told there, and init must not wait for that.
+for who in root as_user; do for refused in 0 500; do
+        rm -rf "work-$who" && mkdir -m 777 "work-$who"
         $who sh -c 'echo $$; exec "$@"' sh "$CORDON" run -q --status-fd 3 --time 2s --read "$T/evade" --write "$T/work-$who" -- \
-                "$T/evade" clockwork "$T/work-$who/ticks" 3>status >id 2>err </dev/null &
+                "$T/evade" clockwork "$T/work-$who/ticks" $refused 3>status >id 2>err </dev/null &
         for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do [ -s "work-$who/ticks" ] || sleep 0.1; done
         keeper=$(head -n 1 id)
         kill -STOP "$keeper"
+        touch "work-$who/ticks.go"
         sleep 3
         then=$(wc -c <"work-$who/ticks")
         sleep 0.6
-        is "$who: time: the box ends while its keeper is stopped (after $then ticks)" "$(wc -c <"work-$who/ticks")" "$then"
+        is "$who: time: the box ends while its keeper is stopped (after $then ticks, $refused refusals)" "$(wc -c <"work-$who/ticks")" "$then"
         ok "$who: time: it had begun" test "$then" -gt 0
         kill -CONT "$keeper"
         wait
         is "$who: time: is the limit" "$(get .limit)" time
-done
+done; done
 
 # --- time: signals for a box that takes none do not stop its keeper ---
 who=root

@@ -31,6 +31,7 @@ static void test_refused__not_what_both_walls_need(void)
                                                STAGE_SECCOMP, STAGE_ATTEST, STAGE_EXEC };
         for (size_t i = 0; i < sizeof both / sizeof *both; i++)
                 CHECK(!another(ERR_WALL, EPERM, both[i]));
+        CHECK(!another(ERR_WALL, ENOSPC, STAGE_TTY)); /* all terminals are taken, by another box maybe */
         CHECK(!another(ERR_WALL, EPERM, (enum wall_step) 999));
         CHECK(!another(ERR_EXEC, EACCES, STAGE_EXEC));
 }
