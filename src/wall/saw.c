@@ -4,6 +4,7 @@
 #include "wall/saw.h"
 
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "wall/seccomp.h"
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -262,12 +264,25 @@ void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, st
         (void) snprintf(ret->path, sizeof ret->path, "%s", missing);
 }
 
+static uint64_t keyed_hash(struct saw_told *t, const struct wall_denial *d)
+{
+        uint8_t digest[32];
+        uint64_t h;
+        struct sha256 s;
+        while (t->key[0] == 0 && getrandom(t->key, sizeof t->key, 0) != sizeof t->key)
+                ;
+        sha256_init(&s);
+        sha256_add(&s, t->key, sizeof t->key);
+        sha256_add(&s, &d->kind, sizeof d->kind);
+        sha256_add(&s, d->path, strlen(d->path));
+        sha256_end(&s, digest);
+        memcpy(&h, digest, sizeof h);
+        return h ? h : 1; /* 0 is a free place */
+}
+
 bool saw_news(struct saw_told *t, unsigned most, const struct wall_denial *d)
 {
-        uint64_t h = 1469598103934665603ull ^ d->kind; /* FNV-1a */
-        for (const char *p = d->path; *p; p++)
-                h = (h ^ (unsigned char) *p) * 1099511628211ull;
-        uint64_t at = h % (2 * SAW_MAX);
+        uint64_t h = keyed_hash(t, d), at = h % (2 * SAW_MAX);
         for (; t->of[at]; at = (at + 1) % (2 * SAW_MAX))
                 if (t->of[at] == h)
                         return false;

@@ -20,6 +20,7 @@ bool saw_names_path(const struct seccomp_data *call); /* is it one that has a pa
 enum { SAW_MAX = 4096 };
 struct saw_told {
         uint64_t of[2 * SAW_MAX]; /* hashes; 0: a free place */
+        uint64_t key[2];          /* nobody inside knows it: else a path could be found that hides another */
         unsigned count;
         bool lost; /* something new found no room */
 };

@@ -25,6 +25,8 @@ for who in root as_user; do
         is "$who: after two thousand paths it is told that not all is told" "$(told)$(lost)" "[false,true]true"
         $who "$CORDON" run --read "$T/evade" -- "$T/evade" hide-among-paths 2000 >out 2>err </dev/null
         is "$who: a person is told so, too" "$(grep -c 'or more refusals are not listed' err)" 1
+        run hide-by-hash
+        is "$who: a path does not hide another whose plain hash is the same" "$(told)$(lost)" "[true,true]false"
         run hide-among-calls 2000
         is "$who: after two thousand calls another one is told" "$(told)$(lost)" "[true,true]true"
 done
