@@ -645,6 +645,18 @@ static int judge_sockets(struct builder *b, struct err *e)
         return err_hint(e, "name single files instead of the directory, or use two boxes");
 }
 
+/* A box that moves a parent of what is hidden away would find it there the next time, under a name that
+ * nobody hides. A mount point is neither moved nor removed. */
+static void hold_parents(struct builder *b, const struct door *d, const char *hidden)
+{
+        unsigned flags = STEP_WRITE | STEP_IS_DIR | STEP_OPTIONAL | (door_flags(b, d) & STEP_EXEC);
+        for (const char *at = hidden + strlen(d->path) + 1; (at = strchr(at, '/')); at++) {
+                const char *parent = arena_copy(b->a, span_of(hidden, (size_t) (at - hidden)));
+                if (parent && !has_bind(b, parent))
+                        (void) build_step(b, STEP_PIN, parent, NULL, flags);
+        }
+}
+
 /* The state directory holds the ledger, unapplied layers and sealed credentials. A door that would show it
  * shows an empty place instead; a door into it, or a wall that cannot hide it, stops the start. */
 static int hide_state_from(struct builder *b, const struct door *d, const char *state, struct err *e)
@@ -652,6 +664,8 @@ static int hide_state_from(struct builder *b, const struct door *d, const char *
         if (!state || !is_file_door(d) || (!path_under(state, d->path) && !path_under(d->path, state)))
                 return 0;
         if (b->p->wall == WALL_NAMESPACE && !path_under(d->path, state)) {
+                if (d->kind == DOOR_WRITE)
+                        hold_parents(b, d, state);
                 (void) build_step(b, STEP_MASK, arena_str(b->a, state), NULL, STEP_OPTIONAL);
                 return 0;
         }

@@ -150,6 +150,8 @@ int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e)
                 fd_close(&place);
                 errno = ELOOP;
         }
+        if (place < 0 && s->flags & STEP_OPTIONAL && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+                return 0;
         if (place < 0) {
                 int sys = errno;
                 (void) wall_fail(e, STAGE_DOORS, "cannot hold %s", s->path);

@@ -204,6 +204,16 @@ for state in .state new real/state link/state; do
                 cat "$T/home/$state/ledger")" secret
         rm -rf "${T:?}/home/$state"
 done
+# Not by way of its parents: what is moved away would lie there in the next run, under a name that nobody hides.
+mkdir -p "$T/deep/a/b" && chmod -R a+rwX "$T/deep"
+deep() { CORDON_STATE=$T/deep/a/b/state "$CORDON" run -q --write "$T/deep" -- sh -c "cd $T/deep && $1" 2>&1; }
+deep true && echo secret >"$T/deep/a/b/state/ledger"
+for parent in a a/b a/b/state; do
+        has "$parent, which leads to the state directory, cannot be moved" "$(deep "mv $parent away")" "busy"
+        has "nor removed ($parent)" "$(deep "rmdir $parent")" "busy"
+done
+is "beside it all can be written" "$(deep 'echo x >a/b/new && mkdir a/c && mv a/c a/d && rmdir a/d && rm a/b/new && echo fine')" fine
+is "and it is where it was" "$(cat "$T/deep/a/b/state/ledger")" secret
 has "a door into the state directory is refused" \
         "$(CORDON_STATE=$T/home "$CORDON" run --read "$T/home/real" -- true 2>&1)" "would open cordon's own state"
 has "the process wall, which cannot hide it, refuses" \
