@@ -258,6 +258,15 @@ static const struct values ioctl_asks[] = {
  * memory counts. */
 static const struct values sockopt_refused[] = { { 26, 26 }, { 50, 52 } };
 static const struct values level_socket[] = { { 1, 1 } }; /* SOL_SOCKET */
+/* Memberships of groups and their lists of senders: as many as anybody asks for, in memory that no limit
+ * counts, and the box's one link leads to nobody who sends to a group. */
+static const struct values ip_refused[] = { { 35, 48 } }; /* IP_ADD_MEMBERSHIP to MCAST_MSFILTER */
+static const struct values ipv6_refused[] = {
+        { 20, 21 }, /* IPV6_JOIN_GROUP, IPV6_LEAVE_GROUP */
+        { 27, 28 }, /* IPV6_JOIN_ANYCAST, IPV6_LEAVE_ANYCAST */
+        { 42, 48 }, /* MCAST_JOIN_GROUP to MCAST_MSFILTER */
+};
+static const struct values level_ip[] = { { 0, 0 } }, level_ipv6[] = { { 41, 41 } };
 
 static const struct values prctl_allowed[] = {
         { 1, 3 },   /* parent-death signal; dumpable, read: init counts what a process holds */
@@ -344,8 +353,15 @@ static uint32_t rule_ioctl(struct program *p)
 
 static uint32_t rule_sockopt(struct program *p)
 {
+        uint32_t other = GO_ALLOW;
+        if (p->ask->net) {
+                uint32_t ipv6 = choose(p, CHOICE(LOW(2), ipv6_refused, GO_EPERM, GO_ALLOW));
+                other = choose(p, CHOICE(LOW(1), level_ipv6, ipv6, GO_ALLOW));
+                uint32_t ip = choose(p, CHOICE(LOW(2), ip_refused, GO_EPERM, GO_ALLOW));
+                other = choose(p, CHOICE(LOW(1), level_ip, ip, other));
+        }
         uint32_t option = choose(p, CHOICE(LOW(2), sockopt_refused, GO_EPERM, GO_ALLOW));
-        return choose(p, CHOICE(LOW(1), level_socket, option, GO_ALLOW));
+        return choose(p, CHOICE(LOW(1), level_socket, option, other));
 }
 
 /* Each set of rules is megabytes that nobody's share of memory tells. */

@@ -141,12 +141,28 @@ static void test_ioctl__filesystems_are_asked_and_copied_but_not_changed(void)
 
 static void test_setsockopt__no_program_runs_on_a_socket(void)
 {
-        for (uint64_t level = 0; level < 3; level++)
+        for (uint64_t level = 1; level < 3; level++)
                 for (uint64_t option = 0; option < 80; option++)
                         if (level == 1 && (option == 26 || (option >= 50 && option <= 52)))
                                 QUIET(EPERM, NET | UNIX, "setsockopt", 3, level | garbage, option | garbage);
                         else
                                 ALLOWS(NET | UNIX, "setsockopt", 3, level, option);
+}
+
+static void test_setsockopt__joins_no_group(void)
+{
+        for (uint64_t option = 0; option < 80; option++) {
+                if (option >= 35 && option <= 48)
+                        QUIET(EPERM, NET, "setsockopt", 3, 0 | garbage, option | garbage);
+                else
+                        ALLOWS(NET, "setsockopt", 3, 0, option);
+                if (option == 20 || option == 21 || option == 27 || option == 28 ||
+                    (option >= 42 && option <= 48))
+                        QUIET(EPERM, NET, "setsockopt", 3, 41 | garbage, option | garbage);
+                else
+                        ALLOWS(NET, "setsockopt", 3, 41, option);
+        }
+        ALLOWS(NET, "setsockopt", 3, 6, 42);
 }
 
 static void test_landlock__makes_no_rules_where_nobody_counts_them(void)
@@ -534,6 +550,7 @@ static const struct test_case cases[] = {
         CASE(test_ioctl__terminal_input_is_refused_whatever_the_high_word),
         CASE(test_ioctl__filesystems_are_asked_and_copied_but_not_changed),
         CASE(test_setsockopt__no_program_runs_on_a_socket),
+        CASE(test_setsockopt__joins_no_group),
         CASE(test_landlock__makes_no_rules_where_nobody_counts_them),
         CASE(test_clone__no_flag_makes_a_namespace),
         CASE(test_mode__setuid_and_setgid_bits_are_refused),

@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 #include <linux/memfd.h>
 #include <linux/sched.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -161,6 +162,25 @@ static uint32_t if_madvise(uint32_t advice)
         return bad ? fails(EINVAL) : SECCOMP_RET_ALLOW;
 }
 
+/* By the names that the system's headers have for them. */
+static uint32_t if_sockopt(const struct seccomp_ask *ask, int level, int option)
+{
+        static const struct {
+                int level, option;
+        } bad[] = { { SOL_SOCKET, SO_ATTACH_FILTER },         { SOL_SOCKET, SO_ATTACH_BPF },
+                    { SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF }, { SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF },
+                    { IPPROTO_IPV6, IPV6_JOIN_GROUP },        { IPPROTO_IPV6, IPV6_LEAVE_GROUP },
+                    { IPPROTO_IPV6, IPV6_JOIN_ANYCAST },      { IPPROTO_IPV6, IPV6_LEAVE_ANYCAST } };
+        bool group = (level == IPPROTO_IP && option >= IP_ADD_MEMBERSHIP && option <= MCAST_MSFILTER) ||
+                     (level == IPPROTO_IPV6 && option >= MCAST_JOIN_GROUP && option <= MCAST_MSFILTER);
+        if (group && ask->net)
+                return fails(EPERM);
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+                if (bad[i].level == level && bad[i].option == option && (ask->net || level == SOL_SOCKET))
+                        return fails(EPERM);
+        return SECCOMP_RET_ALLOW;
+}
+
 static uint32_t expect_rule(const struct seccomp_ask *ask, enum seccomp_rule rule, const __u64 *args)
 {
         switch (rule) {
@@ -215,10 +235,7 @@ static uint32_t expect_rule(const struct seccomp_ask *ask, enum seccomp_rule rul
         case RULE_SECCOMP:
                 return (args[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER) ? told(ask, EPERM) : SECCOMP_RET_ALLOW;
         case RULE_SOCKOPT:
-                return (int) args[1] == SOL_SOCKET && strchr("\x1a\x32\x33\x34", (int) args[2] & 0xff) &&
-                                       (int) args[2] > 0 && (int) args[2] < 256
-                               ? fails(EPERM)
-                               : SECCOMP_RET_ALLOW;
+                return if_sockopt(ask, (int) args[1], (int) args[2]);
         case RULE_RULESET:
                 return ask->sampled ? fails(ENOSYS) : SECCOMP_RET_ALLOW;
         case RULE_EXECVEAT:
