@@ -145,7 +145,7 @@ static void note_end(struct box *b, const struct wall_end *end)
         b->one_program = end->one_program;
         if (end->disk_full)
                 b->r.limits_hit |= 1u << LIMIT_DISK;
-        if (end->memory_near)
+        if (end->memory_near && end->status != 0) /* who came near and went on was not refused */
                 b->r.limits_hit |= 1u << LIMIT_MEMORY;
         if (end->procs_full)
                 b->r.limits_hit |= 1u << LIMIT_PROCS;
@@ -235,8 +235,15 @@ static void judge_silence(struct box *b)
         }
 }
 
-/* A payload that the kernel killed for memory, or that died of its CPU rlimit, did not just "get a signal".
- */
+/* The rlimit is of seconds, and the kernel's count of ticks. */
+static bool cpu_is_used_up(const struct box *b)
+{
+        const uint64_t tick_ns = 10000000;
+        return b->r.cpu_ns + tick_ns >= b->c.plan->limits.value[LIMIT_CPU] * 1000000u;
+}
+
+/* A payload that the kernel killed for memory, or that died of its CPU or file rlimit, did not just "get a
+ * signal". One that sent itself such a signal did. */
 static void judge_signal(struct box *b)
 {
         if (b->r.end != BOX_SIGNALED && b->r.end != BOX_EXITED)
@@ -244,11 +251,11 @@ static void judge_signal(struct box *b)
         if (b->r.limits_hit & (1u << LIMIT_MEMORY)) {
                 b->r.end = BOX_LIMIT;
                 b->r.limit = LIMIT_MEMORY;
-        } else if (b->r.end == BOX_SIGNALED && b->r.code == SIGXCPU) {
+        } else if (b->r.end == BOX_SIGNALED && b->r.code == SIGXCPU && cpu_is_used_up(b)) {
                 b->r.end = BOX_LIMIT;
                 b->r.limit = LIMIT_CPU;
                 b->r.limits_hit |= 1u << LIMIT_CPU;
-        } else if (b->r.end == BOX_SIGNALED && b->r.code == SIGXFSZ) {
+        } else if (b->r.end == BOX_SIGNALED && b->r.code == SIGXFSZ && b->c.plan->writes_host) {
                 b->r.end = BOX_LIMIT;
                 b->r.limit = LIMIT_DISK;
                 b->r.limits_hit |= 1u << LIMIT_DISK;

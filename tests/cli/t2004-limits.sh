@@ -53,6 +53,11 @@ for who in root as_user; do
         ok "$who: cpu: their sum was counted ($(get .cpu_ms) ms)" test "$(get '.cpu_ms >= 450 and .cpu_ms <= 1000')" = true
         run --cpu 700ms --time 10s --read "$T/hog" -- sh -c 'while :; do '"$T/hog"' files 1 >/dev/null; done'
         is "$who: cpu: a chain of short processes shares it" "$(get .limit)" cpu
+        # A signal that the payload sent itself is no limit.
+        for signal in XCPU XFSZ; do
+                run -- sh -c "kill -$signal \$\$"
+                is "$who: $signal from itself: a signal, and no limit" "$(get '"\(.end) \(.limit) \(.limits_hit|length)"')" "signaled null 0"
+        done
         run --cpu 1s --time 3s -- sleep 1.2
         is "$who: cpu: sleeping costs none" $code 0
         ok "$who: cpu: it is near zero ($(get .cpu_ms) ms)" test "$(get '.cpu_ms < 200')" = true
@@ -167,6 +172,8 @@ else
         has "without it the weaker keeping is in the result" "$(get .kept_by.memory)" rlimit
         is "and the layer cgroup is not claimed" "$(get '.layers|index("cgroup")')" null
 fi
+run --memory 100M --wall 'namespace without cgroup' -- perl -e 'my $x; vec($x, 92 << 20, 8) = 1; select undef, undef, undef, 0.3'
+is "who comes near to its memory and ends well has hit no limit" "$code $(get '"\(.end) \(.limit)"')" "0 exited null"
 for bad in 'time 0' 'memory -1' 'memory 1X' 'procs 0' 'time 99999999999999999999s' 'nonsense 3' 'memory'; do
         run --limit "$bad" -- true
         is "limit $bad is refused" $code 125
