@@ -1,6 +1,7 @@
 #!/bin/sh
 # in and out handles: the host opens, the box gets a copy, and what goes out is checked.
 # shellcheck disable=SC2016,SC2317
+here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 root() { "$@"; }
@@ -108,5 +109,18 @@ shm=$(mktemp -d /dev/shm/cordon-test.XXXXXX) && ln -s /dev/null "$shm/left"
 "$CORDON" run -q --out res --handle "res=$shm/left" -- sh -c 'echo result >&3' </dev/null
 is "nor in /dev/shm" "$(stat -c %F "$shm/left"):$(cat "$shm/left")" "regular file:result"
 rm -rf "$shm"
+# A program behind a `sock` door may hold what a handle brings: nobody changes it while it is looked at and written.
+for how in keep map; do
+        python3 "$here/helpers/holder.py" "$T/holder.$how" hold $how >/dev/null 2>&1 &
+        holder=$!
+        for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$T/holder.$how" ] || sleep 0.2; done
+        echo old >"$T/result.$how"
+        said=$("$CORDON" run -q --sock "$T/holder.$how" --out "res max 1M as json" --handle "res=$T/result.$how" -- python3 -c "$(cat "$here/helpers/holder.py")" "$T/holder.$how" send 3 2>&1)
+        kill $holder 2>/dev/null
+        eval "said_$how=\$said"
+done
+is "a handle that somebody else holds is written" "$said_keep$(cat "$T/result.keep")" '{"a": 1}'
+has "one that somebody else can still change is not" "$said_map$(cat "$T/result.map")" "the handle res is in use outside the box; nothing was written"
+has "and the file is as it was" "$(cat "$T/result.map")" old
 is "/dev/stdout, a link that no box can make, is written" "$("$CORDON" run -q --out res --handle res=/dev/stdout -- sh -c 'echo result >&3' </dev/null)" result
 done_testing
