@@ -5,6 +5,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
+
+void fd_use_limit(void)
+{
+        struct rlimit r;
+        if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur == r.rlim_max)
+                return;
+        r.rlim_cur = r.rlim_max;
+        (void) setrlimit(RLIMIT_NOFILE, &r);
+}
 
 int fd_write_all(int fd, const void *p, size_t n)
 {

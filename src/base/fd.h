@@ -30,6 +30,9 @@ static inline void fd_close(int *fd)
         *fd = -1;
 }
 
+/* As many descriptors as this process may have. The kernel also lets nobody pass one on while more are on
+ * their way, of all the account's processes, than the sender may have: a box could stop us by that. */
+void fd_use_limit(void);
 /* All bytes or -1 with errno; retries on EINTR and short writes. */
 int fd_write_all(int fd, const void *p, size_t n);
 

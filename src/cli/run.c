@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/run.c - `cordon run`: options, terminal, signals, detaching, and what is said at the end. */
+#include "base/fd.h"
 #include "base/str.h"
 #include "cli/arguments.h"
 #include "cli/end.h"
@@ -520,6 +521,7 @@ static int show_arguments(const struct run *r, char **arguments, cordon_error *e
 static int run_with(int argc, char **argv, struct run *r, const char *verb)
 {
         cordon_error e = { 0 };
+        fd_use_limit();
         r->policy = cli_policy_new();
         r->box = r->policy ? cli_box_new(r->policy) : NULL;
         int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;

@@ -405,6 +405,7 @@ _Noreturn void wall_init_main(struct wall_init *w)
 {
         struct wall_message m = { .word = WALL_SAYS_ERROR };
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
+        fd_use_limit();
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
         if (w->plan->wall == WALL_PROCESS)
                 stand_behind_reaper(w);

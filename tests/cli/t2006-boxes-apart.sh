@@ -80,4 +80,27 @@ if [ "$(id -u)" -eq 0 ]; then
 else
         skip "root: ids outside" "not root"
 fi
+# Descriptors on their way are counted for the account: a box that sends them to nobody stops neither starts nor `ps`.
+few() { as_user sh -c 'ulimit -Sn 1024 && exec "$@"' sh "$@"; }
+few "$CORDON" run -q --name sender --time 20s -- python3 -c '
+import socket, sys, time
+sent = 0
+pairs = []
+while True:
+    pairs.append(socket.socketpair())
+    try:
+        for _ in range(4):
+            socket.send_fds(pairs[-1][0], [b"x"], [0] * 250)
+            sent += 250
+    except OSError:
+        break
+print(sent, flush=True)
+time.sleep(15)' >"$T/sent" 2>&1 </dev/null &
+sender=$!
+for _ in $(seq 50); do [ -s "$T/sent" ] || sleep 0.1; done
+ok "a box sends descriptors to nobody ($(cat "$T/sent"))" test "$(cat "$T/sent")" -ge 1000
+is "another box starts" "$(few "$CORDON" run -q -- echo hi 2>&1)" hi
+has "boxes are found" "$(few "$CORDON" ps 2>&1)" sender
+ok "and stopped" few "$CORDON" stop sender
+wait $sender
 done_testing
