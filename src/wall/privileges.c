@@ -107,6 +107,14 @@ static int lower(const struct cap *c)
         return setrlimit(c->resource, &want);
 }
 
+/* They are counted for the account, over all its processes: a box leaves the rest of it most of them. */
+static uint64_t share_of_signals(void)
+{
+        struct rlimit now = { 0, 0 };
+        (void) getrlimit(RLIMIT_SIGPENDING, &now);
+        return now.rlim_max / 4 < 4096 ? now.rlim_max / 4 : 4096;
+}
+
 static int apply(const struct cap *caps, size_t n, struct err *e)
 {
         for (size_t i = 0; i < n; i++)
@@ -133,7 +141,7 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
                   v[LIMIT_CPU] / 1000 + 1 }, /* per process: a net below the sum that is kept elsewhere */
                 { RLIMIT_MEMLOCK, 8u << 20 },
                 { RLIMIT_MSGQUEUE, 1u << 20 },
-                { RLIMIT_SIGPENDING, 4096 },
+                { RLIMIT_SIGPENDING, share_of_signals() },
                 { RLIMIT_RTPRIO, 0 },
                 { RLIMIT_NICE, 0 },
         };

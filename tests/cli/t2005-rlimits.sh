@@ -21,6 +21,10 @@ for who in root as_user; do
                 is "$who, $wall: cpu seconds are the policy's" "$(awk '$1 == "CPU" { print $2 }' inside)" 31
         done
 done
+# Signals that wait are counted for the account: a box has a share of what it may have.
+for wall in namespace process; do
+        is "$wall: a quarter of the signals that may wait" "$(prlimit --sigpending=4000:4000 "$CORDON" run -q --wall $wall -- prlimit --raw --noheadings -o HARD --sigpending 2>&1 </dev/null)" 1000
+done
 # A caller with little gives no more than it has: every limit that a shell can lower, far below the policy's.
 cat >little <<'END'
 #!/bin/sh
