@@ -3,6 +3,7 @@
  * missing door is told with its line, and so that the wall can check later that it opens the very same thing.
  */
 #include "base/arena.h"
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "lib/internal.h"
@@ -34,16 +35,36 @@ static enum seen_kind kind_of(mode_t m)
         return S_ISSOCK(m) ? SEEN_SOCKET : SEEN_OTHER;
 }
 
-static void look_at_path(struct arena *mem, const char *path, struct plan_seen *ret)
+/* What is judged and what is mounted are one: the path is that of the descriptor whose numbers the wall
+ * compares. Where it cannot be told, no number fits. */
+static void look_where_it_leads(struct arena *mem, const char *path, int fd, struct plan_seen *ret)
 {
+        char own[64], real[PATH_MAX];
+        (void) snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(own, real, sizeof real - 1);
+        if (n <= 0 || real[0] != '/') {
+                ret->dev = ret->ino = 0;
+                return;
+        }
+        real[n] = '\0';
+        if (strcmp(real, path) != 0)
+                ret->real = arena_str(mem, real);
+}
+
+static void look_at_path(struct arena *mem, const struct door *d, struct plan_seen *ret)
+{
+        const char *path = d->path;
         struct stat st;
         char target[PATH_MAX];
+        AUTO_FD(fd, open(path, O_PATH | O_CLOEXEC));
         *ret = (struct plan_seen){ 0 };
-        if (stat(path, &st) < 0)
+        if (fd < 0 || fstat(fd, &st) < 0)
                 return;
         ret->kind = kind_of(st.st_mode);
         ret->dev = st.st_dev;
         ret->ino = st.st_ino;
+        if (!d->from_stock)
+                look_where_it_leads(mem, path, fd, ret);
         ssize_t n = readlink(path, target, sizeof target - 1);
         if (n > 0) {
                 target[n] = '\0';
@@ -136,7 +157,7 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
                 if (doors[i].kind == DOOR_RUN)
                         look_at_run(&l->mem, &doors[i], &l->seen[i], &l->found[i]);
                 else if (doors[i].path)
-                        look_at_path(&l->mem, doors[i].path, &l->seen[i]);
+                        look_at_path(&l->mem, &doors[i], &l->seen[i]);
                 l->seen[i].repository = l->seen[i].kind == SEEN_DIR && !doors[i].from_stock &&
                                         doors[i].kind != DOOR_RUN && is_repository(doors[i].path);
         }

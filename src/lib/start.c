@@ -40,17 +40,36 @@ static bool covers(const struct door *d, const char *path)
 static bool has_own_doors(const struct door *doors, size_t n)
 {
         for (size_t i = 0; i < n; i++)
-                if (doors[i].path && !doors[i].from_stock && doors[i].kind != DOOR_RUN)
+                if (doors[i].path && !doors[i].from_stock && strchr(doors[i].path, '/'))
                         return true;
         return false;
 }
 
-static bool any_covers(const struct door *doors, size_t n, const char *path)
+/* By its name, by where a link leads, or as a directory of programs. */
+static bool any_covers(const struct door *doors, size_t n, const struct plan_request *r, const char *path,
+                       const char *real)
 {
-        for (size_t i = 0; i < n; i++)
-                if (covers(&doors[i], path))
+        for (size_t i = 0; i < n; i++) {
+                const char *end = doors[i].kind == DOOR_RUN ? r->found[i].real : r->seen[i].real;
+                if (covers(&doors[i], path) || (end && path_under(real, end)))
                         return true;
+        }
         return false;
+}
+
+/* Where it will be: the links on the way to it are there already. */
+static void resolve_unmade(const char *named, char ret[static PATH_MAX])
+{
+        char up[STORE_PATH_MAX];
+        for (size_t n = strlen(named); n > 0; n = str_parent(named, n)) {
+                (void) snprintf(up, sizeof up, "%.*s", (int) n, named);
+                if (!realpath(up, ret))
+                        continue;
+                size_t len = strlen(ret);
+                (void) snprintf(ret + len, PATH_MAX - len, "%s", named + n);
+                return;
+        }
+        (void) snprintf(ret, PATH_MAX, "%s", named);
 }
 
 /* The vault's key lies outside the state directory, so that neither opens anything alone; a box gets neither.
@@ -65,13 +84,15 @@ static void name_key(struct state_names *s, struct plan_request *r)
 }
 
 static int name_state(const struct door *doors, size_t n, bool dry, struct state_names *s,
-                      struct plan_request *r, struct err *e)
+                      struct plan_request *r, struct err *e) /* r has been looked at */
 {
         struct err none;
         if (!has_own_doors(doors, n) || store_path(s->named, &none) < 0)
                 return 0; /* only stock doors, or nowhere to keep anything: there is nothing to hide */
         bool resolved = realpath(s->named, s->real) != NULL;
-        if (!resolved && !dry && any_covers(doors, n, s->named)) {
+        if (!resolved)
+                resolve_unmade(s->named, s->real);
+        if (!resolved && !dry && any_covers(doors, n, r, s->named, s->real)) {
                 AUTO_FD(dir, store_open(e));
                 if (dir < 0)
                         return -1;
@@ -129,13 +150,15 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         char here[4096];
         if (getcwd(here, sizeof here) && here[0] == '/')
                 r.cwd = here;
-        struct state_names state;
-        if (name_state(doors, n, b->dry, &state, &r, e) < 0)
-                return NULL;
         struct look *l = look_at_doors(doors, n, r.argv, r.cwd, e);
         if (!l)
                 return NULL;
         look_fill(l, &r);
+        struct state_names state;
+        if (name_state(doors, n, b->dry, &state, &r, e) < 0) {
+                look_free(l);
+                return NULL;
+        }
         const char **passed = passed_variables(b, doors, n, e);
         struct plan_file *files = passed ? lib_forms(b, &r.file_count, e) : NULL;
         r.passed = passed;

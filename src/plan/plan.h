@@ -20,6 +20,7 @@ struct plan_seen {
         enum seen_kind kind; /* after following links */
         uint64_t dev, ino;   /* of what the links lead to */
         const char *link;    /* the path itself is a symbolic link with this target; or NULL */
+        const char *real;    /* a link on the way leads it here; NULL: there is none, or the door is stock */
         bool repository;     /* a directory with a .git in it */
 };
 

@@ -270,6 +270,86 @@ static void add_bind(struct builder *b, const struct door *d, const struct plan_
         b->p->writes_host |= (f & STEP_WRITE) != 0;
 }
 
+/* ---- where links lead: whoever can write beside one chooses that ---- */
+
+static const char *real_of(const struct builder *b, size_t i)
+{
+        const char *real = b->r->seen[i].real;
+        return real ? real : b->doors[i].path;
+}
+
+/* Two names of one thing: what is written by one would run by the other, and no mount could tell. */
+static int written_and_run(struct builder *b, const char *by, size_t i, struct err *e)
+{
+        char at[256];
+        const struct door *d = &b->doors[i];
+        (void) err_set(e, ERR_DOOR, 0,
+                       "%s: %s leads by a link to %s: the box could write by one name what it runs "
+                       "by another, %s",
+                       policy_place(&d->at, at, sizeof at), d->path, real_of(b, i), by);
+        return err_hint(e, "name where the link leads, in place of the link");
+}
+
+static bool runs_by_default(const struct builder *b, const struct door *d)
+{
+        return door_flags(b, d) & STEP_EXEC && !run_line_covers(b, d->path);
+}
+
+static bool is_alias(const struct builder *b, size_t i, size_t k)
+{
+        const struct door *d = &b->doors[i], *o = &b->doors[k];
+        if (k == i || !is_file_door(o) || b->r->seen[k].kind == SEEN_NOTHING ||
+            (!path_under(real_of(b, i), real_of(b, k)) && !path_under(real_of(b, k), real_of(b, i))))
+                return false;
+        /* A read door that is a link itself has its own turn, if it has a mount. */
+        return d->kind == DOOR_WRITE ? runs_by_default(b, o) && !(b->r->seen[k].real && o->kind == DOOR_READ)
+                                     : o->kind == DOOR_WRITE && runs_by_default(b, d);
+}
+
+static bool is_written_program(const struct builder *b, size_t i, const struct plan_program *g)
+{
+        return b->doors[i].kind == DOOR_WRITE && g->real && path_under(g->real, real_of(b, i)) &&
+               !run_line_covers(b, g->real);
+}
+
+/* What another line hides or holds back, and this one would show or change by another name. */
+static const char *undone_except(const struct builder *b, size_t i, size_t k)
+{
+        const char *real = real_of(b, i);
+        for (char **x = k != i ? b->doors[k].except : NULL; x && *x; x++)
+                if (path_under(real, *x) || path_under(*x, real))
+                        return *x;
+        return NULL;
+}
+
+static int judge_link(struct builder *b, size_t i, struct err *e)
+{
+        const struct door *d = &b->doors[i];
+        const char *real = b->r->seen[i].real;
+        if (d->kind != DOOR_READ && policy_is_kernels(real)) {
+                char at[256];
+                (void) err_set(e, ERR_DOOR, 0,
+                               "%s: %s leads by a link to %s, which is the kernel's: no box writes there",
+                               policy_place(&d->at, at, sizeof at), d->path, real);
+                return err_hint(e, "look who made the link");
+        }
+        for (size_t k = 0; k < b->door_count; k++) {
+                const char *undone = undone_except(b, i, k);
+                if (undone) {
+                        char at[256];
+                        (void) err_set(e, ERR_DOOR, 0,
+                                       "%s: %s leads by a link to %s, where another line excepts %s",
+                                       policy_place(&d->at, at, sizeof at), d->path, real, undone);
+                        return err_hint(e, "name where the link leads, in place of the link");
+                }
+                if (is_alias(b, i, k))
+                        return written_and_run(b, b->doors[k].path, i, e);
+                if (b->doors[k].kind == DOOR_RUN && is_written_program(b, i, &b->r->found[k]))
+                        return written_and_run(b, b->r->found[k].path, i, e);
+        }
+        return is_written_program(b, i, &b->r->entry) ? written_and_run(b, b->r->entry.path, i, e) : 0;
+}
+
 static int add_door(struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];
@@ -288,6 +368,8 @@ static int add_door(struct builder *b, size_t i, struct err *e)
                 return 0; /* a link that another door shows as it is */
         if (shown_as_link(b, i))
                 (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
+        else if (!is_redundant(b, d) && seen->real && is_file_door(d) && judge_link(b, i, e) < 0)
+                return -1;
         else if (!is_redundant(b, d))
                 add_bind(b, d, seen, path);
         return 0;
@@ -650,7 +732,10 @@ static int judge_sockets(struct builder *b, struct err *e)
 static void hold_parents(struct builder *b, const struct door *d, const char *hidden)
 {
         unsigned flags = STEP_WRITE | STEP_IS_DIR | STEP_OPTIONAL | (door_flags(b, d) & STEP_EXEC);
-        for (const char *at = hidden + strlen(d->path) + 1; (at = strchr(at, '/')); at++) {
+        const char *door = through_links(b, d->path);
+        if (!door || !path_under(hidden, door))
+                return;
+        for (const char *at = hidden + strlen(door) + 1; (at = strchr(at, '/')); at++) {
                 const char *parent = arena_copy(b->a, span_of(hidden, (size_t) (at - hidden)));
                 if (parent && !has_bind(b, parent))
                         (void) build_step(b, STEP_PIN, parent, NULL, flags);
@@ -658,31 +743,45 @@ static void hold_parents(struct builder *b, const struct door *d, const char *hi
 }
 
 /* The state directory holds the ledger, unapplied layers and sealed credentials. A door that would show it
- * shows an empty place instead; a door into it, or a wall that cannot hide it, stops the start. */
-static int hide_state_from(struct builder *b, const struct door *d, const char *state, struct err *e)
+ * shows an empty place instead; a door into it, or a wall that cannot hide it, stops the start. `path` is
+ * where the box has what the host has at `real`. */
+static int hide_state_from(struct builder *b, const struct door *d, const char *path, const char *real,
+                           struct err *e)
 {
-        if (!state || !is_file_door(d) || (!path_under(state, d->path) && !path_under(d->path, state)))
-                return 0;
-        if (b->p->wall == WALL_NAMESPACE && !path_under(d->path, state)) {
-                if (d->kind == DOOR_WRITE)
-                        hold_parents(b, d, state);
-                (void) build_step(b, STEP_MASK, arena_str(b->a, state), NULL, STEP_OPTIONAL);
-                return 0;
+        for (size_t k = 0; k < PLAN_OWN_PATHS; k++) {
+                const char *state = b->r->state[k];
+                if (!state || (!path_under(state, real) && !path_under(real, state)))
+                        continue;
+                bool into = path_under(real, state);
+                if (b->p->wall == WALL_NAMESPACE && !into) {
+                        const char *here = arena_printf(b->a, "%s%s", path, state + strlen(real));
+                        const char *hidden = here ? through_links(b, here) : NULL;
+                        if (hidden && d->kind == DOOR_WRITE)
+                                hold_parents(b, d, hidden);
+                        (void) build_step(b, STEP_MASK, hidden, NULL, STEP_OPTIONAL);
+                        continue;
+                }
+                char at[256];
+                (void) err_set(e, ERR_POLICY, 0, "%s: the door %s would open cordon's own state, %s",
+                               policy_place(&d->at, at, sizeof at), d->path, state);
+                return err_hint(e,
+                                into ? "no box may see it: name another path"
+                                     : "the process wall cannot hide a part of a door: name narrower doors");
         }
-        char at[256];
-        (void) err_set(e, ERR_POLICY, 0, "%s: the door %s would open cordon's own state, %s",
-                       policy_place(&d->at, at, sizeof at), d->path, state);
-        return err_hint(e, path_under(d->path, state)
-                                   ? "no box may see it: name another path"
-                                   : "the process wall cannot hide a part of a door: name narrower doors");
+        return 0;
 }
 
+/* By its name, by where a link leads, and as a place of programs. */
 static int hide_state(struct builder *b, struct err *e)
 {
-        for (size_t i = 0; i < b->door_count; i++)
-                for (size_t k = 0; k < PLAN_OWN_PATHS; k++)
-                        if (hide_state_from(b, &b->doors[i], b->r->state[k], e) < 0)
-                                return -1;
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                const char *real = d->kind == DOOR_RUN ? b->r->found[i].real : b->r->seen[i].real;
+                if ((is_file_door(d) && hide_state_from(b, d, d->path, d->path, e) < 0) ||
+                    (is_file_door(d) && real && hide_state_from(b, d, d->path, real, e) < 0) ||
+                    (d->kind == DOOR_RUN && real && hide_state_from(b, d, real, real, e) < 0))
+                        return -1;
+        }
         return 0;
 }
 

@@ -145,7 +145,6 @@ char *path_program(const struct scope *s, const struct source_place *at, const c
 bool path_in_box_tmp(const char *raw);                  /* {tmp} or below */
 bool path_inside(const char *dir, const char *path);    /* equal or below */
 bool path_has_part(const char *path, const char *part); /* "a/b", as whole components */
-bool path_is_kernels(const char *path);                 /* E126: no line lets a box write there */
 char *path_roots_in_text(const struct scope *s, const struct source_place *at, const char *text);
 
 /* ---- host.c, url.c ---- */

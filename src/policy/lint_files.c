@@ -149,7 +149,7 @@ void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
 {
         for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE; k++)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        if (path_is_kernels(d->path))
+                        if (policy_is_kernels(d->path))
                                 lint_note(v, row, &d->at, "%s is the kernel's: no box writes there",
                                           show_text(d->path).text);
 }

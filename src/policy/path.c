@@ -222,7 +222,7 @@ bool path_has_part(const char *path, const char *part)
         return false;
 }
 
-bool path_is_kernels(const char *path)
+bool policy_is_kernels(const char *path)
 {
         static const char *const trees[] = { "/proc", "/sys", "/dev", "/boot" };
         bool inside = false;

@@ -227,6 +227,8 @@ int policy_add_text(struct policy *p, const char *file, struct span text, struct
 int policy_add_flag(struct policy *p, const char *word, const char *arg, struct err *e);
 /* Is this a word of the language (so that the command line takes --WORD)? */
 bool policy_is_word(const char *word);
+/* E126: no line lets a box write there, and none that a link leads there. */
+bool policy_is_kernels(const char *path);
 /* The words with their one-line help, for --help and completions. */
 struct policy_word_help {
         const char *word, *synopsis, *help;

@@ -21,7 +21,7 @@ static void line_net_text(const struct effect *f, const struct decision *d, stru
 /* The root directory, what is the kernel's to write, and a device: a plan takes none for a door. */
 static bool no_line_can(const struct effect *f)
 {
-        if (!f->path || (f->kind == EFFECT_WRITE && path_is_kernels(f->path)))
+        if (!f->path || (f->kind == EFFECT_WRITE && policy_is_kernels(f->path)))
                 return f->path != NULL;
         return strcmp(f->path, "/") == 0 || (f->kind == EFFECT_READ && strncmp(f->path, "/dev/", 5) == 0);
 }

@@ -218,6 +218,52 @@ has "a door into the state directory is refused" \
         "$(CORDON_STATE=$T/home "$CORDON" run --read "$T/home/real" -- true 2>&1)" "would open cordon's own state"
 has "the process wall, which cannot hide it, refuses" \
         "$(CORDON_STATE=$T/home/.state "$CORDON" run --wall process --read "$T/home" -- true 2>&1)" "would open cordon's own state"
+# --- a door is what its links lead to: an earlier box may have planted them where it could write (CVE-2026-25724) ---
+for who in root as_user; do
+        L=$T/planted.$who S=$(state_of $who)
+        mkdir -p "$L/tools" "$L/ws" && ln -s "$S" "$L/ws/state" && ln -s "$S/ledger" "$L/ws/ledger" && ln -s "$T" "$L/ws/above" && ln -s ../tools "$L/ws/tools"
+        ln -s /sys/kernel "$L/ws/sys" && ln -s /proc/self "$L/ws/proc" && ln -s sys "$L/ws/sys2" && chmod -R a+rwX "$L"
+        # The ledger is what a state directory has for certain.
+        $who env -u CORDON_LEDGER "$CORDON" run -q -- true
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s "$S/ledger/key" ] && break; sleep 0.2; done
+        ok "$who: there is a key of the ledger" test -s "$S/ledger/key"
+        for wall in namespace process; do
+                for door in "--read $L/ws/state" "--read $L/ws/ledger" "--write $L/ws/ledger" "--read $L/ws/above/$(basename "$S")" "--run $S/" "--run $L/ws/ledger/" "--run $S/ledger/key"; do
+                        # shellcheck disable=SC2086
+                        has "$who, $wall: no link and no run line opens cordon's own state: ${door#--}" "$(box --wall $wall $door -- cat "$S/ledger/key" "$L/ws/ledger/key" "$L/ws/state/ledger/key")" "would open cordon's own state"
+                done
+                for door in "--write $L/ws/sys" "--write $L/ws/sys2" "--write $L/ws/proc"; do
+                        # shellcheck disable=SC2086
+                        has "$who, $wall: no link lets a box write to the kernel's files: ${door#--}" "$(box --wall $wall $door -- true)" "which is the kernel's: no box writes there"
+                done
+                # What the box can write does not run, whatever the two names are.
+                for doors in "--read $L/tools --write $L/ws/tools" "--read $L/ws/tools --write $L/tools" "--read $L --write $L/ws/tools" "--read $L/tools --write $L/ws/../ws/tools"; do
+                        rm -f "$L/tools/x"
+                        # shellcheck disable=SC2086
+                        out=$(box --wall $wall $doors -- sh -c "echo BEGAN; cp /bin/echo $L/ws/tools/x || cp /bin/echo $L/tools/x; $L/tools/x RAN; $L/ws/tools/x RAN")
+                        hasnt "$who, $wall: what is written by one name does not run by another: $doors" "$out" RAN
+                done
+                has "$who, $wall: and it is said" "$(box --wall $wall --read "$L/tools" --write "$L/ws/tools" -- true)" "name where the link leads"
+                cp /bin/echo "$L/tools/y"
+                has "$who, $wall: nor is the command written by another name" "$(box --wall $wall --write "$L/ws/tools" -- "$L/tools/y" RAN)" "could write by one name what it runs by another"
+        done
+        has "$who: nor by an edit door" "$(box --edit "$L/ws/sys" -- true)" "which is the kernel's: no box writes there"
+        has "$who: nor does one open the state" "$(box --edit "$L/ws/state" -- true)" "would open cordon's own state"
+        # What one line excepts, no link of another opens.
+        mkdir -p "$L/p/secret" "$L/p/.git" && echo hidden >"$L/p/secret/key" && echo keep >"$L/p/.git/config" && ln -s ../p/secret "$L/ws/data" && ln -s ../p "$L/ws/all" && ln -s ../p/.git "$L/ws/build" && chmod -R a+rwX "$L"
+        for doors in "read $L/p except secret
+read $L/ws/data" "read $L/p except secret
+read $L/ws/all" "edit $L/p except .git/config
+write $L/ws/build" "edit $L/p except .git/config
+edit $L/ws/build"; do
+                printf 'use base/system\n%s\n' "$doors" >p.policy
+                has "$who: no link undoes an except: $(echo "$doors" | tail -n 1)" "$(box -p p.policy -- sh -c "cat $L/ws/data/key $L/ws/all/secret/key; echo x >$L/ws/build/config")" "where another line excepts"
+        done
+        is "$who: what is excepted is as it was" "$(cat "$L/p/.git/config")" keep
+        is "$who: a link above the state directory shows what lies beside it, and not that" "$(box --read "$L/ws/above" -- sh -c "ls -d $L/ws/above/planted.$who; cat $L/ws/above/$(basename "$S")/ledger/key")" "$L/ws/above/planted.$who
+cat: $L/ws/above/$(basename "$S")/ledger/key: No such file or directory"
+        is "$who: a link to what no other door shows is a door as before" "$(box --write "$L/ws/tools" -- sh -c "echo fine >$L/ws/tools/z"; cat "$L/tools/z")" fine
+done
 # The file that opens the vault lies elsewhere, and is as little seen.
 mkdir -p "$T/vaulthome/real" && ln -s real "$T/vaulthome/link"
 for key in .config/cordon/vault.key link/other; do
