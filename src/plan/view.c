@@ -712,7 +712,8 @@ static int judge_sockets(struct builder *b, struct err *e)
         const struct door *directory = NULL, *sock = NULL;
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
-                if (is_file_door(d) && !d->from_stock && b->r->seen[i].kind == SEEN_DIR)
+                if ((is_file_door(d) || d->kind == DOOR_RUN) && !d->from_stock &&
+                    b->r->seen[i].kind == SEEN_DIR)
                         directory = d;
                 if (d->kind == DOOR_SOCK)
                         sock = d;

@@ -171,6 +171,10 @@ while True:
         has "$who: and the hint is sock" "$out" "sock $D/sock"
         has "$who: without a door there is no socket" "$(box -- /usr/bin/python3 -c "$hello" "$D/sock")" "FileNotFoundError"
         has "$who: a read door over its directory is no way to it" "$(box --read "$D" -- /usr/bin/python3 -c "$hello" "$D/sock")" "Error"
+        mkdir "$D/socks" && mv "$D/sock" "$D/socks/sock" && chmod 755 "$D/socks"
+        has "$who: a run line over its directory neither" "$(box --run "$D/socks/" -- /usr/bin/python3 -c "$hello" "$D/socks/sock")" "Error"
+        has "$who: nor beside a sock door" "$(box --run "$D/socks/" --sock "$D/socks/sock" -- true)" "could be reached too"
+        mv "$D/socks/sock" "$D/sock" && rmdir "$D/socks"
         has "$who: a file is no sock door" "$(box --sock "$D/in/a" -- true)" 'cordon: error:'
         kill $server 2>/dev/null
         wait $server 2>/dev/null
