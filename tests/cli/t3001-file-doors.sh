@@ -99,6 +99,24 @@ two"
         rm -rf "$D/out/moved" "$D/out/dir" "$D/out/ln" "$D/out/prog"
         echo old >"$D/out/old"
 
+        # --- what the host's tree holds for others: device nodes and set-id programs. A door shows them and lends nothing. ---
+        if [ "$(id -u)" -eq 0 ] && mknod "$D/out/zero" c 1 5 2>/dev/null && chmod 666 "$D/out/zero" && [ "$(head -c 1 "$D/out/zero" | wc -c)" -eq 1 ]; then
+                for door in --read --write; do
+                        out=$(box $door "$D/out" -- sh -c "echo BEGAN; test -c $D/out/zero && head -c 1 $D/out/zero >/dev/null && echo OPENED; : >$D/out/zero && echo OPENED")
+                        never "$who: a device of the host behind $door is not opened" "$out" OPENED
+                        has "$who: the mount says so, behind $door" "$out" "ermission denied"
+                done
+        else
+                skip "$who: a device of the host is not opened" "no node can be made and opened there"
+        fi
+        rm -f "$D/out/zero"
+        # Every mount: no set-id program, no device but the box's own, nothing that can be both written and run.
+        flags='$6 !~ /(^|,)nosuid(,|$)/ { print "no nosuid:", $5, $6 } $5 !~ "^/dev/" && $6 !~ /(^|,)nodev(,|$)/ { print "no nodev:", $5, $6 }
+                $6 ~ /^rw/ && $6 !~ /(^|,)noexec(,|$)/ { print "no noexec:", $5, $6 }'
+        out=$(box --read "$D/in" --write "$D/out" -- cat /proc/self/mountinfo)
+        ok "$who: the mounts are listed ($(echo "$out" | wc -l))" test "$(echo "$out" | grep -c -e "$D/in " -e "$D/out ")" -eq 2
+        is "$who: every mount is nosuid, nodev, and noexec where it can be written" "$(echo "$out" | awk "$flags")" ""
+
         # --- missing, optional, other kinds ---
         out=$(box --read "$D/none" -- true)
         is "$who: a door that is not there gives 125" $? 125
