@@ -1,6 +1,7 @@
 #!/bin/sh
 # run doors: which programs may start, and that what a box wrote may not.
 # shellcheck disable=SC2016,SC2317
+here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 root() { "$@"; }
@@ -95,6 +96,22 @@ except OSError as e: print("REFUSED", e.errno)')
         is "$who: run-script runs one file" "$($who "$CORDON" run-script -q "$T/door/script" one two </dev/null 2>&1)" "script ran one two"
         is "$who: run-script needs no execute bit" "$($who "$CORDON" run-script -q "$T/door/plain" </dev/null 2>&1)" "plain ran"
 done
+
+# A program of the 32-bit kin of this machine may be run, and does nothing: its first call ends it, also one that is harmless, and
+# io_uring_setup, whose number is the same everywhere. Behind a mount that runs nothing the filter is never asked.
+mkdir foreign
+if python3 "$here/helpers/foreign.py" 20 foreign/getpid && python3 "$here/helpers/foreign.py" 425 foreign/uring && { foreign/getpid; [ $? -eq 1 ]; } 2>/dev/null; then
+        for who in root as_user; do
+                for wall in namespace process; do
+                        for program in getpid uring; do
+                                $who "$CORDON" run -q --wall $wall --read "$T/foreign" -- "$T/foreign/$program" >out 2>&1 </dev/null
+                                is "$who, $wall: a foreign program dies of its first call: $program" $? 159
+                        done
+                done
+        done
+else
+        skip "a foreign program dies of its first call" "this host runs none"
+fi
 
 # A library that is a link through /etc/alternatives, as libblas is: made here, in a mount namespace of the test's own.
 library=$(for f in /usr/lib/*-linux-gnu/libz.so.1 /usr/lib64/libz.so.1; do [ ! -e "$f" ] || readlink -f "$f"; done | head -n 1)

@@ -203,9 +203,49 @@ static void test_live__x32_calls_kill(void)
         int status = run_behind(widest, body_x32);
         CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
 }
+
+static void test_live__aarch32_calls_kill(void) { SKIP("not an aarch64 machine"); }
 #else
 static void test_live__i386_calls_kill(void) { SKIP("not an x86_64 machine"); }
 static void test_live__x32_calls_kill(void) { SKIP("not an x86_64 machine"); }
+
+enum { AARCH32_FD = 99 };
+/* getpid(), then exit(1), in a file that has no name any more: such calls cannot be made from 64-bit code. */
+static int aarch32_program(void)
+{
+        static const uint32_t program[] = { 0x464c457f, 0x00010101, 0,          0,          0x00280002,
+                                            1,          0x00010054, 52,         0,          0x05000200,
+                                            0x00200034, 1,          0,          1,          0,
+                                            0x00010000, 0x00010000, 108,        108,        5,
+                                            0x1000,     0xe3a07014, 0xef000000, 0xe3a00001, 0xe3a07001,
+                                            0xef000000, 0 };
+        int fd = (int) syscall(SYS_memfd_create, "aarch32", 0x10 /* MFD_EXEC */);
+        return fd >= 0 && write(fd, program, sizeof program) == (ssize_t) sizeof program ? fd : -1;
+}
+
+static int body_aarch32(void)
+{
+        char name[] = "aarch32", *const words[] = { name, NULL };
+        (void) syscall(SYS_execveat, AARCH32_FD, "", words, words + 1, AT_EMPTY_PATH);
+        return 2;
+}
+
+static void test_live__aarch32_calls_kill(void)
+{
+        int fd = aarch32_program();
+        CHECK(fd >= 0 && dup2(fd, AARCH32_FD) == AARCH32_FD);
+        (void) fflush(stdout);
+        pid_t pid = fork();
+        if (pid == 0)
+                _exit(body_aarch32());
+        int status = -1;
+        if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 1)
+                SKIP("this kernel runs no AArch32 programs");
+        status = run_behind(widest, body_aarch32);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+        (void) close(fd);
+        (void) close(AARCH32_FD);
+}
 #endif
 
 /* ---- Told calls. ---- */
@@ -423,6 +463,7 @@ static const struct test_case cases[] = {
         CASE(test_live__a_box_may_narrow_itself_further),
         CASE(test_live__i386_calls_kill),
         CASE(test_live__x32_calls_kill),
+        CASE(test_live__aarch32_calls_kill),
         CASE(test_live__a_told_call_reaches_the_supervisor),
         CASE(test_live__a_shell_and_its_pipes_run),
         CASE(test_live__core_utilities_run),
