@@ -1,6 +1,7 @@
 # Our own walls, sabotaged: a build with hooks (never the released one) leaves a layer out without telling the probe from
 # inside, is killed at each step of a start, and has a door swapped under it. Either a whole box or a clear error, and no debris.
-. "$(dirname "$0")/../cli/lib.sh"
+here=$(cd "$(dirname "$0")/../cli" && pwd)
+. "$here/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 RELEASE=$CORDON
 cp "$BUILD/tests/hooked" "$T/hooked" && chmod 755 "$T/hooked" || { fail "the program with hooks is built"; done_testing; }
@@ -17,6 +18,21 @@ for who in "" as_user; do
         done
         out=$($who env CORDON_SABOTAGE=seccomp "$H" run -q --wall namespace -- echo RAN 2>&1)
         has "${who:-root}: and the wall that is down is named" "$out" 'the wall `seccomp` is not up'
+done
+
+# Behind the filter stands more, which no attempt sees while the filter answers first: without it, the caller's keys are still
+# not the box's, the locks on root's powers are on, and there is no user namespace left to make.
+compile second
+for who in "" as_user; do
+        is "${who:-root}: outside, a key is held" "$($who "$T/second" hold "$T/second" | head -n 1)" "key FOUND"
+        for wall in namespace process; do
+                $who "$T/second" hold env CORDON_KNOCKOUT=seccomp "$H" run -q --wall $wall --read "$T/second" -- "$T/second" >"$T/out" 2>"$T/err" </dev/null
+                is "${who:-root}, $wall: the caller's keyring does not come along, filter or not" "$(head -n 1 "$T/out")" "key none"
+        done
+        $who env CORDON_KNOCKOUT=seccomp "$H" run -q --root --wall namespace --read "$T/second" -- "$T/second" >"$T/out" 2>"$T/err" </dev/null
+        # noroot, no fixup of ids, no ambient raise, each locked; keep-caps locked off
+        is "${who:-root}: the locks on root's powers are on" "$(sed -n 's/^securebits //p' "$T/out")" 0xef
+        is "${who:-root}: and there is no user namespace left" "$(sed -n 's/^namespace //p' "$T/out")" refused
 done
 
 # Killed at each step: init by its stages, the keeper by its own.
