@@ -54,6 +54,30 @@ else
         skip "a setuid program does nothing" "only root can make one"
 fi
 
+# ---- looking into the processes that raise and keep a box (CVE-2026-41163) ----
+# What belongs to root in /proc although its user is none other than ours is closed to all of that user's other programs, and to
+# a payload that got out of its namespaces.
+id=$(as_user "$CORDON" run -d --time 60s --net closed.test:80 -- sleep 50)
+keeper=$(as_user "$CORDON" inspect "$id" | jq -r .keeper)
+family() { for c in $(pgrep -P "$1"); do echo "$c"; family "$c"; done; }
+if [ "$(id -u)" -eq 0 ]; then
+        for _ in 1 2 3 4 5 6 7 8 9 10; do
+                sleep 0.2
+                for p in $(family "$keeper"); do
+                        comm=$(cat "/proc/$p/comm" 2>/dev/null) && stat -c "$comm %u" "/proc/$p/environ" 2>/dev/null
+                done | sort -u >"$T/owners"
+                grep -q '^sleep ' "$T/owners" && grep -q resolver "$T/owners" && break
+        done
+        is "a payload belongs to its user" "$(grep '^sleep ' "$T/owners")" "sleep 65533"
+        for comm in cordon-init cordon-egress cordon-resolver; do
+                has "$comm is there" "$(cat "$T/owners")" "$comm "
+        done
+        is "all of ours are closed to programs of the same user" "$(grep '^cordon-' "$T/owners" | grep -v ' 0$')" ""
+else
+        skip "all of ours are closed to programs of the same user" "only root sees whose they are"
+fi
+as_user "$CORDON" stop -k "$id" >/dev/null 2>&1
+
 # ---- variables ----
 layers() { env "$@" "$CORDON" run -q --status-fd 3 -- true 3>&1 >/dev/null 2>&1 </dev/null | jq -c '[.wall, .attested, .layers]'; }
 want=$(layers A=b)
