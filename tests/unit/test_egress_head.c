@@ -80,6 +80,10 @@ static void test_head__what_has_two_readings_is_refused(void)
                 { S("POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip, chunked\r\n\r\n"), 501 },
                 { S("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked, identity\r\n\r\n"), 501 },
                 { S("POST / HTTP/1.1\r\n" H "Transfer-Encoding: xchunked\r\n\r\n"), 501 },
+                /* as long as the right word */
+                { S("POST / HTTP/1.1\r\n" H "Transfer-Encoding: deflate\r\n\r\n"), 501 },
+                { S("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunkee\r\n\r\n"), 501 },
+                { S("GET / HTTP/1.1\r\n" H "Expect: 200-continue\r\n\r\n"), 417 },
                 { S("POST / HTTP/1.1\r\n" H "Transfer-Encoding: \"chunked\"\r\n\r\n"), 501 },
                 { S("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked;q=1\r\n\r\n"), 501 },
                 { S("POST / HTTP/1.1\r\n" H "Transfer-Encoding:\r\n\r\n"), 501 },
@@ -152,6 +156,7 @@ static void test_head__answers_are_read_as_strictly(void)
                 { S("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"), 502 },
                 { S("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"), 502 },
                 { S("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n"), 502 },
+                { S("HTTP/1.1 200 OK\r\nTransfer-Encoding: deflate\r\n\r\n"), 502 },
                 { S("HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n"), 502 },
         };
         static struct http_head h;
@@ -249,6 +254,34 @@ static void test_target__one_canonical_path_or_none(void)
                 CHECK(!got == !rows[i].path);
                 if (got && rows[i].path)
                         CHECK_STR(got, rows[i].path);
+        }
+}
+
+/* A head is longer than the buffers that a path is read into. */
+static void test_target__paths_are_bounded(void)
+{
+        static const struct {
+                const char *part;
+                size_t count;
+                bool ok;
+        } rows[] = {
+                { "/aaaaaaa", HTTP_PATH_MAX / 8 - 1,
+                  true }, /* with the slash before, one byte is left for the end */
+                { "/aaaaaaa", HTTP_PATH_MAX / 8, false },
+                { "/aaaaaaa", 2 * HTTP_PATH_MAX / 8, false },
+                { "%2fa", 60, true }, /* of each slash it is kept whether it was escaped */
+                { "%2fa", 200, false },
+                { "/a", 400, true },
+        };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                AUTO_BUF(path);
+                buf_printf(&path, "/x");
+                for (size_t k = 0; k < rows[i].count; k++)
+                        buf_printf(&path, "%s", rows[i].part);
+                bool got = read_target(buf_str(&path), "api.test", &peer, false) != NULL;
+                if (got != rows[i].ok)
+                        printf("# %zu times %s: %s\n", rows[i].count, rows[i].part, got ? "read" : "refused");
+                CHECK(got == rows[i].ok);
         }
 }
 
@@ -426,6 +459,7 @@ int main(void)
                 CASE(test_head__a_head_in_any_pieces_waits_for_its_end),
                 CASE(test_head__answers_are_read_as_strictly),
                 CASE(test_target__one_canonical_path_or_none),
+                CASE(test_target__paths_are_bounded),
                 CASE(test_target__host_must_be_the_peer),
                 CASE(test_body__chunks_in_any_pieces),
                 CASE(test_body__what_stands_behind_a_size_in_an_answer),
