@@ -216,9 +216,10 @@ void lint_hides_etc(struct lint_view *v, const struct lint_row *row)
 /* Who can write in the workspace chooses where such a door leads. */
 void lint_leads_out(struct lint_view *v, const struct lint_row *row)
 {
+        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_SOCK };
         char to[PATH_MAX_BYTES];
-        for (enum door_kind k = DOOR_READ; v->ctx->leads_out && v->work[0] && k <= DOOR_WRITE; k++)
-                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
+        for (size_t i = 0; v->ctx->leads_out && v->work[0] && i < COUNT(kinds); i++)
+                for (const struct door *d = NULL; (d = lint_next(v, kinds[i], d));)
                         if (path_under(d->path, v->work) &&
                             v->ctx->leads_out(v->ctx->leads_ctx, d->path, to, sizeof to))
                                 lint_note(v, row, &d->at,

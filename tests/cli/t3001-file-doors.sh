@@ -318,6 +318,8 @@ links() { (cd "$T/ws" && "$CORDON" check "$@" 2>&1) | grep -c 'W131'; }
 has "a door that a link leads out of the workspace is told by check" "$(cd "$T/ws" && "$CORDON" check --read out 2>&1)" "W131: $T/ws/out leads out of the workspace by a link, to $T/other: name that path"
 is "edit and write too" "$(links --edit "$T/ws/out" --write "$T/ws/out/file")" 2
 is "a link on the way counts" "$(links --read "$T/ws/in/up/file")" 1
+python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$T/other/s" && ln -s "$T/other/s" "$T/ws/agent"
+is "and of a socket: an earlier box may have made it lead to one that starts programs outside" "$(links --sock "$T/ws/agent")" 1
 is "one that stays inside does not" "$(links --read "$T/ws/in" --read "$T/ws/absolute/file" --read "$T/ws/dir" --read "$T/ws" --read "$T/ws/none?")" 0
 is "nor one that is written outside" "$(links --read "$T/other")" 0
 has "run says it before it starts" "$("$CORDON" run --work "$T/ws" --read "$T/ws/out" -- cat "$T/ws/out/file" 2>&1 | head -n 1)" "cordon: note: --read: W131: $T/ws/out leads out of the workspace"
