@@ -31,7 +31,8 @@ struct builder {
 /* steps.c */
 struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text,
                              unsigned flags);
-void build_rule(struct builder *b, const char *path, unsigned rights, bool optional);
+struct plan_rule *build_rule(struct builder *b, const char *path, unsigned rights, bool optional);
+void build_pin(const struct builder *b, struct plan_rule *r, uint64_t dev, uint64_t ino);
 
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);

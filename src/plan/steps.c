@@ -18,15 +18,26 @@ struct plan_step *build_step(struct builder *b, enum step_kind kind, const char 
         return s;
 }
 
-void build_rule(struct builder *b, const char *path, unsigned rights, bool optional)
+struct plan_rule *build_rule(struct builder *b, const char *path, unsigned rights, bool optional)
 {
+        static struct plan_rule lost; /* as above */
         struct plan *p = b->p;
         size_t i;
         if (names_find(&b->rules, path, &i)) {
                 p->rules[i].rights |= rights;
                 p->rules[i].optional &= optional;
-        } else if (p->rule_count < b->rule_cap) {
-                names_add(&b->rules, path, p->rule_count);
-                p->rules[p->rule_count++] = (struct plan_rule){ path, rights, optional, 0 };
+                return &p->rules[i];
         }
+        if (p->rule_count == b->rule_cap)
+                return &lost;
+        names_add(&b->rules, path, p->rule_count);
+        p->rules[p->rule_count] = (struct plan_rule){ .path = path, .rights = rights, .optional = optional };
+        return &p->rules[p->rule_count++];
+}
+
+void build_pin(const struct builder *b, struct plan_rule *r, uint64_t dev, uint64_t ino)
+{
+        r->pinned = b->p->wall == WALL_PROCESS;
+        r->dev = dev;
+        r->ino = ino;
 }

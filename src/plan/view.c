@@ -266,7 +266,7 @@ static void add_bind(struct builder *b, const struct door *d, const struct plan_
                 rights |= RIGHT_WRITE;
         if ((f & STEP_EXEC) && (b->run_any || run_line_covers(b, d->path)))
                 rights |= RIGHT_EXEC;
-        build_rule(b, path, rights, d->optional);
+        build_pin(b, build_rule(b, path, rights, d->optional), seen->dev, seen->ino);
         b->p->writes_host |= (f & STEP_WRITE) != 0;
 }
 
@@ -538,7 +538,8 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
                 s->ino = g->ino;
         }
         if (real)
-                build_rule(b, real, RIGHT_EXEC | RIGHT_READ | (is_dir ? RIGHT_LIST : 0), false);
+                build_pin(b, build_rule(b, real, RIGHT_EXEC | RIGHT_READ | (is_dir ? RIGHT_LIST : 0), false),
+                          g->dev, g->ino);
         if (strcmp(g->path, g->real) != 0 && !covering(b, g->path, NULL))
                 (void) build_step(b, STEP_LINK, arena_str(b->a, g->path), real, 0);
 }
@@ -583,7 +584,7 @@ static void add_loader_rights(struct builder *b)
                 "/lib/ld-musl-aarch64.so.1",
         };
         for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
-                build_rule(b, loaders[i], RIGHT_READ | RIGHT_EXEC, true);
+                (void) build_rule(b, loaders[i], RIGHT_READ | RIGHT_EXEC, true);
 }
 
 /* For boxes with a network. Without one nobody asks them, and every file is a few microseconds of each start.
@@ -609,7 +610,7 @@ static void add_etc(struct builder *b)
                 (void) build_step(b, STEP_FILE, net_files[i].path, net_files[i].text, 0);
         if (b->p->net)
                 (void) build_step(b, STEP_TRUST, BOX_TRUST, NULL, 0);
-        build_rule(b, "/etc", RIGHT_READ, false);
+        (void) build_rule(b, "/etc", RIGHT_READ, false);
 }
 
 /* Programs that look only where the system keeps its roots (wget, and whatever links GnuTLS) find the box's
@@ -645,9 +646,9 @@ static bool any_door_under(const struct builder *b, const char *path)
 static void add_terminal(struct builder *b)
 {
         (void) build_step(b, STEP_DEVPTS, "/dev/pts", NULL, STEP_WRITE);
-        build_rule(b, "/dev/pts", RIGHT_READ | RIGHT_LIST | RIGHT_DEVICE, false);
+        (void) build_rule(b, "/dev/pts", RIGHT_READ | RIGHT_LIST | RIGHT_DEVICE, false);
         (void) build_step(b, STEP_DEVICE, own_terminal, NULL, 0);
-        build_rule(b, own_terminal, RIGHT_READ | RIGHT_DEVICE, false);
+        (void) build_rule(b, own_terminal, RIGHT_READ | RIGHT_DEVICE, false);
 }
 
 /* What every box has of its own; nothing here shows a byte of the host's files. */
@@ -663,27 +664,27 @@ static void add_built_ins(struct builder *b)
                 (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
                 (void) build_step(b, STEP_DEVICE, devices[i], NULL, 0);
-                build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, false);
+                (void) build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, false);
         }
         for (size_t i = 0; i < sizeof dev_links / sizeof *dev_links; i++)
                 (void) build_step(b, STEP_LINK, dev_links[i][0], dev_links[i][1], 0);
         if (b->p->tty)
                 add_terminal(b);
         (void) build_step(b, STEP_PROC, "/proc", NULL, 0);
-        build_rule(b, "/proc", RIGHT_READ, false);
-        build_rule(b, "/", RIGHT_LIST, false);
+        (void) build_rule(b, "/proc", RIGHT_READ, false);
+        (void) build_rule(b, "/", RIGHT_LIST, false);
         static const char *const scratch[] = { "/tmp", BOX_HOME };
         for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++)
-                build_rule(b, scratch[i], RIGHT_LIST | RIGHT_READ | RIGHT_WRITE, false);
+                (void) build_rule(b, scratch[i], RIGHT_LIST | RIGHT_READ | RIGHT_WRITE, false);
 }
 
 /* The process wall has no view of its own: devices by their host paths, and no private files. */
 static void add_process_built_ins(struct builder *b)
 {
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-                build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, true);
+                (void) build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, true);
         if (b->p->tty)
-                build_rule(b, own_terminal, RIGHT_READ | RIGHT_DEVICE, true);
+                (void) build_rule(b, own_terminal, RIGHT_READ | RIGHT_DEVICE, true);
 }
 
 static int by_path(const void *x, const void *y)

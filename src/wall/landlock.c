@@ -164,6 +164,12 @@ static int allow_entries(const struct rules *r, int at, const struct plan_rule *
         return 0;
 }
 
+static bool is_still(int at, const struct plan_rule *rule)
+{
+        struct stat st;
+        return fstat(at, &st) == 0 && st.st_dev == rule->dev && st.st_ino == rule->ino;
+}
+
 static int add_rule(const struct rules *r, const struct plan_rule *rule, struct err *e)
 {
         /* In the new root a leading slash stays inside it; in the process wall `root` is the host's. */
@@ -172,6 +178,10 @@ static int add_rule(const struct rules *r, const struct plan_rule *rule, struct 
                 return 0;
         if (at < 0)
                 return wall_fail(e, STAGE_DOORS, "finding %s for Landlock", rule->path);
+        if (rule->pinned && !is_still(at, rule)) {
+                errno = ESTALE;
+                return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", rule->path);
+        }
         if (allow(r, at, rule->rights, rule->path, e) < 0)
                 return -1;
         return rule->entries ? allow_entries(r, at, rule, e) : 0;

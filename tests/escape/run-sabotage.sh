@@ -83,19 +83,25 @@ done
 
 # A door is swapped between the look at it and its mounting. Root's keeper has handed it over, open, by then: it stays the one
 # that was named. An ordinary user's box opens it again, finds another, and does not start.
-swap() { # WHO: the box starts, waits before its mounts, and the door is changed meanwhile
+swap() { # WHO WALL STEP: the box starts, waits before the step, and the door is changed meanwhile
         rm -rf "$T/door" "$T/evil" "$T/gone"
         mkdir "$T/door" "$T/evil" && echo good >"$T/door/f" && echo evil >"$T/evil/f"
-        $1 env CORDON_STEP=root "$H" run -q --wall namespace --read "$T/door" -- cat "$T/door/f" >"$T/out" 2>"$T/err" </dev/null &
+        $1 env CORDON_STEP="$3" "$H" run -q --wall "$2" --read "$T/door" -- cat "$T/door/f" >"$T/out" 2>"$T/err" </dev/null &
         sleep 0.4
         mv "$T/door" "$T/gone" && mv "$T/evil" "$T/door"
         wait $!
 }
 if [ "$(id -u)" -eq 0 ]; then
-        swap ""
+        swap "" namespace root
         is "root: a door swapped late is still the one that was named" "$(cat "$T/out")" good
 fi
-swap as_user
+swap as_user namespace root
 is "a swapped door stops the start" "$?:$(cat "$T/out")" 125:
 has "and it is said" "$(cat "$T/err")" "changed while the box was starting"
+# The process wall mounts nothing: its rules are made of paths, which are looked up once more.
+for who in "" as_user; do
+        swap "$who" process landlock
+        is "${who:-root}, process: a swapped door stops the start" "$?:$(cat "$T/out")" 125:
+        has "${who:-root}, process: and it is said" "$(cat "$T/err")" "changed while the box was starting"
+done
 done_testing
