@@ -308,6 +308,26 @@ static void test_flow__requests_that_no_door_covers(void)
         }
 }
 
+/* A name is looked for in Connection, by way of a buffer. */
+static void test_flow__a_long_name_of_a_header_is_no_hop(void)
+{
+        static const size_t lengths[] = { 62, 63, 64, 65, 200, 2000 };
+        for (size_t i = 0; i < COUNT(lengths); i++) {
+                struct rig g;
+                AUTO_BUF(name);
+                AUTO_BUF(request);
+                if (!rig_start(&g, &plain))
+                        return;
+                while (name.n < lengths[i])
+                        buf_putc(&name, 'x');
+                buf_printf(&request, "GET /pub/x HTTP/1.1\r\nHost: api.test\r\n%s: y\r\n\r\n",
+                           buf_str(&name));
+                rig_client(&g, buf_span(&request), 0);
+                CHECK(holds(&g.to_upstream, buf_str(&name)));
+                rig_end(&g);
+        }
+}
+
 /* npm writes @scope%2Fname: below a double star both readings of it are the same door. */
 static void test_flow__an_escaped_slash_goes_as_it_came(void)
 {
@@ -1001,6 +1021,7 @@ int main(void)
                 CASE(test_flow__a_link_is_one_credentials_or_nobodys),
                 CASE(test_flow__an_idle_link_that_closes_is_made_again),
                 CASE(test_flow__requests_that_no_door_covers),
+                CASE(test_flow__a_long_name_of_a_header_is_no_hop),
                 CASE(test_flow__an_escaped_slash_goes_as_it_came),
                 CASE(test_flow__the_door_covers_where_a_move_goes),
                 CASE(test_flow__after_a_refusal_the_connection_goes_on),
