@@ -21,13 +21,15 @@ for who in "" as_user; do
 done
 
 # Behind the filter stands more, which no attempt sees while the filter answers first: without it, the caller's keys are still
-# not the box's, the locks on root's powers are on, and there is no user namespace left to make.
+# not the box's, Landlock holds what it holds alone, the locks on root's powers are on, and there is no user namespace left to make.
 compile second
 for who in "" as_user; do
-        is "${who:-root}: outside, a key is held" "$($who "$T/second" hold "$T/second" | head -n 1)" "key FOUND"
+        is "${who:-root}: outside, a key is held, a port answers for itself and a name is heard" "$($who "$T/second" hold "$T/second" | grep -v -e securebits -e namespace | tr '\n' ' ')" "key FOUND tcp Connection refused abstract CONNECTED "
         for wall in namespace process; do
                 $who "$T/second" hold env CORDON_KNOCKOUT=seccomp "$H" run -q --wall $wall --read "$T/second" -- "$T/second" >"$T/out" 2>"$T/err" </dev/null
                 is "${who:-root}, $wall: the caller's keyring does not come along, filter or not" "$(head -n 1 "$T/out")" "key none"
+                is "${who:-root}, $wall: Landlock holds TCP by itself" "$(sed -n 's/^tcp //p' "$T/out")" refused
+                [ $wall = namespace ] || is "${who:-root}, $wall: and names without a file" "$(sed -n 's/^abstract //p' "$T/out")" refused
         done
         $who env CORDON_KNOCKOUT=seccomp "$H" run -q --root --wall namespace --read "$T/second" -- "$T/second" >"$T/out" 2>"$T/err" </dev/null
         # noroot, no fixup of ids, no ambient raise, each locked; keep-caps locked off
