@@ -546,6 +546,99 @@ static void test_hello__the_name_in_any_pieces(void)
         CHECK_STR(i.sni, "");
 }
 
+/* A hello by hand, so that every length can be wrong. */
+struct odd_hello {
+        size_t name;                                     /* bytes of the name */
+        unsigned names, sessions, ciphers, compressions; /* names: 0 means no extensions at all */
+        enum tls_hello want;
+        bool twice; /* the extension, not the name in it */
+        bool more;  /* bytes behind the extensions */
+        char last;  /* of the name; 0: as the others */
+};
+
+static void put16(struct buf *b, size_t n)
+{
+        buf_putc(b, (char) (n >> 8));
+        buf_putc(b, (char) n);
+}
+
+static void put_many(struct buf *b, size_t n, char c)
+{
+        while (n--)
+                buf_putc(b, c);
+}
+
+static void put_names(struct buf *b, const struct odd_hello *o)
+{
+        size_t list = o->names * (3 + o->name), count = o->twice ? 2 : 1;
+        put16(b, count * (6 + list));
+        for (size_t k = 0; k < count; k++) {
+                put16(b, 0);
+                put16(b, list + 2);
+                put16(b, list);
+                for (unsigned i = 0; i < o->names; i++) {
+                        buf_putc(b, 0);
+                        put16(b, o->name);
+                        put_many(b, o->name - (o->last ? 1 : 0), 'a');
+                        put_many(b, o->last ? 1 : 0, o->last);
+                }
+        }
+}
+
+static void test_hello__lengths_that_no_client_sends(void)
+{
+        static const struct odd_hello rows[] = {
+                { 8, 1, 0, 2, 1, TLS_HELLO_OK, false, false, 0 },
+                { 255, 1, 32, 2, 1, TLS_HELLO_OK, false, false, 0 },
+                { 0, 0, 0, 2, 1, TLS_HELLO_OK, false, false, 0 },
+                { 0, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, 0 },
+                { 256, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, 0 },
+                { 300, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, 0 },
+                { 4000, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, 0 },
+                { 8, 2, 0, 2, 1, TLS_HELLO_BAD, false, false, 0 },
+                { 8, 1, 0, 2, 1, TLS_HELLO_BAD, true, false, 0 },
+                { 8, 1, 33, 2, 1, TLS_HELLO_BAD, false, false, 0 },
+                { 8, 1, 0, 0, 1, TLS_HELLO_BAD, false, false, 0 },
+                { 8, 1, 0, 3, 1, TLS_HELLO_BAD, false, false, 0 },
+                { 8, 1, 0, 2, 0, TLS_HELLO_BAD, false, false, 0 },
+                { 8, 1, 0, 2, 1, TLS_HELLO_BAD, false, true, 0 },
+                { 8, 1, 0, 2, 1, TLS_HELLO_OK, false, false, '-' },
+                { 8, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, '*' },
+                { 8, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, ' ' },
+                { 8, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, '%' },
+                { 8, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, '/' },
+                { 8, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, '\n' },
+                { 8, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, '\x7f' },
+                { 8, 1, 0, 2, 1, TLS_HELLO_BAD, false, false, (char) 0xc3 },
+        };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                AUTO_BUF(body);
+                AUTO_BUF(hello);
+                struct tls_hello_info info;
+                put_many(&body, 2 + 32, 3);
+                buf_putc(&body, (char) rows[i].sessions);
+                put_many(&body, rows[i].sessions, 's');
+                put16(&body, rows[i].ciphers);
+                put_many(&body, rows[i].ciphers, 'c');
+                buf_putc(&body, (char) rows[i].compressions);
+                put_many(&body, rows[i].compressions, 0);
+                if (rows[i].names)
+                        put_names(&body, &rows[i]);
+                put_many(&body, rows[i].more ? 1 : 0, 'x');
+                buf_add(&hello, "\x16\x03\x01", 3);
+                put16(&hello, 4 + body.n);
+                buf_add(&hello, "\x01\x00", 2);
+                put16(&hello, body.n);
+                buf_add(&hello, body.p, body.n);
+                enum tls_hello got = tls_hello_read(buf_span(&hello), &info);
+                if (got != rows[i].want)
+                        printf("# row %zu: %d\n", i, (int) got);
+                CHECK_INT(got, rows[i].want);
+                if (got == TLS_HELLO_OK)
+                        CHECK_INT(strlen(info.sni), rows[i].name);
+        }
+}
+
 static void test_hello__in_two_records_and_with_changed_bytes(void)
 {
         uint8_t hello[2048], two[2048];
@@ -682,6 +775,7 @@ int main(void)
                 CASE(test_trust__one_name_with_two_keys),
                 CASE(test_trust__what_is_no_certificate_is_left_out),
                 CASE(test_hello__the_name_in_any_pieces),
+                CASE(test_hello__lengths_that_no_client_sends),
                 CASE(test_hello__in_two_records_and_with_changed_bytes),
                 CASE(test_greet__the_name_must_be_the_doors),
                 CASE(test_greet__no_name_and_a_hidden_name),
