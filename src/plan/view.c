@@ -555,7 +555,8 @@ static int add_programs(struct builder *b, struct err *e)
                         char at[256];
                         (void) err_set(e, ERR_DOOR, 0, "%s: there is no program %s on this host",
                                        policy_place(&d->at, at, sizeof at), d->path);
-                        return err_hint(e, "write `run %s?` if it may be missing", as_token(b, d->path));
+                        return err_hint(e, "write `%srun %s?` if it may be missing", d->at.line ? "" : "--",
+                                        as_token(b, d->path));
                 }
                 add_program(b, g, b->r->seen[i].kind == SEEN_DIR, d->from_stock);
         }

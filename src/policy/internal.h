@@ -80,7 +80,7 @@ struct policy {
         struct wall_line wall;
         struct policy_limits limits;
         struct source_place limit_at[LIMIT_KEY__COUNT];
-        bool has_file; /* something came from a file, not from flags */
+        const char *file; /* the first that something came from; NULL: all of it came from flags */
 };
 /* A file's name for places in it, inert; NULL: no memory. */
 char *policy_file_name(struct policy *p, const char *file);

@@ -85,8 +85,8 @@ static void lint_implied(struct lint_view *v, const struct lint_row *row)
 
 static void lint_no_expect(struct lint_view *v, const struct lint_row *row)
 {
-        struct source_place at = { .file = "policy", .line = 1, .column = 1 };
-        if (!v->p->has_file)
+        struct source_place at = { .file = v->p->file, .line = 1, .column = 1 };
+        if (!v->p->file)
                 return;
         for (size_t i = 0; i < v->p->n_expects; i++)
                 if (v->p->expects[i].want == ANSWER_DENY)

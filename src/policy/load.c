@@ -38,7 +38,7 @@ static int read_text(struct policy *p, const char *file, struct span text, struc
         struct source_place at = { .file = name, .line = 1, .column = 1 };
         if (!name)
                 return fail_memory(e);
-        p->has_file = true;
+        p->file = name;
         if (text.n > POLICY_MAX_BYTES)
                 return fail_at(e, &at, "more than %d bytes", POLICY_MAX_BYTES);
         int r = is_json(text) ? json_read_policy(p, name, text, e) : read_lines(p, name, text, &t, e);

@@ -32,7 +32,8 @@ static int find_text(struct gather *g, const struct use_line *u, struct span *re
                 return 0;
         if (g->scope.e->code == ERR_NONE)
                 return unknown_use(g, u);
-        return err_in(g->scope.e, "%s:%u:%u: use %s", u->at.file, u->at.line, u->at.column, u->name);
+        char at[256];
+        return err_in(g->scope.e, "%s: use %s", policy_place(&u->at, at, sizeof at), u->name);
 }
 
 static bool seen(const struct gather *g, const char *name)

@@ -109,7 +109,7 @@ int policy_absorb(struct policy *p, struct policy *from, struct err *e)
         p->wall = trial.wall;
         p->limits = trial.limits;
         memcpy(p->limit_at, trial.limit_at, sizeof p->limit_at);
-        p->has_file = p->has_file || from->has_file;
+        p->file = p->file ? p->file : from->file;
         append(p->doors, &p->n_doors, from->doors, from->n_doors, sizeof *p->doors);
         append(p->uses, &p->n_uses, from->uses, from->n_uses, sizeof *p->uses);
         append(p->expects, &p->n_expects, from->expects, from->n_expects, sizeof *p->expects);

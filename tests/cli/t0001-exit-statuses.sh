@@ -204,3 +204,5 @@ else
         skip "and the way around" "no user namespace can be made here"
 fi
 done_testing
+has "a missing program of an option is mended by an option" "$(why --run nosuch -- true)" 'write `--run nosuch?`'
+has "an option has no line" "$(why --use nosuch -- true)" 'error: --use: use nosuch: '
