@@ -142,6 +142,12 @@ static bool names_no_door(int argc, char **argv)
         return true;
 }
 
+static void count_door(void *ctx, const struct cli_door *d)
+{
+        (void) d;
+        ++*(size_t *) ctx;
+}
+
 int verb_check(int argc, char **argv)
 {
         struct view o = { 0 };
@@ -150,15 +156,18 @@ int verb_check(int argc, char **argv)
         cli_options_first(argc, argv, cli_verb_find("check"));
         bool nothing = names_no_door(argc, argv);
         int at = p ? cli_options(argc, argv, cli_verb_find("check"), &o, p) : -1;
-        int status = at < 0      ? EXIT_CORDON
-                     : at < argc ? 0
-                     : nothing   ? cli_usage("which policy? For example: cordon check task.cordon")
-                                 : check_one(p, "policy", &o);
+        size_t doors = 0;
+        if (at >= 0)
+                cli_doors_again(at, argv, cli_verb_find("check"), count_door, &doors);
+        int status = at < 0                    ? EXIT_CORDON
+                     : at < argc && doors == 0 ? 0
+                     : nothing ? cli_usage("which policy? For example: cordon check task.cordon")
+                               : check_one(p, "policy", &o);
         cordon_policy_free(p);
         for (; at >= 0 && at < argc; at++) {
                 p = cli_policy_new();
-                int r = !p || cordon_policy_add_file(p, argv[at], &e) < 0 ? cli_error(&e)
-                                                                          : check_one(p, argv[at], &o);
+                int r = !p || cli_policy_load(p, argv[at], &e) < 0 ? cli_error(&e)
+                                                                   : check_one(p, argv[at], &o);
                 cordon_policy_free(p);
                 if (r)
                         status = r;

@@ -277,4 +277,15 @@ for verb in "check --net @bank/x" "doors --net @bank/x" "why --net @bank/x net @
 done
 has "check --places alone asks which policy" "$("$CORDON" check --places places --stage=test 2>&1)" "which policy?"
 
+# --- check: doors of the command line beside files, stock policies ---
+printf 'expect deny read /usr\nuse base/system\n' >fails.policy && printf 'use base/system\nexpect deny read /srv\n' >holds.policy
+is "a policy of -p is held, too, where a file stands beside it" "$(status "$c" check -p fails.policy holds.policy)" 125
+is "each is told" "$("$c" check -p holds.policy holds.policy 2>&1 | cut -d , -f 1 | tr '\n' ' ')" "policy: holds holds.policy: holds "
+is "how to look is no door" "$("$c" check --work . --json -- holds.policy)" "$("$c" check --json holds.policy)"
+is "check takes a stock policy by its name" "$(status "$c" check base/git)" 0
+# --- where a lint points to ---
+printf 'use base/system\n' >only-use.policy && : >empty.policy
+for f in only-use.policy empty.policy; do
+        has "$f: the line that is missing is missed in that file" "$("$c" check "$f" 2>&1)" "$f:1:1: W120: "
+done
 done_testing
