@@ -278,6 +278,25 @@ static int list_probes(bool json)
         return cli_put(&o);
 }
 
+/* A name that nobody has would be tried nowhere, and look as if it had held. */
+static int unknown_attempt(const char *only)
+{
+        size_t n;
+        const struct probe *const *all = probe_table(&n);
+        const char *best = NULL;
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(all[i]->name, only) == 0)
+                        return 0;
+        for (size_t i = 0; i < n; i++)
+                str_nearer(only, all[i]->name, &best);
+        (void) fprintf(stderr, "cordon: error: there is no attempt `%.160s`\n", only);
+        if (best)
+                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);
+        else
+                (void) fprintf(stderr, "cordon: hint: `cordon breakout --list` has their names\n");
+        return EXIT_CORDON;
+}
+
 static int attack(struct breakout *b)
 {
         cordon_error e = { 0 };
@@ -310,6 +329,8 @@ int verb_breakout(int argc, char **argv)
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)
                 status = cli_usage("`%s` is no option: the attempts are the command", argv[at]);
+        else if (at >= 0 && b.only && unknown_attempt(b.only))
+                status = EXIT_CORDON;
         else if (at >= 0)
                 status = b.list ? list_probes(b.json) : attack(&b);
         cordon_box_free(b.box);

@@ -169,6 +169,8 @@ for word in read write run env sock in out limit wall use expect; do
         has "run --help names the door --$word" "$(printf '%s\n' "$out" | grep -E "^ +--$word( |\$)")" "--$word"
 done
 has "run -h is help" "$("$CORDON" run -h 2>&1)" "usage: cordon run"
+is "an attempt that there is not has not held" "$(status "$CORDON" breakout --only 'no path leads to a file outsid')" 125
+has "and the nearest is named" "$(cat err)" 'did you mean `no path leads to a file outside`?'
 has "version prints the version" "$("$CORDON" version)" 'cordon 0'
 is "--version says the same" "$("$CORDON" --version)" "$("$CORDON" version)"
 is "cordon alone gives 125" "$(status "$CORDON")" 125
@@ -192,6 +194,8 @@ has "what is no program is told so" "$(why -- ./broken)" 'neither a program for 
 "$CORDON" run -q --status-fd 3 --read . -- ./data 3>"$T/hinted" 2>/dev/null </dev/null
 has "the JSON result has the same hint" "$(jq -r .error.hint <"$T/hinted")" 'it is not executable'
 has "a missing door of an option is mended by an option" "$(why --read /no/such -- true)" 'write `--read /no/such?`'
+has "a missing program of an option is mended by an option" "$(why --run nosuch -- true)" 'write `--run nosuch?`'
+has "an option has no line" "$(why --use nosuch -- true)" 'error: --use: use nosuch: '
 has "a missing policy file tells what one is" "$(why -p nosuch -- true)" 'cordon policy stock'
 has "a limit that ended it names the option" "$(why --time 100ms -- sleep 5)" '--time gives it more'
 no_more='echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
@@ -204,5 +208,3 @@ else
         skip "and the way around" "no user namespace can be made here"
 fi
 done_testing
-has "a missing program of an option is mended by an option" "$(why --run nosuch -- true)" 'write `--run nosuch?`'
-has "an option has no line" "$(why --use nosuch -- true)" 'error: --use: use nosuch: '
