@@ -192,6 +192,11 @@ static int put(struct vault *v, int argc, char **argv, int (*work)(const cordon_
 static int vault_add(struct vault *v, int argc, char **argv) { return put(v, argc, argv, cordon_vault_add); }
 static int vault_rotate(struct vault *v, int argc, char **argv)
 {
+        const cordon_credential *c = &v->c;
+        if (c->env || c->file || c->form || c->header || c->query || c->basic || c->body || c->test ||
+            c->max_uses || c->protect || c->key_file)
+                return cli_usage(
+                        "a rotation changes the secret, --ttl and --for; where it stands stays as it was");
         return put(v, argc, argv, cordon_vault_rotate);
 }
 
@@ -235,8 +240,28 @@ static const struct {
         { "rotate", true, vault_rotate }, { "audit", false, vault_audit },
 };
 
+static const struct {
+        const char *typed, *instead;
+} habits[] = {
+        { "get", "no verb prints a secret; `cordon vault list` shows names and bindings" },
+        { "show", "no verb prints a secret; `cordon vault list` shows names and bindings" },
+        { "read", "no verb prints a secret; `cordon vault list` shows names and bindings" },
+        { "ls", "`cordon vault list`" },
+        { "delete", "`cordon vault rm NAME`" },
+        { "remove", "`cordon vault rm NAME`" },
+        { "set", "`cordon vault add NAME`, or `cordon vault rotate NAME` for another secret" },
+        { "update", "`cordon vault rotate NAME` gives it another secret" },
+};
+
 static int unknown(const char *given)
 {
+        for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
+                if (strcmp(given, habits[i].typed) == 0) {
+                        (void) fprintf(stderr,
+                                       "cordon: error: `cordon vault` has no `%s`\ncordon: hint: %s\n", given,
+                                       habits[i].instead);
+                        return EXIT_CORDON;
+                }
         const char *best = subs[0].name;
         for (size_t i = 1; i < sizeof subs / sizeof *subs; i++)
                 if (str_distance(given, subs[i].name) < str_distance(given, best))

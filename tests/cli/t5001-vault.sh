@@ -99,6 +99,15 @@ rmdir "$T/state/vault/c.a"
 # ---- change and end ----
 printf %s another-secret-for-it | "$CORDON" vault rotate gh
 is "rotate" "$?" 0
+for o in '--env OTHER' '--header X:{}' '--body' '--max-uses 3' '--class test'; do
+        # shellcheck disable=SC2086
+        printf %s another-secret-for-it | "$CORDON" vault rotate gh $o 2>"$T/err"
+        is "a rotation that would have to change where it stands is refused: $o" "$? $(grep -c 'stays as it was' "$T/err")" "125 1"
+done
+for word in get show delete ls; do
+        "$CORDON" vault "$word" gh 2>"$T/err"
+        is "vault $word is answered with what there is" "$? $(grep -cE 'no verb prints a secret|vault (rm|list)' "$T/err")" "125 1"
+done
 has "keeps the binding" "$("$CORDON" vault list)" "GITHUB_TOKEN"
 sed -i 's/"class":"test"/"class":"live"/' "$T/state/vault/c.by-file"
 printf %s another-secret-for-it | "$CORDON" vault rotate by-file 2>"$T/err"
