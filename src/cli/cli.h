@@ -85,6 +85,10 @@ void cli_verb_is(const struct cli_verb *verb);
 const char *cli_habit(const char *verb, const char *typed);
 /* The same for a verb. */
 const char *cli_verb_habit(const char *typed);
+/* Does an option among them, also behind words that are no command, ask for help? */
+bool cli_help_asked(int argc, char **argv, const struct cli_verb *verb);
+/* 0, or EXIT_CORDON after it was said that such a verb takes no word. */
+int cli_no_words(int argc, int at, const char *verb);
 /* For a verb that has no option: its words, from the index that is returned on; -1 after an error was told.
  */
 int cli_words_only(int argc, char **argv, const char *verb);

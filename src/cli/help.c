@@ -56,7 +56,8 @@ static void print_examples(const char *verb)
 
 void cli_help_verb(const struct cli_verb *v)
 {
-        (void) printf("usage: cordon %s %s\n\n%s.\n", v->name, v->synopsis, v->help);
+        (void) printf("usage: cordon %s%s%s\n\n%s.\n", v->name, v->synopsis[0] ? " " : "", v->synopsis,
+                      v->help);
         print_examples(v->name);
         if (v->options->name)
                 (void) printf("\nOptions:\n");
@@ -86,15 +87,21 @@ int verb_help(int argc, char **argv)
 {
         if (argc < 2)
                 return print_all(), 0;
-        const struct cli_verb *v = cli_verb_find(argv[1]);
+        int at = cli_words_only(argc, argv, "help");
+        if (at < 0)
+                return EXIT_CORDON;
+        if (argc - at > 1)
+                return cli_usage("one verb at a time");
+        const struct cli_verb *v = at < argc ? cli_verb_find(argv[at]) : cli_verb_find("help");
         if (!v)
-                return cli_unknown_verb(argv[1]);
+                return cli_unknown_verb(argv[at]);
         return cli_help_verb(v), 0;
 }
 
 int verb_version(int argc, char **argv)
 {
-        (void) argc;
-        (void) argv;
+        int at = cli_words_only(argc, argv, "version");
+        if (at < 0 || cli_no_words(argc, at, "version"))
+                return EXIT_CORDON;
         return printf("cordon %s\n", cordon_version()) < 0 ? EXIT_CORDON : 0;
 }

@@ -139,9 +139,8 @@ int main(int argc, char **argv)
         const struct cli_verb *v = cli_verb_find(name);
         if (!v)
                 return cli_unknown_verb(name);
-        for (int i = 2; i < argc && strcmp(argv[i], "--") != 0 && argv[i][0] == '-'; i++)
-                if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-                        return cli_help_verb(v), all_said(0);
+        if (cli_help_asked(argc - 1, argv + 1, v))
+                return cli_help_verb(v), all_said(0);
         cli_verb_is(v);
         return all_said(v->run(argc - 1, argv + 1));
 }

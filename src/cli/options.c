@@ -191,6 +191,9 @@ int cli_unknown_verb(const char *given)
                 (void) fprintf(stderr, "cordon: hint: %s\n", instead);
         else if (best)
                 (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);
+        else if (given[0] == '-')
+                (void) fprintf(stderr, "cordon: hint: options stand behind the verb; `cordon help` lists the "
+                                       "verbs\n");
         else
                 (void) fprintf(stderr,
                                "cordon: hint: `cordon help` lists the verbs; `cordon run -- %s` runs a "
@@ -354,6 +357,34 @@ void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
                         argv[front++] = moved;
                 }
         }
+}
+
+/* Behind their first word stands a command, whose options are its own. */
+static bool starts_command(const struct cli_verb *verb)
+{
+        static const char *const starters[] = { "run", "run-script", "wrap", "learn", "tighten" };
+        for (size_t i = 0; i < sizeof starters / sizeof *starters; i++)
+                if (strcmp(verb->name, starters[i]) == 0)
+                        return true;
+        return false;
+}
+
+bool cli_help_asked(int argc, char **argv, const struct cli_verb *verb)
+{
+        struct given g;
+        for (int i = 1, n; i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
+                n = words_of(verb, argv[i], &g);
+                if (n == 0 && starts_command(verb))
+                        return false;
+                if (n && (strcmp(argv[i], "-help") == 0 || g.letter == 'h' || strcmp(g.name, "help") == 0))
+                        return true;
+        }
+        return false;
+}
+
+int cli_no_words(int argc, int at, const char *verb)
+{
+        return at < argc ? cli_usage("`cordon %s` takes no argument", verb) : 0;
 }
 
 int cli_words_only(int argc, char **argv, const char *verb)

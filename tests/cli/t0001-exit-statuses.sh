@@ -169,6 +169,26 @@ for word in read write run env sock in out limit wall use expect; do
         has "run --help names the door --$word" "$(printf '%s\n' "$out" | grep -E "^ +--$word( |\$)")" "--$word"
 done
 has "run -h is help" "$("$CORDON" run -h 2>&1)" "usage: cordon run"
+# asks ARGUMENT...: the help that is asked for behind values and words is that of the verb.
+asks() {
+        want=$("$CORDON" help "$1")
+        is "$* is help" "$("$CORDON" "$@" 2>&1)" "$want"
+}
+asks run --read . --help
+asks run -p nosuch -h
+asks run -help
+asks run -nh
+asks learn -n 3 --help
+asks check nosuch --help
+asks log show --help
+asks vault add NAME --help
+asks policy diff a --help
+asks stop box -h
+hasnt "behind a command it is the command's" "$("$CORDON" run sh --help 2>&1)" "usage: cordon"
+hasnt "and behind the script's name the script's" "$("$CORDON" run-script nosuch --help 2>&1)" "usage: cordon"
+hasnt "what stands behind -- asks for nothing" "$("$CORDON" diff -- --help 2>&1)" "usage: cordon"
+hasnt "nor does the value of an option" "$("$CORDON" check --work --help 2>&1)" "usage: cordon"
+is "no line of help ends in a blank" "$("$CORDON" version --help | grep -c ' $')" 0
 is "an attempt that there is not has not held" "$(status "$CORDON" breakout --only 'no path leads to a file outsid')" 125
 has "and the nearest is named" "$(cat err)" 'did you mean `no path leads to a file outside`?'
 has "version prints the version" "$("$CORDON" version)" 'cordon 0'
