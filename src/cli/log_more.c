@@ -85,8 +85,12 @@ int verb_verify(int argc, char **argv)
         int ok = 0, at = cli_options(argc, argv, cli_verb_find("verify"), &m, NULL);
         if (at < 0)
                 return EXIT_CORDON;
-        if (at != argc)
-                return cli_usage("cordon verify takes no argument");
+        if (cli_no_words(argc, at, "verify"))
+                return EXIT_CORDON;
+        if (m.proof && (m.json || m.checkpoint))
+                return cli_usage("--proof is about one record, and goes with --key alone");
+        if (m.key && !m.proof)
+                return cli_usage("--key goes with --proof: the ledger is verified by its own keys");
         if ((m.proof && slurp(m.proof, &text) < 0) || (m.checkpoint && slurp(m.checkpoint, &text) < 0))
                 return EXIT_CORDON;
         char *said = m.proof ? cordon_verify_proof(buf_str(&text), text.n, m.key, &ok, &e)
