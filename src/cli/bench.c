@@ -136,7 +136,8 @@ static void shuffle(unsigned order[ROWS])
 int verb_bench(int argc, char **argv)
 {
         struct bench b = { .runs = 100 };
-        if (cli_options(argc, argv, cli_verb_find("bench"), &b, NULL) < 0)
+        int at = cli_options(argc, argv, cli_verb_find("bench"), &b, NULL);
+        if (at < 0 || cli_no_words(argc, at, "bench"))
                 return EXIT_CORDON;
         uint64_t *times = calloc(ROWS * (size_t) b.runs, sizeof *times);
         if (!times)

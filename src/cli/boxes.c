@@ -54,7 +54,8 @@ int verb_ps(int argc, char **argv)
 {
         struct ps p = { 0 };
         cordon_error e = { 0 };
-        if (cli_options(argc, argv, cli_verb_find("ps"), &p.asked, NULL) < 0)
+        int at = cli_options(argc, argv, cli_verb_find("ps"), &p.asked, NULL);
+        if (at < 0 || cli_no_words(argc, at, "ps"))
                 return EXIT_CORDON;
         if (cordon_list(each_box, &p, &e) < 0)
                 return cli_error(&e);

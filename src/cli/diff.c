@@ -126,6 +126,8 @@ int verb_diff(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("diff"), &d, NULL);
         if (at < 0)
                 return EXIT_CORDON;
+        if (d.list && cli_no_words(argc, at, "diff --list"))
+                return EXIT_CORDON;
         if (d.list)
                 return cordon_work_list(d.json, cli_sink, stdout, &e) < 0 ? cli_error(&e) : 0;
         cli_run_and_paths(argc, argv, at, &run, &paths);

@@ -529,7 +529,8 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         if (at < 0 && cli_policy_error())
                 cli_end_failure(&r->end, cli_policy_error());
         else if (at >= argc)
-                status = cli_usage("there is nothing to run; for example: cordon run -- ls /");
+                status = cli_usage("there is nothing to run; for example: cordon %s",
+                                   r->script ? "run-script install.sh" : "run -- ls /");
         else if (at >= 0 && r->script && script_policy(r, argv + at, &e) < 0)
                 status = start_failed(r, &e);
         else if (at >= 0 && show_arguments(r, argv + at + 1, &e) < 0)

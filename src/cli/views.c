@@ -261,6 +261,8 @@ static int policy_view(int argc, char **argv, cordon_view view)
 
 static int policy_stock(int argc, char **argv)
 {
+        if (argc > 1)
+                return cli_usage("`cordon policy stock` takes one name, or none");
         if (argc == 1) {
                 const char *text = cordon_stock_text(argv[0]);
                 return text ? (void) fputs(text, stdout),
@@ -307,7 +309,8 @@ int verb_doctor(int argc, char **argv)
 {
         struct cli_json o = { 0 };
         int ok = 0;
-        if (cli_options(argc, argv, cli_verb_find("doctor"), &o, NULL) < 0)
+        int at = cli_options(argc, argv, cli_verb_find("doctor"), &o, NULL);
+        if (at < 0 || cli_no_words(argc, at, "doctor"))
                 return EXIT_CORDON;
         unsigned swept = cordon_sweep();
         if (swept > 0)

@@ -189,6 +189,13 @@ hasnt "and behind the script's name the script's" "$("$CORDON" run-script nosuch
 hasnt "what stands behind -- asks for nothing" "$("$CORDON" diff -- --help 2>&1)" "usage: cordon"
 hasnt "nor does the value of an option" "$("$CORDON" check --work --help 2>&1)" "usage: cordon"
 is "no line of help ends in a blank" "$("$CORDON" version --help | grep -c ' $')" 0
+# --- a word that is not taken is not left out ---
+for extra in 'ps x' 'doctor x' 'version x' 'version --json' 'help run x' 'help --json' 'bench x' 'diff --list x' 'policy stock base/git x' 'verify x'; do
+        # shellcheck disable=SC2086
+        is "$extra is refused" "$(status "$CORDON" $extra):$(head -c 15 err)" "125:cordon: error: "
+done
+has "an option in the place of the verb is told where it stands" "$("$CORDON" --json ps 2>&1)" 'hint: options stand behind the verb'
+has "run-script without a file names itself" "$("$CORDON" run-script 2>&1)" 'cordon run-script '
 is "an attempt that there is not has not held" "$(status "$CORDON" breakout --only 'no path leads to a file outsid')" 125
 has "and the nearest is named" "$(cat err)" 'did you mean `no path leads to a file outside`?'
 has "version prints the version" "$("$CORDON" version)" 'cordon 0'
