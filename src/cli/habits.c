@@ -44,6 +44,8 @@ static const struct {
         { "-w", "`--cwd DIR` starts there" },
         { "--workdir", "`--cwd DIR` starts there" },
         { "--chdir", "`--cwd DIR` starts there" },
+        { "-C", "`--cwd DIR` starts there" },
+        { "--dry-run", "`--plan` prints what would be done, and does nothing" },
         { "-i", "input is passed on by itself; `-t` gives the box a terminal" },
         { "--interactive", "input is passed on by itself; `-t` gives the box a terminal" },
         { "--rm", "nothing is left of a box: there is nothing to remove" },
@@ -140,8 +142,9 @@ static const struct {
         { "images", "there are no images: a box sees what its doors show of this host" },
         { "alias", "`cordon wrap PROGRAM` writes a script that stands in front of it" },
         { "shim", "`cordon wrap PROGRAM` writes a script that stands in front of it" },
-        { "audit", "`cordon diagnose` tells which boxes fit, `cordon log` what they did, `cordon check` "
-                   "lints a policy" },
+        { "audit",
+          "`cordon log` is the record, `cordon verify` proves it, `cordon diagnose` tells which boxes "
+          "fit, `cordon vault audit` is about credentials" },
         { "init", "`cordon new NAME` writes a policy without a door, `cordon advise TASK` one for a task" },
         { "create", "`cordon new NAME` writes a policy without a door, `cordon advise TASK` one for a task" },
         { "lint", "`cordon check POLICY`" },
@@ -149,11 +152,17 @@ static const struct {
         { "test", "`cordon check POLICY` holds a policy to its `expect` lines" },
         { "explain", "`cordon why EFFECT` explains a decision, `cordon doors` a whole policy" },
         { "allow", "a door is opened by a flag of `cordon run`, or a line of a policy: `cordon help run`" },
+        { "show", "`cordon diff` shows what edit doors hold back, `cordon log show` a run, `cordon doors` a "
+                  "policy" },
+        { "top", "`cordon ps` lists boxes that run, `cordon inspect BOX` tells what one uses" },
+        { "stats", "`cordon ps` lists boxes that run, `cordon inspect BOX` tells what one uses" },
+        { "man", "`cordon help VERB`" },
+        { "reset", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
+        { "restore", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
+        { "rollback", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
         { "revert", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
         { "commit", "`cordon apply` lets what an edit door held back land" },
         { "merge", "`cordon apply` lets what an edit door held back land" },
-        { "audit", "`cordon log` is the record, `cordon verify` proves it, `cordon vault audit` is about "
-                   "credentials" },
         { "secret", "`cordon vault` keeps credentials" },
         { "login", "`cordon vault add NAME` keeps a credential that boxes use and never see" },
 };
