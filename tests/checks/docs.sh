@@ -43,6 +43,16 @@ is "cordon(1) names every variable that is looked at" "$(for v in $variables; do
 ok "there are variables" test "$(echo "$variables" | wc -l)" -ge 8
 functions=$(grep -oE '\bcordon_[a-z_]+\(' include/cordon.h | tr -d '(' | sort -u)
 is "libcordon(3) names every function" "$(for f in $functions; do grep -q "^\.F[no] $f\b" man/libcordon.3 || echo "$f"; done)" ""
+if command -v mandoc >/dev/null; then
+        awk '/^CORDON_API/ { on = 1 } on { print } /;/ { on = 0 }' include/cordon.h | sed 's|/\*.*||; s/CORDON_API//' | tr -d ' \n' | tr ';' '\n' | sort >"$T/header"
+        sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' "$T/libcordon.3.txt" | tr -d ' \t\n' | sed 's/.*<cordon.h>//; s/DESCRIPTION$//' | tr ';' '\n' | sort >"$T/synopsis"
+        is "libcordon(3) declares each as the header does" "$(diff "$T/header" "$T/synopsis")" ""
+        ok "there are declarations" test "$(wc -l <"$T/header")" -ge 70
+else
+        skip "libcordon(3) declares each as the header does" "mandoc is not installed"
+fi
+box_options=$(sed -n '/^typedef enum cordon_option/,/^} cordon_option/p' include/cordon.h | grep -oE '^ +CORDON_[A-Z_]+')
+is "libcordon(3) names every option of a box" "$(for o in $box_options; do grep -qw "Dv $o" man/libcordon.3 || echo "$o"; done)" ""
 codes=$(sed -n '/code_names/,/};/p' src/base/err.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE 'none|unknown')
 is "cordon-errors(7) names every code" "$(for c in $codes; do grep -q "^\.It Li $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
 members=$(grep -ohE '\\"[a-z_]+\\":' src/box/result.c | tr -d '\\":' | sort -u)
