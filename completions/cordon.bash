@@ -35,13 +35,14 @@ _cordon_argument() {
         --as-patch) _cordon_complete_files "$2" ;;
         --expect) _cordon_complete_words "allow deny" "$2" ;;
         --ledger) _cordon_complete_words "on off" "$2" ;;
+        --observe) _cordon_complete_words "off calls denials all" "$2" ;;
         --handle)
                 case $2 in
                 *=*) _cordon_complete_files "${2#*=}" ;;
                 *) COMPREPLY=() ;;
                 esac
                 ;;
-        --box | --doc | --net | --in-from | --in | --out | --name | --status-fd | --passphrase-fd | --runs | --time | --cpu | --memory | --procs | --files | --disk | --output | --egress | --ingress | --effects | --rate)
+        --box | --doc | --net | --in-from | --in | --out | --name | --status-fd | --passphrase-fd | --canary-share | --canary-bound | --runs | --time | --cpu | --memory | --procs | --files | --disk | --output | --egress | --ingress | --effects | --rate)
                 COMPREPLY=()
                 ;;
         *) return 1 ;;
@@ -127,6 +128,7 @@ _cordon() {
                 esac
                 ;;
         bombs)
+                [ "$prev" != --wall ] || { _cordon_argument --wall "$cur"; return; }
                 case $cur in
                 -*) _cordon_complete_words "--json --wall -h --help" "$cur" ;;
                 *) _cordon_complete_words "$bombs" "$cur" ;;

@@ -127,6 +127,19 @@ COMP_CWORD=$(($# - 1))
 _cordon 2>/dev/null
 printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' '
 EOF
+        missing=
+        for v in $verbs; do
+                word=
+                [ "$v" != vault ] || word=list
+                # shellcheck disable=SC2086
+                offered=" $(bash "$T/complete" cordon "$v" $word -) "
+                for o in $(options "$v"); do
+                        case $offered in *" $o "*) ;; *) missing="$missing $v:$o" ;; esac
+                done
+        done
+        is "bash completes every option of each verb" "$missing" ""
+        is "bash completes a mode of --observe" "$(bash "$T/complete" cordon run --observe d)" "denials "
+        is "bash completes the wall of a bomb" "$(bash "$T/complete" cordon bombs --wall pro)" "process "
         is "bash completes a verb" "$(bash "$T/complete" cordon ru)" "run run-script "
         is "bash completes a door" "$(bash "$T/complete" cordon run --rea)" "--read "
         is "bash completes a stock policy" "$(bash "$T/complete" cordon run --use base/p)" "base/python3 "
