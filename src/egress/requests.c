@@ -66,7 +66,7 @@ int requests_take_places(struct broker *b, struct span text, struct err *e)
 
 int requests_take_answers(struct broker *b, struct span text, struct err *e)
 {
-        b->answers = http_fixtures_parse("answers", text, e);
+        b->answers = http_fixtures_parse("--answers", text, e);
         return b->answers ? 0 : -1;
 }
 

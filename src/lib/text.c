@@ -22,7 +22,8 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
         AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0) {
-                (void) err_set(e, ERR_POLICY, errno, "%s: %s", path, strerror(errno));
+                (void) err_set(e, ERR_POLICY, errno, "%s: %s", path[0] ? path : "a file whose name is empty",
+                               strerror(errno));
                 char longer[PATH_MAX];
                 (void) snprintf(longer, sizeof longer, "%s.cordon", path);
                 if (e->sys == ENOENT && access(longer, F_OK) == 0)

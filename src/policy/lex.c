@@ -5,6 +5,7 @@
 #include "policy/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int tokens_add(struct tokens *t, const struct token *k)
 {
@@ -28,6 +29,8 @@ static int refuse_char(const struct lexer *x, const struct source_place *at, str
                 return fail_at(x->e, at, "this is not UTF-8");
         (void) fail_at(x->e, at, "a control or invisible character (%s) cannot stand in a policy",
                        str_inert(c, seen, sizeof seen));
+        if (at->line == 1 && at->column == 1 && c.n == 3 && memcmp(c.p, "\xef\xbb\xbf", 3) == 0)
+                return err_hint(x->e, "save the file without a byte order mark");
         return c.p[0] == '\r' ? err_hint(x->e, "save the file with Unix line ends") : -1;
 }
 

@@ -66,13 +66,14 @@ static int read_stage(const struct token *t, enum policy_stage *ret_stage, struc
 {
         if (policy_stage_find(t->text, ret_stage) < 0) {
                 (void) fail_at(e, &t->at, "\"%s\" is no stage", show_text(t->text).text);
+                (void) err_hint(e, "it is live or test");
                 hint_nearest(e, t->text, stage_names, COUNT(stage_names));
                 return -1;
         }
         if (*ret_stage != POLICY_STAGE_MOCK)
                 return 0;
         (void) fail_at(e, &t->at, "the stage mock reaches nothing, so no place leads anywhere in it");
-        return err_hint(e, "leave the line away: fixtures answer for the live URL");
+        return err_hint(e, "leave the line out: recorded exchanges answer for the live URL");
 }
 
 static int read_url(struct policy_places *p, const struct token *t, struct policy_place_url *ret,
@@ -80,7 +81,7 @@ static int read_url(struct policy_places *p, const struct token *t, struct polic
 {
         struct net_dest d = { 0 };
         if (net_dest_parse(&p->mem, t, 0, &d, e) < 0)
-                return -1;
+                return err_hint(e, "write https://host/ or https://host/path/ with a slash at its end");
         if (d.form != NET_URL || d.wildcard || d.path_tail || d.path[strlen(d.path) - 1] != '/') {
                 (void) fail_at(e, &t->at, "\"%s\" is not where a place can lead", show_text(t->text).text);
                 return err_hint(e, "write https://host/ or https://host/path/ with a slash at its end");

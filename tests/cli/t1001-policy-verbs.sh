@@ -186,6 +186,19 @@ is "a door whose date is to come is open" "$(status "$c" why -p new.policy read 
 printf 'read /opt until 2024-02-30\n' >new.policy
 is "a date that is none gives 125" "$(status "$c" check new.policy)" 125
 bad "windows line ends" 'read /usr\r\n' 1:10 'Unix line ends'
+bad "a byte order mark" '\0357\0273\0277read /usr\n' 1:1 'without a byte order mark'
+has "an empty name is told as such" "$("$c" check '' 2>&1)" 'error: a file whose name is empty: '
+# bad_place NAME LINE PLACE WORD
+bad_place() {
+        printf '%s\n' "$2" >bad.places
+        is "$1 gives 125" "$(status "$c" check --places bad.places --net '@api/x GET')" 125
+        has "$1 is told with its place" "$(cat err)" "cordon: error: bad.places:$3:"
+        has "$1 is told with what to write" "$(grep '^cordon: hint:' err)" "$4"
+}
+bad_place "a stage that there is not" 'place api prod https://a.example/' 1:11 'it is live or test'
+bad_place "a stage with a slip" 'place api tset https://a.example/' 1:11 'did you mean "test"?'
+bad_place "the stage mock" 'place api mock https://a.example/' 1:11 'leave the line out'
+bad_place "a URL without a path" 'place api live https://a.example' 1:16 'with a slash at its end'
 printf '{"read": 3}' >bad.json
 is "JSON of the wrong shape gives 125" "$(status "$c" check bad.json)" 125
 printf '{"doors":[{"raed":"/usr"}]}' >bad.json

@@ -85,4 +85,6 @@ if [ -x "$CORDON_LIBEXEC/cordon-vault" ]; then
 else
         skip "classes of credentials" "cordon-vault is not built here: it needs OpenSSL"
 fi
+printf '%s\nnonsense\n' "$(cat "$T/answers")" >"$T/bad-answers"
+has "an exchange that is none is told with the option and the line" "$("$CORDON" run --net 'http://web.test/** GET' --stage mock --answers "$T/bad-answers" -- true 2>&1)" "error: --answers:2: not a recorded exchange"
 done_testing
