@@ -38,7 +38,7 @@ int limit_group_open(struct limit_group *g, const struct host_cgroups *h, const 
                 return 0;
         limit_group_end(g);
         (void) err_set(e, ERR_LIMIT, ENOENT, "no control group here can hold memory or processes");
-        return err_hint(e, "mount -t cgroup2 none /sys/fs/cgroup (as root), or limits fall back to rlimits");
+        return err_hint(e, "mount -t cgroup2 none /sys/fs/cgroup (as root), or leave --require-limit out");
 }
 
 int limit_group_attach(struct limit_group *g, pid_t pid, bool born_in_v2, struct err *e)

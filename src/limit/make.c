@@ -27,15 +27,17 @@ int limit_denied(struct err *e, int sys, bool v2, const char *what)
         if (sys == EROFS)
                 return err_hint(e,
                                 "control groups are read-only here (a container?): start it with a writable "
-                                "/sys/fs/cgroup, or limits fall back to rlimits");
+                                "/sys/fs/cgroup, or leave --require-limit out");
         if (sys == EBUSY && v2)
                 return err_hint(
                         e,
                         "the top control group here holds processes itself (a container?): move them into a "
-                        "sub-group first, or limits fall back to rlimits");
+                        "sub-group first, or leave --require-limit out");
         if (sys != EACCES && sys != EPERM)
                 return -1;
         if (v2)
                 return err_hint(e, "systemd-run --user --scope -p Delegate=yes cordon run ...");
-        return err_hint(e, "control groups v1 need root: limits fall back to rlimits");
+        return err_hint(
+                e,
+                "control groups v1 need root; without --require-limit, rlimits and sampling keep the limits");
 }

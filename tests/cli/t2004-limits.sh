@@ -166,6 +166,7 @@ if [ -w /sys/fs/cgroup/cgroup.procs ] && [ "$(id -u)" -ne 0 ]; then
         skip "an ordinary user's --require-limit is refused" "this user may make control groups"
 else
         is "an ordinary user's --require-limit is refused" $code 125
+        hasnt "and the hint promises no limits that it has refused" "$(cat err)" "fall back"
         has "with an error" "$(cat err)" 'cordon: error:'
         has "and a hint" "$(cat err)" 'cordon: hint:'
         run -- true
