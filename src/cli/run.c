@@ -456,7 +456,11 @@ static int run_detached(struct run *r)
         }
         if (n <= 0)
                 return cli_usage("the box ended before it began");
-        return printf("%.*s\n", (int) n, (const char *) &e) < 0 ? EXIT_CORDON : 0;
+        const char *id = (const char *) &e;
+        if (printf("%.*s\n", (int) n, id) >= 0 && fflush(stdout) == 0)
+                return 0;
+        cli_note("note: the box runs: `cordon stop %.*s` ends it", (int) n, id);
+        return EXIT_CORDON;
 }
 
 static int run_configured(struct run *r, char **command)
