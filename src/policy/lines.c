@@ -198,6 +198,7 @@ static int read_type(struct reader *r, struct door *d)
                 return -1;
         if (handle_type_find(t->text, &d->type) < 0) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is no type of a handle", show_text(t->text).text);
+                (void) err_hint(r->e, "it is binary, text, json or image");
                 hint_nearest(r->e, t->text, names, COUNT(names));
                 return -1;
         }

@@ -74,6 +74,7 @@ static int unknown_root(const struct scope *s, const struct source_place *at, co
         }
         size_t n = strcspn(raw, "}");
         (void) fail_at(s->e, at, "\"%s\" begins with an unknown root", show_text(raw).text);
+        (void) err_hint(s->e, "it is {work}, {home} or {tmp}; ./{name} is a file of that name");
         if (n + 2 < sizeof word) {
                 memcpy(word, raw, n);
                 memcpy(word + n, "}", 2);
