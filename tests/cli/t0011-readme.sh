@@ -44,6 +44,14 @@ for who in $whos; do
         run=none
         while read -r line <&3; do
                 case $line in
+                "cordon run -- cat ~/.ssh/id_rsa" | "cordon learn "*)
+                        # Hidden paths are told, and learned, where /dev/fuse can be opened; README.md says so.
+                        if ! $who test -w /dev/fuse; then
+                                skip "$who: $line" "/dev/fuse is not for this user"
+                                continue
+                        fi ;;
+                esac
+                case $line in
                 *"print(6*7)"*) typed "$line" && is "$who: $line" "$out" "$(shown "$line")" ;;
                 "cordon run -- cat ~/.ssh/id_rsa") typed "$line"; is "$who: $line" "$out" "$(shown "$line")" ;;
                 "cordon run -- curl https://example.com")
