@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* base/fd.c - whole reads and writes on descriptors. Allocates nothing: usable between clone and exec. */
 #include "base/fd.h"
+#include "base/clock.h"
 #include "base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 
 void fd_use_limit(void)
@@ -47,13 +49,28 @@ ssize_t fd_read_all(int fd, void *p, size_t cap)
         return (ssize_t) n;
 }
 
+bool fd_await(int fd, short events, unsigned timeout_ms)
+{
+        struct pollfd p = { .fd = fd, .events = events };
+        uint64_t now = clock_mono_ns(), until = now + timeout_ms * UINT64_C(1000000);
+        for (;; now = clock_mono_ns()) {
+                uint64_t left = until > now ? until - now : 0;
+                int n = poll(&p, 1, (int) ((left + 999999u) / 1000000u));
+                if (n >= 0 || errno != EINTR || left == 0)
+                        return n == 1;
+        }
+}
+
 int fd_put(int dirfd, const char *name, const char *text)
 {
         AUTO_FD(fd, openat(dirfd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
         if (fd < 0)
                 return -1;
         size_t n = strlen(text);
-        ssize_t k = write(fd, text, n);
+        ssize_t k;
+        do /* a limit of v1 is refused with EINTR, and not set, while a signal waits to be handled */
+                k = write(fd, text, n);
+        while (k < 0 && errno == EINTR);
         if (k < 0)
                 return -1;
         if ((size_t) k != n) {

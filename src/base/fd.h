@@ -2,6 +2,7 @@
 /* base/fd.h - descriptors that close themselves. AUTO_FD takes the first value, so it cannot be forgotten
  * (a forgotten cleanup descriptor of 0 would close standard input); TAKE_FD is the only way out. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -38,6 +39,10 @@ int fd_write_all(int fd, const void *p, size_t n);
 
 /* Reads until end of file or `cap` bytes; returns the count or -1 with errno. */
 ssize_t fd_read_all(int fd, void *p, size_t cap);
+
+/* Waits until one of `events` (POLLIN ...), or the other side's end, has come. A signal that somebody handles
+ * does not cut it short. False: it did not come within `timeout_ms`. */
+bool fd_await(int fd, short events, unsigned timeout_ms);
 
 /* Opens, writes once, closes. For control files of the kernel, where one write is one command. */
 int fd_put(int dirfd, const char *name, const char *text);

@@ -166,11 +166,10 @@ int broker_await(struct box *b, struct err *e)
 {
         struct egress_message m;
         AUTO_FD(trust, -1);
-        struct pollfd p = { .fd = b->broker.control, .events = POLLIN };
         if (!b->c.plan->net)
                 return 0;
-        int n = poll(&p, 1, READY_MS);
-        if (n == 1 && wire_recv(p.fd, &m, sizeof m, &trust) == 1) {
+        if (fd_await(b->broker.control, POLLIN, READY_MS) &&
+            wire_recv(b->broker.control, &m, sizeof m, &trust) == 1) {
                 if (m.word == EGRESS_SAYS_READY && (trust >= 0 || !b->c.plan->authority)) {
                         b->r.broker = BROKER_RUNS;
                         if (trust >= 0) {

@@ -105,8 +105,7 @@ void registry_serve(struct box *b)
         if (client < 0 || !peer_is(client, b->c.uid))
                 return;
         struct ask q;
-        struct pollfd p = { .fd = client, .events = POLLIN };
-        if (poll(&p, 1, 20) != 1 || wire_recv(client, &q, sizeof q, NULL) != 1)
+        if (!fd_await(client, POLLIN, 20) || wire_recv(client, &q, sizeof q, NULL) != 1)
                 return; /* a client that connects and says nothing must not hold up the limits */
         AUTO_BUF(out);
         struct ask ok = { 0 };
@@ -166,9 +165,8 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
                 return -1;
         if (wire_send(fd, q, sizeof *q, -1) < 0)
                 return 1;
-        struct pollfd p = { .fd = fd, .events = POLLIN };
         AUTO_FD(got, -1);
-        if (poll(&p, 1, ASK_TIMEOUT_MS) != 1)
+        if (!fd_await(fd, POLLIN, ASK_TIMEOUT_MS))
                 return 2;
         struct ask ok;
         if (wire_recv(fd, &ok, sizeof ok, &got) != 1 || got < 0)

@@ -42,10 +42,9 @@ struct host_outcome host_try(int (*fn)(struct host_outcome *o, unsigned long arg
         if (pid == 0)
                 child(writes, fn, arg);
         fd_close(&writes);
-        struct pollfd p = { .fd = reads, .events = POLLIN };
-        bool told =
-                poll(&p, 1, (TRY_SECONDS + 1) * 1000) == 1 && read(reads, &o, sizeof o) == (ssize_t) sizeof o;
-        if (!p.revents)
+        bool over = fd_await(reads, POLLIN, (TRY_SECONDS + 1) * 1000);
+        bool told = over && read(reads, &o, sizeof o) == (ssize_t) sizeof o;
+        if (!over)
                 (void) kill(pid, SIGKILL);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
                 ;

@@ -174,9 +174,8 @@ static int64_t kernel_bytes(const struct limit_group *g)
 static bool hear(int fd, unsigned n)
 {
         char byte;
-        struct pollfd p = { .fd = fd, .events = POLLIN };
         for (unsigned i = 0; i < n; i++)
-                if (poll(&p, 1, PATIENCE_MS) != 1 || read(fd, &byte, 1) != 1)
+                if (!fd_await(fd, POLLIN, PATIENCE_MS) || read(fd, &byte, 1) != 1)
                         return false;
         return true;
 }

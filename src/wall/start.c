@@ -362,9 +362,8 @@ void wall_kill(struct wall_child *c)
         fd_close(&c->control);
         if (c->pid > 0) {
                 /* Without a pid namespace only init can find its stragglers: it gets the time to. */
-                struct pollfd gone = { .fd = c->pidfd, .events = POLLIN };
                 if (!c->own_pids)
-                        (void) poll(&gone, 1, 2000);
+                        (void) fd_await(c->pidfd, POLLIN, 2000);
                 (void) syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
                 struct rusage u = { 0 };
                 while (wait4(c->pid, NULL, __WALL, &u) < 0 && errno == EINTR)

@@ -34,22 +34,24 @@ printf '#include "cordon.h"\nint buf_add(void);\nint buf_add(void) { return 7; }
 ok "a program with names like ours links statically" "$CC" -o "$T/clash" "$T/clash.c" "$BUILD/libcordon.a"
 ok "and runs" "$T/clash"
 
-# ---- a program of somebody else ----
-ok "the program compiles without a warning" "$CC" -std=gnu11 -O2 -Wall -Wextra -Werror -I"$repo/include" -o "$T/library" "$(dirname "$0")/helpers/library.c" "$BUILD/libcordon.so" -pthread
+# ---- programs of somebody else ----
 cp -L "$BUILD/libcordon.so.1" "$T/" && chmod 755 "$T/libcordon.so.1"
-for who in root as_user; do
-        for case in $("$T/library" 2>/dev/null || LD_LIBRARY_PATH=$T "$T/library"); do
-                $who env LD_LIBRARY_PATH="$T" timeout -k 5 120 "$T/library" "$case" >"$T/said" 2>"$T/err" </dev/null
-                code=$?
-                while read -r line; do
-                        case $line in
-                        "ok "*) pass "$who: $case: ${line#ok }" ;;
-                        "not ok "*) fail "$who: $case: ${line#not ok }" ;;
-                        "# "*) echo "$line ($who)" ;;
-                        *) fail "$who: $case: said: $line" ;;
-                        esac
-                done <"$T/said"
-                is "$who: $case: the program ends well" "$code $(cat "$T/err")" "0 "
+for program in library library_habits; do
+        ok "$program compiles without a warning" "$CC" -std=gnu11 -O2 -Wall -Wextra -Werror -I"$repo/include" -o "$T/$program" "$(dirname "$0")/helpers/$program.c" "$BUILD/libcordon.so" -pthread
+        for who in root as_user; do
+                for case in $("$T/$program" 2>/dev/null || LD_LIBRARY_PATH=$T "$T/$program"); do
+                        $who env LD_LIBRARY_PATH="$T" timeout -k 5 120 "$T/$program" "$case" >"$T/said" 2>"$T/err" </dev/null
+                        code=$?
+                        while read -r line; do
+                                case $line in
+                                "ok "*) pass "$who: $case: ${line#ok }" ;;
+                                "not ok "*) fail "$who: $case: ${line#not ok }" ;;
+                                "# "*) echo "$line ($who)" ;;
+                                *) fail "$who: $case: said: $line" ;;
+                                esac
+                        done <"$T/said"
+                        is "$who: $case: the program ends well" "$code $(cat "$T/err")" "0 "
+                done
         done
 done
 done_testing

@@ -1,122 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* library.c - a program of somebody else that uses libcordon. `library CASE` prints `ok NAME` and `not ok
- * NAME` lines, and
- * `# note` lines; t0101-library.sh counts them. It sees cordon.h and nothing else of ours. */
-#define _GNU_SOURCE
-#include <cordon.h>
+/* library.c - a program of somebody else that uses libcordon: `library CASE`. See library.h. */
+#include "library.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { THREADS = 8, BOXES = 20 };
-
-__attribute__((format(printf, 2, 3))) static void expect(int good, const char *fmt, ...)
-{
-        va_list ap;
-        va_start(ap, fmt);
-        char text[512];
-        (void) vsnprintf(text, sizeof text, fmt, ap);
-        va_end(ap);
-        (void) printf("%s %s\n", good ? "ok" : "not ok", text);
-        (void) fflush(stdout);
-}
-
-static double now_ms(void)
-{
-        struct timespec t;
-        (void) clock_gettime(CLOCK_MONOTONIC, &t);
-        return (double) t.tv_sec * 1e3 + (double) t.tv_nsec / 1e6;
-}
-
-static unsigned descriptors(void)
-{
-        unsigned n = 0;
-        DIR *d = opendir("/proc/self/fd");
-        while (d && readdir(d))
-                n++;
-        if (d)
-                (void) closedir(d);
-        return n;
-}
-
-/* What one box has said so far. */
-struct heard {
-        char text[3][4096];
-        size_t len[3], total;
-};
-
-static void hear(void *ctx, int stream, const void *data, size_t len)
-{
-        struct heard *h = ctx;
-        size_t room = sizeof h->text[0] - 1 - h->len[stream], n = len < room ? len : room;
-        memcpy(h->text[stream] + h->len[stream], data, n);
-        h->len[stream] += n;
-        h->total += len;
-}
-
-static cordon_policy *policy_of(const char *limits)
-{
-        cordon_error e;
-        cordon_policy *p = cordon_policy_new();
-        if (!p || (limits && cordon_policy_add(p, "limit", limits, &e) < 0)) {
-                expect(0, "policy: %s", p ? e.what : "no memory");
-                exit(1);
-        }
-        return p;
-}
-
-static cordon_box *box_of(cordon_policy *p, const char *script, struct heard *h)
-{
-        const char *argv[] = { "sh", "-c", script, NULL };
-        cordon_box *b = cordon_box_new(p);
-        if (!b || cordon_box_command(b, argv) < 0) {
-                expect(0, "a box: no memory");
-                exit(1);
-        }
-        if (h) {
-                memset(h, 0, sizeof *h);
-                cordon_box_on_output(b, hear, h);
-        }
-        return b;
-}
-
-static int started(cordon_box *b)
-{
-        cordon_error e;
-        memset(&e, 0, sizeof e);
-        if (cordon_box_start(b, &e) == 0)
-                return 1;
-        expect(0, "start: %s: %s (%s)", cordon_error_name(e.code), e.what, e.hint);
-        return 0;
-}
-
-static const cordon_result *wait_for(cordon_box *b)
-{
-        while (cordon_box_wait(b, -1) == 0)
-                ;
-        return cordon_box_result(b);
-}
-
-static void nothing_left(unsigned fds, const char *when)
-{
-        pid_t pid = waitpid(-1, NULL, WNOHANG);
-        int none = pid == -1 && errno == ECHILD;
-        expect(descriptors() == fds, "%s: no descriptor is left (%u before, %u after)", when, fds,
-               descriptors());
-        expect(none, "%s: no child is left, running or dead (%d)", when, (int) pid);
-}
 
 /* ---- cases ---- */
 
@@ -467,77 +359,6 @@ static void case_kill(void)
         nothing_left(fds, "after kills");
 }
 
-/* A payload that closes its input while we write to it. */
-static void case_sigpipe(void)
-{
-        struct heard h;
-        cordon_policy *p = policy_of(NULL);
-        int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-        cordon_box *b = box_of(p, "exec 0<&-; echo deaf; sleep 0.2", &h);
-        cordon_box_stdio(b, 0, zero);
-        (void) signal(SIGPIPE, SIG_DFL);
-        if (started(b)) {
-                const cordon_result *r = wait_for(b);
-                expect(r->end == CORDON_EXITED && strcmp(h.text[1], "deaf\n") == 0,
-                       "a payload that closes its input does not kill us by SIGPIPE");
-        }
-        cordon_box_free(b);
-        (void) close(zero);
-        cordon_policy_free(p);
-}
-
-/* Habits of callers that a library must live with. */
-static void case_callers(void)
-{
-        struct heard h;
-        cordon_policy *p = policy_of(NULL);
-        cordon_box *b;
-        (void) signal(SIGCHLD, SIG_IGN);
-        b = box_of(p, "exit 5", &h);
-        if (started(b)) {
-                const cordon_result *r = wait_for(b);
-                expect(r->end == CORDON_EXITED && r->code == 5,
-                       "a caller that ignores SIGCHLD gets the right end (end %d code %d)", r->end, r->code);
-        }
-        cordon_box_free(b);
-        (void) signal(SIGCHLD, SIG_DFL);
-
-        sigset_t all, old, before, now;
-        (void) sigfillset(&all);
-        (void) pthread_sigmask(SIG_SETMASK, &all, &old);
-        (void) pthread_sigmask(SIG_SETMASK, NULL, &before);
-        b = box_of(p, "kill -TERM $$; echo lived", &h);
-        if (started(b)) {
-                const cordon_result *r = wait_for(b);
-                expect(r->end == CORDON_SIGNALED && r->code == SIGTERM,
-                       "the caller's signal mask is not the payload's (end %d code %d, %s)", r->end, r->code,
-                       h.text[1]);
-        }
-        (void) pthread_sigmask(SIG_SETMASK, NULL, &now);
-        expect(memcmp(&now, &before, 8) == 0, "and is as it was");
-        (void) pthread_sigmask(SIG_SETMASK, &old, NULL);
-        cordon_box_free(b);
-
-        (void) fflush(stdout);
-        int kept = dup(1);
-        (void) close(0);
-        (void) close(1);
-        (void) close(2);
-        b = box_of(p, "echo still; echo here >&2; exit 6", &h);
-        cordon_error e;
-        int good = cordon_box_start(b, &e) == 0;
-        const cordon_result *r = good ? wait_for(b) : cordon_box_result(b);
-        good = good && r->end == CORDON_EXITED && r->code == 6 && strcmp(h.text[1], "still\n") == 0 &&
-               strcmp(h.text[2], "here\n") == 0;
-        cordon_box_free(b);
-        (void) open("/dev/null", O_RDWR);
-        (void) dup2(kept, 1);
-        (void) dup2(kept, 2);
-        (void) close(kept);
-        expect(good, "a caller without standard streams gets the right end");
-        cordon_policy_free(p);
-}
-
 static void count_named(void *ctx, const char *json)
 {
         if (strstr(json, "library-named"))
@@ -692,88 +513,14 @@ static void case_large(void)
         cordon_policy_free(p);
 }
 
-/* The program is killed; a copy that it had forked lives on, and has every descriptor that it had. */
-static void killed_with_a_copy(const char *script, int tell)
-{
-        cordon_policy *p = policy_of(NULL);
-        cordon_box *b = box_of(p, script, NULL);
-        if (!started(b))
-                _exit(1);
-        for (double end = now_ms() + 500; now_ms() < end;)
-                (void) cordon_box_wait(b, 20);
-        pid_t copy = fork();
-        if (copy == 0) {
-                (void) sleep(30);
-                _exit(0);
-        }
-        (void) !write(tell, &copy, sizeof copy);
-        (void) usleep(300000); /* nobody listens to the box */
-        (void) kill(getpid(), SIGKILL);
-}
-
-static void end_with_program(const char *script, const char *what)
-{
-        int line[2];
-        pid_t copy = -1, got;
-        if (pipe(line) < 0)
-                return;
-        pid_t program = fork();
-        if (program == 0)
-                killed_with_a_copy(script, line[1]);
-        (void) close(line[1]);
-        (void) !read(line[0], &copy, sizeof copy);
-        (void) close(line[0]);
-        double end = now_ms() + 10000;
-        unsigned left = 1;
-        while (copy > 0 && left && now_ms() < end) { /* what it leaves comes to us */
-                while ((got = waitpid(-1, NULL, WNOHANG | __WALL)) > 0)
-                        ;
-                left = 0;
-                char text[256] = "", name[64];
-                (void) snprintf(name, sizeof name, "/proc/self/task/%d/children", (int) getpid());
-                FILE *f = fopen(name, "r");
-                if (f && !fgets(text, sizeof text, f))
-                        text[0] = '\0';
-                if (f)
-                        (void) fclose(f);
-                for (char *at = text, *next; (got = (pid_t) strtol(at, &next, 10)) > 0 && next != at;
-                     at = next)
-                        left += got != copy;
-                (void) usleep(20000);
-        }
-        expect(copy > 0 && left == 0, "%s: nothing of it is left while a copy of the program lives (%u)",
-               what, left);
-        if (copy > 0)
-                (void) kill(copy, SIGKILL);
-        while (waitpid(-1, NULL, __WALL) > 0)
-                ;
-}
-
-static void case_copies(void)
-{
-        (void) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-        end_with_program("sleep 300", "a box");
-        end_with_program("while :; do unshare -U true; done 2>/dev/null", "a box that is refused much");
-}
-
 int main(int argc, char **argv)
 {
-        static const struct {
-                const char *name;
-                void (*run)(void);
-        } cases[] = { { "threads", case_threads }, { "output", case_output },
-                      { "errors", case_errors },   { "thread-ends", case_thread_ends },
-                      { "limits", case_limits },   { "handles", case_handles },
-                      { "kill", case_kill },       { "sigpipe", case_sigpipe },
-                      { "callers", case_callers }, { "registry", case_registry },
-                      { "policy", case_policy },   { "large", case_large },
-                      { "copies", case_copies } };
-        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-                if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {
-                        cases[i].run();
-                        return 0;
-                }
-        for (size_t i = 0; argc < 2 && i < sizeof cases / sizeof *cases; i++)
-                (void) printf("%s\n", cases[i].name);
-        return argc < 2 ? 0 : 2;
+        static const struct library_case cases[] = {
+                { "threads", case_threads }, { "output", case_output },
+                { "errors", case_errors },   { "thread-ends", case_thread_ends },
+                { "limits", case_limits },   { "handles", case_handles },
+                { "kill", case_kill },       { "registry", case_registry },
+                { "policy", case_policy },   { "large", case_large }
+        };
+        return run_case(cases, sizeof cases / sizeof *cases, argc, argv);
 }

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* library_habits.c - habits of programs that a library must live with: signals, closed streams, copies,
+ * threads. `library_habits CASE`. See library.h. */
+#include "library.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* A payload that closes its input while we write to it. */
+static void case_sigpipe(void)
+{
+        struct heard h;
+        cordon_policy *p = policy_of(NULL);
+        int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+        cordon_box *b = box_of(p, "exec 0<&-; echo deaf; sleep 0.2", &h);
+        cordon_box_stdio(b, 0, zero);
+        (void) signal(SIGPIPE, SIG_DFL);
+        if (started(b)) {
+                const cordon_result *r = wait_for(b);
+                expect(r->end == CORDON_EXITED && strcmp(h.text[1], "deaf\n") == 0,
+                       "a payload that closes its input does not kill us by SIGPIPE");
+        }
+        cordon_box_free(b);
+        (void) close(zero);
+        cordon_policy_free(p);
+}
+
+static void case_callers(void)
+{
+        struct heard h;
+        cordon_policy *p = policy_of(NULL);
+        cordon_box *b;
+        (void) signal(SIGCHLD, SIG_IGN);
+        b = box_of(p, "exit 5", &h);
+        if (started(b)) {
+                const cordon_result *r = wait_for(b);
+                expect(r->end == CORDON_EXITED && r->code == 5,
+                       "a caller that ignores SIGCHLD gets the right end (end %d code %d)", r->end, r->code);
+        }
+        cordon_box_free(b);
+        (void) signal(SIGCHLD, SIG_DFL);
+
+        sigset_t all, old, before, now;
+        (void) sigfillset(&all);
+        (void) pthread_sigmask(SIG_SETMASK, &all, &old);
+        (void) pthread_sigmask(SIG_SETMASK, NULL, &before);
+        b = box_of(p, "kill -TERM $$; echo lived", &h);
+        if (started(b)) {
+                const cordon_result *r = wait_for(b);
+                expect(r->end == CORDON_SIGNALED && r->code == SIGTERM,
+                       "the caller's signal mask is not the payload's (end %d code %d, %s)", r->end, r->code,
+                       h.text[1]);
+        }
+        (void) pthread_sigmask(SIG_SETMASK, NULL, &now);
+        expect(memcmp(&now, &before, 8) == 0, "and is as it was");
+        (void) pthread_sigmask(SIG_SETMASK, &old, NULL);
+        cordon_box_free(b);
+
+        (void) fflush(stdout);
+        int kept = dup(1);
+        (void) close(0);
+        (void) close(1);
+        (void) close(2);
+        b = box_of(p, "echo still; echo here >&2; exit 6", &h);
+        cordon_error e;
+        int good = cordon_box_start(b, &e) == 0;
+        const cordon_result *r = good ? wait_for(b) : cordon_box_result(b);
+        good = good && r->end == CORDON_EXITED && r->code == 6 && strcmp(h.text[1], "still\n") == 0 &&
+               strcmp(h.text[2], "here\n") == 0;
+        cordon_box_free(b);
+        (void) open("/dev/null", O_RDWR);
+        (void) dup2(kept, 1);
+        (void) dup2(kept, 2);
+        (void) close(kept);
+        expect(good, "a caller without standard streams gets the right end");
+        cordon_policy_free(p);
+}
+
+/* The program is killed; a copy that it had forked lives on, and has every descriptor that it had. */
+static void killed_with_a_copy(const char *script, int tell)
+{
+        cordon_policy *p = policy_of(NULL);
+        cordon_box *b = box_of(p, script, NULL);
+        if (!started(b))
+                _exit(1);
+        for (double end = now_ms() + 500; now_ms() < end;)
+                (void) cordon_box_wait(b, 20);
+        pid_t copy = fork();
+        if (copy == 0) {
+                (void) sleep(30);
+                _exit(0);
+        }
+        (void) !write(tell, &copy, sizeof copy);
+        (void) usleep(300000); /* nobody listens to the box */
+        (void) kill(getpid(), SIGKILL);
+}
+
+static void end_with_program(const char *script, const char *what)
+{
+        int line[2];
+        pid_t copy = -1, got;
+        if (pipe(line) < 0)
+                return;
+        pid_t program = fork();
+        if (program == 0)
+                killed_with_a_copy(script, line[1]);
+        (void) close(line[1]);
+        (void) !read(line[0], &copy, sizeof copy);
+        (void) close(line[0]);
+        double end = now_ms() + 10000;
+        unsigned left = 1;
+        while (copy > 0 && left && now_ms() < end) { /* what it leaves comes to us */
+                while ((got = waitpid(-1, NULL, WNOHANG | __WALL)) > 0)
+                        ;
+                left = 0;
+                char text[256] = "", name[64];
+                (void) snprintf(name, sizeof name, "/proc/self/task/%d/children", (int) getpid());
+                FILE *f = fopen(name, "r");
+                if (f && !fgets(text, sizeof text, f))
+                        text[0] = '\0';
+                if (f)
+                        (void) fclose(f);
+                for (char *at = text, *next; (got = (pid_t) strtol(at, &next, 10)) > 0 && next != at;
+                     at = next)
+                        left += got != copy;
+                (void) usleep(20000);
+        }
+        expect(copy > 0 && left == 0, "%s: nothing of it is left while a copy of the program lives (%u)",
+               what, left);
+        if (copy > 0)
+                (void) kill(copy, SIGKILL);
+        while (waitpid(-1, NULL, __WALL) > 0)
+                ;
+}
+
+static void case_copies(void)
+{
+        (void) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        end_with_program("sleep 300", "a box");
+        end_with_program("while :; do unshare -U true; done 2>/dev/null", "a box that is refused much");
+}
+
+/* A timer whose handler does nothing, as profilers have: what waits is interrupted again and again. */
+static void tick(int sig) { (void) sig; }
+
+static void set_timer(long us)
+{
+        struct sigaction on_tick = { .sa_handler = tick };
+        struct itimerval every = { { 0, us }, { 0, us } };
+        (void) sigaction(SIGALRM, &on_tick, NULL);
+        (void) setitimer(ITIMER_REAL, &every, NULL);
+}
+
+static void case_signals(void)
+{
+        cordon_error e;
+        struct heard h;
+        int calm = -1, busy = -1;
+        cordon_policy *p = policy_of("time 60s");
+        cordon_free(cordon_doctor(0, &calm));
+        set_timer(1000);
+        char *text = cordon_doctor(0, &busy);
+        expect(text && busy == calm && !strstr(text, "killed by signal 9"),
+               "the doctor finds the same in a program with a timer (%d, not %d)", busy, calm);
+        cordon_free(text);
+        expect(cordon_policy_add(p, "net", "cordon.invalid:443", &e) == 0, "a net door can be had");
+        for (unsigned i = 0; i < 5; i++) {
+                cordon_box *b = box_of(p, "exit 7", &h);
+                if (started(b))
+                        expect(wait_for(b)->code == 7, "box %u of a program with a timer starts and ends", i);
+                cordon_box_free(b);
+        }
+        set_timer(0);
+        cordon_policy_free(p);
+}
+
+int main(int argc, char **argv)
+{
+        static const struct library_case cases[] = { { "sigpipe", case_sigpipe },
+                                                     { "callers", case_callers },
+                                                     { "copies", case_copies },
+                                                     { "signals", case_signals } };
+        return run_case(cases, sizeof cases / sizeof *cases, argc, argv);
+}
