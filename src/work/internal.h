@@ -6,6 +6,7 @@
 #include "work/work.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
@@ -228,8 +229,9 @@ int open_host(const struct work_door *d, struct err *e);
  * below. The path of a single file's entry is its name in each. */
 struct sides {
         int upper, lower;
-        mode_t back;                         /* of `upper`, if it was opened against its mode */
-        const char *upper_name, *lower_name; /* single file; else NULL */
+        mode_t back;                   /* of `upper`, if it was opened against its mode */
+        const char *upper_name;        /* single file; else NULL */
+        char lower_name[NAME_MAX + 1]; /* the same; else "" */
 };
 int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err *e);
 void sides_close(struct sides *s);

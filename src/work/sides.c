@@ -34,10 +34,9 @@ int open_host(const struct work_door *d, struct err *e)
         return TAKE_FD(fd);
 }
 
-static int open_file_parent(const struct work_door *d, const char **ret_name, struct err *e)
+static int open_file_parent(const struct work_door *d, char ret_name[NAME_MAX + 1], struct err *e)
 {
-        static char real[PATH_MAX]; /* names stay valid until the next call: one door at a time */
-        char parent[PATH_MAX];
+        char real[PATH_MAX];
         if (!realpath(d->host, real)) {
                 /* gone: its directory is still where it was */
                 if (errno != ENOENT || snprintf(real, sizeof real, "%s", d->host) >= (int) sizeof real)
@@ -45,10 +44,10 @@ static int open_file_parent(const struct work_door *d, const char **ret_name, st
                                        strerror(errno));
         }
         char *slash = strrchr(real, '/');
-        memcpy(parent, real, (size_t) (slash - real));
-        parent[slash - real] = '\0';
-        *ret_name = slash + 1;
-        int fd = open(parent[0] ? parent : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (snprintf(ret_name, NAME_MAX + 1, "%s", slash + 1) > NAME_MAX)
+                return err_set(e, ERR_DOOR, ENAMETOOLONG, "no file has a name as long as %s", d->host);
+        *slash = '\0';
+        int fd = open(real[0] ? real : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         return fd < 0 ? err_set(e, ERR_DOOR, errno, "opening the directory of %s: %s", d->host,
                                 strerror(errno))
                       : fd;
@@ -66,7 +65,7 @@ int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err
                 ret->upper = ret->lower < 0 ? -1 : tree_own_dir(dir, "upper", &ret->back);
         } else {
                 ret->upper_name = "file";
-                ret->lower = open_file_parent(d, &ret->lower_name, e);
+                ret->lower = open_file_parent(d, ret->lower_name, e);
                 ret->upper = ret->lower < 0 ? -1 : TAKE_FD(dir);
         }
         if (ret->lower >= 0 && ret->upper < 0)
@@ -94,7 +93,7 @@ int side_upper(const struct sides *s, const char *path, const char **ret_name)
 
 int side_lower(const struct sides *s, const char *path, const char **ret_name)
 {
-        if (!s->lower_name)
+        if (!s->lower_name[0])
                 return tree_parent(s->lower, path, ret_name);
         *ret_name = s->lower_name;
         return fcntl(s->lower, F_DUPFD_CLOEXEC, 0);

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One for the process: who sets it sets the same, in whatever thread. */
 static work_settle_sink *settle_sink;
 
-void work_on_settled(work_settle_sink *to) { settle_sink = to; }
+void work_on_settled(work_settle_sink *to) { __atomic_store_n(&settle_sink, to, __ATOMIC_RELAXED); }
 
 struct work_effect journal_effect(const struct journal *j, const struct op *o)
 {
@@ -27,7 +28,8 @@ void journal_told(struct journal *j)
 
 void journal_tell(struct journal *j, enum work_end_of how)
 {
-        if (!j->mark || j->n == 0 || !settle_sink)
+        work_settle_sink *sink = __atomic_load_n(&settle_sink, __ATOMIC_RELAXED);
+        if (!j->mark || j->n == 0 || !sink)
                 return;
         struct work_effect *v = calloc(j->n, sizeof *v);
         if (!v)
@@ -38,6 +40,6 @@ void journal_tell(struct journal *j, enum work_end_of how)
         const struct work_settled s = {
                 .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
         };
-        settle_sink(&s);
+        sink(&s);
         free(v);
 }

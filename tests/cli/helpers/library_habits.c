@@ -178,11 +178,89 @@ static void case_signals(void)
         cordon_policy_free(p);
 }
 
+/* Each thread has a file of its own behind an edit door, and sees its own changes of it. */
+struct editor {
+        pthread_t thread;
+        unsigned id, wrong;
+        char dir[32], why[200];
+};
+
+static void put_text(void *ctx, const void *data, size_t len) { hear(ctx, 1, data, len); }
+
+static void look_at_layer(struct editor *x, const char *layer)
+{
+        for (unsigned i = 0; i < 20; i++) {
+                struct heard diff = { 0 };
+                char old[16], new[16];
+                size_t entries = 0;
+                cordon_error e = { 0 };
+                (void) snprintf(old, sizeof old, "-old %u\n", x->id);
+                (void) snprintf(new, sizeof new, "+new %u\n", x->id);
+                if (cordon_work_diff(layer, CORDON_WORK_TEXT, 0, NULL, put_text, &diff, &entries, &e) == 0 &&
+                    entries == 1 && strstr(diff.text[1], old) && strstr(diff.text[1], new))
+                        continue;
+                x->wrong++;
+                (void) snprintf(x->why, sizeof x->why, "%.80s: %.100s", e.what, diff.text[1]);
+        }
+}
+
+static void *edit(void *arg)
+{
+        struct editor *x = arg;
+        char path[64], script[96], dropped[64];
+        cordon_error e = { 0 };
+        (void) snprintf(path, sizeof path, "%s/file-%u", x->dir, x->id);
+        (void) snprintf(script, sizeof script, "echo new %u >%s", x->id, path);
+        FILE *f = fopen(path, "we");
+        if (f) {
+                (void) fprintf(f, "old %u\n", x->id);
+                (void) fclose(f);
+        }
+        cordon_policy *p = policy_of("time 60s");
+        (void) cordon_policy_add(p, "edit", path, &e);
+        for (unsigned i = 0; i < 10; i++) {
+                cordon_box *b = box_of(p, script, NULL);
+                const cordon_result *r = cordon_box_start(b, &e) == 0 ? wait_for(b) : cordon_box_result(b);
+                if (r->work[0])
+                        look_at_layer(x, r->work);
+                else
+                        x->wrong++;
+                if (r->work[0])
+                        (void) cordon_work_discard(r->work, 0, NULL, NULL, dropped, &e);
+                cordon_box_free(b);
+        }
+        (void) unlink(path);
+        cordon_policy_free(p);
+        return NULL;
+}
+
+static void case_edits(void)
+{
+        enum { EDITORS = 8 };
+        struct editor x[EDITORS];
+        char dir[32] = "/tmp/library.XXXXXX";
+        unsigned fds = descriptors();
+        expect(mkdtemp(dir) != NULL, "a directory can be made");
+        for (unsigned i = 0; i < EDITORS; i++) {
+                x[i] = (struct editor){ .id = i };
+                memcpy(x[i].dir, dir, sizeof dir);
+                (void) pthread_create(&x[i].thread, NULL, edit, &x[i]);
+        }
+        for (unsigned i = 0; i < EDITORS; i++) {
+                (void) pthread_join(x[i].thread, NULL);
+                expect(x[i].wrong == 0, "thread %u of %d sees the changes of its own file (%u wrong: %s)", i,
+                       EDITORS, x[i].wrong, x[i].why);
+        }
+        (void) rmdir(dir);
+        nothing_left(fds, "after edits");
+}
+
 int main(int argc, char **argv)
 {
         static const struct library_case cases[] = { { "sigpipe", case_sigpipe },
                                                      { "callers", case_callers },
                                                      { "copies", case_copies },
-                                                     { "signals", case_signals } };
+                                                     { "signals", case_signals },
+                                                     { "edits", case_edits } };
         return run_case(cases, sizeof cases / sizeof *cases, argc, argv);
 }
