@@ -83,13 +83,12 @@ void host_look_veth(struct host_finding *f)
 
 /* ---- the programs ---- */
 
-static const char *program; /* for the child that tries it */
-
+/* arg: the path of the program, as a number. */
 static int try_program(struct host_outcome *o, unsigned long arg)
 {
+        const char *program = (const char *) (uintptr_t) arg;
         char *const argv[] = { (char[]){ "cordon-doctor" }, NULL }, *const envp[] = { NULL };
         int status = 0;
-        (void) arg;
         pid_t pid = fork();
         if (pid == 0) {
                 int null = open("/dev/null", O_RDWR);
@@ -117,8 +116,7 @@ static void look_program(struct host_finding *f, const char *name, const char *w
                 host_mend(f, getenv("CORDON_LIBEXEC") ? "unset CORDON_LIBEXEC" : "sudo make install");
                 return;
         }
-        program = path;
-        struct host_outcome o = host_try(try_program, 0);
+        struct host_outcome o = host_try(try_program, (unsigned long) (uintptr_t) path);
         if (o.sys)
                 host_say(f, HOST_WEAK, "%.60s cannot be tried: %s", path, host_why(&o, why));
         else if (o.value == 125)
