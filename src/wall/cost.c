@@ -194,11 +194,10 @@ int wall_cost_prepare(enum wall_layer l, const struct plan *plan, uid_t uid, gid
                                      .caller_gid = gid,
                                      .host_uid = uid,
                                      .host_gid = gid };
+        wall_no_descriptors(&w);
         w.s = &start;
         w.plan = plan;
         w.held = WALL_GROUP_PROCS;
-        w.control = w.keeper = w.parent = w.root = w.proc = w.scratch = w.landlock = w.listener =
-                w.tty_slave = w.net_ns = -1;
         w.host_proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (!mechanisms[l].raise || w.host_proc < 0)
                 return wall_fail(e, STAGE_CLONE, "preparing %s", wall_layer_name(l));

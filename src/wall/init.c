@@ -76,7 +76,6 @@ static int gather_descriptors(struct wall_init *w, struct err *e)
         keep[n++] = w->host_proc = lift(w->host_proc);
         if (w->keeper >= 0)
                 keep[n++] = w->keeper = lift(w->keeper);
-        w->trust = -1;
         if (w->s->trust_fd >= 0)
                 keep[n++] = w->trust = lift(w->s->trust_fd);
         for (int i = 0; i < 3; i++)

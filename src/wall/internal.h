@@ -145,6 +145,14 @@ struct wall_init {
         unsigned char stack[PAYLOAD_STACK] __attribute__((aligned(16)));
 };
 
+/* Zero is a descriptor: whoever makes a struct wall_init begins with this. */
+static inline void wall_no_descriptors(struct wall_init *w)
+{
+        w->control = w->keeper = w->trust = w->host_proc = w->root = w->proc = w->tasks = w->scratch =
+                w->fuse = w->observer_proc = w->texts = w->parent = w->landlock = w->listener = w->tty_slave =
+                        w->net_ns = w->gate = w->news = -1;
+}
+
 /* fail.c */
 int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

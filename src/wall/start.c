@@ -107,14 +107,13 @@ _Noreturn static void child(const struct wall_start *s, const struct shared *wit
         /* A copy of our own: memory is not shared with the keeper. Zero from the start; only what is needed
          * is touched, because every page touched here is a page to be made. */
         static struct wall_init w;
+        wall_no_descriptors(&w);
         w.s = s;
         w.plan = s->plan;
         w.control = with->control;
         w.keeper = with->keeper;
         w.host_proc = with->host_proc;
         w.born = with->core;
-        w.parent = w.root = w.proc = w.fuse = w.observer_proc = w.scratch = w.texts = w.landlock =
-                w.listener = w.tty_slave = w.net_ns = w.tasks = -1;
         wall_init_main(&w);
 }
 

@@ -34,6 +34,9 @@ mkdir "$T/door"
 few=$("$CORDON" cost -n 1 --json | jq '.layers[] | select(.layer == "landlock") | .units')
 more=$("$CORDON" cost -n 1 --json --read "$T/door" | jq '.layers[] | select(.layer == "landlock") | .units')
 ok "a door adds a rule ($few, $more)" test "$more" -gt "$few"
+# Doors that open TLS up want roots, which nobody hands over here; and standard input is no file of the box.
+echo input | "$CORDON" cost -n 1 --json --net 'https://cordon.invalid/** GET' >"$T/json"
+ok "a net door with requests can be measured" jq -e 'all(.layers[] | select(.layer == "mount" or .layer == "landlock"); .raised)' "$T/json"
 
 text=$("$CORDON" cost -n 3)
 has "the text says what was measured" "$text" "Measured here, now"
