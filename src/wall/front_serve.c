@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 
 enum { BUFFER = 16384, TOLD_MAX = 256, FOREVER = 1 << 30, INIT_PID = 1 };
 
@@ -323,24 +322,14 @@ static void answer(struct observer *o, const struct request *r)
 
 /* ---- life ---- */
 
-/* One capability over the box's processes, to read the arguments of a call; none over anything else. */
-static void drop_powers(void)
-{
-        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-        struct __user_cap_data_struct d[2] = { { 0 } };
-        d[0].effective = d[0].permitted = 1u << CAP_SYS_PTRACE;
-        (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        (void) syscall(SYS_capset, &head, d);
-        (void) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
-
 _Noreturn void front_serve(struct front *f)
 {
         static struct observer o;
         static char in[BUFFER + 1];
         (void) prctl(PR_SET_NAME, "cordon-observer", 0, 0, 0);
         o.f = f;
-        drop_powers();
+        if (wall_powers_keep(1u << CAP_SYS_PTRACE) < 0) /* to read the arguments of calls */
+                _exit(1);
         for (;;) {
                 ssize_t n = read(f->fuse, in, BUFFER);
                 if (n < 0 && (errno == EINTR || errno == ENOENT || errno == EAGAIN))

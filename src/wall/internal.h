@@ -194,6 +194,9 @@ void wall_signals_reset(void);
 int wall_keyring_leave(struct err *e);
 unsigned wall_last_cap(void);
 int wall_privileges_drop(unsigned last_cap, struct err *e);
+/* For who lives beside the payload: of what it holds, keeps these capabilities (of the first 32) and no
+ * other, and closes the process to others. -1 with errno. */
+int wall_powers_keep(uint32_t caps);
 int wall_rlimits(const struct wall_init *w, struct err *e);     /* privileges.c */
 int wall_attest(const struct wall_init *w, struct err *e);      /* attest.c */
 int wall_memfds_seal(struct wall_init *w, struct err *e);       /* init.c */

@@ -59,6 +59,22 @@ static int caps_drop(unsigned last, struct err *e)
         return 0;
 }
 
+/* Only what is held can be kept: behind the process wall that is what the caller had, and may be neither of
+ * these, but others. */
+int wall_powers_keep(uint32_t caps)
+{
+        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct d[2] = { { 0 } };
+        if (syscall(SYS_capget, &head, d) < 0)
+                return -1;
+        caps &= d[0].permitted;
+        d[0] = (struct __user_cap_data_struct){ .effective = caps, .permitted = caps };
+        d[1] = (struct __user_cap_data_struct){ 0 };
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_capset, &head, d) < 0)
+                return -1;
+        return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 /* The filter of a container may refuse the whole call, with whatever error, a harmless question too. What no
  * process behind it can ask for, the payload cannot: and our own filter says so once more. */
 static bool keyrings_are_closed(void)

@@ -72,17 +72,6 @@ static void look_as_payload(const struct wall_init *w)
                 (void) kill(getpid(), SIGTERM);
 }
 
-/* init keeps two capabilities over its own children and none over anything else. */
-static void drop_own_powers(void)
-{
-        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-        struct __user_cap_data_struct d[2] = { { 0 } };
-        d[0].effective = d[0].permitted = 1u << CAP_SYS_PTRACE | 1u << CAP_KILL;
-        (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        (void) syscall(SYS_capset, &head, d);
-        (void) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
-
 /* Would the mounts refuse it? What is not visible at all, the front tells of. */
 static bool refused_by_mount(struct watch *t, const struct wall_denial *d)
 {
@@ -447,7 +436,8 @@ int wall_supervise(struct wall_init *w)
                 return -1;
         take_turns(w->listener);
         look_as_payload(w);
-        drop_own_powers();
+        if (wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL) < 0) /* over its children, no other */
+                return -1;
         uint64_t now = clock_mono_ns();
         t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
         /* Who samples is first: it alone can tell what was used until then. */

@@ -175,4 +175,24 @@ else
         skip "flags of a file behind a read door are not changed" "this filesystem has none"
 fi
 is "a signal for the whole group reaches the payload, as it is" "$(timeout 1 "$CORDON" run -q --wall process -- sh -c 'trap "echo TERM; exit 5" TERM; sleep 5 & wait' 2>/dev/null)" TERM
+# A caller with powers of its own, but not those that init needs: init has none of them while the payload runs.
+if [ "$(id -u)" -eq 0 ]; then
+        mkfifo ends && chmod 666 ends
+        setpriv --reuid 65533 --regid 65533 --clear-groups --inh-caps +net_admin --ambient-caps +net_admin "$CORDON" run -q --ledger off --wall process -- cat <ends >out &
+        keeper=$!
+        exec 4>ends
+        child() { tr -d ' ' <"/proc/$1/task/$1/children"; } # the only one
+        held=
+        for _ in $(seq 50); do
+                init=$(child "$(child $keeper)" 2>/dev/null)
+                held=$(grep -e CapInh -e CapPrm -e CapEff -e CapAmb "/proc/$init/status" 2>/dev/null | awk '{ print $2 }' | sort -u)
+                [ "$held" != 0000000000000000 ] || break
+                sleep 0.1
+        done
+        is "init has no power of its caller's" "$(cat "/proc/$init/comm") $held" "cordon-init 0000000000000000"
+        exec 4>&-
+        wait $keeper
+else
+        skip "init has no power of its caller's" "only root has some to give"
+fi
 done_testing
