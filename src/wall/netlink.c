@@ -64,6 +64,8 @@ static int ask(int nl, const struct request *r)
         do
                 n = recv(nl, &answer, sizeof answer, 0);
         while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return -1;
         if (n < (ssize_t) NLMSG_LENGTH(sizeof answer.error) || answer.head.nlmsg_type != NLMSG_ERROR) {
                 errno = EPROTO;
                 return -1;
