@@ -143,19 +143,14 @@ int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e)
  * the rest of the door is not. Read-only is only ever added: below an `except` nothing becomes writable. */
 int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-        AUTO_FD(place, wall_open2(w->root, s->path + 1, O_PATH | O_NOFOLLOW, resolve));
         struct stat st;
-        if (place >= 0 && fstat(place, &st) == 0 && S_ISLNK(st.st_mode)) {
-                fd_close(&place);
-                errno = ELOOP;
-        }
-        if (place < 0 && s->flags & STEP_OPTIONAL && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+        AUTO_FD(place, place_find(w, s->path));
+        bool seen = place_look(place, &st) == 0;
+        if (!seen && s->flags & STEP_OPTIONAL && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
                 return 0;
-        if (place < 0) {
-                int sys = errno;
+        if (!seen) {
                 (void) wall_fail(e, STAGE_DOORS, "cannot hold %s", s->path);
-                if (sys == ELOOP)
+                if (e->sys == ELOOP)
                         (void) err_hint(e, "it is, or lies behind, a symbolic link: name what it leads to");
                 return -1;
         }

@@ -8,6 +8,7 @@
 
 #include <linux/filter.h>
 #include <sched.h>
+#include <sys/stat.h>
 
 enum { FILTER_MAX = 1024, PAYLOAD_STACK = 128 * 1024 };
 
@@ -245,6 +246,11 @@ void wall_forget_parent(struct wall_init *w);
 int wall_open_door(const struct plan_step *s, struct err *e);
 /* openat2 with the flags given; -1 with errno. */
 int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
+/* What the new root shows at `path`, as a descriptor, not behind any link (ELOOP). */
+int place_find(const struct wall_init *w, const char *path);
+/* What lies there. -1 with errno: the place was not found (place is -1), or is a link itself (ELOOP), which
+ * can be neither covered nor held. */
+int place_look(int place, struct stat *ret);
 /* True for a directory of our own filesystems: only there may a mount point be made. */
 bool place_is_ours(const struct wall_init *w, int dir);
 int place_make_node(int dir, const char *name, bool is_dir);

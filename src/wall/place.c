@@ -22,6 +22,22 @@ int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
         return (int) syscall(SYS_openat2, dirfd, path, &how, sizeof how);
 }
 
+int place_find(const struct wall_init *w, const char *path)
+{
+        return wall_open2(w->root, path + 1, O_PATH | O_NOFOLLOW,
+                          RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+int place_look(int place, struct stat *ret)
+{
+        if (place < 0 || fstat(place, ret) < 0)
+                return -1;
+        if (!S_ISLNK(ret->st_mode))
+                return 0;
+        errno = ELOOP;
+        return -1;
+}
+
 bool place_is_ours(const struct wall_init *w, int dir)
 {
         struct stat at;
@@ -76,8 +92,7 @@ void wall_forget_parent(struct wall_init *w) { fd_close(&w->parent); }
 /* An O_PATH descriptor of the place where a mount goes, made if it is on our own tmpfs and missing. */
 static int open_place(struct wall_init *w, const char *path, bool is_dir)
 {
-        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-        int fd = wall_open2(w->root, path + 1, O_PATH | O_NOFOLLOW, resolve);
+        int fd = place_find(w, path);
         if (fd >= 0 || errno != ENOENT)
                 return fd;
         const char *last;

@@ -225,33 +225,44 @@ static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err 
         return wall_attach(w, tree, s->path, true, e);
 }
 
+/* Puts what the box's own root has at `name` over another place of it, closed. */
+static int cover(const struct wall_init *w, const char *name, int place)
+{
+        AUTO_FD(tree, mount_clone(w->root, name, 0));
+        if (tree < 0 || wall_set_attr(tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
+                return -1;
+        return mount_move(tree, place);
+}
+
+/* An empty directory or file of ours, made once. A watched root has both from the beginning. */
+static int make_mask(const struct wall_init *w, const char *name, bool is_dir)
+{
+        if (w->observer)
+                return 0;
+        int r = is_dir ? mkdirat(w->root, name, 0555) : place_make_node(w->root, name, false);
+        return r < 0 && errno != EEXIST ? -1 : 0;
+}
+
 /* Covers what an `except` names with an empty, closed thing of the same kind. */
 static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-        AUTO_FD(place, wall_open2(w->root, s->path + 1, O_PATH | O_NOFOLLOW, resolve));
+        AUTO_FD(place, place_find(w, s->path));
         if (place < 0 && (errno == ENOENT || errno == ENOTDIR))
                 return 0;
         if (place < 0 && errno == ELOOP && s->flags & STEP_OPTIONAL)
                 return 0; /* where the link leads has a step of its own */
         struct stat st;
-        if (place < 0 || fstat(place, &st) < 0 || S_ISLNK(st.st_mode)) {
-                errno = ELOOP;
+        if (place_look(place, &st) < 0) {
                 (void) wall_fail(e, STAGE_DOORS, "cannot hide %s", s->path);
-                return err_hint(
-                        e, "it is, or lies behind, a symbolic link: name what it leads to after `except`");
+                if (e->sys == ELOOP)
+                        (void) err_hint(e, "it is, or lies behind, a symbolic link: name what it leads to "
+                                           "after `except`");
+                return -1;
         }
         bool is_dir = S_ISDIR(st.st_mode);
-        w->masked = true;
         const char *name = is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE;
-        if (w->observer)
-                ; /* there already */
-        else if (is_dir ? (mkdirat(w->root, name, 0555) < 0 && errno != EEXIST)
-                        : (place_make_node(w->root, name, false) < 0 && errno != EEXIST))
-                return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
-        AUTO_FD(tree, mount_clone(w->root, name, 0));
-        if (tree < 0 || wall_set_attr(tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
-            mount_move(tree, place) < 0)
+        w->masked = true;
+        if (make_mask(w, name, is_dir) < 0 || cover(w, name, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
         return 0;
 }
@@ -296,20 +307,17 @@ static int link_trust(struct wall_init *w, const struct plan_step *s)
 
 static int do_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
         struct stat st;
         if (w->trust < 0)
                 return 0; /* this host has no roots */
         if (strcmp(s->path, BOX_TRUST) == 0)
                 return make_trust(w, s, e);
-        AUTO_FD(place, wall_open2(w->root, s->path + 1, O_PATH | O_NOFOLLOW, resolve));
+        AUTO_FD(place, place_find(w, s->path));
         if (place < 0 && errno == ENOENT && !(s->flags & STEP_OPTIONAL))
                 return link_trust(w, s);
         if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode))
                 return 0; /* not a file of this box */
-        AUTO_FD(tree, mount_clone(w->root, &BOX_TRUST[1], 0));
-        if (tree < 0 || wall_set_attr(tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0 ||
-            mount_move(tree, place) < 0)
+        if (cover(w, &BOX_TRUST[1], place) < 0)
                 return wall_fail(e, STAGE_DOORS, "covering %s", s->path);
         return 0;
 }

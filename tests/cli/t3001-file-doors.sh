@@ -286,6 +286,17 @@ edit $L/ws/build"; do
 cat: $L/ws/above/$(basename "$S")/ledger/key: No such file or directory"
         is "$who: a link to what no other door shows is a door as before" "$(box --write "$L/ws/tools" -- sh -c "echo fine >$L/ws/tools/z"; cat "$L/tools/z")" fine
 done
+# What cannot be hidden is told with its own reason.
+if [ "$(id -u)" -eq 0 ]; then
+        mkdir -p "$T/shown/closed" && chmod 755 "$T/shown" && chmod 700 "$T/shown/closed" && echo "read $T/shown except closed/key way/key" >hide.policy
+        out=$(as_user "$CORDON" run -q -p hide.policy -- true 2>&1 </dev/null)
+        has "an except in a closed directory stops the start" "$out" "cannot hide $T/shown/closed/key: Permission denied"
+        hasnt "and is not called a link" "$out" "symbolic link"
+        chmod 755 "$T/shown/closed" && ln -s closed "$T/shown/way"
+        has "an except behind a link is" "$(as_user "$CORDON" run -q -p hide.policy -- true 2>&1 </dev/null)" "lies behind, a symbolic link"
+else
+        skip "an except in a closed directory stops the start" "all that is ours is open to us"
+fi
 # The file that opens the vault lies elsewhere, and is as little seen.
 mkdir -p "$T/vaulthome/real" && ln -s real "$T/vaulthome/link"
 for key in .config/cordon/vault.key link/other; do
