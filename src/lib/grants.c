@@ -49,6 +49,7 @@ static int give(struct cordon_box *b, struct vault_request *q, struct err *e)
 
 int lib_grants(struct cordon_box *b, struct err *e)
 {
+        lib_grants_done(b); /* of a start that failed: its broker may have read them */
         if (b->dummies)
                 return lib_dummies_give(b, b->dummies, e);
         if (b->stage == POLICY_STAGE_MOCK)

@@ -59,6 +59,8 @@ int lib_recording(struct cordon_box *b, struct err *e)
                 return 0;
         if (refuse(b, e) < 0)
                 return -1;
+        fd_close(&b->record); /* of a start that failed */
+        fd_close(&b->record_dir);
         b->record_dir = open_dir(b->record_file);
         if (b->record_dir >= 0 && fstatat(b->record_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
                 (void) err_set(e, ERR_USAGE, EEXIST, "%s is there already", b->record_file);

@@ -253,14 +253,13 @@ static int explain_namespaces(struct err *e)
 
 int lib_places(struct cordon_box *b, struct err *e)
 {
-        if (b->places)
-                return 0;
-        if (b->places_file[0]) {
+        if (b->places_file[0] && !b->places) {
+                free(b->places_text.p); /* of one that did not hold */
                 b->places = lib_places_read(b->places_file, &b->places_text.p, &b->places_text.n, e);
                 if (!b->places)
                         return -1;
         }
-        if (!b->answers_file[0])
+        if (!b->answers_file[0] || b->answers_text.p)
                 return 0;
         b->answers_text.p = lib_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &b->answers_text.n, e);
         if (b->answers_text.p)

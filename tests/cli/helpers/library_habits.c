@@ -255,12 +255,35 @@ static void case_edits(void)
         nothing_left(fds, "after edits");
 }
 
+/* A start that fails, and is tried again with the same box. */
+static void case_again(void)
+{
+        const char *argv[] = { "true", NULL };
+        unsigned before = descriptors(), first = 0;
+        cordon_error e = { 0 };
+        cordon_policy *p = policy_of(NULL);
+        (void) cordon_policy_add(p, "net", "https://cordon.invalid/** GET", &e);
+        (void) cordon_policy_add(p, "read", "/no/such/door", &e);
+        cordon_box *b = cordon_box_new(p);
+        (void) cordon_box_command(b, argv);
+        (void) cordon_box_set(b, CORDON_RECORD, "/tmp/library-record-that-is-not-made");
+        for (unsigned i = 0; i < 3; i++) {
+                memset(&e, 0, sizeof e);
+                expect(cordon_box_start(b, &e) < 0 && strstr(e.what, "/no/such/door"),
+                       "start %u fails for the door (%s)", i, e.what);
+                first = i == 0 ? descriptors() : first;
+        }
+        expect(descriptors() == first, "another try holds no more descriptors (%u, then %u)", first,
+               descriptors());
+        cordon_box_free(b);
+        cordon_policy_free(p);
+        nothing_left(before, "after starts that failed");
+}
+
 int main(int argc, char **argv)
 {
-        static const struct library_case cases[] = { { "sigpipe", case_sigpipe },
-                                                     { "callers", case_callers },
-                                                     { "copies", case_copies },
-                                                     { "signals", case_signals },
-                                                     { "edits", case_edits } };
+        static const struct library_case cases[] = { { "sigpipe", case_sigpipe }, { "callers", case_callers },
+                                                     { "copies", case_copies },   { "signals", case_signals },
+                                                     { "edits", case_edits },     { "again", case_again } };
         return run_case(cases, sizeof cases / sizeof *cases, argc, argv);
 }
