@@ -207,16 +207,12 @@ static char *answer_noted(cordon_log_view view, const struct ledger_log *l, int 
 {
         static const char *const names[] = { "show",  "field", "field", "reached", "reached",
                                              "proof", NULL,    NULL,    "report",  "report" };
-        struct buf out = { 0 };
-        int r = answer(view, l, dir, arg ? arg : "", &out, e);
-        if (r == 0 && view <= CORDON_LOG_POSTMORTEM && names[view])
+        AUTO_BUF(out);
+        if (answer(view, l, dir, arg ? arg : "", &out, e) < 0)
+                return NULL;
+        if (view <= CORDON_LOG_POSTMORTEM && names[view])
                 note_view(names[view], arg);
-        if (r == 0 && !out.p)
-                buf_puts(&out, "");
-        if (r == 0 && out.p)
-                return out.p;
-        buf_done(&out);
-        return NULL;
+        return lib_give(&out, e);
 }
 
 char *cordon_log(cordon_log_view view, const char *arg, cordon_error *pe)
@@ -230,13 +226,11 @@ char *cordon_log(cordon_log_view view, const char *arg, cordon_error *pe)
 
 static char *trace_noted(const struct ledger_log *l, const char *id, unsigned ways, bool json, struct err *e)
 {
-        struct buf out = { 0 };
-        if (ledger_trace(l, id, ways, json, &out, e) == 0) {
-                note_view("trace", id);
-                return out.p;
-        }
-        buf_done(&out);
-        return NULL;
+        AUTO_BUF(out);
+        if (ledger_trace(l, id, ways, json, &out, e) < 0)
+                return NULL;
+        note_view("trace", id);
+        return lib_give(&out, e);
 }
 
 static unsigned ways_of(int back, int forward)
@@ -309,22 +303,19 @@ char *cordon_ledgers_trace(const cordon_ledgers *l, const char *id, int back, in
 char *cordon_verify(const char *checkpoints, int json, int *ret_ok, cordon_error *pe)
 {
         AUTO_FD(dir, ledger_dir_open(false, to_err(pe)));
-        struct buf out = { 0 };
+        AUTO_BUF(out);
         bool ok = false;
         if (dir < 0)
                 return NULL;
         int r = ledger_verify(dir, checkpoints ? checkpoints : "", json, &out, &ok, to_err(pe));
         *ret_ok = ok;
-        if (r == 0)
-                return out.p;
-        buf_done(&out);
-        return NULL;
+        return r == 0 ? lib_give(&out, to_err(pe)) : NULL;
 }
 
 char *cordon_verify_proof(const char *proof, size_t len, const char *keyfile, int *ret_ok, cordon_error *pe)
 {
         char own[4096];
-        struct buf out = { 0 };
+        AUTO_BUF(out);
         bool ok = false;
         if (!keyfile) {
                 if (ledger_place(own, sizeof own - 8, to_err(pe)) < 0)
@@ -333,10 +324,7 @@ char *cordon_verify_proof(const char *proof, size_t len, const char *keyfile, in
         }
         int r = ledger_proof_check(span_of(proof, len), keyfile ? keyfile : own, &out, &ok, to_err(pe));
         *ret_ok = ok;
-        if (r == 0)
-                return out.p;
-        buf_done(&out);
-        return NULL;
+        return r == 0 ? lib_give(&out, to_err(pe)) : NULL;
 }
 
 int cordon_log_export(const char *format, const cordon_log_filter *f,
@@ -377,11 +365,8 @@ int cordon_log_rotate(cordon_error *pe)
 
 char *cordon_log_restart(cordon_error *pe)
 {
-        struct buf out = { 0 };
-        if (ledger_restart(&out, to_err(pe)) == 0)
-                return out.p;
-        buf_done(&out);
-        return NULL;
+        AUTO_BUF(out);
+        return ledger_restart(&out, to_err(pe)) == 0 ? lib_give(&out, to_err(pe)) : NULL;
 }
 
 /* An intent that nobody knew the end of gets its outcome this way; to anything else it is a claim. */

@@ -171,5 +171,5 @@ char *cordon_vault_list(int json, cordon_error *e)
                 return NULL;
         }
         buf_puts(&l.out, !l.json ? "" : l.count ? "]\n" : "[]\n");
-        return l.out.p;
+        return lib_give(&l.out, to_err(e));
 }
