@@ -110,6 +110,17 @@ int lib_dummies_mock(struct cordon_box *b, struct err *e)
         return lib_dummies_begin(&d, NULL, e) < 0 ? -1 : lib_dummies_give(b, &d, e);
 }
 
+static int give_one(struct cordon_box *b, const struct lib_dummies *all, unsigned i, int out, struct grant *g,
+                    struct err *e)
+{
+        make_grant(all, all->v[i].name, g, &b->told[i]);
+        if (lib_grant_scope(b, all->v[i].name, g->scope, e) < 0)
+                return -1;
+        return fd_write_all(out, g, sizeof *g) < 0
+                       ? err_set(e, ERR_IO, errno, "no room for the dummies of credentials")
+                       : 0;
+}
+
 int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct err *e)
 {
         struct lib_dummies all = *d;
@@ -124,15 +135,13 @@ int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct e
         AUTO_FD(out, ends[1]);
         b->told = calloc(all.count, sizeof *b->told);
         struct grant *g = malloc(sizeof *g);
-        int bad = !b->told || !g ? -1 : 0;
-        for (unsigned i = 0; bad == 0 && i < all.count; i++) {
-                make_grant(&all, all.v[i].name, g, &b->told[i]);
-                bad = lib_grant_scope(b, all.v[i].name, g->scope, e) < 0 ? -1
-                                                                         : fd_write_all(out, g, sizeof *g);
-        }
+        int bad =
+                b->told && g ? 0 : err_set(e, ERR_MEMORY, ENOMEM, "no memory for the dummies of credentials");
+        for (unsigned i = 0; bad == 0 && i < all.count; i++)
+                bad = give_one(b, &all, i, out, g, e);
         free(g);
         if (bad < 0)
-                return err_set(e, ERR_MEMORY, errno, "no room for the dummies of credentials");
+                return -1;
         b->told_count = all.count;
         b->grants = TAKE_FD(in);
         return 0;

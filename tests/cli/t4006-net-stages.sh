@@ -77,6 +77,11 @@ if [ -x "$CORDON_LIBEXEC/cordon-vault" ]; then
         printf secret-of-a-test-account | "$CORDON" vault add letters-test --class test >/dev/null 2>&1
         box root --net '@api/** POST with letters' --places "$T/places" --stage test -- true
         is "a live credential in the stage test stops the start" "$status $(grep -c 'is a live one and does not load in this stage' "$T/err")" "125 1"
+        { echo use base/system; for i in $(seq 120); do echo "net https://host$i.test/a/path/that/takes/some/room/$i GET with letters"; done; } >"$T/many.policy"
+        for stage in live mock; do
+                box root -p "$T/many.policy" --stage $stage -- true
+                is "$stage: a credential that too many doors name stops the start, and is told" "$status $(grep -c 'too many doors name the credential letters' "$T/err")" "125 1"
+        done
         box root --net '@api/** POST with letters-test' --places "$T/places" --stage test -- curl -sS -m 5 -d x http://web.test/v1/send
         is "one of a test account does not" "$status $(cat "$T/out")" "0 POST /mirror/v1/send 1"
         : >"$T/lab/auth.log"
