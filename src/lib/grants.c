@@ -74,15 +74,18 @@ static bool set_by_policy(const struct cordon_box *b, const char *name)
         return false;
 }
 
-void lib_placeholders(const struct cordon_box *b, const char **v, size_t *n)
+bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n)
 {
         for (size_t i = 0; i < b->told_count; i++) {
                 const struct vault_told *t = &b->told[i];
                 char *both = NULL;
-                if (t->env[0] && !set_by_policy(b, t->env) &&
-                    asprintf(&both, "%s=%s", t->env, t->placeholder) >= 0)
-                        v[(*n)++] = both;
+                if (!t->env[0] || set_by_policy(b, t->env))
+                        continue;
+                if (asprintf(&both, "%s=%s", t->env, t->placeholder) < 0)
+                        return false;
+                v[(*n)++] = both;
         }
+        return true;
 }
 
 void lib_grants_done(struct cordon_box *b)

@@ -9,11 +9,13 @@
 _Static_assert(sizeof(cordon_error) == sizeof(struct err),
                "cordon_error is struct err under its public name");
 
+enum { ROOT_MAX = 4096 };
+
 struct cordon_policy {
         struct policy *lines;
-        struct checked_policy *checked; /* made on demand, dropped when a line is added */
-        char work[4096], home[4096];
-        bool from_file; /* a file was given: nothing is opened by default */
+        struct checked_policy *checked;      /* made on demand, dropped when a line is added */
+        char work[ROOT_MAX], home[ROOT_MAX]; /* what {work} and {home} mean; "": not said yet */
+        bool from_file;                      /* a file was given: nothing is opened by default */
         struct policy_places *places;
         struct policy_staged staged;
         bool has_stage; /* `places` or a stage was given, and questions are answered as in it */
@@ -120,8 +122,9 @@ int lib_dummies_mock(struct cordon_box *b, struct err *e); /* for the doors' cre
 
 /* grants.c: has the vault write what doors name into b->grants. */
 int lib_grants(struct cordon_box *b, struct err *e);
-/* Adds "VARIABLE=placeholder" for each that has a variable; v has room for b->told_count more. */
-void lib_placeholders(const struct cordon_box *b, const char **v, size_t *n);
+/* Adds "VARIABLE=placeholder" for each that has a variable; v has room for b->told_count more. False: no
+ * memory. */
+bool lib_placeholders(const struct cordon_box *b, const char **v, size_t *n);
 void lib_grants_done(struct cordon_box *b);
 
 /* recording.c: a file without a name, where the recorded exchanges go. */

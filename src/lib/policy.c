@@ -85,15 +85,24 @@ int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e)
         return r;
 }
 
+/* Whole or not at all: the beginning of a path is another directory, and its doors would be wider. */
+static int set_root(char root[ROOT_MAX], const char *path)
+{
+        size_t n = strlen(path);
+        if (n >= ROOT_MAX)
+                return -1;
+        memcpy(root, path, n + 1);
+        return 0;
+}
+
 int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, cordon_error *e)
 {
         drop_checked(p);
         if ((work && work[0] != '/') || (home && home[0] != '/'))
                 return err_set(to_err(e), ERR_USAGE, 0, "{work} and {home} must be absolute paths");
-        if (work)
-                (void) snprintf(p->work, sizeof p->work, "%s", work);
-        if (home)
-                (void) snprintf(p->home, sizeof p->home, "%s", home);
+        if ((work && set_root(p->work, work) < 0) || (home && set_root(p->home, home) < 0))
+                return err_set(to_err(e), ERR_USAGE, ENAMETOOLONG,
+                               "{work} and {home} are paths, and no path is so long");
         return 0;
 }
 
@@ -105,8 +114,8 @@ static int find_roots(cordon_policy *p, struct err *e)
         if (p->work[0] != '/') /* "(unreachable)...": a directory outside our own root */
                 return err_set(e, ERR_USAGE, 0, "the working directory is not reachable from the root");
         const char *home = getenv("HOME");
-        if (!p->home[0])
-                (void) snprintf(p->home, sizeof p->home, "%s", home && home[0] == '/' ? home : "/root");
+        if (!p->home[0] && set_root(p->home, home && home[0] == '/' ? home : "/root") < 0)
+                return err_set(e, ERR_USAGE, ENAMETOOLONG, "HOME is a path, and no path is so long");
         return 0;
 }
 
@@ -124,12 +133,11 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
         struct used_texts *u = ctx;
         char path[4096];
         const char *config = getenv("XDG_CONFIG_HOME");
-        if (strstr(name, "..") || name[0] == '/' || u->count == sizeof u->text / sizeof *u->text)
+        bool xdg = config && config[0] == '/';
+        if (strstr(name, "..") || name[0] == '/' || u->count == sizeof u->text / sizeof *u->text ||
+            (size_t) snprintf(path, sizeof path, "%s%s/cordon/%s.cordon", xdg ? config : u->home,
+                              xdg ? "" : "/.config", name) >= sizeof path)
                 return err_set(e, ERR_POLICY, 0, "`use %s`: no such policy", name);
-        if (config && config[0] == '/')
-                (void) snprintf(path, sizeof path, "%s/cordon/%s.cordon", config, name);
-        else
-                (void) snprintf(path, sizeof path, "%s/.config/cordon/%s.cordon", u->home, name);
         size_t n = 0;
         char *text = lib_slurp(path, &n, e);
         if (!text)

@@ -122,10 +122,8 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
                 if (value && (whole = asprintf(&both, "%s=%s", doors[i].name, value) >= 0))
                         v[k++] = both;
         }
-        if (whole) {
-                lib_placeholders(b, v, &k);
+        if (whole && lib_placeholders(b, v, &k))
                 return v;
-        }
         free_variables(v);
         (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the variables");
         return NULL;

@@ -114,6 +114,12 @@ static void case_errors(void)
         expect(strstr(e.what, "raed") != NULL, "a sentence (%s)", e.what);
         expect(strstr(e.hint, "read") != NULL, "and the nearest right word (%s)", e.hint);
         expect(cordon_policy_add(p, "limit", "time never", &e) < 0, "a wrong limit is an error (%s)", e.what);
+        char deep[5000];
+        memset(deep, 'a', sizeof deep);
+        deep[0] = deep[100] = '/';
+        deep[sizeof deep - 1] = '\0';
+        expect(cordon_policy_roots(p, deep, NULL, &e) < 0 && cordon_policy_roots(p, NULL, deep, &e) < 0,
+               "a root that is too long is an error, and not cut (%s)", e.what);
         cordon_policy_free(p);
 
         p = policy_of(NULL);
