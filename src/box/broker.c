@@ -43,7 +43,9 @@ static int child_main(void *arg)
         const struct birth *x = arg;
         char *const argv[] = { (char[]){ EGRESS_PROGRAM }, NULL }, *const envp[] = { (char[]){ "LANG=C" },
                                                                                      NULL };
-        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        /* Not close-on-exec: a caller without standard streams gets one of their numbers for it, and dup2()
+         * of a number to itself would leave the mark. */
+        int null = open("/dev/null", O_RDWR);
         int control = fcntl(x->control, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1);
         for (int i = 0; i < 3; i++)
                 if (null < 0 || dup2(null, i) < 0)

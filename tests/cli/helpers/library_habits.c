@@ -144,6 +144,64 @@ static void case_copies(void)
         end_with_program("while :; do unshare -U true; done 2>/dev/null", "a box that is refused much");
 }
 
+/* Do all of a child's standard streams lead to /dev/null? One that cannot be looked at is not blamed. */
+static int streams_are_null(pid_t pid)
+{
+        for (int i = 0; i < 3; i++) {
+                char name[48], to[16] = "";
+                (void) snprintf(name, sizeof name, "/proc/%d/fd/%d", (int) pid, i);
+                if (readlink(name, to, sizeof to - 1) < 0 ? errno != EACCES : strcmp(to, "/dev/null") != 0)
+                        return 0;
+        }
+        return 1;
+}
+
+static int is_broker(pid_t pid)
+{
+        char name[48], comm[32] = "";
+        (void) snprintf(name, sizeof name, "/proc/%d/comm", (int) pid);
+        FILE *f = fopen(name, "re");
+        int yes = f && fgets(comm, sizeof comm, f) && strcmp(comm, "cordon-egress\n") == 0;
+        if (f)
+                (void) fclose(f);
+        return yes;
+}
+
+/* Of a caller that has none itself. */
+static void case_broker_streams(void)
+{
+        cordon_error e;
+        int brokers = 0, good = 0;
+        long pid;
+        cordon_policy *p = policy_of(NULL);
+        (void) cordon_policy_add(p, "net", "cordon.invalid:443", &e);
+        (void) fflush(stdout);
+        int kept = fcntl(1, F_DUPFD_CLOEXEC, 10);
+        (void) close(0);
+        (void) close(1);
+        (void) close(2);
+        cordon_box *b = box_of(p, "sleep 1", NULL);
+        int up = cordon_box_start(b, &e) == 0;
+        FILE *f = fopen("/proc/thread-self/children", "re");
+        while (up && f && fscanf(f, "%ld", &pid) == 1)
+                if (is_broker((pid_t) pid)) {
+                        brokers++;
+                        good += streams_are_null((pid_t) pid);
+                }
+        if (f)
+                (void) fclose(f);
+        if (up)
+                (void) wait_for(b);
+        cordon_box_free(b);
+        (void) open("/dev/null", O_RDWR);
+        (void) dup2(kept, 1);
+        (void) dup2(kept, 2);
+        (void) close(kept);
+        expect(up && brokers == 1 && good == 1, "the broker has standard streams all the same (%d of %d)",
+               good, brokers);
+        cordon_policy_free(p);
+}
+
 /* A timer whose handler does nothing, as profilers have: what waits is interrupted again and again. */
 static void tick(int sig) { (void) sig; }
 
@@ -282,8 +340,11 @@ static void case_again(void)
 
 int main(int argc, char **argv)
 {
-        static const struct library_case cases[] = { { "sigpipe", case_sigpipe }, { "callers", case_callers },
-                                                     { "copies", case_copies },   { "signals", case_signals },
-                                                     { "edits", case_edits },     { "again", case_again } };
+        static const struct library_case cases[] = {
+                { "sigpipe", case_sigpipe }, { "callers", case_callers },
+                { "copies", case_copies },   { "broker-streams", case_broker_streams },
+                { "signals", case_signals }, { "edits", case_edits },
+                { "again", case_again }
+        };
         return run_case(cases, sizeof cases / sizeof *cases, argc, argv);
 }
