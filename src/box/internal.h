@@ -57,13 +57,12 @@ struct box {
         uint64_t oom_ns; /* when v1 last said that memory is out; 0: settled */
         unsigned cpus;   /* host_cpus(); 0: not asked yet */
         bool up, init_gone, killed;
-        bool one_program;            /* the payload's was the only one: what crossed, it sent */
-        uint64_t killed_ns, gone_ns; /* when it was ended by force; when init was gone */
-        uint64_t late_bytes;         /* of output, read after init had gone */
-        uint64_t asked_ns;           /* when a signal to end came before the payload ran; 0: none has */
-        volatile uint64_t
-                early_signals; /* bit per signal that came before the payload ran; set by signal handlers */
-        int output_error;      /* errno of the first write to the caller that failed, other than EPIPE */
+        bool one_program;               /* the payload's was the only one: what crossed, it sent */
+        uint64_t killed_ns, gone_ns;    /* when it was ended by force; when init was gone */
+        uint64_t late_bytes;            /* of output, read after init had gone */
+        uint64_t asked_ns;              /* when a signal to end came before the payload ran; 0: none has */
+        _Atomic uint64_t early_signals; /* bit per signal that came before the payload ran; set by handlers */
+        int output_error; /* errno of the first write to the caller that failed, other than EPIPE */
         bool log_on;
         struct host_slow *slow;  /* mounts that the keeper does not look into; NULL: not asked yet */
         struct record *record;   /* what record.c keeps; NULL: no ledger */

@@ -73,7 +73,7 @@ struct cordon_box {
         struct box *box;
         bool over;
         unsigned short rows, columns;
-        volatile uint64_t early_signals; /* came before there was a box; set by signal handlers */
+        _Atomic uint64_t early_signals; /* came before there was a box; set by signal handlers */
         char limits_hit[128];
         cordon_result result;
         cordon_denial denials[DENIALS_MAX];
