@@ -111,7 +111,7 @@ static int check_type(const struct plan_handle *h, int fd, uint64_t size, struct
         return ok ? 0 : err_set(e, ERR_DOOR, 0, "the handle %s is not %s", h->name, names[h->type]);
 }
 
-static int find_fd(const struct box *b, const char *name)
+int handles_outside(const struct box *b, const char *name)
 {
         for (unsigned i = 0; i < b->c.handle_count; i++)
                 if (strcmp(b->c.handles[i].name, name) == 0)
@@ -122,7 +122,9 @@ static int find_fd(const struct box *b, const char *name)
 static int fill_input(const struct plan_handle *h, int from, int to, struct err *e)
 {
         struct stat st;
-        if (fstat(from, &st) < 0 || S_ISDIR(st.st_mode))
+        if (fstat(from, &st) < 0)
+                return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
+        if (S_ISDIR(st.st_mode))
                 return err_set(e, ERR_DOOR, 0, "the handle %s is a directory: a box could climb out of it",
                                h->name);
         int more = copy(from, to, h->max);
@@ -148,7 +150,7 @@ int handles_open(struct box *b, struct err *e)
         const struct plan *p = b->c.plan;
         for (size_t i = 0; i < p->handle_count; i++) {
                 const struct plan_handle *h = &p->handles[i];
-                int outside = find_fd(b, h->name);
+                int outside = handles_outside(b, h->name);
                 if (outside < 0) {
                         (void) err_set(e, ERR_USAGE, 0,
                                        "the policy has a handle `%s %s`, but nothing was given for it",
@@ -193,7 +195,7 @@ int handles_finish(struct box *b, struct err *e)
         const struct plan *p = b->c.plan;
         for (size_t i = 0; i < p->handle_count; i++)
                 if (p->handles[i].out &&
-                    publish(&p->handles[i], b->memfd[i], find_fd(b, p->handles[i].name), e) < 0)
+                    publish(&p->handles[i], b->memfd[i], handles_outside(b, p->handles[i].name), e) < 0)
                         return -1;
         return 0;
 }

@@ -8,6 +8,8 @@
 #include <sys/types.h>
 
 enum { PUMP_BUFFER = 65536, LOG_MAX = 1 << 20, CLIENTS_MAX = 8 };
+/* Positions in the output of a box are told modulo 2 GiB: enough, as so much is never kept. */
+enum { LOG_POSITION = 0x7fffffff };
 
 /* How bytes leave towards the caller without ever blocking the keeper. */
 enum outlet_kind {
@@ -88,6 +90,8 @@ bool pump_is_blocked(const struct box *b);   /* a reader outside takes nothing *
 bool pump_outputs_idle(const struct box *b); /* and there is nothing to hand on */
 
 /* handles.c */
+/* The caller's descriptor of a handle, or -1. */
+int handles_outside(const struct box *b, const char *name);
 int handles_open(struct box *b, struct err *e);
 int handles_finish(struct box *b, struct err *e);
 void handles_close(struct box *b);

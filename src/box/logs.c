@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOGS_KEPT = 64, HEAD_MAX = 256, LOOK_MS = 100, POSITION = 0x7fffffff };
+enum { LOGS_KEPT = 64, HEAD_MAX = 256, LOOK_MS = 100 };
 
 static int open_logs(struct err *e)
 {
@@ -236,8 +236,8 @@ static int give_kept(int logs, const char *run, int32_t position, const struct b
         if (fstat(fd, &st) < 0)
                 return err_set(e, ERR_IO, errno, "reading the output of %s: %s", run, strerror(errno));
         uint64_t has = (uint64_t) (st.st_size - k.at), fresh = has;
-        if (position >= 0 && ((k.bytes - (uint64_t) position) & POSITION) < has)
-                fresh = (k.bytes - (uint64_t) position) & POSITION;
+        if (position >= 0 && ((k.bytes - (uint64_t) position) & LOG_POSITION) < has)
+                fresh = (k.bytes - (uint64_t) position) & LOG_POSITION;
         (void) lseek(fd, k.at + (off_t) (has - fresh), SEEK_SET);
         for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) > 0;)
                 to->put(to->ctx, chunk, (size_t) n);

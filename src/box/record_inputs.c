@@ -28,21 +28,13 @@ static struct span map_handle(int fd)
         return p == MAP_FAILED ? span_of("", 0) : span_of(p, (size_t) st.st_size);
 }
 
-static int outside_of(const struct box *b, const char *name)
-{
-        for (unsigned i = 0; i < b->c.handle_count; i++)
-                if (strcmp(b->c.handles[i].name, name) == 0)
-                        return b->c.handles[i].fd;
-        return -1;
-}
-
 static void add_handle(struct box *b, size_t i)
 {
         const struct plan_handle *h = &b->c.plan->handles[i];
         struct ledger_record r = record_of(b, LEDGER_HANDLE, LEDGER_OUTCOME);
         char digest[72], door[80], id[LEDGER_ID_MAX] = "", origin[LEDGER_ID_MAX] = "";
         struct span bytes = map_handle(b->memfd[i]);
-        int outside = outside_of(b, h->name);
+        int outside = handles_outside(b, h->name);
         record_digest_of(bytes, digest);
         (void) snprintf(door, sizeof door, "%s %s", h->out ? "out" : "in", h->name);
         r.door = door;

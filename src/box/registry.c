@@ -27,7 +27,6 @@ struct ask {
         int32_t arg;
 };
 enum logs_answer { LOGS_OFF = 0, LOGS_ON };
-enum { POSITION = 0x7fffffff };
 
 static socklen_t make_address(struct sockaddr_un *a, const char *text)
 {
@@ -90,10 +89,10 @@ static void answer(int client, struct span text, struct ask ok)
                 (void) wire_send(client, &ok, sizeof ok, fd);
 }
 
-/* Positions are counted modulo 2 GiB: of who is further behind than what is kept, they tell all the same. */
+/* Who is further behind than what is kept gets all that is. */
 static void put_newer(const struct box *b, int32_t position, struct buf *out)
 {
-        uint64_t fresh = position < 0 ? b->log.n : (b->log_total - (uint64_t) position) & POSITION;
+        uint64_t fresh = position < 0 ? b->log.n : (b->log_total - (uint64_t) position) & LOG_POSITION;
         size_t n = fresh < b->log.n ? (size_t) fresh : b->log.n;
         if (n > 0)
                 buf_add(out, b->log.p + b->log.n - n, n);
@@ -114,7 +113,7 @@ void registry_serve(struct box *b)
                 state_json(b, &out);
                 break;
         case BOX_ASK_LOGS:
-                ok = (struct ask){ b->log_on ? LOGS_ON : LOGS_OFF, (int32_t) (b->log_total & POSITION) };
+                ok = (struct ask){ b->log_on ? LOGS_ON : LOGS_OFF, (int32_t) (b->log_total & LOG_POSITION) };
                 put_newer(b, q.arg, &out);
                 break;
         case BOX_ASK_STOP:
@@ -307,7 +306,7 @@ int registry_logs(const char *run, int32_t *position, struct buf *out)
         int r = ask_run(run, &q, &patience, out);
         if (r != 0)
                 return r < 0 ? REGISTRY_GONE : REGISTRY_SILENT;
-        *position = q.arg & POSITION;
+        *position = q.arg & LOG_POSITION;
         return q.request == LOGS_ON ? 0 : REGISTRY_NOT_KEPT;
 }
 
