@@ -90,7 +90,12 @@ for who in root as_user; do
         if [ "$(id -u)" -eq 0 ] && [ $who = root ]; then
                 is "another user's box may bear that name" "$(as_user "$CORDON" run --name "$n" -- echo begun 2>&1 </dev/null)" begun
         fi
-        kill -9 "$($c inspect "$a" | jq -r .keeper)"
+        keeper=$($c inspect "$a" | jq -r .keeper)
+        kill -9 "$keeper"
+        for _ in $(seq 100); do # on a busy machine it takes a moment to be gone
+                case $(cat "/proc/$keeper/stat" 2>/dev/null) in '' | *') Z '*) break ;; esac
+                sleep 0.05
+        done
         is "$who: the name of a killed keeper is free at once" "$($c run --name "$n" -- echo begun 2>&1 </dev/null)" begun
         a=$($c run -d --name "$n" --time 30s -- sleep 20)
         $c stop "$n"
