@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* base/json.c - the strict JSON reader. One allocation holds the whole tree: every value but the root follows
- * a
- * '[', a ',' or a ':', so counting those bounds the nodes before the first one is made.
+ * a '[', a ',' or a ':', so counting those bounds the nodes before the first one is made.
  * Never: recurses deeper than JSON_MAX_DEPTH, keeps a pointer into the input. */
 #include "base/json.h"
 #include "base/limits.h"
@@ -84,16 +83,14 @@ static void put_point(struct scan *s, uint32_t v)
 
 static int hex4(struct scan *s, uint32_t *ret_value)
 {
-        static const char set[] = "0123456789abcdef";
         uint32_t v = 0;
         for (int i = 0; i < 4; i++) {
                 if (s->p >= s->end)
                         return fail(s, "the text ends inside \\u");
-                uint8_t c = *s->p;
-                const char *k = c ? strchr(set, c | 0x20) : NULL;
-                if (!k || (c < '0' || (c > '9' && c < 'A')))
+                int digit = str_hex(*s->p);
+                if (digit < 0)
                         return fail(s, "\\u needs four hexadecimal digits");
-                v = v << 4 | (uint32_t) (k - set);
+                v = v << 4 | (uint32_t) digit;
                 step(s);
         }
         *ret_value = v;

@@ -30,24 +30,21 @@ struct unit {
 static const struct unit size_units[] = {
         { "T", UINT64_C(1) << 40 }, { "G", 1 << 30 }, { "M", 1 << 20 }, { "K", 1 << 10 }, { "", 1 },
 };
-/* For reading: suffixes are tried in order, so "ms" stands before "s". */
 static const struct unit time_units[] = {
-        { "d", 86400000 }, { "h", 3600000 }, { "m", 60000 }, { "ms", 1 }, { "s", 1000 },
-};
-static const struct unit time_units_down[] = {
         { "d", 86400000 }, { "h", 3600000 }, { "m", 60000 }, { "s", 1000 }, { "ms", 1 },
 };
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
+/* The unit is the one with a number in front of it: "5ms" ends in "s", too. */
 static int to_units(struct span s, const struct unit *units, size_t count, uint64_t *ret_value)
 {
         for (size_t i = 0; i < count; i++) {
                 size_t k = strlen(units[i].suffix);
-                if (s.n <= k || memcmp(s.p + s.n - k, units[i].suffix, k) != 0)
-                        continue;
                 uint64_t v;
-                if (str_to_u64(span_of(s.p, s.n - k), &v) < 0 ||
-                    __builtin_mul_overflow(v, units[i].factor, &v))
+                if (s.n <= k || memcmp(s.p + s.n - k, units[i].suffix, k) != 0 ||
+                    str_to_u64(span_of(s.p, s.n - k), &v) < 0)
+                        continue;
+                if (__builtin_mul_overflow(v, units[i].factor, &v))
                         return -1;
                 *ret_value = v;
                 return 0;
@@ -75,10 +72,7 @@ char *str_from_size(uint64_t bytes, char buf[32])
 {
         return from_units(bytes, size_units, COUNT(size_units), buf);
 }
-char *str_from_ms(uint64_t ms, char buf[32])
-{
-        return from_units(ms, time_units_down, COUNT(time_units_down), buf);
-}
+char *str_from_ms(uint64_t ms, char buf[32]) { return from_units(ms, time_units, COUNT(time_units), buf); }
 
 /* One character: its length and code point, or 0 when the bytes are not UTF-8 (overlong forms, surrogates and
  * what lies above U+10FFFF included). */
