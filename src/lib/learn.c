@@ -191,7 +191,6 @@ static void not_started(struct learn_outcome *ret, const cordon_error *e)
         (void) snprintf(ret->why, sizeof ret->why, "%s", e->what);
 }
 
-/* -1: this host holds no box at all, so that another draft would not help. */
 static void hash_change(void *ctx, const void *data, size_t len)
 {
         sha256_add(&((struct teacher *) ctx)->printed[0], data, len);
@@ -209,6 +208,7 @@ static void take_layer(struct teacher *t, const cordon_result *r)
         (void) cordon_work_discard(r->work, 0, NULL, NULL, dropped, &none);
 }
 
+/* -1: this host holds no box at all, so that another draft would not help. */
 static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned run, struct learn_outcome *ret,
                    cordon_error *e)
 {

@@ -14,6 +14,9 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+/* 44 bits of ticks are five thousand years of uptime; cut to them, a name keeps within its 48 bytes. */
+static uint64_t start_ticks(pid_t pid) { return limit_start_time(pid) & 0xfffffffffffu; }
+
 static uint32_t own_pid_ns(void)
 {
         struct stat s;
@@ -35,8 +38,7 @@ void limit_name(char out[48])
         char *at = stpcpy(out, "cordon-");
         at = stpcpy(at, limit_text((uint64_t) getpid(), number));
         at = stpcpy(at, "-");
-        /* 44 bits of ticks are five thousand years of uptime; the mask keeps the name within its 48 bytes. */
-        at = stpcpy(at, limit_hex(limit_start_time(getpid()) & 0xfffffffffffu, 1, number));
+        at = stpcpy(at, limit_hex(start_ticks(getpid()), 1, number));
         at = stpcpy(at, "-");
         at = stpcpy(at, limit_hex(own_pid_ns(), 8, number));
         (void) stpcpy(at, limit_hex(random_u32(), 8, number));
@@ -85,6 +87,6 @@ bool limit_owner_gone(const struct limit_owner *o)
                 return false;
         if (kill(o->pid, 0) < 0 && errno == ESRCH)
                 return true;
-        uint64_t start = limit_start_time(o->pid) & 0xfffffffffffu;
+        uint64_t start = start_ticks(o->pid);
         return start != 0 && o->start != 0 && start != o->start;
 }

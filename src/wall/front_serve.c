@@ -203,17 +203,16 @@ static void tell_of_list(struct observer *o, const struct request *r)
         tell(o, &m);
 }
 
-static void say_open_dir(struct observer *o, const struct request *r)
-{
-        struct fuse_open_out out = { .open_flags = FOPEN_KEEP_CACHE | FOPEN_CACHE_DIR };
-        tell_of_list(o, r);
-        reply(o->f, r, 0, &out, sizeof out);
-}
-
 static void say_open(struct observer *o, const struct request *r)
 {
         struct fuse_open_out out = { .open_flags = FOPEN_KEEP_CACHE | FOPEN_CACHE_DIR };
         reply(o->f, r, 0, &out, sizeof out);
+}
+
+static void say_open_dir(struct observer *o, const struct request *r)
+{
+        tell_of_list(o, r);
+        say_open(o, r);
 }
 
 static struct fuse_read_in range_of(const struct request *r)

@@ -154,6 +154,13 @@ static inline void wall_no_descriptors(struct wall_init *w)
                         w->net_ns = w->gate = w->news = -1;
 }
 
+/* Time on processors, in and out of the kernel. */
+static inline uint64_t wall_cpu_ns(const struct rusage *u)
+{
+        return (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
+               (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
+}
+
 /* fail.c */
 int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

@@ -349,13 +349,6 @@ int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_f
         return wire_recv(c->control, ret, sizeof *ret, ret_fd);
 }
 
-static void note_usage(struct wall_child *c, const struct rusage *u)
-{
-        c->cpu_ns = (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
-                    (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
-        c->max_rss = (uint64_t) u->ru_maxrss * 1024;
-}
-
 void wall_kill(struct wall_child *c)
 {
         fd_close(&c->control);
@@ -367,7 +360,8 @@ void wall_kill(struct wall_child *c)
                 struct rusage u = { 0 };
                 while (wait4(c->pid, NULL, __WALL, &u) < 0 && errno == EINTR)
                         ;
-                note_usage(c, &u);
+                c->cpu_ns = wall_cpu_ns(&u);
+                c->max_rss = (uint64_t) u.ru_maxrss * 1024;
                 c->pid = -1;
         }
         fd_close(&c->pidfd);

@@ -210,12 +210,6 @@ static void take_turns(int listener)
                 (void) syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, sync_wake_up);
 }
 
-static uint64_t cpu_ns(const struct rusage *u)
-{
-        return (uint64_t) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000u +
-               (uint64_t) (u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000u;
-}
-
 /* What the living have used, and the dead that were waited for. */
 static int sample_all(const struct watch *t, struct wall_sample *s)
 {
@@ -223,7 +217,7 @@ static int sample_all(const struct watch *t, struct wall_sample *s)
         if (wall_sample(t->w, s) < 0)
                 return -1;
         (void) getrusage(RUSAGE_CHILDREN, &done);
-        s->cpu_ns += cpu_ns(&done);
+        s->cpu_ns += wall_cpu_ns(&done);
         return 0;
 }
 
@@ -373,7 +367,7 @@ static void fill_end(struct watch *t)
 {
         struct rusage u;
         if (getrusage(RUSAGE_CHILDREN, &u) == 0) {
-                uint64_t ns = cpu_ns(&u);
+                uint64_t ns = wall_cpu_ns(&u);
                 if (ns > t->end.cpu_ns)
                         t->end.cpu_ns = ns;
                 /* The kernel counts what a child had before exec, which was a copy of the caller's: only what
@@ -422,6 +416,18 @@ static void tell_the_last(struct watch *t)
         }
 }
 
+/* Nobody waits for the observer any more: so it need not end after us, and its mount with it. */
+static int tell_end(struct watch *t)
+{
+        tell_the_last(t);
+        if (t->w->observer)
+                (void) kill(t->w->observer, SIGKILL);
+        fill_end(t);
+        t->end.one_program = t->w->s->watch && !t->starts;
+        struct wall_message m = { .word = WALL_SAYS_END, .end = t->end };
+        return wall_say(t->w, &m);
+}
+
 int wall_supervise(struct wall_init *w)
 {
         static struct watch t; /* zero, and too large for a stack that is a guest's */
@@ -452,12 +458,5 @@ int wall_supervise(struct wall_init *w)
                 wall_kill_stragglers();
         if (!orderly)
                 return -1;
-        tell_the_last(&t);
-        if (w->observer) /* nobody waits for it any more; so it need not end after us, and its mount with it
-                          */
-                (void) kill(w->observer, SIGKILL);
-        fill_end(&t);
-        t.end.one_program = w->s->watch && !t.starts;
-        struct wall_message m = { .word = WALL_SAYS_END, .end = t.end };
-        return wall_say(w, &m);
+        return tell_end(&t);
 }
