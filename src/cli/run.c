@@ -495,8 +495,9 @@ static const char *interpreter_of(const char *path)
 static int script_policy(struct run *r, char **argv, cordon_error *e)
 {
         static char path[4096];
-        static char *command[4096];
-        int n = 0;
+        size_t given = 0, n = 0;
+        while (argv[given])
+                given++;
         if (!realpath(argv[0], path)) {
                 *e = (cordon_error){ .sys = errno };
                 (void) snprintf(e->what, sizeof e->what, "there is no script %.300s", argv[0]);
@@ -507,12 +508,14 @@ static int script_policy(struct run *r, char **argv, cordon_error *e)
         if (cordon_policy_add_text(r->policy, "run-script", defaults, sizeof defaults - 1, e) < 0 ||
             cordon_policy_add(r->policy, "read", path, e) < 0)
                 return -1;
+        r->command = calloc(given + 2, sizeof *r->command); /* the interpreter and the end come to them */
+        if (!r->command)
+                return -1;
         if (access(path, X_OK) != 0)
-                command[n++] = (char *) (uintptr_t) interpreter_of(path);
-        command[n++] = path;
-        for (argv++; *argv && n < 4095; argv++)
-                command[n++] = *argv;
-        r->command = command;
+                r->command[n++] = (char *) (uintptr_t) interpreter_of(path);
+        r->command[n++] = path;
+        for (argv++; *argv; argv++)
+                r->command[n++] = *argv;
         return 0;
 }
 
@@ -546,6 +549,7 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         cordon_box_free(r->box);
         cordon_canary_free(r->canary);
         free(r->work);
+        free(r->command);
         cordon_policy_free(r->policy);
         return status;
 }

@@ -94,6 +94,7 @@ except OSError as e: print("REFUSED", e.errno)')
         # --- use none ---
         has "$who: use none sees no program" "$(box --use none -- sh -c 'echo RAN')" "cannot start sh: No such file or directory"
         is "$who: run-script runs one file" "$($who "$CORDON" run-script -q "$T/door/script" one two </dev/null 2>&1)" "script ran one two"
+        has "$who: run-script loses no argument" "$($who "$CORDON" run-script -q "$T/door/script" $(seq 5000) </dev/null 2>&1)" "the command has 500"
         is "$who: run-script needs no execute bit" "$($who "$CORDON" run-script -q "$T/door/plain" </dev/null 2>&1)" "plain ran"
 done
 
