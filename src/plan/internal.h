@@ -25,7 +25,8 @@ struct builder {
         size_t door_count;
         size_t step_cap, rule_cap;
         struct names rules, binds; /* paths that have a rule, and those that have a bind */
-        bool run_any;
+        bool run_any;              /* `run any`: whatever the box sees may start, unless it can write it */
+        struct plan_step lost;     /* a step that has no room: written, never read, and the plan is refused */
 };
 
 /* steps.c */

@@ -166,14 +166,6 @@ static void set_git(struct builder *b, const char **v, size_t *n, unsigned *sett
         (*settings)++;
 }
 
-static bool runs_any(const struct builder *b)
-{
-        for (size_t i = 0; i < b->door_count; i++)
-                if (b->doors[i].kind == DOOR_RUN && strcmp(b->doors[i].path, "*") == 0)
-                        return true;
-        return false;
-}
-
 /* url.file://DOOR.insteadOf: git decodes what follows file://. */
 static const char *git_url_key(struct builder *b, const char *path)
 {
@@ -196,8 +188,7 @@ static const char *git_url_key(struct builder *b, const char *path)
  * links nothing; for that it starts programs, so a box that lists its programs is left as it is. */
 static void add_git_clones(struct builder *b, const char **v, size_t *n, unsigned *settings)
 {
-        bool any = runs_any(b);
-        for (size_t i = 0; i < b->door_count && any && !b->a->failed; i++) {
+        for (size_t i = 0; i < b->door_count && b->run_any && !b->a->failed; i++) {
                 if (b->doors[i].kind != DOOR_EDIT || b->r->seen[i].kind != SEEN_DIR)
                         continue;
                 const char *key = git_url_key(b, b->doors[i].path);

@@ -5,10 +5,9 @@
 struct plan_step *build_step(struct builder *b, enum step_kind kind, const char *path, const char *text,
                              unsigned flags)
 {
-        static struct plan_step lost; /* written, never read: the arena has failed by then */
         struct plan *p = b->p;
         if (p->step_count == b->step_cap || !path)
-                return &lost;
+                return &b->lost;
         struct plan_step *s = &p->steps[p->step_count++];
         *s = (struct plan_step){ .kind = kind, .flags = flags, .path = path, .text = text };
         size_t had;

@@ -77,11 +77,12 @@ static unsigned door_flags(const struct builder *b, const struct door *d)
         return f;
 }
 
-/* The deepest file door at or above `path`, but none of the path of `not`; NULL: nothing makes it visible. */
-static const struct door *covering(const struct builder *b, const char *path, const struct door * not )
+/* The deepest file door at or above `path`, but none of the path of `other`; NULL: nothing makes it visible.
+ */
+static const struct door *covering(const struct builder *b, const char *path, const struct door *other)
 {
         for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
-                if (not &&span_is(span_of(path, n), not ->path))
+                if (other && span_is(span_of(path, n), other->path))
                         continue;
                 for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
                         const struct door *d = door_at(b, k, span_of(path, n));
@@ -176,17 +177,9 @@ static const char *link_end(struct builder *b, const char *path, const char *tar
 /* A path as it must be written in a line: quoted where a space or a quote would cut it. */
 static const char *as_token(struct builder *b, const char *path)
 {
-        if (!strpbrk(path, " \t\"\\#*?"))
-                return path;
         AUTO_BUF(out);
-        buf_putc(&out, '"');
-        for (; *path; path++) {
-                if (*path == '"' || *path == '\\')
-                        buf_putc(&out, '\\');
-                buf_putc(&out, *path);
-        }
-        buf_putc(&out, '"');
-        const char *kept = arena_copy(b->a, buf_span(&out));
+        policy_put_token(&out, path);
+        const char *kept = out.failed ? NULL : arena_copy(b->a, buf_span(&out));
         return kept ? kept : path;
 }
 
@@ -375,14 +368,6 @@ static int add_door(struct builder *b, size_t i, struct err *e)
         return 0;
 }
 
-static bool hides(const struct door *d, const char *path)
-{
-        for (char **x = d->except; x && *x; x++)
-                if (path_under(path, *x))
-                        return true;
-        return false;
-}
-
 /* Another line that shows what the `except` of `d`, a read door, names: then it is not hidden. */
 static bool shown_otherwise(const struct builder *b, const struct door *d, const char *path)
 {
@@ -393,7 +378,7 @@ static bool shown_otherwise(const struct builder *b, const struct door *d, const
                         return true;
                 for (policy_doors_at(b->c, DOOR_READ, at, &lo, &hi); lo < hi; lo++)
                         if (&b->doors[lo] != d && b->r->seen[lo].kind != SEEN_NOTHING &&
-                            !hides(&b->doors[lo], path))
+                            !excepts(&b->doors[lo], path))
                                 return true;
         }
         return false;
