@@ -34,6 +34,25 @@ struct plan_step *build_step(struct builder *b, enum step_kind kind, const char 
                              unsigned flags);
 struct plan_rule *build_rule(struct builder *b, const char *path, unsigned rights, bool optional);
 void build_pin(const struct builder *b, struct plan_rule *r, uint64_t dev, uint64_t ino);
+bool build_has_bind(const struct builder *b, const char *path);
+
+/* doors.c: what the doors that are on this host say of a path. The pointers are to doors, or NULL. */
+bool door_is_of_files(const struct door *d); /* read, edit, write */
+const struct door *door_at(const struct builder *b, enum door_kind kind, struct span path);
+const struct door *door_covering(const struct builder *b, const char *path, const struct door *other);
+const struct door *door_mounted_over(const struct builder *b, const char *path);
+bool door_runs(const struct builder *b, const char *path);   /* by a `run` line */
+bool door_writes(const struct builder *b, const char *path); /* some line lets the box write there */
+bool door_excepts(const struct door *d, const char *path);
+bool door_changed_otherwise(const struct builder *b, const struct door *d, const char *path);
+unsigned door_flags(const struct builder *b, const struct door *d); /* of its mount */
+const char *door_shown_as_link(struct builder *b, size_t i);
+const char *door_through_links(struct builder *b, const char *path);
+
+/* hidden.c: what an `except` names, hidden (read) or held (edit), and cordon's own state. */
+int build_masks(struct builder *b, const struct door *d, struct err *e);
+void build_guards(struct builder *b);
+int build_state_masks(struct builder *b, struct err *e);
 
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);

@@ -40,3 +40,9 @@ void build_pin(const struct builder *b, struct plan_rule *r, uint64_t dev, uint6
         r->dev = dev;
         r->ino = ino;
 }
+
+bool build_has_bind(const struct builder *b, const char *path)
+{
+        size_t at;
+        return names_find(&b->binds, path, &at);
+}

@@ -7,8 +7,6 @@
  *   - Without `run any`, only the libraries of stock policies and listed programs sit on mounts that allow
  * execution. A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails
  * too.
- *
- * What lies above a path is looked up by name, one ancestor after the other: n doors cost n log n, not n * n.
  */
 #include "base/limits.h"
 #include "base/str.h"
@@ -19,125 +17,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_file_door(const struct door *d)
-{
-        return d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE;
-}
-
-/* The first door of a kind with exactly this path that is on this host, or NULL. */
-static const struct door *door_at(const struct builder *b, enum door_kind kind, struct span path)
-{
-        size_t lo, hi;
-        for (policy_doors_at(b->c, kind, path, &lo, &hi); lo < hi; lo++)
-                if (b->r->seen[lo].kind != SEEN_NOTHING)
-                        return &b->doors[lo];
-        return NULL;
-}
-
-static bool has_run(const struct builder *b, struct span path)
-{
-        size_t lo, hi;
-        return policy_doors_at(b->c, DOOR_RUN, path, &lo, &hi);
-}
-
-/* A `run` line of this path, or `run DIR/` of this directory or one above it. */
-static bool run_line_covers(const struct builder *b, const char *path)
-{
-        char tree[PATH_MAX_BYTES + 1];
-        size_t len = strlen(path);
-        if (has_run(b, span_of(path, len)))
-                return true;
-        for (size_t n = str_parent(path, len); n > 0; n = str_parent(path, n))
-                if (has_run(b, span_of(path, n + 1)))
-                        return true;
-        int n = snprintf(tree, sizeof tree, "%s/", path);
-        return n > 0 && (size_t) n < sizeof tree && has_run(b, span_of(tree, (size_t) n));
-}
-
-/* Does a line let the box write here? Doors only add: a line that reads takes nothing of that away. */
-static bool is_writable_place(const struct builder *b, const char *path)
-{
-        for (size_t n = strlen(path); n > 0; n = str_parent(path, n))
-                if (door_at(b, DOOR_WRITE, span_of(path, n)) || door_at(b, DOOR_EDIT, span_of(path, n)))
-                        return true;
-        return false;
-}
-
-static unsigned door_flags(const struct builder *b, const struct door *d)
-{
-        unsigned f = 0;
-        if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
-                f |= STEP_WRITE;
-        if (run_line_covers(b, d->path) || (!is_writable_place(b, d->path) && (b->run_any || d->libraries)))
-                f |= STEP_EXEC;
-        if (d->optional)
-                f |= STEP_OPTIONAL;
-        if (b->r->as_root && !d->from_stock)
-                f |= STEP_IDMAP;
-        return f;
-}
-
-/* The deepest file door at or above `path`, but none of the path of `other`; NULL: nothing makes it visible.
- */
-static const struct door *covering(const struct builder *b, const char *path, const struct door *other)
-{
-        for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
-                if (other && span_is(span_of(path, n), other->path))
-                        continue;
-                for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
-                        const struct door *d = door_at(b, k, span_of(path, n));
-                        if (d)
-                                return d;
-                }
-        }
-        return NULL;
-}
-
-/* The door whose mount shows `path`: where the box may write, a read door has none of its own. */
-static const struct door *mounted_over(const struct builder *b, const char *path)
-{
-        for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
-                const struct door *d = door_at(b, DOOR_WRITE, span_of(path, n));
-                if (!d)
-                        d = door_at(b, DOOR_EDIT, span_of(path, n));
-                if (d)
-                        return d;
-        }
-        return covering(b, path, NULL);
-}
-
-static bool excepts(const struct door *d, const char *path)
-{
-        for (char **x = d->except; x && *x; x++)
-                if (path_under(path, *x))
-                        return true;
-        return false;
-}
-
 /* An edit door inside another's layer is a part of that layer; beside a write door for the same path it adds
  * nothing. Inside a wider write door it stays: what is asked to be held back is held back. */
 static bool edited_otherwise(const struct builder *b, const struct door *d)
 {
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *o = &b->doors[i];
-                if (o == d || b->r->seen[i].kind == SEEN_NOTHING || !is_file_door(o) ||
+                if (o == d || b->r->seen[i].kind == SEEN_NOTHING || !door_is_of_files(o) ||
                     !path_under(d->path, o->path))
                         continue;
                 bool same = strcmp(o->path, d->path) == 0;
                 if ((o->kind == DOOR_WRITE && same) ||
-                    (o->kind == DOOR_EDIT && !excepts(o, d->path) && (!same || o < d)))
-                        return true;
-        }
-        return false;
-}
-
-/* Does another line than `d` let the box change this path? Then `d`'s except does not hold it back. */
-static bool changed_otherwise(const struct builder *b, const struct door *d, const char *path)
-{
-        for (size_t i = 0; i < b->door_count; i++) {
-                const struct door *o = &b->doors[i];
-                bool changes = o->kind == DOOR_WRITE || (o->kind == DOOR_EDIT && !excepts(o, path));
-                if (o != d && changes && b->r->seen[i].kind != SEEN_NOTHING && path_under(path, o->path))
+                    (o->kind == DOOR_EDIT && !door_excepts(o, d->path) && (!same || o < d)))
                         return true;
         }
         return false;
@@ -150,28 +41,17 @@ static bool is_redundant(const struct builder *b, const struct door *d)
                 return edited_otherwise(b, d);
         if (d->kind != DOOR_READ)
                 return false;
-        if (is_writable_place(b, d->path))
+        if (door_writes(b, d->path))
                 return true;
         size_t lo, hi;
         if (policy_doors_at(b->c, DOOR_READ, span_str(d->path), &lo, &hi) && &b->doors[lo] < d)
                 return true; /* one path, two lines: one mount */
         if (d->except)
                 return false;
-        const struct door *up = covering(b, d->path, d);
+        const struct door *up = door_covering(b, d->path, d);
         unsigned care = STEP_WRITE | STEP_EXEC | STEP_IDMAP;
         return up && up->kind == DOOR_READ && !up->except &&
                (door_flags(b, up) & care) == (door_flags(b, d) & care);
-}
-
-/* Where a link of the host leads, cleaned lexically: "/bin" -> "usr/bin" gives "/usr/bin". NULL: too odd. */
-static const char *link_end(struct builder *b, const char *path, const char *target)
-{
-        const char *slash = strrchr(path, '/');
-        char *s = target[0] == '/' ? arena_str(b->a, target)
-                                   : arena_printf(b->a, "%.*s/%s", (int) (slash - path), path, target);
-        if (!s || strstr(s, "/../") || strstr(s, "/./") || strstr(s, "//"))
-                return NULL;
-        return s;
 }
 
 /* A path as it must be written in a line: quoted where a space or a quote would cut it. */
@@ -181,34 +61,6 @@ static const char *as_token(struct builder *b, const char *path)
         policy_put_token(&out, path);
         const char *kept = out.failed ? NULL : arena_copy(b->a, buf_span(&out));
         return kept ? kept : path;
-}
-
-/* Does this door show up as a link, because what it leads to is visible anyway? Its end then, else NULL. */
-static const char *shown_as_link(struct builder *b, size_t i)
-{
-        const struct door *d = &b->doors[i];
-        const struct plan_seen *seen = &b->r->seen[i];
-        if (d->kind != DOOR_READ || !seen->link)
-                return NULL;
-        const char *end = link_end(b, d->path, seen->link);
-        return end && covering(b, end, d) ? end : NULL;
-}
-
-/* A path below a door that became a link is a path below what the link leads to: /lib64/x is /usr/lib64/x. Of
- * two such doors the upper one counts. */
-static const char *through_links(struct builder *b, const char *path)
-{
-        for (size_t n = 2, len = strlen(path); n < len; n++) {
-                size_t lo, hi;
-                if (path[n] != '/')
-                        continue;
-                for (policy_doors_at(b->c, DOOR_READ, span_of(path, n), &lo, &hi); lo < hi; lo++) {
-                        const char *end = shown_as_link(b, lo);
-                        if (end)
-                                return arena_printf(b->a, "%s%s", end, path + n);
-                }
-        }
-        return arena_str(b->a, path);
 }
 
 /* What is meant by a path that is not there. */
@@ -257,7 +109,7 @@ static void add_bind(struct builder *b, const struct door *d, const struct plan_
         unsigned rights = RIGHT_LIST | RIGHT_READ;
         if (f & STEP_WRITE)
                 rights |= RIGHT_WRITE;
-        if ((f & STEP_EXEC) && (b->run_any || run_line_covers(b, d->path)))
+        if ((f & STEP_EXEC) && (b->run_any || door_runs(b, d->path)))
                 rights |= RIGHT_EXEC;
         build_pin(b, build_rule(b, path, rights, d->optional), seen->dev, seen->ino);
         b->p->writes_host |= (f & STEP_WRITE) != 0;
@@ -285,13 +137,13 @@ static int written_and_run(struct builder *b, const char *by, size_t i, struct e
 
 static bool runs_by_default(const struct builder *b, const struct door *d)
 {
-        return door_flags(b, d) & STEP_EXEC && !run_line_covers(b, d->path);
+        return door_flags(b, d) & STEP_EXEC && !door_runs(b, d->path);
 }
 
 static bool is_alias(const struct builder *b, size_t i, size_t k)
 {
         const struct door *d = &b->doors[i], *o = &b->doors[k];
-        if (k == i || !is_file_door(o) || b->r->seen[k].kind == SEEN_NOTHING ||
+        if (k == i || !door_is_of_files(o) || b->r->seen[k].kind == SEEN_NOTHING ||
             (!path_under(real_of(b, i), real_of(b, k)) && !path_under(real_of(b, k), real_of(b, i))))
                 return false;
         /* A read door that is a link itself has its own turn, if it has a mount. */
@@ -302,7 +154,7 @@ static bool is_alias(const struct builder *b, size_t i, size_t k)
 static bool is_written_program(const struct builder *b, size_t i, const struct plan_program *g)
 {
         return b->doors[i].kind == DOOR_WRITE && g->real && path_under(g->real, real_of(b, i)) &&
-               !run_line_covers(b, g->real);
+               !door_runs(b, g->real);
 }
 
 /* What another line hides or holds back, and this one would show or change by another name. */
@@ -352,143 +204,20 @@ static int add_door(struct builder *b, size_t i, struct err *e)
         if (seen->kind == SEEN_NOTHING || seen->kind == SEEN_OTHER ||
             (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK))
                 return door_is_wrong(b, d, seen, e);
-        const char *path = through_links(b, d->path);
+        const char *path = door_through_links(b, d->path);
         if (!path)
                 return 0; /* no memory: told at the end */
-        if (strcmp(path, d->path) != 0 && d->kind == DOOR_READ && covering(b, path, d))
+        if (strcmp(path, d->path) != 0 && d->kind == DOOR_READ && door_covering(b, path, d))
                 return 0; /* seen through the link, and visible there */
-        if (seen->link && d->kind == DOOR_READ && !d->except && covering(b, d->path, d))
+        if (seen->link && d->kind == DOOR_READ && !d->except && door_covering(b, d->path, d))
                 return 0; /* a link that another door shows as it is */
-        if (shown_as_link(b, i))
+        if (door_shown_as_link(b, i))
                 (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
-        else if (!is_redundant(b, d) && seen->real && is_file_door(d) && judge_link(b, i, e) < 0)
+        else if (!is_redundant(b, d) && seen->real && door_is_of_files(d) && judge_link(b, i, e) < 0)
                 return -1;
         else if (!is_redundant(b, d))
                 add_bind(b, d, seen, path);
         return 0;
-}
-
-/* Another line that shows what the `except` of `d`, a read door, names: then it is not hidden. */
-static bool shown_otherwise(const struct builder *b, const struct door *d, const char *path)
-{
-        for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
-                struct span at = span_of(path, n);
-                size_t lo, hi;
-                if (door_at(b, DOOR_EDIT, at) || door_at(b, DOOR_WRITE, at))
-                        return true;
-                for (policy_doors_at(b->c, DOOR_READ, at, &lo, &hi); lo < hi; lo++)
-                        if (&b->doors[lo] != d && b->r->seen[lo].kind != SEEN_NOTHING &&
-                            !excepts(&b->doors[lo], path))
-                                return true;
-        }
-        return false;
-}
-
-/* A door of this host below what is about to be hidden, or NULL. */
-static const struct door *door_below(struct builder *b, const char *path)
-{
-        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_RUN, DOOR_SOCK };
-        const char *tree = arena_printf(b->scratch, "%s/", path);
-        for (size_t k = 0; tree && k < sizeof kinds / sizeof *kinds; k++)
-                for (size_t i = policy_doors_from(b->c, kinds[k], span_str(tree));
-                     i < b->door_count && b->doors[i].kind == kinds[k] &&
-                     strncmp(b->doors[i].path, tree, strlen(tree)) == 0;
-                     i++)
-                        if (b->r->seen[i].kind != SEEN_NOTHING)
-                                return &b->doors[i];
-        return NULL;
-}
-
-/* A mount covers what is there, and is gone when somebody outside replaces or removes that: a name that was
- * hidden would be seen. So each directory from the door to the hidden name hands its rights to what lies in
- * it; what comes to lie there later has none. */
-static void hand_rights_down(struct builder *b, const struct door *d, const char *hidden)
-{
-        size_t at;
-        if (!names_find(&b->rules, d->path, &at))
-                return; /* a link, which hides nothing itself */
-        unsigned rights = b->p->rules[at].rights | b->p->rules[at].entries;
-        for (size_t n = strlen(hidden); n > strlen(d->path);) { /* never "/": that is no door */
-                n = str_parent(hidden, n);
-                const char *dir = arena_printf(b->a, "%.*s", (int) n, hidden);
-                if (!dir)
-                        return; /* no memory: told at the end */
-                build_rule(b, dir, RIGHT_LIST, true);
-                if (names_find(&b->rules, dir, &at)) {
-                        b->p->rules[at].rights = RIGHT_LIST;
-                        b->p->rules[at].entries |= rights;
-                }
-        }
-}
-
-/* A mask is one empty thing for all that it hides: nothing can be mounted in it. */
-static int add_mask(struct builder *b, const struct door *d, const char *path, struct err *e)
-{
-        const struct door *inner = door_below(b, path);
-        if (inner) {
-                char at[256];
-                (void) err_set(e, ERR_DOOR, 0, "%s: `except` hides %s, but `%s %s` opens a part of it",
-                               policy_place(&d->at, at, sizeof at), path, policy_door_word(inner->kind),
-                               inner->path);
-                return err_hint(e, "except only what is not opened by another line");
-        }
-        (void) build_step(b, STEP_MASK, arena_str(b->a, path), NULL, 0);
-        hand_rights_down(b, d, path);
-        return 0;
-}
-
-static int add_masks(struct builder *b, const struct door *d, struct err *e)
-{
-        for (char **x = d->kind == DOOR_READ ? d->except : NULL; x && *x; x++)
-                if (!shown_otherwise(b, d, *x) && !run_line_covers(b, *x) && /* doors only add */
-                    add_mask(b, d, *x, e) < 0)
-                        return -1;
-        return 0;
-}
-
-static bool has_bind(const struct builder *b, const char *path);
-
-/* The edit step that shows `path`; NULL: none. */
-static const struct plan_step *edit_step(const struct builder *b, const char *path)
-{
-        const struct plan_step *best = NULL;
-        for (size_t i = 0; i < b->p->step_count; i++) {
-                const struct plan_step *s = &b->p->steps[i];
-                if (s->kind == STEP_EDIT && path_under(path, s->path) &&
-                    (!best || strlen(s->path) > strlen(best->path)))
-                        best = s;
-        }
-        return best;
-}
-
-/* What an `except` of an edit door names stays as it is, also by renaming or removing what leads to it: each
- * directory on the way is a mount point, which the kernel neither moves nor removes. */
-static void add_guard(struct builder *b, const struct door *d, const char *except)
-{
-        const char *path = through_links(b, except);
-        const struct plan_step *door = path ? edit_step(b, path) : NULL;
-        if (!door || has_bind(b, path) || changed_otherwise(b, d, except))
-                return;
-        unsigned exec = door->flags & STEP_EXEC;
-        for (const char *at = path + strlen(door->path) + 1; (at = strchr(at, '/')); at++) {
-                const char *parent = arena_copy(b->a, span_of(path, (size_t) (at - path)));
-                if (parent && !has_bind(b, parent))
-                        (void) build_step(b, STEP_PIN, parent, NULL, STEP_WRITE | STEP_IS_DIR | exec);
-        }
-        (void) build_step(b, STEP_PIN, path, NULL, STEP_GUARD | exec);
-}
-
-static void add_guards(struct builder *b)
-{
-        for (size_t i = 0; i < b->door_count; i++)
-                for (char **x = b->doors[i].kind == DOOR_EDIT ? b->doors[i].except : NULL; x && *x; x++)
-                        add_guard(b, &b->doors[i], *x);
-}
-
-static bool has_bind(const struct builder *b, const char *path)
-{
-        size_t at;
-        return names_find(&b->binds, path, &at);
 }
 
 static struct plan_step *pin_at(const struct builder *b, const char *path)
@@ -506,14 +235,14 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
         if (!g->path)
                 return;
         const char *real = arena_str(b->a, g->real);
-        const struct door *up = mounted_over(b, g->real);
+        const struct door *up = door_mounted_over(b, g->real);
         struct plan_step *pin = real ? pin_at(b, real) : NULL;
         if (pin)
                 pin->flags |= STEP_EXEC; /* an `except` keeps it read-only */
-        if (real && !has_bind(b, real) && (!up || !(door_flags(b, up) & STEP_EXEC))) {
+        if (real && !build_has_bind(b, real) && (!up || !(door_flags(b, up) & STEP_EXEC))) {
                 unsigned f =
                         STEP_EXEC | (is_dir ? STEP_IS_DIR : 0) | (b->r->as_root && !stock ? STEP_IDMAP : 0);
-                if (is_writable_place(b, g->real) && run_line_covers(b, g->real))
+                if (door_writes(b, g->real) && door_runs(b, g->real))
                         f |= STEP_WRITE;
                 /* In an edit door it is what the layer shows, never the host's own file. */
                 bool edit = up && up->kind == DOOR_EDIT;
@@ -525,7 +254,7 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
         if (real)
                 build_pin(b, build_rule(b, real, RIGHT_EXEC | RIGHT_READ | (is_dir ? RIGHT_LIST : 0), false),
                           g->dev, g->ino);
-        if (strcmp(g->path, g->real) != 0 && !covering(b, g->path, NULL))
+        if (strcmp(g->path, g->real) != 0 && !door_covering(b, g->path, NULL))
                 (void) build_step(b, STEP_LINK, arena_str(b->a, g->path), real, 0);
 }
 
@@ -546,8 +275,8 @@ static int add_programs(struct builder *b, struct err *e)
                 add_program(b, g, b->r->seen[i].kind == SEEN_DIR, d->from_stock);
         }
         /* The caller named the command, so exactly that file may start, even where no line covers it. */
-        if (b->r->entry.path && b->p->wall == WALL_PROCESS && is_writable_place(b, b->r->entry.real) &&
-            !run_line_covers(b, b->r->entry.real)) {
+        if (b->r->entry.path && b->p->wall == WALL_PROCESS && door_writes(b, b->r->entry.real) &&
+            !door_runs(b, b->r->entry.real)) {
                 (void) err_set(
                         e, ERR_DOOR, 0,
                         "the command %s lies behind a `write` door: the box could change it and run it again",
@@ -609,6 +338,7 @@ static void cover_roots(struct builder *b)
 
 /* random and urandom have been one since Linux 5.6: a link saves a mount. */
 static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/urandom" };
+
 static const char own_terminal[] = "/dev/tty"; /* with a terminal only */
 static const char *const dev_links[][2] = {
         { "/dev/fd", "/proc/self/fd" },
@@ -622,7 +352,7 @@ static const char *const dev_links[][2] = {
 static bool any_door_under(const struct builder *b, const char *path)
 {
         for (size_t i = 0; i < b->door_count; i++)
-                if (is_file_door(&b->doors[i]) && path_under(b->doors[i].path, path))
+                if (door_is_of_files(&b->doors[i]) && path_under(b->doors[i].path, path))
                         return true;
         return b->r->entry.path && path_under(b->r->entry.path, path);
 }
@@ -699,7 +429,7 @@ static int judge_sockets(struct builder *b, struct err *e)
         const struct door *directory = NULL, *sock = NULL;
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
-                if ((is_file_door(d) || d->kind == DOOR_RUN) && !d->from_stock &&
+                if ((door_is_of_files(d) || d->kind == DOOR_RUN) && !d->from_stock &&
                     b->r->seen[i].kind == SEEN_DIR)
                         directory = d;
                 if (d->kind == DOOR_SOCK)
@@ -715,64 +445,6 @@ static int judge_sockets(struct builder *b, struct err *e)
         return err_hint(e, "name single files instead of the directory, or use two boxes");
 }
 
-/* A box that moves a parent of what is hidden away would find it there the next time, under a name that
- * nobody hides. A mount point is neither moved nor removed. */
-static void hold_parents(struct builder *b, const struct door *d, const char *hidden)
-{
-        unsigned flags = STEP_WRITE | STEP_IS_DIR | STEP_OPTIONAL | (door_flags(b, d) & STEP_EXEC);
-        const char *door = through_links(b, d->path);
-        if (!door || !path_under(hidden, door))
-                return;
-        for (const char *at = hidden + strlen(door) + 1; (at = strchr(at, '/')); at++) {
-                const char *parent = arena_copy(b->a, span_of(hidden, (size_t) (at - hidden)));
-                if (parent && !has_bind(b, parent))
-                        (void) build_step(b, STEP_PIN, parent, NULL, flags);
-        }
-}
-
-/* The state directory holds the ledger, unapplied layers and sealed credentials. A door that would show it
- * shows an empty place instead; a door into it, or a wall that cannot hide it, stops the start. `path` is
- * where the box has what the host has at `real`. */
-static int hide_state_from(struct builder *b, const struct door *d, const char *path, const char *real,
-                           struct err *e)
-{
-        for (size_t k = 0; k < PLAN_OWN_PATHS; k++) {
-                const char *state = b->r->state[k];
-                if (!state || (!path_under(state, real) && !path_under(real, state)))
-                        continue;
-                bool into = path_under(real, state);
-                if (b->p->wall == WALL_NAMESPACE && !into) {
-                        const char *here = arena_printf(b->a, "%s%s", path, state + strlen(real));
-                        const char *hidden = here ? through_links(b, here) : NULL;
-                        if (hidden && d->kind == DOOR_WRITE)
-                                hold_parents(b, d, hidden);
-                        (void) build_step(b, STEP_MASK, hidden, NULL, STEP_OPTIONAL);
-                        continue;
-                }
-                char at[256];
-                (void) err_set(e, ERR_POLICY, 0, "%s: the door %s would open cordon's own state, %s",
-                               policy_place(&d->at, at, sizeof at), d->path, state);
-                return err_hint(e,
-                                into ? "no box may see it: name another path"
-                                     : "the process wall cannot hide a part of a door: name narrower doors");
-        }
-        return 0;
-}
-
-/* By its name, by where a link leads, and as a place of programs. */
-static int hide_state(struct builder *b, struct err *e)
-{
-        for (size_t i = 0; i < b->door_count; i++) {
-                const struct door *d = &b->doors[i];
-                const char *real = d->kind == DOOR_RUN ? b->r->found[i].real : b->r->seen[i].real;
-                if ((is_file_door(d) && hide_state_from(b, d, d->path, d->path, e) < 0) ||
-                    (is_file_door(d) && real && hide_state_from(b, d, d->path, real, e) < 0) ||
-                    (d->kind == DOOR_RUN && real && hide_state_from(b, d, real, real, e) < 0))
-                        return -1;
-        }
-        return 0;
-}
-
 int build_view(struct builder *b, struct err *e)
 {
         if (judge_sockets(b, e) < 0)
@@ -784,11 +456,11 @@ int build_view(struct builder *b, struct err *e)
         size_t first = b->p->step_count;
         for (size_t i = 0; i < b->door_count; i++) {
                 enum door_kind k = b->doors[i].kind;
-                if ((is_file_door(&b->doors[i]) && add_door(b, i, e) < 0) ||
+                if ((door_is_of_files(&b->doors[i]) && add_door(b, i, e) < 0) ||
                     (k == DOOR_SOCK && add_sock(b, i, e) < 0))
                         return -1;
         }
-        add_guards(b); /* first: a program that an `except` names is held as the except says */
+        build_guards(b); /* first: a program that an `except` names is held as the except says */
         if (add_programs(b, e) < 0)
                 return -1;
         if (!b->run_any)
@@ -799,10 +471,10 @@ int build_view(struct builder *b, struct err *e)
                 if (b->p->steps[i].kind == STEP_EDIT)
                         b->p->steps[i].layer = b->p->edits++;
         for (size_t i = 0; i < b->door_count && b->p->wall == WALL_NAMESPACE; i++)
-                if (add_masks(b, &b->doors[i], e) < 0)
+                if (build_masks(b, &b->doors[i], e) < 0)
                         return -1;
         cover_roots(b);
-        if (hide_state(b, e) < 0)
+        if (build_state_masks(b, e) < 0)
                 return -1;
         if (b->p->wall == WALL_PROCESS)
                 b->p->step_count = 0; /* it mounts nothing: its doors are Landlock rules */

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* plan/hidden.c - what a door does not show, or holds as it is: what an `except` names, and cordon's own
+ * state. */
+#include "base/str.h"
+#include "plan/internal.h"
+
+#include <string.h>
+
+/* Another line that shows what the `except` of `d`, a read door, names: then it is not hidden. */
+static bool shown_otherwise(const struct builder *b, const struct door *d, const char *path)
+{
+        for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {
+                struct span at = span_of(path, n);
+                size_t lo, hi;
+                if (door_at(b, DOOR_EDIT, at) || door_at(b, DOOR_WRITE, at))
+                        return true;
+                for (policy_doors_at(b->c, DOOR_READ, at, &lo, &hi); lo < hi; lo++)
+                        if (&b->doors[lo] != d && b->r->seen[lo].kind != SEEN_NOTHING &&
+                            !door_excepts(&b->doors[lo], path))
+                                return true;
+        }
+        return false;
+}
+
+/* A door of this host below what is about to be hidden, or NULL. */
+static const struct door *door_below(struct builder *b, const char *path)
+{
+        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_RUN, DOOR_SOCK };
+        const char *tree = arena_printf(b->scratch, "%s/", path);
+        for (size_t k = 0; tree && k < sizeof kinds / sizeof *kinds; k++)
+                for (size_t i = policy_doors_from(b->c, kinds[k], span_str(tree));
+                     i < b->door_count && b->doors[i].kind == kinds[k] &&
+                     strncmp(b->doors[i].path, tree, strlen(tree)) == 0;
+                     i++)
+                        if (b->r->seen[i].kind != SEEN_NOTHING)
+                                return &b->doors[i];
+        return NULL;
+}
+
+/* A mount covers what is there, and is gone when somebody outside replaces or removes that: a name that was
+ * hidden would be seen. So each directory from the door to the hidden name hands its rights to what lies in
+ * it; what comes to lie there later has none. */
+static void hand_rights_down(struct builder *b, const struct door *d, const char *hidden)
+{
+        size_t at;
+        if (!names_find(&b->rules, d->path, &at))
+                return; /* a link, which hides nothing itself */
+        unsigned rights = b->p->rules[at].rights | b->p->rules[at].entries;
+        for (size_t n = strlen(hidden); n > strlen(d->path);) { /* never "/": that is no door */
+                n = str_parent(hidden, n);
+                const char *dir = arena_printf(b->a, "%.*s", (int) n, hidden);
+                if (!dir)
+                        return; /* no memory: told at the end */
+                build_rule(b, dir, RIGHT_LIST, true);
+                if (names_find(&b->rules, dir, &at)) {
+                        b->p->rules[at].rights = RIGHT_LIST;
+                        b->p->rules[at].entries |= rights;
+                }
+        }
+}
+
+/* A mask is one empty thing for all that it hides: nothing can be mounted in it. */
+static int add_mask(struct builder *b, const struct door *d, const char *path, struct err *e)
+{
+        const struct door *inner = door_below(b, path);
+        if (inner) {
+                char at[256];
+                (void) err_set(e, ERR_DOOR, 0, "%s: `except` hides %s, but `%s %s` opens a part of it",
+                               policy_place(&d->at, at, sizeof at), path, policy_door_word(inner->kind),
+                               inner->path);
+                return err_hint(e, "except only what is not opened by another line");
+        }
+        (void) build_step(b, STEP_MASK, arena_str(b->a, path), NULL, 0);
+        hand_rights_down(b, d, path);
+        return 0;
+}
+
+int build_masks(struct builder *b, const struct door *d, struct err *e)
+{
+        for (char **x = d->kind == DOOR_READ ? d->except : NULL; x && *x; x++)
+                if (!shown_otherwise(b, d, *x) && !door_runs(b, *x) && /* doors only add */
+                    add_mask(b, d, *x, e) < 0)
+                        return -1;
+        return 0;
+}
+
+/* The edit step that shows `path`; NULL: none. */
+static const struct plan_step *edit_step(const struct builder *b, const char *path)
+{
+        const struct plan_step *best = NULL;
+        for (size_t i = 0; i < b->p->step_count; i++) {
+                const struct plan_step *s = &b->p->steps[i];
+                if (s->kind == STEP_EDIT && path_under(path, s->path) &&
+                    (!best || strlen(s->path) > strlen(best->path)))
+                        best = s;
+        }
+        return best;
+}
+
+/* What an `except` of an edit door names stays as it is, also by renaming or removing what leads to it: each
+ * directory on the way is a mount point, which the kernel neither moves nor removes. */
+static void add_guard(struct builder *b, const struct door *d, const char *except)
+{
+        const char *path = door_through_links(b, except);
+        const struct plan_step *door = path ? edit_step(b, path) : NULL;
+        if (!door || build_has_bind(b, path) || door_changed_otherwise(b, d, except))
+                return;
+        unsigned exec = door->flags & STEP_EXEC;
+        for (const char *at = path + strlen(door->path) + 1; (at = strchr(at, '/')); at++) {
+                const char *parent = arena_copy(b->a, span_of(path, (size_t) (at - path)));
+                if (parent && !build_has_bind(b, parent))
+                        (void) build_step(b, STEP_PIN, parent, NULL, STEP_WRITE | STEP_IS_DIR | exec);
+        }
+        (void) build_step(b, STEP_PIN, path, NULL, STEP_GUARD | exec);
+}
+
+void build_guards(struct builder *b)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                for (char **x = b->doors[i].kind == DOOR_EDIT ? b->doors[i].except : NULL; x && *x; x++)
+                        add_guard(b, &b->doors[i], *x);
+}
+
+/* A box that moves a parent of what is hidden away would find it there the next time, under a name that
+ * nobody hides. A mount point is neither moved nor removed. */
+static void hold_parents(struct builder *b, const struct door *d, const char *hidden)
+{
+        unsigned flags = STEP_WRITE | STEP_IS_DIR | STEP_OPTIONAL | (door_flags(b, d) & STEP_EXEC);
+        const char *door = door_through_links(b, d->path);
+        if (!door || !path_under(hidden, door))
+                return;
+        for (const char *at = hidden + strlen(door) + 1; (at = strchr(at, '/')); at++) {
+                const char *parent = arena_copy(b->a, span_of(hidden, (size_t) (at - hidden)));
+                if (parent && !build_has_bind(b, parent))
+                        (void) build_step(b, STEP_PIN, parent, NULL, flags);
+        }
+}
+
+/* The state directory holds the ledger, unapplied layers and sealed credentials. A door that would show it
+ * shows an empty place instead; a door into it, or a wall that cannot hide it, stops the start. `path` is
+ * where the box has what the host has at `real`. */
+static int hide_state_from(struct builder *b, const struct door *d, const char *path, const char *real,
+                           struct err *e)
+{
+        for (size_t k = 0; k < PLAN_OWN_PATHS; k++) {
+                const char *state = b->r->state[k];
+                if (!state || (!path_under(state, real) && !path_under(real, state)))
+                        continue;
+                bool into = path_under(real, state);
+                if (b->p->wall == WALL_NAMESPACE && !into) {
+                        const char *here = arena_printf(b->a, "%s%s", path, state + strlen(real));
+                        const char *hidden = here ? door_through_links(b, here) : NULL;
+                        if (hidden && d->kind == DOOR_WRITE)
+                                hold_parents(b, d, hidden);
+                        (void) build_step(b, STEP_MASK, hidden, NULL, STEP_OPTIONAL);
+                        continue;
+                }
+                char at[256];
+                (void) err_set(e, ERR_POLICY, 0, "%s: the door %s would open cordon's own state, %s",
+                               policy_place(&d->at, at, sizeof at), d->path, state);
+                return err_hint(e,
+                                into ? "no box may see it: name another path"
+                                     : "the process wall cannot hide a part of a door: name narrower doors");
+        }
+        return 0;
+}
+
+/* By its name, by where a link leads, and as a place of programs. */
+int build_state_masks(struct builder *b, struct err *e)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                const char *real = d->kind == DOOR_RUN ? b->r->found[i].real : b->r->seen[i].real;
+                if ((door_is_of_files(d) && hide_state_from(b, d, d->path, d->path, e) < 0) ||
+                    (door_is_of_files(d) && real && hide_state_from(b, d, d->path, real, e) < 0) ||
+                    (d->kind == DOOR_RUN && real && hide_state_from(b, d, real, real, e) < 0))
+                        return -1;
+        }
+        return 0;
+}
