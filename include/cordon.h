@@ -16,7 +16,8 @@
  * Functions that can fail return 0 or -1 (or NULL) and fill the error, whose `what` is one sentence and whose
  * `hint` is the next thing to do. Strings returned as char * are the caller's: free them with cordon_free().
  * A box belongs to one thread at a time, and the policy it was made with to the same one: its start is what
- * checks it. Different boxes, with policies of their own, may live in different threads. C99 and C++ clean. */
+ * checks it. Different boxes, with policies of their own, may live in different threads. C99 and C++ clean.
+ */
 #ifndef CORDON_H
 #define CORDON_H
 #include <stddef.h>

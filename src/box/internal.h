@@ -60,6 +60,7 @@ struct box {
         unsigned cpus;   /* host_cpus(); 0: not asked yet */
         bool up, init_gone, killed;
         bool one_program;               /* the payload's was the only one: what crossed, it sent */
+        bool sampled;                   /* up, and init counts what no control group does */
         uint64_t killed_ns, gone_ns;    /* when it was ended by force; when init was gone */
         uint64_t late_bytes;            /* of output, read after init had gone */
         uint64_t asked_ns;              /* when a signal to end came before the payload ran; 0: none has */

@@ -127,7 +127,8 @@ static void note_up(struct box *b, const struct wall_message *m)
                 b->r.layers |= 1u << LAYER_CGROUP;
         b->r.start_ns = now - b->began_ns;
         /* init is first where it samples, unless it is held up: it can tell what was used until then. */
-        uint64_t late_ms = keeper_groups_hold(b) & WALL_SAMPLES ? SAMPLER_LATE_MS : 0;
+        b->sampled = keeper_groups_hold(b) & WALL_SAMPLES;
+        uint64_t late_ms = b->sampled ? SAMPLER_LATE_MS : 0;
         b->deadline_ns = now + (b->c.plan->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
         b->next_look_ns = now;
         for (int sig = 1; sig < 64; sig++)

@@ -16,7 +16,7 @@ enum { LAST_WORD_MS = 20 };
 static void let_init_tell(const struct box *b)
 {
         struct pollfd gone = { .fd = b->child.pidfd, .events = POLLIN };
-        if (b->up && keeper_groups_hold(b) & WALL_SAMPLES && wall_ask_to_end(&b->child) >= 0)
+        if (b->up && b->sampled && wall_ask_to_end(&b->child) >= 0)
                 (void) poll(&gone, 1, LAST_WORD_MS);
 }
 

@@ -119,7 +119,7 @@ struct plan_rule {
         bool optional;
         unsigned entries; /* rights over each thing that lies in this directory when the box starts, but what
                            * an `except` names: what comes to lie there later has none */
-        bool pinned; /* the process wall, which has no mounts: it must still be what was looked at */
+        bool pinned;      /* the process wall, which has no mounts: it must still be what was looked at */
         uint64_t dev, ino;
 };
 
