@@ -154,6 +154,8 @@ static void note_end(struct box *b, const struct wall_end *end)
                 b->r.limits_hit |= 1u << LIMIT_FILES;
         if (end->time_over)
                 keeper_limit_fired(b, LIMIT_TIME);
+        if (end->disk_over)
+                keeper_limit_fired(b, LIMIT_DISK);
         if (end->cpu_over || end->memory_over)
                 keeper_limit_fired(b, end->cpu_over ? LIMIT_CPU : LIMIT_MEMORY);
         if (b->r.end != BOX_RUNNING)

@@ -56,9 +56,9 @@ static void look_at_path(struct arena *mem, const struct door *d, struct plan_se
         const char *path = d->path;
         struct stat st;
         char target[PATH_MAX];
-        AUTO_FD(fd, open(path, O_PATH | O_CLOEXEC));
+        AUTO_FD(fd, d->from_stock ? -1 : open(path, O_PATH | O_CLOEXEC));
         *ret = (struct plan_seen){ 0 };
-        if (fd < 0 || fstat(fd, &st) < 0)
+        if (d->from_stock ? stat(path, &st) < 0 : fd < 0 || fstat(fd, &st) < 0)
                 return;
         ret->kind = kind_of(st.st_mode);
         ret->dev = st.st_dev;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/why.c - cordon_policy_why(): one decision in words and in JSON. Field names are stable; new ones are
  * only added. */
-#include "base/str.h"
 #include "lib/internal.h"
 
 #include <errno.h>
@@ -151,23 +150,22 @@ static void door_text(const char *label, const struct door *d, struct buf *out)
         buf_putc(out, '\n');
 }
 
-/* Landlock gives no right to what is made later where an `except` is: but everything below the box's own
- * directories has the rights of those. */
-static bool stays_closed(const struct asked *q)
+static bool answers(const struct refusal *r, const char *layer)
 {
-        return !(policy_without(q->c) & WITHOUT_LANDLOCK) && !path_under(q->f.path, "/tmp") &&
-               !path_under(q->f.path, BOX_HOME);
+        for (size_t i = 0; i < 3 && r->layers[i]; i++)
+                if (strcmp(r->layers[i], layer) == 0)
+                        return true;
+        return false;
 }
 
-static void refusal_text(const struct asked *q, bool absent, struct buf *out)
+static void refusal_text(const struct refusal *r, bool absent, struct buf *out)
 {
-        const struct refusal *r = &q->refusal;
         buf_printf(out, "layer  %s", r->layers[0] ? r->layers[0] : "none");
         for (size_t i = 1; i < 3 && r->layers[i]; i++)
                 buf_printf(out, "%s%s", i == 1 ? ", and behind it " : ", ", r->layers[i]);
         if (strcmp(r->answer, "empty") == 0 && absent)
                 buf_printf(out, " (made outside while a box runs, it would be seen and %s be read)\n",
-                           stays_closed(q) ? "not" : "could");
+                           answers(r, "landlock") ? "not" : "could");
         else if (strcmp(r->answer, "empty") == 0)
                 buf_puts(out, " (a program inside sees an empty place of the box's own)\n");
         else if (r->instead)
@@ -228,7 +226,7 @@ static void why_text(const struct asked *q, struct buf *out)
                            q->f.kind == EFFECT_RUN ? "program" : "path");
         if (q->near)
                 door_text("near  ", q->near, out);
-        refusal_text(q, is_absent(q), out);
+        refusal_text(&q->refusal, is_absent(q), out);
         if (q->line.n > 0)
                 buf_printf(out, "permit %s\nadds   %s\n", buf_str(&q->line), buf_str(&q->cost));
         else

@@ -81,11 +81,31 @@ static int excepted_depth(const struct decision *d, const char *path)
         return 2;
 }
 
+/* Everything below a directory of the box's own has the rights of that. */
+static bool is_below_own(const char *path)
+{
+        size_t count;
+        const struct builtin_file *b = builtin_files(&count);
+        for (size_t i = 0; i < count; i++)
+                if (b[i].tree && b[i].writable && path_inside(b[i].path, path))
+                        return true;
+        return false;
+}
+
+/* What lies below an `except` has no right of Landlock's; directories can be listed without one. */
+static struct refusal excepted(const struct question *q, struct refusal r)
+{
+        bool listed = q->facts->look && q->facts->look(q->f->path) == REFUSAL_DIRECTORY;
+        if (!listed && !is_below_own(q->f->path))
+                r.layers[1] = "landlock";
+        return r;
+}
+
 static struct refusal refuse_read(const struct question *q)
 {
         int depth = excepted_depth(q->d, q->f->path);
         if (depth)
-                return depth == 1 ? empty_place : below_mask;
+                return excepted(q, depth == 1 ? empty_place : below_mask);
         if (is_own_file(q->f->path) || leads_somewhere(q, q->f->path))
                 return empty_place;
         return q->facts->look && q->facts->look(q->f->path) == REFUSAL_DIRECTORY ? hidden_directory : hidden;
@@ -121,7 +141,7 @@ static struct refusal refuse_run(const struct question *q)
                 struct decision seen = sees(q, q->f->path);
                 int depth = excepted_depth(&seen, q->f->path);
                 if (depth)
-                        return depth == 1 ? masked_run : below_mask;
+                        return excepted(q, depth == 1 ? masked_run : below_mask);
                 return seen.answer == ANSWER_ALLOW ? refuse_visible(&seen) : hidden;
         }
         for (size_t i = 0; i < count; i++) {

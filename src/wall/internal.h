@@ -230,6 +230,7 @@ int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *na
 /* sample_shared.c: bytes of memory files and segments, in a process or not. begin: while the handles are
  * still open, which are memory files of the keeper. */
 void wall_shared_begin(struct wall_init *w);
+uint64_t wall_sample_deleted(struct wall_init *w); /* bytes of edit doors' files that have no name any more */
 uint64_t wall_sample_shared(struct wall_init *w);
 /* sample_sockets.c */
 uint64_t wall_sample_sockets(const struct wall_init *w);

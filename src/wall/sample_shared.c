@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/sample_shared.c - memory of a box that is in no process's account: files without a name (memfd), SysV
  * segments, many pipes. Looked for only where no control group counts, and for a tenth of the time, or a
- * third while the host's memory goes. Never: allocates, opens or stats anything but a memory file (a stat of
- * a file behind a door could wait for whoever serves it).
+ * third while the host's memory goes. And files of edit doors that were removed and are open: on disk, and in
+ * no tree. Never: allocates, opens or stats anything but these and memory files (a stat of another file
+ * behind a door could wait for whoever serves it).
  *
- * What it cannot see: a memory file that is in flight through a socket, or mapped by a page and then closed,
- * and a shared mapping whose toucher is gone. Only a control group counts these. */
+ * What it cannot see: a file that is in flight through a socket, or mapped and then closed, and a shared
+ * mapping whose toucher is gone. Of memory only a control group counts these, of disks nobody. */
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "wall/internal.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,15 +63,37 @@ static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name)
 
 struct looking {
         struct wall_shared *s;
+        const struct plan
+                *edits; /* not NULL: removed files of its edit doors are looked for, and nothing else */
         uint64_t bytes, pipes;
         pid_t thread; /* whose descriptors were looked at last */
 };
 
-static void look_at_descriptor(void *ctx, int dir, const char *name)
+/* By the name it had; whoever gives another file such a name has it counted too. */
+static bool is_removed_edit(const struct plan *p, char *target)
+{
+        static const char removed[] = " (deleted)";
+        size_t n = strlen(target), last = sizeof removed - 1;
+        if (n <= last || strcmp(target + n - last, removed) != 0)
+                return false;
+        target[n - last] = '\0';
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_EDIT && path_under(target, p->steps[i].path))
+                        return true;
+        return false;
+}
+
+static void look_for_removed(struct looking *l, int dir, const char *name)
+{
+        char target[PATH_MAX] = "";
+        if (readlinkat(dir, name, target, sizeof target - 1) > 0 && is_removed_edit(l->edits, target))
+                l->bytes += file_bytes(l->s, dir, name);
+}
+
+static void look_for_memory(struct looking *l, int dir, const char *name)
 {
         static const char file[] = "/memfd:", pipe[] = "pipe:[";
         const uint64_t is_pipe = UINT64_C(1) << 63; /* numbers of another filesystem */
-        struct looking *l = ctx;
         char target[32] = "";
         if (readlinkat(dir, name, target, sizeof target - 1) < 0)
                 return;
@@ -76,6 +101,15 @@ static void look_at_descriptor(void *ctx, int dir, const char *name)
                 l->bytes += file_bytes(l->s, dir, name);
         else if (strncmp(target, pipe, strlen(pipe)) == 0)
                 l->pipes += is_new(l->s, strtoull(target + strlen(pipe), NULL, 10) | is_pipe);
+}
+
+static void look_at_descriptor(void *ctx, int dir, const char *name)
+{
+        struct looking *l = ctx;
+        if (l->edits)
+                look_for_removed(l, dir, name);
+        else
+                look_for_memory(l, dir, name);
 }
 
 /* SAFETY: a thread can have a table of descriptors of its own, and the first one none any more. Where the
@@ -153,6 +187,21 @@ static bool is_due(const struct wall_init *w, uint64_t now)
         return h.free + share < s->host.free || h.shared > s->host.shared + share;
 }
 
+static void look_at_all(struct wall_init *w, struct looking *l)
+{
+        if (l->s->seen_any)
+                memset(l->s->seen, 0, sizeof l->s->seen);
+        l->s->seen_any = false;
+        (void) wall_each_process(w, look_at_process, l);
+}
+
+uint64_t wall_sample_deleted(struct wall_init *w)
+{
+        struct looking l = { .s = &w->shared, .edits = w->plan };
+        look_at_all(w, &l);
+        return l.bytes;
+}
+
 uint64_t wall_sample_shared(struct wall_init *w)
 {
         struct wall_shared *s = &w->shared;
@@ -161,10 +210,7 @@ uint64_t wall_sample_shared(struct wall_init *w)
                 s->host = ask_host();
                 struct looking l = { .s = s };
                 s->looked_ns = now;
-                if (s->seen_any)
-                        memset(s->seen, 0, sizeof s->seen);
-                s->seen_any = false;
-                (void) wall_each_process(w, look_at_process, &l);
+                look_at_all(w, &l);
                 s->file_bytes = l.bytes + pipe_bytes(l.pipes);
                 s->socket_bytes = wall_sample_sockets(w);
                 uint64_t took = clock_mono_ns() - now;

@@ -55,6 +55,7 @@ struct watch {
         uint64_t cpu_seen, cpu_lost; /* in the last sample; of what went since without being waited for */
         char room[sizeof((struct wall_denial *) 0)->path]; /* the newest directory in which names can be made
                                                             */
+        uint64_t disk_free; /* where the layers of edit doors are, at the start */
         struct wall_end end;
 };
 
@@ -254,7 +255,7 @@ static int sample_ms(const struct watch *t)
 {
         if (t->w->held & WALL_SAMPLES)
                 return t->is_still ? STILL_MS : t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS;
-        if (t->w->tasks < 0 || t->end.files_full)
+        if (t->w->tasks < 0 || (t->end.files_full && !t->w->plan->edits))
                 return WAIT_MAX_MS;
         return t->is_still ? STILL_FILES_MS : FILES_MS;
 }
@@ -336,6 +337,26 @@ static bool obey(struct watch *t, bool *ret_over)
         return true;
 }
 
+static uint64_t disk_free(const struct plan *p)
+{
+        struct statfs fs;
+        for (size_t i = 0; p->edits && i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_EDIT && statfs(p->steps[i].path, &fs) == 0)
+                        return (uint64_t) fs.f_bfree * (uint64_t) fs.f_bsize;
+        return 0;
+}
+
+/* What has names in a layer, the keeper counts. The rest is looked for when the disk lost as much as could be
+ * the box's doing. */
+static bool over_disk(struct watch *t)
+{
+        uint64_t most = t->w->plan->limits.value[LIMIT_DISK], now = disk_free(t->w->plan);
+        if (t->disk_free <= now || t->disk_free - now <= most)
+                return false;
+        t->end.disk_over = wall_sample_deleted(t->w) > most;
+        return t->end.disk_over;
+}
+
 /* The kernel tells nobody that a process got no descriptor. As with processes: who is seen with all of them
  * in use is at the limit. */
 static bool look(struct watch *t)
@@ -344,7 +365,7 @@ static bool look(struct watch *t)
                 return false;
         if (!t->end.files_full)
                 t->end.files_full = wall_sample_files(t->w) >= t->w->plan->limits.value[LIMIT_FILES];
-        return t->w->held & WALL_SAMPLES && over_budget(t);
+        return (t->w->held & WALL_SAMPLES && over_budget(t)) || over_disk(t);
 }
 
 /* The keeper keeps the time, unless it is stopped, or a program that uses the library does not come round to
@@ -444,6 +465,7 @@ int wall_supervise(struct wall_init *w)
         look_as_payload(w);
         if (wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL) < 0) /* over its children, no other */
                 return -1;
+        t.disk_free = disk_free(w->plan);
         uint64_t now = clock_mono_ns();
         t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
         /* Who samples is first: it alone can tell what was used until then. */

@@ -76,6 +76,7 @@ struct wall_end {
         uint32_t files_full;            /* a process was seen with as many descriptors as the limit allows */
         uint32_t one_program;           /* starts were watched, and the payload started nothing else */
         uint32_t cpu_over, memory_over; /* found by sampling, where no control group keeps the limit */
+        uint32_t disk_over;             /* files of edit doors without a name took more than the limit */
         uint32_t time_over;             /* the keeper, who keeps it, did not end the box: it may be stopped */
 };
 

@@ -78,6 +78,23 @@ else
         skip "memory: sockets do not hold more than the limit" "no control group keeps memory here"
 fi
 
+# --- disk: files of an edit door that were removed and are open lie on the disk, and in no tree ---
+for who in root as_user; do
+        mkdir -p "$T/edited-$who" && chmod 777 "$T/edited-$who"
+        run --disk 20M --time 30s --files 64 --edit "$T/edited-$who" -- python3 -c '
+import os, sys, time
+held = [open("/dev/null") for _ in range(20)]
+for i in range(30):
+    f = open(sys.argv[1] + "/%d" % i, "wb", buffering=0)
+    os.unlink(f.name)
+    held.append(f)
+    for _ in range(10):
+        f.write(b"x" * 1000000)
+    time.sleep(0.05)
+print("held")' "$T/edited-$who"
+        is "$who: disk: removed files count while they are open" "$(get .limit)$(cat out)" disk
+done
+
 # --- cpu: the keeper is tied to one processor and looks again when one can have used it up; the box takes all ---
 cpus=$(getconf _NPROCESSORS_ONLN)
 if [ "$cpus" -gt 1 ] && command -v taskset >/dev/null; then
