@@ -174,8 +174,9 @@ static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
         if (w->fd < 0 || *below == '\0')
                 return false;
         AUTO_FD(fd, (int) syscall(SYS_openat2, w->fd, below, &how, sizeof how));
-        if (fd >= 0 || (errno != EXDEV && errno != ENOSYS) || !realpath(w->path, work) ||
-            !realpath(path, to) || path_under(to, work))
+        bool unsure = errno == EXDEV || errno == ENOSYS ||
+                      errno == EAGAIN; /* the last: a mount went by, and there is a ".." */
+        if (fd >= 0 || !unsure || !realpath(w->path, work) || !realpath(path, to) || path_under(to, work))
                 return false;
         (void) snprintf(ret, cap, "%s", to);
         return true;

@@ -19,7 +19,13 @@
 int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
 {
         struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
-        return (int) syscall(SYS_openat2, dirfd, path, &how, sizeof how);
+        int fd = -1;
+        for (int tries = 0; tries < 64; tries++) { /* EAGAIN: a ".." on the way while another box mounts */
+                fd = (int) syscall(SYS_openat2, dirfd, path, &how, sizeof how);
+                if (fd >= 0 || errno != EAGAIN)
+                        break;
+        }
+        return fd;
 }
 
 int place_find(const struct wall_init *w, const char *path)
