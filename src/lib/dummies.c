@@ -135,8 +135,9 @@ int lib_dummies_give(struct cordon_box *b, const struct lib_dummies *d, struct e
         AUTO_FD(out, ends[1]);
         b->told = calloc(all.count, sizeof *b->told);
         struct grant *g = malloc(sizeof *g);
-        int bad =
-                b->told && g ? 0 : err_set(e, ERR_MEMORY, ENOMEM, "no memory for the dummies of credentials");
+        int bad = b->told && g ? 0 : -1;
+        if (bad < 0)
+                (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the dummies of credentials");
         for (unsigned i = 0; bad == 0 && i < all.count; i++)
                 bad = give_one(b, &all, i, out, g, e);
         free(g);

@@ -16,12 +16,16 @@ check() { # NAME DIR OPTIONS...
 }
 
 if command -v clang >/dev/null; then
-        CC=clang check "clang: no warning" build-clang --buildtype=release
+        CC=clang check "clang: no warning" build-clang --buildtype=plain -Doptimization=0 # its warnings need no more
         # Not optimised: it compiles four times as fast, and nothing undefined is optimised away before it is seen.
         CC=clang check "clang with ASan and UBSan: no warning" build-asan --buildtype=debug -Db_sanitize=address,undefined -Db_lundef=false
+        # On aarch64 looking for leaks takes three seconds at the end of every process: there those look that read what strangers
+        # send, and two tests are left out whose programs cannot be told not to, because they start with no variables.
+        leaks='*' slow=
+        case $(uname -m) in aarch64) leaks='*/replay_*' slow='test_vault test_ledger_verify' ;; esac
         # Two at a time; those that count control groups one by one. Left out: sanitizers make calls that filters refuse.
         for t in build-asan/tests/unit/test_* build-asan/tests/fuzz/replay_*; do
-                case $t in *seccomp_live | *limit_janitor) continue ;; esac
+                case " $slow wall_seccomp_live limit_janitor " in *" ${t##*/test_} "* | *" ${t##*/} "*) continue ;; esac
                 [ ! -f "$t" ] || [ ! -x "$t" ] || echo "$t"
         done >"$T/tests"
         ok "there are tests to run under ASan and UBSan" test "$(wc -l <"$T/tests")" -ge 60
@@ -30,13 +34,16 @@ if command -v clang >/dev/null; then
         export UBSAN_OPTIONS=halt_on_error=1
         for lanes in "2 -v" "1 -e"; do
                 # shellcheck disable=SC2086
-                grep ${lanes#* } /test_limit "$T/tests" | xargs -P ${lanes% *} -I % sh -c '"$1" >"$2.said" 2>&1; echo $? >"$2.status"' _ % "$T/%"
+                grep ${lanes#* } /test_limit "$T/tests" | xargs -P ${lanes% *} -I % sh -c '
+                        case $1 in $3) ;; *) export ASAN_OPTIONS=detect_leaks=0 ;; esac
+                        "$1" >"$2.said" 2>&1; echo $? >"$2.status"' _ % "$T/%" "$leaks"
         done
         while read -r t; do
                 if [ "$(cat "$T/$t.status")" = 0 ]; then pass "$(basename "$t") under ASan and UBSan"; else
                         fail "$(basename "$t") under ASan and UBSan" "$(grep -E 'ERROR|runtime error|not ok|^# ' "$T/$t.said" | head -n 20)"
                 fi
         done <"$T/tests"
+        for t in $slow; do skip "$t under ASan and UBSan" "its programs would look for leaks, for minutes on this machine"; done
         export ASAN_OPTIONS=detect_leaks=1
         is "a box started by a sanitized cordon" "$(build-asan/src/cli/cordon run -- echo hello 2>&1)" "hello"
         is "views by a sanitized cordon" "$(build-asan/src/cli/cordon doors >/dev/null 2>&1 && echo fine)" "fine"
