@@ -71,6 +71,8 @@ for who in root as_user; do
                 on 'expect ready\npause 150\nsend \\003\nwait\n' "$CORDON" run -q --wall $wall --time 15s -- sh -c 'echo ready; sleep 10'
                 has "$as: without -t, Ctrl-C ends the payload" "$(cat out)" "STATUS 130"
         done
+        on 'wait\n' "$CORDON" run -q -t --files 500 -- perl -e 'push @t, $f while @t < 300 and open($f = undef, "+<", "/dev/pts/ptmx"); print "HAS ", scalar(@t), " MORE\n"'
+        is "$who: a box has 64 terminals, and leaves the machine the others" "$(grep -o 'HAS .*' out)" "HAS 63 MORE"
         on 'wait\n' "$CORDON" run -q -t -- sh -c 'echo $TERM; ls /dev/pts; echo x >/dev/tty'
         has "$who: TERM is the caller's with -t" "$(cat out)" xterm
         $who "$CORDON" run -t -- true >o 2>err </dev/null
