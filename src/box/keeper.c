@@ -388,11 +388,16 @@ static int step(struct box *b, int timeout_ms)
         };
         (void) pump_poll(b, p + SLOT_PUMPS);
         int n = poll(p, SLOT__COUNT, wait_ms(b, timeout_ms));
-        if (n < 0)
-                return errno == EINTR ? 0 : 1;
-        serve(b, p);
-        if (!is_over(b))
+        if (n < 0 && errno == EINTR)
                 return 0;
+        if (n < 0) { /* a keeper that cannot watch its box ends it */
+                (void) err_set(&b->r.error, ERR_IO, errno, "waiting for the box: %s", strerror(errno));
+                b->r.end = BOX_FAILED;
+        } else {
+                serve(b, p);
+                if (!is_over(b))
+                        return 0;
+        }
         finish(b);
         return 1;
 }

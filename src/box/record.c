@@ -176,7 +176,8 @@ void record_bytes(struct box *b, int stream, const void *p, size_t n)
 static void add_end(struct box *b, bool observed)
 {
         static const char *const ends[] = {
-                "running", "failed", "not started", "exited", "signaled", "limit"
+                [BOX_RUNNING] = "running", [BOX_FAILED] = "failed",     [BOX_NO_EXEC] = "not started",
+                [BOX_EXITED] = "exited",   [BOX_SIGNALED] = "signaled", [BOX_LIMIT] = "limit"
         };
         if (!b->record)
                 return;
