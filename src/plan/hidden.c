@@ -37,26 +37,40 @@ static const struct door *door_below(struct builder *b, const char *path)
         return NULL;
 }
 
+/* The topmost directory above a door whose rights reach into it: /etc, or where another line's link leads.
+ * Not one of the box's own that it writes in: what is made there needs them. */
+static size_t top_of_rights(const struct builder *b, const struct door *d)
+{
+        size_t at, top = strlen(d->path);
+        for (size_t n = str_parent(d->path, top); n > 0; n = str_parent(d->path, n)) {
+                const char *dir = arena_printf(b->scratch, "%.*s", (int) n, d->path);
+                unsigned rights = dir && names_find(&b->rules, dir, &at)
+                                          ? b->p->rules[at].rights | b->p->rules[at].entries
+                                          : 0;
+                if (rights & RIGHT_READ && !(rights & RIGHT_WRITE))
+                        top = n;
+        }
+        return top;
+}
+
 /* A mount covers what is there, and is gone when somebody outside replaces or removes that: a name that was
- * hidden would be seen. So each directory from the door to the hidden name hands its rights to what lies in
- * it; what comes to lie there later has none. */
-static void hand_rights_down(struct builder *b, const struct door *d, const char *hidden)
+ * hidden would be seen. So each directory down to the hidden name hands its rights, and those that it has
+ * from above, to what lies in it; what comes to lie there later has none. Returns what the directory that the
+ * first `n` bytes of `hidden` name had. */
+static unsigned hand_rights_down(struct builder *b, const char *hidden, size_t n, size_t top)
 {
         size_t at;
-        if (!names_find(&b->rules, d->path, &at))
-                return; /* a link, which hides nothing itself */
-        unsigned rights = b->p->rules[at].rights | b->p->rules[at].entries;
-        for (size_t n = strlen(hidden); n > strlen(d->path);) { /* never "/": that is no door */
-                n = str_parent(hidden, n);
-                const char *dir = arena_printf(b->a, "%.*s", (int) n, hidden);
-                if (!dir)
-                        return; /* no memory: told at the end */
-                build_rule(b, dir, RIGHT_LIST, true);
-                if (names_find(&b->rules, dir, &at)) {
-                        b->p->rules[at].rights = RIGHT_LIST;
-                        b->p->rules[at].entries |= rights;
-                }
+        unsigned rights = n > top ? hand_rights_down(b, hidden, str_parent(hidden, n), top) : 0;
+        const char *dir = arena_printf(b->a, "%.*s", (int) n, hidden);
+        if (!dir)
+                return 0; /* no memory: told at the end */
+        (void) build_rule(b, dir, RIGHT_LIST, true);
+        if (names_find(&b->rules, dir, &at)) {
+                rights |= b->p->rules[at].rights | b->p->rules[at].entries;
+                b->p->rules[at].rights = RIGHT_LIST;
+                b->p->rules[at].entries = rights;
         }
+        return rights;
 }
 
 /* A mask is one empty thing for all that it hides: nothing can be mounted in it. */
@@ -71,7 +85,9 @@ static int add_mask(struct builder *b, const struct door *d, const char *path, s
                 return err_hint(e, "except only what is not opened by another line");
         }
         (void) build_step(b, STEP_MASK, arena_str(b->a, path), NULL, 0);
-        hand_rights_down(b, d, path);
+        size_t had;
+        if (names_find(&b->rules, d->path, &had)) /* else a link, which hides nothing itself */
+                (void) hand_rights_down(b, path, str_parent(path, strlen(path)), top_of_rights(b, d));
         return 0;
 }
 

@@ -39,7 +39,7 @@ static bool allocate(struct builder *b)
         for (size_t i = 0; i < b->door_count; i++)
                 held += b->doors[i].kind == DOOR_WRITE ? 2 * own : 0;
         b->step_cap = 64 + (3 + 2 * PLAN_OWN_PATHS) * b->door_count + excepts + held + b->r->file_count;
-        b->rule_cap = 32 + 3 * b->door_count + excepts;
+        b->rule_cap = 32 + 3 * b->door_count + excepts; /* and as many as lead there from the top */
         b->p = arena_alloc(b->a, sizeof *b->p);
         if (!b->p)
                 return false;

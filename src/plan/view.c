@@ -140,9 +140,21 @@ static bool runs_by_default(const struct builder *b, const struct door *d)
         return door_flags(b, d) & STEP_EXEC && !door_runs(b, d->path);
 }
 
+/* One door lies in the other by its name as it does by where the links lead: then it is mounted on top of it.
+ */
+static bool lies_in(const struct builder *b, size_t inner, size_t outer)
+{
+        const char *in = b->doors[inner].path, *out = b->doors[outer].path;
+        const char *in_real = real_of(b, inner), *out_real = real_of(b, outer);
+        return path_under(in, out) && path_under(in_real, out_real) &&
+               strcmp(in + strlen(out), in_real + strlen(out_real)) == 0;
+}
+
 static bool is_alias(const struct builder *b, size_t i, size_t k)
 {
         const struct door *d = &b->doors[i], *o = &b->doors[k];
+        if (k != i && (lies_in(b, i, k) || lies_in(b, k, i)))
+                return false;
         if (k == i || !door_is_of_files(o) || b->r->seen[k].kind == SEEN_NOTHING ||
             (!path_under(real_of(b, i), real_of(b, k)) && !path_under(real_of(b, k), real_of(b, i))))
                 return false;
@@ -161,7 +173,10 @@ static bool is_written_program(const struct builder *b, size_t i, const struct p
 static const char *undone_except(const struct builder *b, size_t i, size_t k)
 {
         const char *real = real_of(b, i);
-        for (char **x = k != i ? b->doors[k].except : NULL; x && *x; x++)
+        bool holds = b->doors[k].kind == DOOR_EDIT; /* as it is: who only reads does not undo that */
+        if (k == i || (holds && b->doors[i].kind == DOOR_READ))
+                return NULL;
+        for (char **x = b->doors[k].except; x && *x; x++)
                 if (path_under(real, *x) || path_under(*x, real))
                         return *x;
         return NULL;

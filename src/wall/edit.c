@@ -154,7 +154,8 @@ int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e)
                         (void) err_hint(e, "it is, or lies behind, a symbolic link: name what it leads to");
                 return -1;
         }
-        AUTO_FD(tree, mount_clone(place, "", 0));
+        /* With what is mounted below: a door there must not be covered by the host's own files. */
+        AUTO_FD(tree, mount_clone(place, "", s->flags & STEP_GUARD ? 0 : AT_RECURSIVE));
         uint64_t clear = s->flags & STEP_EXEC ? MOUNT_ATTR_NOEXEC : 0;
         if (tree < 0 || wall_set_attr(tree, 0, wall_step_attr(s->flags), clear) < 0 ||
             mount_move(tree, place) < 0)

@@ -81,14 +81,33 @@ struct rules {
         uint64_t handled;
 };
 
+/* struct statx: the kernel's header and musl's do not go together. */
+struct kernel_statx {
+        uint32_t mask, blksize;
+        uint64_t attributes;
+        uint32_t nlink, uid, gid;
+        uint16_t mode, spare;
+        uint64_t ino, size, blocks, attributes_mask, times[8];
+        uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
+        uint64_t rest[14];
+};
+_Static_assert(sizeof(struct kernel_statx) == 256, "as the kernel has it");
+enum { DONT_SYNC = 0x4000, STATX_TYPE_ONLY = 1 };
+
+/* What is known of it without asking: who serves a filesystem below a door may not answer. */
+static bool look_at(int at, struct kernel_statx *ret)
+{
+        return syscall(SYS_statx, at, "", AT_EMPTY_PATH | DONT_SYNC, STATX_TYPE_ONLY, ret) == 0;
+}
+
 static int allow(const struct rules *r, int at, unsigned rights, const char *path, struct err *e)
 {
-        struct stat st;
-        if (fstat(at, &st) < 0)
+        struct kernel_statx st;
+        if (!look_at(at, &st))
                 return wall_fail(e, STAGE_DOORS, "finding %s for Landlock", path);
         struct landlock_path_beneath_attr a = { .allowed_access = rights_of(rights) & r->handled,
                                                 .parent_fd = at };
-        if (!S_ISDIR(st.st_mode))
+        if (!S_ISDIR(st.mode))
                 a.allowed_access &= FS_ON_FILES;
         if (a.allowed_access == 0)
                 return 0;
@@ -114,10 +133,11 @@ static bool has_entries(const struct plan *p, const char *path)
 }
 
 /* What covers a hidden thing lies on the filesystem of the box's root, where nothing of the host's does. */
-static bool is_cover(const struct wall_init *w, dev_t dev)
+static bool is_cover(const struct wall_init *w, const struct kernel_statx *st)
 {
-        struct stat root;
-        return w->masked && fstat(w->root, &root) == 0 && root.st_dev == dev;
+        struct kernel_statx root;
+        return w->masked && look_at(w->root, &root) && root.dev_major == st->dev_major &&
+               root.dev_minor == st->dev_minor;
 }
 
 /* SAFETY: what is hidden gets no right, but for the empty thing that covers it. */
@@ -125,12 +145,12 @@ static int allow_entry(const struct rules *r, int dir, const struct plan_rule *r
                        struct err *e)
 {
         char path[PATH_MAX];
-        struct stat st;
+        struct kernel_statx st;
         (void) snprintf(path, sizeof path, "%s/%s", rule->path, name);
         AUTO_FD(at, openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
-        if (at < 0 || fstat(at, &st) < 0 || S_ISLNK(st.st_mode))
+        if (at < 0 || !look_at(at, &st) || S_ISLNK(st.mode))
                 return 0; /* gone meanwhile; or where a link leads counts */
-        if ((is_hidden(r->w->plan, path) && !is_cover(r->w, st.st_dev)) || has_entries(r->w->plan, path))
+        if ((is_hidden(r->w->plan, path) && !is_cover(r->w, &st)) || has_entries(r->w->plan, path))
                 return 0;
         return allow(r, at, rule->entries, path, e);
 }
@@ -142,6 +162,10 @@ static int allow_entries(const struct rules *r, int at, const struct plan_rule *
         char buf[8192] __attribute__((aligned(8)));
         AUTO_FD(dir, openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         unsigned count = 0;
+        if (dir < 0 && errno == ENOTDIR) /* a file where a directory was to lead to something hidden */
+                return allow(r, at, rule->entries, rule->path, e);
+        if (dir < 0 && errno == EACCES) /* nothing in it can be named here, so nothing in it is opened */
+                return 0;
         for (long n; (n = dir < 0 ? -1 : syscall(SYS_getdents64, dir, buf, sizeof buf)) != 0;) {
                 if (n < 0)
                         return wall_fail(e, STAGE_DOORS, "listing %s, in which an `except` hides something",

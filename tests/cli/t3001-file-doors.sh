@@ -234,6 +234,11 @@ for parent in a a/b a/b/state; do
         has "$parent, which leads to the state directory, cannot be moved" "$(deep "mv $parent away")" "busy"
         has "nor removed ($parent)" "$(deep "rmdir $parent")" "busy"
 done
+# A door below such a parent is what it was: neither the host's own files lie on top of it, nor is it closed.
+mkdir -p "$T/deep/a/app" "$T/deep/a/bin" && echo mine >"$T/deep/a/app/f" && cp /bin/echo "$T/deep/a/bin/tool" && chmod -R a+rwX "$T/deep"
+printf 'use base/system\nrun sh\nrun cat\nrun %s\nwrite %s\nedit %s\n' "$T/deep/a/bin/tool" "$T/deep" "$T/deep/a/app" >p.policy
+is "an edit door and a program below it are as without" "$(CORDON_STATE=$T/deep/a/b/state "$CORDON" run -q -p p.policy -- sh -c "echo theirs >$T/deep/a/app/f; cat $T/deep/a/app/f; $T/deep/a/bin/tool runs" 2>&1 | paste -s)" "theirs	runs"
+is "and the host's file is as it was" "$(cat "$T/deep/a/app/f")" mine
 is "beside it all can be written" "$(deep 'echo x >a/b/new && mkdir a/c && mv a/c a/d && rmdir a/d && rm a/b/new && echo fine')" fine
 is "and it is where it was" "$(cat "$T/deep/a/b/state/ledger")" secret
 has "a door into the state directory is refused" \

@@ -59,6 +59,11 @@ done
 is "why tells so" "$(cd / && "$CORDON" why -p "$T/p.policy" read "$D/x/later/key" | grep -c 'it would be seen and not be read')" 1
 is "and where Landlock is given up" "$({ cat p.policy; echo 'wall namespace without landlock'; } >q.policy; "$CORDON" why -p q.policy read "$D/x/later/key" | grep -c 'it would be seen and could be read')" 1
 
+# What leads to a hidden name need not be a directory, nor one that we may list: the box starts, and nothing is shown.
+mkdir -p "$D/odd/closed" && echo file >"$D/odd/a" && echo SECRET >"$D/odd/closed/key" && chmod 711 "$D/odd/closed" && chmod 755 "$D/odd" && chmod a+r "$D/odd/a" "$D/odd/closed/key"
+printf 'use base/system\nread %s except a/key closed/key\n' "$D/odd" >p.policy
+is "a file on the way is read, and what we may not list is closed" "$(as_user "$CORDON" run -q -p p.policy -- sh -c "cat $D/odd/a $D/odd/closed/key" 2>/dev/null)" file
+
 # Many names: each has a rule of its own; too many stop the start.
 mkdir "$D/many" && (cd "$D/many" && seq 5000 | xargs touch) && echo SECRET >"$D/many/key"
 chmod -R a+rX "$D/many"
