@@ -174,8 +174,8 @@ static int publish(const struct plan_handle *h, int from, int to, struct err *e)
         struct stat st;
         /* Somebody may still hold it: a program behind a `sock` door. What is checked is what is written. */
         if (seal(from) < 0)
-                return err_set(e, ERR_IO, errno,
-                               "the handle %s is in use outside the box; nothing was written", h->name);
+                return err_set(e, ERR_IO, errno, "the handle %s %s; nothing was written", h->name,
+                               errno == EBUSY ? "is in use outside the box" : "cannot be sealed");
         if (fstat(from, &st) < 0 || lseek(from, 0, SEEK_SET) < 0)
                 return err_set(e, ERR_IO, errno, "reading the handle %s: %s", h->name, strerror(errno));
         if ((uint64_t) st.st_size > h->max) {

@@ -235,7 +235,7 @@ for parent in a a/b a/b/state; do
         has "nor removed ($parent)" "$(deep "rmdir $parent")" "busy"
 done
 # A door below such a parent is what it was: neither the host's own files lie on top of it, nor is it closed.
-mkdir -p "$T/deep/a/app" "$T/deep/a/bin" && echo mine >"$T/deep/a/app/f" && cp /bin/echo "$T/deep/a/bin/tool" && chmod -R a+rwX "$T/deep"
+mkdir -p "$T/deep/a/app" "$T/deep/a/bin" && echo mine >"$T/deep/a/app/f" && cp /bin/echo "$T/deep/a/bin/tool" && chmod -R a+rwX "$T/deep/a/app" "$T/deep/a/bin"
 printf 'use base/system\nrun sh\nrun cat\nrun %s\nwrite %s\nedit %s\n' "$T/deep/a/bin/tool" "$T/deep" "$T/deep/a/app" >p.policy
 is "an edit door and a program below it are as without" "$(CORDON_STATE=$T/deep/a/b/state "$CORDON" run -q -p p.policy -- sh -c "echo theirs >$T/deep/a/app/f; cat $T/deep/a/app/f; $T/deep/a/bin/tool runs" 2>&1 | paste -s)" "theirs	runs"
 is "and the host's file is as it was" "$(cat "$T/deep/a/app/f")" mine
