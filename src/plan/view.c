@@ -153,10 +153,10 @@ static bool lies_in(const struct builder *b, size_t inner, size_t outer)
 static bool is_alias(const struct builder *b, size_t i, size_t k)
 {
         const struct door *d = &b->doors[i], *o = &b->doors[k];
-        if (k != i && (lies_in(b, i, k) || lies_in(b, k, i)))
-                return false;
         if (k == i || !door_is_of_files(o) || b->r->seen[k].kind == SEEN_NOTHING ||
             (!path_under(real_of(b, i), real_of(b, k)) && !path_under(real_of(b, k), real_of(b, i))))
+                return false;
+        if (lies_in(b, i, k) || lies_in(b, k, i))
                 return false;
         /* A read door that is a link itself has its own turn, if it has a mount. */
         return d->kind == DOOR_WRITE ? runs_by_default(b, o) && !(b->r->seen[k].real && o->kind == DOOR_READ)
