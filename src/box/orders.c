@@ -15,9 +15,8 @@ enum { LAST_WORD_MS = 20 };
 /* Where init is the only one who counts, what was used is lost with it: it may tell first. */
 static void let_init_tell(const struct box *b)
 {
-        struct pollfd gone = { .fd = b->child.pidfd, .events = POLLIN };
         if (b->up && b->sampled && wall_ask_to_end(&b->child) >= 0)
-                (void) poll(&gone, 1, LAST_WORD_MS);
+                (void) fd_await(b->child.pidfd, POLLIN, LAST_WORD_MS);
 }
 
 void box_kill(struct box *b)

@@ -59,18 +59,14 @@ static size_t top_of_rights(const struct builder *b, const struct door *d)
  * first `n` bytes of `hidden` name had. */
 static unsigned hand_rights_down(struct builder *b, const char *hidden, size_t n, size_t top)
 {
-        size_t at;
         unsigned rights = n > top ? hand_rights_down(b, hidden, str_parent(hidden, n), top) : 0;
         const char *dir = arena_printf(b->a, "%.*s", (int) n, hidden);
         if (!dir)
                 return 0; /* no memory: told at the end */
-        (void) build_rule(b, dir, RIGHT_LIST, true);
-        if (names_find(&b->rules, dir, &at)) {
-                rights |= b->p->rules[at].rights | b->p->rules[at].entries;
-                b->p->rules[at].rights = RIGHT_LIST;
-                b->p->rules[at].entries = rights;
-        }
-        return rights;
+        struct plan_rule *r = build_rule(b, dir, RIGHT_LIST, true);
+        r->entries |= rights | r->rights;
+        r->rights = RIGHT_LIST;
+        return r->entries;
 }
 
 /* A mask is one empty thing for all that it hides: nothing can be mounted in it. */
@@ -113,8 +109,17 @@ static const struct plan_step *edit_step(const struct builder *b, const char *pa
         return best;
 }
 
-/* What an `except` of an edit door names stays as it is, also by renaming or removing what leads to it: each
- * directory on the way is a mount point, which the kernel neither moves nor removes. */
+/* The directories from a door to `path` become mount points, which the kernel neither moves nor removes. */
+static void pin_parents(struct builder *b, const char *door, const char *path, unsigned flags)
+{
+        for (const char *at = path + strlen(door) + 1; (at = strchr(at, '/')); at++) {
+                const char *parent = arena_copy(b->a, span_of(path, (size_t) (at - path)));
+                if (parent && !build_has_bind(b, parent))
+                        (void) build_step(b, STEP_PIN, parent, NULL, STEP_WRITE | STEP_IS_DIR | flags);
+        }
+}
+
+/* What an `except` of an edit door names stays as it is, also by renaming or removing what leads to it. */
 static void add_guard(struct builder *b, const struct door *d, const char *except)
 {
         const char *path = door_through_links(b, except);
@@ -122,11 +127,7 @@ static void add_guard(struct builder *b, const struct door *d, const char *excep
         if (!door || build_has_bind(b, path) || door_changed_otherwise(b, d, except))
                 return;
         unsigned exec = door->flags & STEP_EXEC;
-        for (const char *at = path + strlen(door->path) + 1; (at = strchr(at, '/')); at++) {
-                const char *parent = arena_copy(b->a, span_of(path, (size_t) (at - path)));
-                if (parent && !build_has_bind(b, parent))
-                        (void) build_step(b, STEP_PIN, parent, NULL, STEP_WRITE | STEP_IS_DIR | exec);
-        }
+        pin_parents(b, door->path, path, exec);
         (void) build_step(b, STEP_PIN, path, NULL, STEP_GUARD | exec);
 }
 
@@ -138,18 +139,12 @@ void build_guards(struct builder *b)
 }
 
 /* A box that moves a parent of what is hidden away would find it there the next time, under a name that
- * nobody hides. A mount point is neither moved nor removed. */
+ * nobody hides. */
 static void hold_parents(struct builder *b, const struct door *d, const char *hidden)
 {
-        unsigned flags = STEP_WRITE | STEP_IS_DIR | STEP_OPTIONAL | (door_flags(b, d) & STEP_EXEC);
         const char *door = door_through_links(b, d->path);
-        if (!door || !path_under(hidden, door))
-                return;
-        for (const char *at = hidden + strlen(door) + 1; (at = strchr(at, '/')); at++) {
-                const char *parent = arena_copy(b->a, span_of(hidden, (size_t) (at - hidden)));
-                if (parent && !build_has_bind(b, parent))
-                        (void) build_step(b, STEP_PIN, parent, NULL, flags);
-        }
+        if (door && path_under(hidden, door))
+                pin_parents(b, door, hidden, STEP_OPTIONAL | (door_flags(b, d) & STEP_EXEC));
 }
 
 /* The state directory holds the ledger, unapplied layers and sealed credentials. A door that would show it

@@ -331,8 +331,8 @@ static bool obey(struct watch *t, bool *ret_over)
         if (o.command == COMMAND_END) {
                 *ret_over = true;
                 t->end.status = SIGKILL; /* which the payload gets when we end */
-                (void) over_budget(
-                        t); /* the last look: who lives is not waited for, and counted nowhere else */
+                /* The last look: who lives is not waited for, and counted nowhere else. */
+                (void) over_budget(t);
         }
         return true;
 }

@@ -15,14 +15,13 @@ int wall_tty_open(struct wall_init *w, struct err *e)
         AUTO_FD(master, open(w->plan->wall == WALL_NAMESPACE ? "/dev/pts/ptmx" : "/dev/ptmx",
                              O_RDWR | O_NOCTTY | O_CLOEXEC));
         int unlock = 0;
-        if (master < 0 && errno == ENOSPC) {
+        if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0) {
                 (void) wall_fail(e, STAGE_TTY, "making a terminal");
-                return err_hint(
-                        e, "all terminals of this machine are in use (/proc/sys/kernel/pty/nr): try again, "
-                           "or without -t");
+                if (e->sys == ENOSPC)
+                        (void) err_hint(e, "all terminals of this machine are in use "
+                                           "(/proc/sys/kernel/pty/nr): try again, or without -t");
+                return -1;
         }
-        if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0)
-                return wall_fail(e, STAGE_TTY, "making a terminal");
         w->tty_slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
         if (w->tty_slave < 0)
                 return wall_fail(e, STAGE_TTY, "opening the terminal");
