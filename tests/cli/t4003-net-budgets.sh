@@ -238,6 +238,7 @@ for p in $family; do
 done
 
 # A run that ends by itself waits for no slow close, and leaves nobody either: the resolver, who has it, ends alone.
+: >"$T/out"
 "$CORDON" run --net web.test:7005 --run "$T/client" --limit 'time 1s' -- "$T/client" web.test 7005 hold >"$T/out" 2>&1 </dev/null 9>&- &
 run=$!
 until_so grep -q held "$T/out"

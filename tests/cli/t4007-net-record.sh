@@ -68,6 +68,7 @@ GET http://web.test/git/none 404"
         has "$who: and the run says that nothing was kept" "$(cat "$T/err")" "what was recorded is not kept"
         # Killed: nothing is left. The keeper may be a grandchild of ours.
         family() { echo "$1"; for child in $(pgrep -P "$1"); do family "$child"; done; }
+        : >"$T/out" # the shell below opens it later than we look into it
         $who "$CORDON" run --net 'http://web.test/**' --record "$d/killed" -- sh -c 'curl -sS -m 10 http://web.test/v1/x; sleep 30' >"$T/out" 2>"$T/err" </dev/null 9>&- &
         run=$!
         for _ in $(seq 100); do
