@@ -105,6 +105,20 @@ static int name_state(const struct door *doors, size_t n, bool dry, struct state
         return 0;
 }
 
+/* Asked for only where a link leads somewhere: it costs calls. */
+static void name_home(const struct cordon_box *b, size_t doors, char real[static PATH_MAX],
+                      struct plan_request *r)
+{
+        const char *home = b->policy->home;
+        bool led = false;
+        for (size_t i = 0; i < doors; i++)
+                led |= r->seen[i].real != NULL;
+        if (!led || !home[0])
+                return;
+        r->home = home;
+        r->home_real = realpath(home, real) ? real : home;
+}
+
 /* Values of the caller's variables that `env NAME` doors pass on; NULL: no memory. */
 static const char **passed_variables(const struct cordon_box *b, const struct door *doors, size_t n,
                                      struct err *e)
@@ -152,6 +166,8 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         if (!l)
                 return NULL;
         look_fill(l, &r);
+        char home[PATH_MAX];
+        name_home(b, n, home, &r);
         struct state_names state;
         if (name_state(doors, n, b->dry, &state, &r, e) < 0) {
                 look_free(l);

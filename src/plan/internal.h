@@ -49,6 +49,9 @@ unsigned door_flags(const struct builder *b, const struct door *d); /* of its mo
 const char *door_shown_as_link(struct builder *b, size_t i);
 const char *door_through_links(struct builder *b, const char *path);
 
+/* links.c: may the door be what the links on its way lead to? */
+int link_judge(const struct builder *b, size_t i, struct err *e);
+
 /* hidden.c: what an `except` names, hidden (read) or held (edit), and cordon's own state. */
 int build_masks(struct builder *b, const struct door *d, struct err *e);
 void build_guards(struct builder *b);

@@ -49,11 +49,12 @@ struct plan_request {
         const char *const *passed; /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
         const struct plan_file *files;
         size_t file_count;
-        const char *cwd;       /* the caller's, absolute */
-        const char *cwd_asked; /* --cwd, absolute, or NULL */
-        bool cwd_repository;   /* the one that will be used has a .git in it */
-        bool cwd_made;         /* an empty directory stands where no door shows the caller's */
-        const char *term;      /* TERM for a box with a terminal */
+        const char *home, *home_real; /* the caller's, as named and as resolved; NULL: not known */
+        const char *cwd;              /* the caller's, absolute */
+        const char *cwd_asked;        /* --cwd, absolute, or NULL */
+        bool cwd_repository;          /* the one that will be used has a .git in it */
+        bool cwd_made;                /* an empty directory stands where no door shows the caller's */
+        const char *term;             /* TERM for a box with a terminal */
         bool tty;
         bool root_inside;                   /* uid 0 inside: still nobody outside */
         enum wall_kind wall;                /* resolved: WALL_NAMESPACE or WALL_PROCESS */

@@ -115,101 +115,6 @@ static void add_bind(struct builder *b, const struct door *d, const struct plan_
         b->p->writes_host |= (f & STEP_WRITE) != 0;
 }
 
-/* ---- where links lead: whoever can write beside one chooses that ---- */
-
-static const char *real_of(const struct builder *b, size_t i)
-{
-        const char *real = b->r->seen[i].real;
-        return real ? real : b->doors[i].path;
-}
-
-/* Two names of one thing: what is written by one would run by the other, and no mount could tell. */
-static int written_and_run(struct builder *b, const char *by, size_t i, struct err *e)
-{
-        char at[256];
-        const struct door *d = &b->doors[i];
-        (void) err_set(e, ERR_DOOR, 0,
-                       "%s: %s leads by a link to %s: the box could write by one name what it runs "
-                       "by another, %s",
-                       policy_place(&d->at, at, sizeof at), d->path, real_of(b, i), by);
-        return err_hint(e, "name where the link leads, in place of the link");
-}
-
-static bool runs_by_default(const struct builder *b, const struct door *d)
-{
-        return door_flags(b, d) & STEP_EXEC && !door_runs(b, d->path);
-}
-
-/* One door lies in the other by its name as it does by where the links lead: then it is mounted on top of it.
- */
-static bool lies_in(const struct builder *b, size_t inner, size_t outer)
-{
-        const char *in = b->doors[inner].path, *out = b->doors[outer].path;
-        const char *in_real = real_of(b, inner), *out_real = real_of(b, outer);
-        return path_under(in, out) && path_under(in_real, out_real) &&
-               strcmp(in + strlen(out), in_real + strlen(out_real)) == 0;
-}
-
-static bool is_alias(const struct builder *b, size_t i, size_t k)
-{
-        const struct door *d = &b->doors[i], *o = &b->doors[k];
-        if (k == i || !door_is_of_files(o) || b->r->seen[k].kind == SEEN_NOTHING ||
-            (!path_under(real_of(b, i), real_of(b, k)) && !path_under(real_of(b, k), real_of(b, i))))
-                return false;
-        if (lies_in(b, i, k) || lies_in(b, k, i))
-                return false;
-        /* A read door that is a link itself has its own turn, if it has a mount. */
-        return d->kind == DOOR_WRITE ? runs_by_default(b, o) && !(b->r->seen[k].real && o->kind == DOOR_READ)
-                                     : o->kind == DOOR_WRITE && runs_by_default(b, d);
-}
-
-static bool is_written_program(const struct builder *b, size_t i, const struct plan_program *g)
-{
-        return b->doors[i].kind == DOOR_WRITE && g->real && path_under(g->real, real_of(b, i)) &&
-               !door_runs(b, g->real);
-}
-
-/* What another line hides or holds back, and this one would show or change by another name. */
-static const char *undone_except(const struct builder *b, size_t i, size_t k)
-{
-        const char *real = real_of(b, i);
-        bool holds = b->doors[k].kind == DOOR_EDIT; /* as it is: who only reads does not undo that */
-        if (k == i || (holds && b->doors[i].kind == DOOR_READ))
-                return NULL;
-        for (char **x = b->doors[k].except; x && *x; x++)
-                if (path_under(real, *x) || path_under(*x, real))
-                        return *x;
-        return NULL;
-}
-
-static int judge_link(struct builder *b, size_t i, struct err *e)
-{
-        const struct door *d = &b->doors[i];
-        const char *real = b->r->seen[i].real;
-        if (d->kind != DOOR_READ && policy_is_kernels(real)) {
-                char at[256];
-                (void) err_set(e, ERR_DOOR, 0,
-                               "%s: %s leads by a link to %s, which is the kernel's: no box writes there",
-                               policy_place(&d->at, at, sizeof at), d->path, real);
-                return err_hint(e, "look who made the link");
-        }
-        for (size_t k = 0; k < b->door_count; k++) {
-                const char *undone = undone_except(b, i, k);
-                if (undone) {
-                        char at[256];
-                        (void) err_set(e, ERR_DOOR, 0,
-                                       "%s: %s leads by a link to %s, where another line excepts %s",
-                                       policy_place(&d->at, at, sizeof at), d->path, real, undone);
-                        return err_hint(e, "name where the link leads, in place of the link");
-                }
-                if (is_alias(b, i, k))
-                        return written_and_run(b, b->doors[k].path, i, e);
-                if (b->doors[k].kind == DOOR_RUN && is_written_program(b, i, &b->r->found[k]))
-                        return written_and_run(b, b->r->found[k].path, i, e);
-        }
-        return is_written_program(b, i, &b->r->entry) ? written_and_run(b, b->r->entry.path, i, e) : 0;
-}
-
 static int add_door(struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];
@@ -228,7 +133,7 @@ static int add_door(struct builder *b, size_t i, struct err *e)
                 return 0; /* a link that another door shows as it is */
         if (door_shown_as_link(b, i))
                 (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
-        else if (!is_redundant(b, d) && seen->real && door_is_of_files(d) && judge_link(b, i, e) < 0)
+        else if (!is_redundant(b, d) && seen->real && link_judge(b, i, e) < 0)
                 return -1;
         else if (!is_redundant(b, d))
                 add_bind(b, d, seen, path);

@@ -321,9 +321,6 @@ void show_token(struct buf *out, const char *text); /* quoted where it must be *
 /* ---- show.c ---- */
 void show_door(const struct door *d, struct buf *out); /* one door line, no newline */
 
-/* ---- secret.c ---- */
-bool secret_is_store(const char *path); /* keys, tokens, passwords, history: what W122 tells */
-
 /* ---- cover.c: is what a door grants granted by a set of doors? ---- */
 bool cover_door(const struct checked_policy *c, const struct door *d, const struct door *skip);
 

@@ -156,9 +156,10 @@ void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
 
 void lint_secret_store(struct lint_view *v, const struct lint_row *row)
 {
-        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
-                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        if (secret_is_store(d->path))
+        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_RUN };
+        for (size_t k = 0; k < COUNT(kinds); k++)
+                for (const struct door *d = NULL; (d = lint_next(v, kinds[k], d));)
+                        if (policy_holds_secrets(d->path))
                                 lint_note(v, row, &d->at,
                                           "%s holds secrets: give them to a net door by `with NAME`",
                                           show_text(d->path).text);
@@ -185,7 +186,7 @@ bool lint_is_private(const struct lint_view *v, const struct door *d)
         bool in_home = (v->home[0] && path_inside(v->home, d->path)) || path_inside("/home", d->path) ||
                        path_inside("/root", d->path);
         bool over_home = v->home[0] && path_inside(d->path, v->home);
-        return secret_is_store(d->path) || over_home || (in_home && !in_work);
+        return policy_holds_secrets(d->path) || over_home || (in_home && !in_work);
 }
 
 void lint_hides_private(struct lint_view *v, const struct lint_row *row)

@@ -402,6 +402,7 @@ enum policy_leads policy_leads(const struct policy_staged *s, const struct net_d
 /* What is known to lie at a path by its name alone: "keys", "tokens", "passwords", "history", "agent" (who
  * talks to it acts as somebody else), "host", "kernel"; NULL: nothing. Never learned. */
 const char *policy_secret_kind(const char *path);
+bool policy_holds_secrets(const char *path); /* keys, tokens, passwords, history: what W122 tells */
 
 /* What refuses a denied effect, in the box that this policy makes. */
 struct refusal {

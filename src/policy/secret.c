@@ -181,4 +181,4 @@ static const char *kind_of(const char *path, bool lint_only)
 }
 
 const char *policy_secret_kind(const char *path) { return kind_of(path, false); }
-bool secret_is_store(const char *path) { return kind_of(path, true) != NULL; }
+bool policy_holds_secrets(const char *path) { return kind_of(path, true) != NULL; }

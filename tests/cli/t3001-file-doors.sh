@@ -8,6 +8,7 @@ export CORDON_LEDGER=off
 cd "$T" || exit 1
 root() { "$@"; }
 box() { $who "$CORDON" run -q "$@" </dev/null 2>&1; }
+of() { h=$1 && shift && $who env HOME="$h" "$CORDON" run -q "$@" </dev/null 2>&1; }
 
 for who in root as_user; do
         D="$T/$who"
@@ -128,6 +129,21 @@ two"
         is "$who: PATH? that is there is a door" "$(box --read "$D/in?" -- cat "$D/in/a")" one
         is "$who: a link as a door shows what it leads to" "$(box --read "$D/door-link" -- cat "$D/door-link/a")" one
         is "$who: a relative link as a door too" "$(box --read "$D/relative-link" -- cat "$D/relative-link/a")" one
+        # Made by an earlier box, a link leads the next one's door; but not to what nobody named.
+        mkdir -p "$D/me/.ssh" "$D/me/run/ssh-agent" && echo KEY >"$D/me/.ssh/id"
+        ln -s me/.ssh "$D/notes" && ln -s me "$D/all" && ln -s .. "$D/me/up" && ln -s run/ssh-agent/x "$D/me/sock"
+        chmod -R a+rX "$D/me" && { [ $who = root ] || [ "$(id -u)" -ne 0 ] || chown -hR 65533:65533 "$D/me"; }
+        for door in --read --edit --write; do
+                out=$(of "$D/me" $door "$D/notes" -- cat "$D/notes/id")
+                is "$who: a link is no $door door to keys" "$?:$(echo "$out" | sed -n 's/.*leads by a link to //p')" "125:$D/me/.ssh, which holds secrets"
+                has "$who: nor to the home ($door)" "$(of "$D/me" $door "$D/all" -- ls "$D/all")" "$D/me, which is your home or lies above it"
+        done
+        has "$who: nor to what is above it" "$(of "$D/me" --read "$D/me/up" -- ls "$D/me/up")" "which is your home or lies above it"
+        is "$who: who means that names it" "$(of "$D/me" --read "$D/me/.ssh" -- cat "$D/me/.ssh/id")" KEY
+        is "$who: and a home that is itself behind a link is one" "$(of "$D/all" --read "$D/all" -- cat "$D/all/.ssh/id")" KEY
+        $who python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$D/me/run/ssh-agent/x"
+        has "$who: a link is no sock door to an agent" "$(box --sock "$D/me/sock" -- true)" "which acts for whoever talks to it"
+        rm -r "$D/me" "$D/notes" "$D/all"
         is "$who: link and target as doors" "$(box --read "$D/in" --read "$D/door-link" -- cat "$D/door-link/a")" one
         mkfifo "$D/fifo"
         out=$(box --read "$D/fifo" -- true)
