@@ -58,17 +58,14 @@ void buf_printf(struct buf *b, const char *fmt, ...)
         va_end(again);
 }
 
-/* How many bytes at `p` are one well-formed character; 0: none are. */
-static size_t char_len(const uint8_t *p, size_t n)
+/* Above the basic plane JSON has two halves for one character. */
+static void put_json_escape(struct buf *b, uint32_t point)
 {
-        size_t want = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-        return want <= n && str_is_utf8(span_of(p, want)) ? want : 0;
-}
-
-/* U+0080 to U+009F: terminals obey them as they do an escape. */
-static bool is_high_control(const uint8_t *p, size_t n)
-{
-        return n >= 2 && p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+        if (point > 0xffff) {
+                buf_printf(b, "\\u%04x", (unsigned) (0xd7c0 + (point >> 10)));
+                point = 0xdc00 | (point & 0x3ff);
+        }
+        buf_printf(b, "\\u%04x", (unsigned) point);
 }
 
 void buf_json(struct buf *b, struct span s)
@@ -86,18 +83,16 @@ void buf_json(struct buf *b, struct span s)
                         continue;
                 }
                 const char *k = s.p[i] ? strchr(named, s.p[i]) : NULL;
-                size_t len = 1;
+                uint32_t point = 0;
+                size_t len = str_char(span_of(s.p + i, s.n - i), &point);
                 if (k)
                         buf_printf(b, "\\%c", letter[k - named]);
-                else if (s.p[i] < 0x20 || s.p[i] == 0x7f)
-                        buf_printf(b, "\\u%04x", s.p[i]);
-                else if (is_high_control(s.p + i, s.n - i)) {
-                        buf_printf(b, "\\u%04x", s.p[i + 1]);
-                        len = 2;
-                } else if ((len = char_len(s.p + i, s.n - i)) > 0)
-                        buf_add(b, s.p + i, len);
-                else
+                else if (len == 0)
                         buf_puts(b, "\xef\xbf\xbd");
+                else if (str_is_tricky(point)) /* a person may read it, too */
+                        put_json_escape(b, point);
+                else
+                        buf_add(b, s.p + i, len);
                 i += len ? len : 1;
         }
         buf_putc(b, '"');

@@ -17,7 +17,8 @@ void buf_add(struct buf *b, const void *p, size_t n);
 void buf_puts(struct buf *b, const char *s);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* "text" with quotes and JSON escapes; bytes that are not UTF-8 become U+FFFD. */
+/* "text" with quotes and JSON escapes, also for what str_is_tricky(); bytes that are not UTF-8 become U+FFFD.
+ */
 void buf_json(struct buf *b, struct span s);
 
 static inline struct span buf_span(const struct buf *b)

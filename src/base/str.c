@@ -76,7 +76,7 @@ char *str_from_ms(uint64_t ms, char buf[32]) { return from_units(ms, time_units,
 
 /* One character: its length and code point, or 0 when the bytes are not UTF-8 (overlong forms, surrogates and
  * what lies above U+10FFFF included). */
-static size_t utf8_char(struct span s, uint32_t *ret_point)
+size_t str_char(struct span s, uint32_t *ret_point)
 {
         if (s.n == 0)
                 return 0;
@@ -104,7 +104,7 @@ bool str_is_utf8(struct span s)
 {
         for (size_t i = 0; i < s.n;) {
                 uint32_t v;
-                size_t k = utf8_char(span_of(s.p + i, s.n - i), &v);
+                size_t k = str_char(span_of(s.p + i, s.n - i), &v);
                 if (k == 0 || v == 0)
                         return false;
                 i += k;
@@ -112,7 +112,6 @@ bool str_is_utf8(struct span s)
         return true;
 }
 
-/* Characters that move, hide or reorder what a person reads. */
 static const struct {
         uint32_t first, last;
 } tricky[] = {
@@ -121,7 +120,7 @@ static const struct {
         { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
 };
 
-static bool is_tricky(uint32_t v)
+bool str_is_tricky(uint32_t v)
 {
         for (size_t i = 0; i < COUNT(tricky); i++)
                 if (v >= tricky[i].first && v <= tricky[i].last)
@@ -133,10 +132,10 @@ static bool is_tricky(uint32_t v)
 static size_t inert_char(struct span s, char piece[16])
 {
         uint32_t v = 0;
-        size_t k = utf8_char(s, &v);
-        if (k == 0 || (k == 1 && is_tricky(v)))
+        size_t k = str_char(s, &v);
+        if (k == 0 || (k == 1 && str_is_tricky(v)))
                 (void) snprintf(piece, 16, "\\x%02x", s.p[0]);
-        else if (is_tricky(v))
+        else if (str_is_tricky(v))
                 (void) snprintf(piece, 16, "\\u{%04x}", (unsigned) v);
         else { /* nearly every one, in lines by the million: no printf */
                 memcpy(piece, s.p, k);

@@ -19,6 +19,10 @@ char *str_from_ms(uint64_t ms, char buf[32]);
 /* Copies `s` so that a terminal shows it and does nothing else: controls, DEL, invalid UTF-8, bidi and
  * zero-width characters become \xNN or \u{NNNN}. Cuts with "..." when `cap` is too small. Returns `buf`. */
 char *str_inert(struct span s, char *buf, size_t cap);
+/* The character at the beginning of `s`: its length, 0 when the bytes are not UTF-8. */
+size_t str_char(struct span s, uint32_t *ret_point);
+/* One that moves, hides or reorders what a person reads. */
+bool str_is_tricky(uint32_t point);
 
 /* Valid UTF-8 with no NUL in it. */
 bool str_is_utf8(struct span s);

@@ -136,6 +136,15 @@ static void test_buf_json__escapes_what_must_be_and_replaces_what_is_not_utf8(vo
         AUTO_BUF(high); /* controls of the second hundred, and the first character that is none */
         buf_json(&high, span_str("\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0\xc2"));
         CHECK_STR(buf_str(&high), "\"\\u0080\\u009b\\u009f\xc2\xa0\xef\xbf\xbd\"");
+        AUTO_BUF(turned); /* bidi, a joiner of no width, a tag above the basic plane; and a letter there */
+        buf_json(&turned, span_str("a\xe2\x80\xae\xe2\x80\x8d\xf3\xa0\x81\x81\xf0\x9d\x84\x9e"));
+        CHECK_STR(buf_str(&turned), "\"a\\u202e\\u200d\\udb40\\udc41\xf0\x9d\x84\x9e\"");
+        struct err e;
+        struct json_doc *back = json_parse("f", buf_span(&turned), &e);
+        CHECK(back != NULL);
+        CHECK_STR(back ? json_root(back)->str : "",
+                  "a\xe2\x80\xae\xe2\x80\x8d\xf3\xa0\x81\x81\xf0\x9d\x84\x9e");
+        json_free(back);
 }
 
 static const struct test_case cases[] = {
