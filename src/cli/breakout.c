@@ -289,12 +289,9 @@ static int unknown_attempt(const char *only)
                         return 0;
         for (size_t i = 0; i < n; i++)
                 str_nearer(only, all[i]->name, &best);
-        (void) fprintf(stderr, "cordon: error: there is no attempt `%.160s`\n", only);
-        if (best)
-                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);
-        else
-                (void) fprintf(stderr, "cordon: hint: `cordon breakout --list` has their names\n");
-        return EXIT_CORDON;
+        (void) cli_problem("there is no attempt `%.160s`", only);
+        return best ? cli_hint("did you mean `%s`?", best)
+                    : cli_hint("`cordon breakout --list` has their names");
 }
 
 static int attack(struct breakout *b)

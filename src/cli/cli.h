@@ -75,11 +75,15 @@ void cli_verbs_are(const struct cli_verb *v, size_t count);
 const struct cli_verb *cli_verbs(size_t *ret_count);
 const struct cli_verb *cli_verb_find(const char *name);
 
-/* cordon: error: ... / cordon: hint: ...; returns EXIT_CORDON. */
-int cli_error(const cordon_error *e);
-int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* say.c: one line to standard error, inert whatever is in it. Those that return give EXIT_CORDON. */
+void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int cli_problem(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* cordon: error: ... */
+int cli_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* cordon: hint: ... */
+int cli_error(const cordon_error *e);                                        /* both */
+int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* and where the verb is told */
 /* The verb that is run: what cli_usage() refers to. */
 void cli_verb_is(const struct cli_verb *verb);
+
 /* What to type here instead of an option of another tool, given with its dashes; NULL: it is no such. `verb`:
  * NULL for those that take doors. */
 const char *cli_habit(const char *verb, const char *typed);
@@ -94,7 +98,6 @@ int cli_no_words(int argc, int at, const char *verb);
 int cli_words_only(int argc, char **argv, const char *verb);
 /* Says so, with the nearest one that there is. */
 int cli_unknown_verb(const char *given);
-void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints and frees; EXIT_CORDON when it is NULL or cannot be written. */
 int cli_give(char *text, const cordon_error *e);
 /* The same of a text that the caller keeps. */

@@ -57,6 +57,25 @@ static int open_out(struct cli_handles *h, unsigned i)
         return fd;
 }
 
+/* Nor is a link to read followed: an earlier box could show the next one what no door does. */
+static int open_in(const char *path)
+{
+        return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_kernels(path) ? 0 : O_NOFOLLOW));
+}
+
+static int not_opened(const char *path)
+{
+        char target[4096];
+        int sys = errno;
+        ssize_t n = sys == ELOOP ? readlink(path, target, sizeof target - 1) : -1;
+        if (n <= 0)
+                return cli_usage("--handle %s: %s", path, strerror(sys)), -1;
+        target[n] = '\0';
+        (void) cli_problem("--handle %s: it is a symbolic link, and a box may have made it", path);
+        (void) cli_hint("if you mean what it leads to, name that: %s", target);
+        return -1;
+}
+
 int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b)
 {
         for (unsigned i = 0; i < h->count; i++) {
@@ -65,15 +84,13 @@ int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b)
                 if (way < 0)
                         return cli_error(&e), -1;
                 if (way == 0) {
-                        (void) fprintf(stderr, "cordon: error: the policy has no handle %s\n", h->at[i].name);
-                        (void) fprintf(stderr, "cordon: hint: add --in %s or --out %s\n", h->at[i].name,
-                                       h->at[i].name);
+                        (void) cli_problem("the policy has no handle %s", h->at[i].name);
+                        (void) cli_hint("add --in %s or --out %s", h->at[i].name, h->at[i].name);
                         return -1;
                 }
-                h->at[i].fd =
-                        way == 1 ? open(h->at[i].path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : open_out(h, i);
+                h->at[i].fd = way == 1 ? open_in(h->at[i].path) : open_out(h, i);
                 if (h->at[i].fd < 0)
-                        return cli_usage("--handle %s: %s", h->at[i].path, strerror(errno)), -1;
+                        return not_opened(h->at[i].path);
                 if (cordon_box_handle(b, h->at[i].name, h->at[i].fd) < 0)
                         return cli_usage("more than %d handles", CLI_HANDLES_MAX), -1;
         }

@@ -232,9 +232,9 @@ static void say_refused(const cordon_learned *r)
         if (r->refused[0])
                 (void) fprintf(stderr, "cordon: tried, and never learned:\n%s", r->refused);
         if (!r->passed && strstr(r->refused, "  network: "))
-                (void) fprintf(stderr, "cordon: hint: nothing was let out; --net ask asks for each "
-                                       "destination, --net-to HOST "
-                                       "agrees to one, --answers FILE answers without a network\n");
+                (void) cli_hint(
+                        "nothing was let out; --net ask asks for each destination, --net-to HOST agrees "
+                        "to one, --answers FILE answers without a network");
 }
 
 static void say_learned(const cordon_learned *r)
@@ -257,9 +257,9 @@ static int give(const struct teach *t, const cordon_learned *r)
                         (void) fprintf(stderr, "cordon: no policy is offered: the command did not pass: %s",
                                        r->last);
                 if (!t->json && !strstr(r->refused, "  network: "))
-                        (void) fprintf(stderr,
-                                       "cordon: hint: does it pass outside a box, here and now? --status N "
-                                       "says which exit status is success, --input FILE what it reads\n");
+                        (void) cli_hint(
+                                "does it pass outside a box, here and now? --status N says which exit "
+                                "status is success, --input FILE what it reads");
                 return 1;
         }
         if (t->output)

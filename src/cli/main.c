@@ -106,17 +106,15 @@ static int all_said(int status)
 {
         if (fflush(stdout) == 0 && !ferror(stdout))
                 return status;
-        (void) fprintf(stderr, "cordon: error: the output could not be written\n");
+        (void) cli_problem("the output could not be written");
         return status ? status : EXIT_CORDON;
 }
 
 /* Whoever may start it would then open doors as somebody else: there is no mode in which that is meant. */
 static int refuse_borrowed_powers(void)
 {
-        (void) fprintf(stderr,
-                       "cordon: error: this program file has a setuid bit, a setgid bit or capabilities\n"
-                       "cordon: hint: cordon needs none of them: chmod 755 and setcap -r its file\n");
-        return EXIT_CORDON;
+        (void) cli_problem("this program file has a setuid bit, a setgid bit or capabilities");
+        return cli_hint("cordon needs none of them: chmod 755 and setcap -r its file");
 }
 
 int main(int argc, char **argv)

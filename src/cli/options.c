@@ -5,22 +5,12 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 const struct cli_option no_options[] = { { 0 } };
-
-/* Without a word it comes from a call that has no room for a reason: those fail for want of memory only. */
-int cli_error(const cordon_error *e)
-{
-        (void) fprintf(stderr, "cordon: error: %s\n", e->what[0] ? e->what : "there is no memory");
-        if (e->hint[0])
-                (void) fprintf(stderr, "cordon: hint: %s\n", e->hint);
-        return EXIT_CORDON;
-}
 
 static const cordon_error no_memory = { 0 };
 
@@ -40,28 +30,6 @@ cordon_box *cli_box_new(cordon_policy *policy)
         return b;
 }
 
-__attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *fmt, va_list ap)
-{
-        (void) fprintf(stderr, "cordon: %s", kind);
-        (void) vfprintf(stderr, fmt, ap);
-        (void) fputc('\n', stderr);
-}
-
-static const struct cli_verb *verb_now;
-
-void cli_verb_is(const struct cli_verb *verb) { verb_now = verb; }
-
-int cli_usage(const char *fmt, ...)
-{
-        va_list ap;
-        va_start(ap, fmt);
-        say("error: ", fmt, ap);
-        va_end(ap);
-        (void) fprintf(stderr, "cordon: hint: `cordon help %s` tells how it is used\n",
-                       verb_now ? verb_now->name : "VERB");
-        return EXIT_CORDON;
-}
-
 int cli_number(const char *option, const char *value, long least, long most, long *ret)
 {
         char *end;
@@ -71,14 +39,6 @@ int cli_number(const char *option, const char *value, long least, long most, lon
                 return cli_usage("%s takes a number from %ld to %ld", option, least, most), -1;
         *ret = n;
         return 0;
-}
-
-void cli_note(const char *fmt, ...)
-{
-        va_list ap;
-        va_start(ap, fmt);
-        say("", fmt, ap);
-        va_end(ap);
 }
 
 int cli_give(char *text, const cordon_error *e)
@@ -186,20 +146,14 @@ int cli_unknown_verb(const char *given)
         const char *instead = cli_verb_habit(given);
         AUTO_BUF(word);
         buf_shell(&word, given);
-        (void) fprintf(stderr, "cordon: error: there is no verb `%.60s`\n", given);
+        (void) cli_problem("there is no verb `%.60s`", given);
         if (instead)
-                (void) fprintf(stderr, "cordon: hint: %s\n", instead);
-        else if (best)
-                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);
-        else if (given[0] == '-')
-                (void) fprintf(stderr, "cordon: hint: options stand behind the verb; `cordon help` lists the "
-                                       "verbs\n");
-        else
-                (void) fprintf(stderr,
-                               "cordon: hint: `cordon help` lists the verbs; `cordon run -- %s` runs a "
-                               "program\n",
-                               buf_str(&word));
-        return EXIT_CORDON;
+                return cli_hint("%s", instead);
+        if (best)
+                return cli_hint("did you mean `%s`?", best);
+        if (given[0] == '-')
+                return cli_hint("options stand behind the verb; `cordon help` lists the verbs");
+        return cli_hint("`cordon help` lists the verbs; `cordon run -- %s` runs a program", buf_str(&word));
 }
 
 struct given { /* one option as it stands on the command line */
@@ -236,13 +190,13 @@ static int unknown(const struct cli_verb *verb, const struct given *g, bool word
         (void) snprintf(typed, sizeof typed, "%s%s", g->letter ? "-" : "--", g->name);
         const char *instead = cli_habit(words ? NULL : verb->name, typed);
         const char *best = g->letter ? NULL : nearest(verb, g->name, words);
-        (void) fprintf(stderr, "cordon: error: `cordon %s` has no option %s\n", verb->name, typed);
+        (void) cli_problem("`cordon %s` has no option %s", verb->name, typed);
         if (instead)
-                (void) fprintf(stderr, "cordon: hint: %s\n", instead);
+                (void) cli_hint("%s", instead);
         else if (best)
-                (void) fprintf(stderr, "cordon: hint: did you mean --%s?\n", best);
+                (void) cli_hint("did you mean --%s?", best);
         else
-                (void) fprintf(stderr, "cordon: hint: `cordon help %s` lists them\n", verb->name);
+                (void) cli_hint("`cordon help %s` lists them", verb->name);
         return -1;
 }
 

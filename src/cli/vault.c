@@ -256,20 +256,14 @@ static const struct {
 static int unknown(const char *given)
 {
         for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
-                if (strcmp(given, habits[i].typed) == 0) {
-                        (void) fprintf(stderr,
-                                       "cordon: error: `cordon vault` has no `%s`\ncordon: hint: %s\n", given,
-                                       habits[i].instead);
-                        return EXIT_CORDON;
-                }
+                if (strcmp(given, habits[i].typed) == 0)
+                        return cli_problem("`cordon vault` has no `%s`", given),
+                               cli_hint("%s", habits[i].instead);
         const char *best = subs[0].name;
         for (size_t i = 1; i < sizeof subs / sizeof *subs; i++)
                 if (str_distance(given, subs[i].name) < str_distance(given, best))
                         best = subs[i].name;
-        (void) fprintf(stderr,
-                       "cordon: error: `cordon vault` has no `%.60s`\ncordon: hint: did you mean `%s`?\n",
-                       given, best);
-        return EXIT_CORDON;
+        return cli_problem("`cordon vault` has no `%.60s`", given), cli_hint("did you mean `%s`?", best);
 }
 
 int verb_vault(int argc, char **argv)

@@ -295,14 +295,10 @@ int verb_policy(int argc, char **argv)
         const char *best = NULL;
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
                 str_nearer(argv[1], words[i], &best);
-        (void) fprintf(stderr, "cordon: error: `cordon policy` has no `%.60s`\n", argv[1]);
+        (void) cli_problem("`cordon policy` has no `%.60s`", argv[1]);
         if (best)
-                (void) fprintf(stderr, "cordon: hint: did you mean `%s`?\n", best);
-        else
-                (void) fprintf(stderr,
-                               "cordon: hint: it has diff, json, show, digest and stock; `cordon check` "
-                               "shows lints\n");
-        return EXIT_CORDON;
+                return cli_hint("did you mean `%s`?", best);
+        return cli_hint("it has diff, json, show, digest and stock; `cordon check` shows lints");
 }
 
 int verb_doctor(int argc, char **argv)

@@ -103,6 +103,10 @@ for who in root as_user; do
                 is "$who: a link to ${to##*/} is replaced, not written through" "$code:$(stat -c %F "$D/left"):$(cat "$D/left")" "0:regular file:result"
         done
         is "$who: and what it led to is as it was" "$(cat "$D/victim"):$(ls "$D/nowhere" 2>/dev/null)" victim:
+        rm -f "$D/left" && ln -s victim "$D/left"
+        box --in doc --handle "doc=$D/left" -- sh -c 'cat <&3'
+        is "$who: nor is a link read" "$code:$(cat out)" 125:
+        has "$who: which is said, with what it leads to" "$(cat err)" "name that: victim"
 done
 # /dev/shm is no place of the kernel's: a door can lie in it.
 shm=$(mktemp -d /dev/shm/cordon-test.XXXXXX) && ln -s /dev/null "$shm/left"
@@ -123,4 +127,5 @@ is "a handle that somebody else holds is written" "$said_keep$(cat "$T/result.ke
 has "one that somebody else can still change is not" "$said_map$(cat "$T/result.map")" "the handle res is in use outside the box; nothing was written"
 has "and the file is as it was" "$(cat "$T/result.map")" old
 is "/dev/stdout, a link that no box can make, is written" "$("$CORDON" run -q --out res --handle res=/dev/stdout -- sh -c 'echo result >&3' </dev/null)" result
+is "/dev/stdin is read" "$(echo given | "$CORDON" run -q --in doc --handle doc=/dev/stdin -- sh -c 'cat <&3')" given
 done_testing

@@ -73,4 +73,35 @@ is "a long option still takes no argument it does not want" "$(status "$c" run -
 # ---- a policy without -p ----
 is "doors takes a file as check does" "$("$c" doors "$T/p.cordon")" "$("$c" doors -p "$T/p.cordon")"
 is "and says when there is none" "$(status "$c" doors "$T/none"):$(cat "$T/out")" 125:
+
+# ---- what is typed, often by a program, reaches no terminal as it is ----
+esc=$(printf 'x\033[31m\342\200\256y')
+while read -r words; do
+        # shellcheck disable=SC2086
+        set -- $words
+        i=$# && while [ "$i" -gt 0 ]; do
+                word=$1 && shift && i=$((i - 1))
+                case $word in *X) word=${word%X}$esc ;; esac
+                set -- "$@" "$word"
+        done
+        status "$c" "$@" >/dev/null </dev/null
+        is "$words: an error is told, of plain characters" "$(grep -c '^cordon: error: ' "$T/err") $(tr -d '\n -~' <"$T/err" | wc -c)" "1 0"
+done <<'END'
+X
+run --status-fd X -- true
+run --read X -- true
+run --net X -- true
+run --handle a=X --in a -- true
+run -p X -- true
+run -- X
+check X
+policy X
+vault X
+inspect X
+stop X
+diff X
+breakout --only X
+help X
+END
+is "all that begins with the program's name goes that way" "$(grep -l 'fprintf(stderr, *"cordon: \(error\|hint\)' "$(dirname "$0")"/../../src/cli/*.c)" ""
 done_testing
