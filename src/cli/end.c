@@ -189,7 +189,7 @@ void cli_end_unreached(const struct cli_end *o, cordon_box *b)
 
 /* Whole, also into a pipe that is full and does not wait: a program reads it. Who asked for it and cannot get
  * it is told, also with -q. */
-static void write_status(int fd, const char *json)
+static int write_status(int fd, const char *json)
 {
         for (size_t n = strlen(json); n > 0;) {
                 ssize_t k = write(fd, json, n);
@@ -200,29 +200,31 @@ static void write_status(int fd, const char *json)
                 } else if (errno == EAGAIN)
                         (void) poll(&room, 1, -1);
                 else if (errno != EINTR) {
-                        cli_note("error: the result could not be written to descriptor %d: %s", fd,
-                                 strerror(errno));
-                        return;
+                        (void) cli_problem("the result could not be written to descriptor %d: %s", fd,
+                                           strerror(errno));
+                        return -1;
                 }
         }
+        return 0;
 }
 
-void cli_end_status(const struct cli_end *o, cordon_box *b)
+int cli_end_status(const struct cli_end *o, cordon_box *b)
 {
+        int told = 0;
         if (!o->json && o->status_fd < 0)
-                return; /* nobody asked: the policy's digest alone costs as much as a door */
+                return 0; /* nobody asked: the policy's digest alone costs as much as a door */
         char *json = cordon_box_result_json(b);
         if (!json) {
-                cli_note("there is no memory for the result as JSON");
-                return;
+                (void) cli_problem("there is no memory for the result as JSON");
+                return -1;
         }
-        if (o->json)
-                (void) fprintf(stderr, "%s\n", json);
-        if (o->status_fd >= 0) {
-                write_status(o->status_fd, json);
-                write_status(o->status_fd, "\n");
-        }
+        if (o->json && fprintf(stderr, "%s\n", json) < 0)
+                told = -1;
+        if (o->status_fd >= 0 &&
+            (write_status(o->status_fd, json) < 0 || write_status(o->status_fd, "\n") < 0))
+                told = -1;
         cordon_free(json);
+        return told;
 }
 
 /* A start that failed has a result too. */
@@ -239,5 +241,5 @@ void cli_end_failure(const struct cli_end *o, const cordon_error *e)
         if (o->json)
                 (void) fputs(buf_str(&out), stderr);
         if (o->status_fd >= 0)
-                write_status(o->status_fd, buf_str(&out));
+                (void) write_status(o->status_fd, buf_str(&out));
 }

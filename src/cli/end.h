@@ -15,7 +15,7 @@ struct cli_end {
 void cli_end_say(const struct cli_end *o, const cordon_result *r);
 /* And what net doors lead to that was not reached. */
 void cli_end_unreached(const struct cli_end *o, cordon_box *b);
-/* To programs, if any asked. */
-void cli_end_status(const struct cli_end *o, cordon_box *b);
+/* To programs, if any asked; -1 after it was said that they did not get it. */
+int cli_end_status(const struct cli_end *o, cordon_box *b);
 /* The same for a start that failed. */
 void cli_end_failure(const struct cli_end *o, const cordon_error *e);

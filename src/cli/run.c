@@ -122,29 +122,32 @@ static int set_work(void *ctx, const char *value)
 }
 
 /* -1: no descriptor that is open. */
-static int open_descriptor(const char *value)
+/* One that is open, for this; else -1. */
+static int open_descriptor(const char *value, int not_only)
 {
         char *end;
         errno = 0;
         long fd = strtol(value, &end, 10);
-        return errno || end == value || *end || fd < 0 || fd > 65535 || fcntl((int) fd, F_GETFD) < 0
-                       ? -1
-                       : (int) fd;
+        if (errno || end == value || *end || fd < 0 || fd > 65535)
+                return -1;
+        int flags = fcntl((int) fd, F_GETFL);
+        return flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == not_only ? -1 : (int) fd;
 }
 
 static int set_status_fd(void *ctx, const char *value)
 {
-        int fd = open_descriptor(value);
+        int fd = open_descriptor(value, O_RDONLY);
         if (fd < 0)
-                return cli_usage("--status-fd %s is not an open descriptor", value), -1;
+                return cli_usage("--status-fd %s is not a descriptor that is open for writing", value), -1;
         ((struct run *) ctx)->end.status_fd = fd;
         return 0;
 }
 
 static int set_passphrase_fd(void *ctx, const char *value)
 {
-        if (open_descriptor(value) < 0)
-                return cli_usage("--passphrase-fd %s is not an open descriptor", value), -1;
+        if (open_descriptor(value, O_WRONLY) < 0)
+                return cli_usage("--passphrase-fd %s is not a descriptor that is open for reading", value),
+                       -1;
         ((struct run *) ctx)->set[CORDON_PASSPHRASE_FD] = value;
         return 0;
 }
@@ -400,8 +403,8 @@ static int run_here(struct run *r)
         cli_end_say(&r->end, result);
         cli_end_unreached(&r->end, r->box);
         end_canary(r);
-        cli_end_status(&r->end, r->box);
-        return status;
+        /* Who asked for a result and has none must not take the run for a good one. */
+        return cli_end_status(&r->end, r->box) < 0 && status == 0 ? EXIT_CORDON : status;
 }
 
 /* The keeper goes on alone; the caller hears the run id, or why there is none. */
@@ -428,7 +431,7 @@ static _Noreturn void keep_in_background(struct run *r, int tell)
         while (cordon_box_wait(r->box, -1) == 0)
                 ;
         end_canary(r);
-        cli_end_status(&r->end, r->box);
+        (void) cli_end_status(&r->end, r->box);
         exit(cordon_result_status(cordon_box_result(r->box)));
 }
 

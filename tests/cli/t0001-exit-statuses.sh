@@ -101,6 +101,11 @@ ok "a usage error writes nothing that is not JSON" test "$(wc -c <status)" -eq 0
 "$CORDON" run --status-fd 3 --json -q -- true 3>status 2>err </dev/null
 is "a result that cannot be written is told, also with -q" "$("$CORDON" run -q --status-fd 3 -- true 3>/dev/full 2>&1 </dev/null | head -n 1)" \
         "cordon: error: the result could not be written to descriptor 3: No space left on device"
+is "and the run is none that went well" "$("$CORDON" run -q --status-fd 3 -- true 3>/dev/full 2>/dev/null </dev/null; echo $?)" 125
+is "but a failure stays what it is" "$("$CORDON" run -q --status-fd 3 -- sh -c 'exit 3' 3>/dev/full 2>/dev/null </dev/null; echo $?)" 3
+is "nor does one begin whose result has nowhere to go" "$("$CORDON" run -q --status-fd 3 -- echo RAN 3</dev/null 2>&1 </dev/null; echo $?)" "cordon: error: --status-fd 3 is not a descriptor that is open for writing
+cordon: hint: \`cordon help run\` tells how it is used
+125"
 # A pipe that does not wait and has no room yet: all of it comes, when there is room.
 python3 - "$CORDON" >status <<'EOF'
 import fcntl, os, subprocess, sys, time

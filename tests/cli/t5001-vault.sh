@@ -172,7 +172,7 @@ if [ -x "$CORDON_LIBEXEC/cordon-egress" ] && "$CORDON" run -q --net 'https://web
         setsid "$CORDON" run -q --passphrase-fd 9 --net "$door" -- echo ran >"$T/out" 2>"$T/err" </dev/null 9<"$T/wrong"
         is "but not another" "$? $(cat "$T/out") $(grep -c 'does not open' "$T/err")" "125  1"
         "$CORDON" run -q --passphrase-fd 99 --net "$door" -- echo ran >"$T/out" 2>&1
-        has "a descriptor that is not open" "$? $(cat "$T/out")" "125 cordon: error: --passphrase-fd 99 is not an open descriptor"
+        has "a descriptor that is not open" "$? $(cat "$T/out")" "125 cordon: error: --passphrase-fd 99 is not a descriptor that is open for reading"
         setsid "$CORDON" run -q --passphrase-fd 9 --net "$door" -- sh -c 'ls -l /proc/self/fd; cat <&9' >"$T/out" 2>&1 </dev/null 9<"$T/pass"
         hasnt "the box has neither" "$(cat "$T/out")" horse
 else
