@@ -206,7 +206,9 @@ _cordon() {
                 _cordon_complete_words "-o --output -h --help" "$cur"
                 ;;
         policy)
-                if [ "$COMP_CWORD" -eq 2 ]; then
+                if [ "${cur#-}" != "$cur" ]; then
+                        _cordon_complete_words "--json -h --help" "$cur"
+                elif [ "$COMP_CWORD" -eq 2 ]; then
                         _cordon_complete_words "diff json show digest stock" "$cur"
                 elif [ "${COMP_WORDS[2]}" = stock ]; then
                         _cordon_complete_words "$(_cordon_stock)" "$cur"

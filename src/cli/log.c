@@ -294,5 +294,10 @@ int verb_log(int argc, char **argv)
         int at = cli_options(argc, argv, cli_verb_find("log"), &l, NULL);
         if (at < 0)
                 return EXIT_CORDON;
-        return at < argc ? ask(&l, argc - at, argv + at) : list(&l);
+        if (at < argc)
+                return ask(&l, argc - at, argv + at);
+        int status = list(&l);
+        if (status == 0 && l.seen == 0) /* a name with a slip in it looks the same */
+                cli_note("note: the ledger has no record that fits");
+        return status;
 }

@@ -77,6 +77,16 @@ static int slurp(const char *path, struct buf *out)
         return n < 0 || out->failed ? (cli_usage("%s cannot be read", path), -1) : 0;
 }
 
+static int give_proof(char *said, int ok)
+{
+        AUTO_BUF(out);
+        buf_printf(&out, "{\"ok\":%s,\"text\":", ok ? "true" : "false");
+        buf_json(&out, span_str(said));
+        buf_puts(&out, "}\n");
+        cordon_free(said);
+        return cli_put(&out);
+}
+
 int verb_verify(int argc, char **argv)
 {
         struct more m = { 0 };
@@ -87,15 +97,15 @@ int verb_verify(int argc, char **argv)
                 return EXIT_CORDON;
         if (cli_no_words(argc, at, "verify"))
                 return EXIT_CORDON;
-        if (m.proof && (m.json || m.checkpoint))
-                return cli_usage("--proof is about one record, and goes with --key alone");
+        if (m.proof && m.checkpoint)
+                return cli_usage("--proof is about one record, and a checkpoint about all");
         if (m.key && !m.proof)
                 return cli_usage("--key goes with --proof: the ledger is verified by its own keys");
         if ((m.proof && slurp(m.proof, &text) < 0) || (m.checkpoint && slurp(m.checkpoint, &text) < 0))
                 return EXIT_CORDON;
         char *said = m.proof ? cordon_verify_proof(buf_str(&text), text.n, m.key, &ok, &e)
                              : cordon_verify(buf_str(&text), m.json, &ok, &e);
-        int status = cli_give(said, &e);
+        int status = said && m.proof && m.json ? give_proof(said, ok) : cli_give(said, &e);
         return status ? status : !ok;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/views.c - verbs that read a policy and run nothing: doors, check, why, policy. */
+/* cli/views.c - verbs that read a policy and run nothing: doors, check, why. */
+#include "base/buf.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
@@ -100,6 +101,33 @@ static int check_against(cordon_policy *p, const struct view *o)
         return status ? status : refused > 0;
 }
 
+/* "file:3:8: what is wrong" in its parts; what was typed has no line. */
+static void put_failure(const cordon_error *e, const char *name)
+{
+        unsigned line = 0, column = 0;
+        int text = 0;
+        const char *colon = e->what;
+        while (text == 0 && (colon = strchr(colon + (colon != e->what), ':')))
+                (void) sscanf(colon, ":%u:%u: %n", &line, &column, &text);
+        AUTO_BUF(out);
+        buf_printf(&out, "[{\"code\":\"%s\",\"level\":\"E\",\"file\":", cordon_error_name(e->code));
+        buf_json(&out, text ? span_of(e->what, (size_t) (colon - e->what)) : span_str(name));
+        buf_printf(&out, ",\"line\":%u,\"column\":%u,\"text\":", text ? line : 0, text ? column : 0);
+        buf_json(&out, span_str(text ? colon + text : e->what));
+        buf_puts(&out, ",\"hint\":");
+        buf_json(&out, span_str(e->hint));
+        buf_puts(&out, "}]\n");
+        (void) cli_put(&out);
+}
+
+/* To people, and with --json to programs as well. */
+static int failed(const cordon_error *e, const char *name, const struct view *o)
+{
+        if (o->json)
+                put_failure(e, name);
+        return cli_error(e);
+}
+
 static int check_one(cordon_policy *p, const char *name, const struct view *o)
 {
         cordon_error e = { 0 };
@@ -109,7 +137,7 @@ static int check_one(cordon_policy *p, const char *name, const struct view *o)
                 return check_against(p, o);
         char *notes = cordon_policy_view(p, o->json ? CORDON_VIEW_NOTES_JSON : CORDON_VIEW_NOTES, &e);
         if (!notes)
-                return cli_error(&e);
+                return failed(&e, name, o);
         if (!o->json) {
                 char *digest = cordon_policy_view(p, CORDON_VIEW_DIGEST, &e);
                 if (!digest) {
@@ -157,6 +185,8 @@ int verb_check(int argc, char **argv)
         bool nothing = names_no_door(argc, argv);
         int at = p ? cli_options(argc, argv, cli_verb_find("check"), &o, p) : -1;
         size_t doors = 0;
+        if (at < 0 && o.json && cli_policy_error()) /* told already */
+                put_failure(cli_policy_error(), "policy");
         if (at >= 0)
                 cli_doors_again(at, argv, cli_verb_find("check"), count_door, &doors);
         int status = at < 0                    ? EXIT_CORDON
@@ -166,7 +196,7 @@ int verb_check(int argc, char **argv)
         cordon_policy_free(p);
         for (; at >= 0 && at < argc; at++) {
                 p = cli_policy_new();
-                int r = !p || cli_policy_load(p, argv[at], &e) < 0 ? cli_error(&e)
+                int r = !p || cli_policy_load(p, argv[at], &e) < 0 ? failed(&e, argv[at], &o)
                                                                    : check_one(p, argv[at], &o);
                 cordon_policy_free(p);
                 if (r)
@@ -211,94 +241,6 @@ int verb_why(int argc, char **argv)
         }
         cordon_policy_free(p);
         return status;
-}
-
-/* ---- cordon policy ... ---- */
-
-static cordon_policy *load(const char *path)
-{
-        cordon_error e = { 0 };
-        cordon_policy *p = cli_policy_new();
-        int r = p ? cli_policy_load(p, path, &e) : -1;
-        if (r == 0)
-                return p;
-        (void) cli_error(&e);
-        cordon_policy_free(p);
-        return NULL;
-}
-
-static int policy_diff(int argc, char **argv)
-{
-        static const char *const orders[] = { "equal", "wider", "narrower", "crossing" };
-        if (argc != 2)
-                return cli_usage("`cordon policy diff` takes two policies");
-        cordon_error e = { 0 };
-        int order = 0, status = EXIT_CORDON;
-        cordon_policy *a = load(argv[0]), *b = load(argv[1]);
-        char *text = a && b ? cordon_policy_diff(a, b, &order, &e) : NULL;
-        if (text) {
-                (void) printf("%s%s\n", text, orders[order]);
-                status = order == 0 ? 0 : 1;
-        } else if (a && b) {
-                status = cli_error(&e);
-        }
-        cordon_free(text);
-        cordon_policy_free(a);
-        cordon_policy_free(b);
-        return status;
-}
-
-static int policy_view(int argc, char **argv, cordon_view view)
-{
-        if (argc != 1)
-                return cli_usage("one policy file, or the name of a stock policy");
-        cordon_error e = { 0 };
-        cordon_policy *p = load(argv[0]);
-        int status = p ? cli_give(cordon_policy_view(p, view, &e), &e) : EXIT_CORDON;
-        cordon_policy_free(p);
-        return status;
-}
-
-static int policy_stock(int argc, char **argv)
-{
-        if (argc > 1)
-                return cli_usage("`cordon policy stock` takes one name, or none");
-        if (argc == 1) {
-                const char *text = cordon_stock_text(argv[0]);
-                return text ? (void) fputs(text, stdout),
-                       0    : cli_usage("there is no stock policy %s", argv[0]);
-        }
-        const char *name;
-        for (size_t i = 0; (name = cordon_stock_name(i)); i++)
-                (void) puts(name);
-        return 0;
-}
-
-int verb_policy(int argc, char **argv)
-{
-        static const struct {
-                const char *name;
-                cordon_view view;
-        } views[] = { { "json", CORDON_VIEW_JSON },
-                      { "show", CORDON_VIEW_LINES },
-                      { "digest", CORDON_VIEW_DIGEST } };
-        if (argc < 2)
-                return cli_usage("cordon policy diff | json | show | digest | stock");
-        if (strcmp(argv[1], "diff") == 0)
-                return policy_diff(argc - 2, argv + 2);
-        if (strcmp(argv[1], "stock") == 0)
-                return policy_stock(argc - 2, argv + 2);
-        for (size_t i = 0; i < sizeof views / sizeof *views; i++)
-                if (strcmp(argv[1], views[i].name) == 0)
-                        return policy_view(argc - 2, argv + 2, views[i].view);
-        static const char *const words[] = { "diff", "json", "show", "digest", "stock" };
-        const char *best = NULL;
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-                str_nearer(argv[1], words[i], &best);
-        (void) cli_problem("`cordon policy` has no `%.60s`", argv[1]);
-        if (best)
-                return cli_hint("did you mean `%s`?", best);
-        return cli_hint("it has diff, json, show, digest and stock; `cordon check` shows lints");
 }
 
 int verb_doctor(int argc, char **argv)

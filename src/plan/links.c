@@ -124,6 +124,7 @@ int link_judge(const struct builder *b, size_t i, struct err *e)
         const char *private = leads_to_private(b, i);
         if (private)
                 return leads_wrong(b, i, private,
-                                   "look who made the link; if you mean that, name it in place of the link", e);
+                                   "look who made the link; if you mean that, name it in place of the link",
+                                   e);
         return door_is_of_files(&b->doors[i]) ? judge_files(b, i, e) : 0;
 }

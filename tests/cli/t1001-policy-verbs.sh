@@ -201,6 +201,21 @@ bad_place "a stage that there is not" 'place api prod https://a.example/' 1:11 '
 bad_place "a stage with a slip" 'place api tset https://a.example/' 1:11 'did you mean "test"?'
 bad_place "the stage mock" 'place api mock https://a.example/' 1:11 'leave the line out'
 bad_place "a URL without a path" 'place api live https://a.example' 1:16 'with a slash at its end'
+printf 'use base/system\nraed /x\n' >bad.cordon
+for where in bad.cordon "-p bad.cordon"; do
+        # shellcheck disable=SC2086
+        is "check --json of what does not load ($where)" "$("$c" check --json $where 2>err | jq -c '.[] | [.code, .level, .file, .line, .column, .text, .hint]') $(grep -c 'bad.cordon:2:1: unknown word' err)" \
+                '["policy","E","bad.cordon",2,1,"unknown word \"raed\"","did you mean \"read\"?"] 1'
+done
+is "of a flag, which has no line" "$("$c" check --json --read '' 2>/dev/null | jq -c '.[] | [.file, .line, .text]')" '["policy",0,"--read: an empty path"]'
+is "of two, one list each" "$("$c" check --json bad.cordon base/system 2>/dev/null | jq -s -c 'map(map(.level) | unique)' )" '[["E"],["W"]]'
+printf 'use base/system\nread /srv "/opt/a b"\nlimit time 5s\n' >wide.cordon
+printf 'use base/system\nread /srv\n' >less.cordon
+is "policy diff for programs" "$("$c" policy diff --json less.cordon wide.cordon; echo $?)" '{"order":"crossing","changes":[{"sign":"+","text":"read \"/opt/a b\""},{"sign":"-","text":"limit time 5s, was 1h: narrower"}]}
+1'
+is "of two that are the same" "$("$c" policy diff less.cordon less.cordon --json; echo $?)" '{"order":"equal","changes":[]}
+0'
+is "the other questions have no --json" "$(status "$c" policy show --json less.cordon)" 125
 printf '{"read": 3}' >bad.json
 is "JSON of the wrong shape gives 125" "$(status "$c" check bad.json)" 125
 printf '{"doors":[{"raed":"/usr"}]}' >bad.json

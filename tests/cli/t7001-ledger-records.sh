@@ -17,6 +17,7 @@ for who in $whos; do
         echo input >in.txt && chmod 644 in.txt
         $who "$CORDON" run --name full --in doc --out res --handle doc=in.txt --handle res=/dev/null --write /tmp -- \
                 sh -c 'cat "$CORDON_IN_DOC" >/dev/null; echo out; echo err >&2' >/dev/null 2>err.txt </dev/null
+        is "$who: where no record fits, that is said" "$($who "$CORDON" log --box nosuch 2>&1)" "cordon: note: the ledger has no record that fits"
         run=$(log --json --box full --kind start | tail -n 1 | field run)
         ok "$who: the run is in the ledger" test -n "$run"
         records=$(log --json --run "$run")
@@ -119,7 +120,7 @@ for who in $whos; do
         has "$who: a time that is none" "$(log --since yesterday 2>&1)" "is no time"
         has "$who: a kind that there is not is told" "$(log --kind refused 2>&1)" "no records of the kind \`refused\`"
         kinds=$(sed -n '/^\.It Fl -kind/,/^\.It Fl -target/s/^\.Pq Li //p' "$CORDON_SOURCE/man/cordon-log.1" | tr -d ',')
-        is "$who: those of the manual are known" "$(for kind in $kinds unknown; do log --kind "$kind" 2>&1 >/dev/null; done; echo "$kinds" | wc -w)" 23
+        is "$who: those of the manual are known" "$(for kind in $kinds unknown; do log --kind "$kind" 2>&1 >/dev/null | grep kind; done; echo "$kinds" | wc -w)" 23
         has "$who: to look leaves a trace" "$(log --json --kind view)" '"target":"refused"'
         log -f --json --box followed >follow.txt 2>/dev/null &
         follower=$!

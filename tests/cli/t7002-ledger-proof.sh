@@ -72,7 +72,9 @@ sleep 0.5
 CORDON_STATE=$T/other "$CORDON" log keys >others.txt
 has "another's key proves nothing" "$("$CORDON" verify --proof proof.txt --key others.txt)" "NOT PROVED"
 is "keys without a proof are not passed over" "$("$CORDON" verify --key others.txt >/dev/null 2>&1; echo $?)" 125
-is "nor is what a proof does not go with" "$("$CORDON" verify --proof proof.txt --json >/dev/null 2>&1; echo $?)" 125
+is "nor is what a proof does not go with" "$("$CORDON" verify --proof proof.txt --checkpoint keys.txt >/dev/null 2>&1; echo $?)" 125
+is "for programs: it holds" "$("$CORDON" verify --proof proof.txt --json | jq -r '"\(.ok) \(.text | startswith("proved: record"))"')" "true true"
+is "and does not" "$("$CORDON" verify --proof wrong.txt --json | jq -r '"\(.ok) \(.text | startswith("NOT PROVED"))"')" "false true"
 has "what is no proof is told as such" "$("$CORDON" verify --proof keys.txt 2>&1)" "that is no proof"
 
 # ---- somebody changes it ----
