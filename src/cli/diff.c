@@ -91,10 +91,17 @@ static pid_t start_pager(FILE **ret_to)
         return pid;
 }
 
+/* As the shell tells that there is no such program. Nothing was shown then. */
+static bool is_missing(int status)
+{
+        return WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127);
+}
+
 static int show(const struct diff *d, const char *run, const char *const *paths)
 {
         cordon_error e = { 0 };
         size_t entries = 0;
+        int status = 0;
         FILE *to = stdout;
         const char *no_colour = getenv("NO_COLOR");
         bool terminal = isatty(1);
@@ -107,8 +114,12 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
         int r = cordon_work_diff(run, d->form, colour, paths, cli_sink, to, &entries, &e);
         if (to != stdout)
                 (void) fclose(to);
-        while (pager > 0 && waitpid(pager, NULL, 0) < 0)
+        while (pager > 0 && waitpid(pager, &status, 0) < 0)
                 ;
+        if (r == 0 && is_missing(status)) {
+                cli_note("note: the pager did not start: this is without one");
+                r = cordon_work_diff(run, d->form, colour, paths, cli_sink, stdout, &entries, &e);
+        }
         if (r < 0)
                 return cli_error(&e);
         if (entries == 0 && terminal)

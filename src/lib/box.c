@@ -238,8 +238,11 @@ static void name_limits(cordon_box *b, uint32_t hit)
 const cordon_result *cordon_box_result(cordon_box *b)
 {
         b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = "";
-        if (!b->box)
+        if (!b->box) {
+                b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
+                b->result.error = b->start_failed ? &b->start_error : NULL;
                 return &b->result;
+        }
         const struct box_result *r = box_result(b->box);
         name_limits(b, r->limits_hit);
         bool failed = r->end == BOX_FAILED || r->end == BOX_NO_EXEC;

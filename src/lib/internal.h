@@ -76,6 +76,8 @@ struct cordon_box {
         _Atomic uint64_t early_signals; /* came before there was a box; set by signal handlers */
         char limits_hit[128];
         cordon_result result;
+        bool start_failed; /* for a reason that the box itself could not keep */
+        cordon_error start_error;
         cordon_denial denials[DENIALS_MAX];
         const char *absent[ABSENT_MAX + 1];
 };

@@ -282,12 +282,10 @@ int lib_places(struct cordon_box *b, struct err *e)
                                 : -1;
 }
 
-int cordon_box_start(cordon_box *b, cordon_error *pe)
+static int start(struct cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
         struct host_facts f;
-        if (b->box)
-                return err_set(e, ERR_USAGE, 0, "this box was started before");
         if (cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
                 return -1;
         b->as_root = f.uid == 0 && f.maps_all;
@@ -308,4 +306,15 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
         if (e->code == ERR_HOST) /* neither wall: the stronger one's reason is the one to mend */
                 *e = first;
         return explain_namespaces(e);
+}
+
+int cordon_box_start(cordon_box *b, cordon_error *pe)
+{
+        if (b->box)
+                return err_set(to_err(pe), ERR_USAGE, 0, "this box was started before");
+        int r = start(b, pe);
+        b->start_failed = r < 0;
+        if (r < 0)
+                b->start_error = *pe;
+        return r;
 }
