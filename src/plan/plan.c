@@ -61,7 +61,6 @@ static int refuse_unbuilt(const struct builder *b, struct err *e)
         return 0;
 }
 
-/* Landlock adds and cannot take away: what an `except` hides, the process wall would show. */
 static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
 {
         if (b->r->wall == WALL_PROCESS && b->r->root_inside) {
@@ -69,15 +68,25 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
                                "the process wall cannot show uid 0: it has no ids of its own");
                 return err_hint(e, "leave --root out; `cordon doctor` tells what the namespace wall needs");
         }
+        bool rules = !(policy_without(b->c) & WITHOUT_LANDLOCK);
         for (size_t i = 0; i < b->door_count && b->r->wall == WALL_PROCESS; i++) {
                 const struct door *d = &b->doors[i];
                 char at[256];
-                if (!d->except && d->kind != DOOR_EDIT)
-                        continue;
-                (void) err_set(e, ERR_HOST, 0, "%s: the process wall cannot hold an `%s`%s",
-                               policy_place(&d->at, at, sizeof at), d->except ? "except" : "edit",
-                               d->except ? "" : " door: it has no view of its own to lay over the files");
-                return err_hint(e, "it needs the namespace wall: `cordon doctor` tells what is missing");
+                if (d->kind == DOOR_EDIT) {
+                        (void) err_set(
+                                e, ERR_HOST, 0,
+                                "%s: the process wall cannot hold an `edit` door: it has no view of its "
+                                "own to lay over the files",
+                                policy_place(&d->at, at, sizeof at));
+                        return err_hint(e,
+                                        "it needs the namespace wall: `cordon doctor` tells what is missing");
+                }
+                if (d->except && !rules) {
+                        (void) err_set(e, ERR_HOST, 0,
+                                       "%s: the process wall holds an `except` by Landlock alone",
+                                       policy_place(&d->at, at, sizeof at));
+                        return err_hint(e, "leave `without landlock` out");
+                }
         }
         return 0;
 }

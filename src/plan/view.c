@@ -365,6 +365,16 @@ static int judge_sockets(struct builder *b, struct err *e)
         return err_hint(e, "name single files instead of the directory, or use two boxes");
 }
 
+/* The process wall mounts nothing: its doors are Landlock rules, and masks tell what those leave out. */
+static void keep_masks(struct plan *p)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_MASK)
+                        p->steps[n++] = p->steps[i];
+        p->step_count = n;
+}
+
 int build_view(struct builder *b, struct err *e)
 {
         if (judge_sockets(b, e) < 0)
@@ -390,13 +400,13 @@ int build_view(struct builder *b, struct err *e)
         for (size_t i = first; i < b->p->step_count; i++)
                 if (b->p->steps[i].kind == STEP_EDIT)
                         b->p->steps[i].layer = b->p->edits++;
-        for (size_t i = 0; i < b->door_count && b->p->wall == WALL_NAMESPACE; i++)
+        for (size_t i = 0; i < b->door_count; i++)
                 if (build_masks(b, &b->doors[i], e) < 0)
                         return -1;
         cover_roots(b);
         if (build_state_masks(b, e) < 0)
                 return -1;
         if (b->p->wall == WALL_PROCESS)
-                b->p->step_count = 0; /* it mounts nothing: its doors are Landlock rules */
+                keep_masks(b->p);
         return 0;
 }

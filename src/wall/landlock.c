@@ -140,6 +140,25 @@ static bool is_cover(const struct wall_init *w, const struct kernel_statx *st)
                root.dev_minor == st->dev_minor;
 }
 
+static int cannot_hide(struct err *e, const char *path, const char *why, const char *hint)
+{
+        (void) err_set(e, ERR_DOOR, 0, "the process wall cannot hide %s: it %s", path, why);
+        e->step = STAGE_DOORS;
+        return err_hint(e, "%s", hint);
+}
+
+/* Without a cover only a file is hidden: names in a directory can be listed where those above it can, and
+ * where a link leads has a name that nobody hides. */
+static int hide_bare(const struct rules *r, const char *path, mode_t mode, struct err *e)
+{
+        if (r->w->plan->wall != WALL_PROCESS || (!S_ISDIR(mode) && !S_ISLNK(mode)))
+                return 0;
+        return S_ISLNK(mode) ? cannot_hide(e, path, "is a symbolic link", "name what the link leads to")
+                             : cannot_hide(e, path, "is a directory, whose names could be listed",
+                                           "except its files, or let the doors name what may be read; the "
+                                           "namespace wall can: see `cordon doctor`");
+}
+
 /* SAFETY: what is hidden gets no right, but for the empty thing that covers it. */
 static int allow_entry(const struct rules *r, int dir, const struct plan_rule *rule, const char *name,
                        struct err *e)
@@ -148,10 +167,12 @@ static int allow_entry(const struct rules *r, int dir, const struct plan_rule *r
         struct kernel_statx st;
         (void) snprintf(path, sizeof path, "%s/%s", rule->path, name);
         AUTO_FD(at, openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
-        if (at < 0 || !look_at(at, &st) || S_ISLNK(st.mode))
-                return 0; /* gone meanwhile; or where a link leads counts */
-        if ((is_hidden(r->w->plan, path) && !is_cover(r->w, &st)) || has_entries(r->w->plan, path))
-                return 0;
+        if (at < 0 || !look_at(at, &st))
+                return 0; /* gone meanwhile */
+        if (is_hidden(r->w->plan, path) && !is_cover(r->w, &st))
+                return hide_bare(r, path, st.mode, e);
+        if (S_ISLNK(st.mode) || has_entries(r->w->plan, path))
+                return 0; /* where a link leads counts */
         return allow(r, at, rule->entries, path, e);
 }
 
@@ -194,10 +215,21 @@ static bool is_still(int at, const struct plan_rule *rule)
         return fstat(at, &st) == 0 && st.st_dev == rule->dev && st.st_ino == rule->ino;
 }
 
+/* In the new root a leading slash stays inside it; in the process wall `root` is the host's, and a link on
+ * the way to something hidden would lead rights elsewhere, or past what hides it. */
+static int open_ruled(const struct rules *r, const struct plan_rule *rule)
+{
+        bool straight = rule->entries && r->w->plan->wall == WALL_PROCESS;
+        return wall_open2(r->w->root, rule->path, O_PATH,
+                          RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | (straight ? RESOLVE_NO_SYMLINKS : 0));
+}
+
 static int add_rule(const struct rules *r, const struct plan_rule *rule, struct err *e)
 {
-        /* In the new root a leading slash stays inside it; in the process wall `root` is the host's. */
-        AUTO_FD(at, wall_open2(r->w->root, rule->path, O_PATH, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS));
+        AUTO_FD(at, open_ruled(r, rule));
+        if (at < 0 && errno == ELOOP && rule->entries)
+                return cannot_hide(e, rule->path, "is, or lies behind, a symbolic link",
+                                   "name what the link leads to");
         if (at < 0 && (rule->optional || wall_left_out(LAYER_MOUNT)))
                 return 0;
         if (at < 0)

@@ -26,7 +26,7 @@ while_it_runs() {
         (cd "$D/x" && for f in .env token deep/down/key; do echo SECRET >$f; done && for f in deep/beside a deep/b deep/down/c sub/d; do echo open >$f; done)
         chmod -R a+rX "$D"
         [ "$(id -u)" -ne 0 ] || [ "$who" = root ] || chown -R 65533:65533 "$D"
-        printf 'use base/system\nread %s except .env token deep/down/key later/key\n' "$D/x" >p.policy
+        printf 'use base/system\nread %s except .env token deep/down/key later/key\nwall %s\n' "$D/x" "$wall" >p.policy
         (cd "$D/x" && $who "$CORDON" run -q --time 20s -p "$T/p.policy" -- sh -c "$(cat "$T/look")" >"$T/seen" 2>"$T/err" </dev/null) &
         box=$!
         for _ in $(seq 200); do
@@ -37,25 +37,35 @@ while_it_runs() {
         wait $box
 }
 before=".env= token= deep/down/key= deep/beside=open later/key= a=open deep/b=open deep/down/c=open sub/d=open new= "
-for who in root as_user; do
+for each in root:namespace as_user:namespace root:process as_user:process; do
+        who=${each%:*} wall=${each#*:}
         while_it_runs $who -- 'for f in .env token deep/down/key; do echo SECRET >.t && mv .t $f; done'
-        is "$who: at first what is excepted is empty, and the rest is there" "$(sed -n 1p "$T/seen")" "$before"
-        is "$who: replaced by a rename: closed" "$(sed -n 2p "$T/seen")" "$before"
+        is "$each: at first what is excepted is empty, and the rest is there" "$(sed -n 1p "$T/seen")" "$before"
+        is "$each: replaced by a rename: closed" "$(sed -n 2p "$T/seen")" "$before"
         while_it_runs $who -- 'rm -r .env token deep/down/key && echo SECRET >.env && mkdir token && echo SECRET >token/x && echo SECRET >deep/down/key'
-        is "$who: removed and made anew: closed" "$(sed -n 2p "$T/seen")" "$before"
+        is "$each: removed and made anew: closed" "$(sed -n 2p "$T/seen")" "$before"
         while_it_runs $who -- 'mkdir later && echo SECRET >later/key'
-        is "$who: what was not there before: closed" "$(sed -n 2p "$T/seen")" "$before"
+        is "$each: what was not there before: closed" "$(sed -n 2p "$T/seen")" "$before"
         while_it_runs $who -- 'mv deep old && mkdir -p deep/down && echo SECRET >deep/down/key'
-        hasnt "$who: with another directory that leads to it: closed" "$(sed -n 2p "$T/seen")" SECRET
+        hasnt "$each: with another directory that leads to it: closed" "$(sed -n 2p "$T/seen")" SECRET
         while_it_runs $who -- 'mv .env a.old && cp -r deep deep2 && mv deep2/down/key new'
-        is "$who: moved away: closed" "$(sed -n 2p "$T/seen")" "$(echo "$before")"
+        is "$each: moved away: closed" "$(sed -n 2p "$T/seen")" "$(echo "$before")"
         # The price, as the manual has it: in those directories, and in no others, what comes later is not read.
         while_it_runs $who -- 'echo later >new && echo later >sub/d && echo later >sub/.t && mv sub/.t sub/d && echo changed >a'
-        has "$who: a new file beside an except cannot be read" "$(sed -n 2p "$T/seen")" "new= "
-        has "$who: its name is seen" "$(sed 1,2d "$T/seen" | paste -s -d ' ')" "new"
-        has "$who: elsewhere it can" "$(sed -n 2p "$T/seen")" "sub/d=later"
-        has "$who: one that was there is read as it is now" "$(sed -n 2p "$T/seen")" "a=changed"
+        has "$each: a new file beside an except cannot be read" "$(sed -n 2p "$T/seen")" "new= "
+        has "$each: its name is seen" "$(sed 1,2d "$T/seen" | paste -s -d ' ')" "new"
+        has "$each: elsewhere it can" "$(sed -n 2p "$T/seen")" "sub/d=later"
+        has "$each: one that was there is read as it is now" "$(sed -n 2p "$T/seen")" "a=changed"
 done
+# Without a cover of its own the process wall hides files, and says what it does not.
+mkdir -p "$D/x/token.d" && ln -s deep "$D/x/link" && ln -s a "$D/x/other"
+for sub in token.d:"is a directory, whose names could be listed" link/b:"is, or lies behind, a symbolic link" other:"is a symbolic link"; do
+        printf 'use base/system\nread %s except %s\nwall process\n' "$D/x" "${sub%%:*}" >q.policy
+        has "the process wall says that it cannot hide ${sub%%:*}" "$("$CORDON" run -q -p q.policy -- echo RAN 2>&1 </dev/null)" "${sub#*:}"
+done
+printf 'use base/system\nread %s except b\nwall process\n' "$D/x/link" >q.policy
+has "nor behind a door that is a link" "$("$CORDON" run -q -p q.policy -- cat "$D/x/deep/b" 2>&1 </dev/null)" "is, or lies behind, a symbolic link"
+printf 'use base/system\nread %s except .env token deep/down/key later/key\n' "$D/x" >p.policy
 is "why tells so" "$(cd / && "$CORDON" why -p "$T/p.policy" read "$D/x/later/key" | grep -c 'it would be seen and not be read')" 1
 is "and where Landlock is given up" "$({ cat p.policy; echo 'wall namespace without landlock'; } >q.policy; "$CORDON" why -p q.policy read "$D/x/later/key" | grep -c 'it would be seen and could be read')" 1
 

@@ -696,13 +696,28 @@ static void test_view__walls_that_are_not_built_are_refused(void)
 
 /* ---- the process wall ---- */
 
-static void test_view__the_process_wall_refuses_except_and_sock(void)
+static void test_view__the_process_wall_hands_rights_down_to_an_except(void)
 {
-        SCENE(except);
-        except.r.wall = WALL_PROCESS;
-        refused(&except, "use none\nread /d except sub\n", ERR_HOST,
-                "t:2:6: the process wall cannot hold an `except`",
-                "it needs the namespace wall: `cordon doctor` tells what is missing");
+        SCENE(s);
+        s.r.wall = WALL_PROCESS;
+        MUST_PLAN(s, "use none\nread /d except sub/deep\n");
+        CHECK_INT(rights(s.p, "/d"), RIGHT_LIST); /* reading is each entry's own */
+        CHECK_INT(rights(s.p, "/d/sub"), RIGHT_LIST);
+        CHECK_INT((int) s.p->step_count, 1); /* nothing is mounted; this says what gets no right */
+        CHECK(find_step(s.p, STEP_MASK, "/d/sub/deep") != NULL);
+}
+
+static void test_view__the_process_wall_hides_nothing_without_landlock(void)
+{
+        SCENE(s);
+        s.r.wall = WALL_PROCESS;
+        refused(&s, "use none\nread /d except sub/deep\nwall process without landlock\n", ERR_HOST,
+                "t:2:6: the process wall holds an `except` by Landlock alone",
+                "leave `without landlock` out");
+}
+
+static void test_view__the_process_wall_refuses_sock(void)
+{
         SCENE(sock);
         sock.r.wall = WALL_PROCESS;
         refused(&sock, "use none\nsock /s.sock\n", ERR_HOST,
@@ -903,7 +918,9 @@ static const struct test_case cases[] = {
         CASE(test_view__a_program_in_an_edit_door_is_the_layers_own),
         CASE(test_view__the_process_wall_has_no_edit_doors),
         CASE(test_view__walls_that_are_not_built_are_refused),
-        CASE(test_view__the_process_wall_refuses_except_and_sock),
+        CASE(test_view__the_process_wall_hands_rights_down_to_an_except),
+        CASE(test_view__the_process_wall_hides_nothing_without_landlock),
+        CASE(test_view__the_process_wall_refuses_sock),
         CASE(test_view__the_process_wall_has_rules),
         CASE(test_view__the_process_wall_has_no_steps),
         CASE(test_view__no_rule_of_the_process_wall_lets_what_is_written_be_executed),
