@@ -24,8 +24,8 @@ static const char *const left_out[] = {
 #define KNOCKOUT_LAYER(layer)
 #define KNOCKOUT_ALONE(layer, probe, root, user) { layer, probe, { root, user } },
 static const struct {
-        const char *layer, *probe;
-        bool alone[2]; /* as root, as an ordinary user */
+        char layer[16], probe[96]; /* in place: pointers would be relocated at every start */
+        bool alone[2];             /* as root, as an ordinary user */
 } went_through[] = {
 #include "cli/knockout_alone.inc"
 };

@@ -15,8 +15,8 @@
 #define ALWAYS   "every box has that; leave it out"
 
 static const struct {
-        const char *typed; /* with its dashes */
-        const char *instead;
+        char typed[24]; /* with its dashes */
+        char instead[136];
 } habits[] = {
         { "-v", SHOWN },
         { "--volume", SHOWN },

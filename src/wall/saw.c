@@ -89,7 +89,7 @@ static const struct path_call *find_call(const struct seccomp_data *d)
         enum seccomp_arch arch = d->arch == AUDIT_ARCH_AARCH64 ? SECCOMP_AARCH64 : SECCOMP_X86_64;
         const struct seccomp_row *row = seccomp_row_get(arch, d->nr);
         for (size_t i = 0; row && i < sizeof calls / sizeof *calls; i++)
-                if (strcmp(calls[i].name, row->name) == 0)
+                if (strcmp(calls[i].name, seccomp_row_name(row)) == 0)
                         return &calls[i];
         return NULL;
 }

@@ -87,15 +87,16 @@ enum seccomp_rule {
 };
 
 struct seccomp_row {
-        const char *name;
         int16_t nr[SECCOMP_ARCH__COUNT]; /* -1: the architecture has no such call */
         uint8_t verdict;                 /* enum seccomp_verdict */
         uint8_t rule;                    /* enum seccomp_rule */
-        const char *reason;              /* why, in a few words; never empty */
 };
 
 /* Every call that any supported kernel has, on either architecture, exactly once. */
 const struct seccomp_row *seccomp_table(size_t *ret_count);
+/* Of a row of the table: its call, and why the verdict is what it is, in a few words; never empty. */
+const char *seccomp_row_name(const struct seccomp_row *row);
+const char *seccomp_row_reason(const struct seccomp_row *row);
 /* One row of it, or NULL: the architecture has no such call. */
 const struct seccomp_row *seccomp_row_get(enum seccomp_arch arch, long nr);
 

@@ -14,10 +14,23 @@ enum row_id {
 /* clang-format off */
 static const struct seccomp_row rows[] = {
 #define ROW(name, x86, arm, verdict, rule, reason) \
-        [ROW_##name] = { #name, { x86, arm }, SECCOMP_##verdict, RULE_##rule, reason },
+        [ROW_##name] = { { x86, arm }, SECCOMP_##verdict, RULE_##rule },
 #include "wall/seccomp_rows.inc"
 #undef ROW
 };
+/* The words beside them: a start reads only the numbers. In place, because pointers would be relocated. */
+enum { NAME_BYTES = 26, REASON_BYTES = 100 };
+static const struct {
+        char name[NAME_BYTES], reason[REASON_BYTES];
+} words[] = {
+#define ROW(name, x86, arm, verdict, rule, reason) [ROW_##name] = { #name, reason },
+#include "wall/seccomp_rows.inc"
+#undef ROW
+};
+#define ROW(call, x86, arm, verdict, rule, why) \
+        _Static_assert(sizeof #call <= NAME_BYTES && sizeof why <= REASON_BYTES, "room for the words of " #call);
+#include "wall/seccomp_rows.inc"
+#undef ROW
 /* clang-format on */
 _Static_assert(sizeof rows / sizeof *rows == ROW__COUNT, "one row per name");
 
@@ -47,6 +60,9 @@ const struct seccomp_row *seccomp_table(size_t *ret_count)
         return rows;
 }
 
+const char *seccomp_row_name(const struct seccomp_row *row) { return words[row - rows].name; }
+const char *seccomp_row_reason(const struct seccomp_row *row) { return words[row - rows].reason; }
+
 const struct seccomp_row *seccomp_row_get(enum seccomp_arch arch, long nr)
 {
         if ((unsigned) arch >= SECCOMP_ARCH__COUNT || nr < 0 || nr >= SECCOMP_NR_END || by_nr[arch][nr] == 0)
@@ -57,7 +73,7 @@ const struct seccomp_row *seccomp_row_get(enum seccomp_arch arch, long nr)
 const char *seccomp_name(enum seccomp_arch arch, long nr)
 {
         const struct seccomp_row *row = seccomp_row_get(arch, nr);
-        return row ? row->name : NULL;
+        return row ? seccomp_row_name(row) : NULL;
 }
 
 /* Calls that change or run what a path names. open, openat, renameat2 and execveat have rules, which say it

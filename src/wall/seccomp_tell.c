@@ -162,9 +162,9 @@ char *seccomp_describe(const struct seccomp_data *d, char *buf, size_t cap)
                 say(&t, "system call %d", d->nr);
                 return buf;
         }
-        say(&t, "%s(", row->name);
+        say(&t, "%s(", seccomp_row_name(row));
         for (size_t i = 0; i < COUNT(details); i++) {
-                if (strcmp(details[i].name, row->name) == 0)
+                if (strcmp(details[i].name, seccomp_row_name(row)) == 0)
                         details[i].say(&t, d);
         }
         say(&t, ")");

@@ -39,7 +39,7 @@ static inline const struct seccomp_row *row_named(const char *name)
         size_t count;
         const struct seccomp_row *rows = seccomp_table(&count);
         for (size_t i = 0; i < count; i++) {
-                if (strcmp(rows[i].name, name) == 0)
+                if (strcmp(seccomp_row_name(&rows[i]), name) == 0)
                         return &rows[i];
         }
         return NULL;

@@ -44,8 +44,8 @@ static void test_table__has_no_holes(void)
         const struct seccomp_row *rows = seccomp_table(&count);
         bool used[SECCOMP_RULE__COUNT] = { false };
         for (size_t i = 0; i < count; i++) {
-                CHECK(rows[i].name && rows[i].name[0]);
-                CHECK(rows[i].reason && rows[i].reason[0]);
+                CHECK(seccomp_row_name(&rows[i])[0]);
+                CHECK(seccomp_row_reason(&rows[i])[0]);
                 CHECK(rows[i].verdict < SECCOMP_VERDICT__COUNT && rows[i].rule < SECCOMP_RULE__COUNT);
                 CHECK((rows[i].verdict == SECCOMP_ALLOW_IF) == (rows[i].rule != RULE_NONE));
                 used[rows[i].rule] = true;
@@ -60,7 +60,7 @@ static void test_table__has_no_name_or_number_twice(void)
         const struct seccomp_row *rows = seccomp_table(&count);
         for (size_t i = 0; i < count; i++) {
                 for (size_t k = i + 1; k < count; k++) {
-                        CHECK(strcmp(rows[i].name, rows[k].name) != 0);
+                        CHECK(strcmp(seccomp_row_name(&rows[i]), seccomp_row_name(&rows[k])) != 0);
                         for (int a = 0; a < SECCOMP_ARCH__COUNT; a++)
                                 CHECK(rows[i].nr[a] != rows[k].nr[a] || rows[i].nr[a] == -1);
                 }

@@ -284,14 +284,14 @@ static bool is_shown(const struct seccomp_ask *ask, const struct seccomp_row *ro
                                              "unlinkat", "rename",  "renameat",  "renameat2", "link",
                                              "linkat",   "symlink", "symlinkat", "truncate",  "creat" };
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (strcmp(row->name, names[i]) == 0)
+                if (strcmp(seccomp_row_name(row), names[i]) == 0)
                         return true;
         bool ours = args[5] == OUR_OWN;
-        if (strcmp(row->name, "execveat") == 0)
+        if (strcmp(seccomp_row_name(row), "execveat") == 0)
                 return !ours;
-        if (strcmp(row->name, "open") != 0 && strcmp(row->name, "openat") != 0)
+        if (strcmp(seccomp_row_name(row), "open") != 0 && strcmp(seccomp_row_name(row), "openat") != 0)
                 return false;
-        uint64_t flags = args[strcmp(row->name, "openat") == 0 ? 2 : 1];
+        uint64_t flags = args[strcmp(seccomp_row_name(row), "openat") == 0 ? 2 : 1];
         bool makes = flags & O_CREAT || flags & O_TMPFILE & ~(uint64_t) O_DIRECTORY;
         bool read_shown = ask->watch_reads && !ours;
         return makes || flags & (O_WRONLY | O_RDWR | O_TRUNC) || read_shown;
@@ -318,7 +318,7 @@ static void compare_supervisor(const struct filter *f, const struct seccomp_row 
         if (seccomp_lets_through(d) != (expect(&plain, row, d) == SECCOMP_RET_ALLOW)) {
                 test_failures++;
                 if (test_failures < 20)
-                        printf("# the supervisor misjudges %s\n", row ? row->name : "?");
+                        printf("# the supervisor misjudges %s\n", row ? seccomp_row_name(row) : "?");
         }
 }
 
@@ -339,8 +339,8 @@ static void compare(const struct filter *f, const struct seccomp_row *row, const
         if (test_failures < 20)
                 printf("# %s (%d of arch %d, net %d unix %d ipc %d tell %d memfd %d view %d) args %llx %llx "
                        "%llx %llx %llx: %x, not %x\n",
-                       row ? row->name : "?", d->nr, (int) f->ask.arch, f->ask.net, f->ask.unix_sockets,
-                       f->ask.own_ipc, f->ask.tell, f->ask.memfd_any, f->ask.own_view,
+                       row ? seccomp_row_name(row) : "?", d->nr, (int) f->ask.arch, f->ask.net,
+                       f->ask.unix_sockets, f->ask.own_ipc, f->ask.tell, f->ask.memfd_any, f->ask.own_view,
                        (unsigned long long) d->args[0], (unsigned long long) d->args[1],
                        (unsigned long long) d->args[2], (unsigned long long) d->args[3],
                        (unsigned long long) d->args[4], end.ret, want);
