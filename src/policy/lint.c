@@ -142,12 +142,13 @@ static void lint_beyond_wall(struct lint_view *v, const struct lint_row *row)
 {
         for (size_t i = 0; policy_wall(v->c) == WALL_PROCESS && i < v->c->live.n; i++) {
                 const struct door *d = &v->c->live.v[i];
-                bool held = d->kind != DOOR_NET && d->kind != DOOR_SOCK && d->kind != DOOR_EDIT && !d->except;
+                bool ruled = !d->except || !(v->c->without & WITHOUT_LANDLOCK);
+                bool held = d->kind != DOOR_NET && d->kind != DOOR_SOCK && d->kind != DOOR_EDIT && ruled;
                 if (!held && !d->from_stock)
                         lint_note(v, row, &d->at,
                                   "the process wall cannot hold %s `%s`%s, so this box does not start",
                                   d->kind == DOOR_EDIT ? "an" : "a", policy_door_word(d->kind),
-                                  d->except ? " with `except`" : "");
+                                  ruled ? "" : " with `except` and without Landlock");
         }
 }
 
