@@ -31,6 +31,10 @@ static inline void fd_close(int *fd)
         *fd = -1;
 }
 
+/* openat2(), close-on-exec; -1 with errno. EAGAIN is what is left after many tries: the kernel says it where
+ * a ".." is kept below `dirfd` and anything on this machine is renamed or mounted meanwhile. */
+int fd_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
+
 /* As many descriptors as this process may have. The kernel also lets nobody pass one on while more are on
  * their way, of all the account's processes, than the sender may have: a box could stop us by that. */
 void fd_use_limit(void);

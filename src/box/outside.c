@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static int look(struct box *b, const char *path, int flags)
@@ -25,9 +24,8 @@ static int look(struct box *b, const char *path, int flags)
                 errno = EAGAIN;
                 return -1;
         }
-        struct open_how how = { .flags = (uint64_t) flags | O_NOFOLLOW,
-                                .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-        return (int) syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+        return fd_open2(AT_FDCWD, path, (uint64_t) flags | O_NOFOLLOW,
+                        RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
 bool outside_has(struct box *b, const char *path)

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 cordon_policy *cordon_policy_new(void)
@@ -163,7 +162,6 @@ struct workspace {
 static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
 {
         struct workspace *w = ctx;
-        struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
         char work[PATH_MAX], to[PATH_MAX];
         size_t n = strlen(w->path);
         if (strlen(path) <= n) /* the workspace itself */
@@ -173,9 +171,8 @@ static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
                 w->fd = open(w->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (w->fd < 0 || *below == '\0')
                 return false;
-        AUTO_FD(fd, (int) syscall(SYS_openat2, w->fd, below, &how, sizeof how));
-        bool unsure = errno == EXDEV || errno == ENOSYS ||
-                      errno == EAGAIN; /* the last: a mount went by, and there is a ".." */
+        AUTO_FD(fd, fd_open2(w->fd, below, O_PATH, RESOLVE_BENEATH));
+        bool unsure = errno == EXDEV || errno == ENOSYS || errno == EAGAIN;
         if (fd >= 0 || !unsure || !realpath(w->path, work) || !realpath(path, to) || path_under(to, work))
                 return false;
         (void) snprintf(ret, cap, "%s", to);

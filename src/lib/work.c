@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 _Static_assert(sizeof(((cordon_work_outcome *) 0)->run) == WORK_RUN_MAX, "a run's id fits");
 
@@ -94,8 +93,8 @@ static int record_intent(void *ctx, const struct work_effect *first, size_t coun
 static void stamp(const struct work_effect *x, bool late, const char *id)
 {
         char path[PATH_MAX_BYTES];
-        struct open_how how = { .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-                                .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+        const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+        const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
         struct stat st;
         if (x->path.n >= sizeof path)
                 return;
@@ -103,8 +102,8 @@ static void stamp(const struct work_effect *x, bool late, const char *id)
         path[x->path.n] = '\0';
         AUTO_FD(top, open(x->host, O_PATH | O_CLOEXEC));
         AUTO_FD(fd, top < 0          ? -1
-                    : x->path.n == 0 ? open(x->host, (int) how.flags)
-                                     : (int) syscall(SYS_openat2, top, path, &how, sizeof how));
+                    : x->path.n == 0 ? open(x->host, flags)
+                                     : fd_open2(top, path, (uint64_t) flags, resolve));
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
                 return;
         char now[LEDGER_ID_MAX] = "";

@@ -18,7 +18,7 @@
 
 int wall_open_layer(const struct wall_edit *l, struct err *e)
 {
-        AUTO_FD(dir, wall_open2(AT_FDCWD, l->path, O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS));
+        AUTO_FD(dir, fd_open2(AT_FDCWD, l->path, O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS));
         struct stat st;
         if (dir < 0 || fstat(dir, &st) < 0)
                 return wall_fail(e, STAGE_DOORS, "opening the private layer %s", l->path);

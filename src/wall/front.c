@@ -32,7 +32,7 @@ int wall_front_device(struct wall_init *w, struct err *e)
         (void) e;
         if (!is_wanted(w))
                 return 0;
-        AUTO_FD(fd, wall_open2(AT_FDCWD, "/dev/fuse", O_RDWR, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
+        AUTO_FD(fd, fd_open2(AT_FDCWD, "/dev/fuse", O_RDWR, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
         if (fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(10, 229))
                 w->fuse = TAKE_FD(fd);
         return 0;

@@ -252,8 +252,6 @@ int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct er
 void wall_forget_parent(struct wall_init *w);
 /* The thing behind a door, if it still is what it was when it was looked at. */
 int wall_open_door(const struct plan_step *s, struct err *e);
-/* openat2 with the flags given; -1 with errno. */
-int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
 /* What the new root shows at `path`, as a descriptor, not behind any link (ELOOP). */
 int place_find(const struct wall_init *w, const char *path);
 /* What lies there. -1 with errno: the place was not found (place is -1), or is a link itself (ELOOP), which

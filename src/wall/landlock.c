@@ -220,8 +220,8 @@ static bool is_still(int at, const struct plan_rule *rule)
 static int open_ruled(const struct rules *r, const struct plan_rule *rule)
 {
         bool straight = rule->entries && r->w->plan->wall == WALL_PROCESS;
-        return wall_open2(r->w->root, rule->path, O_PATH,
-                          RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | (straight ? RESOLVE_NO_SYMLINKS : 0));
+        return fd_open2(r->w->root, rule->path, O_PATH,
+                        RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | (straight ? RESOLVE_NO_SYMLINKS : 0));
 }
 
 static int add_rule(const struct rules *r, const struct plan_rule *rule, struct err *e)

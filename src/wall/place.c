@@ -14,24 +14,11 @@
 #include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-
-int wall_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
-{
-        struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
-        int fd = -1;
-        for (int tries = 0; tries < 64; tries++) { /* EAGAIN: a ".." on the way while another box mounts */
-                fd = (int) syscall(SYS_openat2, dirfd, path, &how, sizeof how);
-                if (fd >= 0 || errno != EAGAIN)
-                        break;
-        }
-        return fd;
-}
 
 int place_find(const struct wall_init *w, const char *path)
 {
-        return wall_open2(w->root, path + 1, O_PATH | O_NOFOLLOW,
-                          RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+        return fd_open2(w->root, path + 1, O_PATH | O_NOFOLLOW,
+                        RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
 int place_look(int place, struct stat *ret)
@@ -160,7 +147,7 @@ int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct er
 
 int wall_open_door(const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(from, wall_open2(AT_FDCWD, s->text, O_PATH, RESOLVE_NO_MAGICLINKS));
+        AUTO_FD(from, fd_open2(AT_FDCWD, s->text, O_PATH, RESOLVE_NO_MAGICLINKS));
         if (from < 0)
                 return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
         struct stat st;

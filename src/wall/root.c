@@ -186,8 +186,8 @@ static bool is_device(int fd, const char *path)
 
 static int do_device(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(from, wall_open2(AT_FDCWD, s->path, O_PATH | O_NOFOLLOW,
-                                 RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
+        AUTO_FD(from, fd_open2(AT_FDCWD, s->path, O_PATH | O_NOFOLLOW,
+                               RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
         if (from < 0)
                 return wall_fail(e, STAGE_ROOT, "opening %s", s->path);
         if (!is_device(from, s->path)) {

@@ -78,14 +78,14 @@ static bool refused_by_mount(struct watch *t, const struct wall_denial *d)
 {
         char path[sizeof d->path];
         memcpy(path, d->path, sizeof path);
-        AUTO_FD(at, wall_open2(AT_FDCWD, path, O_PATH, RESOLVE_NO_MAGICLINKS));
+        AUTO_FD(at, fd_open2(AT_FDCWD, path, O_PATH, RESOLVE_NO_MAGICLINKS));
         char *slash = strrchr(path, '/');
         bool made = at < 0 && errno == ENOENT && slash;
         if (made) {
                 slash[slash == path] = '\0';
                 if (strcmp(path, t->room) == 0)
                         return false; /* many files in one directory are the usual case */
-                at = wall_open2(AT_FDCWD, path, O_PATH, RESOLVE_NO_MAGICLINKS);
+                at = fd_open2(AT_FDCWD, path, O_PATH, RESOLVE_NO_MAGICLINKS);
         }
         struct statfs fs;
         struct stat st;
@@ -100,7 +100,7 @@ static bool refused_by_mount(struct watch *t, const struct wall_denial *d)
 
 static bool is_inside(const struct wall_denial *d)
 {
-        AUTO_FD(at, wall_open2(AT_FDCWD, d->path, O_PATH, RESOLVE_NO_MAGICLINKS));
+        AUTO_FD(at, fd_open2(AT_FDCWD, d->path, O_PATH, RESOLVE_NO_MAGICLINKS));
         return at >= 0;
 }
 

@@ -30,7 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 void journal_free(struct journal *j)
@@ -300,8 +299,7 @@ static bool is_underway(const struct journal *j)
 
 static int open_path(const char *path, uint64_t flags)
 {
-        struct open_how how = { .flags = flags | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS };
-        return (int) syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+        return fd_open2(AT_FDCWD, path, flags | O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
 }
 
 /* The box may have closed the top of its door to the owner. Then it is a place, until steps are taken. */

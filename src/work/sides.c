@@ -12,14 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 int open_host(const struct work_door *d, struct err *e)
 {
-        struct open_how how = { .flags = O_CLOEXEC | (d->is_dir ? O_RDONLY | O_DIRECTORY : O_PATH),
-                                .resolve = RESOLVE_NO_MAGICLINKS };
-        AUTO_FD(fd, (int) syscall(SYS_openat2, AT_FDCWD, d->host, &how, sizeof how));
+        AUTO_FD(fd, fd_open2(AT_FDCWD, d->host, d->is_dir ? O_RDONLY | O_DIRECTORY : O_PATH,
+                             RESOLVE_NO_MAGICLINKS));
         struct stat st;
         char shown[256];
         if (fd < 0 || fstat(fd, &st) < 0)

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -22,15 +21,8 @@ enum { CHUNK = 128 * 1024, XATTR_MAX = 65536 };
 
 static int open_beneath(int dir, const char *path, uint64_t flags)
 {
-        struct open_how how = { .flags = flags | O_CLOEXEC | O_NOFOLLOW,
-                                .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
-                                           RESOLVE_NO_XDEV };
-        for (int tries = 0; tries < 64; tries++) { /* EAGAIN: the tree moved under the look */
-                int fd = (int) syscall(SYS_openat2, dir, path[0] ? path : ".", &how, sizeof how);
-                if (fd >= 0 || errno != EAGAIN)
-                        return fd;
-        }
-        return -1;
+        return fd_open2(dir, path[0] ? path : ".", flags | O_NOFOLLOW,
+                        RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV);
 }
 
 int tree_dir(int dir, const char *path) { return open_beneath(dir, path, O_RDONLY | O_DIRECTORY); }

@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole waits and writes in a program whose timer interrupts whatever waits. */
+/* Whole waits and writes in a program whose timer interrupts whatever waits; and a kernel that says "not
+ * now".
+ */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "harness.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 static int drained = -1; /* what the timer reads from, or -1 */
 
@@ -67,8 +77,77 @@ static void test_put__an_interrupted_write_is_made_again(void)
         CHECK_INT(rmdir(name), 0);
 }
 
+/* The kernel's side of openat2(), for one process: so many times EAGAIN, then as it is. */
+struct kernel {
+        int listener;
+        _Atomic unsigned asked;
+        unsigned not_now;
+};
+
+static void *stand_between(void *arg)
+{
+        struct kernel *k = arg;
+        for (;;) {
+                struct seccomp_notif n = { 0 };
+                if (ioctl(k->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
+                        continue;
+                struct seccomp_notif_resp r = { .id = n.id };
+                if (k->asked++ < k->not_now)
+                        r.error = -EAGAIN;
+                else
+                        r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+                (void) ioctl(k->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
+        }
+        return NULL;
+}
+
+enum { AS_WANTED = 0, NO_FILTER, OTHERWISE };
+
+static _Noreturn void open_behind(unsigned not_now, unsigned asked)
+{
+        static struct kernel k;
+        struct sock_filter look[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        const struct sock_fprog prog = { sizeof look / sizeof *look, look };
+        pthread_t between;
+        k.not_now = not_now;
+        (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        k.listener =
+                (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+        if (k.listener < 0 || pthread_create(&between, NULL, stand_between, &k) != 0)
+                _exit(NO_FILTER);
+        int fd = fd_open2(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
+        bool opened = fd >= 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC;
+        bool refused = fd < 0 && errno == EAGAIN;
+        _exit(k.asked == asked && (not_now < asked ? opened : refused) ? AS_WANTED : OTHERWISE);
+}
+
+static int opened_behind(unsigned not_now, unsigned asked)
+{
+        int status = -1;
+        pid_t pid = fork();
+        if (pid == 0)
+                open_behind(not_now, asked);
+        CHECK_INT(waitpid(pid, &status, 0), pid);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_open2__not_now_is_asked_again_but_not_for_ever(void)
+{
+        if (opened_behind(0, 1) == NO_FILTER)
+                SKIP("no filter can be loaded here");
+        CHECK_INT(opened_behind(0, 1), AS_WANTED);
+        CHECK_INT(opened_behind(3, 4), AS_WANTED);
+        CHECK_INT(opened_behind(1000, 64), AS_WANTED);
+}
+
 static const struct test_case cases[] = {
         CASE(test_await__signals_do_not_cut_it_short),
         CASE(test_put__an_interrupted_write_is_made_again),
+        CASE(test_open2__not_now_is_asked_again_but_not_for_ever),
 };
 TEST_MAIN(cases)
