@@ -2,27 +2,18 @@
 /* limit/sweep.c - removes the groups of keepers that are gone (keeper and janitor killed at once).
  * Never: touches a directory whose name is not exactly one that limit_name() makes, or whose keeper may
  * live. */
+#include "base/dir.h"
 #include "base/fd.h"
 #include "limit/internal.h"
 
 #include <dirent.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 enum { NAMES_MAX = 64, SWEEP_WAIT_MS = 500 };
 
 struct names {
         unsigned n;
         char name[NAMES_MAX][48];
-};
-
-/* Kernel's struct linux_dirent64, which libc does not promise. */
-struct entry {
-        uint64_t ino;
-        int64_t off;
-        uint16_t len;
-        uint8_t type;
-        char name[];
 };
 
 static void note_stale(struct names *found, const char *name)
@@ -37,18 +28,12 @@ static void note_stale(struct names *found, const char *name)
 
 static void find_stale(int top, struct names *found)
 {
-        _Alignas(struct entry) char buf[8192];
+        DIR_LIST(list, 8192);
         found->n = 0;
-        for (;;) {
-                long n = syscall(SYS_getdents64, top, buf, sizeof buf);
-                if (n <= 0)
-                        return;
-                for (long at = 0; at < n; at += ((struct entry *) (void *) (buf + at))->len) {
-                        const struct entry *d = (struct entry *) (void *) (buf + at);
+        while (dir_more(&list, top) > 0)
+                for (const struct dir_entry *d; (d = dir_next(&list));)
                         if (d->type == DT_DIR || d->type == DT_UNKNOWN)
                                 note_stale(found, d->name);
-                }
-        }
 }
 
 /* The directory that holds groups: index CONTROLLER__COUNT is v2. v1 groups are root's alone. */

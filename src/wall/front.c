@@ -3,6 +3,7 @@
  * the box gets the plain root, and the same walls. */
 #include "wall/front.h"
 
+#include "base/dir.h"
 #include "base/fd.h"
 #include "wall/internal.h"
 #include "wall/mountapi.h"
@@ -79,15 +80,12 @@ _Noreturn static void observe(struct front *f)
  * times that, because it runs on another core. All of it is a hint: what is not asked here, is asked later.
  */
 
-static void read_links(int dir, const char *entries, long n)
+static void read_links(int dir, struct dir_list *entries)
 {
         char target[256];
-        for (long at = 0; at < n;) {
-                const struct kernel_dirent *d = (const void *) (entries + at);
+        for (const struct dir_entry *d; (d = dir_next(entries));)
                 if (d->type == DT_LNK)
                         (void) !readlinkat(dir, d->name, target, sizeof target);
-                at += d->len;
-        }
 }
 
 /* A list brings its entries along: one question for each of these directories, instead of one for each mount
@@ -95,12 +93,11 @@ static void read_links(int dir, const char *entries, long n)
 static void list_ahead(int root)
 {
         static const char *const dirs[] = { ".", "etc", "dev" };
-        char entries[4096] __attribute__((aligned(8)));
+        DIR_LIST(entries, 4096);
         for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
                 AUTO_FD(dir, openat(root, dirs[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-                long n = dir < 0 ? 0 : syscall(SYS_getdents64, dir, entries, sizeof entries);
-                if (i == 0)
-                        read_links(dir, entries, n);
+                if (dir >= 0 && dir_more(&entries, dir) > 0 && i == 0)
+                        read_links(dir, &entries);
         }
 }
 

@@ -46,14 +46,6 @@ struct wall_order {
         int32_t arg;
 };
 
-struct kernel_dirent { /* struct linux_dirent64 */
-        uint64_t ino;
-        int64_t off;
-        unsigned short len;
-        unsigned char type;
-        char name[];
-};
-
 /* sample_shared.c: what a look at shared memory keeps until the next one. */
 enum { SHARED_SEEN_MAX = 4096 };
 struct host_memory {

@@ -3,6 +3,7 @@
  * kernel.
  *
  * It also closes TCP, abstract sockets and signals to outside, and any change of the mount tree. */
+#include "base/dir.h"
 #include "base/fd.h"
 #include "wall/internal.h"
 
@@ -180,19 +181,16 @@ enum { ENTRIES_MAX = 65536 };
 
 static int allow_entries(const struct rules *r, int at, const struct plan_rule *rule, struct err *e)
 {
-        char buf[8192] __attribute__((aligned(8)));
+        DIR_LIST(list, 8192);
         AUTO_FD(dir, openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         unsigned count = 0;
+        int more;
         if (dir < 0 && errno == ENOTDIR) /* a file where a directory was to lead to something hidden */
                 return allow(r, at, rule->entries, rule->path, e);
         if (dir < 0 && errno == EACCES) /* nothing in it can be named here, so nothing in it is opened */
                 return 0;
-        for (long n; (n = dir < 0 ? -1 : syscall(SYS_getdents64, dir, buf, sizeof buf)) != 0;) {
-                if (n < 0)
-                        return wall_fail(e, STAGE_DOORS, "listing %s, in which an `except` hides something",
-                                         rule->path);
-                for (long i = 0; i < n; i += ((const struct kernel_dirent *) (const void *) (buf + i))->len) {
-                        const struct kernel_dirent *d = (const void *) (buf + i);
+        while ((more = dir < 0 ? -1 : dir_more(&list, dir)) > 0) {
+                for (const struct dir_entry *d; (d = dir_next(&list));) {
                         if (strcmp(d->name, ".") == 0 || strcmp(d->name, "..") == 0)
                                 continue;
                         if (allow_entry(r, dir, rule, d->name, e) < 0)
@@ -206,7 +204,9 @@ static int allow_entries(const struct rules *r, int at, const struct plan_rule *
                         return err_hint(e, "name what the box may read instead of what it may not");
                 }
         }
-        return 0;
+        return more < 0 ? wall_fail(e, STAGE_DOORS, "listing %s, in which an `except` hides something",
+                                    rule->path)
+                        : 0;
 }
 
 static bool is_still(int at, const struct plan_rule *rule)

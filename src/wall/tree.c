@@ -2,6 +2,7 @@
 /* wall/tree.c - the processes of a box. Behind the namespace wall they are what its own /proc shows; behind
  * the process wall, all that descend from init, which is their subreaper: nobody leaves that tree but by
  * ending. Never: allocates. */
+#include "base/dir.h"
 #include "base/fd.h"
 #include "wall/internal.h"
 
@@ -10,27 +11,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *name), void *ctx)
 {
-        char buf[4096] __attribute__((aligned(8)));
+        DIR_LIST(list, 4096);
         AUTO_FD(dir, openat(at_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (dir < 0)
-                return -1;
-        for (;;) {
-                long n = syscall(SYS_getdents64, dir, buf, sizeof buf);
-                if (n <= 0)
-                        return (int) n;
-                for (long at = 0; at < n;) {
-                        const struct kernel_dirent *d = (const void *) (buf + at);
+        int more;
+        while ((more = dir < 0 ? -1 : dir_more(&list, dir)) > 0)
+                for (const struct dir_entry *d; (d = dir_next(&list));)
                         if (d->name[0] >= '0' && d->name[0] <= '9')
                                 each(ctx, at_dir, d->name);
-                        at += d->len;
-                }
-        }
+        return more;
 }
 
 static const char own_children[] = "thread-self/children";
