@@ -121,3 +121,21 @@ int fd_get_u64(int dirfd, const char *name, uint64_t *ret_value)
         }
         return 0;
 }
+
+void fd_each_number(int fd, bool (*each)(void *ctx, uint64_t number), void *ctx)
+{
+        char text[4096];
+        uint64_t number = 0;
+        for (ssize_t n; (n = read(fd, text, sizeof text)) > 0 || (n < 0 && errno == EINTR);)
+                for (ssize_t i = 0; i < n; i++) {
+                        if (text[i] >= '0' && text[i] <= '9') {
+                                number = number * 10 + (uint64_t) (text[i] - '0');
+                                continue;
+                        }
+                        if (number > 0 && !each(ctx, number))
+                                return;
+                        number = 0;
+                }
+        if (number > 0) /* nothing stands behind the last */
+                (void) each(ctx, number);
+}

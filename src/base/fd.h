@@ -55,5 +55,8 @@ int fd_put(int dirfd, const char *name, const char *text);
  * returns its length or -1 with errno. */
 ssize_t fd_get(int dirfd, const char *name, char *buf, size_t cap);
 
+/* Every number above 0 that a control file lists, however many they are, until `each` says false. */
+void fd_each_number(int fd, bool (*each)(void *ctx, uint64_t number), void *ctx);
+
 /* The number that a control file holds; 0 on success, -1 with errno (EINVAL: not a number). */
 int fd_get_u64(int dirfd, const char *name, uint64_t *ret_value);

@@ -54,30 +54,35 @@ void limit_thaw(pid_t pid)
 
 /* --- kill --- */
 
-/* The first pids of a group. Pid 0 is a process outside our pid namespace: nothing we could signal (and
- * kill(0) would be our own process group). */
-static unsigned members(int dir, pid_t pids[BATCH])
+/* Some pids of a group: the first that are listed of those above `after`. */
+struct members {
+        pid_t after;
+        unsigned n;
+        pid_t at[BATCH];
+};
+
+static bool add_member(void *ctx, uint64_t pid)
 {
-        char text[4096];
-        unsigned n = 0;
-        long value = 0;
-        ssize_t len = fd_get(dir, "cgroup.procs", text, sizeof text);
-        for (ssize_t i = 0; i <= len && n < BATCH; i++) {
-                if (i < len && text[i] >= '0' && text[i] <= '9') {
-                        value = value * 10 + (text[i] - '0');
-                        continue;
-                }
-                if (value > 0)
-                        pids[n++] = (pid_t) value;
-                value = 0;
-        }
-        return n;
+        struct members *m = ctx;
+        if (pid > (uint64_t) m->after)
+                m->at[m->n++] = (pid_t) pid;
+        return m->n < BATCH;
 }
 
-static bool is_member(const pid_t *pids, unsigned n, pid_t pid)
+/* A process outside our pid namespace is listed as 0: nothing we could signal (and kill(0) would be our own
+ * process group). */
+static void list_members(int dir, pid_t after, struct members *ret)
 {
-        for (unsigned i = 0; i < n; i++)
-                if (pids[i] == pid)
+        AUTO_FD(list, openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+        ret->after = after;
+        ret->n = 0;
+        fd_each_number(list, add_member, ret);
+}
+
+static bool is_member(const struct members *m, pid_t pid)
+{
+        for (unsigned i = 0; i < m->n; i++)
+                if (m->at[i] == pid)
                         return true;
         return false;
 }
@@ -85,25 +90,38 @@ static bool is_member(const pid_t *pids, unsigned n, pid_t pid)
 /* SAFETY: a pid may be reused between reading it and killing it. So: take a descriptor of the process, read
  * the list again, and signal only what is still listed. Whoever bears the number then is a member, and the
  * descriptor is of that process or of a dead one. */
-static unsigned kill_members(int dir, bool thaw)
+static void kill_batch(int dir, const struct members *m, bool thaw)
 {
-        pid_t first[BATCH], again[BATCH];
+        struct members again;
         int fds[BATCH];
-        unsigned n = members(dir, first);
-        for (unsigned i = 0; i < n; i++)
-                fds[i] = (int) syscall(SYS_pidfd_open, first[i], 0);
-        unsigned m = n > 0 ? members(dir, again) : 0;
-        for (unsigned i = 0; i < n; i++) {
+        for (unsigned i = 0; i < m->n; i++)
+                fds[i] = (int) syscall(SYS_pidfd_open, m->at[i], 0);
+        list_members(dir, m->after, &again);
+        for (unsigned i = 0; i < m->n; i++) {
                 if (fds[i] < 0)
                         continue;
-                if (is_member(again, m, first[i])) {
+                if (is_member(&again, m->at[i])) {
                         (void) syscall(SYS_pidfd_send_signal, fds[i], SIGKILL, NULL, 0);
                         if (thaw)
-                                limit_thaw(first[i]);
+                                limit_thaw(m->at[i]);
                 }
                 (void) close(fds[i]);
         }
-        return n;
+}
+
+/* All of them, some at a time, because each takes a descriptor of ours. v1 lists them by number. v2 does not:
+ * of a group that it cannot kill by itself some are left for the next round. */
+static unsigned kill_members(int dir, bool thaw)
+{
+        unsigned seen = 0;
+        struct members m = { .n = 0 };
+        do {
+                list_members(dir, m.n > 0 ? m.at[m.n - 1] : 0, &m);
+                if (m.n > 0)
+                        kill_batch(dir, &m, thaw);
+                seen += m.n;
+        } while (m.n == BATCH);
+        return seen;
 }
 
 /* One round over all directories; how many processes were seen. */

@@ -26,29 +26,6 @@ int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *na
         return more;
 }
 
-static const char own_children[] = "thread-self/children";
-
-/* Calls `each` with every number of a list of children; -1 where there is none (CONFIG_PROC_CHILDREN). */
-static int each_child(int proc, const char *list, void (*each)(void *ctx, pid_t pid), void *ctx)
-{
-        AUTO_FD(fd, openat(proc, list, O_RDONLY | O_CLOEXEC));
-        char text[4096];
-        pid_t pid = 0;
-        if (fd < 0)
-                return -1;
-        for (ssize_t n; (n = read(fd, text, sizeof text)) > 0;)
-                for (ssize_t i = 0; i < n; i++) {
-                        if (text[i] >= '0' && text[i] <= '9') {
-                                pid = pid * 10 + (text[i] - '0');
-                                continue;
-                        }
-                        if (pid > 0)
-                                each(ctx, pid);
-                        pid = 0;
-                }
-        return 0;
-}
-
 enum { TREE_MAX = 32768, TREE_SLOTS = 2 * TREE_MAX, AGAIN_MAX = 8 };
 struct tree {
         int proc;
@@ -57,24 +34,25 @@ struct tree {
 };
 
 /* Once: who loses a thread that was its parent comes to another one, which may be listed later. */
-static void plant(void *ctx, pid_t pid)
+static bool plant(void *ctx, uint64_t pid)
 {
         struct tree *t = ctx;
         unsigned i = (unsigned) pid % TREE_SLOTS;
         for (; t->slot[i]; i = (i + 1) % TREE_SLOTS)
-                if (t->slot[i] == pid)
-                        return;
+                if (t->slot[i] == (pid_t) pid)
+                        return true;
         if (t->count == TREE_MAX)
-                return;
-        t->slot[i] = pid;
-        t->at[t->count++] = pid;
+                return false;
+        t->slot[i] = t->at[t->count++] = (pid_t) pid;
+        return true;
 }
 
 static void plant_of_thread(void *ctx, int tasks, const char *tid)
 {
         char list[48];
         (void) snprintf(list, sizeof list, "%.20s/children", tid);
-        (void) each_child(tasks, list, plant, ctx);
+        AUTO_FD(children, openat(tasks, list, O_RDONLY | O_CLOEXEC));
+        fd_each_number(children, plant, ctx);
 }
 
 static void plant_of_process(struct tree *t, pid_t pid)
@@ -92,8 +70,10 @@ static int grow(struct tree *t)
 {
         unsigned done = 0;
         for (unsigned again = 0; again < AGAIN_MAX; again++) {
-                if (each_child(t->proc, own_children, plant, t) < 0)
+                AUTO_FD(own, openat(t->proc, "thread-self/children", O_RDONLY | O_CLOEXEC));
+                if (own < 0)
                         return -1;
+                fd_each_number(own, plant, t);
                 if (done == t->count)
                         break;
                 while (done < t->count)
@@ -131,20 +111,21 @@ struct round {
 /* Its whole process group at once, also those of it that are not our children yet. SAFETY: a child of ours
  * that has ended keeps its number and its group until we wait for it, so that nobody else's process is ever
  * meant; and groups of the payload's sessions have nobody from outside. */
-static void end_child(void *ctx, pid_t pid)
+static bool end_child(void *ctx, uint64_t number)
 {
         struct round *r = ctx;
         siginfo_t ended = { 0 };
-        pid_t group = getpgid(pid);
+        pid_t pid = (pid_t) number, group = getpgid(pid);
         if (group > 1 && group != r->group && getsid(pid) != getsid(0)) {
                 (void) kill(-group, SIGKILL);
                 r->group = group;
         }
         if (waitid(P_PID, (id_t) pid, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
             ended.si_pid == pid)
-                return;
+                return true;
         (void) kill(pid, SIGKILL);
         r->alive++;
+        return true;
 }
 
 static bool bury_all(void)
@@ -168,8 +149,10 @@ void wall_kill_stragglers(void)
                 return;
         for (;;) {
                 struct round r = { 0 };
-                if (each_child(AT_FDCWD, "/proc/thread-self/children", end_child, &r) < 0)
+                AUTO_FD(children, open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC));
+                if (children < 0)
                         return;
+                fd_each_number(children, end_child, &r);
                 quiet = r.alive == 0 ? quiet + 1 : 0;
                 if (quiet == QUIET_ROUNDS && bury_all())
                         return;

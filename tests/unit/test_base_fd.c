@@ -145,9 +145,41 @@ static void test_open2__not_now_is_asked_again_but_not_for_ever(void)
         CHECK_INT(opened_behind(1000, 64), AS_WANTED);
 }
 
+static bool add_up(void *ctx, uint64_t number)
+{
+        uint64_t *sum = ctx;
+        *sum += number;
+        return number != 77777;
+}
+
+/* A number that lies across two reads is one number; the last needs nothing behind it. */
+static void test_each_number__a_list_of_any_length_is_read_whole(void)
+{
+        enum { LINES = 5000 };
+        uint64_t want = 0, sum = 0;
+        AUTO_FD(file, (int) syscall(SYS_memfd_create, "numbers", 1 /* MFD_CLOEXEC */));
+        for (int i = 0; i < LINES; i++) {
+                CHECK(dprintf(file, i % 3 ? "%d\n" : "%d ", 100000 + i) > 0);
+                want += 100000 + (uint64_t) i;
+        }
+        CHECK(dprintf(file, "0 0 42") > 0);
+        CHECK_INT(lseek(file, 0, SEEK_SET), 0);
+        fd_each_number(file, add_up, &sum);
+        CHECK_INT(sum, want + 42);
+        CHECK(dprintf(file, "\n77777 1") > 0); /* enough */
+        CHECK_INT(lseek(file, 0, SEEK_SET), 0);
+        sum = 0;
+        fd_each_number(file, add_up, &sum);
+        CHECK_INT(sum, want + 42 + 77777);
+        sum = 0;
+        fd_each_number(-1, add_up, &sum);
+        CHECK_INT(sum, 0);
+}
+
 static const struct test_case cases[] = {
         CASE(test_await__signals_do_not_cut_it_short),
         CASE(test_put__an_interrupted_write_is_made_again),
+        CASE(test_each_number__a_list_of_any_length_is_read_whole),
         CASE(test_open2__not_now_is_asked_again_but_not_for_ever),
 };
 TEST_MAIN(cases)

@@ -250,6 +250,38 @@ static void test_end__works_without_cgroup_kill(void)
                 CHECK(WIFSIGNALED(status_of(pids[i])));
 }
 
+/* A list that never grows shorter, in a tree of plain files: whoever is not reached in one round is in none.
+ * Processes of other pid namespaces stand first in it, as 0. */
+static void test_kill__one_round_reaches_all_however_long_the_list(void)
+{
+        enum { MANY = 300, STRANGERS = 3000 };
+        char top[] = "/tmp/cordon-test-group.XXXXXX", text[NUMBER_TEXT + 1];
+        static pid_t pids[MANY];
+        struct limit_group g;
+        limit_group_init(&g);
+        CHECK(mkdtemp(top) != NULL);
+        g.v1[CONTROLLER_PIDS] = open(top, DIR_FLAGS);
+        g.v1_parent[CONTROLLER_PIDS] = open("/tmp", DIR_FLAGS);
+        AUTO_FD(list, openat(g.v1[CONTROLLER_PIDS], "cgroup.procs", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        for (int i = 0; i < STRANGERS; i++)
+                CHECK_INT(write(list, "0\n", 2), 2);
+        for (int i = 0; i < MANY; i++) {
+                if ((pids[i] = fork()) == 0)
+                        _exit(wait_forever());
+                (void) stpcpy(strchr(limit_text((uint64_t) pids[i], text), 0), "\n");
+                CHECK_INT(fd_write_all(list, text, strlen(text)), 0);
+        }
+        limit_group_kill(&g);
+        for (int i = 0; i < MANY; i++) {
+                int status = 0;
+                CHECK(waitpid(pids[i], &status, WNOHANG) == pids[i] && WIFSIGNALED(status));
+                (void) kill(pids[i], SIGKILL);
+        }
+        CHECK_INT(unlinkat(g.v1[CONTROLLER_PIDS], "cgroup.procs", 0), 0);
+        CHECK_INT(rmdir(top), 0);
+        limit_group_end(&g);
+}
+
 /* A frozen v1 task does not die of SIGKILL. */
 static void test_end__thaws_a_frozen_task(void)
 {
@@ -381,6 +413,7 @@ static const struct test_case cases[] = {
         CASE(test_enter__works_from_a_new_user_namespace),
         CASE(test_end__kills_what_is_left_and_leaves_no_directory),
         CASE(test_end__works_without_cgroup_kill),
+        CASE(test_kill__one_round_reaches_all_however_long_the_list),
         CASE(test_end__thaws_a_frozen_task),
         CASE(test_open__leaves_nothing_when_it_fails),
         CASE(test_open__controllers_that_share_a_mount_share_a_directory),
