@@ -229,11 +229,10 @@ static int build_landlock(struct wall_init *w, struct err *e)
 
 static int become_reaper(struct wall_init *w, struct err *e)
 {
-        (void) w;
         if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CLONE, "becoming the reaper");
-        AUTO_FD(children, open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC));
-        if (children >= 0)
+        w->children = wall_own_children();
+        if (w->children >= 0)
                 return 0;
         (void) wall_fail(e, STAGE_CLONE, "finding what a payload leaves running");
         return err_hint(e, "the process wall needs a kernel with CONFIG_PROC_CHILDREN");
@@ -385,6 +384,7 @@ static void let_go_of_stdio(struct wall_init *w)
 static void stand_behind_reaper(struct wall_init *w)
 {
         (void) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        int children = wall_own_children();
         pid_t init = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
         if (init == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
@@ -392,11 +392,12 @@ static void stand_behind_reaper(struct wall_init *w)
                 return;
         }
         (void) prctl(PR_SET_NAME, "cordon-reaper", 0, 0, 0);
-        (void) syscall(SYS_close_range, 0, ~0U, 0);
+        int held = children < 0 ? -1 : dup2(children, 0);
+        (void) syscall(SYS_close_range, (unsigned) held + 1, ~0U, 0);
         int status = 0;
         while (init > 0 && waitpid(init, &status, __WALL) < 0 && errno == EINTR)
                 ;
-        wall_kill_stragglers();
+        wall_kill_stragglers(held);
         _exit(init < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0);
 }
 

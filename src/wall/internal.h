@@ -113,6 +113,7 @@ struct wall_init {
         int tty_slave;
         pid_t payload;
         pid_t reaper;    /* process wall: our parent, as long as it lives */
+        int children;    /* process wall: wall_own_children() */
         uint32_t layers; /* bit per layer that is up */
         unsigned held;   /* enum wall_held: told at the release */
         bool memfd_sealed;
@@ -143,7 +144,7 @@ static inline void wall_no_descriptors(struct wall_init *w)
 {
         w->control = w->keeper = w->trust = w->host_proc = w->root = w->proc = w->tasks = w->scratch =
                 w->fuse = w->observer_proc = w->texts = w->parent = w->landlock = w->listener = w->tty_slave =
-                        w->net_ns = w->gate = w->news = -1;
+                        w->children = w->net_ns = w->gate = w->news = -1;
 }
 
 /* Time on processors, in and out of the kernel. */
@@ -208,7 +209,8 @@ _Noreturn void wall_init_main(struct wall_init *w);             /* init.c */
 /* tree.c: every process of the box, and init where it is numbered 1; -1: they cannot be listed. */
 int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int proc, const char *pid),
                       void *ctx);
-void wall_kill_stragglers(void); /* every child that is left, until there is none */
+int wall_own_children(void);             /* the list of them, open: for a process with one thread */
+void wall_kill_stragglers(int children); /* every one that is left, until there is none */
 /* sample.c: adds up what every process of the box uses. */
 struct wall_sample {
         uint64_t cpu_ns, rss, data_max; /* data_max: private memory of the largest process */

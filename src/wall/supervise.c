@@ -477,7 +477,7 @@ int wall_supervise(struct wall_init *w)
                         break;
         bool orderly = over && !t.alone;
         if (w->plan->wall != WALL_NAMESPACE)
-                wall_kill_stragglers();
+                wall_kill_stragglers(w->children);
         if (!orderly)
                 return -1;
         return tell_end(&t);

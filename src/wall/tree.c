@@ -136,11 +136,14 @@ static bool bury_all(void)
         return pid < 0 && errno == ECHILD;
 }
 
+int wall_own_children(void) { return open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC); }
+
 /* Without a pid namespace nobody else ends what the payload left running. All of it is ours: orphans come to
  * the subreaper that we are. Who was ended is not buried before all are: the dead take the places of those
  * that would be made meanwhile, so that who makes processes faster than we end them comes to an end of
- * `limit procs`. We do not: giving up would let them out of the box. */
-void wall_kill_stragglers(void)
+ * `limit procs`. We do not: giving up would let them out of the box. So the list was opened before there was
+ * a payload, which may have left this machine no file to open by now. */
+void wall_kill_stragglers(int children)
 {
         enum { QUIET_ROUNDS = 3, PAUSE_US = 200, PAUSE_MOST_US = 5000 };
         unsigned quiet = 0, pause = PAUSE_US;
@@ -149,8 +152,7 @@ void wall_kill_stragglers(void)
                 return;
         for (;;) {
                 struct round r = { 0 };
-                AUTO_FD(children, open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC));
-                if (children < 0)
+                if (lseek(children, 0, SEEK_SET) < 0)
                         return;
                 fd_each_number(children, end_child, &r);
                 quiet = r.alive == 0 ? quiet + 1 : 0;
