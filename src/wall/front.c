@@ -125,8 +125,10 @@ int wall_front_open(struct wall_init *w)
         pid_t pid = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
         if (pid == 0)
                 observe(&f);
-        if (pid < 0)
+        if (pid < 0) {
+                fd_close(&w->observer_proc); /* a plain root buries nothing */
                 return -1;
+        }
         w->observer = pid;
         fd_close(&fuse); /* the observer's is the last: should it end, a question has an answer */
         list_ahead(root);
