@@ -164,9 +164,9 @@ int wall_fail_namespace(struct err *e, enum wall_step step, const char *what);
  * waits until it is said; -1: it is gone. */
 int wall_hear(const struct wall_init *w, struct wall_order *ret, int *ret_fd);
 int wall_say(const struct wall_init *w, const struct wall_message *m);
-/* The same of what was refused; once something was not told, that is told. */
 /* Says it if the keeper takes it soon; false with errno: it did not. */
 bool wall_offer(int control, const struct wall_message *m);
+/* The same of what was refused; once something was not told, that is told. */
 void wall_offer_denial(int control, const struct wall_message *m, struct wall_untold *u);
 int wall_root_build(struct wall_init *w, struct err *e); /* root.c */
 int wall_root_enter(struct wall_init *w, struct err *e);
