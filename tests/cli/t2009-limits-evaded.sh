@@ -79,20 +79,27 @@ else
 fi
 
 # --- disk: files of an edit door that were removed and are open lie on the disk, and in no tree ---
+# So do those that lie deeper than any path can tell: 20 directories of 250 letters.
 for who in root as_user; do
-        mkdir -p "$T/edited-$who" && chmod 777 "$T/edited-$who"
-        run --disk 20M --time 30s --files 64 --edit "$T/edited-$who" -- python3 -c '
+        for deep in 0 20; do
+                rm -rf "$T/edited-$who" && mkdir -p "$T/edited-$who" && chmod 777 "$T/edited-$who"
+                run --disk 20M --time 30s --files 64 --edit "$T/edited-$who" -- python3 -c '
 import os, sys, time
 held = [open("/dev/null") for _ in range(20)]
+os.chdir(sys.argv[1])
+for i in range(int(sys.argv[2])):
+    os.mkdir("d" * 250)
+    os.chdir("d" * 250)
 for i in range(30):
-    f = open(sys.argv[1] + "/%d" % i, "wb", buffering=0)
+    f = open("%d" % i, "wb", buffering=0)
     os.unlink(f.name)
     held.append(f)
     for _ in range(10):
         f.write(b"x" * 1000000)
     time.sleep(0.05)
-print("held")' "$T/edited-$who"
-        is "$who: disk: removed files count while they are open" "$(get .limit)$(cat out)" disk
+print("held")' "$T/edited-$who" "$deep"
+                is "$who: disk: removed files count while they are open, $deep directories deep" "$(get .limit)$(cat out)" disk
+        done
 done
 
 # --- cpu: the keeper is tied to one processor and looks again when one can have used it up; the box takes all ---
