@@ -2,10 +2,10 @@
 /* ledger/recover.c - what the next writer does when the head and the segment disagree: a writer was killed,
  * the power went, or somebody changed the files.
  *
- *   killed writer   whole frames behind the head are counted, a torn one is cut
- *   lost power      what was not flushed may be missing or torn anywhere behind the last flush: the segment
- * is read from its start, cut where it stops making sense; what is cut is kept in lost/ anything else damage:
- * nothing is cut, nothing is added, and `cordon verify` tells where
+ * - a killed writer: whole frames behind the head are counted, a torn one is cut;
+ * - lost power: what was not flushed may be missing or torn anywhere behind the last flush. The segment is
+ *   read from its start, and cut where it stops making sense; what is cut is kept in lost/;
+ * - anything else is damage: nothing is cut, nothing is added, and `cordon verify` tells where.
  *
  * Never: cuts below the last checkpoint. */
 #include "base/fd.h"
