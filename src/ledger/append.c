@@ -182,8 +182,9 @@ static void next_id(const struct ledger *l, char ret_id[LEDGER_ID_MAX])
         (void) snprintf(ret_id, LEDGER_ID_MAX, "%s.%s%u", l->run, l->source, l->next + 1);
 }
 
-/* What a recovery cut is told in the ledger itself, before anything else. */
-static int tell_loss(struct ledger *l, struct err *e)
+/* What a recovery cut is told in the ledger itself, before anything else. What is kept stays as it is:
+ * somebody may hold a mark in it, and take back what he put behind that. */
+static int tell_loss(struct ledger *l, struct buf *out, struct head *h, struct err *e)
 {
         struct buf kept = l->kept;
         char id[LEDGER_ID_MAX];
@@ -193,10 +194,9 @@ static int tell_loss(struct ledger *l, struct err *e)
         l->kept = (struct buf){ 0 };
         next_id(l, id);
         (void) snprintf(id + strlen(id), sizeof id - strlen(id), "-gap");
-        int bad = keep(l, &r, id, e);
-        buf_add(&l->kept, kept.p, kept.n);
-        buf_done(&kept);
-        l->lost = 0;
+        int bad = keep(l, &r, id, e) < 0 || put_frames(l, out, h, e) < 0 ? -1 : 0;
+        buf_done(&l->kept);
+        l->kept = kept;
         return bad;
 }
 
@@ -204,7 +204,7 @@ static int append_locked(struct ledger *l, struct err *e)
 {
         struct head h;
         AUTO_BUF(out);
-        if (find_end(l, &h, e) < 0 || (l->lost > 0 && tell_loss(l, e) < 0))
+        if (find_end(l, &h, e) < 0)
                 return -1;
         bool full = h.seq > 0 && h.end + l->kept.n > SEGMENT_MAX;
         /* What was durable in the new segment stands on all that is in the old one. */
@@ -212,9 +212,16 @@ static int append_locked(struct ledger *l, struct err *e)
                 return ledger_cannot(e, "flushing a segment to the disk");
         if ((h.seq == 0 || full) && segment_make(l, &h, e) < 0)
                 return -1;
-        return put_frames(l, &out, &h, e) < 0 || write_frames(l, &out, &h, e) < 0 || write_head(l, &h, e) < 0
-                       ? -1
-                       : 0;
+        const off_t before = (off_t) h.end;
+        if ((l->lost > 0 && tell_loss(l, &out, &h, e) < 0) || put_frames(l, &out, &h, e) < 0 ||
+            write_frames(l, &out, &h, e) < 0)
+                return -1;
+        if (write_head(l, &h, e) < 0) { /* the next writer would count what is told here as not written */
+                (void) !ftruncate(l->segment, before);
+                return -1;
+        }
+        l->lost = 0;
+        return 0;
 }
 
 int ledger_roll(struct ledger *l, struct err *e)

@@ -291,25 +291,110 @@ static void test_append__many_writers_at_once_lose_nothing(void)
         sweep(dir);
 }
 
-/* As after a loss of power: another boot, and a tail that never reached the disk as it was written. */
-static void test_append__after_another_boot_what_makes_no_sense_is_put_aside_and_told(void)
+/* A head that nobody can write any more, with what it says now. */
+static int sealed_head(const struct ledger *l)
 {
-        int dir = fresh();
-        uint8_t head[HEAD_BYTES], zeros[300] = { 0 };
-        struct head h;
+        uint8_t head[HEAD_BYTES];
+        int fd = memfd_create("head", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        CHECK_INT(pread(l->head, head, sizeof head, 0), HEAD_BYTES);
+        CHECK_INT(write(fd, head, sizeof head), HEAD_BYTES);
+        CHECK_INT(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK), 0);
+        return fd;
+}
+
+static void check_targets(int dir, const char *const *want, unsigned count)
+{
         struct err e;
-        fill(dir, 5);
+        struct ledger_view v;
+        struct ledger_log *log = ledger_log_open(dir, &e);
+        CHECK_INT(ledger_log_count(log), count);
+        for (unsigned i = 0; i < count; i++) {
+                CHECK_INT(ledger_log_view(log, i, &v), 0);
+                CHECK(*want[i] ? span_is(v.target, want[i]) : span_is(v.kind, "gap"));
+        }
+        ledger_log_free(log);
+}
+
+static void test_append__a_head_that_cannot_be_written_leaves_nothing_to_be_counted_twice(void)
+{
+        static const char *const want[] = { "1", "2", "3", "4", "6" };
+        int dir = fresh();
+        struct err e;
+        fill(dir, 3);
+        struct ledger *l = ledger_open_at(dir, "run", "a", &e);
+        int head = l->head;
+        l->head = sealed_head(l);
+        CHECK_INT(add(l, "4", false), 0);
+        CHECK_INT(add(l, "5", true), -1);
+        fd_close(&l->head);
+        l->head = head;
+        CHECK_INT(add(l, "6", true), 0);
+        ledger_close(l);
+        check_targets(dir, want, sizeof want / sizeof *want);
+        sweep(dir);
+}
+
+/* The head is of another boot, and knows more than there is. */
+static void lose_power(int dir, unsigned bytes)
+{
+        uint8_t head[HEAD_BYTES], zeros[1000] = { 0 };
+        struct head h;
         off_t n = segment_size(dir);
         AUTO_FD(head_fd, openat(dir, "head", O_RDWR | O_CLOEXEC));
         AUTO_FD(segment, openat(dir, "segments/00000001.seg", O_RDWR | O_CLOEXEC));
         CHECK_INT(pread(head_fd, head, sizeof head, 0), HEAD_BYTES);
         CHECK_INT(head_get(span_of(head, sizeof head), &h), 0);
         memset(h.boot, 'x', sizeof h.boot);
-        h.end += 300; /* the head was on the disk before what it tells of */
+        h.end += bytes; /* the head was on the disk before what it tells of */
         h.count += 2;
         head_put(head, &h);
         CHECK_INT(pwrite(head_fd, head, sizeof head, 0), HEAD_BYTES);
-        CHECK_INT(pwrite(segment, zeros, sizeof zeros, n), sizeof zeros);
+        CHECK_INT(pwrite(segment, zeros, bytes, n), bytes);
+}
+
+static void sweep_lost(int dir, off_t at)
+{
+        char lost[64];
+        (void) snprintf(lost, sizeof lost, "lost/00000001-%lld", (long long) at);
+        CHECK_INT(unlinkat(dir, lost, 0), 0);
+        CHECK_INT(unlinkat(dir, "lost", AT_REMOVEDIR), 0);
+        sweep(dir);
+}
+
+/* And then there is no room: what is kept stays whole, what is taken back is not written, the loss is told.
+ */
+static void test_append__a_loss_is_told_when_there_is_room_again(void)
+{
+        static const char *const want[] = { "1", "2", "", "3", "4", "6" };
+        int dir = fresh();
+        struct err e;
+        struct rlimit room, full;
+        fill(dir, 2);
+        off_t n = segment_size(dir);
+        lose_power(dir, 300);
+        CHECK_INT(getrlimit(RLIMIT_FSIZE, &room), 0);
+        full = (struct rlimit){ (rlim_t) n + 100, room.rlim_max };
+        (void) signal(SIGXFSZ, SIG_IGN); /* RLIMIT_FSIZE stands in for the disk */
+        struct ledger *l = ledger_open_at(dir, "run", "a", &e);
+        CHECK_INT(add(l, "3", false), 0);
+        CHECK_INT(add(l, "4", false), 0);
+        CHECK_INT(setrlimit(RLIMIT_FSIZE, &full), 0);
+        CHECK_INT(add(l, "5", true), -1);
+        CHECK_INT(setrlimit(RLIMIT_FSIZE, &room), 0);
+        CHECK_INT(add(l, "6", true), 0);
+        ledger_close(l);
+        check_targets(dir, want, sizeof want / sizeof *want);
+        sweep_lost(dir, n);
+}
+
+/* As after a loss of power: another boot, and a tail that never reached the disk as it was written. */
+static void test_append__after_another_boot_what_makes_no_sense_is_put_aside_and_told(void)
+{
+        int dir = fresh();
+        struct err e;
+        fill(dir, 5);
+        off_t n = segment_size(dir);
+        lose_power(dir, 300);
         struct ledger *l = ledger_open_at(dir, "after", "", &e);
         CHECK_INT(add(l, "6", true), 0);
         ledger_close(l);
@@ -444,6 +529,8 @@ static const struct test_case cases[] = {
         CASE(test_append__a_full_disk_refuses_a_durable_record_and_leaves_no_half),
         CASE(test_append__a_writer_that_stands_still_holds_up_no_other_for_long),
         CASE(test_append__many_writers_at_once_lose_nothing),
+        CASE(test_append__a_head_that_cannot_be_written_leaves_nothing_to_be_counted_twice),
+        CASE(test_append__a_loss_is_told_when_there_is_room_again),
         CASE(test_append__after_another_boot_what_makes_no_sense_is_put_aside_and_told),
         CASE(test_append__ten_thousand_kills_and_no_effect_without_its_intent),
 };
