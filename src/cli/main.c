@@ -5,6 +5,7 @@
 #include "probe/probe.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -140,5 +141,7 @@ int main(int argc, char **argv)
         if (cli_help_asked(argc - 1, argv + 1, v))
                 return cli_help_verb(v), all_said(0);
         cli_verb_is(v);
+        if (v->run != verb_run) /* whoever started us may have ignored it, and then no child tells its end */
+                (void) signal(SIGCHLD, SIG_DFL);
         return all_said(v->run(argc - 1, argv + 1));
 }

@@ -441,6 +441,7 @@ static int run_detached(struct run *r)
         cordon_error e = { 0 };
         if (pipe2(line, O_CLOEXEC) < 0)
                 return cli_usage("no pipe: %s", strerror(errno));
+        (void) signal(SIGCHLD, SIG_DFL); /* as in main(), where a start in the foreground does without */
         pid_t pid = fork();
         if (pid < 0)
                 return cli_usage("no process: %s", strerror(errno));

@@ -68,12 +68,17 @@ int ledger_helper_do(const char *verb, const char *arg, struct span input, struc
         char *argv[] = { name, (char *) (uintptr_t) verb, (char *) (uintptr_t) arg, NULL };
         char *empty[] = { NULL };
         pid_t pid;
-        int sys = posix_spawn(&pid, path, &actions, NULL, argv, empty), status = 0;
+        int sys = posix_spawn(&pid, path, &actions, NULL, argv, empty), status = -1;
         (void) posix_spawn_file_actions_destroy(&actions);
         if (sys != 0)
                 return err_set(e, ERR_EXEC, sys, "starting cordon-ledger: %s", strerror(sys));
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        while ((sys = waitpid(pid, &status, 0) < 0 ? errno : 0) == EINTR)
                 ;
+        if (sys != 0) /* never taken for a success */
+                return err_set(
+                        e, ERR_IO, sys,
+                        "how cordon-ledger ended cannot be known: SIGCHLD is ignored here, or somebody "
+                        "else waited for it");
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
                 return failed(said, e);
         return out && read_back(answer, out) < 0 ? err_set(e, ERR_IO, errno, "reading cordon-ledger's answer")

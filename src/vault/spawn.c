@@ -62,20 +62,20 @@ static pid_t start(const struct job *j, const struct vault_request *q)
         return pid;
 }
 
+/* Its last act is its report, of a success too. Not its status: a program that ignores SIGCHLD never gets to
+ * know that. */
 static int await(pid_t pid, int report, struct err *e)
 {
         struct err told = { 0 };
-        int status = 0;
         ssize_t n = fd_read_all(report, &told, sizeof told);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
                 ;
-        if (n == sizeof told && told.code != ERR_NONE) {
-                *e = told;
-                return -1;
-        }
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        if (n != sizeof told)
+                return err_set(e, ERR_IO, 0, "%s ended before its work was done", VAULT_PROGRAM);
+        if (told.code == ERR_NONE)
                 return 0;
-        return err_set(e, ERR_IO, 0, "%s ended before its work was done", VAULT_PROGRAM);
+        *e = told;
+        return -1;
 }
 
 static void close_all(struct job *j)
