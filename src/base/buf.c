@@ -58,6 +58,16 @@ void buf_printf(struct buf *b, const char *fmt, ...)
         va_end(again);
 }
 
+void buf_fixed(struct buf *b, uint64_t value, unsigned digits)
+{
+        uint64_t whole = 1;
+        for (unsigned i = 0; i < digits; i++)
+                whole *= 10;
+        buf_printf(b, "%llu", (unsigned long long) (value / whole));
+        if (digits > 0)
+                buf_printf(b, ".%0*llu", (int) digits, (unsigned long long) (value % whole));
+}
+
 /* Above the basic plane JSON has two halves for one character. */
 static void put_json_escape(struct buf *b, uint32_t point)
 {

@@ -17,6 +17,10 @@ void buf_add(struct buf *b, const void *p, size_t n);
 void buf_puts(struct buf *b, const char *s);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "12.345" for 12345 and 3 digits: printf() would take the point from the caller's locale, which no JSON
+ * does.
+ */
+void buf_fixed(struct buf *b, uint64_t value, unsigned digits);
 /* "text" with quotes and JSON escapes, also for what str_is_tricky(); bytes that are not UTF-8 become U+FFFD.
  */
 void buf_json(struct buf *b, struct span s);

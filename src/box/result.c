@@ -191,6 +191,12 @@ static void add_layers(const struct box_result *r, struct buf *out)
         buf_puts(out, "]");
 }
 
+static void add_ms(const char *key, uint64_t ns, struct buf *out)
+{
+        buf_printf(out, ",\"%s\":", key);
+        buf_fixed(out, (ns + 500) / 1000, 3);
+}
+
 void box_result_json(const struct box_result *r, struct buf *out)
 {
         buf_printf(out, "{\"version\":1,\"run\":\"%s\",\"name\":", r->run);
@@ -211,11 +217,11 @@ void box_result_json(const struct box_result *r, struct buf *out)
         else
                 buf_puts(out, "null");
         add_limits(r, out);
-        buf_printf(
-                out,
-                ",\"wall_ms\":%.3f,\"cpu_ms\":%.3f,\"start_ms\":%.3f,\"group_ms\":%.3f,\"memory_peak\":%llu",
-                (double) r->wall_ns / 1e6, (double) r->cpu_ns / 1e6, (double) r->start_ns / 1e6,
-                (double) r->group_wait_ns / 1e6, (unsigned long long) r->memory_peak);
+        add_ms("wall_ms", r->wall_ns, out);
+        add_ms("cpu_ms", r->cpu_ns, out);
+        add_ms("start_ms", r->start_ns, out);
+        add_ms("group_ms", r->group_wait_ns, out);
+        buf_printf(out, ",\"memory_peak\":%llu", (unsigned long long) r->memory_peak);
         buf_printf(out, ",\"output_bytes\":%llu,\"output_truncated\":%s",
                    (unsigned long long) r->output_bytes, r->output_truncated ? "true" : "false");
         add_denials(r, out);

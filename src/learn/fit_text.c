@@ -22,7 +22,11 @@ static uint64_t refusals_in(const struct learn_fit *f)
         return n;
 }
 
-static double per_run(const struct learn_fit *f) { return f->runs ? (double) refusals_in(f) / f->runs : 0; }
+/* In hundredths. */
+static uint64_t per_run(const struct learn_fit *f)
+{
+        return f->runs ? (refusals_in(f) * 200 + f->runs) / f->runs / 2 : 0;
+}
 
 /* ---- words ---- */
 
@@ -41,7 +45,9 @@ static void put_numbers(const struct learn_fit *f, struct buf *o)
                 buf_printf(o, ", %u not known of yet", f->unknown);
         if (f->not_judged)
                 buf_printf(o, ", %u of kinds that are not judged", f->not_judged);
-        buf_printf(o, "\n  refusals  %.2f a run\n", per_run(f));
+        buf_puts(o, "\n  refusals  ");
+        buf_fixed(o, per_run(f), 2);
+        buf_puts(o, " a run\n");
 }
 
 static void put_few(const struct learn_fit *f, struct buf *o)
@@ -233,10 +239,12 @@ void learn_fit_json(const struct learn_fit *f, struct buf *o)
         buf_printf(o,
                    ",\"runs\":%u,\"days\":%u,\"failed\":%u,\"failed_with_refusals\":%u,\"observed\":%u,"
                    "\"doors\":%u,\"used\":%u,\"unused\":%u,\"unknown\":%u,\"not_judged\":%u,"
-                   "\"unused_percent\":%u,\"refusals_per_run\":%.2f,\"unused_doors\":[",
+                   "\"unused_percent\":%u,\"refusals_per_run\":",
                    f->runs, f->days, f->failed, f->failed_refused, f->observed,
                    f->used + f->unused + f->unknown + f->not_judged, f->used, f->unused, f->unknown,
-                   f->not_judged, unused_percent(f), per_run(f));
+                   f->not_judged, unused_percent(f));
+        buf_fixed(o, per_run(f), 2);
+        buf_puts(o, ",\"unused_doors\":[");
         bool first = true;
         for (size_t i = 0; i < f->door_count; i++) {
                 if (f->doors[i].use != LEARN_UNUSED)

@@ -3,6 +3,8 @@
 #include "base/json.h"
 #include "harness.h"
 
+#include <locale.h>
+
 static void test_json__values_of_every_type_are_read(void)
 {
         struct err e;
@@ -147,12 +149,30 @@ static void test_buf_json__escapes_what_must_be_and_replaces_what_is_not_utf8(vo
         json_free(back);
 }
 
+static void test_buf_fixed__a_number_has_a_point_wherever_it_is_written(void)
+{
+        static const struct {
+                uint64_t value;
+                unsigned digits;
+                const char *want;
+        } rows[] = { { 0, 3, "0.000" },  { 7, 3, "0.007" }, { 12345, 3, "12.345" },
+                     { 100, 2, "1.00" }, { 42, 0, "42" },   { UINT64_MAX, 2, "184467440737095516.15" } };
+        (void) setlocale(LC_ALL, "de_DE.UTF-8"); /* where there is one, its point is a comma */
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                AUTO_BUF(b);
+                buf_fixed(&b, rows[i].value, rows[i].digits);
+                CHECK_STR(buf_str(&b), rows[i].want);
+        }
+        (void) setlocale(LC_ALL, "C");
+}
+
 static const struct test_case cases[] = {
         CASE(test_json__values_of_every_type_are_read),
         CASE(test_json__what_rfc_8259_does_not_allow_is_refused),
         CASE(test_json__nesting_is_bounded),
         CASE(test_json__integers_are_exact_or_numbers),
         CASE(test_json__an_error_names_line_and_column),
+        CASE(test_buf_fixed__a_number_has_a_point_wherever_it_is_written),
         CASE(test_buf_json__escapes_what_must_be_and_replaces_what_is_not_utf8),
 };
 TEST_MAIN(cases)
