@@ -163,7 +163,9 @@ void record_bytes(struct box *b, int stream, const void *p, size_t n)
         if (stream == 0 && c->stream[0].bytes == 0 && n > 0) {
                 char id[LEDGER_ID_MAX];
                 (void) snprintf(id, sizeof id, "%s.stdin", b->r.run);
-                record_input(c, id);
+                record_input(b, id);
+                if (!b->record)
+                        return;
         }
         c->stream[stream].bytes += n;
         if (!c->hardware && c->stream[stream].bytes > HARDWARE_FROM)

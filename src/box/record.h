@@ -32,7 +32,7 @@ void record_causes(struct box *b, struct ledger_record *r);
 void record_add(struct box *b, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX]);
 void record_off(struct box *b, const struct err *e);
 /* What comes out from now on may be caused by this record. */
-void record_input(struct record *c, const char *id);
+void record_input(struct box *b, const char *id);
 /* "sha256:..." */
 void record_digest(struct sha256 *s, char ret[72]);
 void record_digest_of(struct span bytes, char ret[72]);

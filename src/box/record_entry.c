@@ -47,10 +47,29 @@ void record_add(struct box *b, const struct ledger_record *r, char ret_id[LEDGER
                 record_off(b, &e);
 }
 
-void record_input(struct record *c, const char *id)
+/* A record has room for so many causes. Where there are more, one record names them all, and stands for them
+ * from then on. */
+static void fold_inputs(struct box *b)
 {
-        if (c->input_count < INPUTS_MAX)
-                memcpy(c->inputs[c->input_count++], id, LEDGER_ID_MAX);
+        struct ledger_record r = record_of(b, LEDGER_HANDLE, LEDGER_OUTCOME);
+        char id[LEDGER_ID_MAX] = "";
+        r.result = "came in, with others";
+        for (unsigned i = 0; i < b->record->input_count; i++)
+                r.parents[r.parent_count++] = b->record->inputs[i];
+        record_add(b, &r, id);
+        if (!b->record)
+                return;
+        memcpy(b->record->inputs[0], id, sizeof id);
+        b->record->input_count = 1;
+}
+_Static_assert(1 + INPUTS_MAX <= LEDGER_PARENTS_MAX, "the start and all inputs fit");
+
+void record_input(struct box *b, const char *id)
+{
+        if (b->record->input_count == INPUTS_MAX)
+                fold_inputs(b);
+        if (b->record)
+                memcpy(b->record->inputs[b->record->input_count++], id, LEDGER_ID_MAX);
 }
 
 void record_causes(struct box *b, struct ledger_record *r)

@@ -52,7 +52,7 @@ static void add_handle(struct box *b, size_t i)
         if (b->record && h->out)
                 ledger_stamp_origin(outside, id);
         else if (b->record)
-                record_input(b->record, id);
+                record_input(b, id);
         if (bytes.n > 0)
                 (void) munmap((void *) (uintptr_t) bytes.p, bytes.n);
 }
@@ -131,7 +131,7 @@ void record_shown(struct box *b)
                         r.parents[r.parent_count++] = origin;
                 record_add(b, &r, id);
                 if (b->record && cause)
-                        record_input(b->record, id);
+                        record_input(b, id);
         }
 }
 
@@ -184,7 +184,7 @@ void record_read_origins(struct box *b)
                 found = 0;
         }
         if (b->record && last[0])
-                record_input(b->record, last);
+                record_input(b, last);
 }
 
 void record_stream(struct box *b, int stream)

@@ -1,4 +1,4 @@
-# Twenty-three small workflows of real boxes: the causes that `cordon trace` finds are those that the script made, no more and no less.
+# Twenty-four small workflows of real boxes: the causes that `cordon trace` finds are those that the script made, no more and no less.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib-net.sh"
 cd "$T" || exit 1
@@ -138,6 +138,17 @@ if [ -x "$CORDON_LIBEXEC/cordon-egress" ] && [ -x "$CORDON_LIBEXEC/cordon-vault"
 else
         skip "17 to 20" "cordon-egress or cordon-vault is not built here"
 fi
+# More inputs than a record has room for causes: eight handles, and standard input.
+{
+        echo "box many"
+        echo "use base/system"
+        for i in 1 2 3 4 5 6 7 8; do echo "in h$i"; done
+} >many.cordon
+set --
+for i in 1 2 3 4 5 6 7 8; do echo "$i" >"h$i" && set -- "$@" --handle "h$i=h$i"; done
+echo text | "$CORDON" run -q -p many.cordon "$@" -- cat >/dev/null
+out=$("$CORDON" log --json --box many --kind output | jq -r .id)
+is "21 all of many inputs are causes" "$("$CORDON" trace --back "$out" | sed -n 's/.* handle outcome \([a-z0-9 ]*\) [0-9]* bytes$/\1/p' | sort | tr '\n' ',')" "in h1,in h2,in h3,in h4,in h5,in h6,in h7,in h8,stdin,"
 ok "the ledger verifies" "$CORDON" verify
 is "no secret is in it" "$(cat "$CORDON_STATE"/ledger/segments/* | grep -c Q9zz)" 0
 done_testing
