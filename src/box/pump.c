@@ -218,6 +218,17 @@ static bool is_empty(const struct pump *p, short events)
         return events & POLLHUP && !(events & POLLIN) && ioctl(p->from, FIONREAD, &left) == 0 && left == 0;
 }
 
+/* Nobody takes it any more: the payload gets SIGPIPE as it would unboxed. */
+static void hand_on(struct box *b, struct pump *p)
+{
+        if (flush(p))
+                return;
+        if (errno != EPIPE && b->output_error == 0)
+                b->output_error = errno;
+        end_output(p);
+        p->have = p->sent = 0;
+}
+
 /* The payload's output: counted, cut at the limit, handed on. */
 static void serve_output(struct box *b, int stream, short events)
 {
@@ -250,12 +261,7 @@ static void serve_output(struct box *b, int stream, short events)
                 b->c.io.sink(b->c.io.sink_ctx, stream, p->buffer, (size_t) n);
         p->have = p->outlet == OUTLET_NONE ? 0 : (size_t) n;
         p->sent = 0;
-        if (!flush(p)) { /* nobody takes it any more: the payload gets SIGPIPE as it would unboxed */
-                if (errno != EPIPE && b->output_error == 0)
-                        b->output_error = errno;
-                end_output(p);
-                p->have = 0;
-        }
+        hand_on(b, p);
         if (b->r.output_truncated)
                 keeper_limit_fired(b, LIMIT_OUTPUT);
 }
@@ -269,6 +275,17 @@ static void end_input(struct box *b)
                 fd_close(&b->in.to);
         b->in.from = -1;
         b->in.have = 0;
+}
+
+/* The payload has closed its input. */
+static void feed(struct pump *p)
+{
+        if (flush(p))
+                return;
+        if (p->own_to)
+                fd_close(&p->to);
+        p->from = -1;
+        p->have = p->sent = 0;
 }
 
 static void serve_input(struct box *b)
@@ -286,12 +303,7 @@ static void serve_input(struct box *b)
         record_bytes(b, 0, p->buffer, (size_t) n);
         p->have = (size_t) n;
         p->sent = 0;
-        if (!flush(p)) {
-                if (p->own_to)
-                        fd_close(&p->to);
-                p->from = -1;
-                p->have = 0;
-        }
+        feed(p);
 }
 
 /* One entry per pump, in this order: in, out, err. A closed or idle one has -1. */
@@ -319,14 +331,15 @@ void pump_serve(struct box *b, const struct pollfd *p, unsigned n)
         for (unsigned i = 0; i < n; i++) {
                 if (!p[i].revents)
                         continue;
-                if (all[i]->blocked) {
-                        all[i]->blocked = false;
-                        if (!flush(all[i]))
-                                all[i]->have = all[i]->sent = 0;
-                } else if (i == 0) {
+                bool waited = all[i]->blocked;
+                all[i]->blocked = false;
+                if (i == 0 && waited)
+                        feed(all[i]);
+                else if (i == 0)
                         serve_input(b);
-                } else {
+                else if (waited)
+                        hand_on(b, all[i]);
+                else
                         serve_output(b, (int) i, p[i].revents);
-                }
         }
 }

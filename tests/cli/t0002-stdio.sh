@@ -85,6 +85,18 @@ exec 7>&-
 wait
 "$CORDON" run -q -- echo x >/dev/full 2>err </dev/null
 is "output that cannot be written ends the run with 125 or the payload's SIGPIPE" "$(case $? in 125 | 141) echo told ;; *) echo lost ;; esac)" told
+# Also what lies in wait for a reader that takes nothing, and then goes with a reset.
+is "an error of output that waited is told" "$(python3 -c '
+import socket, struct, subprocess, sys, time
+server = socket.create_server(("127.0.0.1", 0))
+out = socket.create_connection(server.getsockname())
+reader, _ = server.accept()
+box = subprocess.Popen(sys.argv[1:], stdout=out, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+out.close()
+time.sleep(2)
+reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+reader.close()
+print(box.wait())' "$CORDON" run -q --output 64M --time 20s -- head -c 30000000 /dev/zero)" 125
 # --- who keeps a copy of a box's output outside does not hold up its end ---
 cat >hand-out.py <<'PY'
 import array, socket, sys
