@@ -15,9 +15,15 @@ struct export
         void (*put)(void *ctx, const char *text, size_t len);
         void *ctx;
         bool first;
+        bool failed; /* there was no memory for all of it */
 };
 
-static void say(struct export *x, const struct buf *b) { x->put(x->ctx, buf_str(b), b->n); }
+static void say(struct export *x, const struct buf *b)
+{
+        x->failed |= b->failed;
+        if (!x->failed)
+                x->put(x->ctx, buf_str(b), b->n);
+}
 
 static void each(struct export *x, void (*one)(struct export *x, const struct ledger_view *v))
 {
@@ -46,7 +52,7 @@ static void attribute(struct buf *b, const char *key, struct span value)
         if (value.n == 0)
                 return;
         buf_printf(b, "%s{\"key\":\"cordon.%s\",\"value\":{\"stringValue\":\"",
-                   b->p[b->n - 1] == '[' ? "" : ",", key);
+                   b->n > 0 && b->p[b->n - 1] == '[' ? "" : ",", key);
         put_raw(b, value);
         buf_puts(b, "\"}}");
 }
@@ -237,6 +243,7 @@ static void as_prometheus(struct export *x)
 {
         enum { MOST = 512 };
         struct counter *c = calloc(MOST, sizeof *c);
+        x->failed |= !c;
         if (!c)
                 return;
         size_t n = count_all(x, c, MOST);
@@ -258,8 +265,10 @@ int ledger_export(const struct ledger_log *l, const char *format, const struct l
 {
         struct export x = { .log = l, .filter = f, .put = put, .ctx = ctx, .first = true };
         for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-                if (strcmp(format, formats[i].name) == 0)
-                        return formats[i].run(&x), 0;
+                if (strcmp(format, formats[i].name) == 0) {
+                        formats[i].run(&x);
+                        return x.failed ? err_set(e, ERR_MEMORY, 0, "no memory for all of the records") : 0;
+                }
         (void) err_set(e, ERR_USAGE, 0, "there is no format %.40s", format);
         return err_hint(e, "jsonl, otlp, ocsf or prometheus");
 }

@@ -7,6 +7,7 @@
 #include "fault_alloc.h"
 #include "harness.h"
 #include "learn/learn.h"
+#include "ledger/ledger.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -384,7 +385,92 @@ static void remove_place(void)
         }
 }
 
+/* ---- a ledger ---- */
+
+static void put_export(void *ctx, const char *text, size_t len) { tell(ctx, text, len); }
+
+static int ledger_dir = -1;
+
+static void make_ledger(void)
+{
+        struct err e;
+        char path[128], id[LEDGER_ID_MAX];
+        (void) snprintf(path, sizeof path, "%s/ledger", place);
+        CHECK(mkdir(path, 0700) == 0);
+        ledger_dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        struct ledger *l = ledger_open_at(ledger_dir, "run", "", &e);
+        struct ledger_record start = ledger_record_of(LEDGER_START, LEDGER_BEGIN);
+        start.name = "start";
+        start.box = "box";
+        CHECK(ledger_append(l, &start, false, id, &e) == 0);
+        for (unsigned i = 0; i < 6; i++) {
+                struct ledger_record r = ledger_record_of(LEDGER_NET, i % 2 ? LEDGER_OUTCOME : LEDGER_INTENT);
+                char name[8];
+                (void) snprintf(name, sizeof name, "%c%u", i % 2 ? 'r' : 'q', i / 2);
+                r.name = name;
+                r.target = "example.org:443";
+                r.reach = LEDGER_REACH_PUBLIC;
+                r.bytes = 10;
+                r.parents[r.parent_count++] = id;
+                CHECK(ledger_append(l, &r, false, id, &e) == 0);
+        }
+        CHECK(ledger_flush(l, 1000, &e) == 0);
+        ledger_close(l);
+}
+
+static void remove_ledger(void)
+{
+        CHECK(unlinkat(ledger_dir, "segments/00000001.seg", 0) == 0);
+        CHECK(unlinkat(ledger_dir, "segments", AT_REMOVEDIR) == 0 && unlinkat(ledger_dir, "head", 0) == 0);
+        (void) close(ledger_dir);
+        char path[128];
+        (void) snprintf(path, sizeof path, "%s/ledger", place);
+        CHECK(rmdir(path) == 0);
+}
+
+static void scenario_export(struct told *t)
+{
+        static const char *const formats[] = { "jsonl", "otlp", "ocsf", "prometheus" };
+        const struct ledger_filter all = { 0 };
+        struct err e = { 0 };
+        struct ledger_log *l = ledger_log_open(ledger_dir, &e);
+        t->failed = !l;
+        for (size_t i = 0; !t->failed && i < sizeof formats / sizeof *formats; i++)
+                t->failed = ledger_export(l, formats[i], &all, put_export, t, &e) < 0;
+        memcpy(&t->error, &e, sizeof e);
+        ledger_log_free(l);
+}
+
+static void scenario_reports(struct told *t)
+{
+        struct err e = { 0 };
+        AUTO_BUF(out);
+        struct ledger_log *l = ledger_log_open(ledger_dir, &e);
+        t->failed = !l || ledger_show(l, "run", &out, &e) < 0 || ledger_html(l, "run", &out, &e) < 0 ||
+                    ledger_postmortem(l, "run", &out, &e) < 0 ||
+                    ledger_trace(l, "run.r2", LEDGER_BACK, false, &out, &e) < 0;
+        if (l && !t->failed)
+                ledger_reached(l, true, &out);
+        if (!t->failed && out.failed) /* whoever gives it away looks at that */
+                no_memory(t);
+        else
+                memcpy(&t->error, &e, sizeof e);
+        if (!t->failed)
+                tell(t, buf_str(&out), out.n);
+        ledger_log_free(l);
+}
+
 /* ---- the tests ---- */
+
+static void test_ledger__what_comes_out_is_whole_or_an_error(void)
+{
+        make_place();
+        make_ledger();
+        CHECK(every_allocation("export", scenario_export) > 20);
+        CHECK(every_allocation("reports", scenario_reports) > 10);
+        remove_ledger();
+        remove_place();
+}
 
 static void test_views__are_whole_or_not_there(void)
 {
@@ -519,10 +605,15 @@ static void advise_scenario(struct told *t)
 static void test_advise__is_whole_or_not_there(void) { (void) every_allocation("advise", advise_scenario); }
 
 static const struct test_case cases[] = {
-        CASE(test_learn__a_draft_is_whole_or_not_there), CASE(test_advise__is_whole_or_not_there),
-        CASE(test_json__is_whole_or_not_there),          CASE(test_policy__is_taken_whole_or_not_at_all),
-        CASE(test_views__are_whole_or_not_there),        CASE(test_why__is_whole_or_not_there),
-        CASE(test_diff__is_whole_or_not_there),          CASE(test_json_form__is_the_same_policy_or_none),
+        CASE(test_ledger__what_comes_out_is_whole_or_an_error),
+        CASE(test_learn__a_draft_is_whole_or_not_there),
+        CASE(test_advise__is_whole_or_not_there),
+        CASE(test_json__is_whole_or_not_there),
+        CASE(test_policy__is_taken_whole_or_not_at_all),
+        CASE(test_views__are_whole_or_not_there),
+        CASE(test_why__is_whole_or_not_there),
+        CASE(test_diff__is_whole_or_not_there),
+        CASE(test_json_form__is_the_same_policy_or_none),
         CASE(test_box__is_walled_or_does_not_start),
 };
 TEST_MAIN(cases)
