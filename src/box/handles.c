@@ -76,8 +76,9 @@ static bool is_json(struct span s)
 {
         struct err ignored;
         struct json_doc *d = json_parse("handle", s, &ignored);
+        bool is = d != NULL;
         json_free(d);
-        return d != NULL;
+        return is;
 }
 
 static bool fits_type(enum handle_type t, struct span s)
