@@ -324,7 +324,7 @@ static void answer(struct observer *o, const struct request *r)
 _Noreturn void front_serve(struct front *f)
 {
         static struct observer o;
-        static char in[BUFFER + 1];
+        static char in[BUFFER + 1] __attribute__((aligned(8))); /* its head is read in place */
         (void) prctl(PR_SET_NAME, "cordon-observer", 0, 0, 0);
         o.f = f;
         if (wall_powers_keep(1u << CAP_SYS_PTRACE) < 0) /* to read the arguments of calls */
