@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/verify.c - is the ledger what was written? One pass over the frames:
  *
- *   frames       length, sum, and the order of segments
- *   records      canonical, ids once, the logical clock only forward
- *   tiles        each leaf's hash as it was when it was sealed: tells *which* record was changed
- *   checkpoints  the root at every size that was ever signed, here, with the witness, or given; the
- * signatures meaning      intents without outcome, runs without end, payloads pruned with and without a
- * record of it
+ * - frames: length, sum, and the order of segments;
+ * - records: canonical, ids once, the logical clock only forward;
+ * - tiles: each leaf's hash as it was when it was sealed, which tells *which* record was changed;
+ * - checkpoints: the root at every size that was ever signed, here, with the witness, or given; signatures;
+ * - meaning: intents without outcome, runs without end, payloads pruned with and without a record of it.
  *
- * What is bad is a finding; what is only unfinished is counted. */
+ * What is bad is a finding; what is only unfinished is counted. What there was no memory to look at is an
+ * error: never a ledger in which nothing was found. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "ledger/append.h"
@@ -37,6 +37,7 @@ struct remembered {
 struct table { /* ids, by hash: enough to find a twin or a partner */
         uint64_t *slots;
         size_t cap, count;
+        bool failed; /* there was no room for all of them */
 };
 
 struct verify {
@@ -54,6 +55,7 @@ struct verify {
         int64_t clock;
         unsigned bad;
         bool tile_told;
+        bool failed; /* there was no memory to look at all of it */
 };
 
 __attribute__((format(printf, 2, 3))) static void find(struct verify *v, const char *fmt, ...)
@@ -79,7 +81,7 @@ static uint64_t hash_of(struct span s)
 
 static bool table_grow(struct table *t)
 {
-        struct table bigger = { .cap = t->cap ? t->cap * 2 : 4096 };
+        struct table bigger = { .cap = t->cap ? t->cap * 2 : 4096, .failed = t->failed };
         bigger.slots = calloc(bigger.cap, sizeof *bigger.slots);
         if (!bigger.slots)
                 return false;
@@ -101,8 +103,10 @@ static bool table_grow(struct table *t)
 static bool table_add(struct table *t, struct span id)
 {
         uint64_t h = hash_of(id);
-        if (t->count * 2 >= t->cap && !table_grow(t))
+        if (t->count * 2 >= t->cap && !table_grow(t)) {
+                t->failed = true;
                 return true;
+        }
         size_t at = h & (t->cap - 1);
         for (; t->slots[at]; at = (at + 1) & (t->cap - 1))
                 if (t->slots[at] == h)
@@ -131,6 +135,7 @@ static void remember(struct verify *v, struct span text, const char *where)
         int r;
         while ((r = ledger_note_next(text, &n, &text)) == 1) {
                 struct remembered *more = realloc(v->points, (v->point_count + 1) * sizeof *more);
+                v->failed |= !more;
                 if (!more)
                         return;
                 v->points = more;
@@ -162,11 +167,21 @@ static void check_points(struct verify *v)
         }
 }
 
+static size_t count_notes(struct span text)
+{
+        struct ledger_note n;
+        size_t count = 0;
+        while (ledger_note_next(text, &n, &text) == 1)
+                count++;
+        return count;
+}
+
 static void check_signatures(struct verify *v, int dir, struct span text, const char *where, struct err *e)
 {
         AUTO_BUF(answer);
         AUTO_BUF(keys);
         char path[64];
+        size_t told = 0;
         if (text.n == 0)
                 return;
         if (ledger_slurp(dir, "key.pub", &keys) < 0 || keys.n == 0) {
@@ -179,7 +194,8 @@ static void check_signatures(struct verify *v, int dir, struct span text, const 
                 find(v, "%s: the signatures could not be checked: %s", where, e->what);
                 return;
         }
-        for (const char *at = buf_str(&answer); *at; at += strcspn(at, "\n") + 1) {
+        v->failed |= answer.failed;
+        for (const char *at = buf_str(&answer); *at; at += strcspn(at, "\n") + 1, told++) {
                 char *word;
                 unsigned long long size = strtoull(at, &word, 10);
                 if (strncmp(word, " good\n", 6) != 0)
@@ -188,6 +204,8 @@ static void check_signatures(struct verify *v, int dir, struct span text, const 
                 if (!strchr(at, '\n'))
                         break;
         }
+        if (told < count_notes(text))
+                find(v, "%s: not every signature was checked", where);
 }
 
 /* ---- records ---- */
@@ -474,7 +492,8 @@ int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *
                 report_json(&v, out);
         else
                 report_text(&v, out);
-        *ret_ok = v.bad == 0;
+        bool whole = !v.failed && !v.ids.failed && !v.intents.failed && !v.runs.failed && !v.findings.failed;
+        *ret_ok = whole && v.bad == 0;
         done(&v);
-        return 0;
+        return whole ? 0 : err_set(e, ERR_MEMORY, 0, "no memory to verify all of the ledger");
 }

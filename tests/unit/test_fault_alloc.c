@@ -460,6 +460,24 @@ static void scenario_reports(struct told *t)
         ledger_log_free(l);
 }
 
+/* A checkpoint of another ledger must be found to be one, or nothing is said at all. */
+static void scenario_verify(struct told *t)
+{
+        static const char other[] = "origin\n3\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\n"
+                                    "\xe2\x80\x94 origin AAAA\n";
+        struct err e = { 0 };
+        bool ok = false;
+        AUTO_BUF(out);
+        t->failed = ledger_verify(ledger_dir, other, false, &out, &ok, &e) < 0;
+        CHECK(!ok);
+        if (!t->failed && out.failed)
+                no_memory(t);
+        else
+                memcpy(&t->error, &e, sizeof e);
+        if (!t->failed)
+                tell(t, buf_str(&out), out.n);
+}
+
 /* ---- the tests ---- */
 
 static void test_ledger__what_comes_out_is_whole_or_an_error(void)
@@ -468,6 +486,7 @@ static void test_ledger__what_comes_out_is_whole_or_an_error(void)
         make_ledger();
         CHECK(every_allocation("export", scenario_export) > 20);
         CHECK(every_allocation("reports", scenario_reports) > 10);
+        CHECK(every_allocation("verify", scenario_verify) > 5);
         remove_ledger();
         remove_place();
 }
