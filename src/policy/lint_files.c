@@ -214,15 +214,27 @@ void lint_hides_etc(struct lint_view *v, const struct lint_row *row)
                                           "the host's, as /etc/ssl");
 }
 
-/* Who can write in the workspace chooses where such a door leads. */
+/* What every box with programs sees: that a tool of the project is a link there, as in .venv/bin, is usual.
+ */
+static bool is_program_file(const char *path)
+{
+        static const char *const trees[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64" };
+        for (size_t i = 0; i < COUNT(trees); i++)
+                if (path_under(path, trees[i]))
+                        return true;
+        return false;
+}
+
+/* Who can write in the workspace chooses where such a door leads; what may be run can be read, too. */
 void lint_leads_out(struct lint_view *v, const struct lint_row *row)
 {
-        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_SOCK };
+        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_SOCK, DOOR_RUN };
         char to[PATH_MAX_BYTES];
         for (size_t i = 0; v->ctx->leads_out && v->work[0] && i < COUNT(kinds); i++)
                 for (const struct door *d = NULL; (d = lint_next(v, kinds[i], d));)
                         if (path_under(d->path, v->work) &&
-                            v->ctx->leads_out(v->ctx->leads_ctx, d->path, to, sizeof to))
+                            v->ctx->leads_out(v->ctx->leads_ctx, d->path, to, sizeof to) &&
+                            !(d->kind == DOOR_RUN && is_program_file(to)))
                                 lint_note(v, row, &d->at,
                                           "%s leads out of the workspace by a link, to %s: name that path, "
                                           "if it is "

@@ -352,6 +352,14 @@ is "edit and write too" "$(links --edit "$T/ws/out" --write "$T/ws/out/file")" 2
 is "a link on the way counts" "$(links --read "$T/ws/in/up/file")" 1
 python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$T/other/s" && ln -s "$T/other/s" "$T/ws/agent"
 is "and of a socket: an earlier box may have made it lead to one that starts programs outside" "$(links --sock "$T/ws/agent")" 1
+# What may be run can be read: an earlier box that has a `write` door there chose what the next one is shown.
+mkdir -p "$T/ws/build" && chmod a+rwx "$T/ws/build" && echo key >"$T/other/key" && chmod a+r "$T/other/key"
+"$CORDON" run -q --write "$T/ws/build" -- ln -s "$T/other/key" "$T/ws/build/tool"
+is "and of what may be run, a file or all in a directory" "$(links --run "$T/ws/build/tool" --run "$T/ws/out/")" 2
+ran() { "$CORDON" run --work "$T/ws" --write "$T/ws/build" --run "$T/ws/build/tool" --run cat -- cat "$T/ws/build/tool" 2>&1; }
+has "run says that too before it starts" "$(ran | head -n 1)" "cordon: note: --run: W131: $T/ws/build/tool leads out of the workspace by a link, to $T/other/key"
+ln -s /usr/bin/env "$T/ws/dir/env"
+is "a link to a program file of the host is usual" "$(links --run "$T/ws/dir/env")" 0
 is "one that stays inside does not" "$(links --read "$T/ws/in" --read "$T/ws/absolute/file" --read "$T/ws/dir" --read "$T/ws" --read "$T/ws/none?")" 0
 is "nor one that is written outside" "$(links --read "$T/other")" 0
 has "run says it before it starts" "$("$CORDON" run --work "$T/ws" --read "$T/ws/out" -- cat "$T/ws/out/file" 2>&1 | head -n 1)" "cordon: note: --read: W131: $T/ws/out leads out of the workspace"

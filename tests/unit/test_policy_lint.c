@@ -46,8 +46,9 @@ static void check_clean(const char *text)
 static bool link_leads(void *ctx, const char *path, char *ret, size_t cap)
 {
         (void) ctx;
-        (void) snprintf(ret, cap, "/etc");
-        return strcmp(path, "/w/proj/link") == 0;
+        bool tool = strcmp(path, "/w/proj/tool") == 0;
+        (void) snprintf(ret, cap, tool ? "/usr/bin/python3" : "/etc");
+        return tool || strcmp(path, "/w/proj/link") == 0 || strcmp(path, "/w/proj/link/") == 0;
 }
 
 static void test_lint__a_link_out_of_the_workspace_is_flagged(void)
@@ -58,7 +59,9 @@ static void test_lint__a_link_out_of_the_workspace_is_flagged(void)
         } rows[] = {
                 { "read {work}/link\n", true },      { "edit {work}/link\n", true },
                 { "write {work}/link\n", true },     { "read {work}/plain\n", false },
-                { "read /elsewhere/link\n", false }, { "run {work}/link\n", false },
+                { "read /elsewhere/link\n", false }, { "run {work}/link\n", true },
+                { "run {work}/link/\n", true },      { "run {work}/tool\n", false },
+                { "read {work}/tool\n", true },
         };
         struct policy_context c = fixed_context;
         c.leads_out = link_leads;
