@@ -18,8 +18,8 @@ struct cordon_policy {
         bool from_file;                      /* a file was given: nothing is opened by default */
         struct policy_places *places;
         struct policy_staged staged;
-        bool has_stage; /* `places` or a stage was given, and questions are answered as in it */
-        char *rules[8]; /* files that it came from, and those of its places */
+        bool has_stage;  /* `places` or a stage was given, and questions are answered as in it */
+        char *rules[32]; /* files that it came from, and those of its places */
         unsigned rule_count;
 };
 /* This file says what a run may do. */

@@ -124,7 +124,7 @@ static int find_roots(cordon_policy *p, struct err *e)
 struct used_texts {
         char *text[16];
         unsigned count;
-        const char *home;
+        cordon_policy *by;
 };
 
 static int load_used(void *ctx, const char *name, struct span *ret, struct err *e)
@@ -134,7 +134,7 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
         const char *config = getenv("XDG_CONFIG_HOME");
         bool xdg = config && config[0] == '/';
         if (strstr(name, "..") || name[0] == '/' || u->count == sizeof u->text / sizeof *u->text ||
-            (size_t) snprintf(path, sizeof path, "%s%s/cordon/%s.cordon", xdg ? config : u->home,
+            (size_t) snprintf(path, sizeof path, "%s%s/cordon/%s.cordon", xdg ? config : u->by->home,
                               xdg ? "" : "/.config", name) >= sizeof path)
                 return err_set(e, ERR_POLICY, 0, "`use %s`: no such policy", name);
         size_t n = 0;
@@ -142,6 +142,7 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
         if (!text)
                 return -1;
         u->text[u->count++] = text;
+        lib_rules_come_from(u->by, path);
         *ret = span_of(text, n);
         return 0;
 }
@@ -209,9 +210,8 @@ struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e
 {
         if (find_roots(p, e) < 0)
                 return NULL;
-        struct used_texts u = { .count = 0 };
+        struct used_texts u = { .by = p };
         struct policy_context c = lib_context(p);
-        u.home = p->home;
         c.now = now;
         c.load = load_used;
         c.load_ctx = &u;

@@ -341,6 +341,9 @@ is "also behind a link" "$(ruled check -p linked.policy)" "W140: the box can wri
 is "and its places" "$(ruled check -p box.policy --places out/box.places)" "W140: the box can write out/box.places,"
 is "run says it before it starts, of the policy" "$(ruled run -p out/box.policy -- true)" "W140: the box can write out/box.policy,"
 is "and of the places" "$(ruled run -p box.policy --places out/box.places -- true)" "W140: the box can write out/box.places,"
+mkdir -p "$T/ruled/config/cordon" && echo 'read {work}/out' >"$T/ruled/config/cordon/mine.cordon" && printf 'use base/system\nuse mine\nwrite {work}/config\n' >"$T/ruled/uses.policy" && chmod -R a+rwX "$T/ruled"
+is "and one of one's own that it uses" "$(export XDG_CONFIG_HOME="$T/ruled/config"; ruled check -p uses.policy; ruled run -p uses.policy -- true)" "W140: the box can write $T/ruled/config/cordon/mine.cordon,
+W140: the box can write $T/ruled/config/cordon/mine.cordon,"
 is "one that lies beside the door is not told" "$(ruled check -p box.policy; ruled run -p box.policy -- true)" ""
 # --- a door below the workspace that is somebody's link out of it ---
 mkdir -p "$T/ws/dir" "$T/other" && echo outside >"$T/other/file" && echo inside >"$T/ws/dir/file" && chmod -R a+rX "$T/ws" "$T/other"
