@@ -63,6 +63,7 @@ struct box_result {
         uint64_t group_wait_ns; /* the part of it spent on control groups */
         uint64_t output_bytes;
         bool output_truncated;
+        bool mid_line; /* where the caller's standard error goes, the payload left a line without its end */
         char ledger[200]; /* "on", or "off: WHY" */
         struct box_denial denials[DENIALS_MAX];
         unsigned denial_count;

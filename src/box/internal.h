@@ -24,7 +24,8 @@ struct pump { /* one direction of one stream */
         int from, to;
         enum outlet_kind outlet;
         bool own_from, own_to;
-        bool blocked; /* `to` took nothing: wait until it does */
+        bool blocked;  /* `to` took nothing: wait until it does */
+        bool mid_line; /* what was written last does not end its line */
         size_t have, sent;
         char *buffer;
 };
@@ -89,6 +90,7 @@ void pump_close(struct box *b);
 bool pump_outputs_open(const struct box *b);
 bool pump_is_blocked(const struct box *b);   /* a reader outside takes nothing */
 bool pump_outputs_idle(const struct box *b); /* and there is nothing to hand on */
+bool pump_is_mid_line(const struct box *b);  /* what the caller writes to its standard error goes on a line */
 
 /* handles.c */
 /* The caller's descriptor of a handle, or -1. */

@@ -291,6 +291,7 @@ static void finish(struct box *b)
         judge_silence(b);
         judge_signal(b);
         b->r.wall_ns = clock_mono_ns() - b->began_ns;
+        b->r.mid_line = pump_is_mid_line(b);
         keeper_work_end(b);
         keeper_note_limits(b);
         if (b->output_error && b->r.end != BOX_FAILED) {

@@ -153,6 +153,14 @@ bool pump_outputs_open(const struct box *b) { return b->out[0].from >= 0 || b->o
 
 bool pump_is_blocked(const struct box *b) { return b->out[0].blocked || b->out[1].blocked; }
 
+/* Two names of one terminal are two files, and one to who reads. */
+bool pump_is_mid_line(const struct box *b)
+{
+        const int *out = b->c.io.out;
+        bool one = outputs_are_one(b) || (isatty(out[0]) && isatty(out[1]));
+        return b->out[1].mid_line || (one && b->out[0].mid_line);
+}
+
 bool pump_outputs_idle(const struct box *b)
 {
         struct pollfd p[] = { { .fd = b->out[0].from, .events = POLLIN },
@@ -190,6 +198,7 @@ static bool flush(struct pump *p)
                 if (k < 0)
                         return false;
                 p->sent += (size_t) k;
+                p->mid_line = k > 0 ? p->buffer[p->sent - 1] != '\n' : p->mid_line;
         }
         p->have = p->sent = 0;
         p->blocked = false;

@@ -83,6 +83,9 @@ int cli_error(const cordon_error *e);                                        /* 
 int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* and where the verb is told */
 /* The verb that is run: what cli_usage() refers to. */
 void cli_verb_is(const struct cli_verb *verb);
+/* A box left a line on standard error without its end: what we say next begins on one of its own. */
+void cli_line_is_open(void);
+void cli_line_begin(void);
 
 /* What to type here instead of an option of another tool, given with its dashes; NULL: it is no such. `verb`:
  * NULL for those that take doors. */

@@ -218,6 +218,8 @@ int cli_end_status(const struct cli_end *o, cordon_box *b)
                 (void) cli_problem("there is no memory for the result as JSON");
                 return -1;
         }
+        if (o->json)
+                cli_line_begin();
         if (o->json && fprintf(stderr, "%s\n", json) < 0)
                 told = -1;
         if (o->status_fd >= 0 &&

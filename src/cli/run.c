@@ -398,6 +398,8 @@ static int run_here(struct run *r)
         signal_box = NULL;
         const cordon_result *result = cordon_box_result(r->box);
         int status = cordon_result_status(result);
+        if (result->mid_line)
+                cli_line_is_open();
         if (result->end == CORDON_EXITED && status == 0 && cli_handles_publish(&r->handles) < 0)
                 status = EXIT_CORDON;
         cli_end_say(&r->end, result);

@@ -14,10 +14,23 @@ static const struct cli_verb *verb_now;
 
 void cli_verb_is(const struct cli_verb *verb) { verb_now = verb; }
 
+static bool line_is_open;
+
+void cli_line_is_open(void) { line_is_open = true; }
+
+/* SAFETY: what stands on one line with words of ours could be taken for ours. */
+void cli_line_begin(void)
+{
+        if (line_is_open)
+                (void) fputc('\n', stderr);
+        line_is_open = false;
+}
+
 __attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *fmt, va_list ap)
 {
         char text[LINE_BYTES], shown[LINE_BYTES];
         (void) vsnprintf(text, sizeof text, fmt, ap);
+        cli_line_begin();
         (void) fprintf(stderr, "cordon: %s%s\n", kind, str_inert(span_str(text), shown, sizeof shown));
 }
 

@@ -263,6 +263,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .denials = b->denials,
                                  .denial_count = r->denial_count,
                                  .denials_lost = r->denials_lost,
+                                 .mid_line = r->mid_line,
                                  .absent = b->absent,
                                  .work = r->has_work && r->work.kept ? r->work.run : "",
                                  .work_entries = r->work.entries,
