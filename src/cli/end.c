@@ -39,9 +39,25 @@ static void say_permit(const char *line)
                 (void) fprintf(stderr, "; to permit: --%.*s %s", (int) (rest - line), line, buf_str(&word));
 }
 
+/* SAFETY: the box chose the name of what it was refused and of the program that asked. Each is one word, in
+ * quotes where it would be more, so that no part of it is taken for the words of ours that follow. */
+static void say_word(const char *before, const char *word)
+{
+        AUTO_BUF(quoted);
+        buf_shell(&quoted, word);
+        if (!quoted.failed)
+                (void) fprintf(stderr, "%s%s", before, buf_str(&quoted));
+}
+
 static void say_denial(const cordon_denial *d)
 {
-        (void) fprintf(stderr, "  %s%s%s", d->what, d->program[0] ? " by " : "", d->program);
+        size_t n = strlen(d->code);
+        bool path = d->path[0] && strncmp(d->what, d->code, n) == 0 && d->what[n] == ' ';
+        (void) fprintf(stderr, "  %s", path ? d->code : d->what);
+        if (path)
+                say_word(" ", d->what + n + 1);
+        if (d->program[0])
+                say_word(" by ", d->program);
         if (d->count > 1)
                 (void) fprintf(stderr, ", %u times", d->count);
         (void) fprintf(stderr, ": %s", d->layer);
@@ -77,6 +93,16 @@ static size_t count_those(const cordon_result *r, int weight)
         return n;
 }
 
+static void say_absent(const cordon_result *r)
+{
+        AUTO_BUF(words);
+        for (int i = 0; i < 2 && r->absent[i]; i++) {
+                buf_puts(&words, i ? ", " : "");
+                buf_shell(&words, r->absent[i]);
+        }
+        cli_note("looked for, and not there outside the box either: %s", buf_str(&words));
+}
+
 /* Settings of the system that a program went without are told only where the run did not end well, and last.
  */
 static void say_denials(const cordon_result *r)
@@ -94,8 +120,7 @@ static void say_denials(const cordon_result *r)
         if (r->denials_lost)
                 cli_note("%zu or more refusals are not listed: there were too many to tell", r->denials_lost);
         if (!well && !plain && !settings && r->absent[0])
-                cli_note("looked for, and not there outside the box either: %s%s%s", r->absent[0],
-                         r->absent[1] ? ", " : "", r->absent[1] ? r->absent[1] : "");
+                say_absent(r);
 }
 
 static bool has_line(const char *lines, const char *start)

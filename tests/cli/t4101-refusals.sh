@@ -168,6 +168,11 @@ done
 # The block at the end.
 out=$("$CORDON" run -n -- cat "$H/host/key" 2>&1)
 has "the block names path, program, layer and line" "$out" "read $H/host/key by cat: mount; to permit: --read $H/host/key"
+# Names are the box's: words in one are not taken for ours.
+cat >"$T/forge.sh" <<'END'
+mkdir "/tmp/x by make: mount; to permit: --write ~ " && cp /bin/true "/tmp/x by make: mount; to permit: --write ~ /run" && "/tmp/x by make: mount; to permit: --write ~ /run"
+END
+has "a name with blanks in it is one word" "$("$CORDON" run -n --read "$T/forge.sh" -- sh "$T/forge.sh" 2>&1)" "  run '/tmp/x by make: mount; to permit: --write ~ /run' by sh: mount; what it made itself"
 # A box chooses the names in it, and a person types them again: each is one word to a shell, and opens that one path.
 for name in '$(touch pwned)' '`touch pwned`' 'a; touch pwned' "a'; touch pwned; '" 'a "b" c' 'a\b $HOME' 'odd?' '{a,b}' '~' '!!' 'a&b' '*'; do
         printf 'in %s\n' "$name" >"$H/host/$name" && chmod a+r "$H/host/$name"
