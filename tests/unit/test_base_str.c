@@ -93,6 +93,11 @@ static void test_str__hostile_text_is_made_inert(void)
                         buf, sizeof buf),
                   "\\u{202e}x");
         CHECK_STR(inert("\xef\xbb\xbf", buf, sizeof buf), "\\u{feff}");
+        /* Names of variables may have these, and nobody sees them. */
+        CHECK_STR(inert("a\xe3\x85\xa4,\xcd\x8f,\xef\xb8\x8f", buf, sizeof buf),
+                  "a\\u{3164},\\u{034f},\\u{fe0f}");
+        CHECK_STR(inert("a\xf3\xa0\x84\x80,\xef\xbe\xa0,\xe3\x85\xa3", buf, sizeof buf),
+                  "a\\u{e0100},\\u{ffa0},\xe3\x85\xa3");
         CHECK_STR(inert("\xff\xc0\xaf", buf, sizeof buf), "\\xff\\xc0\\xaf");
         CHECK_STR(inert("\xc2\x9b", buf, sizeof buf), "\\u{009b}");
         CHECK_STR(str_inert(span_of("a\0b", 3), buf, sizeof buf), "a\\x00b");
