@@ -95,6 +95,18 @@ static int close_jail(const struct broker *b, struct err *e)
         return jail_close(ports, n, b->record < 0 ? 0 : ANSWERS_MAX_BYTES, e);
 }
 
+/* Not "no", but "not now": what epoll watches is counted for the account, and a box of it may have taken all.
+ * It must not sound as if another wall would help. */
+static int cannot_wait(struct err *e)
+{
+        if (errno != ENOSPC)
+                return err_set(e, ERR_HOST, errno, "the broker cannot wait for events");
+        (void) err_set(e, ERR_IO, ENOSPC,
+                       "the broker cannot wait for events: as many descriptors are watched as this user may");
+        return err_hint(e, "another box or program of this user watches them: `cordon ps`; the limit is "
+                           "/proc/sys/fs/epoll/max_user_watches");
+}
+
 static int open_sources(struct broker *b, struct err *e)
 {
         b->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -103,7 +115,7 @@ static int open_sources(struct broker *b, struct err *e)
         if (fcntl(b->control, F_SETFL, O_NONBLOCK) < 0 || b->epoll < 0 ||
             broker_watch(b, &b->control_source, EPOLLIN) < 0 || ahead_start(b) < 0 ||
             (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
-                return err_set(e, ERR_HOST, errno, "the broker cannot wait for events");
+                return cannot_wait(e);
         return 0;
 }
 

@@ -49,4 +49,8 @@ is "each of them was tried" "$runs" "$(wc -l <"$T/cases")"
 ok "faults were really injected" test "$refused" -gt 20
 ok "and not every fault is fatal" test "$whole" -gt 5
 ok "no control group is left by any of them" none_left
+# What epoll watches is counted for the account: who has taken all of it does not bring anybody to a lower wall.
+timeout -k 1 9 strace -f -qq -o /dev/null -e trace=epoll_ctl -e inject=epoll_ctl:error=ENOSPC:when=1 "$CORDON" run --net 127.0.0.1:1 -- true 2>"$T/err" </dev/null
+has "a broker that cannot watch says whose the shortage is" "$(cat "$T/err")" max_user_watches
+hasnt "and proposes no other wall" "$(cat "$T/err")" "--wall"
 done_testing
