@@ -77,13 +77,12 @@ static struct item *find(struct learn *l, const struct learn_access *a)
         return NULL;
 }
 
-/* No line can name it: a newline in a file's name must not become a line of a policy. */
-static bool has_odd_bytes(const char *path)
+/* No line can name it: a newline in a file's name must not become a line of a policy, and what nobody sees
+ * stops the load of one. */
+bool learn_has_odd_bytes(const char *path)
 {
-        for (const char *p = path; *p; p++)
-                if ((unsigned char) *p < 32 || *p == 127)
-                        return true;
-        return !str_is_utf8(span_str(path));
+        char shown[4 * LEARN_PATH_MAX];
+        return strcmp(str_inert(span_str(path), shown, sizeof shown), path) != 0;
 }
 
 /* Who talks to a socket of the host acts as whoever listens there; a device is the host's. By what they are,
@@ -132,7 +131,9 @@ static struct item *append(struct learn *l, const struct learn_access *a)
                 l->cap = cap;
         }
         struct item *it = &l->v[l->n];
-        *it = (struct item){ .a = *a, .sensitive = learn_is_sensitive(a), .odd = has_odd_bytes(a->path) };
+        *it = (struct item){ .a = *a,
+                             .sensitive = learn_is_sensitive(a),
+                             .odd = learn_has_odd_bytes(a->path) };
         if (!it->sensitive)
                 it->sensitive = special(l, a);
         if (!it->sensitive) {

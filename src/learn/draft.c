@@ -8,7 +8,8 @@
 enum {
         PROGRAMS_MOST = 24, /* more programs, or more system places, and the stock policy says it better */
         SYSTEM_MOST = 6,
-        EXPECTS_MOST = 40
+        EXPECTS_MOST = 40,
+        EXCEPTS_BYTES = POLICY_MAX_LINE - 256 /* of a line: `until` and a comment follow */
 };
 
 static const char *const groups[] = { "base/system", "base/build", "base/git", "base/node", "base/python3" };
@@ -171,32 +172,53 @@ static bool covered_by_edit(const struct shape *s, const char *path)
         return false;
 }
 
-/* What a directory must not show although it is opened: what was refused, and what usually holds tokens. */
+struct excepts {
+        struct buf *out;
+        struct nodes named; /* no name twice */
+};
+
+/* Unless it lies below another already. A line is only so long. */
+static void except_it(void *to, const char *below)
+{
+        struct excepts *x = to;
+        AUTO_BUF(token);
+        if (learn_has_odd_bytes(below))
+                return;
+        for (size_t i = 0; i < x->named.n; i++)
+                if (fold_inside(x->named.v[i].path, below))
+                        return;
+        policy_put_token(&token, below);
+        x->out->failed |= token.failed;
+        if (x->out->n + token.n > EXCEPTS_BYTES)
+                return;
+        buf_printf(x->out, "%s%s", x->named.n ? " " : " except ", buf_str(&token));
+        nodes_add(&x->named, below, 0, false);
+}
+
+/* What a directory must not show although it is opened: what was refused, and what usually holds tokens, also
+ * where nobody asked for it. Who is to be learned may ask once the directory is open. */
 static void add_excepts(const struct shape *s, const char *dir, struct buf *out)
 {
         static const char *const names[] = { ".env", ".npmrc", ".netrc", ".pypirc", ".git-credentials",
                                              ".ssh", ".aws" };
-        const char *word = " except ";
+        struct excepts x = { .out = out };
         for (size_t i = 0; i < s->l->n; i++) {
                 const struct item *it = &s->l->v[i];
                 if (!it->sensitive || it->odd || it->behind || it->a.kind != LEARN_READ || !it->a.on_host ||
                     strcmp(it->a.path, dir) == 0 || !fold_inside(dir, it->a.path))
                         continue;
-                buf_puts(out, word);
-                policy_put_token(out, it->a.path + strlen(dir) + 1);
-                word = " ";
+                except_it(&x, it->a.path + strlen(dir) + 1);
         }
         for (size_t i = 0; i < COUNT(names); i++) {
                 AUTO_BUF(path);
                 buf_printf(&path, "%s/%s", dir, names[i]);
-                AUTO_BUF(token);
-                policy_put_token(&token, names[i]);
-                out->failed = out->failed || path.failed || token.failed;
-                if (look(s->l, buf_str(&path)) == LEARN_NOTHING || strstr(buf_str(out), buf_str(&token)))
-                        continue;
-                buf_printf(out, "%s%s", word, names[i]);
-                word = " ";
+                out->failed |= path.failed;
+                if (look(s->l, buf_str(&path)) != LEARN_NOTHING)
+                        except_it(&x, names[i]);
         }
+        if (s->l->c.secrets && !s->l->c.secrets(s->l->c.look_ctx, dir, except_it, &x))
+                out->failed = true;
+        out->failed |= nodes_done(&x.named);
 }
 
 static void path_lines(const struct shape *s, struct learn_draft *d, const char *word, const struct nodes *v)

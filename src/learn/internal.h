@@ -26,6 +26,9 @@ struct learn {
         bool failed; /* no memory for something that was seen: no draft is whole */
 };
 
+/* ---- collect.c ---- */
+bool learn_has_odd_bytes(const char *path); /* no line can name it */
+
 /* ---- fold.c: many paths to few ---- */
 struct node {
         char *path;

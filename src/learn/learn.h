@@ -63,6 +63,9 @@ struct learn_context {
         enum learn_look (*look)(void *ctx, const char *path);
         /* Where a path leads when its links are followed; false: it cannot be known. */
         bool (*real)(void *ctx, const char *path, char ret[LEARN_PATH_MAX]);
+        /* Tells what lies in a directory of the host or below it, relative to it and in order, that is never
+         * learned by its name; false: no memory. NULL: that cannot be known. */
+        bool (*secrets)(void *ctx, const char *dir, void (*each)(void *to, const char *below), void *to);
         void *look_ctx;
         /* The place that a URL lies in, as "@name/rest"; false: none. NULL: there are no places. */
         bool (*place)(void *ctx, const char *url, struct buf *ret);

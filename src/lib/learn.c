@@ -440,6 +440,7 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                                    .nets = t->net.holds && t->o->net != CORDON_LEARN_NET_DENY,
                                    .look = look,
                                    .look_ctx = t,
+                                   .secrets = teacher_secrets,
                                    .real = real,
                                    .place = t->net.places ? teacher_net_place : NULL,
                                    .place_ctx = t };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/learn_names.c - another name of a file, where keys and tokens usually lie. A link that a project brings
- * along is followed by name; a second name of the same file leads nowhere, and only its number tells. */
+ * along is followed by name; a second name of the same file leads nowhere, and only its number tells. And
+ * keys and tokens that lie in a directory which is to be opened. */
+#include "base/arena.h"
 #include "base/fd.h"
 #include "lib/teacher.h"
 #include "policy/policy.h"
@@ -9,6 +11,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* Below the home directory; "" is itself. */
@@ -46,4 +50,84 @@ bool teacher_other_name(const char *home, const char *path, char *ret, size_t ca
                     name_in(dir, &st, ret, cap) && policy_secret_kind(ret))
                         return true;
         return false;
+}
+
+/* ---- what lies below ---- */
+
+enum { NAMES_MOST = 32768, DEPTH_MOST = 32, FOUND_MOST = 1024 };
+
+struct search {
+        struct arena mem;
+        char path[PATH_MAX];
+        size_t top; /* where what is relative begins in it */
+        unsigned left;
+        const char *found[FOUND_MOST];
+        size_t count;
+};
+
+static void search_in(struct search *s, int dir, size_t n, unsigned depth);
+
+/* Links are not followed: behind a door they lead nowhere. Of git's own files there are many, and none has
+ * such a name. */
+static void search_entry(struct search *s, int dir, const struct dirent *x, size_t n, unsigned depth)
+{
+        size_t len = strlen(x->d_name);
+        if (n + 1 + len >= sizeof s->path)
+                return;
+        s->path[n] = '/';
+        memcpy(s->path + n + 1, x->d_name, len + 1);
+        const char *kept = policy_secret_kind(s->path) ? arena_str(&s->mem, s->path + s->top) : NULL;
+        if (kept && s->count < FOUND_MOST)
+                s->found[s->count++] = kept;
+        if (kept || depth == DEPTH_MOST || (x->d_type != DT_DIR && x->d_type != DT_UNKNOWN) ||
+            strcmp(x->d_name, ".git") == 0)
+                return;
+        AUTO_FD(below, openat(dir, x->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (below >= 0)
+                search_in(s, below, n + 1 + len, depth + 1);
+}
+
+static void search_in(struct search *s, int dir, size_t n, unsigned depth)
+{
+        int own = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+        DIR *d = own < 0 ? NULL : fdopendir(own);
+        if (!d) {
+                fd_close(&own);
+                return;
+        }
+        for (const struct dirent *x; s->left > 0 && (x = readdir(d));) {
+                if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
+                        continue;
+                s->left--;
+                search_entry(s, dirfd(d), x, n, depth);
+        }
+        (void) closedir(d);
+}
+
+static int by_name(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+bool teacher_secrets(void *ctx, const char *dir, void (*each)(void *to, const char *below), void *to)
+{
+        struct search *s = calloc(1, sizeof *s);
+        size_t n = strlen(dir);
+        (void) ctx;
+        AUTO_FD(top, open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (s && top >= 0 && n < sizeof s->path) {
+                memcpy(s->path, dir, n + 1);
+                s->top = n + 1;
+                s->left = NAMES_MOST;
+                search_in(s, top, n, 0);
+                if (s->count > 1)
+                        qsort(s->found, s->count, sizeof *s->found, by_name);
+                for (size_t i = 0; i < s->count; i++)
+                        each(to, s->found[i]);
+        }
+        bool whole = s && !s->mem.failed;
+        if (s)
+                arena_done(&s->mem);
+        free(s);
+        return whole;
 }

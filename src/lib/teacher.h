@@ -48,6 +48,8 @@ struct teacher { /* what one run needs to know */
 /* ---- learn_names.c ---- */
 /* Another name of that file, where keys and tokens lie; false: none that is known. */
 bool teacher_other_name(const char *home, const char *path, char *ret, size_t cap);
+/* See `secrets` of struct learn_context. Of a large tree, what lies among its first names. */
+bool teacher_secrets(void *ctx, const char *dir, void (*each)(void *to, const char *below), void *to);
 
 /* ---- learn_net.c ---- */
 int teacher_net_begin(struct teacher *t, cordon_error *e);

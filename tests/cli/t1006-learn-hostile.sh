@@ -106,4 +106,20 @@ is "no file was left in /etc or /usr" "$(ls /etc/cron.d/x /usr/bin/x 2>/dev/null
 is "a command that needs a key does not pass" "$("$c" learn -n 1 -- cat "$H/.ssh/id_rsa" 2>"$T/err" </dev/null; echo $?)" 1
 has "and it is said what it wanted" "$(cat "$T/err")" "keys: read $H/.ssh/id_rsa, by cat"
 has "and that nothing is offered" "$(cat "$T/err")" "no policy is offered"
+
+# Three files of a directory become the directory: who asks for its keys only then is not shown them either.
+mkdir -p "$D/work/data/conf" && for f in 1 2 3 4 conf/5 id_rsa server.key conf/.env; do echo "in $f" >"$D/work/data/$f"; done && chmod -R a+rX "$D/work/data"
+printf 'x\n' >"$D/work/data/$(printf 'un\342\200\213seen')" && chmod a+r "$D"/work/data/un*
+cat >"$D/work/late.py" <<'END'
+for f in ("1", "2", "3", "4", "conf/5"): print(open("data/" + f).read())
+for f in ("id_rsa", "server.key", "conf/.env", "un\u200bseen"):
+    try: open("data/" + f).read()
+    except OSError: pass
+END
+chmod a+r "$D/work/late.py" && "$c" learn -n 1 --json -- python3 late.py >"$T/json" 2>"$T/err" </dev/null
+is "late: it is learned" "$?:$(jq -r .passed "$T/json")" 0:true
+jq -r .policy "$T/json" >"$T/late.cordon"
+has "late: the directory is opened" "$(cat "$T/late.cordon")" 'read {work}/data except '
+is "late: its keys and tokens are not" "$(for f in 1 id_rsa server.key conf/.env; do "$c" why -p "$T/late.cordon" read "$D/work/data/$f" | sed -n '1s/ .*//p'; done | tr '\n' ' ')" "allow deny deny deny "
+rm -rf "$D/work/data" "$D/work/late.py"
 done_testing

@@ -481,6 +481,27 @@ static void test_learn__a_directory_does_not_show_its_tokens(void)
         told_done(&t);
 }
 
+static bool two_secrets(void *ctx, const char *dir, void (*each)(void *to, const char *below), void *to)
+{
+        (void) ctx;
+        CHECK_STR(dir, "/w/proj");
+        each(to, ".env");
+        each(to, "a b/server.key");
+        each(to, "\x01/id_rsa"); /* no line can name it */
+        return true;
+}
+
+static void test_learn__a_directory_does_not_show_keys_that_nobody_asked_for(void)
+{
+        static const struct need needs[] = { { "read /w/proj/sub/.env", OPTIONAL }, { "read /w/proj", 0 } };
+        struct learn_context c = context(1);
+        c.secrets = two_secrets;
+        struct told t = teach(needs, COUNTOF(needs), c);
+        CHECK(t.r.passed);
+        CHECK_LINE(t, "read {work} except sub/.env .env \"a b/server.key\"");
+        told_done(&t);
+}
+
 static void test_learn__an_edit_door_is_not_opened_over_what_was_refused(void)
 {
         static const struct need needs[] = { { "read /w/proj/.env", OPTIONAL }, { "write /w/proj/out", 0 } };
@@ -825,6 +846,7 @@ static const struct test_case cases[] = {
         CASE(test_learn__hostile_samples_open_nothing),
         CASE(test_learn__what_was_refused_becomes_a_test),
         CASE(test_learn__a_directory_does_not_show_its_tokens),
+        CASE(test_learn__a_directory_does_not_show_keys_that_nobody_asked_for),
         CASE(test_learn__an_edit_door_is_not_opened_over_what_was_refused),
         CASE(test_tighten__doors_that_are_not_used_close),
         CASE(test_tighten__an_expected_door_stays),
