@@ -19,15 +19,32 @@ int cli_handles_add(struct cli_handles *h, const char *value)
                 return cli_usage("--handle takes NAME=FILE"), -1;
         memcpy(h->at[h->count].name, value, n);
         h->at[h->count].path = eq + 1;
+        h->at[h->count].dir = -1;
         h->at[h->count++].fd = -1;
         return 0;
 }
 
-static void directory_of(const char *path, char *dir, size_t cap)
+static const char *last_of(const char *path)
 {
         const char *slash = strrchr(path, '/');
-        int n = slash ? (int) (slash - path) : 0;
-        (void) snprintf(dir, cap, "%.*s", slash ? (n ? n : 1) : 1, slash ? path : ".");
+        return slash ? slash + 1 : path;
+}
+
+/* SAFETY: looked up once, before the box starts. It may lie behind a `write` door: by its name, the box could
+ * have it lead elsewhere until the file gets its own. */
+static int open_directory_of(const char *path)
+{
+        char dir[4096] = ".";
+        size_t n = (size_t) (last_of(path) - path);
+        if (n >= sizeof dir) {
+                errno = ENAMETOOLONG;
+                return -1;
+        }
+        if (n > 0) {
+                memcpy(dir, path, n);
+                dir[n] = '\0';
+        }
+        return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* Where no box can have put a link: /dev/stdout and its like are links. Doors may lie in /dev/shm. */
@@ -37,23 +54,24 @@ static bool is_kernels(const char *path)
                strncmp(path, "/proc/", 6) == 0;
 }
 
-/* A device, pipe or socket is written as it is; a file that is there is replaced only at the end, and so is a
- * link: an earlier box may have put it there, to have what a later one writes land on a disk or in a file of
- * the host. */
+/* A device, pipe or socket is written as it is, and so is whatever a link of the kernel's leads to: its name
+ * is nobody's to take, and what was said to a file of that name before stays. A file that is there is
+ * replaced only at the end, and so is a link: an earlier box may have put it there, to have what a later one
+ * writes land on a disk or in a file of the host. */
 static int open_out(struct cli_handles *h, unsigned i)
 {
         struct stat st;
-        char dir[4096];
         const char *path = h->at[i].path;
-        int follow = is_kernels(path) ? 0 : O_NOFOLLOW;
-        if (fstatat(AT_FDCWD, path, &st, follow ? AT_SYMLINK_NOFOLLOW : 0) == 0 && !S_ISREG(st.st_mode) &&
-            !S_ISLNK(st.st_mode))
-                return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | follow);
-        directory_of(path, dir, sizeof dir);
-        int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+        if (is_kernels(path))
+                return open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+        if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+                return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+        int dir = h->at[i].dir = open_directory_of(path);
+        int fd = dir < 0 ? -1 : openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
         h->at[i].unnamed = fd >= 0;
-        if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) /* a filesystem without nameless files */
-                fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | follow, 0666);
+        if (dir >= 0 && fd < 0 &&
+            (errno == EOPNOTSUPP || errno == EISDIR)) /* a filesystem without nameless files */
+                fd = openat(dir, last_of(path), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0666);
         return fd;
 }
 
@@ -98,29 +116,43 @@ int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b)
 }
 
 /* linkat() replaces nothing, so a name that is taken is taken over by rename from one beside it. */
-static int name_file(int fd, const char *path)
+static int name_file(int fd, int dir, const char *name)
 {
         char self[48], beside[4200];
         (void) snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-        if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+        if (linkat(AT_FDCWD, self, dir, name, AT_SYMLINK_FOLLOW) == 0)
                 return 0;
         if (errno != EEXIST)
                 return -1;
-        (void) snprintf(beside, sizeof beside, "%s.cordon-%d", path, (int) getpid());
-        if (linkat(AT_FDCWD, self, AT_FDCWD, beside, AT_SYMLINK_FOLLOW) < 0)
+        (void) snprintf(beside, sizeof beside, "%s.cordon-%d", name, (int) getpid());
+        if (linkat(AT_FDCWD, self, dir, beside, AT_SYMLINK_FOLLOW) < 0)
                 return -1;
-        if (rename(beside, path) == 0)
+        if (renameat(dir, beside, dir, name) == 0)
                 return 0;
         int sys = errno;
-        (void) unlink(beside);
+        (void) unlinkat(dir, beside, 0);
         errno = sys;
         return -1;
 }
 
+/* The box may have moved the directory: then the file is in it, and not where somebody will look for it. */
+static bool is_there(int fd, const char *path)
+{
+        struct stat own, named;
+        return fstat(fd, &own) == 0 && stat(path, &named) == 0 && own.st_dev == named.st_dev &&
+               own.st_ino == named.st_ino;
+}
+
 int cli_handles_publish(struct cli_handles *h)
 {
-        for (unsigned i = 0; i < h->count; i++)
-                if (h->at[i].unnamed && name_file(h->at[i].fd, h->at[i].path) < 0)
-                        return cli_usage("%s: %s", h->at[i].path, strerror(errno)), -1;
+        for (unsigned i = 0; i < h->count; i++) {
+                const char *path = h->at[i].path;
+                if (!h->at[i].unnamed)
+                        continue;
+                if (name_file(h->at[i].fd, h->at[i].dir, last_of(path)) < 0)
+                        return cli_usage("%s: %s", path, strerror(errno)), -1;
+                if (!is_there(h->at[i].fd, path))
+                        return cli_usage("%s: its directory was moved while the box ran", path), -1;
+        }
         return 0;
 }

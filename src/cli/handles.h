@@ -9,7 +9,7 @@ struct cli_handles {
         struct {
                 char name[64];
                 const char *path;
-                int fd;
+                int fd, dir; /* dir: of an `out` file, from before the start; -1: none */
                 int unnamed; /* an `out` file that has no name yet: it gets it when the run went well */
         } at[CLI_HANDLES_MAX];
         unsigned count;

@@ -107,6 +107,12 @@ for who in root as_user; do
         box --in doc --handle "doc=$D/left" -- sh -c 'cat <&3'
         is "$who: nor is a link read" "$code:$(cat out)" 125:
         has "$who: which is said, with what it leads to" "$(cat err)" "name that: victim"
+        # --- what the box itself does to the directory, behind a door of its own ---
+        rm -rf "$D/door" "$D/private" && mkdir -p "$D/door/out" "$D/private" && echo safe >"$D/private/config"
+        [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D/door" "$D/private"
+        box --write "$D/door" --out res --handle "res=$D/door/out/config" -- sh -c "echo result >&3; mv $D/door/out $D/door/old; ln -s $D/private $D/door/out"
+        is "$who: a result does not go where the box made its directory lead" "$code:$(cat "$D/private/config"):$(ls -A "$D/private")" "125:safe:config"
+        has "$who: and that is said" "$(cat err)" "door/out/config: its directory was moved while the box ran"
 done
 # /dev/shm is no place of the kernel's: a door can lie in it.
 shm=$(mktemp -d /dev/shm/cordon-test.XXXXXX) && ln -s /dev/null "$shm/left"
@@ -128,4 +134,9 @@ has "one that somebody else can still change is not" "$said_map$(cat "$T/result.
 has "and the file is as it was" "$(cat "$T/result.map")" old
 is "/dev/stdout, a link that no box can make, is written" "$("$CORDON" run -q --out res --handle res=/dev/stdout -- sh -c 'echo result >&3' </dev/null)" result
 is "/dev/stdin is read" "$(echo given | "$CORDON" run -q --in doc --handle doc=/dev/stdin -- sh -c 'cat <&3')" given
+# As an ordinary user: root's own name of it was replaced.
+echo before >"$T/said" && chmod 666 "$T/said"
+as_user "$CORDON" run -q --out res --handle res=/dev/stdout -- sh -c 'echo result >&3' </dev/null >>"$T/said" 2>"$T/err"
+is "also where it is a file, behind what stands there" "$(cat "$T/said" "$T/err")" "before
+result"
 done_testing
