@@ -4,7 +4,10 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "egress/egress.h"
+#include "host/host.h"
 #include "lib/internal.h"
+#include "vault/vault.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -192,18 +195,38 @@ static bool foreign(enum door_kind kind, const char *path, char *ret, size_t cap
         return true;
 }
 
+/* The next run obeys its own programs, too: they may lie in a home directory. Read from the host, not kept.
+ */
+static bool programs_below(const char *door, char *ret, size_t cap)
+{
+        static const char *const names[] = { EGRESS_PROGRAM, "cordon-ledger", VAULT_PROGRAM };
+        char path[PATH_MAX], file[PATH_MAX];
+        struct err none;
+        if (realpath("/proc/self/exe", file) && path_under(file, door)) {
+                (void) snprintf(ret, cap, "%s", file);
+                return true;
+        }
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (host_program(names[i], path, sizeof path, &none) == 0 && realpath(path, file) &&
+                    path_under(file, door)) {
+                        (void) snprintf(ret, cap, "%s", file);
+                        return true;
+                }
+        return false;
+}
+
 static bool rules_below(void *ctx, const char *path, char *ret, size_t cap)
 {
         const cordon_policy *p = ctx;
         char door[PATH_MAX], file[PATH_MAX];
-        if (p->rule_count == 0 || !realpath(path, door))
+        if (!realpath(path, door))
                 return false;
         for (unsigned i = 0; i < p->rule_count; i++)
                 if (realpath(p->rules[i], file) && path_under(file, door)) {
                         (void) snprintf(ret, cap, "%s", p->rules[i]);
                         return true;
                 }
-        return false;
+        return programs_below(door, ret, cap);
 }
 
 struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e)

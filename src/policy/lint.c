@@ -190,7 +190,7 @@ static const struct lint_row rows[] = {
         { 'W', "W134", "money or people without a cap", lint_uncapped },
         { 'W', "W135", "money moved with a credential and without bounds", lint_unbounded },
         { 'W', "W138", "a door to change what belongs to somebody else", lint_others_files },
-        { 'W', "W140", "a write door over the policy or its places", lint_own_rules },
+        { 'W', "W140", "a write door over the policy, its places or our programs", lint_own_rules },
 };
 
 static void clean_root(char *to, const char *from)

@@ -250,8 +250,8 @@ struct policy_context {
         /* Does `path` of this host belong to somebody else, so that a box of this caller's could not change
          * it behind a door of this kind? Then to whom, in `ret`. NULL: not asked. */
         bool (*foreign)(enum door_kind kind, const char *path, char *ret, size_t cap);
-        /* Does a file that rules a run (the policy, its places) lie at or below `path` of this host? Then
-         * which, in `ret`. NULL: not asked. */
+        /* Does a file that rules a run (the policy, its places, a program of ours) lie at or below `path` of
+         * this host? Then which, in `ret`. NULL: not asked. */
         bool (*rules_below)(void *ctx, const char *path, char *ret, size_t cap);
         void *rules_ctx;
         bool default_system; /* with no `use` line at all: `use base/system` (cordon run with no policy file)

@@ -344,6 +344,10 @@ is "and of the places" "$(ruled run -p box.policy --places out/box.places -- tru
 mkdir -p "$T/ruled/config/cordon" && echo 'read {work}/out' >"$T/ruled/config/cordon/mine.cordon" && printf 'use base/system\nuse mine\nwrite {work}/config\n' >"$T/ruled/uses.policy" && chmod -R a+rwX "$T/ruled"
 is "and one of one's own that it uses" "$(export XDG_CONFIG_HOME="$T/ruled/config"; ruled check -p uses.policy; ruled run -p uses.policy -- true)" "W140: the box can write $T/ruled/config/cordon/mine.cordon,
 W140: the box can write $T/ruled/config/cordon/mine.cordon,"
+mkdir -p "$T/own/bin" "$T/own/libexec/cordon" && cp "$CORDON" "$T/own/bin/cordon" && printf '#!/bin/sh\n' >"$T/own/libexec/cordon/cordon-ledger" && chmod -R 755 "$T/own"
+owned() { env -u CORDON_LIBEXEC "$T/own/bin/cordon" "$@" 2>&1 | grep -o 'W140: the box can write [^ ]*'; }
+is "and a program of cordon's own" "$(owned check --write "$T/own/bin"; owned run --ledger off --write "$T/own/libexec" -- true)" "W140: the box can write $T/own/bin/cordon,
+W140: the box can write $T/own/libexec/cordon/cordon-ledger,"
 is "one that lies beside the door is not told" "$(ruled check -p box.policy; ruled run -p box.policy -- true)" ""
 # --- a door below the workspace that is somebody's link out of it ---
 mkdir -p "$T/ws/dir" "$T/other" && echo outside >"$T/other/file" && echo inside >"$T/ws/dir/file" && chmod -R a+rX "$T/ws" "$T/other"
