@@ -181,7 +181,9 @@ static int target_of_door(struct journal *j, size_t door, struct err *e)
         }
         if (fill_target(j, door, path, e) < 0)
                 return -1;
-        if (d->is_dir && (j->targets[door].dev != d->dev || j->targets[door].ino != d->ino))
+        if (!d->is_dir)
+                return file_stays(d, j->targets[door].fd, j->targets[door].file, e);
+        if (j->targets[door].dev != d->dev || j->targets[door].ino != d->ino)
                 return err_set(e, ERR_DOOR, ESTALE, "%s is another directory than the one that the box saw",
                                d->host);
         return 0;

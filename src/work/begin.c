@@ -161,7 +161,7 @@ static int place_guards(struct layer *l, size_t door, struct err *e)
 }
 
 /* A single file: its copy is the layer. */
-static int copy_single(const struct work_door *d, int dir, struct err *e)
+static int copy_single(struct layer *l, struct work_door *d, int dir, struct err *e)
 {
         char path[PATH_MAX];
         if (!realpath(d->host, path))
@@ -174,13 +174,19 @@ static int copy_single(const struct work_door *d, int dir, struct err *e)
                 return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", d->host);
         if (copy_node(parent, slash + 1, dir, "file", false) < 0)
                 return err_set(e, ERR_IO, errno, "copying %s into the layer: %s", d->host, strerror(errno));
-        return 0;
+        struct stat st;
+        if (fstat(parent, &st) < 0)
+                return err_set(e, ERR_IO, errno, "opening the directory of %s: %s", d->host, strerror(errno));
+        d->in_dev = tree_fsid(parent);
+        d->in_ino = st.st_ino;
+        d->name = arena_str(&l->mem, slash + 1);
+        return d->name ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for a layer");
 }
 
-static int make_parts(struct work_door *d, int dir, struct err *e)
+static int make_parts(struct layer *l, struct work_door *d, int dir, struct err *e)
 {
         if (!d->is_dir)
-                return copy_single(d, dir, e);
+                return copy_single(l, d, dir, e);
         struct stat st;
         AUTO_FD(lower, open_host(d, e));
         if (lower < 0)
@@ -251,7 +257,7 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
         AUTO_FD(dir, l->mem.failed ? -1 : store_dir(l->dir, name, e));
         if (dir < 0)
                 return -1;
-        if ((known ? make_work_again(d, dir, e) : make_parts(d, dir, e)) < 0)
+        if ((known ? make_work_again(d, dir, e) : make_parts(l, d, dir, e)) < 0)
                 return -1;
         return place_guards(l, i, e);
 }

@@ -107,8 +107,10 @@ struct work_door {
         char *host;
         uint64_t dev, ino; /* dev: tree_fsid() of the tree */
         bool is_dir;
-        mode_t top;             /* S_IFDIR and the mode that the box found its own top with; 0: not known */
-        char **guards, **stubs; /* relative paths, NULL-terminated, never NULL */
+        uint64_t in_dev, in_ino; /* of a single file: the directory that it lies in; in_ino 0: not known */
+        char *name;              /* and how it is called there, where links do not count */
+        mode_t top;              /* S_IFDIR and the mode that the box found its own top with; 0: not known */
+        char **guards, **stubs;  /* relative paths, NULL-terminated, never NULL */
         size_t guard_count, stub_count;
         char **others; /* fields that this version does not know, as they were */
         size_t other_count;
@@ -225,6 +227,8 @@ void entries_done(struct entries *v);
 #define AUTO_ENTRIES(name) __attribute__((cleanup(entries_done))) struct entries name = { 0 }
 /* The tree below a door, if it still is what it was. */
 int open_host(const struct work_door *d, struct err *e);
+/* Is this the directory, and the name in it, of a single file's door, as the box saw it? Else an error. */
+int file_stays(const struct work_door *d, int dir, const char *name, struct err *e);
 /* Entries of a layer by descriptor: `upper` of a door (or the directory of a single file), and the tree
  * below. The path of a single file's entry is its name in each. */
 struct sides {

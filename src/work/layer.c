@@ -102,6 +102,11 @@ static void put_door(struct buf *out, const struct work_door *d)
         put_number(out, "fsid", d->dev);
         put_number(out, "ino", d->ino);
         put_number(out, "top", d->top);
+        if (d->name) {
+                put_number(out, "in-fsid", d->in_dev);
+                put_number(out, "in-ino", d->in_ino);
+                put(out, "name", d->name);
+        }
         for (size_t i = 0; i < d->guard_count; i++)
                 put(out, "guard", d->guards[i]);
         for (size_t i = 0; i < d->stub_count; i++)
@@ -157,6 +162,12 @@ static void take_door_field(struct layer *l, const char *key, const char *value,
                 d->ino = n;
         else if (strcmp(key, "top") == 0)
                 d->top = (mode_t) n;
+        else if (strcmp(key, "in-fsid") == 0)
+                d->in_dev = n;
+        else if (strcmp(key, "in-ino") == 0)
+                d->in_ino = n;
+        else if (strcmp(key, "name") == 0)
+                d->name = arena_str(&l->mem, value);
         else if (strcmp(key, "guard") == 0)
                 d->guards = layer_append(l, d->guards, &d->guard_count, value);
         else if (strcmp(key, "stub") == 0)

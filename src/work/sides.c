@@ -27,9 +27,24 @@ int open_host(const struct work_door *d, struct err *e)
         if (d->is_dir && (tree_fsid(fd) != d->dev || st.st_ino != d->ino)) {
                 (void) err_set(e, ERR_DOOR, ESTALE, "%s is another directory than the one that the box saw",
                                str_inert(span_str(d->host), shown, sizeof shown));
-                return err_hint(e, "`cordon apply --to DIR` takes the changes elsewhere");
+                return err_hint(e, "move what it saw back there; or drop the changes with `cordon discard`");
         }
         return TAKE_FD(fd);
+}
+
+/* SAFETY: somebody who can write beside the file, another box or this one by a second door, may have put a
+ * link in its place or on the way to it. What lies elsewhere is not shown, compared or replaced. */
+int file_stays(const struct work_door *d, int dir, const char *name, struct err *e)
+{
+        char shown[256];
+        struct stat st;
+        if (d->in_ino == 0 || !d->name ||
+            (fstat(dir, &st) == 0 && st.st_ino == d->in_ino && tree_fsid(dir) == d->in_dev &&
+             strcmp(name, d->name) == 0))
+                return 0;
+        (void) err_set(e, ERR_DOOR, ESTALE, "%s leads elsewhere than when the box saw it",
+                       str_inert(span_str(d->host), shown, sizeof shown));
+        return err_hint(e, "move what it saw back there; or drop the changes with `cordon discard`");
 }
 
 static int open_file_parent(const struct work_door *d, char ret_name[NAME_MAX + 1], struct err *e)
@@ -45,10 +60,11 @@ static int open_file_parent(const struct work_door *d, char ret_name[NAME_MAX + 
         if (snprintf(ret_name, NAME_MAX + 1, "%s", slash + 1) > NAME_MAX)
                 return err_set(e, ERR_DOOR, ENAMETOOLONG, "no file has a name as long as %s", d->host);
         *slash = '\0';
-        int fd = open(real[0] ? real : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        return fd < 0 ? err_set(e, ERR_DOOR, errno, "opening the directory of %s: %s", d->host,
-                                strerror(errno))
-                      : fd;
+        AUTO_FD(fd, open(real[0] ? real : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (fd < 0)
+                return err_set(e, ERR_DOOR, errno, "opening the directory of %s: %s", d->host,
+                               strerror(errno));
+        return file_stays(d, fd, ret_name, e) < 0 ? -1 : TAKE_FD(fd);
 }
 
 int sides_open(const struct layer *l, size_t door, struct sides *ret, struct err *e)

@@ -174,6 +174,9 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
                                          .dev = d->dev,
                                          .ino = d->ino,
                                          .is_dir = d->is_dir,
+                                         .in_dev = d->in_dev,
+                                         .in_ino = d->in_ino,
+                                         .name = d->name ? arena_str(&to->mem, d->name) : NULL,
                                          .top = d->top };
                 for (size_t k = 0; k < d->guard_count; k++)
                         c->guards = layer_append(to, c->guards, &c->guard_count, d->guards[k]);

@@ -248,4 +248,26 @@ while time.monotonic() < end and os.getppid() != 1:
 else
         skip "F6 a door that flips" "there is no python3"
 fi
+
+# ---- F1: the door to a single file leads elsewhere when its change is to land; what lies there has the same text ----
+for who in root as_user; do
+        D="$T/$who-single"
+        for swap in 'mv d/sub d/old && ln -s ../elsewhere d/sub' 'rm d/sub/f && ln -s ../../elsewhere/f d/sub/f'; do
+                rm -rf "$D" && mkdir -p "$D/d/sub" "$D/elsewhere" && echo one >"$D/d/sub/f" && echo one >"$D/elsewhere/f" && mine
+                run=$(cd "$D" && $who "$CORDON" run -q -n --edit "$D/d/sub/f" --status-fd 3 -- sh -c "echo two >'$D/d/sub/f'" 3>&1 >/dev/null 2>err | jq -r .work.layer)
+                (cd "$D" && $who "$CORDON" run -q -n --write "$D/d" --cwd "$D" -- sh -c "$swap" 2>err) || fail "$who: a second box can" "$(cat err)"
+                has "$who: F1 a file's door that another box turned is not applied ($swap)" "$($who "$CORDON" apply "$run" 2>&1)" "leads elsewhere than when the box saw it"
+                is "$who: F1 what it was turned to is as it was" "$(cat "$D/elsewhere/f")" one
+                $who "$CORDON" discard "$run" >/dev/null 2>&1
+        done
+        rm -rf "$D" && mkdir -p "$D/d/sub" "$D/elsewhere" && echo one >"$D/d/sub/f" && echo one >"$D/elsewhere/f" && mine
+        (cd "$D" && $who "$CORDON" run -q -n --write "$D/d" --edit "$D/d/sub/f" --cwd "$D" -- sh -c 'echo two >d/sub/f; mv d/sub d/old && ln -s ../elsewhere d/sub' 2>err)
+        (cd "$D" && $who "$CORDON" apply >/dev/null 2>&1)
+        is "$who: F1 nor by a second door of the same box" "$(cat "$D/elsewhere/f")" one
+        rm -rf "$D" && mkdir -p "$D/d" && echo one >"$D/d/f" && mine
+        run=$(cd "$D" && $who "$CORDON" run -q -n --edit "$D/d/f" --status-fd 3 -- sh -c "echo two >'$D/d/f'" 3>&1 >/dev/null 2>err | jq -r .work.layer)
+        $who sh -c "cp '$D/d/f' '$D/d/g' && mv '$D/d/g' '$D/d/f'"
+        $who "$CORDON" apply "$run" >/dev/null 2>&1
+        is "$who: F1 one that was saved anew as it was still gets its change" "$(cat "$D/d/f")" two
+done
 done_testing
