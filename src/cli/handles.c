@@ -2,6 +2,7 @@
 /* cli/handles.c - an `in` file is only read. An `out` file is written without a name (O_TMPFILE) and named at
  * the end, so that a run that fails, or is killed, leaves the old file as it was and no half of a new one. */
 #include "cli/handles.h"
+#include "base/fd.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -143,10 +144,19 @@ static bool is_there(int fd, const char *path)
                own.st_ino == named.st_ino;
 }
 
+/* Where files must have names, the old one was written over: it may have been longer. */
+static int cut_rest(int fd)
+{
+        off_t n = lseek(fd, 0, SEEK_CUR);
+        return n < 0 ? -1 : ftruncate(fd, n);
+}
+
 int cli_handles_publish(struct cli_handles *h)
 {
         for (unsigned i = 0; i < h->count; i++) {
                 const char *path = h->at[i].path;
+                if (!h->at[i].unnamed && h->at[i].dir >= 0 && cut_rest(h->at[i].fd) < 0)
+                        return cli_usage("%s: %s", path, strerror(errno)), -1;
                 if (!h->at[i].unnamed)
                         continue;
                 if (name_file(h->at[i].fd, h->at[i].dir, last_of(path)) < 0)
@@ -155,4 +165,17 @@ int cli_handles_publish(struct cli_handles *h)
                         return cli_usage("%s: its directory was moved while the box ran", path), -1;
         }
         return 0;
+}
+
+int cli_out_file(const char *path, const char *text, size_t len)
+{
+        struct cli_handles h = { .count = 1 };
+        h.at[0].path = path;
+        h.at[0].dir = -1;
+        AUTO_FD(fd, open_out(&h, 0));
+        AUTO_FD(dir, h.at[0].dir);
+        h.at[0].fd = fd;
+        if (fd < 0 || fd_write_all(fd, text, len) < 0)
+                return cli_usage("%s: %s", path, strerror(errno)), -1;
+        return cli_handles_publish(&h);
 }

@@ -21,3 +21,6 @@ int cli_handles_add(struct cli_handles *h, const char *value);
 int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b);
 /* The run went well: `out` files take their names, each at once and whole. */
 int cli_handles_publish(struct cli_handles *h);
+/* Writes a text there as the result of an `out` handle is: a file gets its name when it is whole, and a link
+ * is replaced, not followed. 0, or -1 after it said why. */
+int cli_out_file(const char *path, const char *text, size_t len);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/report.c - `cordon report RUN --html FILE` and `--postmortem FILE`: whole or not at all. */
 #include "cli/cli.h"
+#include "cli/handles.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct report {
@@ -26,28 +24,13 @@ const struct cli_option report_options[] = {
         { 0 },
 };
 
-/* Half a page is no report: what could not be written whole is removed. */
-static int write_file(const char *path, const char *text)
-{
-        FILE *f = fopen(path, "we");
-        if (!f)
-                return cli_usage("%s: %s", path, strerror(errno));
-        bool bad = fputs(text, f) < 0;
-        bad = fclose(f) != 0 || bad;
-        if (!bad)
-                return 0;
-        int status = cli_usage("%s: %s", path, strerror(errno));
-        (void) remove(path);
-        return status;
-}
-
 static int give(const struct report *r, cordon_log_view view, const char *run, const char *file)
 {
         cordon_error e = { 0 };
         char *text = cli_ledgers_log(&r->ledgers, view, run, &e);
         if (!text || strcmp(file, "-") == 0)
                 return cli_give(text, &e);
-        int status = write_file(file, text);
+        int status = cli_out_file(file, text, strlen(text)) < 0 ? EXIT_CORDON : 0;
         cordon_free(text);
         return status;
 }

@@ -200,6 +200,10 @@ has "it has the graph" "$(cat page.html)" "<svg"
 has "with the cause in another run" "$(cat page.html)" "$(id_of pageone output)"
 has "report of nothing is refused" "$("$CORDON" report nothing-like-it --html page2.html 2>&1)" "the ledger has no run"
 ok "and leaves no file" test ! -e page2.html
+echo mine >theirs && ln -s theirs page3.html
+ok "a link that an earlier box left there is replaced" "$CORDON" report pagetwo --html page3.html
+is "and what it led to is as it was" "$(cat theirs) $(test -L page3.html || head -c 9 page3.html)" "mine <!doctype"
+ok "a page that cannot be written is told" test "$(status "$CORDON" report pagetwo --html /dev/full)" = 125
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$browser" ]; then
         timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$T/browser" --virtual-time-budget=2000 --dump-dom "file://$T/page.html" >dom.html 2>browser.txt
