@@ -188,10 +188,19 @@ static int pick_locked(cordon_canary *c)
         return 1;
 }
 
+/* Whichever is picked now, the next run may obey the other. */
+static void share_rules(cordon_canary *c)
+{
+        lib_rules_come_from(c->usual, c->file);
+        for (unsigned i = 0; i < c->usual->rule_count; i++)
+                lib_rules_come_from(c->policy, c->usual->rules[i]);
+}
+
 int cordon_canary_pick(cordon_canary *c, cordon_policy *usual, unsigned share, unsigned bound)
 {
         cordon_error e = { 0 };
         c->usual = usual;
+        share_rules(c);
         c->bound = bound;
         c->says[0] = '\0';
         if (cordon_policy_check(c->policy, &e) < 0)

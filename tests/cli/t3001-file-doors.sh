@@ -348,6 +348,11 @@ mkdir -p "$T/own/bin" "$T/own/libexec/cordon" && cp "$CORDON" "$T/own/bin/cordon
 owned() { env -u CORDON_LIBEXEC "$T/own/bin/cordon" "$@" 2>&1 | grep -o 'W140: the box can write [^ ]*'; }
 is "and a program of cordon's own" "$(owned check --write "$T/own/bin"; owned run --ledger off --write "$T/own/libexec" -- true)" "W140: the box can write $T/own/bin/cordon,
 W140: the box can write $T/own/libexec/cordon/cordon-ledger,"
+cp "$T/ruled/box.policy" "$T/ruled/out/trial.policy"
+is "and one that is tried now and then" "$(for share in 1 100; do ruled run -p box.policy --canary out/trial.policy --canary-share $share -- true; ruled run -p out/box.policy --canary box.policy --canary-share $share -- true; done)" "W140: the box can write out/trial.policy,
+W140: the box can write out/box.policy,
+W140: the box can write out/trial.policy,
+W140: the box can write out/box.policy,"
 is "one that lies beside the door is not told" "$(ruled check -p box.policy; ruled run -p box.policy -- true)" ""
 # --- a door below the workspace that is somebody's link out of it ---
 mkdir -p "$T/ws/dir" "$T/other" && echo outside >"$T/other/file" && echo inside >"$T/ws/dir/file" && chmod -R a+rX "$T/ws" "$T/other"
