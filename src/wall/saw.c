@@ -25,6 +25,7 @@ enum { ASLEEP_TRIES = 100, ASLEEP_US = 200 };
 enum how {
         READS = 0,
         WRITES,
+        MAKES, /* a name, if nothing has it yet */
         RUNS,
         CONNECTS, /* the path is in a struct sockaddr_un, whose length is the next argument */
         BY_FLAGS  /* of open: the argument after the path */
@@ -60,18 +61,18 @@ static const struct path_call {
         { "listxattr", 0, -1, -1, -1, READS },
         { "llistxattr", 0, -1, -1, -1, READS },
         { "inotify_add_watch", 1, -1, -1, -1, READS },
-        { "mkdir", 0, -1, -1, -1, WRITES },
-        { "mkdirat", 1, 0, -1, -1, WRITES },
+        { "mkdir", 0, -1, -1, -1, MAKES },
+        { "mkdirat", 1, 0, -1, -1, MAKES },
         { "rmdir", 0, -1, -1, -1, WRITES },
         { "unlink", 0, -1, -1, -1, WRITES },
         { "unlinkat", 1, 0, -1, -1, WRITES },
         { "rename", 0, -1, 1, -1, WRITES },
         { "renameat", 1, 0, 3, 2, WRITES },
         { "renameat2", 1, 0, 3, 2, WRITES },
-        { "link", 1, -1, 0, -1, WRITES },
-        { "linkat", 3, 2, 1, 0, WRITES },
-        { "symlink", 1, -1, -1, -1, WRITES },
-        { "symlinkat", 2, 1, -1, -1, WRITES },
+        { "link", 1, -1, 0, -1, MAKES },
+        { "linkat", 3, 2, 1, 0, MAKES },
+        { "symlink", 1, -1, -1, -1, MAKES },
+        { "symlinkat", 2, 1, -1, -1, MAKES },
         { "truncate", 0, -1, -1, -1, WRITES },
         { "chmod", 0, -1, -1, -1, WRITES },
         { "fchmodat", 1, 0, -1, -1, WRITES },
@@ -79,8 +80,8 @@ static const struct path_call {
         { "lchown", 0, -1, -1, -1, WRITES },
         { "fchownat", 1, 0, -1, -1, WRITES },
         { "utimensat", 1, 0, -1, -1, WRITES },
-        { "mknod", 0, -1, -1, -1, WRITES },
-        { "mknodat", 1, 0, -1, -1, WRITES },
+        { "mknod", 0, -1, -1, -1, MAKES },
+        { "mknodat", 1, 0, -1, -1, MAKES },
         { "setxattr", 0, -1, -1, -1, WRITES },
 };
 
@@ -104,10 +105,20 @@ enum wall_tried saw_kind(const struct seccomp_data *d)
                 bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
                 return writes ? TRIED_WRITE : TRIED_READ;
         }
-        static const enum wall_tried kinds[] = {
-                [READS] = TRIED_READ, [WRITES] = TRIED_WRITE, [RUNS] = TRIED_RUN, [CONNECTS] = TRIED_SOCK
-        };
+        static const enum wall_tried kinds[] = { [READS] = TRIED_READ,
+                                                 [WRITES] = TRIED_WRITE,
+                                                 [MAKES] = TRIED_WRITE,
+                                                 [RUNS] = TRIED_RUN,
+                                                 [CONNECTS] = TRIED_SOCK };
         return kinds[c->how];
+}
+
+bool saw_makes(const struct seccomp_data *d)
+{
+        const struct path_call *c = find_call(d);
+        const uint64_t only_new = O_CREAT | O_EXCL;
+        return c &&
+               (c->how == MAKES || (c->how == BY_FLAGS && (d->args[c->path + 1] & only_new) == only_new));
 }
 
 /* Page by page, because what follows the text may not be mapped. False: not a whole string. */

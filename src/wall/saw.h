@@ -14,6 +14,7 @@ bool saw_call(int proc, uint32_t task, const struct seccomp_data *call, struct w
 void saw_program(int proc, uint32_t task, char *ret, size_t cap);
 /* Reading, writing or running: what a call would do to its path. */
 enum wall_tried saw_kind(const struct seccomp_data *call);
+bool saw_makes(const struct seccomp_data *call);      /* would it make a name, and touch none that is there */
 bool saw_names_path(const struct seccomp_data *call); /* is it one that has a path to tell */
 
 /* What was told already: a path of a loop is told once. Zero is empty. */

@@ -114,6 +114,16 @@ static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
         return true;
 }
 
+/* Who would make what is there hears that it is there, on whatever mount: `mkdir -p` asks so for each
+ * directory on its way. That is looking, and is refused to nobody. */
+static bool finds_it_there(const struct watch *t, const struct wall_denial *d)
+{
+        if (t->w->plan->wall != WALL_NAMESPACE || !saw_makes(&d->call))
+                return false;
+        AUTO_FD(at, wall_open2(AT_FDCWD, d->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_MAGICLINKS));
+        return at >= 0;
+}
+
 static bool is_refused(struct watch *t, const struct wall_denial *d)
 {
         if (t->w->plan->wall == WALL_PROCESS)
@@ -148,6 +158,8 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
                 tell_of_lost(t, waits && saw_names_path(&n->data)); /* hidden from us on purpose, maybe */
                 return;
         }
+        if (finds_it_there(t, &m.denial))
+                m.denial.kind = TRIED_READ;
         if (m.denial.kind != TRIED_RUN && !is_refused(t, &m.denial))
                 m.word = WALL_SAYS_SAW;
         if (m.word == WALL_SAYS_SAW && !t->w->s->watch_all)

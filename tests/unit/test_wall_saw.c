@@ -99,6 +99,33 @@ static void test_saw__reading_or_writing(void)
         }
 }
 
+/* These find out that a name is taken, and change nothing then. */
+static void test_saw__making_what_may_be_there(void)
+{
+        static const struct {
+                int nr;
+                uint64_t flags;
+                bool makes;
+        } rows[] = {
+                { SYS_mkdirat, 0, true },
+                { SYS_symlinkat, 0, true },
+                { SYS_linkat, 0, true },
+                { SYS_unlinkat, 0, false },
+                { SYS_renameat2, 0, false },
+                { SYS_execve, 0, false },
+                { SYS_openat, O_CREAT | O_EXCL | O_WRONLY, true },
+                { SYS_openat, O_CREAT | O_WRONLY, false },
+                { SYS_openat, O_EXCL | O_WRONLY, false },
+                { SYS_openat, O_RDONLY, false },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                struct seccomp_data call = open_of("/x", 0);
+                call.nr = rows[i].nr;
+                call.args[2] = rows[i].flags;
+                CHECK_INT(saw_makes(&call), rows[i].makes);
+        }
+}
+
 /* What the listener lets go on without a word: calls that the filter allows as they are. */
 static void test_through__only_what_the_filter_would_allow(void)
 {
@@ -136,6 +163,7 @@ static const struct test_case cases[] = {
         CASE(test_saw__a_path_at_the_end_of_what_is_mapped),
         CASE(test_saw__a_path_that_is_too_long),
         CASE(test_saw__reading_or_writing),
+        CASE(test_saw__making_what_may_be_there),
         CASE(test_through__only_what_the_filter_would_allow),
 };
 TEST_MAIN(cases)
