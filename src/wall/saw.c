@@ -102,8 +102,9 @@ enum wall_tried saw_kind(const struct seccomp_data *d)
                 return TRIED_CALL;
         if (c->how == BY_FLAGS) {
                 uint64_t flags = d->args[c->path + 1];
-                bool writes = (flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC);
-                return writes ? TRIED_WRITE : TRIED_READ;
+                bool looks = flags & O_PATH; /* whatever stands beside it; some libcs have it in O_ACCMODE */
+                bool writes = flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC);
+                return writes && !looks ? TRIED_WRITE : TRIED_READ;
         }
         static const enum wall_tried kinds[] = { [READS] = TRIED_READ,
                                                  [WRITES] = TRIED_WRITE,

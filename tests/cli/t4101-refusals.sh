@@ -33,6 +33,8 @@ fi
 
 is "a file that is not shown" "$(refused -- cat "$H/host/key")" "read $H/host/key cat mount read $H/host/key"
 is "stat of it is a read too" "$(refused -- stat "$H/host/key" | head -n 1)" "read $H/host/key stat mount read $H/host/key"
+is "and so is a descriptor that only names it" "$(refused -- python3 -c "import os; os.open('$H/host/key', os.O_PATH)")" \
+        "read $H/host/key python3 mount read $H/host/key"
 is "a directory that is not shown" "$(refused -- ls "$H/host/dir")" "read $H/host/dir ls mount read $H/host/dir"
 is "what is not there outside either was not refused" "$(refused -- cat "$H/host/none" "$H/none/at/all")" ""
 is "a relative path is told whole" "$(refused --read "$H/open" --cwd "$H/open" -- cat ../host/key)" \

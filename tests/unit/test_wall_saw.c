@@ -92,6 +92,8 @@ static void test_saw__reading_or_writing(void)
                 { O_RDONLY | O_CREAT, TRIED_WRITE },
                 { O_RDONLY | O_TRUNC, TRIED_WRITE },
                 { O_RDONLY | O_DIRECTORY, TRIED_READ },
+                { O_PATH, TRIED_READ },
+                { O_PATH | O_RDWR | O_CREAT, TRIED_READ },
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
                 struct seccomp_data call = open_of("/x", rows[i].flags);
