@@ -2,7 +2,9 @@
 /* cli/arguments.c - `cordon run --arg-files`: each file that an argument names is shown to the box, literally
  * and one by one. What begins with a dash is an option of the command, never a file. */
 #include "cli/arguments.h"
+#include "base/err.h"
 #include "base/str.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,8 +25,7 @@ static int locate(const char *name, const struct stat *st, char ret[PATH_BYTES],
         if (cwd && cwd[0] == '/' && path_join(cwd, name, ret, PATH_BYTES) && stat(ret, &again) == 0 &&
             again.st_dev == st->st_dev && again.st_ino == st->st_ino)
                 return 0;
-        *e = (cordon_error){ 0 };
-        (void) snprintf(e->what, sizeof e->what, "%.200s cannot be shown under this name",
+        (void) cli_fail(e, ERR_DOOR, 0, "%.200s cannot be shown under this name",
                         str_inert(span_str(name), shown, sizeof shown));
         (void) snprintf(e->hint, sizeof e->hint, "give its path without .. behind a link");
         return -1;

@@ -80,7 +80,9 @@ void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cli_problem(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* cordon: error: ... */
 int cli_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* cordon: hint: ... */
 int cli_error(const cordon_error *e);                                        /* both */
-int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* and where the verb is told */
+/* Sets an error of the command line's own, without a hint; `code` is one of base/err.h. Returns -1. */
+int cli_fail(cordon_error *e, int code, int sys, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* and where the verb is told */
 /* The verb that is run: what cli_usage() refers to. */
 void cli_verb_is(const struct cli_verb *verb);
 /* A box left a line on standard error without its end: what we say next begins on one of its own. */

@@ -255,18 +255,22 @@ int cli_end_status(const struct cli_end *o, cordon_box *b)
 }
 
 /* A start that failed has a result too. */
-void cli_end_failure(const struct cli_end *o, const cordon_error *e)
+void cli_end_failure(const struct cli_end *o, const char *run, const cordon_error *e)
 {
         AUTO_BUF(out);
-        buf_printf(&out,
-                   "{\"version\":1,\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"what\":",
-                   cordon_error_name(e->code), e->sys);
+        buf_puts(&out, "{\"version\":1,");
+        if (run)
+                buf_printf(&out, "\"run\":\"%s\",", run);
+        buf_printf(&out, "\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":",
+                   cordon_error_name(e->code), e->sys, (unsigned) e->step);
         buf_json(&out, span_str(e->what));
         buf_puts(&out, ",\"hint\":");
         buf_json(&out, span_str(e->hint));
         buf_puts(&out, "}}\n");
-        if (o->json)
+        if (o->json) {
+                cli_line_begin();
                 (void) fputs(buf_str(&out), stderr);
+        }
         if (o->status_fd >= 0)
                 (void) write_status(o->status_fd, buf_str(&out));
 }

@@ -17,5 +17,6 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r);
 void cli_end_unreached(const struct cli_end *o, cordon_box *b);
 /* To programs, if any asked; -1 after it was said that they did not get it. */
 int cli_end_status(const struct cli_end *o, cordon_box *b);
-/* The same for a start that failed. */
-void cli_end_failure(const struct cli_end *o, const cordon_error *e);
+/* The same for a start that failed; or, with the run's id, for a run whose results did not get where they
+ * belong. */
+void cli_end_failure(const struct cli_end *o, const char *run, const cordon_error *e);

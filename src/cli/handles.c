@@ -2,7 +2,9 @@
 /* cli/handles.c - an `in` file is only read. An `out` file is written without a name (O_TMPFILE) and named at
  * the end, so that a run that fails, or is killed, leaves the old file as it was and no half of a new one. */
 #include "cli/handles.h"
+#include "base/err.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -82,36 +84,46 @@ static int open_in(const char *path)
         return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_kernels(path) ? 0 : O_NOFOLLOW));
 }
 
-static int not_opened(const char *path)
+/* Why not, and what to do about it. */
+static int not_opened(const char *name, const char *path, bool in, cordon_error *e)
 {
-        char target[4096];
+        char shown[200], target[4096];
         int sys = errno;
-        ssize_t n = sys == ELOOP ? readlink(path, target, sizeof target - 1) : -1;
-        if (n <= 0)
-                return cli_usage("--handle %s: %s", path, strerror(sys)), -1;
-        target[n] = '\0';
-        (void) cli_problem("--handle %s: it is a symbolic link, and a box may have made it", path);
-        (void) cli_hint("if you mean what it leads to, name that: %s", target);
+        (void) str_inert(span_str(path), shown, sizeof shown);
+        ssize_t n = in && sys == ELOOP ? readlink(path, target, sizeof target - 1) : -1;
+        if (n > 0) {
+                target[n] = '\0';
+                (void) cli_fail(e, ERR_DOOR, sys,
+                                "--handle %s=%s: it is a symbolic link, and a box may have made it", name,
+                                shown);
+                (void) snprintf(e->hint, sizeof e->hint, "if you mean what it leads to, name that: %.150s",
+                                str_inert(span_str(target), shown, sizeof shown));
+                return -1;
+        }
+        (void) cli_fail(e, ERR_DOOR, sys, "--handle %s=%s: %s", name, shown, strerror(sys));
+        if (sys == ENOENT)
+                (void) snprintf(e->hint, sizeof e->hint, "%s",
+                                in ? "an `in` handle is a file that is there"
+                                   : "the directory of an `out` handle must be there");
         return -1;
 }
 
-int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b)
+int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b, cordon_error *e)
 {
         for (unsigned i = 0; i < h->count; i++) {
-                cordon_error e = { 0 };
-                int way = cordon_policy_handle(p, h->at[i].name, &e);
-                if (way < 0)
-                        return cli_error(&e), -1;
+                const char *name = h->at[i].name, *path = h->at[i].path;
+                int way = cordon_policy_handle(p, name, e);
                 if (way == 0) {
-                        (void) cli_problem("the policy has no handle %s", h->at[i].name);
-                        (void) cli_hint("add --in %s or --out %s", h->at[i].name, h->at[i].name);
-                        return -1;
+                        (void) cli_fail(e, ERR_USAGE, 0, "the policy has no handle %s", name);
+                        (void) snprintf(e->hint, sizeof e->hint, "add --in %s or --out %s", name, name);
                 }
-                h->at[i].fd = way == 1 ? open_in(h->at[i].path) : open_out(h, i);
+                if (way <= 0)
+                        return -1;
+                h->at[i].fd = way == 1 ? open_in(path) : open_out(h, i);
                 if (h->at[i].fd < 0)
-                        return not_opened(h->at[i].path);
-                if (cordon_box_handle(b, h->at[i].name, h->at[i].fd) < 0)
-                        return cli_usage("more than %d handles", CLI_HANDLES_MAX), -1;
+                        return not_opened(name, path, way == 1, e);
+                if (cordon_box_handle(b, name, h->at[i].fd) < 0)
+                        return cli_fail(e, ERR_USAGE, 0, "more than %d handles", CLI_HANDLES_MAX);
         }
         return 0;
 }
@@ -151,18 +163,29 @@ static int cut_rest(int fd)
         return n < 0 ? -1 : ftruncate(fd, n);
 }
 
-int cli_handles_publish(struct cli_handles *h)
+/* NULL, or what went wrong. */
+static const char *publish_one(struct cli_handles *h, unsigned i)
+{
+        bool over = !h->at[i].unnamed && h->at[i].dir >= 0;
+        if (over && cut_rest(h->at[i].fd) < 0)
+                return strerror(errno);
+        if (!h->at[i].unnamed)
+                return NULL;
+        if (name_file(h->at[i].fd, h->at[i].dir, last_of(h->at[i].path)) < 0)
+                return strerror(errno);
+        return is_there(h->at[i].fd, h->at[i].path) ? NULL : "its directory was moved while the box ran";
+}
+
+int cli_handles_publish(struct cli_handles *h, cordon_error *e)
 {
         for (unsigned i = 0; i < h->count; i++) {
-                const char *path = h->at[i].path;
-                if (!h->at[i].unnamed && h->at[i].dir >= 0 && cut_rest(h->at[i].fd) < 0)
-                        return cli_usage("%s: %s", path, strerror(errno)), -1;
-                if (!h->at[i].unnamed)
-                        continue;
-                if (name_file(h->at[i].fd, h->at[i].dir, last_of(path)) < 0)
-                        return cli_usage("%s: %s", path, strerror(errno)), -1;
-                if (!is_there(h->at[i].fd, path))
-                        return cli_usage("%s: its directory was moved while the box ran", path), -1;
+                errno = 0;
+                const char *wrong = publish_one(h, i);
+                char shown[200];
+                if (wrong)
+                        return cli_fail(e, ERR_IO, errno, "the handle %s was not written to %s: %s",
+                                        h->at[i].name,
+                                        str_inert(span_str(h->at[i].path), shown, sizeof shown), wrong);
         }
         return 0;
 }
@@ -175,7 +198,6 @@ int cli_out_file(const char *path, const char *text, size_t len)
         AUTO_FD(fd, open_out(&h, 0));
         AUTO_FD(dir, h.at[0].dir);
         h.at[0].fd = fd;
-        if (fd < 0 || fd_write_all(fd, text, len) < 0)
-                return cli_usage("%s: %s", path, strerror(errno)), -1;
-        return cli_handles_publish(&h);
+        const char *wrong = fd < 0 || fd_write_all(fd, text, len) < 0 ? strerror(errno) : publish_one(&h, 0);
+        return wrong ? (void) cli_usage("%s: %s", path, wrong), -1 : 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/run.c - `cordon run`: options, terminal, signals, detaching, and what is said at the end. */
+#include "base/err.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/arguments.h"
@@ -275,7 +276,7 @@ static void follow_size(cordon_box *b)
 static int start_failed(const struct run *run, const cordon_error *e)
 {
         int status = cli_error(e);
-        cli_end_failure(&run->end, e);
+        cli_end_failure(&run->end, NULL, e);
         return status;
 }
 
@@ -353,6 +354,7 @@ static int configure(struct run *r, char **command)
 {
         const char *term = getenv("TERM");
         const cordon_error no_memory = { 0 };
+        cordon_error e = { 0 };
         r->end.policy = policy_of(r);
         r->end.program = command[0];
         if (cordon_box_command(r->box, (const char *const *) command) < 0)
@@ -372,7 +374,25 @@ static int configure(struct run *r, char **command)
                 cordon_box_stdio(r->box, 1, 1);
                 cordon_box_stdio(r->box, 2, 2);
         }
-        return cli_handles_open(&r->handles, policy_of(r), r->box);
+        if (cli_handles_open(&r->handles, policy_of(r), r->box, &e) < 0)
+                return start_failed(r, &e), -1;
+        return 0;
+}
+
+/* After a good end; else there is nothing to name. */
+static int publish(struct run *r, cordon_error *e)
+{
+        const cordon_result *result = cordon_box_result(r->box);
+        bool well = result->end == CORDON_EXITED && result->code == 0;
+        return well ? cli_handles_publish(&r->handles, e) : 0;
+}
+
+static int end_for_programs(const struct run *r, bool published, const cordon_error *e)
+{
+        if (published)
+                return cli_end_status(&r->end, r->box);
+        cli_end_failure(&r->end, cordon_box_run_id(r->box), e);
+        return 0;
 }
 
 static int run_here(struct run *r)
@@ -400,13 +420,14 @@ static int run_here(struct run *r)
         int status = cordon_result_status(result);
         if (result->mid_line)
                 cli_line_is_open();
-        if (result->end == CORDON_EXITED && status == 0 && cli_handles_publish(&r->handles) < 0)
-                status = EXIT_CORDON;
+        bool published = publish(r, &e) == 0;
+        if (!published)
+                status = cli_error(&e);
         cli_end_say(&r->end, result);
         cli_end_unreached(&r->end, r->box);
         end_canary(r);
         /* Who asked for a result and has none must not take the run for a good one. */
-        return cli_end_status(&r->end, r->box) < 0 && status == 0 ? EXIT_CORDON : status;
+        return end_for_programs(r, published, &e) < 0 && status == 0 ? EXIT_CORDON : status;
 }
 
 /* The keeper goes on alone; the caller hears the run id, or why there is none. */
@@ -432,9 +453,10 @@ static _Noreturn void keep_in_background(struct run *r, int tell)
                 (void) dup2(null, i);
         while (cordon_box_wait(r->box, -1) == 0)
                 ;
+        bool published = publish(r, &e) == 0;
         end_canary(r);
-        (void) cli_end_status(&r->end, r->box);
-        exit(cordon_result_status(cordon_box_result(r->box)));
+        (void) end_for_programs(r, published, &e);
+        exit(published ? cordon_result_status(cordon_box_result(r->box)) : EXIT_CORDON);
 }
 
 static int run_detached(struct run *r)
@@ -504,11 +526,8 @@ static int script_policy(struct run *r, char **argv, cordon_error *e)
         size_t given = 0, n = 0;
         while (argv[given])
                 given++;
-        if (!realpath(argv[0], path)) {
-                *e = (cordon_error){ .sys = errno };
-                (void) snprintf(e->what, sizeof e->what, "there is no script %.300s", argv[0]);
-                return -1;
-        }
+        if (!realpath(argv[0], path))
+                return cli_fail(e, ERR_DOOR, errno, "there is no script %.300s", argv[0]);
         /* Lines of a file, so that a flag such as --time can say otherwise. */
         static const char defaults[] = "use base/system\nlimit time 60s\n";
         if (cordon_policy_add_text(r->policy, "run-script", defaults, sizeof defaults - 1, e) < 0 ||
@@ -540,7 +559,7 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
         int status = EXIT_CORDON;
         if (at < 0 && cli_policy_error())
-                cli_end_failure(&r->end, cli_policy_error());
+                cli_end_failure(&r->end, NULL, cli_policy_error());
         else if (at >= argc)
                 status = cli_usage("there is nothing to run; for example: cordon %s",
                                    r->script ? "run-script install.sh" : "run -- ls /");

@@ -75,3 +75,13 @@ int cli_error(const cordon_error *e)
         (void) cli_problem("%s", e->what[0] ? e->what : "there is no memory");
         return e->hint[0] ? cli_hint("%s", e->hint) : EXIT_CORDON;
 }
+
+int cli_fail(cordon_error *e, int code, int sys, const char *fmt, ...)
+{
+        va_list ap;
+        *e = (cordon_error){ .code = (uint16_t) code, .sys = sys };
+        va_start(ap, fmt);
+        (void) vsnprintf(e->what, sizeof e->what, fmt, ap);
+        va_end(ap);
+        return -1;
+}

@@ -120,7 +120,7 @@ static bool finds_it_there(const struct watch *t, const struct wall_denial *d)
 {
         if (t->w->plan->wall != WALL_NAMESPACE || !saw_makes(&d->call))
                 return false;
-        AUTO_FD(at, wall_open2(AT_FDCWD, d->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_MAGICLINKS));
+        AUTO_FD(at, fd_open2(AT_FDCWD, d->path, O_PATH | O_NOFOLLOW, RESOLVE_NO_MAGICLINKS));
         return at >= 0;
 }
 

@@ -234,6 +234,9 @@ has "the JSON result has the same hint" "$(jq -r .error.hint <"$T/hinted")" 'it 
 has "a missing door of an option is mended by an option" "$(why --read /no/such -- true)" 'write `--read /no/such?`'
 has "a missing program of an option is mended by an option" "$(why --run nosuch -- true)" 'write `--run nosuch?`'
 has "an option has no line" "$(why --use nosuch -- true)" 'error: --use: use nosuch: '
+is "a step has the number of the manual" "$("$CORDON" run -q --json -- nosuch 2>&1 | tail -n 1 | jq -r .error.step)" \
+        "$(sed -n 's/.* \([0-9]*\) exec\.$/\1/p' "$CORDON_SOURCE/man/cordon-errors.7")"
+is "a step that stops the start has one, too" "$("$CORDON" run -q --json --cwd /nosuch -- true 2>&1 | tail -n 1 | jq -r '.error.step > 0')" true
 has "a missing policy file tells what one is" "$(why -p nosuch -- true)" 'cordon policy stock'
 has "a limit that ended it names the option" "$(why --time 100ms -- sleep 5)" '--time gives it more'
 no_more='echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'

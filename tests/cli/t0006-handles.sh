@@ -94,6 +94,20 @@ for who in root as_user; do
         is "$who: handles behind the process wall" "$code:$(cat "$D/out")" "0:hello handle"
         box --out res --handle "res=$D/out" -- sh -c 'cp /bin/echo /proc/self/fd/3 && chmod 755 /proc/self/fd/3; /proc/self/fd/3 RAN'
         hasnt "$who: an out handle is not executable" "$(cat out)" RAN
+        rm -f "$D/later"
+        box -d --out res --handle "res=$D/later" -- sh -c 'echo late >"$CORDON_OUT_RES"'
+        for _ in $(seq 100); do [ ! -e "$D/later" ] || break; sleep 0.1; done
+        is "$who: a detached box's out file gets its name, too" "$code:$(cat "$D/later")" 0:late
+        # --- what becomes of a handle is told to programs, too ---
+        mkdir -p "$D/going" && chmod 777 "$D/going"
+        box --json --write "$D" --out res --handle "res=$D/going/res" -- sh -c "echo x >&3; rmdir $D/going"
+        is "$who: an out file that cannot be named is no good end" "$code:$(tail -n 1 err | jq -r '.end, .error.code, (.run | length > 9)' | tr '\n' ' ')" "125:failed io true "
+        box --json --in doc --handle "doc=$D/none" -- true
+        is "$who: an in file that is not there" "$code:$(tail -n 1 err | jq -r '[.end, .error.code, .error.errno] | @csv')" '125:"failed","door",2'
+        box --json --out res --handle "res=$D/none/res" -- true
+        is "$who: a directory that is not there" "$code:$(tail -n 1 err | jq -r '[.end, .error.code, .error.errno] | @csv')" '125:"failed","door",2'
+        box --json --handle "doc=$D/in" -- true
+        is "$who: a handle that no line names" "$code:$(tail -n 1 err | jq -r '[.end, .error.code] | @csv')" '125:"failed","usage"'
         # --- what an earlier box left where a later one's result goes ---
         echo victim >"$D/victim"
         for to in "$D/victim" /dev/null "$D/nowhere" /dev/full; do
