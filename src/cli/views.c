@@ -205,18 +205,43 @@ int verb_check(int argc, char **argv)
         return status;
 }
 
-/* The rest of the line is the effect: `cordon why net GET https://x/` needs no quotes. */
-static char *join(int argc, char **argv)
+/* One argument behind these is one path, program or variable, spaces and all, as it is behind --read. */
+static bool takes_one_name(const char *word)
 {
-        size_t n = 1;
-        for (int i = 0; i < argc; i++)
-                n += strlen(argv[i]) + 1;
-        char *text = calloc(1, n), *at = text;
-        if (!text)
-                return NULL;
-        for (int i = 0; i < argc; i++)
-                at = stpcpy(i > 0 ? stpcpy(at, " ") : at, argv[i]);
-        return text;
+        static const char *const words[] = { "read", "write", "run", "env", "sock" };
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+                if (strcmp(word, words[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* In the quotes of the policy language, where it would not be one word without; who wrote them is let be. */
+static void put_name(struct buf *out, const char *name)
+{
+        bool plain = name[0] == '"' || (name[0] != '#' && !strpbrk(name, " \t\""));
+        if (!plain)
+                buf_putc(out, '"');
+        for (const char *c = name; *c; c++) {
+                if (!plain && (*c == '"' || *c == '\\'))
+                        buf_putc(out, '\\');
+                buf_putc(out, *c);
+        }
+        if (!plain)
+                buf_putc(out, '"');
+}
+
+/* The rest of the line is the effect: `cordon why net GET https://x/` needs no quotes. */
+static void join(struct buf *out, int argc, char **argv)
+{
+        bool name = argc == 2 && takes_one_name(argv[0]);
+        for (int i = 0; i < argc; i++) {
+                if (i > 0)
+                        buf_putc(out, ' ');
+                if (i == 1 && name)
+                        put_name(out, argv[i]);
+                else
+                        buf_puts(out, argv[i]);
+        }
 }
 
 int verb_why(int argc, char **argv)
@@ -232,9 +257,10 @@ int verb_why(int argc, char **argv)
         if (at >= 0 && at == argc)
                 status = cli_usage("which effect? For example: cordon why read ~/.ssh/id_ed25519");
         if (at >= 0 && at < argc) {
-                char *effect = join(argc - at, argv + at);
-                char *text = effect ? cordon_policy_why(p, effect, o.json, &allowed, &e) : NULL;
-                free(effect);
+                AUTO_BUF(effect);
+                join(&effect, argc - at, argv + at);
+                char *text =
+                        effect.failed ? NULL : cordon_policy_why(p, buf_str(&effect), o.json, &allowed, &e);
                 status = cli_give(text, &e);
                 if (status == 0 && !allowed)
                         status = 1;

@@ -83,6 +83,11 @@ is "why: a write door allows write" "$(status "$c" why --write /opt write /opt/x
 is "why: a write door allows read" "$(status "$c" why --write /opt read /opt/x)" 0
 is "why: .. does not lead out of a door" "$(status "$c" why --read /usr/share read /usr/share/../../home/somebody/x)" 1
 is "why: a prefix of a name is not a door" "$(status "$c" why --use none --read /opt read /optional)" 1
+is "why: an argument is one path, spaces and all" "$(status "$c" why --read '/two words?' read '/two words/x')" 0
+is "why: quotes, comments and backslashes in it are its own" "$(for n in '/two words/a "b" \c' '/two words/#' "/two words/it's"; do status "$c" why --read '/two words?' read "$n"; done | tr -d "\n")" 000
+is "why: as in a policy it stands in quotes" "$(status "$c" why --read '/two words?' read '"/two words/x"'):$(status "$c" why --read '/two words?' 'read "/two words/x"')" 0:0
+is "why: without them it is two" "$(status "$c" why --read '/two words?' 'read /two words/x')" 125
+is "why: a request may be one argument" "$(status "$c" why --net 'https://x.example/** GET' net 'GET https://x.example/')" 0
 is "why: run sh by default" "$(status "$c" why run sh)" 0
 is "why: run sh in base/python3" "$(status "$c" why --use base/python3 run sh)" 1
 is "why: run python3 in base/python3" "$(status "$c" why --use base/python3 run python3)" 0
