@@ -138,6 +138,7 @@ struct box_config {
         const char *trace_in, *trace_out; /* W3C trace context of the caller and of the run; or NULL */
         const char *cause;                /* id of the record that led to this run, or NULL */
         uint64_t cause_clock;             /* its logical clock, where another ledger has it */
+        bool trial;                       /* learning tries doors: the ledger says so */
         uid_t uid;                        /* the caller */
         gid_t gid;
         bool root;           /* the caller can map another id */

@@ -69,6 +69,8 @@ static int add_start(struct box *b, bool durable, struct err *e)
         ledger_more_text(&r, "wall", policy_wall_name(b->r.wall));
         ledger_more_text(&r, "stdin-pipe", c->pipe[0]);
         ledger_more_number(&r, "keeper", getpid());
+        if (b->c.trial)
+                ledger_more_number(&r, "trial", 1);
         ledger_more_number(&r, "start-us", (int64_t) (b->r.start_ns / 1000));
         return ledger_append(c->ledger, &r, durable, c->start, e);
 }

@@ -43,7 +43,8 @@ struct cordon_box {
         char term[64];
         bool as_root; /* the box gets an id of its own outside */
         bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep, keep_output;
-        bool dry; /* a plan is made, and no box: nothing may be made on the host */
+        bool dry;   /* a plan is made, and no box: nothing may be made on the host */
+        bool trial; /* learning tries doors: who judges a policy by past runs does not count this one */
         bool places_later;
         char work_on[WORK_RUN_MAX];
         enum box_observe observe;

@@ -230,6 +230,7 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .trace_out = b->trace_out[0] ? b->trace_out : NULL,
                                 .cause = b->cause[0] ? b->cause : NULL,
                                 .cause_clock = b->cause_clock,
+                                .trial = b->trial,
                                 .uid = f->uid,
                                 .gid = f->gid,
                                 .root = b->as_root,

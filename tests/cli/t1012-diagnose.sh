@@ -37,6 +37,9 @@ has "the door is named" "$(cat "$T/out")" "  read {work}/other.txt
 hasnt "the one that was used is not" "$(cat "$T/out")" "  read {work}/in.txt
 "
 has "and what closes it" "$(cat "$T/out")" "cordon tighten --log -p $T/broad"
+"$c" tighten -n 1 -p "$T/broad" -- cat in.txt >/dev/null 2>&1 </dev/null
+is "runs in which doors were tried are not counted, under whatever policy" "$("$c" diagnose --json --box broad | jq -c '[.boxes[] | .runs]')" "[3]"
+is "and are in the ledger as such" "$("$c" log --json --box broad --kind start | jq -s -c 'map(.more.trial) | [(map(select(. == null)) | length), (map(select(. == 1)) | length > 3)]')" "[3,true]"
 is "its numbers" "$("$c" diagnose --json "$T/broad" | jq -c '.boxes[0] | [.runs, .failed, .observed, .doors, .used, .unused, .unknown, .not_judged, .unused_percent, .unused_doors]')" \
         '[3,0,3,4,2,1,0,1,33,["read {work}/other.txt"]]'
 "$c" tighten --log -p "$T/broad" >"$T/broad2" 2>/dev/null
