@@ -245,21 +245,47 @@ static int do_restart(struct log *l, const char *arg)
         return cli_give(cordon_log_restart(&e), &e);
 }
 
+/* What a question looks at besides its words. An option that it would not look at is refused: a `prune` that
+ * passed over --box would take away what every box left. */
+enum { OF = 1 << 0, KIND = 1 << 1, JSON = 1 << 2, FOLLOW = 1 << 3, FORMAT = 1 << 4, OLDER = 1 << 5 };
+enum { OF_A_LIST = OF | KIND | JSON | FOLLOW };
+
+/* The first option that was given and is not taken, or NULL. */
+static const char *not_taken(const struct log *l, unsigned takes)
+{
+        const struct {
+                bool given;
+                unsigned bit;
+                const char *name;
+        } all[] = {
+                { l->filter.box, OF, "--box" },        { l->filter.run, OF, "--run" },
+                { l->filter.target, OF, "--target" },  { l->filter.since_us != 0, OF, "--since" },
+                { l->filter.last != 0, OF, "--last" }, { l->filter.kind, KIND, "--kind" },
+                { l->json, JSON, "--json" },           { l->follow, FOLLOW, "--follow" },
+                { l->format, FORMAT, "--format" },     { l->before_us != 0, OLDER, "--older" },
+        };
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+                if (all[i].given && !(all[i].bit & takes))
+                        return all[i].name;
+        return NULL;
+}
+
 static const struct {
         const char *name, *arg; /* arg: what it needs, for the message; "": one, or none; NULL: nothing */
         int (*run)(struct log *l, const char *arg);
         bool several; /* can be asked of more than one ledger */
+        unsigned takes;
 } questions[] = {
-        { "show", "", do_show, true },
-        { "field", "a target", do_field, true },
-        { "reached", NULL, do_reached, true },
-        { "proof", "an id", do_proof, false },
-        { "export", NULL, do_export, false },
-        { "prune", NULL, do_prune, false },
-        { "checkpoint", NULL, do_checkpoint, false },
-        { "keys", NULL, do_keys, false },
-        { "rotate", NULL, do_rotate, false },
-        { "restart", NULL, do_restart, false },
+        { "show", "", do_show, true, JSON },
+        { "field", "a target", do_field, true, JSON },
+        { "reached", NULL, do_reached, true, JSON },
+        { "proof", "an id", do_proof, false, 0 },
+        { "export", NULL, do_export, false, OF | KIND | FORMAT },
+        { "prune", NULL, do_prune, false, KIND | OLDER },
+        { "checkpoint", NULL, do_checkpoint, false, 0 },
+        { "keys", NULL, do_keys, false, 0 },
+        { "rotate", NULL, do_rotate, false, 0 },
+        { "restart", NULL, do_restart, false, 0 },
 };
 
 static int ask(struct log *l, int argc, char **argv)
@@ -281,6 +307,10 @@ static int ask(struct log *l, int argc, char **argv)
         if (!may_miss && argc - at != (questions[i].arg ? 1 : 0))
                 return questions[i].arg ? cli_usage("`cordon log %s` needs %s", argv[0], questions[i].arg)
                                         : cli_usage("`cordon log %s` takes no argument", argv[0]);
+        bool is_list = l->json && questions[i].run == do_show; /* its records, which can be chosen from */
+        const char *option = not_taken(l, is_list ? OF_A_LIST : questions[i].takes);
+        if (option)
+                return cli_usage("`cordon log %s` takes no %s", argv[0], option);
         if (l->ledgers.count > 0 && !questions[i].several)
                 return cli_usage("`cordon log %s` is of one ledger: let CORDON_STATE name its directory",
                                  argv[0]);
@@ -296,6 +326,9 @@ int verb_log(int argc, char **argv)
                 return EXIT_CORDON;
         if (at < argc)
                 return ask(&l, argc - at, argv + at);
+        const char *option = not_taken(&l, OF_A_LIST);
+        if (option)
+                return cli_usage("%s goes with `cordon log %s`", option, l.format ? "export" : "prune");
         int status = list(&l);
         if (status == 0 && l.seen == 0) /* a name with a slip in it looks the same */
                 cli_note("note: the ledger has no record that fits");

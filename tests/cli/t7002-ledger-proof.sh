@@ -171,6 +171,14 @@ CORDON_STATE=$T/damaged "$CORDON" log prune --older 0ms --kind output >"$T/out" 
 is "a damaged ledger is not pruned, and that is said" "$? $(grep -c 'the ledger is damaged: nothing was pruned' "$T/out")" "125 1"
 is "it is as it was" "$(sha256sum <"$seg")" "$sum"
 before=$("$CORDON" log --json --kind output | wc -l)
+for option in "--box none" "--run none" "--target none" "--since 1s" "-n 1" "--json" "--format jsonl"; do
+        # shellcheck disable=SC2086
+        "$CORDON" log prune --older 0ms --kind output $option >"$T/out" 2>&1
+        is "prune does not pass over ${option%% *}: nothing goes" "$? $("$CORDON" log --json --kind output | wc -l)" "125 $before"
+done
+has "and it is said" "$("$CORDON" log prune --older 0ms --box none 2>&1)" 'error: `cordon log prune` takes no --box'
+has "an option of a question is not for the list" "$("$CORDON" log --older 1d 2>&1)" 'error: --older goes with `cordon log prune`'
+is "nor a choice for a question about all" "$("$CORDON" log field --box none x >/dev/null 2>&1; echo $?)$("$CORDON" log show --kind end >/dev/null 2>&1; echo $?)" 125125
 ok "there is something to prune" test "$before" -ge 8
 is "prune tells how many" "$("$CORDON" log prune --older 0ms --kind output)" "$before payloads removed; their hashes stay"
 is "they are gone" "$("$CORDON" log --json --kind output)" ""
