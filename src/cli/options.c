@@ -260,6 +260,10 @@ static int give(const struct cli_option *o, void *ctx, const char *value)
         return 0;
 }
 
+/* The option at the end of the line that wants a value: put before the other words, it must not take one of
+ * them for it. */
+static const char *without_value;
+
 /* Handles argv[*at]; moves *at over an argument it took. */
 static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx,
                     cordon_policy *policy)
@@ -273,7 +277,7 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
         if (!m.own && !m.file && !m.word)
                 return unknown(verb, g, policy != NULL);
         if (m.wants && !g->value) {
-                if (*at + 1 >= argc) {
+                if (*at + 1 >= argc || argv[*at] == without_value) {
                         (void) cli_usage("%s%s needs an argument", g->letter ? "-" : "--", g->name);
                         return -1;
                 }
@@ -305,6 +309,8 @@ void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
         struct given g;
         for (int i = 1, n; i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
                 n = words_of(verb, argv[i], &g);
+                if (n > argc - i)
+                        without_value = argv[i];
                 for (int k = 0; k < n && i + k < argc; k++) {
                         char *moved = argv[i + k];
                         memmove(&argv[front + 1], &argv[front], (size_t) (i + k - front) * sizeof *argv);

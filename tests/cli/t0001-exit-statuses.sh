@@ -234,6 +234,10 @@ has "the JSON result has the same hint" "$(jq -r .error.hint <"$T/hinted")" 'it 
 has "a missing door of an option is mended by an option" "$(why --read /no/such -- true)" 'write `--read /no/such?`'
 has "a missing program of an option is mended by an option" "$(why --run nosuch -- true)" 'write `--run nosuch?`'
 has "an option has no line" "$(why --use nosuch -- true)" 'error: --use: use nosuch: '
+for words in "log prune --older" "apply some --to" "stop some -t" "diff some --color" "log show some -fn"; do
+        # shellcheck disable=SC2086
+        has "an option at the end takes no word before it for its value: $words" "$("$CORDON" $words 2>&1)" " needs an argument"
+done
 is "a step has the number of the manual" "$("$CORDON" run -q --json -- nosuch 2>&1 | tail -n 1 | jq -r .error.step)" \
         "$(sed -n 's/.* \([0-9]*\) exec\.$/\1/p' "$CORDON_SOURCE/man/cordon-errors.7")"
 is "a step that stops the start has one, too" "$("$CORDON" run -q --json --cwd /nosuch -- true 2>&1 | tail -n 1 | jq -r '.error.step > 0')" true
