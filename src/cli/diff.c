@@ -97,16 +97,20 @@ static bool is_missing(int status)
         return WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127);
 }
 
+static bool wants_colour(void)
+{
+        const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+        return !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+}
+
 static int show(const struct diff *d, const char *run, const char *const *paths)
 {
         cordon_error e = { 0 };
         size_t entries = 0;
         int status = 0;
         FILE *to = stdout;
-        const char *no_colour = getenv("NO_COLOR");
         bool terminal = isatty(1);
-        bool colour = d->colour == COLOUR_ALWAYS ||
-                      (d->colour == COLOUR_AUTO && terminal && !(no_colour && *no_colour));
+        bool colour = d->colour == COLOUR_ALWAYS || (d->colour == COLOUR_AUTO && terminal && wants_colour());
         bool paged = terminal && !d->no_pager && (d->form == CORDON_WORK_TEXT || d->form == CORDON_WORK_STAT);
         pid_t pager = paged ? start_pager(&to) : -1;
         if (!to)

@@ -104,8 +104,9 @@ refused"
         is "$who: into a pipe that closes nothing is said" "$( { cordon diff "$run" | head -n 1; } 2>&1 | wc -l)" 1
         if [ $who = root ] || [ "$(id -u)" -ne 0 ]; then
                 has "$who: on a terminal, through the pager" "$(PAGER='sed s/^/paged:/' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" "paged:"
-                has "$who: with colour" "$(PAGER='cat -v' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m+2'
-                hasnt "$who: but not with NO_COLOR" "$(NO_COLOR=1 PAGER='cat -v' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m'
+                has "$who: with colour" "$(TERM=xterm PAGER='cat -v' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m+2'
+                hasnt "$who: but not with NO_COLOR" "$(TERM=xterm NO_COLOR=1 PAGER='cat -v' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m'
+                hasnt "$who: nor on a terminal that has none" "$(TERM=dumb PAGER='cat -v' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m'
                 hasnt "$who: nor through it with --no-pager" "$(PAGER='sed s/^/paged:/' terminal env CORDON_STATE="$(state)" "$CORDON" diff --no-pager "$run")" "paged:"
                 has "$who: a pager that is not there hides nothing" "$(PAGER=no-such-pager terminal env CORDON_STATE="$(state)" "$CORDON" diff --color never "$run")" "+2"
                 has "$who: a pager that ends at once ends the show" "$(PAGER=true terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run"; echo ended)" ended
