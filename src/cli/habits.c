@@ -8,11 +8,12 @@
 #define SHOWN                                                                                                \
         "`--read PATH` shows it, `--edit PATH` lets it be changed in a private layer, `--write PATH` for "   \
         "real"
-#define NETWORK  "there is no network but what `--net HOST:PORT` or `--net https://HOST/**` opens"
-#define VARIABLE "`--env NAME=VALUE` sets a variable, `--env NAME` passes yours on"
-#define OWN_USER "a box has a user of its own, nobody outside; `--root` makes it uid 0 inside"
-#define POWERS   "a box has no capability, and no option gives it one"
-#define ALWAYS   "every box has that; leave it out"
+#define NETWORK    "there is no network but what `--net HOST:PORT` or `--net https://HOST/**` opens"
+#define NO_NETWORK "a box has no network where no `--net` opens one; leave it out"
+#define VARIABLE   "`--env NAME=VALUE` sets a variable, `--env NAME` passes yours on"
+#define OWN_USER   "a box has a user of its own, nobody outside; `--root` makes it uid 0 inside"
+#define POWERS     "a box has no capability, and no option gives it one"
+#define ALWAYS     "every box has that; leave it out"
 
 static const struct {
         char typed[24]; /* with its dashes */
@@ -25,6 +26,8 @@ static const struct {
         { "--bind-try", SHOWN },
         { "--ro-bind", "`--read PATH`, at the same path inside" },
         { "--ro-bind-try", "`--read 'PATH?'`, at the same path inside" },
+        { "--ro", "`--read PATH`, at the same path inside" },
+        { "--rw", "`--edit PATH` lets it be changed in a private layer, `--write PATH` for real" },
         { "--read-only", "all is read-only but what `--edit` and `--write` name; leave it out" },
         { "--tmpfs",
           "/tmp and the home are private and writable in every box; `--disk SIZE` gives them room" },
@@ -32,7 +35,12 @@ static const struct {
         { "--device", "a box has a /dev of its own; no device of the host enters it" },
         { "-e", VARIABLE },
         { "--setenv", VARIABLE },
+        { "--env-file", VARIABLE },
         { "--clearenv", ALWAYS },
+        { "--no-net", NO_NETWORK },
+        { "--no-network", NO_NETWORK },
+        { "--deny-net", NO_NETWORK },
+        { "--offline", NO_NETWORK },
         { "--network", NETWORK },
         { "--share-net", NETWORK },
         { "--publish", "nothing outside can connect into a box" },
@@ -46,6 +54,7 @@ static const struct {
         { "--chdir", "`--cwd DIR` starts there" },
         { "-C", "`--cwd DIR` starts there" },
         { "--dry-run", "`--plan` prints what would be done, and does nothing" },
+        { "--verbose", "`--plan` prints what would be done, `--json` what was" },
         { "-i", "input is passed on by itself; `-t` gives the box a terminal" },
         { "--interactive", "input is passed on by itself; `-t` gives the box a terminal" },
         { "--rm", "nothing is left of a box: there is nothing to remove" },
@@ -99,6 +108,8 @@ static const struct {
         { "ps", "--all", OVER },
         { "logs", "-n", "it prints all there is: `cordon logs BOX | tail -n N`" },
         { "logs", "--tail", "it prints all there is: `cordon logs BOX | tail -n N`" },
+        { "log", "--tail", "`-n N` lists the newest N" },
+        { "discard", "--all", "name them: `cordon diff --list` shows them" },
         { "stop", "-9", "`-k` ends it at once" },
         { "stop", "-s", "`-k` ends it at once; else it gets SIGTERM" },
         { "stop", "--signal", "`-k` ends it at once; else it gets SIGTERM" },
@@ -129,6 +140,12 @@ static const struct {
         { "exec", ENTERED },
         { "attach", ENTERED },
         { "enter", ENTERED },
+        { "wait", "`cordon logs -f BOX` goes on until it ends, `cordon log --run RUN --kind end` tells how" },
+        { "restart", "a box that is over is not started again: `cordon run` starts another" },
+        { "events", "`cordon log -f` goes on with what is written from now on" },
+        { "history", "`cordon log` is the record of every run" },
+        { "info", "`cordon doctor` tells what this host can enforce, `cordon inspect BOX` what a box uses" },
+        { "checkout", "`cordon discard RUN` drops what an edit door held back" },
         { "kill", "`cordon stop -k BOX` ends it at once" },
         { "rm", "nothing is left of a box; `cordon discard RUN` drops what an edit door held back" },
         { "clean", "nothing is left of a box; `cordon discard RUN` drops what an edit door held back" },

@@ -26,6 +26,8 @@ is "docker's -it" "$(status "$c" run -it -- true)" 125
 has "is answered with -t" "$(hint)" "\`-t\`"
 is "bwrap's --ro-bind" "$(status "$c" run --ro-bind / / -- true)" 125
 has "is answered with --read" "$(hint)" "--read PATH"
+is "who wants no network is not told to open one" "$(status "$c" run --no-net -- true):$(hint | grep -c 'did you mean')" 125:0
+is "who wants to wait is told how" "$(status "$c" wait x):$(hint | grep -c 'cordon logs -f')" 125:1
 is "what is only like one is not taken for it" "$(status "$c" run --volumes-of x -- true):$(hint)" '125:`cordon help run` lists them'
 is "a verb without doors has no such hints" "$(status "$c" ps -v):$(hint)" '125:`cordon help ps` lists them'
 sed -n 's/^ *{ "\([a-z]*\)", "\(-[^"]*\)",.*/\1 \2/p; s/^ *{ "\([a-z]*\)", "\(-[^"]*\)"$/\1 \2/p' "$table" >"$T/elsewhere"
