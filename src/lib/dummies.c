@@ -26,7 +26,8 @@ static bool is_variable(const char *name)
 static void bind_as_in_vault(struct vault_meta *m)
 {
         struct vault_meta known;
-        if (vault_meta_peek(m->name, &known) == 0)
+        struct err none;
+        if (vault_meta_peek(m->name, &known, &none) == 0)
                 *m = known;
 }
 
@@ -114,7 +115,7 @@ static int give_one(struct cordon_box *b, const struct lib_dummies *all, unsigne
                     struct err *e)
 {
         make_grant(all, all->v[i].name, g, &b->told[i]);
-        if (lib_grant_scope(b, all->v[i].name, g->scope, e) < 0)
+        if (lib_grant_scope(b->policy->checked, all->v[i].name, g->scope, e) < 0)
                 return -1;
         return fd_write_all(out, g, sizeof *g) < 0
                        ? err_set(e, ERR_IO, errno, "no room for the dummies of credentials")

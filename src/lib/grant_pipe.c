@@ -47,11 +47,12 @@ int lib_grants_pipe(size_t count, int ret[2], struct err *e)
         return 0;
 }
 
-int lib_grant_scope(const struct cordon_box *b, const char *name, char ret_scope[GRANT_ASKED], struct err *e)
+int lib_grant_scope(const struct checked_policy *c, const char *name, char ret_scope[GRANT_ASKED],
+                    struct err *e)
 {
         AUTO_BUF(lines);
         size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
+        const struct door *d = policy_doors(c, &n);
         for (size_t i = 0; i < n; i++)
                 if (d[i].kind == DOOR_NET && d[i].net.credential && strcmp(d[i].net.credential, name) == 0)
                         policy_net_scope(&d[i], &lines);

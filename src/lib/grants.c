@@ -23,7 +23,7 @@ static int collect(const struct cordon_box *b, struct vault_request *q, struct e
                 if (q->count == GRANTS_MAX || strlen(name) >= sizeof q->names[0])
                         return err_set(e, ERR_POLICY, 0, "a box can have %d credentials at most", GRANTS_MAX);
                 memcpy(q->names[q->count], name, strlen(name) + 1);
-                if (lib_grant_scope(b, name, q->asked[q->count++], e) < 0)
+                if (lib_grant_scope(b->policy->checked, name, q->asked[q->count++], e) < 0)
                         return -1;
         }
         return 0;

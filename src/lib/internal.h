@@ -110,11 +110,12 @@ char *lib_slurp(const char *path, size_t *ret_len, struct err *e);
 char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e);
 
 /* vault_audit.c: lints that need the vault; they read bindings, and open nothing. */
-int lib_vault_notes(const struct checked_policy *c, void (*each)(void *ctx, const struct policy_note *n),
-                    void *ctx, struct err *e);
+int lib_vault_notes(const struct checked_policy *c, enum policy_stage stage,
+                    void (*each)(void *ctx, const struct policy_note *n), void *ctx, struct err *e);
 
 /* grant_pipe.c: the doors that name this credential, as policy_net_scope() writes them. */
-int lib_grant_scope(const struct cordon_box *b, const char *name, char ret_scope[GRANT_ASKED], struct err *e);
+int lib_grant_scope(const struct checked_policy *c, const char *name, char ret_scope[GRANT_ASKED],
+                    struct err *e);
 /* A way with room for so many, that is written before it is read. */
 int lib_grants_pipe(size_t count, int ret[2], struct err *e);
 

@@ -6,6 +6,7 @@
 #include "vault/vault.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- audit ---- */
 
@@ -64,8 +65,9 @@ static int judge_credential(const struct door *d, void (*each)(void *ctx, const 
         struct policy_note n = { .level = 'W', .code = "W130", .at = d->at };
         char at[256];
         AUTO_BUF(what);
-        if (vault_meta_peek(d->net.credential, &m) < 0)
-                return 0; /* another machine's, perhaps: a run says so */
+        struct err none;
+        if (vault_meta_peek(d->net.credential, &m, &none) < 0)
+                return 0;
         if (vault_owes(&m, VAULT_DEBT_LIFETIME, 0)) {
                 AUTO_BUF(next);
                 vault_debt_print(&m, VAULT_DEBT_LIFETIME, &what);
@@ -82,13 +84,45 @@ static int judge_credential(const struct door *d, void (*each)(void *ctx, const 
         return 0;
 }
 
-int lib_vault_notes(const struct checked_policy *c, void (*each)(void *ctx, const struct policy_note *n),
-                    void *ctx, struct err *e)
+/* The box would not start here and now: the credential is not in this vault, is of another stage, has expired
+ * or is not for these doors. A note, as of a path that is missing: it may be another machine's. */
+static void note_not_given(const struct checked_policy *c, const struct door *d, enum policy_stage stage,
+                           void (*each)(void *ctx, const struct policy_note *n), void *ctx)
+{
+        struct vault_meta m;
+        struct err why = { 0 };
+        struct policy_note n = { .level = 'W', .code = "W133", .at = d->at };
+        char asked[GRANT_ASKED];
+        if (vault_meta_peek(d->net.credential, &m, &why) == 0 &&
+            lib_grant_scope(c, d->net.credential, asked, &why) == 0 &&
+            vault_may_give(&m, stage == POLICY_STAGE_LIVE, clock_wall_s(), asked, &why) == 0)
+                return;
+        (void) snprintf(n.text, sizeof n.text, "this box does not start here: %.180s%s%.80s", why.what,
+                        why.hint[0] ? "; " : "", why.hint);
+        each(ctx, &n);
+}
+
+static bool was_named_before(const struct door *d, size_t i)
+{
+        for (size_t k = 0; k < i; k++)
+                if (d[k].kind == DOOR_NET && d[k].net.credential &&
+                    strcmp(d[k].net.credential, d[i].net.credential) == 0)
+                        return true;
+        return false;
+}
+
+int lib_vault_notes(const struct checked_policy *c, enum policy_stage stage,
+                    void (*each)(void *ctx, const struct policy_note *n), void *ctx, struct err *e)
 {
         size_t n;
         const struct door *d = policy_doors(c, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET && d[i].net.credential && judge_credential(&d[i], each, ctx, e) < 0)
+        for (size_t i = 0; i < n; i++) {
+                if (d[i].kind != DOOR_NET || !d[i].net.credential)
+                        continue;
+                if (judge_credential(&d[i], each, ctx, e) < 0)
                         return -1;
+                if (stage != POLICY_STAGE_MOCK && !was_named_before(d, i))
+                        note_not_given(c, &d[i], stage, each, ctx);
+        }
         return 0;
 }

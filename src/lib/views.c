@@ -103,7 +103,8 @@ static int notes_text(cordon_policy *p, struct buf *out, bool json, struct err *
         for (size_t i = 0; i < n; i++)
                 note_text(&o, &notes[i]);
         note_nowhere(p, &o);
-        if (lib_vault_notes(c, note_text, &o, e) < 0 || note_start(p, &o, e) < 0)
+        enum policy_stage stage = p->has_stage ? p->staged.stage : POLICY_STAGE_LIVE;
+        if (lib_vault_notes(c, stage, note_text, &o, e) < 0 || note_start(p, &o, e) < 0)
                 return -1;
         if (json)
                 buf_puts(out, "]\n");

@@ -42,15 +42,16 @@ int vault_key_file(char ret_path[VAULT_KEY_PATH])
         return protect == VAULT_BY_FILE && ret_path[0] == '/' && !ret_path[VAULT_KEY_PATH - 1] ? 0 : -1;
 }
 
-int vault_meta_peek(const char *name, struct vault_meta *ret_meta)
+int vault_meta_peek(const char *name, struct vault_meta *ret_meta, struct err *e)
 {
         char path[STORE_PATH_MAX], vault[STORE_PATH_MAX + 8];
-        struct err none;
-        if (store_path(path, &none) < 0)
+        if (store_path(path, e) < 0)
                 return -1;
         (void) snprintf(vault, sizeof vault, "%s/vault", path);
         AUTO_FD(dir, open(vault, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-        return dir < 0 ? -1 : vault_meta_load(dir, name, ret_meta, &none);
+        if (dir < 0)
+                return errno == ENOENT ? no_such(name, e) : err_set(e, ERR_IO, errno, "the vault");
+        return vault_meta_load(dir, name, ret_meta, e);
 }
 
 int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, struct err *e)

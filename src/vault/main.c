@@ -173,28 +173,14 @@ static int do_rotate(struct work *w, struct err *e)
         return seal_entry(w, true, e);
 }
 
-/* What is asked for, held against what it is for, before anything is handed out. The binding is
+/* What is asked for is held against what it is for before anything is handed out. The binding is
  * authenticated: it has just opened the secret. */
-static int may_give(const struct work *w, const char *name, const char *asked, const struct vault_meta *m,
-                    struct err *e)
-{
-        if (m->live && !w->q.stage_live) {
-                (void) err_set(e, ERR_DOOR, 0,
-                               "the credential %s is a live one and does not load in this stage", name);
-                return err_hint(e, "add one of class test under this name, or run with --stage live");
-        }
-        if (m->expires && m->expires <= clock_wall_s()) {
-                (void) err_set(e, ERR_DOOR, 0, "the credential %s has expired", name);
-                return err_hint(e, "cordon vault rotate %s", name);
-        }
-        return vault_scope_judge(name, m->scope, asked, e);
-}
-
 static int give_one(struct work *w, const char *name, const char *asked, struct err *e)
 {
         struct vault_meta m;
         struct grant *g = &w->grant;
-        if (open_entry(w, name, &m, e) < 0 || may_give(w, name, asked, &m, e) < 0)
+        if (open_entry(w, name, &m, e) < 0 ||
+            vault_may_give(&m, w->q.stage_live, clock_wall_s(), asked, e) < 0)
                 return -1;
         *g = (struct grant){ .size = sizeof *g,
                              .where = (uint16_t) m.where,

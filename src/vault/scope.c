@@ -97,3 +97,17 @@ int vault_scope_judge(const char *name, const char *scope, const char *asked, st
         return wants ? too_broad(name, &difference, e)
                      : err_set(e, ERR_DOOR, 0, "what the credential %s is asked for cannot be read", name);
 }
+
+int vault_may_give(const struct vault_meta *m, bool stage_live, int64_t now, const char *asked, struct err *e)
+{
+        if (m->live && !stage_live) {
+                (void) err_set(e, ERR_DOOR, 0,
+                               "the credential %s is a live one and does not load in this stage", m->name);
+                return err_hint(e, "add one of class test under this name, or run with --stage live");
+        }
+        if (m->expires && m->expires <= now) {
+                (void) err_set(e, ERR_DOOR, 0, "the credential %s has expired", m->name);
+                return err_hint(e, "cordon vault rotate %s", m->name);
+        }
+        return vault_scope_judge(m->name, m->scope, asked, e);
+}

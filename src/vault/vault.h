@@ -69,13 +69,16 @@ void vault_debt_next(const struct vault_meta *m, enum vault_debt d, struct buf *
 int vault_scope_read(const char *lines, char ret_scope[GRANT_SCOPE], struct err *e);
 /* May a credential for `scope` be handed out for the doors in `asked`? -1 and the door that is too much. */
 int vault_scope_judge(const char *name, const char *scope, const char *asked, struct err *e);
+/* May it be handed out for these doors, in this stage and at this time? -1 and why not. */
+int vault_may_give(const struct vault_meta *m, bool stage_live, int64_t now, const char *asked,
+                   struct err *e);
 
 /* ---- the directory ---- */
 int vault_dir(struct err *e); /* made where it is missing */
 int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, struct err *e);
 int vault_remove(const char *name, struct err *e);
 /* The binding of one entry, of a vault that is there; nothing is made. -1: it is not. */
-int vault_meta_peek(const char *name, struct vault_meta *ret_meta);
+int vault_meta_peek(const char *name, struct vault_meta *ret_meta, struct err *e);
 /* The binding of one entry. */
 int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, struct err *e);
 
