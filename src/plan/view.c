@@ -71,6 +71,8 @@ static int hint_missing(struct builder *b, const struct door *d, struct err *e)
         if (strstr(d->path, "/$"))
                 return err_hint(e,
                                 "no variable is expanded here: {work} and {home} stand for those two paths");
+        if (d->at.line && strstr(d->path, "/'"))
+                return err_hint(e, "only double quotes hold a name with blanks together");
         if (colon && (colon[1] == '/' || strcmp(colon, ":ro") == 0 || strcmp(colon, ":rw") == 0))
                 return err_hint(e, "a door is one path, the same inside as outside: `read` shows it, `write` "
                                    "lets it be changed");

@@ -77,6 +77,9 @@ static int unknown_word(const char *word, const struct source_place *at, struct 
         if (is_later(word))
                 return fail_at(e, at, "`%s` is not built yet", word);
         (void) fail_at(e, at, "unknown word \"%s\"", show_text(word).text);
+        if (at->line && word[0] && strchr("/~{.\\", word[0]))
+                return err_hint(e, "a line begins with its word, and does not go on in the next one: write "
+                                   "`read PATH` again");
         for (size_t i = 0; i < COUNT(helps); i++)
                 names[i] = helps[i].word;
         hint_nearest(e, word, names, COUNT(names));

@@ -7,6 +7,9 @@ static void test_load__an_unknown_word_names_the_nearest(void)
 {
         check_refused("reed /a\n", "t:1:1: unknown word \"reed\"", "did you mean \"read\"?");
         check_refused("box a\n\n  limt time 5s\n", "t:3:3: unknown word \"limt\"", "did you mean \"limit\"?");
+        check_refused(
+                "read /a\n  /out\n", "t:2:3: unknown word \"/out\"",
+                "a line begins with its word, and does not go on in the next one: write `read PATH` again");
         check_refused("frobnicate /a\n", "t:1:1: unknown word \"frobnicate\"",
                       "each line opens a door: read, edit, write, run, env, net, sock, in or out; `man "
                       "cordon.policy` has all words");
