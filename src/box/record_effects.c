@@ -69,6 +69,7 @@ static struct span host_of(const char *to)
 /* Each destination that a net door led to, with what went there and came back. Refusals are denials above. */
 void record_destinations(struct box *b)
 {
+        bool mock = b->c.stage == POLICY_STAGE_MOCK; /* recorded answers: nobody was reached */
         for (unsigned i = 0; b->record && i < b->r.net_count; i++) {
                 const struct egress_row *n = &b->r.net[i];
                 uint32_t count = n->requests ? n->requests : n->connections;
@@ -78,7 +79,8 @@ void record_destinations(struct box *b)
                         record_of(b, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
                 r.target = n->to;
                 r.result = n->why[0] ? n->why : "done";
-                r.reach = egress_reaches(host_of(n->to), n->reach);
+                r.reach = mock ? LEDGER_REACH_SELF : egress_reaches(host_of(n->to), n->reach);
+                r.stage = mock ? LEDGER_MOCK : LEDGER_STAGE_NONE;
                 r.bytes = (int64_t) (n->sent + n->received - n->told_bytes);
                 r.count = count - n->told;
                 ledger_more_text(&r, "address", n->address);

@@ -73,6 +73,10 @@ box root --ledger off --net "$POST" -- curl -sS -m 10 -d x http://127.0.0.1:8090
 is "--ledger off: it goes, unrecorded" "$(cat "$T/out") $(log --json --kind intent | wc -l)" "ok $before"
 box root --stage mock --net "$POST" -- curl -sS -m 10 -d x http://127.0.0.1:8090/mocked
 is "the stage mock has no intents: nothing leaves" "$(log --json --kind intent | wc -l)" "$before"
+echo '{"method":"GET","url":"http://web.test:8000/mocked","status":200,"headers":[],"body":"recorded"}' >"$T/answers"
+box root --name mocked --stage mock --answers "$T/answers" --net "http://web.test:8000/** GET" -- curl -sS -m 10 http://web.test:8000/mocked
+is "and a request that a record answered has reached nobody" \
+        "$(cat "$T/out") $(log --json --run "$(run_of mocked)" --kind request | jq -r '.reach + " " + .stage')" "recorded self mock"
 
 # ---- its walls ----
 "$CORDON" run -q --name walls --net "$POST" -- sh -c 'curl -sS -m 10 -d x http://127.0.0.1:8090/walls; sleep 2' >/dev/null 2>&1 </dev/null 9>&- &
