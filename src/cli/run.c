@@ -519,25 +519,75 @@ static const char *interpreter_of(const char *path)
         return "sh";
 }
 
-/* One door, the file itself, and a minute. A script needs no execute bit: its name tells what runs it. */
+/* What a script's first line names: a program of the standard directories, by its name alone, and the rest of
+ * the line as one argument, as the kernel would have it. A path of another kind is passed over: the script is
+ * a stranger's, and a command with a slash in it is shown to the box. */
+struct first_line {
+        char text[256];
+        const char *program, *argument; /* NULL: none */
+};
+
+static bool is_of_the_system(const char *path)
+{
+        static const char *const places[] = { "/usr/local/sbin/", "/usr/local/bin/", "/usr/sbin/",
+                                              "/usr/bin/",        "/sbin/",          "/bin/" };
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+                if (strncmp(path, places[i], strlen(places[i])) == 0)
+                        return !strchr(path + strlen(places[i]), '/') && access(path, X_OK) == 0;
+        return false;
+}
+
+static void read_first_line(const char *path, struct first_line *ret)
+{
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+        ssize_t n = fd < 0 ? -1 : read(fd, ret->text, sizeof ret->text - 1);
+        char *end = n > 0 ? memchr(ret->text, '\n', (size_t) n) : NULL;
+        if (!end || strncmp(ret->text, "#!", 2) != 0)
+                return;
+        while (end[-1] == ' ' || end[-1] == '\t')
+                end--;
+        *end = '\0';
+        char *program = ret->text + 2 + strspn(ret->text + 2, " \t");
+        char *rest = strpbrk(program, " \t");
+        if (rest)
+                *rest++ = '\0';
+        if (!is_of_the_system(program))
+                return;
+        ret->program = strrchr(program, '/') + 1;
+        ret->argument = rest ? rest + strspn(rest, " \t") : NULL;
+}
+
+/* One door, the file itself, and a minute. A script needs no execute bit: its first line tells what runs it,
+ * or its name. */
 static int script_policy(struct run *r, char **argv, cordon_error *e)
 {
         static char path[4096];
+        static struct first_line line;
         size_t given = 0, n = 0;
         while (argv[given])
                 given++;
-        if (!realpath(argv[0], path))
-                return cli_fail(e, ERR_DOOR, errno, "there is no script %.300s", argv[0]);
+        if (!realpath(argv[0], path)) {
+                (void) cli_fail(e, ERR_DOOR, errno, "there is no script %.300s", argv[0]);
+                if (strcmp(argv[0], "-") == 0)
+                        (void) snprintf(e->hint, sizeof e->hint,
+                                        "for one on standard input: `cordon run --time 60s -- sh`");
+                return -1;
+        }
         /* Lines of a file, so that a flag such as --time can say otherwise. */
         static const char defaults[] = "use base/system\nlimit time 60s\n";
         if (cordon_policy_add_text(r->policy, "run-script", defaults, sizeof defaults - 1, e) < 0 ||
             cordon_policy_add(r->policy, "read", path, e) < 0)
                 return -1;
-        r->command = calloc(given + 2, sizeof *r->command); /* the interpreter and the end come to them */
+        r->command =
+                calloc(given + 3, sizeof *r->command); /* who runs it, an argument and the end come to them */
         if (!r->command)
                 return -1;
-        if (access(path, X_OK) != 0)
-                r->command[n++] = (char *) (uintptr_t) interpreter_of(path);
+        if (access(path, X_OK) != 0) {
+                read_first_line(path, &line);
+                r->command[n++] = (char *) (uintptr_t) (line.program ? line.program : interpreter_of(path));
+                if (line.argument)
+                        r->command[n++] = (char *) (uintptr_t) line.argument;
+        }
         r->command[n++] = path;
         for (argv++; *argv; argv++)
                 r->command[n++] = *argv;

@@ -96,6 +96,14 @@ except OSError as e: print("REFUSED", e.errno)')
         is "$who: run-script runs one file" "$($who "$CORDON" run-script -q "$T/door/script" one two </dev/null 2>&1)" "script ran one two"
         has "$who: run-script loses no argument" "$($who "$CORDON" run-script -q "$T/door/script" $(seq 5000) </dev/null 2>&1)" "the command has 500"
         is "$who: run-script needs no execute bit" "$($who "$CORDON" run-script -q "$T/door/plain" </dev/null 2>&1)" "plain ran"
+        # shellcheck disable=SC2059
+        script() { printf "$1" >"$T/door/$2" && chmod 644 "$T/door/$2" && $who "$CORDON" run-script -q "$T/door/$2" one </dev/null 2>&1; }
+        is "$who: without one its first line tells what runs it" "$(script '#!/usr/bin/env python3\nimport sys; print(sys.argv[1])\n' noname)" one
+        is "$who: with its argument" "$(script '#! /bin/sh  -x \ntrue $1\n' traced.py)" "+ true one"
+        is "$who: one that is not here does not" "$(script '#!/usr/bin/no-such-sh\necho by name $1\n' named.sh)" "by name one"
+        is "$who: nor does one that is cut off, or empty" "$(script '#!/bin/cat' cut.sh)$(script '#!\necho $1\n' empty.sh)" one
+        printf '#!/bin/sh\necho SHOWN\n' >"$T/door/tool" && chmod 755 "$T/door/tool"
+        is "$who: a stranger's first line shows no program of yours to the box" "$(script "#!$T/door/tool\necho by name \$1\n" hostile)" "by name one"
 done
 
 # A program of the 32-bit kin of this machine may be run, and does nothing: its first call ends it, also one that is harmless, and
