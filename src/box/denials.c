@@ -38,6 +38,7 @@ static const char *const habits[] = {
         "/etc/selinux",
         "/var/run",
         "/proc",
+        "/dev/tty", /* bash opens it whenever it starts */
         "/run/nscd",
         "/run/systemd",
         "/sys/devices",

@@ -63,7 +63,13 @@ static void add_steps(const struct box_denial *d, struct buf *out)
                 buf_puts(
                         out,
                         "\"let it be made behind `write DIR` or `edit DIR`, and name that with `run DIR/`\"");
-        for (size_t i = 0; !own && i < sizeof steps / sizeof *steps; i++)
+        static const char *const paths[] = { "read", "write", "run" };
+        bool closed = false; /* to all doors: of the line that would open it nothing can be said */
+        for (size_t i = 0; !own && !d->permit[0] && i < sizeof paths / sizeof *paths; i++)
+                closed |= strcmp(d->code, paths[i]) == 0;
+        if (closed)
+                buf_puts(out, "\"no door opens this path: a box does without\"");
+        for (size_t i = 0; !own && !closed && i < sizeof steps / sizeof *steps; i++)
                 if (strcmp(steps[i].code, d->code) == 0 && (!d->permit[0] || strcmp(d->code, "call") != 0)) {
                         buf_puts(out, d->permit[0] ? "," : "");
                         buf_json(out, span_str(steps[i].step));

@@ -62,6 +62,13 @@ is "a descriptor of its own, written by its name, is not told" "$(refused -- pyt
 for n in 10, 99, 500:
     os.dup2(1, n)
     open(f"/dev/fd/{n}", "w").write("x")')" ""
+if command -v bash >/dev/null; then
+        is "that bash looks for a terminal is no news" "$("$CORDON" run -n -- bash -c true 2>&1)" ""
+        is "and is there for programs" "$("$CORDON" run -n --status-fd 3 -- bash -c true 3>&1 >/dev/null 2>&1 |
+                jq -c '.denials[] | select(.path == "/dev/tty") | [.minor, .permit, .next_steps]')" '[true,null,["no door opens this path: a box does without"]]'
+else
+        skip "a shell that looks for a terminal" "bash is not installed"
+fi
 is "what may be written is not told" "$(refused --write "$H/open" -- sh -c "echo >$H/open/x; echo >/tmp/y")" ""
 printf 'read /usr /bin? /lib? /lib64? /etc/ld.so.cache?\nrun sh %s\n' '' >"$T/one" && sed 's/run sh.*/run sh id/' "$T/one" >"$T/two"
 has "a program that no line names" "$(refused -p "$T/one" -- sh -c '/usr/bin/id')" "run /usr/bin/id sh"
