@@ -2,12 +2,14 @@
 /* lib/explain.c - why a command that the host has could not start in its box: the kernel says only "no such
  * file" or "permission denied". Looks, and decides nothing: the box has ended by then. */
 #include "base/fd.h"
+#include "base/shell.h"
 #include "base/str.h"
 #include "lib/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,12 +69,43 @@ static void explain_refused(const char *path, struct buf *out)
                 buf_puts(out, "it is not executable: `chmod +x` it, or name its interpreter in front of it");
 }
 
+/* Where the caller's own shell would find it, which a box does not ask: compilers and interpreters of one's
+ * own lie below the home. */
+static bool find_in_path(const char *name, char *ret, size_t cap)
+{
+        const char *at = getenv("PATH");
+        for (size_t n; at && *at; at += n + (at[n] == ':')) {
+                struct stat st;
+                n = strcspn(at, ":");
+                int k = at[0] == '/' ? snprintf(ret, cap, "%.*s/%s", (int) n, at, name) : -1;
+                if (k > 0 && (size_t) k < cap && access(ret, X_OK) == 0 && stat(ret, &st) == 0 &&
+                    S_ISREG(st.st_mode))
+                        return true;
+        }
+        return false;
+}
+
+static void explain_elsewhere(const char *name, struct buf *out)
+{
+        char path[4096], shown[160];
+        AUTO_BUF(word);
+        if (!find_in_path(name, path, sizeof path) ||
+            strcmp(str_inert(span_str(path), shown, sizeof shown), path) != 0)
+                return; /* what cannot be shown whole cannot be typed */
+        buf_shell(&word, path);
+        buf_printf(out, "your PATH has it, and a box does not look there: name it by its path, %s",
+                   buf_str(&word));
+        out->failed |= word.failed;
+}
+
 /* A bare name that the host has where boxes look: no door shows it, or not all that it needs. */
 static void explain_unseen(const struct cordon_box *b, const char *name, struct buf *out)
 {
         char path[4096];
-        if (!lib_find_program(name, path, sizeof path))
+        if (!lib_find_program(name, path, sizeof path)) {
+                explain_elsewhere(name, out);
                 return;
+        }
         struct effect f = { .kind = EFFECT_RUN, .path = path };
         if (policy_decide(b->policy->checked, &f).answer == ANSWER_ALLOW)
                 explain_missing(path, out);

@@ -238,6 +238,9 @@ for words in "log prune --older" "apply some --to" "stop some -t" "diff some --c
         # shellcheck disable=SC2086
         has "an option at the end takes no word before it for its value: $words" "$("$CORDON" $words 2>&1)" " needs an argument"
 done
+mkdir -p "$T/a bin" && printf '#!/bin/sh\necho own\n' >"$T/a bin/own-tool" && chmod 755 "$T/a bin/own-tool"
+has "a program of one's own PATH is told by its path" "$(PATH="relative:$T/none:$T/a bin:$PATH" why -- own-tool)" "name it by its path, '$T/a bin/own-tool'"
+is "which shows it" "$("$CORDON" run -q -- "$T/a bin/own-tool")" own
 is "a step has the number of the manual" "$("$CORDON" run -q --json -- nosuch 2>&1 | tail -n 1 | jq -r .error.step)" \
         "$(sed -n 's/.* \([0-9]*\) exec\.$/\1/p' "$CORDON_SOURCE/man/cordon-errors.7")"
 is "a step that stops the start has one, too" "$("$CORDON" run -q --json --cwd /nosuch -- true 2>&1 | tail -n 1 | jq -r '.error.step > 0')" true
