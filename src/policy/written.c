@@ -24,11 +24,12 @@ static bool is_flag(const struct source_place *at) { return at->line == 0; }
  * that disagree are an error: no order of reading may decide. */
 static int absorb_text(struct text_line *to, const struct text_line *from, const char *word, struct err *e)
 {
+        char first[256];
         if (!from->text)
                 return 0;
         if (to->text && is_flag(&to->at) == is_flag(&from->at) && strcmp(to->text, from->text) != 0)
-                return fail_at(e, &from->at, "`%s` is stated twice, at %s:%u first", word, to->at.file,
-                               to->at.line);
+                return fail_at(e, &from->at, "`%s` is stated twice, at %s first", word,
+                               policy_place(&to->at, first, sizeof first));
         if (!to->text || is_flag(&from->at))
                 *to = *from;
         return 0;
@@ -37,11 +38,12 @@ static int absorb_text(struct text_line *to, const struct text_line *from, const
 /* A stated wall is a minimum, which no later source may weaken, so two of them must agree. */
 static int absorb_wall(struct wall_line *to, const struct wall_line *from, struct err *e)
 {
+        char first[256];
         if (!from->stated)
                 return 0;
         if (to->stated && (to->kind != from->kind || to->without != from->without))
-                return fail_at(e, &from->at, "`wall` is stated twice and differs from %s:%u", to->at.file,
-                               to->at.line);
+                return fail_at(e, &from->at, "`wall` is stated twice and differs from %s",
+                               policy_place(&to->at, first, sizeof first));
         *to = *from;
         return 0;
 }

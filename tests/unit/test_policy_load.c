@@ -252,6 +252,8 @@ static void test_flags__are_the_same_words(void)
         CHECK_STR(e.hint, "did you mean \"read\"?");
         CHECK_INT(policy_add_flag(p, "limit", "time 8s", &e), -1);
         CHECK_STR(e.what, "--limit: `limit time` is stated twice");
+        CHECK_INT(policy_add_flag(p, "box", "other", &e), -1);
+        CHECK_STR(e.what, "--box: `box` is stated twice, at --box first");
         CHECK_INT(policy_add_flag(p, "read", "/a\nread /b", &e), -1);
         policy_free(p);
 }
@@ -262,8 +264,11 @@ static void test_flags__do_not_weaken_a_stated_wall(void)
         struct policy *p = policy_new();
         CHECK_INT(policy_add_text(p, "f", span_str("wall vm\n"), &e), 0);
         CHECK_INT(policy_add_flag(p, "wall", "process", &e), -1);
-        CHECK_STR(e.what, "--wall: `wall` is stated twice and differs from f:1");
+        CHECK_STR(e.what, "--wall: `wall` is stated twice and differs from f:1:1");
         CHECK_INT(policy_add_flag(p, "wall", "vm", &e), 0);
+        CHECK_INT(policy_add_flag(p, "wall", "process", &e), -1);
+        CHECK_STR(e.what,
+                  "--wall: `wall` is stated twice and differs from --wall"); /* an option has no line */
         policy_free(p);
 }
 
