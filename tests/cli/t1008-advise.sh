@@ -76,6 +76,7 @@ done <"$T/tasks"
 ok "a dozen tasks or more were run" test "$RAN" -ge 12
 
 # --- words ---
+is "the list for programs has the same names" "$("$c" advise --json | jq -r '.[]')" "$("$c" advise)"
 for pair in "resize an image=resize-image" "shrink a photo=resize-image" "parse csv=parse-csv" "download a web page=fetch-url" "untar=unpack-archive" "run pytest=run-pytest" "npm install=npm-install" "clone a repository=git-clone" "sha256=checksum-files" "pip install=pip-install" "compile with make=make-build" "grep logs=search-logs" "Query a JSON file=query-json"; do
         # shellcheck disable=SC2086
         is "\"${pair%=*}\" is understood" "$("$c" advise ${pair%=*} | sed -n 's/^box *//p')" "${pair#*=}"
