@@ -23,6 +23,7 @@ static const char *const words[] = {
         [FLAG_LINK_OUT] = "a link that leaves the tree",
         [FLAG_SETID] = "runs as its owner or group",
         [FLAG_EXECUTABLE] = "newly executable",
+        [FLAG_ACCESS] = "says who may open what is made in it later, whatever the umask",
         [FLAG_SPECIAL] = "a socket, fifo or device: never applied",
 };
 _Static_assert(sizeof words / sizeof *words == FLAG__COUNT, "words for each flag");

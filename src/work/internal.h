@@ -69,6 +69,8 @@ bool names_have(const struct names *n, const char *name);
 /* Extended attributes in `user.`, without overlayfs's own, and access lists. Descriptors opened for reading.
  */
 bool xattr_same(int a, int b);
+/* Has a directory an access list for what is made in it, and `than` not the same? */
+bool xattr_gives_access(int dir, int than);
 int xattr_copy(int from, int to);
 /* Marks in the tree below by which overlayfs takes what is there for gone: a whiteout, or an empty file with
  * an attribute. Any box with a `write` door can leave the attribute, and the next one with an `edit` door
@@ -338,6 +340,7 @@ enum flag {
         FLAG_LINK_OUT,
         FLAG_SETID,
         FLAG_EXECUTABLE,
+        FLAG_ACCESS,
         FLAG_SPECIAL,
         FLAG__COUNT
 };

@@ -426,6 +426,17 @@ static bool makes_repository(const struct sides *x, const char *path)
         return is;
 }
 
+/* A new directory has the list of the one that it lies in, which is the host's. */
+static unsigned flags_by_access(const struct sides *x, const struct entry *n)
+{
+        const char *name, *below;
+        AUTO_FD(up, side_upper(x, n->path, &name));
+        AUTO_FD(dir, up < 0 ? -1 : tree_dir(up, name));
+        AUTO_FD(down, side_lower(x, n->path, &below));
+        AUTO_FD(was, down < 0 ? tree_dir(up, ".") : tree_dir(down, n->old.kind == NODE_DIR ? below : "."));
+        return dir >= 0 && xattr_gives_access(dir, was) ? 1u << FLAG_ACCESS : 0;
+}
+
 static int flag_entry(const struct work_door *d, const struct sides *x, struct entry *n)
 {
         const char *name;
@@ -437,6 +448,8 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
         n->flags |= flags_by_node(&n->old, &n->now);
         if (d->is_dir && makes_repository(x, n->path))
                 n->flags |= 1u << FLAG_GIT_INSIDE;
+        if (n->now.kind == NODE_DIR)
+                n->flags |= flags_by_access(x, n);
         if (n->link) /* who writes to one writes to both */
                 n->flags |= flags_behind(d, n->link);
         bool looks = n->now.kind == NODE_LINK || (n->now.kind == NODE_FILE && flags_wants_content(n->path));

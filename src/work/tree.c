@@ -341,6 +341,16 @@ bool xattr_same(int a, int b)
         return same;
 }
 
+bool xattr_gives_access(int dir, int than)
+{
+        static const char list[] = "system.posix_acl_default";
+        char a[4096], b[4096];
+        ssize_t k = fgetxattr(dir, list, a, sizeof a);
+        if (k <= 0)
+                return k < 0 && errno == ERANGE;
+        return fgetxattr(than, list, b, sizeof b) != k || memcmp(a, b, (size_t) k) != 0;
+}
+
 int xattr_copy(int from, int to)
 {
         size_t n;

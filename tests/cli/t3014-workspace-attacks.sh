@@ -249,6 +249,24 @@ else
         skip "F6 a door that flips" "there is no python3"
 fi
 
+# ---- C5: who may open what the host makes later: an access list of a directory, for what is made in it ----
+cat >acl.py <<'END'
+import os, struct, sys
+for d in sys.argv[1:]:
+    os.setxattr(d, "system.posix_acl_default", struct.pack("<I", 2) + b"".join(struct.pack("<HHI", t, 7, 0xffffffff) for t in (1, 4, 0x20)))
+END
+for who in root as_user; do
+        D="$T/$who-acl" && rm -rf "$D" && mkdir -p "$D/p/sub" "$D/p/own" && mine
+        if ! python3 acl.py "$D/p/own" 2>/dev/null; then
+                skip "$who: C5 an access list is flagged" "this filesystem has none"
+                continue
+        fi
+        run=$($who "$CORDON" run -q -n --edit "$D/p" --read "$T/acl.py" --status-fd 3 -- sh -c "mkdir '$D/p/own/new' '$D/p/sub/plain' '$D/p/made' && python3 '$T/acl.py' '$D/p' '$D/p/sub' '$D/p/made' && mkdir '$D/p/made/in'" 3>&1 >/dev/null 2>err | jq -r .work.layer)
+        is "$who: C5 an access list is flagged, one that the host gave is not" "$($who "$CORDON" diff --stat "$run" 2>&1 | sed -n 's/^! \([^ ]*\) |.*/\1/p' | sort -u | tr '\n' ' ')" ". made sub "
+        $who "$CORDON" apply "$run" >/dev/null 2>&1
+        is "$who: C5 and held back" "$($who sh -c "umask 077; cd '$D/p' && touch top sub/low && stat -c %a top sub/low" | tr '\n' ' ')$(find "$D/p" -name made -o -name plain -o -name new | wc -l)" "600 600 2"
+done
+
 # ---- F1: the door to a single file leads elsewhere when its change is to land; what lies there has the same text ----
 for who in root as_user; do
         D="$T/$who-single"
