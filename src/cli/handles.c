@@ -50,6 +50,20 @@ static int open_directory_of(const char *path)
         return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* As of a door that is written below the workspace (lint W131): who can write there chose where it leads. */
+static void tell_where_it_leads(const char *path, int dir)
+{
+        char work[4096], whole[4096], self[48], real[4096], shown[1024];
+        (void) snprintf(self, sizeof self, "/proc/self/fd/%d", dir);
+        ssize_t n = readlink(self, real, sizeof real - 1);
+        if (n <= 0 || !getcwd(work, sizeof work) || !path_join(work, path, whole, sizeof whole))
+                return;
+        real[n] = '\0';
+        if (path_under(whole, work) && !path_under(real, work))
+                cli_note("note: %s leads out of the workspace by a link, to %s", path,
+                         str_inert(span_str(real), shown, sizeof shown));
+}
+
 /* Where no box can have put a link: /dev/stdout and its like are links. Doors may lie in /dev/shm. */
 static bool is_kernels(const char *path)
 {
@@ -70,6 +84,8 @@ static int open_out(struct cli_handles *h, unsigned i)
         if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
                 return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
         int dir = h->at[i].dir = open_directory_of(path);
+        if (dir >= 0 && !h->quiet)
+                tell_where_it_leads(path, dir);
         int fd = dir < 0 ? -1 : openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
         h->at[i].unnamed = fd >= 0;
         if (dir >= 0 && fd < 0 &&

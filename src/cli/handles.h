@@ -3,6 +3,8 @@
 #pragma once
 #include "cordon.h"
 
+#include <stdbool.h>
+
 enum { CLI_HANDLES_MAX = 32 };
 
 struct cli_handles {
@@ -13,6 +15,7 @@ struct cli_handles {
                 int unnamed; /* an `out` file that has no name yet: it gets it when the run went well */
         } at[CLI_HANDLES_MAX];
         unsigned count;
+        bool quiet; /* where a path leads is not told */
 };
 
 /* NAME=FILE; 0, or -1 after it said why. */

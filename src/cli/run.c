@@ -374,6 +374,7 @@ static int configure(struct run *r, char **command)
                 cordon_box_stdio(r->box, 1, 1);
                 cordon_box_stdio(r->box, 2, 2);
         }
+        r->handles.quiet = r->end.quiet;
         if (cli_handles_open(&r->handles, policy_of(r), r->box, &e) < 0)
                 return start_failed(r, &e), -1;
         return 0;

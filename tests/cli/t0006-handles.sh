@@ -148,6 +148,16 @@ has "one that somebody else can still change is not" "$said_map$(cat "$T/result.
 has "and the file is as it was" "$(cat "$T/result.map")" old
 is "/dev/stdout, a link that no box can make, is written" "$("$CORDON" run -q --out res --handle res=/dev/stdout -- sh -c 'echo result >&3' </dev/null)" result
 is "/dev/stdin is read" "$(echo given | "$CORDON" run -q --in doc --handle doc=/dev/stdin -- sh -c 'cat <&3')" given
+# A link on the way was there before: it is followed, and told where it leads out of the workspace.
+mkdir -p "$T/space/in" "$T/beside" && ln -s ../beside "$T/space/out" && ln -s in "$T/space/same"
+leads() { (cd "$T/space" && "$CORDON" run "$@" --out res --handle "res=$to" -- sh -c 'echo result >&3' 2>&1 </dev/null); }
+to=out/file
+is "a directory that a link leads out of the workspace is told" "$(leads)" "cordon: note: out/file leads out of the workspace by a link, to $T/beside"
+is "not with -q" "$(leads -q)" ""
+to=$T/space/out/file
+has "by its whole path, too" "$(leads)" "leads out of the workspace"
+to=same/file
+is "one that stays in it is not" "$(leads)$(to=../beside/file && leads)" ""
 # On a filesystem whose files all have names the old one is written over, and may have been longer.
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
         mkdir -p "$T/named" && echo "a longer result than the next" >"$T/named/out"
