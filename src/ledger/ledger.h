@@ -140,8 +140,8 @@ struct span ledger_element(struct span array, unsigned n);
 /* Undoes JSON escapes; cut to cap. Returns buf. */
 char *ledger_plain(struct span escaped, char *buf, size_t cap);
 
-/* From here on no record of this process holds these bytes, plain or encoded; a field that does becomes a
- * digest. Kept in memory only. 0, or -1: shorter than 6 bytes, too long, or too many. */
+/* From here on no record of this process holds these bytes, plain or encoded: not the field that would. Of
+ * the 64 that were told last; kept in memory only. 0, or -1: shorter than 6 bytes, or too long. */
 int ledger_secret_add(const void *p, size_t n);
 
 /* ---- appending (append.c) ---- */

@@ -201,6 +201,34 @@ static void test_record__no_form_of_a_known_secret_is_written(void)
         free(text);
 }
 
+static bool is_written(const char *target)
+{
+        struct ledger_record r = ledger_record_of(LEDGER_NET, LEDGER_INTENT);
+        r.target = target;
+        char *text = encoded(&r);
+        bool written = strstr(text, target) != NULL;
+        free(text);
+        return written;
+}
+
+/* A program that lives long: each box has another token, and one that all have is told each time. */
+static void test_record__of_many_secrets_the_newest_are_kept_out(void)
+{
+        enum { MANY = 500, NEWEST = 63 };
+        static const char all[] = "the/token:of-all";
+        char token[32];
+        for (int i = 0; i < MANY; i++) {
+                (void) snprintf(token, sizeof token, "token/of:box-%d", i);
+                CHECK_INT(ledger_secret_add(token, strlen(token)), 0);
+                CHECK_INT(ledger_secret_add(all, strlen(all)), 0);
+                CHECK(!is_written(token) && !is_written(all));
+        }
+        for (int i = MANY - NEWEST; i < MANY; i++) {
+                (void) snprintf(token, sizeof token, "token/of:box-%d", i);
+                CHECK(!is_written(token));
+        }
+}
+
 /* RFC 3720, B.4; and by the processor, which must agree at every length. Runs last. */
 static void test_record__sums_are_crc32c(void)
 {
@@ -232,6 +260,7 @@ static const struct test_case cases[] = {
         CASE(test_record__only_what_reaches_nobody_and_changes_nothing_may_leave_first),
         CASE(test_record__a_long_text_is_cut_and_named_by_its_digest),
         CASE(test_record__no_form_of_a_known_secret_is_written),
+        CASE(test_record__of_many_secrets_the_newest_are_kept_out),
         CASE(test_record__sums_are_crc32c),
 };
 TEST_MAIN(cases)
