@@ -6,8 +6,8 @@
  *   seal DIR          tiles and checkpoints until nobody has written for two seconds
  *   seal-once DIR     one checkpoint over all that is there
  *   rotate DIR        a new key
- *   check KEYS        notes on standard input: one line "SIZE good|bad|unknown" for each; KEYS: a file of
- * keys */
+ *   check KEYS        notes on standard input, one line "SIZE good|bad|unknown" for each; KEYS is a file
+ */
 #include "ledger/seal.h"
 
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/order.c - one order of many records: causes first, then clocks. Pure.
  *
- *   1. circles   records that cause each other (forged, or by broken clocks) are found (Tarjan); the causes
- * inside a circle do not count for the order, and its records are marked
- *   2. the rest  has no circle: each record waits for its causes; of those that wait for nothing, the first
- * by its key
+ * 1. Circles, of records that cause each other (forged, or by broken clocks), are found (Tarjan); the causes
+ *    inside a circle do not count for the order, and its records are marked.
+ * 2. The rest has no circle: each record waits for its causes; of those that wait for nothing, the first by
+ *    its key.
  *
  * Some things only speak for an order, and give way to causes: the one in which a ledger was written, and
  * equal bytes. A record that waits for nothing but those is taken when no other is left. Takes n log n steps;
