@@ -53,22 +53,11 @@ ssize_t ledger_unbase64(struct span text, uint8_t *ret, size_t cap)
         return (ssize_t) n;
 }
 
-/* The next line without its newline; false: there is none that ends. */
-static bool line(struct span *rest, struct span *ret)
-{
-        const uint8_t *nl = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
-        if (!nl)
-                return false;
-        *ret = span_of(rest->p, (size_t) (nl - rest->p));
-        rest->p = nl + 1;
-        rest->n -= ret->n + 1;
-        return true;
-}
-
 static int head_lines(struct span *rest, struct ledger_note *n)
 {
         struct span size, root;
-        if (!line(rest, &n->origin) || n->origin.n == 0 || !line(rest, &size) || !line(rest, &root))
+        if (!text_line(rest, &n->origin) || n->origin.n == 0 || !text_line(rest, &size) ||
+            !text_line(rest, &root))
                 return -1;
         return str_to_u64(size, &n->size) < 0 || ledger_unbase64(root, n->root, LEDGER_HASH) != LEDGER_HASH
                        ? -1
@@ -87,13 +76,13 @@ int ledger_note_next(struct span text, struct ledger_note *ret, struct span *ret
         if (head_lines(&rest, &n) < 0)
                 return -1;
         do /* extension lines, up to the empty one */
-                if (!line(&rest, &l))
+                if (!text_line(&rest, &l))
                         return -1;
         while (l.n > 0);
         n.text = span_of(begin, (size_t) (rest.p - begin) - 1);
         n.signatures.p = rest.p;
         struct span more = rest;
-        while (line(&more, &l) && span_starts(l, "\xe2\x80\x94 "))
+        while (text_line(&more, &l) && span_starts(l, "\xe2\x80\x94 "))
                 rest = more;
         n.signatures.n = (size_t) (rest.p - n.signatures.p);
         if (n.signatures.n == 0)

@@ -71,16 +71,6 @@ int ledger_proof_make(int dir, const char *id, struct buf *out, struct err *e)
 
 /* ---- checking ---- */
 
-static bool line(struct span *rest, struct span *ret)
-{
-        const uint8_t *nl = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
-        if (!nl)
-                return false;
-        *ret = span_of(rest->p, (size_t) (nl - rest->p));
-        *rest = span_of(nl + 1, rest->n - ret->n - 1);
-        return true;
-}
-
 struct parsed {
         uint8_t record[LEDGER_RECORD_MAX];
         size_t record_len;
@@ -92,14 +82,15 @@ struct parsed {
 static int parse(struct span text, struct parsed *p)
 {
         struct span l, rest;
-        if (!line(&text, &l) || !span_is(l, first_line) || !line(&text, &l) || !span_starts(l, "extra "))
+        if (!text_line(&text, &l) || !span_is(l, first_line) || !text_line(&text, &l) ||
+            !span_starts(l, "extra "))
                 return -1;
         ssize_t n = ledger_unbase64(span_of(l.p + 6, l.n - 6), p->record, sizeof p->record);
-        if (n <= 0 || !line(&text, &l) || !span_starts(l, "index ") ||
+        if (n <= 0 || !text_line(&text, &l) || !span_starts(l, "index ") ||
             str_to_u64(span_of(l.p + 6, l.n - 6), &p->index) < 0)
                 return -1;
         p->record_len = (size_t) n;
-        for (p->proof.count = 0; line(&text, &l) && l.n > 0; p->proof.count++)
+        for (p->proof.count = 0; text_line(&text, &l) && l.n > 0; p->proof.count++)
                 if (p->proof.count == 63 ||
                     ledger_unbase64(l, p->proof.hash[p->proof.count], LEDGER_HASH) != LEDGER_HASH)
                         return -1;
