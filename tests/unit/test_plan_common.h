@@ -40,6 +40,7 @@ static const struct {
         { "/w/proj", SEEN_DIR, NULL },
         { "/w/proj/lib", SEEN_DIR, NULL },
         { "/w/proj/run", SEEN_FILE, NULL },
+        { "/etc/own", SEEN_DIR, NULL },
 };
 
 static const struct {
@@ -53,6 +54,7 @@ static const struct {
         { "/w/proj/run", "/w/proj/run", "/w/proj/run" },
         { "/d/file", "/d/file", "/d/file" },
         { "/d/sub/", "/d/sub", "/d/sub" },
+        { "/d/", "/d", "/d" },
 };
 
 enum { FAKE_DEV = 7, FAKE_INO = 100, FAKE_PROGRAM_INO = 500, SCENE_DOORS = 320 };

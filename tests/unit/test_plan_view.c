@@ -186,6 +186,14 @@ static void test_view__a_run_line_inside_a_write_door_covers_its_own_path_only(v
         CHECK_INT(bind_flags(s.p, "/d/sub"), RO_DIR | STEP_WRITE | STEP_EXEC);
 }
 
+static void test_view__a_run_line_of_a_directory_covers_all_below_it(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, "use none\nwrite /d/sub/deep\nrun /d/\n");
+        CHECK_INT(bind_flags(s.p, "/d/sub/deep"), RO_DIR | STEP_WRITE | STEP_EXEC);
+        CHECK_INT(rights(s.p, "/d/sub/deep"), LOOK | RIGHT_WRITE | RIGHT_EXEC);
+}
+
 static void test_view__a_run_line_beside_a_write_door_does_not_make_it_executable(void)
 {
         SCENE(s);
@@ -411,6 +419,26 @@ static void test_view__directories_that_lead_to_an_except_hand_their_rights_down
         SCENE(shown);
         MUST_PLAN(shown, "use none\nread /d except sub\nread /d/sub\n");
         CHECK_INT(rights(shown.p, "/d"), LOOK);
+}
+
+/* The box's own /etc can be read, and with it all that is mounted below. */
+static void test_view__rights_from_above_the_door_are_handed_down_too(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, "use none\nread /etc/own except key\n");
+        CHECK_INT(rights(s.p, "/etc"), RIGHT_LIST);
+        CHECK_INT(entries(s.p, "/etc"), LOOK);
+        CHECK_INT(rights(s.p, "/etc/own"), RIGHT_LIST);
+        CHECK_INT(entries(s.p, "/etc/own"), LOOK);
+}
+
+/* A line shows again what another one excepts, unless it excepts that itself. */
+static void test_view__what_every_line_excepts_is_hidden(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, "use none\nread /d except sub\nread /d except sub file\n");
+        CHECK(find_step(s.p, STEP_MASK, "/d/sub") != NULL);
+        CHECK(find_step(s.p, STEP_MASK, "/d/file") == NULL);
 }
 
 /* The read line has no mount of its own there, so the `run` line needs one. */
@@ -663,6 +691,13 @@ static void test_view__what_an_edit_door_excepts_is_held_with_all_that_leads_to_
         SCENE(run);
         MUST_PLAN(run, "use none\nedit /d except file\nrun /d/file\n");
         CHECK_INT(pin_flags(run.p, "/d/file"), STEP_GUARD | STEP_EXEC);
+        SCENE(below);
+        MUST_PLAN(below, "use none\nedit /d except sub/deep\nwrite /d/sub\n");
+        CHECK_INT(count_steps(below.p, STEP_PIN), 0);
+        SCENE(every);
+        MUST_PLAN(every, "use none\nedit /d except file\nedit /d except file sub\n");
+        CHECK_INT(pin_flags(every.p, "/d/file"), STEP_GUARD);
+        CHECK_INT(count_steps(every.p, STEP_PIN), 1);
 }
 
 static void test_view__a_program_in_an_edit_door_is_the_layers_own(void)
@@ -881,6 +916,7 @@ static const struct test_case cases[] = {
         CASE(test_view__with_run_any_read_doors_are_executable_and_write_doors_not),
         CASE(test_view__a_run_line_over_that_very_path_makes_a_write_door_executable),
         CASE(test_view__a_run_line_inside_a_write_door_covers_its_own_path_only),
+        CASE(test_view__a_run_line_of_a_directory_covers_all_below_it),
         CASE(test_view__a_run_line_beside_a_write_door_does_not_make_it_executable),
         CASE(test_view__a_listed_program_is_called_by_its_name),
         CASE(test_view__a_program_behind_an_executable_door_needs_no_mount),
@@ -900,6 +936,8 @@ static const struct test_case cases[] = {
         CASE(test_view__the_wider_of_two_doors_over_one_path_lies_on_top),
         CASE(test_view__except_becomes_a_mask_after_all_binds),
         CASE(test_view__directories_that_lead_to_an_except_hand_their_rights_down),
+        CASE(test_view__rights_from_above_the_door_are_handed_down_too),
+        CASE(test_view__what_every_line_excepts_is_hidden),
         CASE(test_view__a_run_line_in_a_writable_place_holds_although_a_read_line_is_there_too),
         CASE(test_view__a_run_line_shows_what_an_except_of_another_line_names),
         CASE(test_view__a_door_inside_what_an_except_hides_is_refused),
