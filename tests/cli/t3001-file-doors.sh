@@ -113,10 +113,26 @@ two"
         rm -f "$D/out/zero"
         # Every mount: no set-id program, no device but the box's own, nothing that can be both written and run.
         flags='$6 !~ /(^|,)nosuid(,|$)/ { print "no nosuid:", $5, $6 } $5 !~ "^/dev/" && $6 !~ /(^|,)nodev(,|$)/ { print "no nodev:", $5, $6 }
-                $6 ~ /^rw/ && $6 !~ /(^|,)noexec(,|$)/ { print "no noexec:", $5, $6 }'
-        out=$(box --read "$D/in" --write "$D/out" -- cat /proc/self/mountinfo)
-        ok "$who: the mounts are listed ($(echo "$out" | wc -l))" test "$(echo "$out" | grep -c -e "$D/in " -e "$D/out ")" -eq 2
-        is "$who: every mount is nosuid, nodev, and noexec where it can be written" "$(echo "$out" | awk "$flags")" ""
+                ($6 ~ /^rw/ || $5 == "/") && $6 !~ /(^|,)noexec(,|$)/ { print "no noexec:", $5, $6 }'
+        # With and without a watched root, which is put together of other mounts.
+        printf 'use base/system\nread %s except secret token\nwrite %s\n' "$D/in" "$D/out" >p.policy
+        for observe in off denials; do
+                out=$($who "$CORDON" run --observe $observe -p p.policy -- cat /proc/self/mountinfo </dev/null 2>/dev/null)
+                ok "$who, $observe: the mounts are listed ($(echo "$out" | wc -l))" test "$(echo "$out" | grep -c -e " $D/in " -e " $D/in/secret " -e " $D/in/token " -e " $D/out ")" -eq 4
+                is "$who, $observe: every mount is nosuid, nodev, and noexec where it can be written" "$(echo "$out" | awk "$flags")" ""
+                is "$who, $observe: and only the write door and the private files can be" "$(echo "$out" | awk '$6 ~ /^rw/ { print $5 }' | sort -u)" "$(printf '%s\n' "$D/out" /home/box /tmp | sort)"
+        done
+        # A filesystem that is mounted below a door is as closed as the door. Root's doors do not show it.
+        mine="unshare -Urm"
+        [ $who = as_user ] || mine="unshare -m"
+        if $who $mine sh -c 'mount -t tmpfs none "$1"' sh "$D/in/sub" 2>/dev/null; then
+                out=$($who $mine sh -c 'mount -t tmpfs none "$1" && echo below >"$1/f" && shift && exec "$@"' sh "$D/in/sub" "$CORDON" run -q --read "$D/in" --write "$D/out" -- \
+                        sh -c "cat $D/in/sub/f; cat /proc/self/mountinfo" 2>&1 </dev/null)
+                [ "$who" = root ] || is "$who: a filesystem below a door is seen" "$(echo "$out" | head -n 1):$(echo "$out" | grep -c " $D/in/sub ")" below:1
+                is "$who: and has the flags of the door" "$(echo "$out" | sed 1d | awk "$flags"' $5 == dir && $6 !~ /^ro,/ { print "not closed:", $5, $6 }' dir="$D/in/sub")" ""
+        else
+                skip "$who: a filesystem below a door" "none can be mounted here"
+        fi
 
         # --- missing, optional, other kinds ---
         out=$(box --read "$D/none" -- true)
