@@ -94,6 +94,14 @@ is "SIGCHLD ignored: the ledger is verified" "$(status deaf verify):$(sed -n '$p
 is "SIGCHLD ignored: a program that a detached box has not" "$(status deaf run -q --detach -- /none)" 127
 echo junk >"$CORDON_STATE/ledger/key"
 is "SIGCHLD ignored: a key that cannot be read is not called rotated" "$(status deaf log rotate):$(sed -n 1p "$T/err")" "125:cordon: error: the ledger's key is not one"
+# Behind either wall, and whenever the payload is born: where /proc is closed, the signal itself tells.
+for wall in namespace "namespace without cgroup" process; do
+        is "$wall: all of them end a payload" "$(trap '' INT HUP PIPE USR1
+                for sig in INT HUP PIPE USR1; do "$CORDON" run -q --wall "$wall" -- sh -c "echo began; kill -$sig \$\$; echo $sig is ignored" </dev/null 2>&1; done)" "began
+began
+began
+began"
+done
 # A signal during the start is not lost.
 lost=0
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
