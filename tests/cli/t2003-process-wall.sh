@@ -43,6 +43,21 @@ for who in root as_user; do
         is "$who: a read door can be read" "$(box --read "$T/door" -- cat "$T/door/file")" open
         has "$who: but not written" "$(box --read "$T/door" -- sh -c "echo x >$T/door/file")" ermission
         is "$who: and is what it was" "$(cat door/file)" open
+        # Not cut off either, whoever may write it outside: that needs no descriptor.
+        echo kept >loose && chmod 666 loose
+        cut='print "BEGAN\n"; print truncate($ARGV[0], 0) ? "CUT" : $!'
+        has "$who: what can only be read is not cut off" "$(box --read "$T/loose" -- perl -e "$cut" "$T/loose")" "BEGAN
+Permission denied"
+        has "$who: nor what no door names" "$(box -- perl -e "$cut" "$T/loose")" "BEGAN
+Permission denied"
+        is "$who: it is what it was" "$(cat loose)" kept
+        # A device that a door shows by its directory is read, and not told anything.
+        mkdir -p devices
+        if [ "$(id -u)" -eq 0 ] && { [ -e devices/zero ] || mknod devices/zero c 1 5; } 2>/dev/null && chmod 666 devices/zero && head -c 1 devices/zero >/dev/null 2>&1; then
+                is "$who: no request to a device behind a door" "$(box --read "$T/devices" -- perl -e 'open(D, "<", $ARGV[0]) or die; $b = "\0" x 64; print ioctl(D, 0x5401, $b) ? "TAKEN" : $!' "$T/devices/zero")" "Permission denied"
+        else
+                skip "$who: no request to a device behind a door" "no node can be made and opened there"
+        fi
         for path in /tmp /var/tmp /dev/shm "$T"; do
                 box -- sh -c "echo x >$path/cordon-planted-$$" >/dev/null
                 ok "$who: nothing can be written to $path" test ! -e "$path/cordon-planted-$$"
@@ -175,6 +190,25 @@ else
         skip "flags of a file behind a read door are not changed" "this filesystem has none"
 fi
 is "a signal for the whole group reaches the payload, as it is" "$(timeout 1 "$CORDON" run -q --wall process -- sh -c 'trap "echo TERM; exit 5" TERM; sleep 5 & wait' 2>/dev/null)" TERM
+# Killed, neither init nor the reaper behind it leaves anything running.
+for victim in cordon-init cordon-reaper; do
+        as_user "$CORDON" run -q --wall process --time 30s --name "left-$victim" -- sh -c "setsid sleep 60.$$ & (setsid sh -c 'sleep 60.$$; :' &) & sleep 60.$$; :" >out 2>&1 </dev/null &
+        began=$!
+        for _ in $(seq 50); do
+                sleep 0.1
+                [ "$(pgrep -c -x -f "sleep 60.$$")" -lt 3 ] || break
+        done
+        reaper=$(as_user "$CORDON" inspect "left-$victim" | jq .init)
+        family=$(for p in $reaper $(pgrep -P "$reaper"); do echo "$p $(cat "/proc/$p/comm")"; done)
+        is "three programs run, and $victim is there" "$(pgrep -c -x -f "sleep 60.$$"):$(echo "$family" | grep -c " $victim\$")" 3:1
+        kill -9 "$(echo "$family" | sed -n "s/ $victim\$//p")"
+        for _ in $(seq 30); do
+                pgrep -x -f "sleep 60.$$" >/dev/null || break
+                sleep 0.1
+        done
+        is "$victim is killed, and nothing is left" "$(pgrep -c -x -f "sleep 60.$$")" 0
+        wait $began
+done
 # A caller with powers of its own, but not those that init needs: init has none of them while the payload runs.
 if [ "$(id -u)" -eq 0 ]; then
         mkfifo ends && chmod 666 ends
@@ -192,6 +226,10 @@ if [ "$(id -u)" -eq 0 ]; then
         is "init has no power of its caller's" "$(cat "/proc/$init/comm") $held" "cordon-init 0000000000000000"
         exec 4>&-
         wait $keeper
+        # Nor does the payload have its groups, behind either wall.
+        for wall in namespace process; do
+                is "$wall: of root's groups none gets in" "$(setpriv --groups 4242,4243 "$CORDON" run -q --wall $wall -- id -G | wc -w)" 1
+        done
 else
         skip "init has no power of its caller's" "only root has some to give"
 fi
