@@ -55,6 +55,7 @@ for who in root as_user; do
         hasnt "$who: an excepted directory and file hide what they hold" "$out" hidden
         lines "$D/in except secret"
         hasnt "$who: nor are names seen" "$(box -p p.policy -- find "$D/in/secret")" more
+        is "$who: what hides it has no name in the box" "$(box -p p.policy -- ls -A /)" "$(box --read "$D/in" -- ls -A /)"
         lines "$D/in except token"
         is "$who: an except holds for root inside" "$(box --root -p p.policy -- sh -c "cat $D/in/token | grep -c hidden")" 0
         lines "$D/in except nothing"
@@ -236,6 +237,18 @@ while True:
         is "$who: nothing was made or changed on the host" "$(diff before2 after | grep -v -e before2 -e after)" ''
         rm -f before2
 done
+# A door of root's does not show what is mounted below it: a door in there has no place in the box, and none is made on the host.
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+        mkdir -p "$T/place/below"
+        for door in in made/deep; do
+                out=$(unshare -m sh -c 'mount -t tmpfs none "$1/below" && mkdir -p "$1/below/$2" && chmod -R 777 "$1" && "$3" run -q --write "$1" --write "$1/below/$2" -- echo RAN 2>&1 </dev/null' sh "$T/place" $door "$CORDON")
+                has "a door that has no place inside another stops the start: $door" "$out" "there is no place for $T/place/below/$door in the box"
+                is "and none is made for it: $door" "$(find "$T/place")" "$T/place
+$T/place/below"
+        done
+else
+        skip "a door that has no place inside another stops the start" "only root's doors are without what is mounted below them"
+fi
 # A door of root's shows other users' files as they are, and lends no power over them.
 if [ "$(id -u)" -eq 0 ]; then
         mkdir other && echo theirs >other/file && chown 65533:65533 other/file && chmod 600 other/file && echo mine >other/mine && chmod 600 other/mine
