@@ -49,6 +49,27 @@ for i in range(1024):
         os.fstat(i); n.append(i)
     except OSError: pass
 print(*n)" </dev/null' "$CORDON" | tail -n 1)" "0 1 2"
+        # Nor does init keep them: a pipe among them would not end before the box does.
+        for wall in namespace process; do
+                if [ "$(id -u)" -ne 0 ]; then
+                        skip "$who: init of the $wall wall keeps none" "only root may look at it"
+                        continue
+                fi
+                # shellcheck disable=SC2016
+                $who bash -c 'for i in $(seq 3 202) 900; do eval "exec $i</etc/passwd"; done; exec "$0" run -q --name "held-$1" --wall "$1" -- sleep 10' "$CORDON" $wall </dev/null 2>/dev/null &
+                began=$!
+                keeper='' init=''
+                for _ in $(seq 50); do
+                        sleep 0.1
+                        read -r keeper init <<END
+$($who "$CORDON" inspect "held-$wall" 2>/dev/null | jq -r 'select(.up) | "\(.keeper) \(.init)"')
+END
+                        [ -z "$init" ] || break
+                done
+                is "$who: init of the $wall wall keeps none" "$(find "/proc/$keeper/fd/" -lname /etc/passwd | wc -l):$(for p in $init $(pgrep -P "$init"); do [ "$(cat "/proc/$p/comm")" = sleep ] || find "/proc/$p/fd/" -lname /etc/passwd; done | wc -l)" 201:0
+                $who "$CORDON" stop -k "held-$wall" >/dev/null
+                wait $began
+        done
         is "$who: a socket of the caller does not get in as input" "$(box -- readlink /proc/self/fd/0 | cut -d: -f1)" pipe
         is "$who: output is a pipe of ours" "$($who "$CORDON" run -q -- readlink /proc/self/fd/1 </dev/null >o; cut -d: -f1 o)" pipe
 
