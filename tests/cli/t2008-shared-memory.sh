@@ -78,7 +78,7 @@ fi
 # What the kernel keeps for a box, and nobody's share of memory tells: much of it is not to be had.
 for wall in 'namespace without cgroup' process; do
         kernel() { as_user "$CORDON" run -q --wall "$wall" --memory 64M -- perl -e "$1" 2>&1; }
-        case $(uname -m) in aarch64) prctl=167 semget=190 ;; *) prctl=157 semget=64 ;; esac
+        case $(uname -m) in aarch64) prctl=167 semget=190 msgget=186 ;; *) prctl=157 semget=64 msgget=68 ;; esac
         if [ "$(perl -e "print syscall($prctl, 78, 2, 0, 0, 0)")" -ge 0 ]; then
                 is "$wall: a table of futexes has the size that the kernel chose" "$(kernel "print syscall($prctl, 78, 1, 1 << 24, 0, 0)")" -1
         else
@@ -87,6 +87,8 @@ for wall in 'namespace without cgroup' process; do
         is "$wall: no rules of Landlock" "$(kernel 'print syscall(444, 0, 0, 1)')" -1
         most=$(kernel "for (\$n = 0; \$n < 1000; \$n++) { last if syscall($semget, 0, 250, 0600) < 0 } print \$n")
         ok "$wall: at most 128 sets of semaphores (${most:-none})" test "${most:-999}" -le 128
+        most=$(kernel "for (\$n = 0; \$n < 1000; \$n++) { last if syscall($msgget, 0, 0600) < 0 } print \$n")
+        ok "$wall: at most 64 queues of messages (${most:-none})" test "${most:-999}" -le 64
         is "$wall: no set of 32000" "$(kernel "print syscall($semget, 0, 32000, 0600)")" -1
         is "$wall: no filter on a socket" "$(as_user "$CORDON" run -q --wall "$wall" -- python3 -c '
 import socket
