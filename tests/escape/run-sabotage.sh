@@ -106,4 +106,18 @@ for who in "" as_user; do
         is "${who:-root}, process: a swapped door stops the start" "$?:$(cat "$T/out")" 125:
         has "${who:-root}, process: and it is said" "$(cat "$T/err")" "changed while the box was starting"
 done
+
+# What an `except` hides is made between the mounts and the rules of Landlock: no mount covers it, so it gets no right. Not below
+# /tmp, of which the box has its own.
+elsewhere cordon-sabotage
+trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
+for who in "" as_user; do
+        rm -rf "$D/x" && mkdir "$D/x" && echo SECRET >"$D/x/there" && echo open >"$D/x/beside" && chmod -R a+rX "$D"
+        echo "read $D/x except there later" >"$T/policy"
+        $who env CORDON_STEP=landlock "$H" run -q --wall namespace -p "$T/policy" --use base/system -- sh -c "ls $D/x; cat $D/x/beside $D/x/there $D/x/later" >"$T/out" 2>"$T/err" </dev/null &
+        sleep 0.4
+        echo SECRET >"$D/x/later"
+        wait $!
+        is "${who:-root}: what is hidden, made late, is seen and not read" "$(paste -s -d ' ' "$T/out")" "beside later there open"
+done
 done_testing
