@@ -673,6 +673,9 @@ static void test_view__an_edit_door_is_a_layer_and_never_a_bind(void)
         SCENE(inner);
         MUST_PLAN(inner, "use none\nwrite /d\nedit /d/sub\n");
         CHECK(find_step(inner.p, STEP_EDIT, "/d/sub") != NULL);
+        SCENE(apart);
+        MUST_PLAN(apart, "use none\nedit /d except sub\nedit /d/sub\n");
+        CHECK_INT(apart.p->edits, 2);
 }
 
 static void test_view__what_an_edit_door_excepts_is_held_with_all_that_leads_to_it(void)
