@@ -33,6 +33,8 @@ for who in root as_user; do
         box --in doc --handle "doc=$D/in" -- sh -c "cat $D/neighbour; cat /proc/self/fd/3/../neighbour; ls $D"
         hasnt "$who: a handle is no way to its neighbours" "$(cat out)" neighbour
         hasnt "$who: nor to its path" "$($who "$CORDON" run -q --in doc --handle "doc=$D/in" -- readlink /proc/self/fd/3 </dev/null)" "$D"
+        box --in doc --handle "doc=$D/in" -- perl -e 'open(H, "+<&=3"); for (0, 9999) { print truncate(H, $_) ? "CHANGED " : "held " }'
+        is "$who: it is neither cut nor made longer" "$(cat out)" "held held "
         box --in doc -- true
         is "$who: a handle with nothing behind it gives 125" $code 125
         has "$who: and says what to type" "$(cat err)" '--handle doc=FILE'
