@@ -79,4 +79,6 @@ mkdir "$D/many" && (cd "$D/many" && seq 5000 | xargs touch) && echo SECRET >"$D/
 chmod -R a+rX "$D/many"
 printf 'use base/system\nread %s except key\n' "$D/many" >p.policy
 is "among 5,000 names it is hidden, and they are not" "$("$CORDON" run -q -p p.policy -- sh -c "cat $D/many/4711 $D/many/key && echo read" 2>&1)" "read"
+(cd "$D/many" && seq 5001 65600 | xargs touch) && chmod -R a+rX "$D/many"
+is "among 65,600 it is not, and nothing starts" "$("$CORDON" run -q -p p.policy -- echo RAN 2>&1 | grep -o -e RAN -e 'hiding something among more than 65536 names')" "hiding something among more than 65536 names"
 done_testing
