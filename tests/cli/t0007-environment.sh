@@ -120,4 +120,14 @@ y><--><-n><ü>"
         done
         is "$who: also where they are fewer" "$($who taskset -c 0 "$CORDON" run -q -- nproc)" 1
 done
+# Nor does the name of the domain, which a program asks the kernel for together with the host's.
+if [ "$(id -u)" -eq 0 ] && unshare -u true 2>/dev/null; then
+        case $(uname -m) in aarch64) uname=160 ;; *) uname=63 ;; esac
+        names="\$b = \"\\0\" x 400; syscall($uname, \$b); print join ' ', (unpack '(Z65)6', \$b)[1, 5]"
+        inside() { unshare -u sh -c 'echo host.test >/proc/sys/kernel/hostname; echo domain.test >/proc/sys/kernel/domainname; exec "$@"' sh "$@" </dev/null; }
+        is "outside, host and domain have names" "$(inside perl -e "$names")" "host.test domain.test"
+        is "a box has its own" "$(inside "$CORDON" run -q -- perl -e "$names")" "box "
+else
+        skip "a box has its own names of host and domain" "only root can give the host others"
+fi
 done_testing
