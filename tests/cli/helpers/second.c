@@ -48,6 +48,15 @@ static void try_connect(const char *what, const void *to, socklen_t size)
         (void) close(fd);
 }
 
+static void try_bind(void)
+{
+        const struct sockaddr_in any = { .sin_family = AF_INET };
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        int r = bind(fd, (const struct sockaddr *) &any, sizeof any);
+        printf("bind %s\n", r == 0 ? "BOUND" : errno == EACCES ? "refused" : strerror(errno));
+        (void) close(fd);
+}
+
 int main(int argc, char **argv)
 {
         if (argc > 2 && strcmp(argv[1], "hold") == 0)
@@ -60,6 +69,7 @@ int main(int argc, char **argv)
                                           .sin_port = htons(9),
                                           .sin_addr = { htonl(INADDR_LOOPBACK) } };
         try_connect("tcp", &port, sizeof port);
+        try_bind();
         try_connect("abstract", &abstract, abstract_size);
         printf("namespace %s\n", unshare(CLONE_NEWUSER) == 0 ? "MADE" : "refused");
         return 0;
