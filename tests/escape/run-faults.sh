@@ -25,7 +25,7 @@ try() {
         esac
 }
 # Not here: read, write, poll and the like, whose failure after the start is the payload's own business; exit; execve of strace.
-walls="clone3 unshare setns mount umount2 pivot_root fsopen fsmount move_mount open_tree mount_setattr seccomp
+walls="clone clone3 unshare setns mount umount2 pivot_root fsopen fsmount move_mount open_tree mount_setattr seccomp
 landlock_create_ruleset landlock_add_rule landlock_restrict_self capset prctl setresuid setresgid setsid close_range dup2
 pipe2 socketpair mkdirat openat2"
 for call in $walls; do
@@ -53,4 +53,9 @@ ok "no control group is left by any of them" none_left
 timeout -k 1 9 strace -f -qq -o /dev/null -e trace=epoll_ctl -e inject=epoll_ctl:error=ENOSPC:when=1 "$CORDON" run --net 127.0.0.1:1 -- true 2>"$T/err" </dev/null
 has "a broker that cannot watch says whose the shortage is" "$(cat "$T/err")" max_user_watches
 hasnt "and proposes no other wall" "$(cat "$T/err")" "--wall"
+# Where the wall is cordon's choice, a want that passes with time must not choose the lower one.
+for error in EAGAIN ENOMEM ENFILE EMFILE EINTR; do
+        out=$(as_user timeout -k 1 9 strace -f -qq -o /dev/null -e trace=clone,clone3 -e inject=clone,clone3:error=$error:when=1 "$CORDON" run -q --ledger off -- /bin/echo RAN 2>"$T/err" </dev/null)
+        is "$error at the first process is no reason for the process wall" "$?:$out:$(grep -c "making the box's first process" "$T/err")" 125::1
+done
 done_testing
