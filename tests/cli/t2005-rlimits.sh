@@ -27,6 +27,15 @@ done
 for wall in namespace process; do
         is "$wall: a quarter of the signals that may wait" "$(prlimit --sigpending=4000:4000 "$CORDON" run -q --wall $wall -- prlimit --raw --noheadings -o HARD --sigpending 2>&1 </dev/null)" 1000
 done
+# Behind a write door nobody counts what lies there; one file is as large as `disk` says, and no larger.
+mkdir -m 777 written
+for who in root as_user; do
+        for wall in namespace process; do
+                rm -f written/large
+                $who "$CORDON" run -q --wall $wall --disk 1M --write "$T/written" -- sh -c "head -c 3000000 /dev/zero >$T/written/large" >/dev/null 2>&1 </dev/null
+                is "$who, $wall: a file behind a write door ends at the limit of the disk" "$(wc -c <written/large)" 1048576
+        done
+done
 # A caller with little gives no more than it has: every limit that a shell can lower, far below the policy's.
 cat >little <<'END'
 #!/bin/sh
