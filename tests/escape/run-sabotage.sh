@@ -12,7 +12,7 @@ is "the program with hooks does" "$([ "$(grep -c -E 'CORDON_(KNOCKOUT|SABOTAGE|S
 
 for who in "" as_user; do
         is "${who:-root}: with hooks and none pulled it runs" "$($who "$H" run -q -- echo fine)" fine
-        for layer in mount net seccomp landlock capabilities no-new-privs nested-user; do
+        for layer in mount pid net seccomp landlock capabilities no-new-privs nested-user; do
                 out=$($who env CORDON_SABOTAGE=$layer "$H" run -q --wall namespace --cwd / -- echo RAN 2>&1 </dev/null)
                 is "${who:-root}: without $layer nothing starts" "$?:$(printf '%s' "$out" | grep -c RAN)" 125:0
         done
