@@ -16,6 +16,13 @@ for who in "" as_user; do
                 out=$($who env CORDON_SABOTAGE=$layer "$H" run -q --wall namespace --cwd / -- echo RAN 2>&1 </dev/null)
                 is "${who:-root}: without $layer nothing starts" "$?:$(printf '%s' "$out" | grep -c RAN)" 125:0
         done
+        if [ -x "$T/libexec/cordon-egress" ]; then # with a `net` door there is a link, which is looked for instead
+                is "${who:-root}: with a net door it runs" "$($who "$H" run -q --wall namespace --net closed.test:80 -- echo fine 2>&1 </dev/null)" fine
+                out=$($who env CORDON_SABOTAGE=net "$H" run -q --wall namespace --net closed.test:80 -- echo RAN 2>&1 </dev/null)
+                is "${who:-root}: and without its network it does not" "$?:$(printf '%s' "$out" | grep -c RAN)" 125:0
+        else
+                skip "${who:-root}: a net door without its network" "cordon-egress is not built here"
+        fi
         out=$($who env CORDON_SABOTAGE=seccomp "$H" run -q --wall namespace -- echo RAN 2>&1)
         has "${who:-root}: and the wall that is down is named" "$out" 'the wall `seccomp` is not up'
 done
@@ -100,6 +107,18 @@ fi
 swap as_user namespace root
 is "a swapped door stops the start" "$?:$(cat "$T/out")" 125:
 has "and it is said" "$(cat "$T/err")" "changed while the box was starting"
+# So is the private layer of an edit door.
+mkdir "$T/edited" && chmod 777 "$T/edited"
+as_user env CORDON_STEP=root "$H" run -q --wall namespace --ledger off --edit "$T/edited" -- echo RAN >"$T/out" 2>"$T/err" </dev/null &
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+        sleep 0.1
+        layer=$(find "$T/state-user/work" -type d -name upper 2>/dev/null)
+        [ -z "$layer" ] || break
+done
+sleep 0.2
+mv "${layer%/upper}" "${layer%/upper}.x" && cp -a "${layer%/upper}.x" "${layer%/upper}"
+wait $!
+is "a swapped layer stops the start" "$?:$(cat "$T/out"):$(grep -c 'the private layer .* changed while the box was starting' "$T/err")" 125::1
 # The process wall mounts nothing: its rules are made of paths, which are looked up once more.
 for who in "" as_user; do
         swap "$who" process landlock
