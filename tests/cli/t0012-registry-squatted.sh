@@ -10,6 +10,35 @@ fi
 cc -O1 -o "$T/squat" "$here/helpers/squat.c" || { fail "the squatter compiles"; done_testing; }
 chmod 755 "$T/squat"
 "$CORDON" run -q --detach --name "mine-$$" -- sleep 60 >id || fail "the box starts"
+# cordon asks boxes of its own user only. A program of another user that asks by itself is not answered, and its orders are not taken.
+cp "$here/helpers/registry.py" "$T/registry.py" && chmod 644 "$T/registry.py"
+own() { python3 "$T/registry.py" "$@"; }
+other() { as_user python3 "$T/registry.py" "$@"; }
+has "a keeper answers who asks by himself" "$(own ask 0 "$(cat id)" 1 0)" "\"name\":\"mine-$$\""
+for request in 1:0 3:-1 2:15 2:9; do
+        is "but not another user: request $request" "$(other ask 0 "$(cat id)" ${request%:*} ${request#*:})" nothing
+done
+has "and the box goes on" "$(timeout 10 "$CORDON" inspect "mine-$$" 2>&1)" "\"run\":\"$(cat id)\""
+# Who calls and says nothing is not waited for.
+mkfifo mute
+own silent 0 "$(cat id)" <mute >called 2>&1 &
+exec 7>mute
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s called ] || sleep 0.2; done
+has "who calls and says nothing holds up nobody" "$(cat called; timeout 3 "$CORDON" inspect "mine-$$" 2>&1)" "called
+{\"run\":\"$(cat id)\""
+exec 7>&-
+# Another user's answer is none: a name like ours is everybody's to bind.
+for pair in own:1 other:0; do
+        who=${pair%:*}
+        mkfifo "end-$who"
+        $who pretend 0 3-3-3333333333333333 "false-$$" <"end-$who" >"bound-$who" 2>&1 &
+        exec 7>"end-$who"
+        for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "bound-$who" ] || sleep 0.2; done
+        is "$who: a name is bound" "$(cat "bound-$who")" bound
+        is "$who: ps and inspect take what answers for a box: ${pair#*:}" "$(timeout 10 "$CORDON" ps 2>&1 | grep -c "false-$$"):$(timeout 10 "$CORDON" inspect "false-$$" 2>&1 | grep -c '"run"')" "${pair#*:}:${pair#*:}"
+        exec 7>&-
+        wait $!
+done
 mkfifo end
 as_user "$T/squat" 0 "mine-$$" 1-1-1111111111111111 2-2-2222222222222222 <end >said 2>&1 &
 exec 8>end

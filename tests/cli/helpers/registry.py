@@ -1,0 +1,53 @@
+# What `ps`, `inspect`, `stop` and `logs` say to a keeper and hear from it, without their care (src/box/registry.c).
+#   ask UID RUN REQUEST ARG   asks the keeper of that run; prints the answer, or "nothing"
+#   pretend UID RUN NAME      binds the name of a run, says so, and answers whoever asks, until its input ends
+#   silent UID RUN            calls the keeper, says so, and says nothing to it until its input ends
+import array, json, os, select, socket, struct, sys
+
+
+def address(uid, run):
+    return "\0cordon/%s/%s" % (uid, run)
+
+
+def ask(uid, run, request, arg):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(3)
+    try:
+        s.connect(address(uid, run))
+        s.send(struct.pack("=Ii", int(request), int(arg)))
+        got, control, _, _ = s.recvmsg(8, socket.CMSG_SPACE(4))
+    except OSError:
+        got, control = b"", []
+    if not got or not control:
+        print("nothing")
+        return
+    fd = array.array("i", control[0][2])[0]
+    os.lseek(fd, 0, os.SEEK_SET)
+    print("answered", os.read(fd, 65536).decode())
+
+
+def pretend(uid, run, name):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.bind(address(uid, run))
+    s.listen(8)
+    print("bound", flush=True)
+    while s in select.select([s, sys.stdin], [], [])[0]:
+        c, _ = s.accept()
+        try:
+            c.recv(8)
+            fd = os.memfd_create("answer")
+            os.write(fd, json.dumps({"run": run, "name": name, "command": ["x"]}, separators=(",", ":")).encode())
+            c.sendmsg([struct.pack("=Ii", 0, 0)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", fd))])
+        except OSError:
+            pass
+        c.close()
+
+
+def silent(uid, run):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(address(uid, run))
+    print("called", flush=True)
+    sys.stdin.read()
+
+
+{"ask": ask, "pretend": pretend, "silent": silent}[sys.argv[1]](*sys.argv[2:])
