@@ -73,7 +73,9 @@ for who in root as_user; do
                 has "$as: what leads out of the door leads nowhere" "$(box --edit "$D/p" -- cat "$D/p/way-out")" "No such file"
                 is "$as: a file as a door" "$(box --edit "$D/single" -- sh -c "echo changed >$D/single; cat $D/single")" changed
                 is "$as: and its neighbour is not there" "$(box --edit "$D/single" -- ls "$D")" single
-                is "$as: its mount lends nothing: no device, no set-id program, nothing to run" "$(box --edit "$D/p" -- cat /proc/self/mountinfo | awk -v at="$D/p" '$5 == at { print $6 }' | tr , '\n' | grep -c -x -e nodev -e nosuid -e noexec)" 3
+                for door in "$D/p" "$D/single"; do
+                        is "$as: its mount lends nothing: no device, no set-id program, nothing to run (${door##*/})" "$(box --edit "$door" -- cat /proc/self/mountinfo | awk -v at="$door" '$5 == at { print $6 }' | tr , '\n' | grep -c -x -e nodev -e nosuid -e noexec)" 3
+                done
                 is "$as: what was written does not run" "$(box --edit "$D/p" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2" 2>&1 | grep -c '^ran')" 0
                 is "$as: unless a run line names it" "$(box --edit "$D/p" --run "$D/p/" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2")" ran
                 is "$as: the command itself may lie in the door" "$(box --edit "$D/p" -- "$D/p/tool")" ran
