@@ -73,6 +73,7 @@ for who in root as_user; do
                 has "$as: what leads out of the door leads nowhere" "$(box --edit "$D/p" -- cat "$D/p/way-out")" "No such file"
                 is "$as: a file as a door" "$(box --edit "$D/single" -- sh -c "echo changed >$D/single; cat $D/single")" changed
                 is "$as: and its neighbour is not there" "$(box --edit "$D/single" -- ls "$D")" single
+                is "$as: what is synced there waits for no disk" "$(box --edit "$D/p" -- cat /proc/self/mountinfo | grep -c " $D/p .*volatile")" 1
                 for door in "$D/p" "$D/single"; do
                         is "$as: its mount lends nothing: no device, no set-id program, nothing to run (${door##*/})" "$(box --edit "$door" -- cat /proc/self/mountinfo | awk -v at="$door" '$5 == at { print $6 }' | tr , '\n' | grep -c -x -e nodev -e nosuid -e noexec)" 3
                 done
