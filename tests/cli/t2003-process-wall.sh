@@ -190,6 +190,22 @@ else
         skip "flags of a file behind a read door are not changed" "this filesystem has none"
 fi
 is "a signal for the whole group reaches the payload, as it is" "$(timeout 1 "$CORDON" run -q --wall process -- sh -c 'trap "echo TERM; exit 5" TERM; sleep 5 & wait' 2>/dev/null)" TERM
+# Where Landlock holds neither signals nor abstract names, there is no such wall. strace answers as an older kernel would.
+if strace -f -o /dev/null true 2>/dev/null; then
+        out=$(timeout 20 strace -f -qq -o /dev/null -e trace=landlock_create_ruleset -e inject=landlock_create_ruleset:retval=5:when=1 "$CORDON" run -q --ledger off --wall process -- echo RAN 2>&1 </dev/null)
+        is "an older Landlock is not enough" "$?:$(echo "$out" | grep -c RAN):$(echo "$out" | grep -c 'needs Landlock ABI 6; this kernel has 5')" 125:0:1
+else
+        skip "an older Landlock is not enough" "strace cannot trace here"
+fi
+# A root that cannot change ids would give its own to the box.
+for wall in namespace process; do
+        if [ "$(id -u)" -ne 0 ]; then
+                skip "$wall: root that may not change ids starts nothing" "not root"
+                continue
+        fi
+        out=$(setpriv --bounding-set=-setuid,-setgid "$CORDON" run -q --ledger off --wall $wall -- echo RAN 2>&1 </dev/null)
+        is "$wall: root that may not change ids starts nothing" "$?:$(echo "$out" | grep -c RAN):$(echo "$out" | grep -c 'may not change ids')" 125:0:1
+done
 # Killed, neither init nor the reaper behind it leaves anything running.
 for victim in cordon-init cordon-reaper; do
         as_user "$CORDON" run -q --wall process --time 30s --name "left-$victim" -- sh -c "setsid sleep 60.$$ & (setsid sh -c 'sleep 60.$$; :' &) & sleep 60.$$; :" >out 2>&1 </dev/null &
