@@ -282,7 +282,28 @@ static void test_kill__one_round_reaches_all_however_long_the_list(void)
         limit_group_end(&g);
 }
 
-/* A frozen v1 task does not die of SIGKILL. */
+/* A frozen v1 task does not die of SIGKILL. Its own group may be frozen, or one above it. */
+static void thaws(const char *path, bool above)
+{
+        char inner[512], pid_text[NUMBER_TEXT];
+        struct limit_group g;
+        (void) snprintf(inner, sizeof inner, "%s/inner", path);
+        CHECK_INT(mkdir(path, 0755), 0);
+        CHECK_INT(mkdir(inner, 0755), 0);
+        AUTO_FD(ice, open(path, DIR_FLAGS));
+        AUTO_FD(in, open(inner, DIR_FLAGS));
+        open_group(&g, 64 << 20, 8);
+        pid_t pid = start(&g, wait_forever);
+        CHECK_INT(fd_put(above ? in : ice, "cgroup.procs", limit_text((uint64_t) pid, pid_text)), 0);
+        CHECK_INT(fd_put(ice, "freezer.state", "FROZEN"), 0);
+        limit_group_end(&g);
+        CHECK_INT(left_behind(g.ask.name), 0);
+        (void) fd_put(ice, "freezer.state", "THAWED");
+        CHECK(WIFSIGNALED(status_of(pid)));
+        CHECK_INT(rmdir(inner), 0);
+        CHECK_INT(rmdir(path), 0);
+}
+
 static void test_end__thaws_a_frozen_task(void)
 {
         const char *why = cannot();
@@ -290,21 +311,11 @@ static void test_end__thaws_a_frozen_task(void)
                 SKIP(why);
         if (!h.v1[CONTROLLER_FREEZER].present)
                 SKIP("no v1 freezer here");
-        char path[512], name[48], pid_text[NUMBER_TEXT];
-        struct limit_group g;
+        char path[480], name[48];
         limit_name(name);
         (void) snprintf(path, sizeof path, "%s/%s", h.v1[CONTROLLER_FREEZER].mount, name);
-        CHECK_INT(mkdir(path, 0755), 0);
-        AUTO_FD(ice, open(path, DIR_FLAGS));
-        open_group(&g, 64 << 20, 8);
-        pid_t pid = start(&g, wait_forever);
-        CHECK_INT(fd_put(ice, "cgroup.procs", limit_text((uint64_t) pid, pid_text)), 0);
-        CHECK_INT(fd_put(ice, "freezer.state", "FROZEN"), 0);
-        limit_group_end(&g);
-        CHECK_INT(left_behind(g.ask.name), 0);
-        (void) fd_put(ice, "freezer.state", "THAWED");
-        CHECK(WIFSIGNALED(status_of(pid)));
-        CHECK_INT(rmdir(path), 0);
+        thaws(path, false);
+        thaws(path, true);
 }
 
 static void test_open__leaves_nothing_when_it_fails(void)
@@ -319,6 +330,16 @@ static void test_open__leaves_nothing_when_it_fails(void)
         CHECK(left_behind(g.ask.name) >= 1); /* and the first is unharmed */
         limit_group_end(&g);
         CHECK_INT(left_behind(g.ask.name), 0);
+        const struct host_hierarchy *first = &h.v1[CONTROLLER_MEMORY], *last = &h.v1[CONTROLLER_PIDS];
+        if (first->present && last->present && strcmp(first->mount, last->mount) != 0) {
+                char taken[512];
+                limit_name(g.ask.name);
+                (void) snprintf(taken, sizeof taken, "%s/%s", last->mount, g.ask.name);
+                CHECK_INT(mkdir(taken, 0755), 0); /* taken where it is asked for last */
+                CHECK_INT(limit_group_open(&twin, &h, &g.ask, &e), -1);
+                CHECK_INT(left_behind(g.ask.name), 1); /* that one */
+                CHECK_INT(rmdir(taken), 0);
+        }
         struct limit_ask zero_name = { .name = "cordon-../x" };
         CHECK_INT(limit_group_open(&twin, &h, &zero_name, &e), -1);
         CHECK_INT(e.code, ERR_INTERNAL);
