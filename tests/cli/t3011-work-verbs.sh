@@ -61,13 +61,16 @@ for who in root as_user; do
         edit 'mkdir .git/hooks .github .github/workflows .vscode .claude; echo x >.git/hooks/post-checkout; echo "[core] fsmonitor=./evil" >.git/config
                 echo "* filter=x" >.gitattributes; echo x >.bashrc; echo x >.github/workflows/ci.yml; echo x >.vscode/tasks.json; echo x >Makefile; echo x >.env
                 echo "{\"scripts\":{\"postinstall\":\"evil\"}}" >package.json; echo x >.claude/settings.json; ln -s ../outside out; ln -s /etc/passwd abs
-                printf "#!/bin/sh\n" >tool; chmod 755 tool; mkfifo pipe; mkdir .husky; echo x >.husky/pre-push; echo plain >plain; echo x >.mcp.json; mkdir node_modules node_modules/.bin; ln -s ../x node_modules/.bin/git'
+                printf "#!/bin/sh\n" >tool; chmod 755 tool; mkfifo pipe; mkdir .husky; echo x >.husky/pre-push; echo plain >plain; echo x >.mcp.json; mkdir node_modules node_modules/.bin; ln -s ../x node_modules/.bin/git
+                cp tool src/tool; echo x >src/new'
         out=$(cordon diff "$run")
         missing=$(for f in .git/hooks/post-checkout .git/config .gitattributes .bashrc .github/workflows/ci.yml .vscode/tasks.json Makefile .env package.json .claude/settings.json out abs tool pipe .husky/pre-push .mcp.json node_modules/.bin/git; do
                 printf '%s\n' "$out" | grep -q "^! $f: " || echo "$f"; done)
         is "$who: what the host executes or trusts is flagged" "$missing" ""
         is "$who: first of all" "$(printf '%s\n' "$out" | head -n 1)" "Held back until named or --include-flagged:"
         hasnt "$who: plain text is not" "$out" "! plain"
+        cordon apply "$run" src >/dev/null
+        is "$who: a directory that is named brings nothing along that is flagged" "$(find "$D/p" -name new -o -name tool)" "$D/p/src/new"
         out=$(cordon apply "$run")
         ok "$who: apply lets the rest land" test -e "$D/p/plain"
         is "$who: and holds the flagged back" "$(find "$D/p" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')" ".git .github a node_modules plain src "
