@@ -120,6 +120,21 @@ y><--><-n><ü>"
         done
         is "$who: also where they are fewer" "$($who taskset -c 0 "$CORDON" run -q -- nproc)" 1
 done
+# What watches a box holds three descriptors, and none that is the payload's: /dev/fuse, the line to the keeper, a /proc.
+if [ "$(id -u)" -eq 0 ] && [ -w /dev/fuse ]; then
+        "$CORDON" run --observe denials --name watched --in doc --handle doc=/etc/passwd -- sleep 10 </dev/null >/dev/null 2>&1 &
+        began=$! init=''
+        for _ in $(seq 50); do
+                sleep 0.1
+                init=$("$CORDON" inspect watched 2>/dev/null | jq -r 'select(.up).init')
+                [ -z "$init" ] || break
+        done
+        is "what watches holds what it needs" "$(find "/proc/$(pgrep -P "$init" -x cordon-observer)/fd/" -type l | wc -l):$(find "/proc/$(pgrep -P "$init" -x cordon-observer)/fd/" -lname /dev/fuse | wc -l)" 3:1
+        "$CORDON" stop -k watched >/dev/null
+        wait $began
+else
+        skip "what watches holds what it needs" "only root may look, and nothing watches without /dev/fuse"
+fi
 # Nor does the name of the domain, which a program asks the kernel for together with the host's.
 if [ "$(id -u)" -eq 0 ] && unshare -u true 2>/dev/null; then
         case $(uname -m) in aarch64) uname=160 ;; *) uname=63 ;; esac
