@@ -172,6 +172,15 @@ for who in root as_user; do
         cp -a "$D/p" "$D/copy" && cp -a "$D/p" "$D/git"
         edit 'printf "one\n2\n\tthree\n" >nonl; head -c 100000 /dev/zero | tr "\0" "\001" >bin; printf "\0" >>bin; echo x >empty; ln -sf b link; chmod 755 a; rm src/b; mkdir "sp ace"; echo y >"sp ace/q\"uote"; printf "\0" >newbin; ln -s target newlink; : >newempty; echo z >"$(printf "caf\303\251")"'
         has "$who: --to a directory that is not there says what it is for" "$(cordon apply --include-flagged --to "$D/nowhere" "$run")" "hint: changes are applied to a tree that holds what the box began with"
+        cp -a "$D/p" "$D/changed" && echo other >"$D/changed/nonl" && mine && tree "$D/changed" >want
+        has "$who: --to a tree that holds something else there is told" "$(cordon apply --include-flagged --to "$D/changed" "$run")" "in the way: nonl: is something else there"
+        tree "$D/changed" >got
+        ok "$who: and left as it is" diff want got
+        # A directory that took the door's name is not the one that was looked at, whatever lies in it.
+        mv "$D/p" "$D/moved" && cp -a "$D/moved" "$D/p"
+        has "$who: another directory in the door's place is told" "$(cordon apply --include-flagged "$run")" "is another directory than the one that the box saw"
+        is "$who: and left as it is" "$(diff -r "$D/moved" "$D/p")" ""
+        rm -rf "$D/p" && mv "$D/moved" "$D/p"
         cordon apply --include-flagged --to "$D/copy" "$run" >/dev/null
         cordon apply --include-flagged --as-patch "$D/patch" "$run"
         cordon apply --include-flagged "$run" >/dev/null
