@@ -85,8 +85,9 @@ int cli_fail(cordon_error *e, int code, int sys, const char *fmt, ...) __attribu
 int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* and where the verb is told */
 /* The verb that is run: what cli_usage() refers to. */
 void cli_verb_is(const struct cli_verb *verb);
-/* A box left a line on standard error without its end: what we say next begins on one of its own. */
-void cli_line_is_open(void);
+/* A box had standard error, and left a line there with or without its end: what we say next begins on one of
+ * its own, as plain text. */
+void cli_box_spoke(bool mid_line);
 void cli_line_begin(void);
 
 /* What to type here instead of an option of another tool, given with its dashes; NULL: it is no such. `verb`:

@@ -419,8 +419,7 @@ static int run_here(struct run *r)
         signal_box = NULL;
         const cordon_result *result = cordon_box_result(r->box);
         int status = cordon_result_status(result);
-        if (result->mid_line)
-                cli_line_is_open();
+        cli_box_spoke(result->mid_line);
         bool published = publish(r, &e) == 0;
         if (!published)
                 status = cli_error(&e);

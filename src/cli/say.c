@@ -6,7 +6,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINE_BYTES = 8192 }; /* two paths, and what is said about them */
 
@@ -14,16 +16,33 @@ static const struct cli_verb *verb_now;
 
 void cli_verb_is(const struct cli_verb *verb) { verb_now = verb; }
 
-static bool line_is_open;
+static bool box_spoke, line_is_open;
 
-void cli_line_is_open(void) { line_is_open = true; }
+void cli_box_spoke(bool mid_line)
+{
+        box_spoke = true;
+        line_is_open = mid_line;
+}
 
-/* SAFETY: what stands on one line with words of ours could be taken for ours. */
+static bool obeys_escapes(void)
+{
+        const char *term = getenv("TERM");
+        return isatty(2) && term && strcmp(term, "dumb") != 0;
+}
+
+/* SAFETY: what stands on one line with words of ours could be taken for ours. And what a box wrote may have
+ * left a terminal so that nobody can read them: with hidden letters, those of another set, or on another
+ * screen. */
 void cli_line_begin(void)
 {
+        static const char plain[] = "\033[?47l"   /* the usual screen */
+                                    "\033[0m"     /* no attribute */
+                                    "\033(B\017"; /* ASCII */
+        if (box_spoke && obeys_escapes())
+                (void) fputs(plain, stderr);
         if (line_is_open)
                 (void) fputc('\n', stderr);
-        line_is_open = false;
+        box_spoke = line_is_open = false;
 }
 
 __attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *fmt, va_list ap)

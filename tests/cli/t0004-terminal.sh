@@ -14,7 +14,13 @@ on() {
         shift
         printf '%b' "$script" | $who env TERM=xterm "$T/term" 33 101 "$@" | tr -d '\r' >out
 }
+esc=$(printf '\033')
 for who in root as_user; do
+        # What a box left the terminal in does not hide what is said about it.
+        on 'wait\n' "$CORDON" run --time 300ms -- sh -c 'printf "\033[?1049h\033[8m\033(0x"; sleep 9'
+        is "$who: words of cordon's begin on a line of their own, in letters that can be read" "$(grep -c "$esc\[8m$esc(0x$esc\[?47l$esc\[0m$esc(B" out) $(grep -c '^cordon: the limit' out)" "1 1"
+        on 'wait\n' "$CORDON" run -- printf 'x'
+        is "$who: where nothing is said, nothing is added" "$(grep -c "$esc" out)" 0
         for wall in namespace process; do
                 as="$who, $wall"
                 t="$CORDON run -q --wall $wall --time 15s -t --"
