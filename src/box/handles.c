@@ -60,12 +60,13 @@ static bool is_image(struct span s)
                       { "\xff\xd8\xff", 3 },
                       { "GIF87a", 6 },
                       { "GIF89a", 6 },
-                      { "RIFF", 4 },
                       { "BM", 2 },
                       { "II*\0", 4 },
                       { "MM\0*", 4 } };
         if (!s.p) /* an empty file is not mapped */
                 return false;
+        if (s.n >= 12 && memcmp(s.p, "RIFF", 4) == 0) /* a frame of sound and film as well */
+                return memcmp((const char *) s.p + 8, "WEBP", 4) == 0;
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
                 if (s.n >= kinds[i].n && memcmp(s.p, kinds[i].magic, kinds[i].n) == 0)
                         return true;

@@ -17,6 +17,8 @@ for who in root as_user; do
         echo '{"a":' >"$D/badjson"
         printf 'caf\351' >"$D/latin"
         printf '\211PNG\r\n\032\nxxxx' >"$D/png"
+        printf 'RIFF\100\0\0\0WEBPVP8 ' >"$D/webp"
+        printf 'RIFF\100\0\0\0WAVEfmt ' >"$D/wave"
         echo neighbour >"$D/neighbour"
         chmod -R a+rX "$D"
         [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D"
@@ -57,7 +59,7 @@ for who in root as_user; do
         has "$who: and the max is told" "$(cat err)" max
         box --in 'doc max 5000' --handle "doc=$D/big" -- sh -c 'wc -c <&3'
         is "$who: an in file of exactly its max is taken" "$code:$(cat out)" 0:5000
-        for pair in json:json:0 json:badjson:125 json:in:125 text:in:0 text:latin:125 image:png:0 image:in:125 binary:latin:0; do
+        for pair in json:json:0 json:badjson:125 json:in:125 text:in:0 text:latin:125 image:png:0 image:webp:0 image:wave:125 image:in:125 binary:latin:0; do
                 type=${pair%%:*}
                 file=${pair#*:}
                 box --in "doc as $type" --handle "doc=$D/${file%:*}" -- true
