@@ -239,7 +239,10 @@ all:
         has "$who: undo sees later work" "$(cordon undo "$run")" "in the way: d: holds something new"
         rm "$D/p/d/later" && echo later >"$D/p/a" && mine
         has "$who: and a later change" "$(cordon undo "$run")" "in the way: a: changed since"
-        echo box >"$D/p/a" && mine
+        echo box >"$D/p/a" && echo later >"$D/p/src/b" && mine
+        has "$who: and what was removed and is there again" "$(cordon undo "$run")" "in the way: src/b: is there again"
+        is "$who: which it leaves" "$(cat "$D/p/src/b")" later
+        rm "$D/p/src/b"
         cordon undo "$run" >/dev/null
         tree "$D/p" >now
         ok "$who: else it restores" diff before now
