@@ -15,6 +15,7 @@
  *   crowds    the same, of so many processes as would hold that much
  *   headless  memfd, and the thread that the process began with is gone
  *   headless-mapped   the same with memory that is mapped
+ *   headless-own      the same with memory that is no file
  *   apart     memfd, in a thread with descriptors of its own
  *   nothing */
 #define _GNU_SOURCE
@@ -256,6 +257,8 @@ static int hold(const char *how, long mib)
                 return threaded("memfd", mib, CLONE_FILES, 1);
         if (strcmp(how, "headless-mapped") == 0)
                 return threaded("mapped", mib, CLONE_FILES, 1);
+        if (strcmp(how, "headless-own") == 0)
+                return threaded("own", mib, CLONE_FILES, 1);
         if (strcmp(how, "apart") == 0)
                 return threaded("memfd", mib, 0, 0);
         if (strcmp(how, "hidden") == 0) {
@@ -291,6 +294,13 @@ static int hold(const char *how, long mib)
                 fd = crowds(mib);
         if (strcmp(how, "mapped") == 0) {
                 char *p = mmap(NULL, (size_t) mib * MIB, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+                for (long i = 0; i < mib * MIB; i += 4096)
+                        p[i] = 2;
+        }
+        if (strcmp(how, "own") == 0) {
+                usleep(200000); /* by now the other thread is gone */
+                char *p = mmap(NULL, (size_t) mib * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                               -1, 0);
                 for (long i = 0; i < mib * MIB; i += 4096)
                         p[i] = 2;
         }
