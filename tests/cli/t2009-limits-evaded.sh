@@ -140,6 +140,9 @@ for who in root as_user; do
         done
 done
 
+# --- without control groups figures stand behind a name that a program chooses: this one would move them ---
+is "a name that looks like figures is none" "$(as_user "$CORDON" run -q --wall 'namespace without cgroup' --cpu 30s -- perl -e '$0 = "x) 1 2 3 4 5"; select undef, undef, undef, 1; print "went on"' 2>&1 </dev/null)" "went on"
+
 # --- what the kernel counts for an account: a box has a share of it, and the account goes on ---
 # beside WALL: how many instances of inotify a box takes, and one more outside while it has them
 beside() {
