@@ -318,7 +318,10 @@ for who in root as_user; do
                 has "$who, $wall: and it is said" "$(box --wall $wall --read "$L/tools" --write "$L/ws/tools" -- true)" "name where the link leads"
                 cp /bin/echo "$L/tools/y"
                 has "$who, $wall: nor is the command written by another name" "$(box --wall $wall --write "$L/ws/tools" -- "$L/tools/y" RAN)" "could write by one name what it runs by another"
+                ln -sf tools/y "$L/alias"
+                has "$who, $wall: nor a program that a line names by a link" "$(box --wall $wall --write "$L/ws/tools" --run "$L/alias" -- true)" "could write by one name what it runs by another"
         done
+        has "$who: behind the process wall, which cannot hold it, nor by its own" "$(box --wall process --write "$L/tools" -- "$L/tools/y" RAN)" "the box could change it and run it again"
         has "$who: nor by an edit door" "$(box --edit "$L/ws/sys" -- true)" "which is the kernel's: no box writes there"
         has "$who: nor does one open the state" "$(box --edit "$L/ws/state" -- true)" "would open cordon's own state"
         # What one line excepts, no link of another opens.
