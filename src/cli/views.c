@@ -107,8 +107,10 @@ static void put_failure(const cordon_error *e, const char *name)
         unsigned line = 0, column = 0;
         int text = 0;
         const char *colon = e->what;
-        while (text == 0 && (colon = strchr(colon + (colon != e->what), ':')))
+        for (const char *from = e->what; text == 0 && (colon = strchr(from, ':')); from = colon + 1) {
                 (void) sscanf(colon, ":%u:%u: %n", &line, &column, &text);
+                text = text && colon[text - 1] == ' ' ? text : 0; /* a file's name may have colons, too */
+        }
         AUTO_BUF(out);
         buf_printf(&out, "[{\"code\":\"%s\",\"level\":\"E\",\"file\":", cordon_error_name(e->code));
         buf_json(&out, text ? span_of(e->what, (size_t) (colon - e->what)) : span_str(name));

@@ -213,6 +213,11 @@ for where in bad.cordon "-p bad.cordon"; do
                 '["policy","E","bad.cordon",2,1,"unknown word \"raed\"","did you mean \"read\"?"] 1'
 done
 is "of a flag, which has no line" "$("$c" check --json --read '' 2>/dev/null | jq -c '.[] | [.file, .line, .text]')" '["policy",0,"--read: an empty path"]'
+# A name that begins as a place in a file does is a name.
+cp bad.cordon ':1' && cp bad.cordon ':2:3'
+for where in :1 :2:3; do
+        is "of a file with a colon ($where)" "$(timeout 10 "$c" check --json $where 2>/dev/null | jq -c '.[] | [.file, .line, .text]')" "[\"$where\",2,\"unknown word \\\"raed\\\"\"]"
+done
 is "of two, one list each" "$("$c" check --json bad.cordon base/system 2>/dev/null | jq -s -c 'map(map(.level) | unique)' )" '[["E"],["W"]]'
 printf 'use base/system\nread /srv "/opt/a b"\nlimit time 5s\n' >wide.cordon
 printf 'use base/system\nread /srv\n' >less.cordon
