@@ -122,8 +122,7 @@ static int set_work(void *ctx, const char *value)
         return cordon_policy_roots(r->policy, real, NULL, &e);
 }
 
-/* -1: no descriptor that is open. */
-/* One that is open, for this; else -1. */
+/* One that is open, and not only for that; else -1. */
 static int open_descriptor(const char *value, int not_only)
 {
         char *end;
