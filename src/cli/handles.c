@@ -50,11 +50,12 @@ static int open_directory_of(const char *path)
         return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* As of a door that is written below the workspace (lint W131): who can write there chose where it leads. */
-static void tell_where_it_leads(const char *path, int dir)
+/* As of a door that is written below the workspace (lint W131): who can write there chose where it leads.
+ * `fd`: its directory, or itself. */
+static void tell_where_it_leads(const char *path, int fd)
 {
         char work[4096], whole[4096], self[48], real[4096], shown[1024];
-        (void) snprintf(self, sizeof self, "/proc/self/fd/%d", dir);
+        (void) snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
         ssize_t n = readlink(self, real, sizeof real - 1);
         if (n <= 0 || !getcwd(work, sizeof work) || !path_join(work, path, whole, sizeof whole))
                 return;
@@ -95,9 +96,14 @@ static int open_out(struct cli_handles *h, unsigned i)
 }
 
 /* Nor is a link to read followed: an earlier box could show the next one what no door does. */
-static int open_in(const char *path)
+static int open_in(const struct cli_handles *h, const char *path)
 {
-        return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_kernels(path) ? 0 : O_NOFOLLOW));
+        if (is_kernels(path))
+                return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+        if (fd >= 0 && !h->quiet)
+                tell_where_it_leads(path, fd);
+        return fd;
 }
 
 /* Why not, and what to do about it. */
@@ -135,7 +141,7 @@ int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b, cor
                 }
                 if (way <= 0)
                         return -1;
-                h->at[i].fd = way == 1 ? open_in(path) : open_out(h, i);
+                h->at[i].fd = way == 1 ? open_in(h, path) : open_out(h, i);
                 if (h->at[i].fd < 0)
                         return not_opened(name, path, way == 1, e);
                 if (cordon_box_handle(b, name, h->at[i].fd) < 0)

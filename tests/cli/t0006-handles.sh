@@ -162,6 +162,14 @@ to=$T/space/out/file
 has "by its whole path, too" "$(leads)" "leads out of the workspace"
 to=same/file
 is "one that stays in it is not" "$(leads)$(to=../beside/file && leads)" ""
+echo elsewhere >"$T/beside/doc" && echo here >"$T/space/in/doc"
+reads() { (cd "$T/space" && "$CORDON" run "$@" --in doc --handle "doc=$from" -- sh -c 'cat <&3' 2>&1 </dev/null); }
+from=out/doc
+is "of what is read, too" "$(reads)" "cordon: note: out/doc leads out of the workspace by a link, to $T/beside/doc
+elsewhere"
+is "but for -q" "$(reads -q)" elsewhere
+from=same/doc
+is "not of what stays in it" "$(reads)$(from=../beside/doc && reads)" hereelsewhere
 # On a filesystem whose files all have names the old one is written over, and may have been longer.
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
         mkdir -p "$T/named" && echo "a longer result than the next" >"$T/named/out"
