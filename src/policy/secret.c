@@ -151,6 +151,17 @@ static const struct {
         { "kernel", kernel, COUNT(kernel), false },
 };
 
+/* Certificates that everybody has are no keys: where distributions keep the roots that they trust. */
+static bool is_public(const char *path)
+{
+        static const char *const trees[] = { "/usr", "/etc/ssl/certs", "/etc/ca-certificates",
+                                             "/etc/pki/ca-trust", "/var/lib/ca-certificates" };
+        for (size_t i = 0; i < COUNT(trees); i++)
+                if (path_inside(trees[i], path))
+                        return true;
+        return false;
+}
+
 static bool fits(const struct row *r, const char *path)
 {
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -160,9 +171,8 @@ static bool fits(const struct row *r, const char *path)
                 return path_has_part(path, r->text);
         case NAME:
                 return strcmp(name, r->text) == 0;
-        case SUFFIX: /* certificates that everybody has are no keys */
-                return !path_inside("/usr", path) && !path_inside("/etc/ssl/certs", path) && k >= n &&
-                       strcmp(name + k - n, r->text) == 0;
+        case SUFFIX:
+                return k >= n && strcmp(name + k - n, r->text) == 0 && !is_public(path);
         case TREE:
                 return path_inside(r->text, path);
         case ONE:

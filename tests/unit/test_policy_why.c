@@ -174,6 +174,10 @@ static void test_secret__kinds_by_name(void)
                 { "/w/proj/sshd.c", NULL },
                 { "/usr/share/zoneinfo", NULL },
                 { "/etc/ssl/certs/ca.crt", NULL },
+                { "/etc/ca-certificates/extracted/tls-ca-bundle.pem", NULL },  /* Arch */
+                { "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", NULL }, /* Fedora */
+                { "/var/lib/ca-certificates/ca-bundle.pem", NULL },            /* openSUSE */
+                { "/etc/pki/tls/private/localhost.key", "keys" },
                 { "/etc/ssl/private/x", "keys" },
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
