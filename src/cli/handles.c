@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,20 +108,29 @@ static int open_in(const struct cli_handles *h, const char *path)
         return fd;
 }
 
+/* Its whole path: what stands in a link counts from where that lies. */
+static void hint_of_link(const char *path, cordon_error *e)
+{
+        char target[PATH_MAX], shown[200];
+        if (realpath(path, target))
+                (void) snprintf(e->hint, sizeof e->hint, "if you mean what it leads to, name that: %.150s",
+                                str_inert(span_str(target), shown, sizeof shown));
+        else
+                (void) snprintf(e->hint, sizeof e->hint, "what it leads to is not there");
+}
+
 /* Why not, and what to do about it. */
 static int not_opened(const char *name, const char *path, bool in, cordon_error *e)
 {
-        char shown[200], target[4096];
+        char shown[200];
+        struct stat st;
         int sys = errno;
         (void) str_inert(span_str(path), shown, sizeof shown);
-        ssize_t n = in && sys == ELOOP ? readlink(path, target, sizeof target - 1) : -1;
-        if (n > 0) {
-                target[n] = '\0';
+        if (in && sys == ELOOP && lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
                 (void) cli_fail(e, ERR_DOOR, sys,
                                 "--handle %s=%s: it is a symbolic link, and a box may have made it", name,
                                 shown);
-                (void) snprintf(e->hint, sizeof e->hint, "if you mean what it leads to, name that: %.150s",
-                                str_inert(span_str(target), shown, sizeof shown));
+                hint_of_link(path, e);
                 return -1;
         }
         (void) cli_fail(e, ERR_DOOR, sys, "--handle %s=%s: %s", name, shown, strerror(sys));

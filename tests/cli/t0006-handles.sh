@@ -124,7 +124,11 @@ for who in root as_user; do
         rm -f "$D/left" && ln -s victim "$D/left"
         box --in doc --handle "doc=$D/left" -- sh -c 'cat <&3'
         is "$who: nor is a link read" "$code:$(cat out)" 125:
-        has "$who: which is said, with what it leads to" "$(cat err)" "name that: victim"
+        has "$who: which is said, with what it leads to" "$(cat err)" "name that: $(readlink -f "$D/victim")"
+        ln -sfn nowhere "$D/left"
+        box --in doc --handle "doc=$D/left" -- sh -c 'cat <&3'
+        has "$who: or that it leads nowhere" "$code:$(cat err)" "125:cordon: error: --handle doc=$D/left: it is a symbolic link, and a box may have made it
+cordon: hint: what it leads to is not there"
         # --- what the box itself does to the directory, behind a door of its own ---
         rm -rf "$D/door" "$D/private" && mkdir -p "$D/door/out" "$D/private" && echo safe >"$D/private/config"
         [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D/door" "$D/private"
