@@ -133,30 +133,51 @@ bool str_is_tricky(uint32_t v)
         return false;
 }
 
-/* One character, or the escape that stands for it; returns how many bytes of `s` it took. */
-static size_t inert_char(struct span s, char piece[16])
+/* Signs that are written with a selector, of colour or of text, behind them. */
+static const struct {
+        uint32_t first, last;
+} signs[] = {
+        { 0xa9, 0xa9 },     { 0xae, 0xae },     { 0x203c, 0x203c }, { 0x2049, 0x2049 }, { 0x2122, 0x2122 },
+        { 0x2139, 0x2139 }, { 0x2190, 0x21ff }, { 0x2300, 0x23ff }, { 0x24c2, 0x24c2 }, { 0x25a0, 0x27bf },
+        { 0x2900, 0x297f }, { 0x2b00, 0x2bff }, { 0x3030, 0x303d }, { 0x3297, 0x3299 }, { 0x1f000, 0x1faff },
+};
+
+bool str_is_selector(uint32_t before, uint32_t point)
+{
+        for (size_t i = 0; (point == 0xfe0e || point == 0xfe0f) && i < COUNT(signs); i++)
+                if (before >= signs[i].first && before <= signs[i].last)
+                        return true;
+        return false;
+}
+
+/* One character, or the escape that stands for it; returns how many bytes of `s` it took. `before` is the one
+ * before it, and then itself. */
+static size_t inert_char(struct span s, uint32_t *before, char piece[16])
 {
         uint32_t v = 0;
         size_t k = str_char(s, &v);
-        if (k == 0 || (k == 1 && str_is_tricky(v)))
+        bool hides = str_is_tricky(v) && !str_is_selector(*before, v);
+        if (k == 0 || (k == 1 && hides))
                 (void) snprintf(piece, 16, "\\x%02x", s.p[0]);
-        else if (str_is_tricky(v))
+        else if (hides)
                 (void) snprintf(piece, 16, "\\u{%04x}", (unsigned) v);
         else { /* nearly every one, in lines by the million: no printf */
                 memcpy(piece, s.p, k);
                 piece[k] = '\0';
         }
+        *before = v;
         return k ? k : 1;
 }
 
 char *str_inert(struct span s, char *buf, size_t cap)
 {
         size_t at = 0, cut = 0; /* cut: the last place between characters where "..." still fits */
+        uint32_t before = 0;
         if (cap == 0)
                 return buf;
         for (size_t i = 0; i < s.n;) {
                 char piece[16];
-                i += inert_char(span_of(s.p + i, s.n - i), piece);
+                i += inert_char(span_of(s.p + i, s.n - i), &before, piece);
                 size_t n = strlen(piece);
                 if (at + n + 1 > cap) {
                         size_t dots = cap - 1 - cut < 3 ? cap - 1 - cut : 3;

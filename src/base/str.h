@@ -23,6 +23,9 @@ char *str_inert(struct span s, char *buf, size_t cap);
 size_t str_char(struct span s, uint32_t *ret_point);
 /* One that moves, hides or reorders what a person reads. */
 bool str_is_tricky(uint32_t point);
+/* One of those that belongs behind the sign before it, as in most emoji: seen, and no place to hide a text.
+ */
+bool str_is_selector(uint32_t before, uint32_t point);
 
 /* Valid UTF-8 with no NUL in it. */
 bool str_is_utf8(struct span s);

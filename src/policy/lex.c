@@ -15,13 +15,6 @@ int tokens_add(struct tokens *t, const struct token *k)
         return 0;
 }
 
-/* Length of the well-formed character at `p`, 0 when it is none. */
-static size_t char_len(const uint8_t *p, size_t n)
-{
-        size_t want = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-        return want <= n && str_is_utf8(span_of(p, want)) ? want : 0;
-}
-
 static int refuse_char(const struct lexer *x, const struct source_place *at, struct span c)
 {
         char seen[32];
@@ -36,18 +29,19 @@ static int refuse_char(const struct lexer *x, const struct source_place *at, str
 
 int lex_check(const struct lexer *x, struct span line, struct source_place from)
 {
+        uint32_t before, point = 0;
         for (size_t i = 0; i < line.n; from.column++) {
-                if (line.p[i] >= ' ' && line.p[i] <= '~') { /* nearly all of every policy */
+                before = point;
+                point = line.p[i];
+                if (point >= ' ' && point <= '~') { /* nearly all of every policy */
                         i++;
                         continue;
                 }
-                if (line.p[i] == '\0')
+                if (point == '\0')
                         return fail_at(x->e, &from, "a NUL cannot stand in a policy");
-                size_t k = char_len(line.p + i, line.n - i);
-                char seen[32];
-                bool tab = line.p[i] == '\t';
-                if (k == 0 || (!tab && !span_is(span_of(line.p + i, k),
-                                                str_inert(span_of(line.p + i, k), seen, sizeof seen))))
+                size_t k = str_char(span_of(line.p + i, line.n - i), &point);
+                bool seen = k > 0 && (!str_is_tricky(point) || str_is_selector(before, point));
+                if (point != '\t' && !seen)
                         return refuse_char(x, &from, span_of(line.p + i, k));
                 i += k;
         }

@@ -98,6 +98,12 @@ static void test_str__hostile_text_is_made_inert(void)
                   "a\\u{3164},\\u{034f},\\u{fe0f}");
         CHECK_STR(inert("a\xf3\xa0\x84\x80,\xef\xbe\xa0,\xe3\x85\xa3", buf, sizeof buf),
                   "a\\u{e0100},\\u{ffa0},\xe3\x85\xa3");
+        /* A sign in colour is seen, with the one selector that belongs to it; a second one is not. */
+        CHECK_STR(inert("\xe2\x9a\xa0\xef\xb8\x8f!", buf, sizeof buf), "\xe2\x9a\xa0\xef\xb8\x8f!");
+        CHECK_STR(inert("\xe2\x9a\xa0\xef\xb8\x8f\xef\xb8\x8f", buf, sizeof buf),
+                  "\xe2\x9a\xa0\xef\xb8\x8f\\u{fe0f}");
+        CHECK_STR(inert("\xe2\x9a\xa0\xef\xb8\x8e\xe2\x9a\xa0\xef\xb8\x80", buf, sizeof buf),
+                  "\xe2\x9a\xa0\xef\xb8\x8e\xe2\x9a\xa0\\u{fe00}");
         CHECK_STR(inert("\xff\xc0\xaf", buf, sizeof buf), "\\xff\\xc0\\xaf");
         CHECK_STR(inert("\xc2\x9b", buf, sizeof buf), "\\u{009b}");
         CHECK_STR(str_inert(span_of("a\0b", 3), buf, sizeof buf), "a\\x00b");

@@ -100,6 +100,15 @@ static void test_load__bytes_that_a_person_cannot_see_are_refused(void)
         check_refused("read /\xc3\xa9\xff\n", "t:1:8: this is not UTF-8", NULL);
         check_refused("read /\x1b[1m\n",
                       "t:1:7: a control or invisible character (\\x1b) cannot stand in a policy", NULL);
+        /* An emoji is a sign and a selector; what may be hidden in more of them is not. */
+        struct checked_policy *c =
+                load("# \xe2\x9a\xa0\xef\xb8\x8f\nuse none\nread /\xe2\x9d\xa4\xef\xb8\x8f\n");
+        CHECK(c != NULL);
+        policy_checked_free(c);
+        check_refused("# \xe2\x9a\xa0\xef\xb8\x8f\xef\xb8\x8f\n",
+                      "t:1:5: a control or invisible character (\\u{fe0f}) cannot stand in a policy", NULL);
+        check_refused("# a\xef\xb8\x8f\n",
+                      "t:1:4: a control or invisible character (\\u{fe0f}) cannot stand in a policy", NULL);
         CHECK(!load_in("t", span_of("box a\nread /a\0b\n", 15), &fixed_context, &e));
         CHECK_STR(e.what, "t:2:8: a NUL cannot stand in a policy");
 }
