@@ -104,10 +104,14 @@ static bool is_inside(const struct wall_denial *d)
         return at >= 0;
 }
 
-/* The process wall has no mounts of its own: what no rule of Landlock covers is refused. */
+/* The process wall has no mounts of its own: what no rule of Landlock covers is refused, and what an `except`
+ * takes out of one. */
 static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
 {
         unsigned right = d->kind == TRIED_WRITE ? RIGHT_WRITE | RIGHT_DEVICE : RIGHT_READ | RIGHT_LIST;
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_MASK && path_under(d->path, p->steps[i].path))
+                        return true;
         for (size_t i = 0; i < p->rule_count; i++)
                 if (p->rules[i].rights & right && path_under(d->path, p->rules[i].path))
                         return false;

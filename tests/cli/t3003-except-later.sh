@@ -65,6 +65,12 @@ for sub in token.d:"is a directory, whose names could be listed" link/b:"is, or 
 done
 printf 'use base/system\nread %s except b\nwall process\n' "$D/x/link" >q.policy
 has "nor behind a door that is a link" "$("$CORDON" run -q -p q.policy -- cat "$D/x/deep/b" 2>&1 </dev/null)" "is, or lies behind, a symbolic link"
+# What it takes out of a door is refused as what no door opens is: told, and beside it nothing else.
+mkdir "$D/told" && echo SECRET >"$D/told/.env" && echo a >"$D/told/a" && chmod -R a+rX "$D/told"
+printf 'use base/system\nread %s except .env\nwall process\n' "$D/told" >q.policy
+for observe in denials all; do
+        is "a refusal of it is told ($observe)" "$("$CORDON" run -q --json --observe $observe -p q.policy -- sh -c "cat $D/told/a $D/told/.env" 2>&1 >/dev/null </dev/null | tail -n 1 | jq -c --arg d "$D" '[.denials[] | select(.path | startswith($d)) | [.path[($d | length):], .layer, .minor]]')" '[["/told/.env","landlock",false]]'
+done
 printf 'use base/system\nread %s except .env token deep/down/key later/key\n' "$D/x" >p.policy
 is "why tells so" "$(cd / && "$CORDON" why -p "$T/p.policy" read "$D/x/later/key" | grep -c 'it would be seen and not be read')" 1
 is "and where Landlock is given up" "$({ cat p.policy; echo 'wall namespace without landlock'; } >q.policy; "$CORDON" why -p q.policy read "$D/x/later/key" | grep -c 'it would be seen and could be read')" 1
