@@ -74,13 +74,21 @@ static bool is_kernels(const char *path)
                strncmp(path, "/proc/", 6) == 0;
 }
 
+/* Who may not read the old file may not read the new one. Never wider: a box may have set the mode. */
+static void narrow(int fd, const struct stat *old)
+{
+        struct stat st;
+        if (S_ISREG(old->st_mode) && fstat(fd, &st) == 0)
+                (void) !fchmod(fd, st.st_mode & 0777 & (old->st_mode | S_IRUSR | S_IWUSR));
+}
+
 /* A device, pipe or socket is written as it is, and so is whatever a link of the kernel's leads to: its name
  * is nobody's to take, and what was said to a file of that name before stays. A file that is there is
  * replaced only at the end, and so is a link: an earlier box may have put it there, to have what a later one
  * writes land on a disk or in a file of the host. */
 static int open_out(struct cli_handles *h, unsigned i)
 {
-        struct stat st;
+        struct stat st = { .st_mode = 0 };
         const char *path = h->at[i].path;
         if (is_kernels(path))
                 return open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
@@ -91,6 +99,8 @@ static int open_out(struct cli_handles *h, unsigned i)
                 tell_where_it_leads(path, dir);
         int fd = dir < 0 ? -1 : openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
         h->at[i].unnamed = fd >= 0;
+        if (fd >= 0)
+                narrow(fd, &st);
         if (dir >= 0 && fd < 0 &&
             (errno == EOPNOTSUPP || errno == EISDIR)) /* a filesystem without nameless files */
                 fd = openat(dir, last_of(path), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0666);

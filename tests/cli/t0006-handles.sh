@@ -129,6 +129,13 @@ for who in root as_user; do
         box --in doc --handle "doc=$D/left" -- sh -c 'cat <&3'
         has "$who: or that it leads nowhere" "$code:$(cat err)" "125:cordon: error: --handle doc=$D/left: it is a symbolic link, and a box may have made it
 cordon: hint: what it leads to is not there"
+        # --- who could not read what is replaced does not read the new one ---
+        for mode in 600:600 644:644 400:600 777:644; do
+                rm -f "$D/private.out" && echo old >"$D/private.out" && chmod ${mode%:*} "$D/private.out"
+                [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown 65533:65533 "$D/private.out"
+                (umask 022 && box --out res --handle "res=$D/private.out" -- sh -c 'echo result >&3')
+                is "$who: what replaces a file of mode ${mode%:*}" "$(stat -c %a "$D/private.out"):$(cat "$D/private.out")" "${mode#*:}:result"
+        done
         # --- what the box itself does to the directory, behind a door of its own ---
         rm -rf "$D/door" "$D/private" && mkdir -p "$D/door/out" "$D/private" && echo safe >"$D/private/config"
         [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D/door" "$D/private"

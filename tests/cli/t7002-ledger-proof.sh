@@ -211,6 +211,8 @@ ok "and leaves no file" test ! -e page2.html
 echo mine >theirs && ln -s theirs page3.html
 ok "a link that an earlier box left there is replaced" "$CORDON" report pagetwo --html page3.html
 is "and what it led to is as it was" "$(cat theirs) $(test -L page3.html || head -c 9 page3.html)" "mine <!doctype"
+echo old >page4.html && chmod 600 page4.html && "$CORDON" report pagetwo --html page4.html
+is "a page that was private stays so" "$(stat -c %a page4.html) $(head -c 9 page4.html)" "600 <!doctype"
 ok "a page that cannot be written is told" test "$(status "$CORDON" report pagetwo --html /dev/full)" = 125
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$browser" ]; then
