@@ -101,21 +101,31 @@ static int check_against(cordon_policy *p, const struct view *o)
         return status ? status : refused > 0;
 }
 
+/* ":3:8: what is wrong": the number behind a colon; NULL: there is none. */
+static const char *number_behind(const char *colon, unsigned long *ret)
+{
+        char *end;
+        if (*colon != ':' || colon[1] < '0' || colon[1] > '9')
+                return NULL;
+        *ret = strtoul(colon + 1, &end, 10);
+        return end;
+}
+
 /* "file:3:8: what is wrong" in its parts; what was typed has no line. */
 static void put_failure(const cordon_error *e, const char *name)
 {
-        unsigned line = 0, column = 0;
-        int text = 0;
-        const char *colon = e->what;
-        for (const char *from = e->what; text == 0 && (colon = strchr(from, ':')); from = colon + 1) {
-                (void) sscanf(colon, ":%u:%u: %n", &line, &column, &text);
-                text = text && colon[text - 1] == ' ' ? text : 0; /* a file's name may have colons, too */
+        unsigned long line = 0, column = 0;
+        const char *text = NULL, *colon = e->what;
+        for (const char *from = e->what; !text && (colon = strchr(from, ':')); from = colon + 1) {
+                const char *second = number_behind(colon, &line);
+                const char *end = second ? number_behind(second, &column) : NULL;
+                text = end && strncmp(end, ": ", 2) == 0 ? end + 2 : NULL; /* names may have colons, too */
         }
         AUTO_BUF(out);
         buf_printf(&out, "[{\"code\":\"%s\",\"level\":\"E\",\"file\":", cordon_error_name(e->code));
         buf_json(&out, text ? span_of(e->what, (size_t) (colon - e->what)) : span_str(name));
-        buf_printf(&out, ",\"line\":%u,\"column\":%u,\"text\":", text ? line : 0, text ? column : 0);
-        buf_json(&out, span_str(text ? colon + text : e->what));
+        buf_printf(&out, ",\"line\":%lu,\"column\":%lu,\"text\":", text ? line : 0, text ? column : 0);
+        buf_json(&out, span_str(text ? text : e->what));
         buf_puts(&out, ",\"hint\":");
         buf_json(&out, span_str(e->hint));
         buf_puts(&out, "}]\n");

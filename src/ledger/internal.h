@@ -102,8 +102,6 @@ enum { TEXT_TIME = 40 };
 const char *text_time(int64_t us, char between, char ret[TEXT_TIME]);
 /* What is wrong with a record, in brackets. */
 void text_marks(struct buf *out, const struct ledger_view *v);
-/* The next line without its newline; false: there is none that ends. */
-bool text_line(struct span *rest, struct span *ret);
 
 /* hash.c: of a text, keyed in each process. */
 uint64_t ledger_hash(struct span s);

@@ -254,6 +254,8 @@ struct ledger_note {
 /* The first checkpoint in `text`; *ret_rest is what follows. 1 one was read, 0 there is none, -1 not a note.
  */
 int ledger_note_next(struct span text, struct ledger_note *ret, struct span *ret_rest);
+/* The next line without its newline; false: there is none that ends. */
+bool ledger_note_line(struct span *rest, struct span *ret);
 
 /* "00-TRACE-SPAN-01": a new span in the trace of `in`, or in a new trace when that is NULL or no traceparent.
  */

@@ -53,11 +53,21 @@ ssize_t ledger_unbase64(struct span text, uint8_t *ret, size_t cap)
         return (ssize_t) n;
 }
 
+bool ledger_note_line(struct span *rest, struct span *ret)
+{
+        const uint8_t *nl = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
+        if (!nl)
+                return false;
+        *ret = span_of(rest->p, (size_t) (nl - rest->p));
+        *rest = span_of(nl + 1, rest->n - ret->n - 1);
+        return true;
+}
+
 static int head_lines(struct span *rest, struct ledger_note *n)
 {
         struct span size, root;
-        if (!text_line(rest, &n->origin) || n->origin.n == 0 || !text_line(rest, &size) ||
-            !text_line(rest, &root))
+        if (!ledger_note_line(rest, &n->origin) || n->origin.n == 0 || !ledger_note_line(rest, &size) ||
+            !ledger_note_line(rest, &root))
                 return -1;
         return str_to_u64(size, &n->size) < 0 || ledger_unbase64(root, n->root, LEDGER_HASH) != LEDGER_HASH
                        ? -1
@@ -76,13 +86,13 @@ int ledger_note_next(struct span text, struct ledger_note *ret, struct span *ret
         if (head_lines(&rest, &n) < 0)
                 return -1;
         do /* extension lines, up to the empty one */
-                if (!text_line(&rest, &l))
+                if (!ledger_note_line(&rest, &l))
                         return -1;
         while (l.n > 0);
         n.text = span_of(begin, (size_t) (rest.p - begin) - 1);
         n.signatures.p = rest.p;
         struct span more = rest;
-        while (text_line(&more, &l) && span_starts(l, "\xe2\x80\x94 "))
+        while (ledger_note_line(&more, &l) && span_starts(l, "\xe2\x80\x94 "))
                 rest = more;
         n.signatures.n = (size_t) (rest.p - n.signatures.p);
         if (n.signatures.n == 0)

@@ -82,15 +82,15 @@ struct parsed {
 static int parse(struct span text, struct parsed *p)
 {
         struct span l, rest;
-        if (!text_line(&text, &l) || !span_is(l, first_line) || !text_line(&text, &l) ||
+        if (!ledger_note_line(&text, &l) || !span_is(l, first_line) || !ledger_note_line(&text, &l) ||
             !span_starts(l, "extra "))
                 return -1;
         ssize_t n = ledger_unbase64(span_of(l.p + 6, l.n - 6), p->record, sizeof p->record);
-        if (n <= 0 || !text_line(&text, &l) || !span_starts(l, "index ") ||
+        if (n <= 0 || !ledger_note_line(&text, &l) || !span_starts(l, "index ") ||
             str_to_u64(span_of(l.p + 6, l.n - 6), &p->index) < 0)
                 return -1;
         p->record_len = (size_t) n;
-        for (p->proof.count = 0; text_line(&text, &l) && l.n > 0; p->proof.count++)
+        for (p->proof.count = 0; ledger_note_line(&text, &l) && l.n > 0; p->proof.count++)
                 if (p->proof.count == 63 ||
                     ledger_unbase64(l, p->proof.hash[p->proof.count], LEDGER_HASH) != LEDGER_HASH)
                         return -1;

@@ -27,11 +27,13 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static int keep(struct secret *s, const void *p, size_t n)
 {
-        char *copy = s->count < FORMS_MAX && n >= SECRET_LEAST ? malloc(n) : NULL;
-        if (!copy)
+        if (s->count == FORMS_MAX || n < SECRET_LEAST)
                 return -1;
-        memcpy(copy, p, n);
-        s->forms[s->count].text = copy;
+        char **text = &s->forms[s->count].text;
+        *text = malloc(n);
+        if (!*text)
+                return -1;
+        memcpy(*text, p, n);
         s->forms[s->count++].n = n;
         return 0;
 }

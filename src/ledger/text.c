@@ -29,16 +29,6 @@ const char *text_time(int64_t us, char between, char ret[TEXT_TIME])
         return ret;
 }
 
-bool text_line(struct span *rest, struct span *ret)
-{
-        const uint8_t *nl = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
-        if (!nl)
-                return false;
-        *ret = span_of(rest->p, (size_t) (nl - rest->p));
-        *rest = span_of(nl + 1, rest->n - ret->n - 1);
-        return true;
-}
-
 void text_marks(struct buf *out, const struct ledger_view *v)
 {
         if (v->unknown)

@@ -24,6 +24,8 @@ struct cordon_policy {
 };
 /* This file says what a run may do. */
 void lib_rules_come_from(cordon_policy *p, const char *file);
+/* `ctx` is a cordon_policy: does one of them lie at or below `path`? */
+bool lib_rules_below(void *ctx, const char *path, char *ret, size_t cap);
 
 /* Credentials of a box that is learned or mocked: never the vault's (dummies.c). */
 struct lib_dummies {

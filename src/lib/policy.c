@@ -4,10 +4,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "egress/egress.h"
-#include "host/host.h"
 #include "lib/internal.h"
-#include "vault/vault.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,17 +59,6 @@ int cordon_policy_add_text(cordon_policy *p, const char *name, const char *text,
                 return -1; /* taken whole or not at all: also the doors that go without saying stay */
         p->from_file = true;
         return 0;
-}
-
-/* For a warning: one that is not remembered is not warned of. */
-void lib_rules_come_from(cordon_policy *p, const char *file)
-{
-        for (unsigned i = 0; i < p->rule_count; i++)
-                if (strcmp(p->rules[i], file) == 0)
-                        return;
-        char *copy = p->rule_count < sizeof p->rules / sizeof *p->rules ? strdup(file) : NULL;
-        if (copy)
-                p->rules[p->rule_count++] = copy;
 }
 
 int cordon_policy_add_file(cordon_policy *p, const char *path, cordon_error *e)
@@ -195,40 +181,6 @@ static bool foreign(enum door_kind kind, const char *path, char *ret, size_t cap
         return true;
 }
 
-/* The next run obeys its own programs, too: they may lie in a home directory. Read from the host, not kept.
- */
-static bool programs_below(const char *door, char *ret, size_t cap)
-{
-        static const char *const names[] = { EGRESS_PROGRAM, "cordon-ledger", VAULT_PROGRAM };
-        char path[PATH_MAX], file[PATH_MAX];
-        struct err none;
-        if (realpath("/proc/self/exe", file) && path_under(file, door)) {
-                (void) snprintf(ret, cap, "%s", file);
-                return true;
-        }
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (host_program(names[i], path, sizeof path, &none) == 0 && realpath(path, file) &&
-                    path_under(file, door)) {
-                        (void) snprintf(ret, cap, "%s", file);
-                        return true;
-                }
-        return false;
-}
-
-static bool rules_below(void *ctx, const char *path, char *ret, size_t cap)
-{
-        const cordon_policy *p = ctx;
-        char door[PATH_MAX], file[PATH_MAX];
-        if (!realpath(path, door))
-                return false;
-        for (unsigned i = 0; i < p->rule_count; i++)
-                if (realpath(p->rules[i], file) && path_under(file, door)) {
-                        (void) snprintf(ret, cap, "%s", p->rules[i]);
-                        return true;
-                }
-        return programs_below(door, ret, cap);
-}
-
 struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e)
 {
         if (find_roots(p, e) < 0)
@@ -242,7 +194,7 @@ struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e
         c.leads_out = leads_out;
         c.leads_ctx = &w;
         c.foreign = foreign;
-        c.rules_below = rules_below;
+        c.rules_below = lib_rules_below;
         c.rules_ctx = p;
         struct checked_policy *checked = policy_check(p->lines, &c, e);
         fd_close(&w.fd);
