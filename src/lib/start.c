@@ -106,13 +106,16 @@ static int name_state(const struct door *doors, size_t n, bool dry, struct state
 }
 
 /* Asked for only where a link leads somewhere: it costs calls. */
-static void name_home(const struct cordon_box *b, size_t doors, char real[static PATH_MAX],
-                      struct plan_request *r)
+static void name_home(const struct cordon_box *b, const struct door *doors, size_t n,
+                      char real[static PATH_MAX], struct plan_request *r)
 {
         const char *home = b->policy->home;
         bool led = false;
-        for (size_t i = 0; i < doors; i++)
-                led |= r->seen[i].real != NULL;
+        for (size_t i = 0; i < n; i++) {
+                const struct plan_program *g = &r->found[i]; /* of a `run` line */
+                bool by_path = doors[i].path && doors[i].path[0] == '/';
+                led |= r->seen[i].real || (by_path && g->path && g->real && strcmp(g->path, g->real) != 0);
+        }
         if (!led || !home[0])
                 return;
         r->home = home;
@@ -167,7 +170,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                 return NULL;
         look_fill(l, &r);
         char home[PATH_MAX];
-        name_home(b, n, home, &r);
+        name_home(b, doors, n, home, &r);
         struct state_names state;
         if (name_state(doors, n, b->dry, &state, &r, e) < 0) {
                 look_free(l);

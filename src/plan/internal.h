@@ -51,6 +51,7 @@ const char *door_through_links(struct builder *b, const char *path);
 
 /* links.c: may the door be what the links on its way lead to? */
 int link_judge(const struct builder *b, size_t i, struct err *e);
+int link_judge_program(const struct builder *b, size_t i, struct err *e); /* of a `run` line */
 
 /* hidden.c: what an `except` names, hidden (read) or held (edit), and cordon's own state. */
 int build_masks(struct builder *b, const struct door *d, struct err *e);

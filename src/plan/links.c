@@ -70,12 +70,12 @@ static const char *undone_except(const struct builder *b, size_t i, size_t k)
         return NULL;
 }
 
-static int leads_wrong(const struct builder *b, size_t i, const char *where, const char *hint, struct err *e)
+static int leads_wrong(const struct door *d, const char *real, const char *where, const char *hint,
+                       struct err *e)
 {
         char at[256];
-        const struct door *d = &b->doors[i];
         (void) err_set(e, ERR_DOOR, 0, "%s: %s leads by a link to %s, %s",
-                       policy_place(&d->at, at, sizeof at), d->path, b->r->seen[i].real, where);
+                       policy_place(&d->at, at, sizeof at), d->path, real, where);
         return err_hint(e, "%s", hint);
 }
 
@@ -86,29 +86,39 @@ static bool is_agent(const char *path)
 }
 
 /* What a person keeps for themselves, by where it lies; who means it can name it. */
-static const char *leads_to_private(const struct builder *b, size_t i)
+static const char *leads_to_private(const struct builder *b, enum door_kind kind, const char *path,
+                                    const char *real)
 {
-        const struct door *d = &b->doors[i];
-        const char *real = b->r->seen[i].real, *home = b->r->home, *home_real = b->r->home_real;
-        if (policy_holds_secrets(real) && !policy_holds_secrets(d->path))
+        const char *home = b->r->home, *home_real = b->r->home_real;
+        if (policy_holds_secrets(real) && !policy_holds_secrets(path))
                 return "which holds secrets";
-        if (d->kind == DOOR_SOCK && is_agent(real) && !is_agent(d->path))
+        if (kind == DOOR_SOCK && is_agent(real) && !is_agent(path))
                 return "which acts for whoever talks to it";
-        if (home && home_real && path_under(home_real, real) && !path_under(home, d->path))
+        if (home && home_real && path_under(home_real, real) && !path_under(home, path))
                 return "which is your home or lies above it";
         return NULL;
+}
+
+static int judge_private(const struct builder *b, const struct door *d, const char *path, const char *real,
+                         struct err *e)
+{
+        const char *private = leads_to_private(b, d->kind, path, real);
+        return private ? leads_wrong(d, real, private,
+                                     "look who made the link; if you mean that, name it in place of the link",
+                                     e)
+                       : 0;
 }
 
 static int judge_files(const struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];
         if (d->kind != DOOR_READ && policy_is_kernels(b->r->seen[i].real))
-                return leads_wrong(b, i, "which is the kernel's: no box writes there",
+                return leads_wrong(d, b->r->seen[i].real, "which is the kernel's: no box writes there",
                                    "look who made the link", e);
         for (size_t k = 0; k < b->door_count; k++) {
                 const char *undone = undone_except(b, i, k);
                 if (undone)
-                        return leads_wrong(b, i,
+                        return leads_wrong(d, b->r->seen[i].real,
                                            arena_printf(b->scratch, "where another line excepts %s", undone),
                                            "name where the link leads, in place of the link", e);
                 if (is_alias(b, i, k))
@@ -121,10 +131,16 @@ static int judge_files(const struct builder *b, size_t i, struct err *e)
 
 int link_judge(const struct builder *b, size_t i, struct err *e)
 {
-        const char *private = leads_to_private(b, i);
-        if (private)
-                return leads_wrong(b, i, private,
-                                   "look who made the link; if you mean that, name it in place of the link",
-                                   e);
-        return door_is_of_files(&b->doors[i]) ? judge_files(b, i, e) : 0;
+        const struct door *d = &b->doors[i];
+        if (judge_private(b, d, d->path, b->r->seen[i].real, e) < 0)
+                return -1;
+        return door_is_of_files(d) ? judge_files(b, i, e) : 0;
+}
+
+/* What may be run can be read. Where a bare name lies, no box writes. */
+int link_judge_program(const struct builder *b, size_t i, struct err *e)
+{
+        const struct door *d = &b->doors[i];
+        const struct plan_program *g = &b->r->found[i];
+        return d->path[0] == '/' && g->path && g->real ? judge_private(b, d, g->path, g->real, e) : 0;
 }

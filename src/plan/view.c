@@ -194,6 +194,8 @@ static int add_programs(struct builder *b, struct err *e)
                         return err_hint(e, "write `%srun %s?` if it may be missing", d->at.line ? "" : "--",
                                         as_token(b, d->path));
                 }
+                if (link_judge_program(b, i, e) < 0)
+                        return -1;
                 add_program(b, g, b->r->seen[i].kind == SEEN_DIR, d->from_stock);
         }
         /* The caller named the command, so exactly that file may start, even where no line covers it. */

@@ -155,6 +155,15 @@ two"
                 is "$who: a link is no $door door to keys" "$?:$(echo "$out" | sed -n 's/.*leads by a link to //p')" "125:$D/me/.ssh, which holds secrets"
                 has "$who: nor to the home ($door)" "$(of "$D/me" $door "$D/all" -- ls "$D/all")" "$D/me, which is your home or lies above it"
         done
+        # What may be run can be read.
+        cp /bin/true "$D/me/.ssh/id_rsa" && ln -s me/.ssh/id_rsa "$D/tool"
+        for line in tool:.ssh/id_rsa,\ which\ holds\ secrets notes/:.ssh,\ which\ holds\ secrets all/:,\ which\ is\ your\ home; do
+                for wall in namespace process; do
+                        has "$who: nor is one a run line of such (${line%%:*}, $wall)" "$(of "$D/me" --wall $wall --run "$D/${line%%:*}" -- cat "$D/me/.ssh/id")" "leads by a link to $D/me$(echo "/${line#*:}" | sed 's:^/,:,:')"
+                done
+        done
+        is "$who: but of those by their own name" "$(of "$D/me" --run "$D/me/.ssh/" -- cat "$D/me/.ssh/id")" KEY
+        rm "$D/tool"
         has "$who: nor to what is above it" "$(of "$D/me" --read "$D/me/up" -- ls "$D/me/up")" "which is your home or lies above it"
         is "$who: who means that names it" "$(of "$D/me" --read "$D/me/.ssh" -- cat "$D/me/.ssh/id")" KEY
         is "$who: and a home that is itself behind a link is one" "$(of "$D/all" --read "$D/all" -- cat "$D/all/.ssh/id")" KEY
