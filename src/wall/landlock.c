@@ -226,6 +226,10 @@ static int open_ruled(const struct rules *r, const struct plan_rule *rule)
 
 static int add_rule(const struct rules *r, const struct plan_rule *rule, struct err *e)
 {
+        /* SAFETY: a link may lead a `run` line, or the command, to what is hidden. A cover would lie over it.
+         */
+        if (r->w->plan->wall == WALL_PROCESS && is_hidden(r->w->plan, rule->path))
+                return 0;
         AUTO_FD(at, open_ruled(r, rule));
         if (at < 0 && errno == ELOOP && rule->entries)
                 return cannot_hide(e, rule->path, "is, or lies behind, a symbolic link",

@@ -71,6 +71,14 @@ printf 'use base/system\nread %s except .env\nwall process\n' "$D/told" >q.polic
 for observe in denials all; do
         is "a refusal of it is told ($observe)" "$("$CORDON" run -q --json --observe $observe -p q.policy -- sh -c "cat $D/told/a $D/told/.env" 2>&1 >/dev/null </dev/null | tail -n 1 | jq -c --arg d "$D" '[.denials[] | select(.path | startswith($d)) | [.path[($d | length):], .layer, .minor]]')" '[["/told/.env","landlock",false]]'
 done
+# A link that leads a run line, or the command, to it opens it behind neither wall.
+printf '#!/bin/cat\nSECRET\n' >"$D/told/tool" && chmod 755 "$D/told/tool" && mkdir "$D/links" && ln -s ../told/tool "$D/links/tool"
+for wall in namespace process; do
+        printf 'use base/system\nread %s except tool\nrun %s\nwall %s\n' "$D/told" "$D/links/tool" $wall >q.policy
+        is "$wall: what is excepted is no run line by a link" "$("$CORDON" run -q -p q.policy -- sh -c "cat $D/told/a $D/told/tool $D/links/tool" 2>/dev/null </dev/null)" a
+        is "$wall: nor the command" "$(sed -i /^run/d q.policy; "$CORDON" run -q -p q.policy -- "$D/links/tool" 2>/dev/null </dev/null)" ""
+        is "$wall: by its own name it is" "$(echo "run $D/told/tool" >>q.policy; "$CORDON" run -q -p q.policy -- sh -c "cat $D/told/tool" 2>/dev/null </dev/null | tail -n 1)" SECRET
+done
 printf 'use base/system\nread %s except .env token deep/down/key later/key\n' "$D/x" >p.policy
 is "why tells so" "$(cd / && "$CORDON" why -p "$T/p.policy" read "$D/x/later/key" | grep -c 'it would be seen and not be read')" 1
 is "and where Landlock is given up" "$({ cat p.policy; echo 'wall namespace without landlock'; } >q.policy; "$CORDON" why -p q.policy read "$D/x/later/key" | grep -c 'it would be seen and could be read')" 1
