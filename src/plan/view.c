@@ -149,6 +149,18 @@ static struct plan_step *pin_at(const struct builder *b, const char *path)
         return there ? &b->p->steps[at] : NULL;
 }
 
+/* A directory of programs that is a link is made as one: what lies in it is found through that. */
+static bool is_in_linked_directory(const struct builder *b, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct plan_program *g = &b->r->found[i];
+                if (b->doors[i].kind == DOOR_RUN && b->r->seen[i].kind == SEEN_DIR && g->path &&
+                    strcmp(g->path, g->real) != 0 && strcmp(g->path, path) != 0 && path_under(path, g->path))
+                        return true;
+        }
+        return false;
+}
+
 /* A listed program: its own mount that allows execution, and the name it is called by. Where the box may
  * write the directory it lies in, the mount stays writable only if a `run` line names that very path; else
  * the file is pinned as it is now. */
@@ -176,7 +188,8 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
         if (real)
                 build_pin(b, build_rule(b, real, RIGHT_EXEC | RIGHT_READ | (is_dir ? RIGHT_LIST : 0), false),
                           g->dev, g->ino);
-        if (strcmp(g->path, g->real) != 0 && !door_covering(b, g->path, NULL))
+        if (strcmp(g->path, g->real) != 0 && !door_covering(b, g->path, NULL) &&
+            !is_in_linked_directory(b, g->path))
                 (void) build_step(b, STEP_LINK, arena_str(b->a, g->path), real, 0);
 }
 

@@ -143,4 +143,10 @@ for who in root as_user; do
         has "$who: and what a link there leads to needs its door as before" "$(inside 'print("BEGAN", flush=True); open("/etc/alternatives/cordon-person")')" "BEGAN
 Traceback"
 done
+# A directory of programs that is a link, and one of its programs as the command.
+mkdir "$T/tools" && ln -s tools "$T/linked" && printf '#!/bin/sh\necho ran\n' >"$T/tools/it" && chmod 755 "$T" "$T/tools" "$T/tools/it"
+for each in root:namespace as_user:namespace root:process as_user:process; do
+        who=${each%:*}
+        is "$each: a program of a linked directory runs by its name there" "$($who "$CORDON" run -q --wall "${each#*:}" --run "$T/linked/" -- "$T/linked/it" 2>&1 </dev/null)" ran
+done
 done_testing
