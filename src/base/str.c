@@ -112,31 +112,38 @@ bool str_is_utf8(struct span s)
         return true;
 }
 
-/* Characters that move, hide or reorder what a person reads: control, directing and line-breaking ones, and
- * all that Unicode calls default-ignorable, which are shown as nothing (fillers, variation selectors, tags).
- */
-static const struct {
+struct range {
         uint32_t first, last;
-} tricky[] = {
-        { 0x00, 0x1f },       { 0x7f, 0x9f },       { 0xad, 0xad },       { 0x34f, 0x34f },
-        { 0x61c, 0x61c },     { 0x115f, 0x1160 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },
-        { 0x200b, 0x200f },   { 0x2028, 0x202e },   { 0x2060, 0x206f },   { 0x3164, 0x3164 },
-        { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },   { 0xfff0, 0xfffb },
-        { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
 };
 
-bool str_is_tricky(uint32_t v)
+static bool lies_in(const struct range *r, size_t count, uint32_t v)
 {
-        for (size_t i = 0; i < COUNT(tricky); i++)
-                if (v >= tricky[i].first && v <= tricky[i].last)
+        for (size_t i = 0; i < count; i++)
+                if (v >= r[i].first && v <= r[i].last)
                         return true;
         return false;
 }
 
+/* Unicode's Default_Ignorable_Code_Point: fillers, variation selectors, tags. */
+static const struct range unseen[] = {
+        { 0xad, 0xad },       { 0x34f, 0x34f },   { 0x61c, 0x61c },     { 0x115f, 0x1160 },
+        { 0x17b4, 0x17b5 },   { 0x180b, 0x180f }, { 0x200b, 0x200f },   { 0x202a, 0x202e },
+        { 0x2060, 0x206f },   { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },
+        { 0xffa0, 0xffa0 },   { 0xfff0, 0xfff8 }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+        { 0xe0000, 0xe0fff },
+};
+
+bool str_is_unseen(uint32_t v) { return lies_in(unseen, COUNT(unseen), v); }
+
+/* Controls, what breaks lines, and what stands around notes between them. */
+static const struct range directing[] = {
+        { 0x00, 0x1f }, { 0x7f, 0x9f }, { 0x2028, 0x2029 }, { 0xfff9, 0xfffb }
+};
+
+bool str_is_tricky(uint32_t v) { return lies_in(directing, COUNT(directing), v) || str_is_unseen(v); }
+
 /* Signs that are written with a selector, of colour or of text, behind them. */
-static const struct {
-        uint32_t first, last;
-} signs[] = {
+static const struct range signs[] = {
         { 0xa9, 0xa9 },     { 0xae, 0xae },     { 0x203c, 0x203c }, { 0x2049, 0x2049 }, { 0x2122, 0x2122 },
         { 0x2139, 0x2139 }, { 0x2190, 0x21ff }, { 0x2300, 0x23ff }, { 0x24c2, 0x24c2 }, { 0x25a0, 0x27bf },
         { 0x2900, 0x297f }, { 0x2b00, 0x2bff }, { 0x3030, 0x303d }, { 0x3297, 0x3299 }, { 0x1f000, 0x1faff },
@@ -144,10 +151,7 @@ static const struct {
 
 bool str_is_selector(uint32_t before, uint32_t point)
 {
-        for (size_t i = 0; (point == 0xfe0e || point == 0xfe0f) && i < COUNT(signs); i++)
-                if (before >= signs[i].first && before <= signs[i].last)
-                        return true;
-        return false;
+        return (point == 0xfe0e || point == 0xfe0f) && lies_in(signs, COUNT(signs), before);
 }
 
 /* One character, or the escape that stands for it; returns how many bytes of `s` it took. `before` is the one

@@ -21,7 +21,10 @@ char *str_from_ms(uint64_t ms, char buf[32]);
 char *str_inert(struct span s, char *buf, size_t cap);
 /* The character at the beginning of `s`: its length, 0 when the bytes are not UTF-8. */
 size_t str_char(struct span s, uint32_t *ret_point);
-/* One that moves, hides or reorders what a person reads. */
+/* One that is shown as nothing: Unicode calls it default-ignorable, and comparisons without case leave it
+ * out. */
+bool str_is_unseen(uint32_t point);
+/* One that moves, hides or reorders what a person reads: those, and controls. */
 bool str_is_tricky(uint32_t point);
 /* One of those that belongs behind the sign before it, as in most emoji: seen, and no place to hide a text.
  */

@@ -4,28 +4,10 @@
  * and know more letters than ASCII; NTFS and FAT leave out dots and spaces at the end of a name and what
  * stands behind a colon, and take a backslash for a slash. Whoever looks for `.git` there finds `.git.`,
  * `.g<U+200C>it` and `.git::$INDEX_ALLOCATION`. Pure. */
+#include "base/str.h"
 #include "work/internal.h"
 
 #include <string.h>
-
-/* Unicode's Default_Ignorable_Code_Point, which a comparison without case leaves out. */
-static const struct {
-        uint32_t first, last;
-} unseen[] = {
-        { 0xad, 0xad },       { 0x34f, 0x34f },   { 0x61c, 0x61c },     { 0x115f, 0x1160 },
-        { 0x17b4, 0x17b5 },   { 0x180b, 0x180f }, { 0x200b, 0x200f },   { 0x202a, 0x202e },
-        { 0x2060, 0x206f },   { 0x3164, 0x3164 }, { 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },
-        { 0xffa0, 0xffa0 },   { 0xfff0, 0xfff8 }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
-        { 0xe0000, 0xe0fff },
-};
-
-static bool is_unseen(uint32_t c)
-{
-        for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++)
-                if (c >= unseen[i].first && c <= unseen[i].last)
-                        return true;
-        return false;
-}
 
 /* The character that begins here; *ret_n: its bytes. What is no UTF-8 is one byte, and stays. */
 static uint32_t character(const unsigned char *p, size_t *ret_n)
@@ -69,7 +51,7 @@ void spelling_plain(const char *path, char *ret, size_t cap)
         for (const char *at = path; *at && n + 5 < cap; at += bytes) {
                 uint32_t c = character((const unsigned char *) at, &bytes);
                 char letter = folded(c);
-                if (is_unseen(c) && bytes > 1)
+                if (str_is_unseen(c) && bytes > 1)
                         continue;
                 if (letter == '/' || (bytes == 1 && *at == '/')) {
                         n = name_end(ret, n);
