@@ -105,5 +105,5 @@ diff X
 breakout --only X
 help X
 END
-is "all that begins with the program's name goes that way" "$(grep -l 'fprintf(stderr, *"cordon: \(error\|hint\)' "$(dirname "$0")"/../../src/cli/*.c)" ""
+is "all that begins with the program's name goes that way" "$(grep -l '"cordon: \(error\|hint\)' "$(dirname "$0")"/../../src/cli/*.c)" ""
 done_testing
