@@ -262,11 +262,22 @@ static const struct values level_socket[] = { { 1, 1 } }; /* SOL_SOCKET */
  * counts, and the box's one link leads to nobody who sends to a group. */
 static const struct values ip_refused[] = { { 35, 48 } }; /* IP_ADD_MEMBERSHIP to MCAST_MSFILTER */
 static const struct values ipv6_refused[] = {
+        { 1, 1 },   /* IPV6_ADDRFORM */
         { 20, 21 }, /* IPV6_JOIN_GROUP, IPV6_LEAVE_GROUP */
         { 27, 28 }, /* IPV6_JOIN_ANYCAST, IPV6_LEAVE_ANYCAST */
+        { 32, 32 }, /* IPV6_FLOWLABEL_MGR */
         { 42, 48 }, /* MCAST_JOIN_GROUP to MCAST_MSFILTER */
 };
-static const struct values level_ip[] = { { 0, 0 } }, level_ipv6[] = { { 41, 41 } };
+/* Protocols that the kernel puts on top of a socket, some from a module that it loads for whoever asks; and
+ * keys for peers. The broker at the other end speaks plain TCP and UDP. */
+static const struct values tcp_refused[] = {
+        { 14, 14 }, /* TCP_MD5SIG */
+        { 31, 32 }, /* TCP_ULP, TCP_MD5SIG_EXT */
+        { 38, 42 }, /* TCP_AO_ADD_KEY to TCP_AO_REPAIR */
+};
+static const struct values udp_refused[] = { { 100, 100 } }; /* UDP_ENCAP */
+static const struct values level_ip[] = { { 0, 0 } }, level_tcp[] = { { 6, 6 } },
+                           level_udp[] = { { 17, 17 } }, level_ipv6[] = { { 41, 41 } };
 
 static const struct values prctl_allowed[] = {
         { 1, 3 },   /* parent-death signal; dumpable, read: init counts what a process holds */
@@ -357,6 +368,10 @@ static uint32_t rule_sockopt(struct program *p)
         if (p->ask->net) {
                 uint32_t ipv6 = choose(p, CHOICE(LOW(2), ipv6_refused, GO_EPERM, GO_ALLOW));
                 other = choose(p, CHOICE(LOW(1), level_ipv6, ipv6, GO_ALLOW));
+                uint32_t udp = choose(p, CHOICE(LOW(2), udp_refused, GO_EPERM, GO_ALLOW));
+                other = choose(p, CHOICE(LOW(1), level_udp, udp, other));
+                uint32_t tcp = choose(p, CHOICE(LOW(2), tcp_refused, GO_EPERM, GO_ALLOW));
+                other = choose(p, CHOICE(LOW(1), level_tcp, tcp, other));
                 uint32_t ip = choose(p, CHOICE(LOW(2), ip_refused, GO_EPERM, GO_ALLOW));
                 other = choose(p, CHOICE(LOW(1), level_ip, ip, other));
         }

@@ -123,6 +123,14 @@ refused("a routing header", opt(41, 57, bytes([0, 2, 4, 0, 0, 0, 0, 0]) + socket
 refused("another device", opt(1, 25, b'lo\0'))
 refused("transparent", opt(0, 19, struct.pack('i', 1)))
 refused("a mark", opt(1, 36, struct.pack('i', 1)))
+def told_no(name, s, level, option, value):
+    try: s.setsockopt(level, option, value); refused(name, lambda: True)
+    except OSError as e: refused(name, lambda: e.errno != 1)
+s = socket.create_connection(('web.test', 80), 5)
+told_no("TLS by the kernel", s, 6, 31, b'tls')
+told_no("IPsec by the kernel", s, 6, 31, b'espintcp')
+told_no("a key for a peer", s, 6, 14, bytes(216))
+told_no("IPsec in UDP", socket.socket(socket.AF_INET, socket.SOCK_DGRAM), 17, 100, struct.pack('i', 2))
 def ioctl(nr, data):
     def f():
         fcntl.ioctl(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), nr, data); return True

@@ -159,10 +159,26 @@ static void test_setsockopt__joins_no_group(void)
                 if (option == 20 || option == 21 || option == 27 || option == 28 ||
                     (option >= 42 && option <= 48))
                         QUIET(EPERM, NET, "setsockopt", 3, 41 | garbage, option | garbage);
-                else
+                else if (option != 1 && option != 32)
                         ALLOWS(NET, "setsockopt", 3, 41, option);
         }
-        ALLOWS(NET, "setsockopt", 3, 6, 42);
+}
+
+static void test_setsockopt__puts_no_other_protocol_on_a_socket(void)
+{
+        for (uint64_t option = 0; option < 110; option++) {
+                bool tcp = option == 14 || option == 31 || option == 32 || (option >= 38 && option <= 42);
+                if (tcp)
+                        QUIET(EPERM, NET, "setsockopt", 3, 6 | garbage, option | garbage);
+                else
+                        ALLOWS(NET, "setsockopt", 3, 6, option);
+                if (option == 100)
+                        QUIET(EPERM, NET, "setsockopt", 3, 17 | garbage, option | garbage);
+                else
+                        ALLOWS(NET, "setsockopt", 3, 17, option);
+        }
+        QUIET(EPERM, NET, "setsockopt", 3, 41, 1);
+        QUIET(EPERM, NET, "setsockopt", 3, 41, 32 | garbage);
 }
 
 static void test_landlock__makes_no_rules_where_nobody_counts_them(void)
@@ -551,6 +567,7 @@ static const struct test_case cases[] = {
         CASE(test_ioctl__filesystems_are_asked_and_copied_but_not_changed),
         CASE(test_setsockopt__no_program_runs_on_a_socket),
         CASE(test_setsockopt__joins_no_group),
+        CASE(test_setsockopt__puts_no_other_protocol_on_a_socket),
         CASE(test_landlock__makes_no_rules_where_nobody_counts_them),
         CASE(test_clone__no_flag_makes_a_namespace),
         CASE(test_mode__setuid_and_setgid_bits_are_refused),

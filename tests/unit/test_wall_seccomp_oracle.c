@@ -11,6 +11,8 @@
 #include <linux/memfd.h>
 #include <linux/sched.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <netinet/udp.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -167,10 +169,25 @@ static uint32_t if_sockopt(const struct seccomp_ask *ask, int level, int option)
 {
         static const struct {
                 int level, option;
-        } bad[] = { { SOL_SOCKET, SO_ATTACH_FILTER },         { SOL_SOCKET, SO_ATTACH_BPF },
-                    { SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF }, { SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF },
-                    { IPPROTO_IPV6, IPV6_JOIN_GROUP },        { IPPROTO_IPV6, IPV6_LEAVE_GROUP },
-                    { IPPROTO_IPV6, IPV6_JOIN_ANYCAST },      { IPPROTO_IPV6, IPV6_LEAVE_ANYCAST } };
+        } bad[] = { { SOL_SOCKET, SO_ATTACH_FILTER },
+                    { SOL_SOCKET, SO_ATTACH_BPF },
+                    { SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF },
+                    { SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF },
+                    { IPPROTO_IPV6, IPV6_JOIN_GROUP },
+                    { IPPROTO_IPV6, IPV6_LEAVE_GROUP },
+                    { IPPROTO_IPV6, IPV6_JOIN_ANYCAST },
+                    { IPPROTO_IPV6, IPV6_LEAVE_ANYCAST },
+                    { IPPROTO_IPV6, IPV6_ADDRFORM },
+                    { IPPROTO_IPV6, 32 /* IPV6_FLOWLABEL_MGR */ },
+                    { IPPROTO_TCP, TCP_MD5SIG },
+                    { IPPROTO_TCP, TCP_ULP },
+                    { IPPROTO_TCP, TCP_MD5SIG_EXT },
+                    { IPPROTO_UDP, UDP_ENCAP },
+                    { IPPROTO_TCP, 38 /* TCP_AO_ADD_KEY */ },
+                    { IPPROTO_TCP, 39 /* TCP_AO_DEL_KEY */ },
+                    { IPPROTO_TCP, 40 /* TCP_AO_INFO */ },
+                    { IPPROTO_TCP, 41 /* TCP_AO_GET_KEYS */ },
+                    { IPPROTO_TCP, 42 /* TCP_AO_REPAIR */ } };
         bool group = (level == IPPROTO_IP && option >= IP_ADD_MEMBERSHIP && option <= MCAST_MSFILTER) ||
                      (level == IPPROTO_IPV6 && option >= MCAST_JOIN_GROUP && option <= MCAST_MSFILTER);
         if (group && ask->net)
