@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -387,10 +389,13 @@ static void *stop_by_name(void *unused)
         return NULL;
 }
 
+static atomic_bool listed;
+
 static void *list_named(void *count)
 {
         cordon_error e;
         (void) cordon_list(count_named, count, &e);
+        listed = true;
         return NULL;
 }
 
@@ -409,8 +414,8 @@ static void case_registry(void)
                 expect(cordon_box_start(second, &e) < 0 && strstr(e.what, "library-named already"),
                        "a second box of that name does not start (%s)", e.what);
                 (void) pthread_create(&list, NULL, list_named, &count);
-                for (int i = 0; i < 50; i++)
-                        (void) cordon_box_wait(b, 20);
+                for (int i = 0; i < 1000 && !listed; i++) /* whoever is asked must be at work to answer */
+                        (void) cordon_box_wait(b, 10);
                 (void) pthread_join(list, NULL);
                 expect(count == 1, "another thread sees it in the list (%d)", count);
                 (void) pthread_create(&stop, NULL, stop_by_name, NULL);
