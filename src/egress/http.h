@@ -7,7 +7,8 @@
  *   f = http_flow_new(rules, &peer, &callbacks, &e)
  *   on bytes from the box         http_flow_from_client(f, bytes)     at most http_flow_client_room(f) bytes
  *   on bytes from the server      http_flow_from_upstream(f, bytes)   at most http_flow_upstream_room(f)
- * bytes after every call on f: while (http_flow_to_client(f).n)    send, then http_flow_client_took(f, n)
+ *   after every call on f:
+ *     while (http_flow_to_client(f).n)    send, then http_flow_client_took(f, n)
  *     while (http_flow_to_upstream(f).n)  send, then http_flow_upstream_took(f, n)
  *     if (http_flow_take_connect(f, &t))  close the old upstream, resolve and connect to t.host:t.port (plain
  *                                         TCP; TLS is inside), then http_flow_upstream_connected(f), or
