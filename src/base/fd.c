@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -22,6 +23,38 @@ int fd_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
                         break;
         }
         return fd;
+}
+
+enum { OWN_NAME_MAX = sizeof "/proc/self/fd/-2147483648" };
+
+static const char *own_name(int fd, char ret[static OWN_NAME_MAX])
+{
+        (void) snprintf(ret, OWN_NAME_MAX, "/proc/self/fd/%d", fd);
+        return ret;
+}
+
+int fd_reopen(int fd, int flags)
+{
+        char own[OWN_NAME_MAX];
+        return open(own_name(fd, own), flags | O_CLOEXEC);
+}
+
+int fd_link(int fd, int dir, const char *name)
+{
+        char own[OWN_NAME_MAX];
+        return linkat(AT_FDCWD, own_name(fd, own), dir, name, AT_SYMLINK_FOLLOW);
+}
+
+int fd_path(int fd, char *ret, size_t cap)
+{
+        char own[OWN_NAME_MAX];
+        ssize_t n = readlink(own_name(fd, own), ret, cap);
+        if (n >= 0 && (size_t) n >= cap)
+                errno = ENAMETOOLONG;
+        if (n < 0 || (size_t) n >= cap)
+                return -1;
+        ret[n] = '\0';
+        return 0;
 }
 
 void fd_use_limit(void)

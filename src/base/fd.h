@@ -35,9 +35,18 @@ static inline void fd_close(int *fd)
  * a ".." is kept below `dirfd` and anything on this machine is renamed or mounted meanwhile. */
 int fd_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve);
 
+/* The file behind a descriptor once more, with other flags: what was looked at with O_PATH is what is opened.
+ */
+int fd_reopen(int fd, int flags);
+/* Gives a file that was opened without a name (O_TMPFILE) one; never over another. */
+int fd_link(int fd, int dir, const char *name);
+/* The path that it has now, as the kernel tells it; -1 with errno. */
+int fd_path(int fd, char *ret, size_t cap);
+
 /* As many descriptors as this process may have. The kernel also lets nobody pass one on while more are on
  * their way, of all the account's processes, than the sender may have: a box could stop us by that. */
 void fd_use_limit(void);
+
 /* All bytes or -1 with errno; retries on EINTR and short writes. */
 int fd_write_all(int fd, const void *p, size_t n);
 

@@ -149,17 +149,15 @@ static void write_named(int logs, const struct box *b)
 void logs_keep(const struct box *b)
 {
         struct err none;
-        char name[48];
         AUTO_KEPT(all);
         AUTO_FD(logs, b->log.failed ? -1 : open_logs(&none));
         if (logs < 0)
                 return;
         AUTO_FD(fd, openat(logs, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
-        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
         if (fd < 0)
                 write_named(logs, b);
         else if (write_kept(fd, b) == 0)
-                (void) !linkat(AT_FDCWD, name, logs, b->r.run, AT_SYMLINK_FOLLOW);
+                (void) !fd_link(fd, logs, b->r.run);
         list_kept(logs, &all);
         for (size_t i = LOGS_KEPT; i < all.n; i++)
                 (void) unlinkat(logs, all.v[i].run, 0);

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdio.h>
 #include <unistd.h>
 
 static int look(struct box *b, const char *path, int flags)
@@ -38,12 +37,8 @@ bool outside_has(struct box *b, const char *path)
  * likes. */
 int outside_find(struct box *b, const char *path, char *ret_real, size_t cap)
 {
-        char name[32];
         AUTO_FD(at, look(b, path, 0));
-        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", at);
-        ssize_t n = at < 0 ? -1 : readlink(name, ret_real, cap);
-        if (n <= 0 || (size_t) n >= cap)
+        if (at < 0 || fd_path(at, ret_real, cap) < 0)
                 return -1;
-        ret_real[n] = '\0';
         return TAKE_FD(at);
 }

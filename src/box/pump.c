@@ -34,10 +34,8 @@ static void open_outlet(struct pump *p, int fd)
                 p->outlet = OUTLET_SOCKET;
         if (S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode))
                 return;
-        char name[48];
-        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
         p->outlet = OUTLET_POLITE;
-        int own = open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        int own = fd_reopen(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY);
         if (own >= 0) {
                 p->to = own;
                 p->own_to = true;

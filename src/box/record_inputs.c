@@ -80,15 +80,14 @@ static bool is_behind_door(const struct plan *p, const char *path, const struct 
  * opened: opening some devices does something. */
 static void digest_small(const struct box *b, const char *path, char ret[72])
 {
-        char bytes[SMALL_FILE], name[32];
+        char bytes[SMALL_FILE];
         struct stat st;
         ret[0] = '\0';
         AUTO_FD(at, open(path, O_PATH | O_CLOEXEC));
         if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > SMALL_FILE ||
             !is_behind_door(b->c.plan, path, &st))
                 return;
-        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", at);
-        AUTO_FD(fd, open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+        AUTO_FD(fd, fd_reopen(at, O_RDONLY | O_NONBLOCK));
         ssize_t n = fd < 0 ? -1 : pread(fd, bytes, sizeof bytes, 0);
         if (n == st.st_size)
                 record_digest_of(span_of(bytes, (size_t) n), ret);

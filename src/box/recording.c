@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* box/recording.c - the file of recorded exchanges gets its name when the run is over, and only when it is
  * whole. Until then it has none: whoever kills the keeper leaves nothing behind. */
+#include "base/fd.h"
 #include "box/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,7 +17,6 @@ static int fail(const struct box *b, const char *why, struct err *e)
 int recording_finish(struct box *b, struct err *e)
 {
         const struct box_recording *r = &b->c.recording;
-        char path[32];
         if (!r->name || !b->up || b->r.end == BOX_FAILED)
                 return 0;
         if (b->broker.record_failed) {
@@ -26,9 +25,8 @@ int recording_finish(struct box *b, struct err *e)
         }
         if (b->r.broker != BROKER_DONE)
                 return fail(b, "the broker ended before the box", e);
-        (void) snprintf(path, sizeof path, "/proc/self/fd/%d", r->fd);
         /* Never over a file that is there: what was recorded before may be what tests rely on. */
-        if (fsync(r->fd) < 0 || linkat(AT_FDCWD, path, r->dir, r->name, AT_SYMLINK_FOLLOW) < 0)
+        if (fsync(r->fd) < 0 || fd_link(r->fd, r->dir, r->name) < 0)
                 return fail(b, strerror(errno), e);
         return 0;
 }

@@ -46,15 +46,14 @@ static void mark_path(const struct marks *m, enum effect_kind kind, char *path)
  * does something when it is opened, to a pipe that somebody waits at. Only a file that a door lets run is. */
 static int open_program(const struct marks *m, const char *path)
 {
-        char real[PATH_MAX], name[32];
+        char real[PATH_MAX];
         struct stat st;
         struct effect f = { .kind = EFFECT_RUN, .path = real };
         AUTO_FD(at, outside_find(m->b, path, real, sizeof real));
         if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode) ||
             policy_decide(m->b->c.policy, &f).answer != ANSWER_ALLOW)
                 return -1;
-        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", at);
-        return open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        return fd_reopen(at, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
 /* The kernel starts a script's interpreter by itself; nobody's call names it. */

@@ -39,15 +39,10 @@ static enum seen_kind kind_of(mode_t m)
  * compares. Where it cannot be told, no number fits. */
 static void look_where_it_leads(struct arena *mem, const char *path, int fd, struct plan_seen *ret)
 {
-        char own[64], real[PATH_MAX];
-        (void) snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
-        ssize_t n = readlink(own, real, sizeof real - 1);
-        if (n <= 0 || real[0] != '/') {
+        char real[PATH_MAX];
+        if (fd_path(fd, real, sizeof real) < 0 || real[0] != '/')
                 ret->dev = ret->ino = 0;
-                return;
-        }
-        real[n] = '\0';
-        if (strcmp(real, path) != 0)
+        else if (strcmp(real, path) != 0)
                 ret->real = arena_str(mem, real);
 }
 

@@ -87,14 +87,6 @@ int tree_look(int dir, const char *name, struct node *ret)
         return 0;
 }
 
-/* The same file again, with other flags; `place` was opened with O_PATH and judged. */
-static int reopen(int place, int flags)
-{
-        char name[48];
-        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", place);
-        return open(name, flags | O_CLOEXEC);
-}
-
 static int mode_by_place(int place, mode_t mode)
 {
         char name[48];
@@ -118,9 +110,9 @@ int tree_file(int dir, const char *name, bool own, struct node *ret_node)
                 errno = EINVAL;
                 return -1;
         }
-        int fd = reopen(place, O_RDONLY | O_NOCTTY);
+        int fd = fd_reopen(place, O_RDONLY | O_NOCTTY);
         if (fd < 0 && errno == EACCES && own && mode_by_place(place, (st.st_mode & 07777) | 0400) == 0) {
-                fd = reopen(place, O_RDONLY | O_NOCTTY);
+                fd = fd_reopen(place, O_RDONLY | O_NOCTTY);
                 (void) mode_by_place(place, st.st_mode & 07777);
         }
         if (fd >= 0 && ret_node)
@@ -130,7 +122,8 @@ int tree_file(int dir, const char *name, bool own, struct node *ret_node)
 
 int tree_open_place(int place, mode_t mode)
 {
-        return mode_by_place(place, (mode & 07777) | 0700) < 0 ? -1 : reopen(place, O_RDONLY | O_DIRECTORY);
+        return mode_by_place(place, (mode & 07777) | 0700) < 0 ? -1
+                                                               : fd_reopen(place, O_RDONLY | O_DIRECTORY);
 }
 
 int tree_own_dir(int dir, const char *name, mode_t *ret_mode)
@@ -143,7 +136,7 @@ int tree_own_dir(int dir, const char *name, mode_t *ret_mode)
         bool closed = (st.st_mode & 0700) != 0700;
         if (closed && geteuid() != 0 && mode_by_place(place, (st.st_mode & 07777) | 0700) == 0)
                 *ret_mode = (st.st_mode & 07777) | S_IFDIR;
-        return reopen(place, O_RDONLY | O_DIRECTORY);
+        return fd_reopen(place, O_RDONLY | O_DIRECTORY);
 }
 
 void tree_dir_end(int fd, mode_t mode)

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -176,10 +177,31 @@ static void test_each_number__a_list_of_any_length_is_read_whole(void)
         CHECK_INT(sum, 0);
 }
 
+static void test_link__names_a_nameless_file_and_replaces_none(void)
+{
+        char path[64] = "/tmp/cordon-fd.XXXXXX", told[128], room[4];
+        CHECK(mkdtemp(path) != NULL);
+        AUTO_FD(dir, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        AUTO_FD(fd, openat(dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+        CHECK(fd_write_all(fd, "x", 1) == 0 && fd_link(fd, dir, "a") == 0);
+        CHECK(fd_link(fd, dir, "a") < 0 && errno == EEXIST);
+        AUTO_FD(place, openat(dir, "a", O_PATH | O_CLOEXEC));
+        CHECK(fd_path(place, told, sizeof told) == 0 && strlen(told) == strlen(path) + 2);
+        CHECK(strncmp(told, path, strlen(path)) == 0 && strcmp(told + strlen(path), "/a") == 0);
+        CHECK(fd_path(place, room, sizeof room) < 0 && errno == ENAMETOOLONG);
+        CHECK(fd_path(-1, told, sizeof told) < 0);
+        char byte = 0;
+        AUTO_FD(again, fd_reopen(place, O_RDONLY));
+        CHECK(read(again, &byte, 1) == 1 && byte == 'x');
+        CHECK(fcntl(again, F_GETFD) == FD_CLOEXEC);
+        CHECK(unlinkat(dir, "a", 0) == 0 && rmdir(path) == 0);
+}
+
 static const struct test_case cases[] = {
         CASE(test_await__signals_do_not_cut_it_short),
         CASE(test_put__an_interrupted_write_is_made_again),
         CASE(test_each_number__a_list_of_any_length_is_read_whole),
         CASE(test_open2__not_now_is_asked_again_but_not_for_ever),
+        CASE(test_link__names_a_nameless_file_and_replaces_none),
 };
 TEST_MAIN(cases)
