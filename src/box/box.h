@@ -155,6 +155,8 @@ struct box *box_start(const struct box_config *c, struct err *e);
 int box_step(struct box *b, int timeout_ms);
 /* Async-signal-safe: passes a signal to the payload's process group. */
 void box_signal(struct box *b, int sig);
+/* Its place in a set of those that came before they can be passed on; 0: there is no such signal. */
+static inline uint64_t box_signal_bit(int sig) { return sig >= 1 && sig <= 64 ? 1ull << (sig - 1) : 0; }
 /* The window size of the caller's terminal has changed. */
 void box_resize(struct box *b, unsigned rows, unsigned columns);
 /* Ends the box now. box_step() then tells the result. */

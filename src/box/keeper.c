@@ -131,8 +131,8 @@ static void note_up(struct box *b, const struct wall_message *m)
         uint64_t late_ms = b->sampled ? SAMPLER_LATE_MS : 0;
         b->deadline_ns = now + (b->c.plan->limits.value[LIMIT_TIME] + late_ms) * 1000000u;
         b->next_look_ns = now;
-        for (int sig = 1; sig < 64; sig++)
-                if (b->early_signals & (1ull << sig))
+        for (int sig = 1; box_signal_bit(sig); sig++)
+                if (b->early_signals & box_signal_bit(sig))
                         (void) wall_signal(&b->child, sig);
         record_up(b);
 }

@@ -146,7 +146,7 @@ static int asked_to_end(const struct box *b)
 {
         static const int ends[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
         for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-                if (b->early_signals & (1ull << ends[i]))
+                if (b->early_signals & box_signal_bit(ends[i]))
                         return ends[i];
         return 0;
 }

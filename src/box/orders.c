@@ -37,8 +37,8 @@ void box_kill(struct box *b)
 
 void box_signal(struct box *b, int sig)
 {
-        if (!b->up && sig > 0 && sig < 64)
-                b->early_signals |= 1ull << sig; /* init takes no such order yet */
+        if (!b->up)
+                b->early_signals |= box_signal_bit(sig); /* init takes no such order yet */
         else if (b->child.control >= 0)
                 (void) wall_signal(&b->child, sig);
 }

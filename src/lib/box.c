@@ -200,8 +200,8 @@ void cordon_box_signal(cordon_box *b, int sig)
 {
         if (b->box)
                 box_signal(b->box, sig);
-        else if (sig > 0 && sig < 64)
-                b->early_signals |= 1ull << sig;
+        else
+                b->early_signals |= box_signal_bit(sig);
 }
 
 void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns)

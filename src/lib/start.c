@@ -242,8 +242,8 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .work_on = b->work_on[0] ? b->work_on : NULL };
         if (!(b->box = box_start(&c, e)))
                 return -1;
-        for (int sig = 1; sig < 64; sig++)
-                if (b->early_signals & (1ull << sig))
+        for (int sig = 1; box_signal_bit(sig); sig++)
+                if (b->early_signals & box_signal_bit(sig))
                         box_signal(b->box, sig);
         while (!box_is_up(b->box) && !b->over)
                 b->over = box_step(b->box, -1) == 1;

@@ -365,6 +365,18 @@ static void case_kill(void)
                        "a signal reaches the payload (end %d code %d)", r->end, r->code);
         }
         cordon_box_free(asked);
+        static const int soon[] = { 1, 63, 64 }; /* the first and the last that there are */
+        for (size_t i = 0; i < sizeof soon / sizeof *soon; i++) {
+                cordon_box *early = box_of(p, "sleep 300", NULL);
+                cordon_box_signal(early, soon[i]);
+                if (started(early)) {
+                        const cordon_result *r = wait_for(early);
+                        expect(r->end == CORDON_SIGNALED && r->code == soon[i],
+                               "signal %d reaches a box that comes later (end %d code %d)", soon[i], r->end,
+                               r->code);
+                }
+                cordon_box_free(early);
+        }
         expect(now_ms() - began < 100000, "none of them ran to its end");
         cordon_policy_free(p);
         nothing_left(fds, "after kills");
