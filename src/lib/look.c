@@ -36,11 +36,18 @@ static enum seen_kind kind_of(mode_t m)
 }
 
 /* What is judged and what is mounted are one: the path is that of the descriptor whose numbers the wall
- * compares. Where it cannot be told, no number fits. */
+ * compares. By its name, whoever exchanges names meanwhile could have one thing judged and another mounted.
+ */
+static bool where_it_leads(int fd, char ret[static PATH_MAX])
+{
+        return fd_path(fd, ret, PATH_MAX) == 0 && ret[0] == '/';
+}
+
+/* Where it cannot be told, no number fits. */
 static void look_where_it_leads(struct arena *mem, const char *path, int fd, struct plan_seen *ret)
 {
         char real[PATH_MAX];
-        if (fd_path(fd, real, sizeof real) < 0 || real[0] != '/')
+        if (!where_it_leads(fd, real))
                 ret->dev = ret->ino = 0;
         else if (strcmp(real, path) != 0)
                 ret->real = arena_str(mem, real);
@@ -76,10 +83,12 @@ static bool is_repository(const char *dir)
 static bool fill_program(struct arena *mem, const char *path, bool want_dir, struct plan_program *ret)
 {
         struct stat st;
-        if (stat(path, &st) < 0 || (want_dir ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode)))
+        AUTO_FD(fd, open(path, O_PATH | O_CLOEXEC));
+        if (fd < 0 || fstat(fd, &st) < 0 || (want_dir ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode)))
                 return false;
         char resolved[PATH_MAX];
-        const char *real = realpath(path, resolved) ? arena_str(mem, resolved) : NULL;
+        bool named = st.st_nlink > 0 && where_it_leads(fd, resolved);
+        const char *real = named ? arena_str(mem, resolved) : NULL;
         const char *own = arena_str(mem, path);
         if (!real || !own)
                 return false;
