@@ -23,6 +23,7 @@ const char *const gaps_always[] = {
 const char *const gaps_process_wall[] = {
         "the process wall: paths outside the doors exist, and stat tells their size, owner and times",
         "the process wall: what an `except` names is seen, and cannot be read",
+        "the process wall: what was written does not start, but the dynamic loader can be asked to load it",
         "the process wall: no private /tmp, home or /proc; numbers of other processes can be seen",
         "the process wall: the host's name and clock are the host's",
         "the process wall: as an ordinary user the box has the caller's own id",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plan/hidden.c - what a door does not show, or holds as it is: what an `except` names, and cordon's own
- * state. */
+ * state; and what a right to run must not reach. */
 #include "base/str.h"
 #include "plan/internal.h"
 
@@ -188,4 +188,49 @@ int build_state_masks(struct builder *b, struct err *e)
                         return -1;
         }
         return 0;
+}
+
+/* Each directory on the way hands the right to run on to what lies in it, but to the next one, so that the
+ * written one has none. What it had from an `except` above, which is handed on in the same way, stays. */
+static void hand_runs_down(struct builder *b, const char *written, size_t top)
+{
+        unsigned handed = 0;
+        for (size_t n = top; n < strlen(written); n += 1 + strcspn(written + n + 1, "/")) {
+                const char *dir = arena_printf(b->a, "%.*s", (int) n, written);
+                struct plan_rule *r = dir ? build_rule(b, dir, 0, true) : NULL;
+                if (!r)
+                        return; /* no memory: told at the end */
+                if (!r->entries)
+                        r->rights |= handed;
+                r->rights &= ~(unsigned) RIGHT_EXEC;
+                r->entries |= RIGHT_EXEC;
+                handed = r->entries & ~(unsigned) RIGHT_EXEC;
+        }
+}
+
+/* The topmost directory above `path` whose right to run reaches down to it; 0: none. */
+static size_t top_of_runs(const struct builder *b, const char *path)
+{
+        size_t at, top = 0;
+        for (size_t n = str_parent(path, strlen(path)); n > 0; n = str_parent(path, n)) {
+                const char *dir = arena_printf(b->scratch, "%.*s", (int) n, path);
+                if (dir && names_find(&b->rules, dir, &at) &&
+                    (b->p->rules[at].rights | b->p->rules[at].entries) & RIGHT_EXEC)
+                        top = n;
+        }
+        return top;
+}
+
+/* Rights of Landlock reach down without end, and the process wall has no mount that takes one away below: a
+ * program that was written in a `write` door inside a `read` door would run. */
+void build_written(struct builder *b)
+{
+        for (size_t i = 0; i < b->door_count && b->p->wall == WALL_PROCESS; i++) {
+                const struct door *d = &b->doors[i];
+                if (d->kind != DOOR_WRITE || b->r->seen[i].kind == SEEN_NOTHING || door_runs(b, d->path))
+                        continue;
+                size_t top = top_of_runs(b, d->path);
+                if (top > 0)
+                        hand_runs_down(b, d->path, top);
+        }
 }

@@ -57,6 +57,7 @@ int link_judge_program(const struct builder *b, size_t i, struct err *e); /* of 
 int build_masks(struct builder *b, const struct door *d, struct err *e);
 void build_guards(struct builder *b);
 int build_state_masks(struct builder *b, struct err *e);
+void build_written(struct builder *b); /* what the box writes does not run by a right over what it lies in */
 
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);

@@ -33,13 +33,17 @@ static bool allocate(struct builder *b)
         /* Fixed steps and rules, then at most three per door (bind, link, entry), one per except and
          * directory that leads to it, and those that hide the state directory, by its name and where a link
          * leads, and hold what leads to it. */
-        size_t own = 0, held = 0;
+        size_t own = 0, held = 0, written = 0;
         for (size_t k = 0; k < PLAN_OWN_PATHS; k++)
                 own += b->r->state[k] ? depth_of(b->r->state[k]) : 0;
         for (size_t i = 0; i < b->door_count; i++)
-                held += b->doors[i].kind == DOOR_WRITE ? 2 * own : 0;
+                if (b->doors[i].kind == DOOR_WRITE) {
+                        held += 2 * own;
+                        written += depth_of(b->doors[i].path);
+                }
         b->step_cap = 64 + (3 + 2 * PLAN_OWN_PATHS) * b->door_count + excepts + held + b->r->file_count;
-        b->rule_cap = 32 + 3 * b->door_count + excepts; /* and as many as lead there from the top */
+        /* And as many as lead there from the top, and to what is written. */
+        b->rule_cap = 32 + 3 * b->door_count + excepts + written;
         b->p = arena_alloc(b->a, sizeof *b->p);
         if (!b->p)
                 return false;

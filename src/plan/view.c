@@ -193,6 +193,20 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
                 (void) build_step(b, STEP_LINK, arena_str(b->a, g->path), real, 0);
 }
 
+/* Behind a `write` door a program is pinned as it is, unless a `run` line names that very path. The process
+ * wall has nothing to pin it with. */
+static int judge_written(struct builder *b, const struct plan_program *g, const char *what, bool is_dir,
+                         struct err *e)
+{
+        if (!g->path || b->p->wall != WALL_PROCESS || !door_writes(b, g->real) || door_runs(b, g->real))
+                return 0;
+        (void) err_set(e, ERR_DOOR, 0,
+                       "the %s %s lies behind a `write` door: the box could change it and run it again", what,
+                       g->path);
+        return err_hint(e, "the process wall cannot pin it; add `run %s` if that is meant",
+                        as_token(b, is_dir ? arena_printf(b->scratch, "%s/", g->real) : g->real));
+}
+
 static int add_programs(struct builder *b, struct err *e)
 {
         for (size_t i = 0; i < b->door_count; i++) {
@@ -207,20 +221,14 @@ static int add_programs(struct builder *b, struct err *e)
                         return err_hint(e, "write `%srun %s?` if it may be missing", d->at.line ? "" : "--",
                                         as_token(b, d->path));
                 }
-                if (link_judge_program(b, i, e) < 0)
+                bool is_dir = b->r->seen[i].kind == SEEN_DIR;
+                if (link_judge_program(b, i, e) < 0 || judge_written(b, g, "program", is_dir, e) < 0)
                         return -1;
-                add_program(b, g, b->r->seen[i].kind == SEEN_DIR, d->from_stock);
+                add_program(b, g, is_dir, d->from_stock);
         }
         /* The caller named the command, so exactly that file may start, even where no line covers it. */
-        if (b->r->entry.path && b->p->wall == WALL_PROCESS && door_writes(b, b->r->entry.real) &&
-            !door_runs(b, b->r->entry.real)) {
-                (void) err_set(
-                        e, ERR_DOOR, 0,
-                        "the command %s lies behind a `write` door: the box could change it and run it again",
-                        b->r->entry.path);
-                return err_hint(e, "the process wall cannot pin it; add `run %s` if that is meant",
-                                as_token(b, b->r->entry.path));
-        }
+        if (judge_written(b, &b->r->entry, "command", false, e) < 0)
+                return -1;
         if (!b->run_any || !b->r->entry_searched)
                 add_program(b, &b->r->entry, false, false);
         return 0;
@@ -420,6 +428,7 @@ int build_view(struct builder *b, struct err *e)
         for (size_t i = 0; i < b->door_count; i++)
                 if (build_masks(b, &b->doors[i], e) < 0)
                         return -1;
+        build_written(b);
         cover_roots(b);
         if (build_state_masks(b, e) < 0)
                 return -1;

@@ -133,6 +133,15 @@ static bool has_entries(const struct plan *p, const char *path)
         return false;
 }
 
+/* A door of its own that the box writes in: its rights are those of its own rule, and no other's. */
+static bool is_written(const struct plan *p, const char *path)
+{
+        for (size_t i = 0; i < p->rule_count; i++)
+                if (p->rules[i].rights & RIGHT_WRITE && strcmp(p->rules[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
 /* What covers a hidden thing lies on the filesystem of the box's root, where nothing of the host's does. */
 static bool is_cover(const struct wall_init *w, const struct kernel_statx *st)
 {
@@ -144,6 +153,20 @@ static bool is_cover(const struct wall_init *w, const struct kernel_statx *st)
 static int cannot_hide(struct err *e, const char *path, const char *why, const char *hint)
 {
         (void) err_set(e, ERR_DOOR, 0, "the process wall cannot hide %s: it %s", path, why);
+        e->step = STAGE_DOORS;
+        return err_hint(e, "%s", hint);
+}
+
+/* A link on the way: what it leads to has other names than those that rights were handed along. */
+static int cannot_hand_on(struct err *e, const struct plan_rule *rule)
+{
+        const char *hint = "name what the link leads to";
+        if (rule->entries != RIGHT_EXEC)
+                return cannot_hide(e, rule->path, "is, or lies behind, a symbolic link", hint);
+        (void) err_set(e, ERR_DOOR, 0,
+                       "the process wall cannot keep from running what is written below %s: it is, or lies "
+                       "behind, a symbolic link",
+                       rule->path);
         e->step = STAGE_DOORS;
         return err_hint(e, "%s", hint);
 }
@@ -172,7 +195,7 @@ static int allow_entry(const struct rules *r, int dir, const struct plan_rule *r
                 return 0; /* gone meanwhile */
         if (is_hidden(r->w->plan, path) && !is_cover(r->w, &st))
                 return hide_bare(r, path, st.mode, e);
-        if (S_ISLNK(st.mode) || has_entries(r->w->plan, path))
+        if (S_ISLNK(st.mode) || has_entries(r->w->plan, path) || is_written(r->w->plan, path))
                 return 0; /* where a link leads counts */
         return allow(r, at, rule->entries, path, e);
 }
@@ -199,12 +222,13 @@ static int allow_entries(const struct rules *r, int at, const struct plan_rule *
                 }
                 if (count > ENTRIES_MAX) {
                         errno = E2BIG;
-                        (void) wall_fail(e, STAGE_DOORS, "hiding something among more than %d names in %s",
+                        (void) wall_fail(e, STAGE_DOORS, "%s something among more than %d names in %s",
+                                         rule->entries == RIGHT_EXEC ? "keeping from running" : "hiding",
                                          ENTRIES_MAX, rule->path);
                         return err_hint(e, "name what the box may read instead of what it may not");
                 }
         }
-        return more < 0 ? wall_fail(e, STAGE_DOORS, "listing %s, in which an `except` hides something",
+        return more < 0 ? wall_fail(e, STAGE_DOORS, "listing %s, in which something is hidden or written",
                                     rule->path)
                         : 0;
 }
@@ -232,8 +256,7 @@ static int add_rule(const struct rules *r, const struct plan_rule *rule, struct 
                 return 0;
         AUTO_FD(at, open_ruled(r, rule));
         if (at < 0 && errno == ELOOP && rule->entries)
-                return cannot_hide(e, rule->path, "is, or lies behind, a symbolic link",
-                                   "name what the link leads to");
+                return cannot_hand_on(e, rule);
         if (at < 0 && (rule->optional || wall_left_out(LAYER_MOUNT)))
                 return 0;
         if (at < 0)

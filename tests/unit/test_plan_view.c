@@ -806,6 +806,48 @@ static void test_view__no_rule_of_the_process_wall_lets_what_is_written_be_execu
         CHECK_INT(rights(s.p, "/w/proj"), LOOK | RIGHT_WRITE);
 }
 
+static const struct plan_rule *rule_of(const struct plan *p, const char *path)
+{
+        for (size_t i = 0; i < p->rule_count; i++)
+                if (strcmp(p->rules[i].path, path) == 0)
+                        return &p->rules[i];
+        return NULL;
+}
+
+static void test_view__nor_does_a_rule_above_what_is_written(void)
+{
+        static const char *const doors[] = { "use none\nread /d\nwrite /d/sub/deep\nrun any\n",
+                                             "use none\nwrite /d/sub/deep\nread /d\nread /d/sub\nrun any\n",
+                                             "use none\nread /d except file\nwrite /d/sub/deep\nrun any\n" };
+        for (size_t i = 0; i < COUNT(doors); i++) {
+                SCENE(s);
+                s.r.wall = WALL_PROCESS;
+                MUST_PLAN(s, doors[i]);
+                const struct plan_rule *top = rule_of(s.p, "/d"), *way = rule_of(s.p, "/d/sub");
+                CHECK(top && way);
+                if (!top || !way)
+                        continue;
+                CHECK(!(top->rights & RIGHT_EXEC) && top->entries & RIGHT_EXEC); /* all else in it runs */
+                CHECK(!(way->rights & RIGHT_EXEC) && way->entries & RIGHT_EXEC);
+                CHECK_INT((top->rights | way->rights) & LOOK, LOOK);
+                CHECK_INT(rights(s.p, "/d/sub/deep"), LOOK | RIGHT_WRITE);
+        }
+        SCENE(meant);
+        meant.r.wall = WALL_PROCESS;
+        MUST_PLAN(meant, "use none\nread /d\nwrite /d/sub/deep\nrun /d/\n");
+        CHECK(rights(meant.p, "/d") & RIGHT_EXEC);
+}
+
+static void test_view__the_process_wall_runs_no_program_that_is_written_by_another_name(void)
+{
+        SCENE(s);
+        s.r.wall = WALL_PROCESS;
+        refused(&s, "use none\nwrite /usr\nrun cat\n", ERR_DOOR,
+                "the program /usr/bin/cat lies behind a `write` door: the box could change it and run it "
+                "again",
+                "the process wall cannot pin it; add `run /usr/bin/cat` if that is meant");
+}
+
 /* ---- root, Landlock, the rest ---- */
 
 static void test_view__root_maps_ids_on_own_doors_and_not_on_stock_ones(void)
@@ -965,6 +1007,8 @@ static const struct test_case cases[] = {
         CASE(test_view__the_process_wall_has_rules),
         CASE(test_view__the_process_wall_has_no_steps),
         CASE(test_view__no_rule_of_the_process_wall_lets_what_is_written_be_executed),
+        CASE(test_view__nor_does_a_rule_above_what_is_written),
+        CASE(test_view__the_process_wall_runs_no_program_that_is_written_by_another_name),
         CASE(test_view__root_maps_ids_on_own_doors_and_not_on_stock_ones),
         CASE(test_view__landlock_gives_each_door_its_rights_and_no_more),
         CASE(test_view__loaders_are_executable_only_without_run_any),
