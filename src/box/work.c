@@ -31,21 +31,28 @@ static const struct plan_step *edit_over(const struct plan *p, const char *path)
         return best;
 }
 
-/* The guards of one door, relative to it; one array for all doors, each part ended by NULL. */
-static const char *const *guards_of(const struct plan *p, const struct plan_step *door, const char **to,
-                                    size_t *at)
+static bool is_guard(const struct plan_step *s) { return s->flags & STEP_GUARD; }
+
+static bool is_program(const struct plan_step *s)
+{
+        return (s->flags & (STEP_EXEC | STEP_WRITE | STEP_IS_DIR)) == STEP_EXEC;
+}
+
+/* Some of what is held in one door, relative to it; one array for all, each part ended by NULL. */
+static const char *const *pins_of(const struct plan *p, const struct plan_step *door,
+                                  bool (*wanted)(const struct plan_step *), const char **to, size_t *at)
 {
         const char *const *first = to + *at;
         for (size_t i = 0; i < p->step_count; i++) {
                 const struct plan_step *s = &p->steps[i];
-                if (s->kind == STEP_PIN && s->flags & STEP_GUARD && edit_over(p, s->path) == door)
+                if (s->kind == STEP_PIN && wanted(s) && edit_over(p, s->path) == door)
                         to[(*at)++] = s->path + strlen(door->path) + 1;
         }
         to[(*at)++] = NULL;
         return first;
 }
 
-static int begin(struct box *b, struct work_door_ask *doors, const char **guards, struct err *e)
+static int begin(struct box *b, struct work_door_ask *doors, const char **pins, struct err *e)
 {
         const struct plan *p = b->c.plan;
         size_t at = 0;
@@ -57,7 +64,8 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **guards
                                                    .dev = s->dev,
                                                    .ino = s->ino,
                                                    .is_dir = s->flags & STEP_IS_DIR,
-                                                   .guards = guards_of(p, s, guards, &at) };
+                                                   .guards = pins_of(p, s, is_guard, pins, &at),
+                                                   .programs = pins_of(p, s, is_program, pins, &at) };
         }
         struct work_ask ask = { .run = keeper_run(b),
                                 .box = b->r.name,
@@ -85,12 +93,12 @@ int keeper_work_begin(struct box *b, struct err *e)
                 return err_hint(e, "add --edit DIR");
         }
         struct work_door_ask *doors = calloc(p->edits, sizeof *doors);
-        const char **guards = calloc(p->step_count + p->edits, sizeof *guards);
+        const char **pins = calloc(2 * (p->step_count + p->edits), sizeof *pins);
         b->edits = calloc(p->edits, sizeof *b->edits);
-        int r = doors && guards && b->edits ? begin(b, doors, guards, e)
-                                            : err_set(e, ERR_MEMORY, 0, "no memory for the layers");
+        int r = doors && pins && b->edits ? begin(b, doors, pins, e)
+                                          : err_set(e, ERR_MEMORY, 0, "no memory for the layers");
         free(doors);
-        free(guards);
+        free(pins);
         return r;
 }
 

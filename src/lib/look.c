@@ -92,7 +92,9 @@ static bool fill_program(struct arena *mem, const char *path, bool want_dir, str
         const char *own = arena_str(mem, path);
         if (!real || !own)
                 return false;
-        *ret = (struct plan_program){ .path = own, .real = real, .dev = st.st_dev, .ino = st.st_ino };
+        *ret = (struct plan_program){
+                .path = own, .real = real, .dev = st.st_dev, .ino = st.st_ino, .links = st.st_nlink
+        };
         return true;
 }
 

@@ -29,6 +29,7 @@ struct plan_program {
         const char *path; /* where the name was found: "/usr/bin/awk"; NULL: not on this host */
         const char *real; /* what it leads to: "/usr/bin/mawk" */
         uint64_t dev, ino;
+        uint64_t links; /* how many names the file has */
 };
 
 struct plan_handle {

@@ -193,18 +193,39 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
                 (void) build_step(b, STEP_LINK, arena_str(b->a, g->path), real, 0);
 }
 
+static bool lies_behind_write(const struct builder *b, const char *path)
+{
+        for (size_t n = strlen(path); n > 0; n = str_parent(path, n))
+                if (door_at(b, DOOR_WRITE, span_of(path, n)))
+                        return true;
+        return false;
+}
+
 /* Behind a `write` door a program is pinned as it is, unless a `run` line names that very path. The process
- * wall has nothing to pin it with. */
+ * wall has nothing to pin it with. And a pin holds one name: by another, which an earlier box may have made,
+ * the file can be written. Behind an `edit` door that is a matter of the layer, and told when it is opened.
+ */
 static int judge_written(struct builder *b, const struct plan_program *g, const char *what, bool is_dir,
                          struct err *e)
 {
-        if (!g->path || b->p->wall != WALL_PROCESS || !door_writes(b, g->real) || door_runs(b, g->real))
+        if (!g->path || !lies_behind_write(b, g->real) || door_runs(b, g->real))
+                return 0;
+        const char *tree = is_dir ? arena_printf(b->scratch, "%s/", g->real) : NULL;
+        const char *run = as_token(b, tree ? tree : g->real);
+        if (b->p->wall == WALL_PROCESS) {
+                (void) err_set(
+                        e, ERR_DOOR, 0,
+                        "the %s %s lies behind a `write` door: the box could change it and run it again",
+                        what, g->path);
+                return err_hint(e, "the process wall cannot pin it; add `run %s` if that is meant", run);
+        }
+        if (is_dir || g->links <= 1)
                 return 0;
         (void) err_set(e, ERR_DOOR, 0,
-                       "the %s %s lies behind a `write` door: the box could change it and run it again", what,
-                       g->path);
-        return err_hint(e, "the process wall cannot pin it; add `run %s` if that is meant",
-                        as_token(b, is_dir ? arena_printf(b->scratch, "%s/", g->real) : g->real));
+                       "the %s %s lies behind a `write` door and is a file with several names: the box could "
+                       "change it by another and run it again",
+                       what, g->path);
+        return err_hint(e, "add `run %s` if that is meant; or run a copy of it", run);
 }
 
 static int add_programs(struct builder *b, struct err *e)

@@ -214,6 +214,27 @@ static int make_work_again(const struct work_door *d, int dir, struct err *e)
         return 0;
 }
 
+/* A program is held as it is by a mount over its name. A second name, which an earlier box on this layer may
+ * have made, would let the next one change what it runs. Of the host's files only names are seen: written, a
+ * name gets a file of its own. */
+static int refuse_second_names(int dir, const struct work_door_ask *ask, struct err *e)
+{
+        AUTO_FD(upper, tree_dir(dir, "upper"));
+        for (const char *const *x = ask->programs; upper >= 0 && x && *x; x++) {
+                const char *last;
+                struct node n;
+                AUTO_FD(parent, tree_parent(upper, *x, &last));
+                if (parent < 0 || tree_look(parent, last, &n) < 0 || n.kind != NODE_FILE || n.links <= 1)
+                        continue;
+                (void) err_set(e, ERR_DOOR, 0,
+                               "the program %s/%s is a file with several names in the layer: the box could "
+                               "change it by another and run it again",
+                               ask->host, *x);
+                return err_hint(e, "add a `run` line of it if that is meant; or run a copy of it");
+        }
+        return 0;
+}
+
 static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *ret_door, struct err *e)
 {
         size_t i = 0;
@@ -257,7 +278,8 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
         AUTO_FD(dir, l->mem.failed ? -1 : store_dir(l->dir, name, e));
         if (dir < 0)
                 return -1;
-        if ((known ? make_work_again(d, dir, e) : make_parts(l, d, dir, e)) < 0)
+        if ((known ? make_work_again(d, dir, e) : make_parts(l, d, dir, e)) < 0 ||
+            (known && refuse_second_names(dir, ask, e) < 0))
                 return -1;
         return place_guards(l, i, e);
 }

@@ -35,7 +35,8 @@ struct work_door_ask {
         const char *host; /* the tree or file behind the door */
         uint64_t dev, ino;
         bool is_dir;
-        const char *const *guards; /* `except` paths below the door, relative; NULL-terminated or NULL */
+        const char *const *guards;   /* `except` paths below the door, relative; NULL-terminated or NULL */
+        const char *const *programs; /* files that are held as they are and may run, likewise */
 };
 
 struct work_ask {

@@ -331,6 +331,22 @@ for who in root as_user; do
                 has "$who, $wall: nor a program that a line names by a link" "$(box --wall $wall --write "$L/ws/tools" --run "$L/alias" -- true)" "could write by one name what it runs by another"
         done
         has "$who: behind the process wall, which cannot hold it, nor by its own" "$(box --wall process --write "$L/tools" -- "$L/tools/y" RAN)" "the box could change it and run it again"
+        # A pin holds one name of a file; an earlier box may have given it another.
+        $who mkdir "$L/names"
+        # shellcheck disable=SC2016
+        printf '#!/bin/sh\necho "echo RAN" 2>/dev/null >>"${0%%/*}/other"\n[ "$1" ] || exec "$0" again\n' | $who tee "$L/names/tool" >tool
+        $who chmod 755 "$L/names/tool"
+        is "$who: the command behind a write door is held as it is" "$(box --write "$L/names" -- "$L/names/tool"; cat "$L/names/tool")" "$(cat tool)"
+        $who rm "$L/names/other"
+        box --write "$L/names" -- ln "$L/names/tool" "$L/names/other"
+        is "$who: an earlier box gave it another name" "$(stat -c %h "$L/names/tool")" 2
+        ln -sf names/tool "$L/alias"
+        for run in "-- $L/names/tool" "--run $L/alias -- true"; do
+                # shellcheck disable=SC2086
+                has "$who: nor is what runs written by a second name of its file: $run" "$(box --write "$L/names" $run)" "a file with several names"
+        done
+        is "$who: and it is what it was" "$(cat "$L/names/tool")" "$(cat tool)"
+        has "$who: unless a line says so" "$(box --write "$L/names" --run "$L/names/tool" -- "$L/names/tool")" RAN
         has "$who: nor by an edit door" "$(box --edit "$L/ws/sys" -- true)" "which is the kernel's: no box writes there"
         has "$who: nor does one open the state" "$(box --edit "$L/ws/state" -- true)" "would open cordon's own state"
         # What one line excepts, no link of another opens.

@@ -80,6 +80,9 @@ for who in root as_user; do
                 is "$as: what was written does not run" "$(box --edit "$D/p" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2" 2>&1 | grep -c '^ran')" 0
                 is "$as: unless a run line names it" "$(box --edit "$D/p" --run "$D/p/" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2")" ran
                 is "$as: the command itself may lie in the door" "$(box --edit "$D/p" -- "$D/p/tool")" ran
+                $who "$CORDON" run -q $inside --edit "$D/p" --status-fd 3 -- ln "$D/p/tool" "$D/p/second" 3>status
+                has "$as: but not by two names, of which the box could write one" "$(box --edit "$D/p" --on "$(jq -r .work.layer <status)" -- "$D/p/tool")" "several names in the layer"
+                $who "$CORDON" discard "$(jq -r .work.layer <status)" >/dev/null 2>&1
                 out=$(box --edit "$D/p" -- sh -c "echo evil >$D/p/tool; cp $D/p/a $D/p/tool; rm $D/p/tool" 2>&1)
                 n=$(layers)
                 box --edit "$D/p" -- true

@@ -84,7 +84,7 @@ static inline struct plan_program fake_find(const char *name)
         for (size_t i = 0; name && i < COUNT(fake_programs); i++)
                 if (strcmp(fake_programs[i].name, name) == 0)
                         return (struct plan_program){ fake_programs[i].path, fake_programs[i].real, FAKE_DEV,
-                                                      FAKE_PROGRAM_INO + i };
+                                                      FAKE_PROGRAM_INO + i, 1 };
         return (struct plan_program){ 0 };
 }
 

@@ -113,7 +113,7 @@ static bool plan_it(const struct checked_policy *c)
                 if (doors[i].path && strncmp(doors[i].path, "/m/link", 7) == 0)
                         seen[i].link = "d1";
                 if (doors[i].kind == DOOR_RUN)
-                        found[i] = (struct plan_program){ doors[i].path, doors[i].path, 1, i };
+                        found[i] = (struct plan_program){ doors[i].path, doors[i].path, 1, i, 1 };
         }
         struct plan_request r = {
                 .argv = argv, .cwd = "/", .wall = WALL_NAMESPACE, .seen = seen, .found = found
