@@ -101,11 +101,21 @@ static void fill_permit(const struct box *b, struct box_denial *n, char *path, e
                 (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(&line));
 }
 
+/* The command itself, and what a `run` line leads to by a link, have no line of their own and may start. */
+static bool is_program_of(const struct plan *p, const char *path)
+{
+        for (size_t i = 0; i < p->rule_count; i++)
+                if (p->rules[i].rights & RIGHT_EXEC && strcmp(p->rules[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
 /* Does a door cover it after all? Every program that is started is told of, and most may. */
 static bool is_allowed(const struct box *b, char *path, enum effect_kind kind)
 {
         struct effect f = { .kind = kind, .path = path };
-        return policy_decide(b->c.policy, &f).answer == ANSWER_ALLOW;
+        return (kind == EFFECT_RUN && is_program_of(b->c.plan, path)) ||
+               policy_decide(b->c.policy, &f).answer == ANSWER_ALLOW;
 }
 
 /* One directory of PATH after the other is asked for a program; that the first has none is no news if another

@@ -73,6 +73,12 @@ is "what may be written is not told" "$(refused --write "$H/open" -- sh -c "echo
 printf 'read /usr /bin? /lib? /lib64? /etc/ld.so.cache?\nrun sh %s\n' '' >"$T/one" && sed 's/run sh.*/run sh id/' "$T/one" >"$T/two"
 has "a program that no line names" "$(refused -p "$T/one" -- sh -c '/usr/bin/id')" "run /usr/bin/id sh"
 is "a program that a line names is not told" "$(refused -p "$T/two" -- sh -c '/usr/bin/id' | grep -c '^run')" 0
+mkdir -p "$H/again" && printf '#!/bin/sh\n[ "$1" ] || exec "$0" again\n' >"$H/again/tool" && chmod -R 755 "$H/again"
+for wall in namespace process; do
+        is "$wall: nor is the command, which may start again" "$(refused --wall $wall -p "$T/two" --read "$H/again" -- "$H/again/tool" | grep -c '^run')" 0
+done
+is "nor where the box could write it" "$(refused --write "$H/again" -- "$H/again/tool" | grep -c '^run')" 0
+is "but what it wrote beside it is" "$(refused --write "$H/again" -- sh -c "cp $H/again/tool $H/again/own; $H/again/own" | grep -c '^run')" 1
 mkdir "$H/open/except" && echo x >"$H/open/except/inner"
 printf 'use base/system\nread %s except except\n' "$H/open" >"$T/except"
 is "what an except hides" "$(refused -p "$T/except" -- cat "$H/open/except/inner")" \
