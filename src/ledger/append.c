@@ -116,7 +116,8 @@ static int find_end(struct ledger *l, struct head *ret, struct err *e)
         ssize_t n = pread(l->head, bytes, sizeof bytes, 0);
         bool known = n >= 0 && head_get(span_of(bytes, (size_t) n), &h) == 0;
         bool fits = known && strncmp(h.boot, l->boot, sizeof h.boot) == 0 && segment_open(l, h.seq, e) == 0 &&
-                    fstat(l->segment, &st) == 0 && (uint64_t) st.st_size == h.end;
+                    fstat(l->segment, &st) == 0 && (uint64_t) st.st_size == h.end &&
+                    segment_is_last(l, h.seq);
         *ret = h;
         return fits ? 0 : ledger_recover(l, known ? &h : NULL, ret, e);
 }

@@ -32,6 +32,8 @@ int ledger_roll(struct ledger *l, struct err *e);
 int ledger_cannot(struct err *e, const char *doing);
 int segment_open(struct ledger *l, uint32_t seq, struct err *e);
 int segment_make(struct ledger *l, struct head *h, struct err *e);
+/* No segment has the number behind it. False where that cannot be known. */
+bool segment_is_last(const struct ledger *l, uint32_t seq);
 /* recover.c */
 /* Under the lock: finds where the last whole frame ends and cuts what a killed writer left behind it. `known`
  * is what the head says, or NULL when it says nothing. */

@@ -2,7 +2,8 @@
 /* ledger/recover.c - what the next writer does when the head and the segment disagree: a writer was killed,
  * the power went, or somebody changed the files.
  *
- * - a killed writer: whole frames behind the head are counted, a torn one is cut;
+ * - a killed writer: whole frames behind the head are counted, a torn one is cut, and a segment that it began
+ *   is the last one;
  * - lost power: what was not flushed may be missing or torn anywhere behind the last flush. The segment is
  *   read from its start, and cut where it stops making sense; what is cut is kept in lost/;
  * - anything else is damage: nothing is cut, nothing is added, and `cordon verify` tells where.

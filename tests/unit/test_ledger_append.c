@@ -334,6 +334,31 @@ static void test_append__a_head_that_cannot_be_written_leaves_nothing_to_be_coun
         sweep(dir);
 }
 
+/* Killed between the name of a new segment and the head that tells of it. */
+static void test_append__a_segment_that_a_killed_writer_began_is_gone_on_with(void)
+{
+        static const char *const want[] = { "1", "2", "3", "4", "5" };
+        uint8_t before[HEAD_BYTES];
+        int dir = fresh();
+        struct err e;
+        enum scan_end end;
+        fill(dir, 3);
+        struct ledger *l = ledger_open_at(dir, "run", "a", &e);
+        CHECK_INT(pread(l->head, before, sizeof before, 0), HEAD_BYTES);
+        CHECK_INT(ledger_roll(l, &e), 0);
+        CHECK_INT(pwrite(l->head, before, sizeof before, 0), HEAD_BYTES);
+        ledger_close(l);
+        l = ledger_open_at(dir, "run", "b", &e);
+        CHECK_INT(add(l, "4", false), 0);
+        CHECK_INT(ledger_flush(l, 100, &e), 0);
+        CHECK_INT(add(l, "5", true), 0);
+        ledger_close(l);
+        check_targets(dir, want, sizeof want / sizeof *want);
+        (void) look_at(dir, &end);
+        CHECK_INT(end, SCAN_WHOLE);
+        sweep(dir);
+}
+
 /* The head is of another boot, and knows more than there is. */
 static void lose_power(int dir, unsigned bytes)
 {
@@ -530,6 +555,7 @@ static const struct test_case cases[] = {
         CASE(test_append__a_writer_that_stands_still_holds_up_no_other_for_long),
         CASE(test_append__many_writers_at_once_lose_nothing),
         CASE(test_append__a_head_that_cannot_be_written_leaves_nothing_to_be_counted_twice),
+        CASE(test_append__a_segment_that_a_killed_writer_began_is_gone_on_with),
         CASE(test_append__a_loss_is_told_when_there_is_room_again),
         CASE(test_append__after_another_boot_what_makes_no_sense_is_put_aside_and_told),
         CASE(test_append__ten_thousand_kills_and_no_effect_without_its_intent),
