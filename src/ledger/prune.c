@@ -3,7 +3,8 @@
  * every checkpoint and every other proof hold as before; what was in it is gone.
  *
  * The record that tells of it is on the disk before the first payload goes: `cordon verify` takes no missing
- * payload that no record tells of. The last segment is closed first, because writers are in it. */
+ * payload that no record tells of. The last segment is closed first, because writers are in it. One at a
+ * time: who is killed leaves at most a file that the next one begins anew. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "ledger/append.h"
@@ -13,6 +14,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
 
 struct prune {
         const char *kind;
@@ -110,7 +113,22 @@ static int close_last_segment(struct ledger *l, struct err *e)
         return ledger_roll(l, e) < 0 ? -1 : (ledger_flush(l, 100, &ignored), 0);
 }
 
-int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e)
+/* Two at once would write one file, under whose name each puts a segment in place, and the one that began
+ * earlier would bring back what the other took away. */
+static int take_turn(int dir, struct err *e)
+{
+        AUTO_FD(segments, store_dir(dir, "segments", e));
+        if (segments < 0)
+                return -1;
+        if (flock(segments, LOCK_EX | LOCK_NB) == 0)
+                return TAKE_FD(segments);
+        if (errno != EWOULDBLOCK)
+                return err_set(e, ERR_IO, errno, "the segments cannot be locked: %s", strerror(errno));
+        (void) err_set(e, ERR_IO, EBUSY, "another `cordon log prune` is at work: nothing was pruned");
+        return err_hint(e, "try again when it has ended");
+}
+
+static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e)
 {
         struct prune p = { .kind = kind, .before_us = before_us };
         struct scan_place at = { 0 };
@@ -136,6 +154,16 @@ int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
                         return -1;
         }
         return 0;
+}
+
+int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e)
+{
+        AUTO_FD(turn, take_turn(l->dir, e));
+        if (turn < 0)
+                return -1;
+        int r = prune(l, kind, before_us, ret_count, e);
+        (void) flock(turn, LOCK_UN); /* by word: a child of the caller's may hold a copy of the descriptor */
+        return r;
 }
 
 /* The witness goes with the old ledger: the new one has nothing to do with those checkpoints. */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -301,6 +302,26 @@ static void test_verify__forged_checkpoints_are_found(void)
         end();
 }
 
+static void test_verify__two_do_not_prune_at_once(void)
+{
+        uint64_t n;
+        struct err e;
+        begin();
+        AUTO_FD(other, openat(dir, "segments", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        CHECK_INT(flock(other, LOCK_EX), 0);
+        struct ledger *l = ledger_open_at(dir, "prune", "", &e);
+        CHECK_INT(ledger_prune(l, "file", INT64_MAX, &n, &e), -1);
+        CHECK(strstr(e.what, "another `cordon log prune` is at work") != NULL);
+        fd_close(&other);
+        CHECK_INT(ledger_prune(l, "file", INT64_MAX, &n, &e), 0);
+        CHECK_INT(n, RECORDS);
+        CHECK_INT(ledger_prune(l, "file", INT64_MAX, &n, &e), 0);
+        CHECK_INT(n, 0);
+        ledger_close(l);
+        CHECK(verifies(NULL));
+        end();
+}
+
 static void test_verify__what_was_pruned_without_a_record_is_found(void)
 {
         uint64_t n;
@@ -445,6 +466,7 @@ int main(void)
                 CASE(test_verify__truncation_at_every_byte_is_found),
                 CASE(test_verify__an_old_copy_put_back_is_found_by_the_witness),
                 CASE(test_verify__forged_checkpoints_are_found),
+                CASE(test_verify__two_do_not_prune_at_once),
                 CASE(test_verify__what_was_pruned_without_a_record_is_found),
                 CASE(test_verify__an_intent_without_outcome_is_unknown),
                 CASE(test_verify__versions_and_fields_that_are_not_known_are_told),
