@@ -96,6 +96,38 @@ static struct box *box_new(const struct box_config *c)
         return b;
 }
 
+/* A reader that is gone, and a file that may not grow (RLIMIT_FSIZE: the ledger, an `out` handle, a layer),
+ * must not end the program that uses us: their signals are blocked for this thread, which gets the call's
+ * error, and what we caused of them is taken away again. */
+struct calm {
+        sigset_t before, caused;
+};
+
+static struct calm calm_begin(void)
+{
+        static const int ours[] = { SIGPIPE, SIGXFSZ };
+        struct calm c;
+        sigset_t pending, blocked;
+        (void) sigemptyset(&blocked);
+        (void) sigemptyset(&c.caused);
+        (void) sigpending(&pending);
+        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+                (void) sigaddset(&blocked, ours[i]);
+                if (!sigismember(&pending, ours[i]))
+                        (void) sigaddset(&c.caused, ours[i]);
+        }
+        (void) sigprocmask(SIG_BLOCK, &blocked, &c.before);
+        return c;
+}
+
+static void calm_end(const struct calm *c)
+{
+        const struct timespec now = { 0, 0 };
+        while (sigtimedwait(&c->caused, NULL, &now) > 0)
+                ;
+        (void) sigprocmask(SIG_SETMASK, &c->before, NULL);
+}
+
 struct box *box_start(const struct box_config *c, struct err *e)
 {
         struct box *b = box_new(c);
@@ -103,10 +135,12 @@ struct box *box_start(const struct box_config *c, struct err *e)
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for a box");
                 return NULL;
         }
+        struct calm calm = calm_begin();
         if (names_claim(b, e) < 0 || record_new(b, e) < 0 || start_all(b, e) < 0) {
                 box_free(b);
-                return NULL;
+                b = NULL;
         }
+        calm_end(&calm);
         return b;
 }
 
@@ -403,20 +437,11 @@ static int step(struct box *b, int timeout_ms)
         return 1;
 }
 
-/* A reader that is gone must not end the program that uses us: SIGPIPE is blocked for this thread, and one
- * that we caused is taken away again. */
 int box_step(struct box *b, int timeout_ms)
 {
-        sigset_t pipe_only, before, pending;
-        const struct timespec now = { 0, 0 };
-        (void) sigemptyset(&pipe_only);
-        (void) sigaddset(&pipe_only, SIGPIPE);
-        (void) sigpending(&pending);
-        (void) sigprocmask(SIG_BLOCK, &pipe_only, &before);
+        struct calm calm = calm_begin();
         int over = step(b, timeout_ms);
-        if (!sigismember(&pending, SIGPIPE))
-                (void) sigtimedwait(&pipe_only, NULL, &now);
-        (void) sigprocmask(SIG_SETMASK, &before, NULL);
+        calm_end(&calm);
         return over;
 }
 

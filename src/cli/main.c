@@ -131,6 +131,7 @@ int main(int argc, char **argv)
                 return probe_main(argc - 2, argv + 2);
         if (strcmp(name, "__bomb") == 0) /* what `bombs` starts in a box */
                 return bomb_main(argc - 2, argv + 2);
+        (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told, and ends no run */
         if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
                 name = "help";
         if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)

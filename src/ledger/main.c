@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <openssl/crypto.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -99,6 +100,7 @@ int main(int argc, char **argv)
 {
         struct err e = { 0 };
         (void) umask(077);
+        (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told: RLIMIT_FSIZE is the caller's */
         ledger_use_hardware();
         /* No file of settings, which the jail would refuse: what is used of libcrypto has none. */
         (void) OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -26,6 +27,37 @@ static void case_sigpipe(void)
         }
         cordon_box_free(b);
         (void) close(zero);
+        cordon_policy_free(p);
+}
+
+/* A caller whose files may not grow: the ledger soon cannot, and its boxes come to their own end. */
+static void case_growth(void)
+{
+        struct heard h;
+        struct rlimit before, little;
+        cordon_policy *p = policy_of(NULL);
+        int good = 0, told = 0;
+        (void) getrlimit(RLIMIT_FSIZE, &before);
+        little = before;
+        little.rlim_cur = 2000;
+        (void) signal(SIGXFSZ, SIG_DFL);
+        (void) setrlimit(RLIMIT_FSIZE, &little);
+        for (int i = 0; i < 5; i++) {
+                cordon_error e;
+                cordon_box *b = box_of(p, "exit 5", &h);
+                const cordon_result *r = cordon_box_start(b, &e) == 0 ? wait_for(b) : NULL;
+                good += r && r->end == CORDON_EXITED && r->code == 5;
+                char *json = r ? cordon_box_result_json(b) : NULL;
+                told += json && strstr(json, "File too large") != NULL;
+                cordon_free(json);
+                cordon_box_free(b);
+        }
+        (void) setrlimit(RLIMIT_FSIZE, &before);
+        expect(good == 5, "a ledger that may not grow ends neither a box nor its caller (%d of 5)", good);
+        expect(told > 0, "and the result tells of it");
+        sigset_t pending;
+        (void) sigpending(&pending);
+        expect(!sigismember(&pending, SIGXFSZ), "no signal is left of it");
         cordon_policy_free(p);
 }
 
@@ -340,11 +372,13 @@ static void case_again(void)
 
 int main(int argc, char **argv)
 {
-        static const struct library_case cases[] = {
-                { "sigpipe", case_sigpipe }, { "callers", case_callers },
-                { "copies", case_copies },   { "broker-streams", case_broker_streams },
-                { "signals", case_signals }, { "edits", case_edits },
-                { "again", case_again }
-        };
+        static const struct library_case cases[] = { { "sigpipe", case_sigpipe },
+                                                     { "growth", case_growth },
+                                                     { "callers", case_callers },
+                                                     { "copies", case_copies },
+                                                     { "broker-streams", case_broker_streams },
+                                                     { "signals", case_signals },
+                                                     { "edits", case_edits },
+                                                     { "again", case_again } };
         return run_case(cases, sizeof cases / sizeof *cases, argc, argv);
 }
