@@ -137,63 +137,71 @@ static void record_effect(struct effects *f, const struct work_effect *x)
                 stamp(x, f->late, id);
 }
 
-static void close_ledger(struct effects *f)
+/* True: all of it is in the file. */
+static bool close_ledger(struct effects *f)
 {
         struct err none;
         if (!f->ledger)
-                return;
-        (void) ledger_flush(f->ledger, FLUSH_MS, &none);
+                return true;
+        bool written = ledger_flush(f->ledger, FLUSH_MS, &none) == 0;
         ledger_wake_sealer(f->ledger);
         ledger_close(f->ledger);
+        return written;
 }
 
-/* One record of a run that has ended; not held up by a ledger that cannot be written. */
-static void record_after(const char *run, struct ledger_record *r)
+/* One record of a run that has ended; not held up by a ledger that cannot be written. True: it is there, or
+ * nobody wants it. */
+static bool record_after(const char *run, struct ledger_record *r)
 {
         struct effects f = { .off = is_off() };
         struct err none;
         char end[LEDGER_ID_MAX];
-        if (f.off || choose_name(&f, &none) < 0 || open_ledger(&f, run, &none) < 0)
-                return;
+        if (f.off)
+                return true;
+        if (choose_name(&f, &none) < 0 || open_ledger(&f, run, &none) < 0)
+                return false;
         (void) snprintf(end, sizeof end, "%.48s.end", run);
         r->parents[r->parent_count++] = end;
-        (void) ledger_append(f.ledger, r, false, NULL, &none);
-        close_ledger(&f);
+        bool kept = ledger_append(f.ledger, r, false, NULL, &none) == 0;
+        return close_ledger(&f) && kept;
 }
 
 /* A person took it back. */
-static void record_undo(const char *run, size_t count)
+static bool record_undo(const char *run, size_t count)
 {
         struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_HUMAN);
         r.writes = true;
         r.target = run;
         r.result = "taken back";
         r.count = (int64_t) count;
-        record_after(run, &r);
+        return record_after(run, &r);
 }
 
 /* An apply that failed, or was killed and came to its end in a later command: its intent gets its outcome. */
-static void record_settled(const struct work_settled *s)
+static bool record_settled(const struct work_settled *s)
 {
         struct effects f = { .off = is_off(), .late = true };
         struct err none;
         char target[PATH_MAX_BYTES];
         (void) snprintf(f.intent, sizeof f.intent, "%.48s.%.12s", s->run, s->mark);
-        if (s->how == WORK_UNDONE) {
-                record_undo(s->run, s->count);
-        } else if (s->how == WORK_TAKEN_BACK) {
+        if (s->how == WORK_UNDONE)
+                return record_undo(s->run, s->count);
+        if (s->how == WORK_TAKEN_BACK) {
                 struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
                 name_target(&s->effects[0], target);
                 r.target = target;
                 r.result = "taken back";
                 r.count = (int64_t) s->count;
                 r.parents[r.parent_count++] = f.intent;
-                record_after(s->run, &r);
-        } else if (!f.off && choose_name(&f, &none) == 0 && open_ledger(&f, s->run, &none) == 0) {
-                for (size_t i = 0; i < s->count; i++)
-                        record_effect(&f, &s->effects[i]);
-                close_ledger(&f);
+                return record_after(s->run, &r);
         }
+        if (f.off)
+                return true;
+        if (choose_name(&f, &none) < 0 || open_ledger(&f, s->run, &none) < 0)
+                return false;
+        for (size_t i = 0; i < s->count; i++)
+                record_effect(&f, &s->effects[i]);
+        return close_ledger(&f);
 }
 
 void lib_watch_work(void) { work_on_settled(record_settled); }
@@ -223,7 +231,7 @@ static void record_patch(struct patch *p, const char *run)
         r.result = "written";
         r.digest = digest;
         r.bytes = (int64_t) p->bytes;
-        record_after(run, &r);
+        (void) record_after(run, &r);
 }
 
 int cordon_work_diff(const char *run, cordon_work_form form, int colour, const char *const *paths,
@@ -297,7 +305,7 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
         sha256_init(&patch.sum);
         lib_watch_work();
         int r = choose_name(&effects, to_err(e)) < 0 ? -1 : work_apply(&a, &got, to_err(e));
-        close_ledger(&effects);
+        (void) close_ledger(&effects);
         if (r == 0 && o->patch && got.conflicts == 0 && !effects.off)
                 record_patch(&patch, got.run);
         tell(&got, ret);
@@ -312,7 +320,7 @@ int cordon_work_undo(const char *run, int json, cordon_sink out, void *ctx, cord
         lib_watch_work();
         int r = work_undo(&u, &got, to_err(e));
         if (r == 0 && got.applied > 0 && got.conflicts == 0)
-                record_undo(got.run, got.applied);
+                (void) record_undo(got.run, got.applied);
         tell(&got, ret);
         return r;
 }

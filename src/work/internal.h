@@ -481,8 +481,8 @@ int rejoin_names(struct journal *j, size_t door);
 /* `again`: somebody else began it. */
 int journal_take_back(struct journal *j, bool again, struct err *e);
 struct work_effect journal_effect(const struct journal *j, const struct op *o);
-/* tell.c: to work_on_settled()'s. */
-void journal_tell(struct journal *j, enum work_end_of how);
+/* tell.c: to work_on_settled()'s. False: it could not be taken, and is to be told again. */
+bool journal_tell(struct journal *j, enum work_end_of how);
 /* The caller knows what became of it: nobody tells it again. */
 void journal_told(struct journal *j);
 /* Finishes or takes back every apply of the layer that was interrupted. */

@@ -472,11 +472,15 @@ int journal_take_back(struct journal *j, bool again, struct err *e)
                 if (layer_write(j->l, e) < 0)
                         return -1;
         }
-        if (!journal_has(j, "done"))
-                journal_tell(j, WORK_TAKEN_BACK);
-        else if (again)
-                journal_tell(j, WORK_UNDONE);
-        return journal_remove(j, e);
+        bool landed = journal_has(j, "done"), told = landed && !again;
+        const enum work_end_of how = landed ? WORK_UNDONE : WORK_TAKEN_BACK;
+        if (!told)
+                told = journal_tell(j, how);
+        if (journal_remove(j, e) < 0)
+                return -1;
+        if (!told) /* what was removed may be the room that the record lacked */
+                (void) journal_tell(j, how);
+        return 0;
 }
 
 static int recover_one(struct layer *l, const char *name, struct err *e)
@@ -504,10 +508,8 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         if (r < 0)
                 (void) err_in(e, "an apply of %s was interrupted and cannot be finished", l->run);
 landed:
-        if (r == 0 && journal_has(j, "done") && !journal_has(j, "told")) {
-                journal_tell(j, WORK_LANDED);
+        if (r == 0 && journal_has(j, "done") && !journal_has(j, "told") && journal_tell(j, WORK_LANDED))
                 journal_told(j);
-        }
 out:
         journal_free(j);
         return r;

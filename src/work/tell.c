@@ -26,20 +26,21 @@ void journal_told(struct journal *j)
         AUTO_FD(fd, openat(j->dir, "told", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
-void journal_tell(struct journal *j, enum work_end_of how)
+bool journal_tell(struct journal *j, enum work_end_of how)
 {
         work_settle_sink *sink = __atomic_load_n(&settle_sink, __ATOMIC_RELAXED);
         if (!j->mark || j->n == 0 || !sink)
-                return;
+                return true;
         struct work_effect *v = calloc(j->n, sizeof *v);
         if (!v)
-                return;
+                return false;
         base_digests(j);
         for (size_t i = 0; i < j->n; i++)
                 v[i] = journal_effect(j, &j->ops[i]);
         const struct work_settled s = {
                 .how = how, .run = j->l->run, .mark = j->mark, .effects = v, .count = j->n
         };
-        sink(&s);
+        bool known = sink(&s);
         free(v);
+        return known;
 }

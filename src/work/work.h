@@ -130,7 +130,8 @@ struct work_settled {
         const struct work_effect *effects; /* for WORK_TAKEN_BACK and WORK_UNDONE: what did not stay */
         size_t count;
 };
-typedef void work_settle_sink(const struct work_settled *);
+/* True: it is known. Else it is told again, where that can still be: a ledger may be full today. */
+typedef bool work_settle_sink(const struct work_settled *);
 /* Who is told, in this process. */
 void work_on_settled(work_settle_sink *to);
 

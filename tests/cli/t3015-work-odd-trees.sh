@@ -103,6 +103,20 @@ for who in root as_user; do
         for k in 1 2; do cordon discard "$(cat run$k)" >/dev/null; done
 done
 
+# --- a ledger that has no room for what became of an apply ---
+who=as_user D=$T/late
+fresh 'echo 1 >a; echo 2 >b; echo 3 >c'
+edit 'echo A >a; echo B >b; echo C >c'
+# Room for the intent, and not for three outcomes.
+size=$(($(wc -c <"$(state)/ledger/segments/00000001.seg") + 500))
+has "an apply lands whose outcome has no room" "$($who prlimit --fsize=$size "$CORDON" apply "$run" 2>&1 | cat)" "3 entries applied"
+is "its intent has none yet" "$(cordon log --json --run "$run" --kind unknown | wc -l)" 1
+$who prlimit --fsize=$size "$CORDON" diff --list 2>&1 | cat >/dev/null
+cordon diff --list >/dev/null
+is "a command that finds room tells it, whoever tried before" "$(cordon log --json --run "$run" --kind unknown | grep -v '^cordon: note') $(cordon log --json --run "$run" --kind outcome | jq -r .result | grep -c applied)" " 3"
+cordon undo "$run" >/dev/null
+cordon discard "$run" >/dev/null
+
 # --- a full disk, on either side ---
 who=root D=$T/root
 if [ "$(id -u)" -eq 0 ] && mkdir -p "$T/full" && mount -t tmpfs -o size=1m none "$T/full" 2>/dev/null; then
