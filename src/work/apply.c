@@ -381,11 +381,14 @@ static int run_journal(struct journal *j, struct err *e)
                 return 0;
         if (!back)
                 return err_hint(e, "everything has landed; the next command tidies up");
-        if (journal_mark(j, "back", &why) < 0 || journal_take_back(j, false, &why) < 0)
-                (void) err_hint(e, "what was begun is taken back by the next command: %s", why.what);
-        else
-                (void) err_hint(e, "nothing was changed");
-        return -1;
+        /* Without the mark, for which a full disk has no room, what was committed goes on where it can; see
+         * journal_recover(). What was not, it takes back by itself. */
+        if (journal_has(j, "commit") && journal_mark(j, "back", &why) < 0)
+                return err_hint(e, "the next command finishes what was begun, or takes it back: %s",
+                                why.what);
+        if (journal_take_back(j, false, &why) < 0)
+                return err_hint(e, "what was begun is taken back by the next command: %s", why.what);
+        return err_hint(e, "nothing was changed");
 }
 
 static bool tell_effects(const struct work_apply *a, const struct journal *j)
@@ -407,6 +410,26 @@ static void tell_apart(const struct work_apply *a, const struct entries *v)
                                 v->v[i].apart);
                 say(a, "note:", &v->v[i], why);
         }
+}
+
+/* What the layer holds from now on. It has landed, whatever becomes of this: a layer that is not told of it
+ * waits on, and what it holds is what the tree has. */
+static void note_landed(const struct work_apply *a, struct layer *l, struct entries *v, bool whole)
+{
+        AUTO_BUF(out);
+        struct err why;
+        const enum layer_state before = l->state;
+        if (base_drop(l, v, &why) == 0) {
+                work_step();
+                l->state = whole ? LAYER_APPLIED : LAYER_SEALED;
+                if (layer_write(l, &why) == 0)
+                        return;
+        }
+        l->state = before;
+        if (!a->out || a->json)
+                return;
+        buf_printf(&out, "note: everything has landed, but the layer does not know it: %s\n", why.what);
+        a->out(a->out_ctx, buf_str(&out), out.n);
 }
 
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
@@ -439,11 +462,8 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
         if (a->to)
                 return 0;
         tell_apart(a, v);
-        if (base_drop(l, v, e) < 0)
-                return -1;
-        work_step();
-        l->state = ret->applied == v->n ? LAYER_APPLIED : LAYER_SEALED;
-        return layer_write(l, e);
+        note_landed(a, l, v, ret->applied == v->n);
+        return 0;
 }
 
 /* What would land, as a patch: one that undid what the host did since would be no better than an apply. */

@@ -476,6 +476,7 @@ int base_restore(const struct layer *l, int dir, struct err *e)
         AUTO_BUF(out);
         if (read_base(l, &now, e) < 0 || read_base_in(l, dir, &before, e) < 0)
                 return -1;
+        bool dropped = false;
         for (size_t i = 0, k = 0; i < now.n || k < before.n;) {
                 const struct record *a = i < now.n ? &now.v[i] : NULL,
                                     *b = k < before.n ? &before.v[k] : NULL;
@@ -486,8 +487,9 @@ int base_restore(const struct layer *l, int dir, struct err *e)
                 put_record(&out, c <= 0 ? a : b);
                 i += c <= 0;
                 k += c >= 0;
+                dropped = dropped || c > 0;
         }
-        return write_base(l, &out, e);
+        return dropped ? write_base(l, &out, e) : 0; /* a full disk takes back what never landed */
 }
 
 /* ---- renames ---- */

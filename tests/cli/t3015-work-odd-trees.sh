@@ -103,6 +103,20 @@ for who in root as_user; do
         for k in 1 2; do cordon discard "$(cat run$k)" >/dev/null; done
 done
 
+# --- what is known of a layer cannot be written: it has landed all the same ---
+who=as_user D=$T/unknown
+fresh 'echo 1 >a'
+edit 'echo A >a'
+$who mkdir "$(state)/work/$run/base.new"
+said=$(cordon apply "$run")
+has "an apply that its layer cannot be told of lands" "$said" "1 entry applied"
+has "and says so" "$said" "note: everything has landed, but the layer does not know it: "
+is "it is there" "$(cat "$D/p/a")" A
+$who rmdir "$(state)/work/$run/base.new"
+has "and can be taken back" "$(cordon undo "$run")" "is taken back"
+is "it is as it was" "$(cat "$D/p/a")" 1
+cordon discard "$run" >/dev/null
+
 # --- a ledger that has no room for what became of an apply ---
 who=as_user D=$T/late
 fresh 'echo 1 >a; echo 2 >b; echo 3 >c'
@@ -139,6 +153,34 @@ if [ "$(id -u)" -eq 0 ] && mkdir -p "$T/full" && mount -t tmpfs -o size=1m none 
         tree "$D/p" >now
         ok "leaves the tree as it was" diff before now
         has "and the layer waits" "$(cordon diff --stat "$run")" "3 entries"
+        cordon discard "$run" >/dev/null
+        # The same wherever the room ends: what is said of the tree is what it is, and nothing of ours lies in it.
+        wrong='' kinds=''
+        for room in 4 8 12 16 20 24 28 32 36 40; do
+                fresh 'echo old >a; echo gone >b'
+                tree "$D/p" >before
+                edit 'echo new >a; rm b; echo fresh >c'
+                (cd "$D" && cp -a p after && cd after && echo new >a && rm b && echo fresh >c)
+                dd if=/dev/zero of="$T/full/filler" bs=1k 2>/dev/null
+                truncate -s -${room}k "$T/full/filler"
+                said=$(cordon apply "$run")
+                tree "$D/p" >now && tree "$D/after" >after
+                case $said in
+                *finishes*) kind=either ;;
+                *applied* | *landed*) kind=after ;;
+                *) kind=before ;;
+                esac
+                [ $kind = either ] || cmp -s $kind now || wrong="$wrong $room: $said: $(diff $kind now)"
+                rm "$T/full/filler"
+                cordon diff --list >/dev/null || wrong="$wrong $room: $(cordon diff --list)"
+                tree "$D/p" >now
+                cmp -s before now || cmp -s after now || wrong="$wrong $room, later: $said: $(diff before now)"
+                kinds="$kinds $kind"
+                cordon discard "$run" >/dev/null || cordon undo "$run" >/dev/null
+        done
+        is "a state directory with little room: what is said of the tree is true, and nothing lies in it" "$wrong" ""
+        has "some applies were taken back" "$kinds" before
+        has "some landed" "$kinds" after
         umount -l "$T/full"
         CORDON_STATE=$T/state
         unset CORDON_LEDGER
