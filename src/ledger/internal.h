@@ -68,7 +68,10 @@ void ledger_boot_id(char ret[40]);
 /* The size in the last checkpoint, 0: none. */
 uint64_t ledger_sealed_size(int dir);
 
-/* read.c: every frame from the first segment on. `each` returns 0 to go on. */
+/* read.c: a file that others may cut, as it is now, in memory of our own: a span from its beginning, of which
+ * the bytes before `from` are nothing. For munmap(). */
+int ledger_copy(int fd, size_t from, struct span *ret);
+/* Every frame from the first segment on. `each` returns 0 to go on. */
 enum scan_end {
         SCAN_WHOLE = 0, /* the last frame was followed by nothing */
         SCAN_STOPPED,   /* `each` said so */

@@ -11,7 +11,36 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-static int map_segment(int dir, uint32_t seq, struct span *ret)
+int ledger_copy(int fd, size_t from, struct span *ret)
+{
+        for (;;) {
+                struct stat st;
+                if (fstat(fd, &st) < 0)
+                        return -1;
+                size_t size = (size_t) st.st_size, done = from < size ? from : size;
+                char *p = size ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                               : NULL;
+                if (p == MAP_FAILED)
+                        return -1;
+                ssize_t n = 1;
+                while (done < size && (n = pread(fd, p + done, size - done, (off_t) done)) > 0)
+                        done += (size_t) n;
+                if (done == size) {
+                        *ret = span_of(p, size);
+                        return 0;
+                }
+                int sys = errno;
+                (void) munmap(p, size);
+                errno = sys;
+                if (n < 0 && errno != EINTR)
+                        return -1; /* else it was cut meanwhile */
+        }
+}
+
+/* SAFETY: the last segment is copied, from the byte `from` on. A writer cuts what another left torn in it, or
+ * what it could not write whole itself; a page that goes from under a map ends the reader. Those before it
+ * get no shorter. One that is larger than any writer makes it is a stranger's, and no way to our memory. */
+static int map_segment(int dir, uint32_t seq, bool last, size_t from, struct span *ret)
 {
         char name[16], path[32];
         struct stat st;
@@ -24,6 +53,8 @@ static int map_segment(int dir, uint32_t seq, struct span *ret)
                 errno = EINVAL;
                 return -1;
         }
+        if (last && st.st_size <= 2 * (off_t) SEGMENT_MAX)
+                return ledger_copy(fd, from, ret);
         void *p = st.st_size > 0 ? mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
         if (p == MAP_FAILED)
                 return -1;
@@ -72,7 +103,7 @@ enum scan_end ledger_scan(int dir, struct scan_place *at, scan_each *each, void 
                 struct span all;
                 if ((int64_t) at->seq > last)
                         return SCAN_WHOLE;
-                if (map_segment(dir, at->seq, &all) < 0)
+                if (map_segment(dir, at->seq, at->seq == (uint32_t) last, at->offset, &all) < 0)
                         return errno == ENOENT ? SCAN_HEAD : SCAN_UNREADABLE;
                 enum scan_end e = scan_segment(all, at->seq == (uint32_t) last, at, each, ctx);
                 unmap(all);
@@ -125,7 +156,7 @@ struct ledger_log *ledger_log_open(int dir, struct err *e)
         }
         for (uint32_t seq = 1; seq <= last; seq++) {
                 struct span all;
-                if (map_segment(dir, seq, &all) < 0)
+                if (map_segment(dir, seq, seq == last, 0, &all) < 0)
                         continue; /* `cordon verify` tells */
                 l->maps[l->map_count++] = all;
                 if (log_segment(l, all) < 0) {

@@ -334,6 +334,31 @@ static void test_append__a_head_that_cannot_be_written_leaves_nothing_to_be_coun
         sweep(dir);
 }
 
+static int cut_it(void *ctx, const struct scan_place *at, const struct frame *f)
+{
+        unsigned *count = ctx;
+        char path[128];
+        (void) at;
+        (void) f;
+        (void) snprintf(path, sizeof path, "%s/segments/00000001.seg", place);
+        if ((*count)++ == 0)
+                CHECK_INT(truncate(path, SEGMENT_HEAD), 0);
+        return 0;
+}
+
+/* As a writer does with what it could not write whole. */
+static void test_append__a_segment_that_is_cut_ends_no_reader(void)
+{
+        int dir = fresh();
+        unsigned count = 0;
+        struct scan_place at = { 0 };
+        fill(dir, 300);
+        CHECK_INT(ledger_scan(dir, &at, cut_it, &count), SCAN_WHOLE);
+        CHECK_INT(count, 300);
+        CHECK_INT(ledger_scan(dir, &at, cut_it, &count), SCAN_BAD); /* it was there before */
+        sweep(dir);
+}
+
 /* Killed between the name of a new segment and the head that tells of it. */
 static void test_append__a_segment_that_a_killed_writer_began_is_gone_on_with(void)
 {
@@ -555,6 +580,7 @@ static const struct test_case cases[] = {
         CASE(test_append__a_writer_that_stands_still_holds_up_no_other_for_long),
         CASE(test_append__many_writers_at_once_lose_nothing),
         CASE(test_append__a_head_that_cannot_be_written_leaves_nothing_to_be_counted_twice),
+        CASE(test_append__a_segment_that_is_cut_ends_no_reader),
         CASE(test_append__a_segment_that_a_killed_writer_began_is_gone_on_with),
         CASE(test_append__a_loss_is_told_when_there_is_room_again),
         CASE(test_append__after_another_boot_what_makes_no_sense_is_put_aside_and_told),
