@@ -225,7 +225,7 @@ _cordon() {
                 *) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
                 esac
                 ;;
-        inspect) _cordon_complete_words "$(_cordon_boxes)" "$cur" ;;
+        inspect) _cordon_complete_words "$(_cordon_boxes) --json -h --help" "$cur" ;;
         logs)
                 case $cur in
                 -*) _cordon_complete_words "-f --follow -h --help" "$cur" ;;

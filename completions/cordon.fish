@@ -128,7 +128,7 @@ complete -c cordon -n $doors -l rate -x -d 'Connections and requests of any hour
 complete -c cordon -n $doors -l effects -x -d 'Connections and requests through net doors'
 complete -c cordon -n $doors -s p -l policy -r -F -a '(cordon policy stock 2>/dev/null)' -d 'Door lines from a file, or a stock policy'
 
-complete -c cordon -n '__cordon_verb doors check why policy ps diff apply undo discard doctor bench breakout bombs claims log trace verify cost walls learn tighten diagnose advise vault' -l json -d 'For programs'
+complete -c cordon -n '__cordon_verb doors check why policy ps inspect diff apply undo discard doctor bench breakout bombs claims log trace verify cost walls learn tighten diagnose advise vault' -l json -d 'For programs'
 complete -c cordon -n '__cordon_verb learn tighten' -s n -l runs -x -d 'How often'
 complete -c cordon -n '__cordon_verb learn tighten new' -s o -l output -r -F -d 'Write the policy there'
 complete -c cordon -n '__cordon_verb learn tighten' -s i -l input -r -F -d 'Its standard input'

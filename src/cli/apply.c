@@ -58,6 +58,13 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a)
         return r->applied == 0 && r->held > 0;
 }
 
+/* What became of it stands in the object, a failure too. */
+static void end_object(void)
+{
+        (void) putchar('\n');
+        cli_failure_told();
+}
+
 /* A patch that is not whole, or would undo what the host did since, is not left behind. */
 static int write_patch(const struct apply *a, cordon_work_apply_options *o)
 {
@@ -100,7 +107,7 @@ int verb_apply(int argc, char **argv)
                 return write_patch(&a, &o);
         int done = cordon_work_apply(&o, &r, &e);
         if (a.json)
-                (void) putchar('\n');
+                end_object();
         return done < 0 ? cli_error(&e) : tell_apply(&r, &a);
 }
 
@@ -118,7 +125,7 @@ int verb_undo(int argc, char **argv)
         int done = cordon_work_undo(at < argc ? argv[at] : NULL, asked.json, cli_sink,
                                     asked.json ? stdout : stderr, &r, &e);
         if (asked.json)
-                (void) putchar('\n');
+                end_object();
         if (done < 0)
                 return cli_error(&e);
         if (r.conflicts > 0) {
@@ -156,8 +163,10 @@ int verb_discard(int argc, char **argv)
                         (void) putchar(',');
                 status |= discard_one(at < argc ? argv[at] : NULL, asked.json);
         } while (++at < argc);
-        if (asked.json)
-                (void) puts("]}");
+        if (asked.json) {
+                (void) fputs("]}", stdout);
+                end_object();
+        }
         return status;
 }
 

@@ -64,10 +64,18 @@ int verb_ps(int argc, char **argv)
         return 0;
 }
 
+const struct cli_option inspect_options[] = {
+        { "json", 0, NULL, "it is JSON anyway; with this, why there is none is, too",
+          CLI_FLAG(struct cli_json, json) },
+        { 0 },
+};
+
 int verb_inspect(int argc, char **argv)
 {
         cordon_error e = { 0 };
-        int at = cli_words_only(argc, argv, "inspect");
+        struct cli_json asked = { 0 }; /* main() answers that */
+        cli_options_first(argc, argv, cli_verb_find("inspect"));
+        int at = cli_options(argc, argv, cli_verb_find("inspect"), &asked, NULL);
         if (at < 0)
                 return EXIT_CORDON;
         if (argc - at != 1)

@@ -442,6 +442,17 @@ static void put_json(const struct claims *c, struct buf *o)
 
 /* ---- the verb ---- */
 
+/* It said why, to us as to programs. */
+static int not_tried(const struct claims *c, const struct buf *why)
+{
+        if (why->n == 0)
+                return cli_problem("the attempts could not be started");
+        if (c->json)
+                (void) cli_put(why);
+        cli_failure_told();
+        return EXIT_CORDON;
+}
+
 static int claim(struct claims *c, int argc, char **argv)
 {
         static char self[4096];
@@ -455,7 +466,7 @@ static int claim(struct claims *c, int argc, char **argv)
         uint64_t t = clock_mono_ns();
         int status = breakout_json(argv, argc, self, &out);
         if (status != 0 && status != 1)
-                return EXIT_CORDON; /* it said why */
+                return not_tried(c, &out);
         if (look_at_box(c, self, &e) < 0)
                 return cli_error(&e);
         if (read_layers(c) < 0 || add_attempts(c, &out) < 0)

@@ -67,8 +67,8 @@ int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e);
 char *cli_policy_text(const char *path, size_t *ret_len);
 /* "2h" ago, or a day or second in UTC: 2026-11-15, 2026-11-15T08:00:00. -1 after it said why. */
 int cli_time(const char *text, int64_t *ret_us);
-/* The first policy error that cli_options() told, or NULL. */
-const cordon_error *cli_policy_error(void);
+/* Did cli_options() tell of a policy or a door that is wrong? */
+bool cli_policy_failed(void);
 
 /* verbs.c: main() tells what there is; then it can be listed and looked up. */
 void cli_verbs_are(const struct cli_verb *v, size_t count);
@@ -90,6 +90,17 @@ void cli_verb_is(const struct cli_verb *verb);
 void cli_box_spoke(bool mid_line);
 void cli_line_begin(void);
 
+/* failure.c: the first problem of all that was said, and its hint. */
+void cli_failure_is(int code, int sys, const char *what);
+void cli_failure_hint(const char *hint);
+/* To programs, as a list of one: what check has for a policy that does not load. `name`: where it is, unless
+ * it begins with a file and a line itself. */
+void cli_failure_put(const cordon_error *e, const char *name);
+/* They were told of it in another form. */
+void cli_failure_told(void);
+/* NULL: nothing failed, or programs know it. */
+const cordon_error *cli_failure_untold(void);
+
 /* What to type here instead of an option of another tool, given with its dashes; NULL: it is no such. `verb`:
  * NULL for those that take doors. */
 const char *cli_habit(const char *verb, const char *typed);
@@ -97,6 +108,9 @@ const char *cli_habit(const char *verb, const char *typed);
 const char *cli_verb_habit(const char *typed);
 /* Does an option among them, also behind words that are no command, ask for help? */
 bool cli_help_asked(int argc, char **argv, const struct cli_verb *verb);
+/* Where a verb's own option is given, whatever is wrong with the others: its value, or "". NULL: it is not.
+ */
+const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const char *name);
 /* 0, or EXIT_CORDON after it was said that such a verb takes no word. */
 int cli_no_words(int argc, int at, const char *verb);
 /* For a verb that has no option: its words, from the index that is returned on; -1 after an error was told.
@@ -169,8 +183,8 @@ int verb_report(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
-extern const struct cli_option run_options[], json_options[], view_options[], check_options[], logs_options[],
-        stop_options[], bench_options[], new_options[], learn_options[], tighten_options[],
-        breakout_options[], apply_options[], bombs_options[], claims_options[], vault_options[],
-        cost_options[], diagnose_options[], diff_options[], log_options[], react_options[], report_options[],
-        trace_options[], verify_options[], walls_options[], wrap_options[], no_options[];
+extern const struct cli_option run_options[], json_options[], view_options[], check_options[],
+        inspect_options[], logs_options[], stop_options[], bench_options[], new_options[], learn_options[],
+        tighten_options[], breakout_options[], apply_options[], bombs_options[], claims_options[],
+        vault_options[], cost_options[], diagnose_options[], diff_options[], log_options[], react_options[],
+        report_options[], trace_options[], verify_options[], walls_options[], wrap_options[], no_options[];

@@ -243,6 +243,7 @@ int cli_end_status(const struct cli_end *o, cordon_box *b)
                 (void) cli_problem("there is no memory for the result as JSON");
                 return -1;
         }
+        cli_failure_told();
         if (o->json)
                 cli_line_begin();
         if (o->json && fprintf(stderr, "%s\n", json) < 0)
@@ -273,4 +274,12 @@ void cli_end_failure(const struct cli_end *o, const char *run, const cordon_erro
         }
         if (o->status_fd >= 0)
                 (void) write_status(o->status_fd, buf_str(&out));
+        cli_failure_told();
+}
+
+void cli_end_untold(const struct cli_end *o)
+{
+        const cordon_error *e = cli_failure_untold();
+        if (e)
+                cli_end_failure(o, NULL, e);
 }

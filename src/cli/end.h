@@ -20,3 +20,5 @@ int cli_end_status(const struct cli_end *o, cordon_box *b);
 /* The same for a start that failed; or, with the run's id, for a run whose results did not get where they
  * belong. */
 void cli_end_failure(const struct cli_end *o, const char *run, const cordon_error *e);
+/* The same for what was said to people alone. */
+void cli_end_untold(const struct cli_end *o);

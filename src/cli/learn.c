@@ -250,7 +250,8 @@ static void say_learned(const cordon_learned *r)
 
 static int give(const struct teach *t, const cordon_learned *r)
 {
-        if (t->json)
+        int status = r->passed && t->output ? save(t->output, r->policy) : 0;
+        if (t->json && status == 0)
                 print_json(r);
         if (!r->passed) {
                 if (!t->json)
@@ -262,11 +263,9 @@ static int give(const struct teach *t, const cordon_learned *r)
                                 "status is success, --input FILE what it reads");
                 return 1;
         }
-        if (t->output)
-                return save(t->output, r->policy);
-        if (!t->json)
+        if (!t->output && !t->json)
                 (void) fputs(r->policy, stdout);
-        return 0;
+        return status;
 }
 
 static int prepare(struct teach *t, int argc, char **argv, const char *verb)

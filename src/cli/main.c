@@ -44,7 +44,7 @@ static const struct cli_verb verbs[] = {
         { "ps", "[--json]", "your boxes that are running", verb_ps, json_options, false },
         { "stop", "[-k] [-t SECONDS] BOX...", "end boxes: politely, then not", verb_stop, stop_options,
           false },
-        { "inspect", "BOX", "one running box as JSON", verb_inspect, no_options, false },
+        { "inspect", "[--json] BOX", "one running box as JSON", verb_inspect, inspect_options, false },
         { "logs", "[-f] BOX", "the newest output of a detached box, also when it is over", verb_logs,
           logs_options, false },
         { "diff", "[--stat | --name-only | --json] [RUN] [PATH...]",
@@ -111,6 +111,16 @@ static int all_said(int status)
         return status ? status : EXIT_CORDON;
 }
 
+/* A program that asked for JSON reads standard output, and there must be a reason for a failure. What `run`
+ * has for programs it told them itself. */
+static int all_told(int status, bool json)
+{
+        const cordon_error *e = json && status == EXIT_CORDON ? cli_failure_untold() : NULL;
+        if (e)
+                cli_failure_put(e, cli_policy_failed() ? "policy" : "");
+        return all_said(status);
+}
+
 /* Whoever may start it would then open doors as somebody else: there is no mode in which that is meant. */
 static int refuse_borrowed_powers(void)
 {
@@ -142,7 +152,8 @@ int main(int argc, char **argv)
         if (cli_help_asked(argc - 1, argv + 1, v))
                 return cli_help_verb(v), all_said(0);
         cli_verb_is(v);
+        bool json = cli_asked(argc - 1, argv + 1, v, "json"); /* before the verb orders its words */
         if (v->run != verb_run) /* whoever started us may have ignored it, and then no child tells its end */
                 (void) signal(SIGCHLD, SIG_DFL);
-        return all_said(v->run(argc - 1, argv + 1));
+        return all_told(v->run(argc - 1, argv + 1), json);
 }

@@ -52,8 +52,9 @@ int cli_give(char *text, const cordon_error *e)
 
 int cli_put(const struct buf *text)
 {
-        bool bad = text->failed || fputs(buf_str(text), stdout) == EOF || fflush(stdout) == EOF;
-        return bad ? EXIT_CORDON : 0;
+        if (text->failed)
+                return cli_error(&no_memory);
+        return fputs(buf_str(text), stdout) == EOF || fflush(stdout) == EOF ? EXIT_CORDON : 0;
 }
 
 bool cli_self(char *ret, size_t cap)
@@ -84,16 +85,14 @@ static bool is_limit_flag(const char *name)
         return false;
 }
 
-/* The first policy error of this command line, for programs that asked for JSON. */
-static cordon_error first_error;
+static bool policy_is_bad;
 
-const cordon_error *cli_policy_error(void) { return first_error.what[0] ? &first_error : NULL; }
+bool cli_policy_failed(void) { return policy_is_bad; }
 
-/* A bad door does not stop the reading of the rest: all of them are told, and --json may come later. */
+/* A bad door does not stop the reading of the rest: all of them are told. */
 static int policy_failed(const cordon_error *e)
 {
-        if (!first_error.what[0])
-                first_error = *e;
+        policy_is_bad = true;
         (void) cli_error(e);
         return 0;
 }
@@ -342,6 +341,21 @@ bool cli_help_asked(int argc, char **argv, const struct cli_verb *verb)
         return false;
 }
 
+const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const char *name)
+{
+        struct given g;
+        const struct cli_option *own = find_option(verb, name, 0);
+        for (int i = 1, n; own && i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
+                n = words_of(verb, argv[i], &g);
+                if (n == 0 && starts_command(verb))
+                        return NULL;
+                if (n == 0 || g.letter || strcmp(g.name, name) != 0)
+                        continue;
+                return n == 1 ? g.value ? g.value : "" : i + 1 < argc ? argv[i + 1] : NULL;
+        }
+        return NULL;
+}
+
 int cli_no_words(int argc, int at, const char *verb)
 {
         return at < argc ? cli_usage("`cordon %s` takes no argument", verb) : 0;
@@ -370,7 +384,7 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
                 if (take_one(verb, argv, argc, &i, &g, ctx, policy) < 0)
                         return -1;
         }
-        return cli_policy_error() ? -1 : i;
+        return policy_is_bad ? -1 : i;
 }
 
 void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_door_taker *take, void *ctx)
@@ -396,5 +410,5 @@ static void take_word_again(void *ctx, const struct cli_door *d)
 int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_policy *policy)
 {
         cli_doors_again(argc, argv, verb, take_word_again, policy);
-        return cli_policy_error() ? -1 : 0;
+        return policy_is_bad ? -1 : 0;
 }

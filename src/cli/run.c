@@ -599,6 +599,15 @@ static int show_arguments(const struct run *r, char **arguments, cordon_error *e
         return asked ? cli_show_arguments(r->policy, arguments, r->arg_directories, e) : 0;
 }
 
+/* Where the result is wanted, also of a command line that was not read to its end. */
+static void find_programs(struct run *r, int argc, char **argv, const struct cli_verb *verb)
+{
+        const char *fd = cli_asked(argc, argv, verb, "status-fd");
+        r->end.json = r->end.json || cli_asked(argc, argv, verb, "json");
+        if (fd && r->end.status_fd < 0)
+                r->end.status_fd = open_descriptor(fd, O_RDONLY);
+}
+
 static int run_with(int argc, char **argv, struct run *r, const char *verb)
 {
         cordon_error e = { 0 };
@@ -607,8 +616,8 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         r->box = r->policy ? cli_box_new(r->policy) : NULL;
         int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
         int status = EXIT_CORDON;
-        if (at < 0 && cli_policy_error())
-                cli_end_failure(&r->end, NULL, cli_policy_error());
+        if (at < 0)
+                find_programs(r, argc, argv, cli_verb_find(verb));
         else if (at >= argc)
                 status = cli_usage("there is nothing to run; for example: cordon %s",
                                    r->script ? "run-script install.sh" : "run -- ls /");
@@ -620,6 +629,8 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
                 status = cli_usage("`cordon run-script` has no policy file that another could stand for");
         else if (at >= 0 && (!r->canary_file || r->plan || choose_policy(r, argc, argv, verb) == 0))
                 status = run_configured(r, r->script ? r->command : argv + at);
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r->end);
         cordon_box_free(r->box);
         cordon_canary_free(r->canary);
         free(r->work);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/say.c - errors, hints and notes, one line each. What was typed, what a file holds and what a box left
  * behind stand in them: all of it goes through here, so that a terminal shows it and does nothing else. */
+#include "base/err.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
@@ -45,37 +46,48 @@ void cli_line_begin(void)
         box_spoke = line_is_open = false;
 }
 
-__attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void say(const char *kind, char text[LINE_BYTES],
+                                                      const char *fmt, va_list ap)
 {
-        char text[LINE_BYTES], shown[LINE_BYTES];
-        (void) vsnprintf(text, sizeof text, fmt, ap);
+        char shown[LINE_BYTES];
+        (void) vsnprintf(text, LINE_BYTES, fmt, ap);
         cli_line_begin();
         (void) fprintf(stderr, "cordon: %s%s\n", kind, str_inert(span_str(text), shown, sizeof shown));
 }
 
 void cli_note(const char *fmt, ...)
 {
+        char text[LINE_BYTES];
         va_list ap;
         va_start(ap, fmt);
-        say("", fmt, ap);
+        say("", text, fmt, ap);
         va_end(ap);
+}
+
+__attribute__((format(printf, 3, 0))) static void say_problem(int code, int sys, const char *fmt, va_list ap)
+{
+        char text[LINE_BYTES];
+        say("error: ", text, fmt, ap);
+        cli_failure_is(code, sys, text);
 }
 
 int cli_problem(const char *fmt, ...)
 {
         va_list ap;
         va_start(ap, fmt);
-        say("error: ", fmt, ap);
+        say_problem(ERR_USAGE, 0, fmt, ap);
         va_end(ap);
         return EXIT_CORDON;
 }
 
 int cli_hint(const char *fmt, ...)
 {
+        char text[LINE_BYTES];
         va_list ap;
         va_start(ap, fmt);
-        say("hint: ", fmt, ap);
+        say("hint: ", text, fmt, ap);
         va_end(ap);
+        cli_failure_hint(text);
         return EXIT_CORDON;
 }
 
@@ -83,15 +95,26 @@ int cli_usage(const char *fmt, ...)
 {
         va_list ap;
         va_start(ap, fmt);
-        say("error: ", fmt, ap);
+        say_problem(ERR_USAGE, 0, fmt, ap);
         va_end(ap);
         return cli_hint("`cordon help %s` tells how it is used", verb_now ? verb_now->name : "VERB");
+}
+
+__attribute__((format(printf, 3, 4))) static void say_error(int code, int sys, const char *fmt, ...)
+{
+        va_list ap;
+        va_start(ap, fmt);
+        say_problem(code, sys, fmt, ap);
+        va_end(ap);
 }
 
 /* Without a word it comes from a call that has no room for a reason: those fail for want of memory only. */
 int cli_error(const cordon_error *e)
 {
-        (void) cli_problem("%s", e->what[0] ? e->what : "there is no memory");
+        if (e->what[0])
+                say_error(e->code ? e->code : ERR_USAGE, e->sys, "%s", e->what);
+        else
+                say_error(ERR_MEMORY, 0, "there is no memory");
         return e->hint[0] ? cli_hint("%s", e->hint) : EXIT_CORDON;
 }
 

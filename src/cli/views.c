@@ -93,51 +93,21 @@ int verb_doors(int argc, char **argv)
         return status;
 }
 
-static int check_against(cordon_policy *p, const struct view *o)
-{
-        cordon_error e = { 0 };
-        int refused = 0;
-        int status = cli_give(cordon_policy_against(p, o->against, o->json, &refused, &e), &e);
-        return status ? status : refused > 0;
-}
-
-/* ":3:8: what is wrong": the number behind a colon; NULL: there is none. */
-static const char *number_behind(const char *colon, unsigned long *ret)
-{
-        char *end;
-        if (*colon != ':' || colon[1] < '0' || colon[1] > '9')
-                return NULL;
-        *ret = strtoul(colon + 1, &end, 10);
-        return end;
-}
-
-/* "file:3:8: what is wrong" in its parts; what was typed has no line. */
-static void put_failure(const cordon_error *e, const char *name)
-{
-        unsigned long line = 0, column = 0;
-        const char *text = NULL, *colon = e->what;
-        for (const char *from = e->what; !text && (colon = strchr(from, ':')); from = colon + 1) {
-                const char *second = number_behind(colon, &line);
-                const char *end = second ? number_behind(second, &column) : NULL;
-                text = end && strncmp(end, ": ", 2) == 0 ? end + 2 : NULL; /* names may have colons, too */
-        }
-        AUTO_BUF(out);
-        buf_printf(&out, "[{\"code\":\"%s\",\"level\":\"E\",\"file\":", cordon_error_name(e->code));
-        buf_json(&out, text ? span_of(e->what, (size_t) (colon - e->what)) : span_str(name));
-        buf_printf(&out, ",\"line\":%lu,\"column\":%lu,\"text\":", text ? line : 0, text ? column : 0);
-        buf_json(&out, span_str(text ? text : e->what));
-        buf_puts(&out, ",\"hint\":");
-        buf_json(&out, span_str(e->hint));
-        buf_puts(&out, "}]\n");
-        (void) cli_put(&out);
-}
-
 /* To people, and with --json to programs as well. */
 static int failed(const cordon_error *e, const char *name, const struct view *o)
 {
         if (o->json)
-                put_failure(e, name);
+                cli_failure_put(e, name);
         return cli_error(e);
+}
+
+static int check_against(cordon_policy *p, const char *name, const struct view *o)
+{
+        cordon_error e = { 0 };
+        int refused = 0;
+        char *text = cordon_policy_against(p, o->against, o->json, &refused, &e);
+        int status = text ? cli_give(text, &e) : failed(&e, name, o);
+        return status ? status : refused > 0;
 }
 
 static int check_one(cordon_policy *p, const char *name, const struct view *o)
@@ -146,7 +116,7 @@ static int check_one(cordon_policy *p, const char *name, const struct view *o)
         if (take_view(p, o) < 0)
                 return EXIT_CORDON;
         if (o->against)
-                return check_against(p, o);
+                return check_against(p, name, o);
         char *notes = cordon_policy_view(p, o->json ? CORDON_VIEW_NOTES_JSON : CORDON_VIEW_NOTES, &e);
         if (!notes)
                 return failed(&e, name, o);
@@ -197,8 +167,6 @@ int verb_check(int argc, char **argv)
         bool nothing = names_no_door(argc, argv);
         int at = p ? cli_options(argc, argv, cli_verb_find("check"), &o, p) : -1;
         size_t doors = 0;
-        if (at < 0 && o.json && cli_policy_error()) /* told already */
-                put_failure(cli_policy_error(), "policy");
         if (at >= 0)
                 cli_doors_again(at, argv, cli_verb_find("check"), count_door, &doors);
         int status = at < 0                    ? EXIT_CORDON

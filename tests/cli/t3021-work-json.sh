@@ -58,7 +58,7 @@ for who in root as_user; do
         is "$who: no such layer" "$(q '[.run, .doors, .entries, .end, .state, .error.code]')" '[null,[],[],"failed",null,"gone"]'
         json 125 apply --json "$run" nothing-there
         is "$who: no such path" "$(q '[.run, .end, .entries]')" "[\"$run\",\"failed\",[]]"
-        is "$who: not with a patch" "$($who "$CORDON" apply --json --as-patch - "$run" 2>/dev/null; echo $?)" 125
+        is "$who: not with a patch" "$($who "$CORDON" apply --json --as-patch - "$run" >/dev/null 2>&1; echo $?)" 125
         other=$($who "$CORDON" fork "$run")
         json 125 discard --json "$run" nonesuch "$other"
         is "$who: discard tells of each" "$(q '[.version, (.layers[] | [.run, .end, .state, .error.code])]')" "[1,[\"$run\",\"discarded\",\"gone\",null],[null,\"failed\",null,\"gone\"],[\"$other\",\"discarded\",\"gone\",null]]"
