@@ -91,7 +91,7 @@ int verb_apply(int argc, char **argv)
         cordon_error e = { 0 };
         cordon_work_outcome r;
         cordon_work_apply_options o = { .out = cli_sink };
-        cli_options_first(argc, argv, cli_verb_find("apply"));
+        cli_options_before_paths(argc, argv, cli_verb_find("apply"));
         int at = cli_options(argc, argv, cli_verb_find("apply"), &a, NULL);
         if (at < 0)
                 return EXIT_CORDON;

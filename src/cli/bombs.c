@@ -384,6 +384,7 @@ int verb_bombs(int argc, char **argv)
 {
         static struct bombs b;
         static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+        cli_options_first(argc, argv, cli_verb_find("bombs"));
         int at = cli_options(argc, argv, cli_verb_find("bombs"), &b, NULL);
         if (at < 0 || check_names(argv + at, argc - at) != 0)
                 return EXIT_CORDON;

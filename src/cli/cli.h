@@ -40,8 +40,11 @@ struct cli_json { /* for json_options */
 /* A whole number within bounds; -1 after it was said what `option` takes. */
 int cli_number(const char *option, const char *value, long least, long most, long *ret);
 
-/* Puts options before the other words, up to "--": for verbs whose words are names, not a command. */
+/* Puts options, and the "--" that ends them, before the other words: for verbs whose words are names, not a
+ * command. */
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb);
+/* The same, but "--" stays where it is: a run stands before it, and paths behind. */
+void cli_options_before_paths(int argc, char **argv, const struct cli_verb *verb);
 /* Takes options from the front of argv, up to the first word that is none, or "--". Returns its index; -1
  * after an error was told. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);

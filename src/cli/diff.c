@@ -137,7 +137,7 @@ int verb_diff(int argc, char **argv)
         cordon_error e = { 0 };
         const char *run;
         const char *const *paths;
-        cli_options_first(argc, argv, cli_verb_find("diff"));
+        cli_options_before_paths(argc, argv, cli_verb_find("diff"));
         int at = cli_options(argc, argv, cli_verb_find("diff"), &d, NULL);
         if (at < 0)
                 return EXIT_CORDON;

@@ -298,13 +298,11 @@ static int ask(struct log *l, int argc, char **argv)
                                  "prune, checkpoint, "
                                  "keys, rotate or restart",
                                  argv[0]);
-        int at = cli_options(argc, argv, cli_verb_find("log"), l, NULL); /* options may follow the question */
-        if (at < 0)
-                return EXIT_CORDON;
+        int given = argc - 1;
         bool may_miss = questions[i].arg && !questions[i].arg[0];
-        if (may_miss && argc - at > 1)
+        if (may_miss && given > 1)
                 return cli_usage("`cordon log %s` takes one argument", argv[0]);
-        if (!may_miss && argc - at != (questions[i].arg ? 1 : 0))
+        if (!may_miss && given != (questions[i].arg ? 1 : 0))
                 return questions[i].arg ? cli_usage("`cordon log %s` needs %s", argv[0], questions[i].arg)
                                         : cli_usage("`cordon log %s` takes no argument", argv[0]);
         bool is_list = l->json && questions[i].run == do_show; /* its records, which can be chosen from */
@@ -314,7 +312,7 @@ static int ask(struct log *l, int argc, char **argv)
         if (l->ledgers.count > 0 && !questions[i].several)
                 return cli_usage("`cordon log %s` is of one ledger: let CORDON_STATE name its directory",
                                  argv[0]);
-        return questions[i].run(l, at < argc ? argv[at] : "");
+        return questions[i].run(l, given > 0 ? argv[1] : "");
 }
 
 int verb_log(int argc, char **argv)

@@ -33,19 +33,10 @@ int verb_trace(int argc, char **argv)
 {
         struct more m = { 0 };
         cordon_error e = { 0 };
+        cli_options_first(argc, argv, cli_verb_find("trace"));
         int at = cli_options(argc, argv, cli_verb_find("trace"), &m, NULL);
         if (at < 0)
                 return EXIT_CORDON;
-        if (at + 1 < argc && argv[at + 1][0] == '-') { /* cordon trace ID --back */
-                char *id = argv[at];
-                int more = cli_options(argc - at, argv + at, cli_verb_find("trace"), &m, NULL);
-                if (more < 0)
-                        return EXIT_CORDON;
-                if (at + more != argc)
-                        return cli_usage("cordon trace takes one id");
-                argv[argc - 1] = id;
-                at = argc - 1;
-        }
         if (argc - at != 1)
                 return cli_usage("which effect? `cordon log` lists their ids");
         bool both = !m.back && !m.forward;

@@ -302,20 +302,40 @@ static int words_of(const struct cli_verb *verb, const char *arg, struct given *
         return meaning_of(verb, g).wants && !g->value ? 2 : 1;
 }
 
-void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
+static void move_to(char **argv, int to, int from)
 {
-        int front = 1;
+        char *moved = argv[from];
+        memmove(&argv[to + 1], &argv[to], (size_t) (from - to) * sizeof *argv);
+        argv[to] = moved;
+}
+
+/* Where the "--" is that ends them, or argc; *ret_front: where the other words begin. */
+static int options_first(int argc, char **argv, const struct cli_verb *verb, int *ret_front)
+{
+        int front = 1, i = 1;
         struct given g;
-        for (int i = 1, n; i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
+        for (int n; i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
                 n = words_of(verb, argv[i], &g);
                 if (n > argc - i)
                         without_value = argv[i];
-                for (int k = 0; k < n && i + k < argc; k++) {
-                        char *moved = argv[i + k];
-                        memmove(&argv[front + 1], &argv[front], (size_t) (i + k - front) * sizeof *argv);
-                        argv[front++] = moved;
-                }
+                for (int k = 0; k < n && i + k < argc; k++)
+                        move_to(argv, front++, i + k);
         }
+        *ret_front = front;
+        return i;
+}
+
+void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
+{
+        int front, end = options_first(argc, argv, verb, &front);
+        if (end < argc)
+                move_to(argv, front, end);
+}
+
+void cli_options_before_paths(int argc, char **argv, const struct cli_verb *verb)
+{
+        int front;
+        (void) options_first(argc, argv, verb, &front);
 }
 
 /* Behind their first word stands a command, whose options are its own. */

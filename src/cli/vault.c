@@ -253,6 +253,15 @@ static const struct {
         { "update", "`cordon vault rotate NAME` gives it another secret" },
 };
 
+/* Its index, or -1. */
+static int find_sub(const char *given)
+{
+        for (size_t i = 0; i < sizeof subs / sizeof *subs; i++)
+                if (strcmp(given, subs[i].name) == 0)
+                        return (int) i;
+        return -1;
+}
+
 static int unknown(const char *given)
 {
         for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
@@ -266,33 +275,34 @@ static int unknown(const char *given)
         return cli_problem("`cordon vault` has no `%.60s`", given), cli_hint("did you mean `%s`?", best);
 }
 
+static int go(struct vault *v, int count, char **words)
+{
+        if (count == 0)
+                return cli_usage("cordon vault add | list | rm | rotate | audit");
+        int i = find_sub(words[0]);
+        if (i < 0)
+                return unknown(words[0]);
+        count--, words++;
+        if (subs[i].named && count == 0)
+                return cli_usage("which credential? cordon vault %s NAME", subs[i].name);
+        if (subs[i].named) {
+                v->c.name = words[0];
+                count--, words++;
+        }
+        return subs[i].run(v, count, words);
+}
+
 int verb_vault(int argc, char **argv)
 {
         struct vault v = { .c = { .passphrase_fd = -1 } };
-        size_t i = 0;
-        if (argc < 2)
-                return cli_usage("cordon vault add | list | rm | rotate | audit");
-        while (i < sizeof subs / sizeof *subs && strcmp(argv[1], subs[i].name) != 0)
-                i++;
-        if (i == sizeof subs / sizeof *subs)
-                return unknown(argv[1]);
-        argc--, argv++;
-        /* The name may stand before the options, behind them or between. */
-        if (subs[i].named && argc > 1 && argv[1][0] != '-') {
-                v.c.name = argv[1];
-                argc--, argv++;
-        }
-        int at = cli_options(argc, argv, cli_verb_find("vault"), &v, NULL);
-        if (at >= 0 && subs[i].named && !v.c.name && at < argc) {
-                v.c.name = argv[at];
-                argc -= at, argv += at;
-                at = cli_options(argc, argv, cli_verb_find("vault"), &v, NULL);
-        }
         int status = EXIT_CORDON;
-        if (at >= 0 && subs[i].named && !v.c.name)
-                status = cli_usage("which credential? cordon vault %s NAME", subs[i].name);
-        else if (at >= 0)
-                status = subs[i].run(&v, argc - at, argv + at);
+        if (argc > 1 && argv[1][0] != '-' &&
+            find_sub(argv[1]) < 0) /* an option of its would be none of ours */
+                return unknown(argv[1]);
+        cli_options_first(argc, argv, cli_verb_find("vault"));
+        int at = cli_options(argc, argv, cli_verb_find("vault"), &v, NULL);
+        if (at >= 0)
+                status = go(&v, argc - at, argv + at);
         buf_done(&v.scope);
         return status;
 }

@@ -140,7 +140,7 @@ static bool names_no_door(int argc, char **argv)
 {
         static const char *const how[] = { "--work", "--stage", "--places" };
         for (int i = 1; i < argc; i++) {
-                bool looks = strcmp(argv[i], "--json") == 0;
+                bool looks = strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--") == 0;
                 for (size_t k = 0; !looks && k < sizeof how / sizeof *how; k++) {
                         size_t n = strlen(how[k]);
                         looks = strncmp(argv[i], how[k], n) == 0 && (!argv[i][n] || argv[i][n] == '=');

@@ -238,6 +238,21 @@ for words in "log prune --older" "apply some --to" "stop some -t" "diff some --c
         # shellcheck disable=SC2086
         has "an option at the end takes no word before it for its value: $words" "$("$CORDON" $words 2>&1)" " needs an argument"
 done
+# -- ends the options and is no word, wherever it stands.
+mkdir "$T/dashes" && printf 'box a\n' >"$T/dashes/-p.cordon" && cp "$T/dashes/-p.cordon" "$T/dashes/b.cordon"
+dashes() { (cd "$T/dashes" && "$CORDON" "$@" 2>&1); }
+is "-- behind a word of policy ends options" "$(dashes policy diff -- -p.cordon b.cordon)" equal
+is "and before it" "$(dashes policy -- diff -p.cordon b.cordon)" equal
+has "between two policies" "$(dashes check b.cordon -- -p.cordon)" "
+-p.cordon: holds"
+has "before the verb of a vault" "$(dashes vault -- rm nonesuch)" "no credential nonesuch"
+has "and behind it" "$(dashes vault rm -- -x)" "no credential -x"
+is "whose options may stand anywhere" "$(dashes vault --json list)" "[]"
+has "behind a question to the ledger" "$(dashes log show -- --json)" "--json"
+has "behind the first word of an effect" "$(dashes why read -- -x)" "read -x"
+has "before a record" "$(dashes trace -- -x)" "record -x"
+has "between bombs" "$(dashes bombs cpu -- nonesuch)" 'no bomb `nonesuch`'
+is "alone it is no policy" "$(status "$CORDON" check --)" 125
 mkdir -p "$T/a bin" && printf '#!/bin/sh\necho own\n' >"$T/a bin/own-tool" && chmod 755 "$T/a bin/own-tool"
 has "a program of one's own PATH is told by its path" "$(PATH="relative:$T/none:$T/a bin:$PATH" why -- own-tool)" "name it by its path, '$T/a bin/own-tool'"
 is "which shows it" "$("$CORDON" run -q -- "$T/a bin/own-tool")" own
