@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 int fd_open2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
@@ -55,6 +56,23 @@ int fd_path(int fd, char *ret, size_t cap)
                 return -1;
         ret[n] = '\0';
         return 0;
+}
+
+int fd_open_named(int dirfd, const char *path, int flags)
+{
+        struct stat st;
+        int follow = flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0;
+        int fd = openat(dirfd, path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+        int sys = errno;
+        bool looked = fd >= 0 ? fstat(fd, &st) == 0 /* ENXIO: nobody reads from it */
+                              : sys == ENXIO && fstatat(dirfd, path, &st, follow) == 0;
+        bool pipe = looked && S_ISFIFO(st.st_mode) && !path_is_kernels(path);
+        if (fd >= 0 && !pipe && fcntl(fd, F_SETFL, flags & O_APPEND) == 0)
+                return fd;
+        if (fd >= 0)
+                (void) close(fd);
+        errno = pipe ? FD_PIPE_REFUSED : sys;
+        return -1;
 }
 
 void fd_use_limit(void)

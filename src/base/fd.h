@@ -2,6 +2,7 @@
 /* base/fd.h - descriptors that close themselves. AUTO_FD takes the first value, so it cannot be forgotten
  * (a forgotten cleanup descriptor of 0 would close standard input); TAKE_FD is the only way out. */
 #pragma once
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,12 @@ int fd_reopen(int fd, int flags);
 int fd_link(int fd, int dir, const char *name);
 /* The path that it has now, as the kernel tells it; -1 with errno. */
 int fd_path(int fd, char *ret, size_t cap);
+
+/* What somebody named, which a box may have put there. Waits for nobody at the other end of a pipe, and takes
+ * none that has a name of its own: who holds it may never write, never read, or never end. /dev/stdin and
+ * others that the kernel names are taken, and read and written as they are. -1 with errno. */
+int fd_open_named(int dirfd, const char *path, int flags);
+enum { FD_PIPE_REFUSED = ESTRPIPE }; /* that errno, which no open() has */
 
 /* As many descriptors as this process may have. The kernel also lets nobody pass one on while more are on
  * their way, of all the account's processes, than the sender may have: a box could stop us by that. */

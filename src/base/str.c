@@ -269,6 +269,12 @@ bool path_under(const char *path, const char *root)
                (path[n] == '\0' || path[n] == '/' || (n == 1 && root[0] == '/'));
 }
 
+bool path_is_kernels(const char *path)
+{
+        return (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) ||
+               strncmp(path, "/proc/", 6) == 0;
+}
+
 bool path_join(const char *start, const char *path, char *ret, size_t cap)
 {
         const char *parts[2] = { path[0] == '/' ? "" : start, path };

@@ -58,6 +58,9 @@ static inline int str_hex(uint8_t c)
 unsigned str_distance(const char *a, const char *b);
 /* Is `path` equal to `root` or below it? Both absolute and clean; everything is below "/". */
 bool path_under(const char *path, const char *root);
+/* Is it below a directory where the kernel makes the names, and no box can have put one? Doors may lie in
+ * /dev/shm. */
+bool path_is_kernels(const char *path);
 /* "/a" and "b/../c" become "/a/c", as text: links are not followed. An absolute `path` stands for itself.
  * False: it does not fit. */
 bool path_join(const char *start, const char *path, char *ret, size_t cap);

@@ -132,6 +132,11 @@ bool cli_self(char *ret, size_t cap);
 void cli_ignore_output(void *ctx, int stream, const void *data, size_t len);
 /* A run and paths that follow the options: [RUN] [PATH...], or -- PATH... for the newest layer. */
 void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, const char *const **ret_paths);
+/* inputs.c: a file that an option (NULL: a word) names, for reading; -1 after it said why. Never waits for a
+ * pipe. */
+int cli_open_input(const char *option, const char *path);
+/* In words, of fd_open_named(). */
+const char *cli_not_opened(int sys);
 /* Writes to the FILE that ctx is. */
 void cli_sink(void *ctx, const void *data, size_t len);
 void cli_help_verb(const struct cli_verb *v);

@@ -22,6 +22,13 @@ int cli_handles_add(struct cli_handles *h, const char *value)
         size_t n = eq ? (size_t) (eq - value) : 0;
         if (n == 0 || n >= sizeof h->at[0].name || !eq[1] || h->count == CLI_HANDLES_MAX)
                 return cli_usage("--handle takes NAME=FILE"), -1;
+        if (strcmp(eq + 1, "-") == 0) {
+                (void) cli_problem("--handle %s would be a file called -", value);
+                return cli_hint(
+                               "standard input is called /dev/stdin, standard output /dev/stdout, and such a "
+                               "file ./-"),
+                       -1;
+        }
         memcpy(h->at[h->count].name, value, n);
         h->at[h->count].path = eq + 1;
         h->at[h->count].dir = -1;
@@ -67,13 +74,6 @@ static void tell_where_it_leads(const char *path, int fd)
                          str_inert(span_str(real), shown, sizeof shown));
 }
 
-/* Where no box can have put a link: /dev/stdout and its like are links. Doors may lie in /dev/shm. */
-static bool is_kernels(const char *path)
-{
-        return (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) ||
-               strncmp(path, "/proc/", 6) == 0;
-}
-
 /* Who may not read the old file may not read the new one. Never wider: a box may have set the mode. */
 static void narrow(int fd, const struct stat *old)
 {
@@ -82,7 +82,7 @@ static void narrow(int fd, const struct stat *old)
                 (void) !fchmod(fd, st.st_mode & 0777 & (old->st_mode | S_IRUSR | S_IWUSR));
 }
 
-/* A device, pipe or socket is written as it is, and so is whatever a link of the kernel's leads to: its name
+/* A device is written as it is, and so is whatever a link of the kernel's leads to: its name
  * is nobody's to take, and what was said to a file of that name before stays. A file that is there is
  * replaced only at the end, and so is a link: an earlier box may have put it there, to have what a later one
  * writes land on a disk or in a file of the host. */
@@ -90,10 +90,10 @@ static int open_out(struct cli_handles *h, unsigned i)
 {
         struct stat st = { .st_mode = 0 };
         const char *path = h->at[i].path;
-        if (is_kernels(path))
-                return open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+        if (path_is_kernels(path))
+                return fd_open_named(AT_FDCWD, path, O_WRONLY | O_APPEND);
         if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-                return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+                return fd_open_named(AT_FDCWD, path, O_WRONLY | O_NOFOLLOW);
         int dir = h->at[i].dir = open_directory_of(path);
         if (dir >= 0 && !h->quiet)
                 tell_where_it_leads(path, dir);
@@ -103,16 +103,16 @@ static int open_out(struct cli_handles *h, unsigned i)
                 narrow(fd, &st);
         if (dir >= 0 && fd < 0 &&
             (errno == EOPNOTSUPP || errno == EISDIR)) /* a filesystem without nameless files */
-                fd = openat(dir, last_of(path), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0666);
+                fd = fd_open_named(dir, last_of(path), O_WRONLY | O_CREAT | O_NOFOLLOW);
         return fd;
 }
 
 /* Nor is a link to read followed: an earlier box could show the next one what no door does. */
 static int open_in(const struct cli_handles *h, const char *path)
 {
-        if (is_kernels(path))
-                return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+        if (path_is_kernels(path))
+                return fd_open_named(AT_FDCWD, path, O_RDONLY);
+        int fd = fd_open_named(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW);
         if (fd >= 0 && !h->quiet)
                 tell_where_it_leads(path, fd);
         return fd;
@@ -143,8 +143,13 @@ static int not_opened(const char *name, const char *path, bool in, cordon_error 
                 hint_of_link(path, e);
                 return -1;
         }
-        (void) cli_fail(e, ERR_DOOR, sys, "--handle %s=%s: %s", name, shown, strerror(sys));
-        if (sys == ENOENT)
+        (void) cli_fail(e, ERR_DOOR, sys == FD_PIPE_REFUSED ? 0 : sys, "--handle %s=%s: %s", name, shown,
+                        cli_not_opened(sys));
+        if (sys == FD_PIPE_REFUSED)
+                (void) snprintf(e->hint, sizeof e->hint,
+                                "if it is yours, open it yourself: --handle %s=/dev/fd/9 9%c%.100s", name,
+                                in ? '<' : '>', shown);
+        else if (sys == ENOENT)
                 (void) snprintf(e->hint, sizeof e->hint, "%s",
                                 in ? "an `in` handle is a file that is there"
                                    : "the directory of an `out` handle must be there");
@@ -241,6 +246,7 @@ int cli_out_file(const char *path, const char *text, size_t len)
         AUTO_FD(fd, open_out(&h, 0));
         AUTO_FD(dir, h.at[0].dir);
         h.at[0].fd = fd;
-        const char *wrong = fd < 0 || fd_write_all(fd, text, len) < 0 ? strerror(errno) : publish_one(&h, 0);
+        const char *wrong =
+                fd < 0 || fd_write_all(fd, text, len) < 0 ? cli_not_opened(errno) : publish_one(&h, 0);
         return wrong ? (void) cli_usage("%s: %s", path, wrong), -1 : 0;
 }

@@ -57,9 +57,13 @@ static int take_status(void *ctx, const char *value)
 static int take_input(void *ctx, const char *value)
 {
         struct teach *t = ctx;
-        t->l.input = open(value, O_RDONLY | O_CLOEXEC);
-        if (t->l.input < 0 || lseek(t->l.input, 0, SEEK_SET) < 0)
-                return cli_usage("--input %s: %s", value, strerror(errno)), -1;
+        t->l.input = cli_open_input("--input", value);
+        if (t->l.input >= 0 && lseek(t->l.input, 0, SEEK_SET) < 0)
+                return cli_usage("--input %s: each run reads it from its beginning, and this has none",
+                                 value),
+                       -1;
+        if (t->l.input < 0)
+                return -1;
         return 0;
 }
 
@@ -144,7 +148,8 @@ static int ask(void *ctx, const char *to, const char *what)
 }
 
 #define SHARED                                                                                               \
-        { "output", 'o', "FILE", "write the policy there, when it passes; never over another file",          \
+        { "output", 'o', "FILE",                                                                             \
+          "write the policy there, when it passes; never over another file (- is standard output)",          \
           CLI_TEXT(struct teach, output) },                                                                  \
                 { "input", 'i', "FILE", "what the command reads on standard input (default: nothing)",       \
                   take_input },                                                                              \
@@ -250,7 +255,8 @@ static void say_learned(const cordon_learned *r)
 
 static int give(const struct teach *t, const cordon_learned *r)
 {
-        int status = r->passed && t->output ? save(t->output, r->policy) : 0;
+        bool here = !t->output || strcmp(t->output, "-") == 0;
+        int status = r->passed && !here ? save(t->output, r->policy) : 0;
         if (t->json && status == 0)
                 print_json(r);
         if (!r->passed) {
@@ -263,7 +269,7 @@ static int give(const struct teach *t, const cordon_learned *r)
                                 "status is success, --input FILE what it reads");
                 return 1;
         }
-        if (!t->output && !t->json)
+        if (here && !t->json)
                 (void) fputs(r->policy, stdout);
         return status;
 }
@@ -278,7 +284,8 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
         if (at >= 0 && at < argc)
                 t->l.argv = (const char *const *) argv + at;
         t->l.agree = ask;
-        return at < 0 || (t->output && may_save(t->output)) ? -1 : 0;
+        bool here = !t->output || strcmp(t->output, "-") == 0;
+        return at < 0 || (!here && may_save(t->output)) ? -1 : 0;
 }
 
 int verb_learn(int argc, char **argv)
@@ -302,15 +309,13 @@ int verb_learn(int argc, char **argv)
 char *cli_policy_text(const char *path, size_t *ret_len)
 {
         const char *stock = cordon_stock_text(path);
+        AUTO_FD(fd, stock ? -1 : cli_open_input(NULL, path));
+        if (!stock && fd < 0)
+                return NULL;
         char *text = malloc(POLICY_BYTES + 1);
-        int fd = stock ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        ssize_t n = -1;
-        if (text && stock)
-                n = snprintf(text, POLICY_BYTES, "%s", stock);
-        else if (text && fd >= 0)
-                n = fd_read_all(fd, text, POLICY_BYTES + 1);
-        if (fd >= 0)
-                (void) close(fd);
+        ssize_t n = !text   ? -1
+                    : stock ? snprintf(text, POLICY_BYTES, "%s", stock)
+                            : fd_read_all(fd, text, POLICY_BYTES + 1);
         if (n < 0 || n > POLICY_BYTES) {
                 (void) cli_usage("%s: %s", path, n < 0 ? strerror(errno) : "a policy file has at most 1M");
                 free(text);

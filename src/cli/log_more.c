@@ -54,15 +54,15 @@ const struct cli_option verify_options[] = {
         { 0 },
 };
 
-static int slurp(const char *path, struct buf *out)
+static int slurp(const char *option, const char *path, struct buf *out)
 {
         enum { MOST = 64 << 20 };
         char chunk[4096];
         ssize_t n = 0;
-        AUTO_FD(file,
-                strcmp(path, "-") == 0 ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC));
+        bool here = strcmp(path, "-") == 0;
+        AUTO_FD(file, here ? fcntl(0, F_DUPFD_CLOEXEC, 3) : cli_open_input(option, path));
         if (file < 0)
-                return cli_usage("%s: %s", path, strerror(errno)), -1;
+                return -1;
         while (out->n < MOST && (n = read(file, chunk, sizeof chunk)) > 0)
                 buf_add(out, chunk, (size_t) n);
         return n < 0 || out->failed ? (cli_usage("%s cannot be read", path), -1) : 0;
@@ -92,7 +92,8 @@ int verb_verify(int argc, char **argv)
                 return cli_usage("--proof is about one record, and a checkpoint about all");
         if (m.key && !m.proof)
                 return cli_usage("--key goes with --proof: the ledger is verified by its own keys");
-        if ((m.proof && slurp(m.proof, &text) < 0) || (m.checkpoint && slurp(m.checkpoint, &text) < 0))
+        if ((m.proof && slurp("--proof", m.proof, &text) < 0) ||
+            (m.checkpoint && slurp("--checkpoint", m.checkpoint, &text) < 0))
                 return EXIT_CORDON;
         char *said = m.proof ? cordon_verify_proof(buf_str(&text), text.n, m.key, &ok, &e)
                              : cordon_verify(buf_str(&text), m.json, &ok, &e);

@@ -156,8 +156,8 @@ static int open_source(struct vault *v)
         v->c.secret_fd = 0;
         if (v->command && (v->c.secret_fd = from_command(v->command)) < 0)
                 return cli_usage("the command that prints the secret failed"), -1;
-        if (v->file && (v->c.secret_fd = open(v->file, O_RDONLY | O_CLOEXEC)) < 0)
-                return cli_usage("%s: %s", v->file, strerror(errno)), -1;
+        if (v->file && (v->c.secret_fd = cli_open_input("--from-file", v->file)) < 0)
+                return -1;
         return 0;
 }
 

@@ -29,7 +29,7 @@ struct wrap {
 };
 
 const struct cli_option wrap_options[] = {
-        { "script", 'o', "FILE", "write it there, executable (default: standard output)",
+        { "script", 'o', "FILE", "write it there, executable (default, and -: standard output)",
           CLI_TEXT(struct wrap, output) },
         { "dirs", 0, NULL, "also show directories that a call names, with all below them",
           CLI_FLAG(struct wrap, directories) },
@@ -216,7 +216,7 @@ static int wrap(struct wrap *w, int argc, char **argv)
                 return EXIT_CORDON;
         if (w->script.failed)
                 return cli_usage("no memory");
-        if (w->output)
+        if (w->output && strcmp(w->output, "-") != 0)
                 return save(w->output, &w->script);
         (void) fwrite(w->script.p, 1, w->script.n, stdout);
         return 0;

@@ -8,6 +8,7 @@
  *   rotate DIR        a new key
  *   check KEYS        notes on standard input, one line "SIZE good|bad|unknown" for each; KEYS is a file
  */
+#include "base/fd.h"
 #include "ledger/seal.h"
 
 #include <fcntl.h>
@@ -50,7 +51,7 @@ static int check(const char *file, struct err *e)
         AUTO_BUF(keys);
         AUTO_BUF(notes);
         struct ledger_note n;
-        int r, fd = open(file, O_RDONLY | O_CLOEXEC);
+        int r, fd = fd_open_named(AT_FDCWD, file, O_RDONLY);
         if (fd < 0 || read_all(fd, &keys) < 0 || read_all(0, &notes) < 0)
                 return err_set(e, ERR_IO, 0, "the keys or the notes cannot be read");
         if (jail_close(-1, false, e) < 0)

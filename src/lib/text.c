@@ -19,8 +19,14 @@ char *lib_slurp(const char *path, size_t *ret_len, struct err *e)
 
 char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err *e)
 {
-        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        AUTO_FD(fd, fd_open_named(AT_FDCWD, path, O_RDONLY));
         struct stat st;
+        if (fd < 0 && errno == FD_PIPE_REFUSED) {
+                (void) err_set(e, ERR_POLICY, 0, "%s: it is a pipe with a name, and a box may have made it",
+                               path);
+                (void) err_hint(e, "if it is yours, give it as standard input, which is called /dev/stdin");
+                return NULL;
+        }
         if (fd < 0 || fstat(fd, &st) < 0) {
                 (void) err_set(e, ERR_POLICY, errno, "%s: %s", path[0] ? path : "a file whose name is empty",
                                strerror(errno));
@@ -36,15 +42,13 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
                                    "come with cordon");
                 return NULL;
         }
-        if (S_ISFIFO(st.st_mode))
-                (void) fcntl(fd, F_SETFL, 0); /* <(...) of a shell: wait for what it writes */
         char *text = malloc(most + 1);
         if (!text) {
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "%s: no memory for a policy", path);
                 return NULL;
         }
         ssize_t n = fd_read_all(fd, text, most + 1);
-        bool nobody = n == 0 && S_ISFIFO(st.st_mode);
+        bool nobody = n == 0 && S_ISFIFO(st.st_mode); /* <(...) of a shell */
         if (n < 0 || nobody || (size_t) n > most) {
                 if (n < 0)
                         (void) err_set(e, ERR_POLICY, errno, "%s: %s", path, strerror(errno));

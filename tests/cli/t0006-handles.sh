@@ -194,4 +194,46 @@ echo before >"$T/said" && chmod 666 "$T/said"
 as_user "$CORDON" run -q --out res --handle res=/dev/stdout -- sh -c 'echo result >&3' </dev/null >>"$T/said" 2>"$T/err"
 is "also where it is a file, behind what stands there" "$(cat "$T/said" "$T/err")" "before
 result"
+# A pipe with a name, which a box behind a write door can make: nobody waits for who holds it, or for who does not.
+mkdir -p "$T/left" && chmod 777 "$T/left"
+"$CORDON" run -q --write "$T/left" -- mkfifo "$T/left/pipe" </dev/null
+ok "a box leaves a pipe behind" test -p "$T/left/pipe"
+chmod 666 "$T/left/pipe"
+refuses() { # NAME ARGUMENT...: with and without somebody at its other end
+        name=$1 && shift
+        timeout 20 "$CORDON" "$@" >out 2>err </dev/null
+        is "$name: a pipe that nobody holds is refused" "$? $(grep -c "left/pipe: it is a pipe with a name, and a box may have made it" err)" "125 1"
+        exec 9<>"$T/left/pipe"
+        timeout 20 "$CORDON" "$@" >out 2>err </dev/null 9>&-
+        is "$name: so is one that somebody holds" "$? $(grep -c "left/pipe: it is a pipe with a name" err)" "125 1"
+        exec 9>&-
+}
+refuses "an in handle" run -q --in doc --handle "doc=$T/left/pipe" -- true
+has "an in handle: what to type" "$(cat err)" "hint: if it is yours, open it yourself: --handle doc=/dev/fd/9 9<$T/left/pipe"
+refuses "an out handle" run -q --out res --handle "res=$T/left/pipe" -- true
+has "an out handle: what to type" "$(cat err)" "--handle res=/dev/fd/9 9>$T/left/pipe"
+refuses "a policy" check "$T/left/pipe"
+refuses "the policy of tighten" tighten -p "$T/left/pipe" -- true
+refuses "places" run --places "$T/left/pipe" -- true
+refuses "input of learn" learn --input "$T/left/pipe" -- true
+refuses "a checkpoint" verify --checkpoint "$T/left/pipe"
+refuses "a proof" verify --proof "$T/left/pipe"
+refuses "a secret" vault add token --from-file "$T/left/pipe"
+"$CORDON" run -q --name kept -- true </dev/null
+refuses "a report" report kept --html "$T/left/pipe"
+id=$("$CORDON" log --json --box kept --kind end | jq -r .id)
+"$CORDON" log proof "$id" >proof
+is "a key" "$(timeout 20 "$CORDON" verify --proof proof --key "$T/left/pipe" >out 2>&1; echo $?)" 125
+is "one's own pipe is read by its descriptor" "$({ echo given >"$T/left/pipe" & } && "$CORDON" run -q --in doc --handle doc=/dev/fd/9 -- sh -c 'cat <&3' 9<"$T/left/pipe")" given
+is "also when the writer is gone" "$(exec 9<>"$T/left/pipe" && echo late >&9 && exec 8<"$T/left/pipe" 9>&- && timeout 20 "$CORDON" run -q --in doc --handle doc=/dev/fd/8 -- sh -c 'cat <&3')" late
+is "and the policy of tighten from <(...)" "$(bash -c '"$0" tighten -p <(sleep 0.3; echo "use base/system") -- true >out 2>&1; echo $?' "$CORDON")" 0
+
+# - is no file and no stream.
+for option in "run --in doc --handle doc=- -- true" "vault add token --from-file -" "learn --input - -- true"; do
+        # shellcheck disable=SC2086
+        is "- is refused: $option" "$(cd "$T/left" && : >./- && status "$CORDON" $option)" 125
+        has "with what it could mean" "$(cat "$T/err")" "is called /dev/stdin"
+done
+is "learn -o - writes to standard output" "$(cd "$T/left" && rm -f ./- && "$CORDON" learn -n 1 -o - -- true 2>/dev/null | grep -c '^box')$(ls "$T/left")" 1pipe
+is "and so does wrap" "$(cd "$T/left" && "$CORDON" wrap -o - true | head -n 1)$(ls "$T/left")" "#!/bin/shpipe"
 done_testing

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -74,6 +75,37 @@ static void test_put__an_interrupted_write_is_made_again(void)
         drained = -1;
         CHECK_INT(close(pipe), 0);
         CHECK_INT(unlinkat(dir, "control", 0), 0);
+        CHECK_INT(close(dir), 0);
+        CHECK_INT(rmdir(name), 0);
+}
+
+/* A box may have put a pipe there; /dev/fd/N is the caller's own. */
+static void test_open_named__waits_for_nobody(void)
+{
+        char name[] = "/tmp/cordon-test-fd.XXXXXX", own[32];
+        CHECK(mkdtemp(name) != NULL);
+        int dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        CHECK_INT(mkfifoat(dir, "pipe", 0600), 0);
+        CHECK_INT(fd_open_named(dir, "pipe", O_RDONLY), -1);
+        CHECK_INT(errno, FD_PIPE_REFUSED);
+        CHECK_INT(fd_open_named(dir, "pipe", O_WRONLY | O_NOFOLLOW), -1); /* nobody reads */
+        CHECK_INT(errno, FD_PIPE_REFUSED);
+        int held = openat(dir, "pipe", O_RDWR | O_CLOEXEC);
+        CHECK_INT(fd_open_named(dir, "pipe", O_WRONLY), -1);
+        CHECK_INT(errno, FD_PIPE_REFUSED);
+        (void) snprintf(own, sizeof own, "/dev/fd/%d", held);
+        int again = fd_open_named(AT_FDCWD, own, O_WRONLY | O_APPEND);
+        CHECK(again >= 0);
+        CHECK_INT(fcntl(again, F_GETFL) & (O_ACCMODE | O_APPEND | O_NONBLOCK), O_WRONLY | O_APPEND);
+        CHECK_INT(close(again), 0);
+        CHECK_INT(close(held), 0);
+        CHECK_INT(fd_open_named(dir, "none", O_RDONLY), -1);
+        CHECK_INT(errno, ENOENT);
+        int file = fd_open_named(dir, "file", O_WRONLY | O_CREAT | O_NOFOLLOW);
+        CHECK(file >= 0);
+        CHECK_INT(close(file), 0);
+        CHECK_INT(unlinkat(dir, "pipe", 0), 0);
+        CHECK_INT(unlinkat(dir, "file", 0), 0);
         CHECK_INT(close(dir), 0);
         CHECK_INT(rmdir(name), 0);
 }
@@ -200,6 +232,7 @@ static void test_link__names_a_nameless_file_and_replaces_none(void)
 static const struct test_case cases[] = {
         CASE(test_await__signals_do_not_cut_it_short),
         CASE(test_put__an_interrupted_write_is_made_again),
+        CASE(test_open_named__waits_for_nobody),
         CASE(test_each_number__a_list_of_any_length_is_read_whole),
         CASE(test_open2__not_now_is_asked_again_but_not_for_ever),
         CASE(test_link__names_a_nameless_file_and_replaces_none),
