@@ -149,9 +149,17 @@ static const struct range signs[] = {
         { 0x2900, 0x297f }, { 0x2b00, 0x2bff }, { 0x3030, 0x303d }, { 0x3297, 0x3299 }, { 0x1f000, 0x1faff },
 };
 
-bool str_is_selector(uint32_t before, uint32_t point)
+/* Keys of a telephone: alone, a selector behind them is not seen. */
+static const struct range keys[] = { { '#', '#' }, { '*', '*' }, { '0', '9' } };
+
+bool str_is_selector(uint32_t before, struct span s)
 {
-        return (point == 0xfe0e || point == 0xfe0f) && lies_in(signs, COUNT(signs), before);
+        uint32_t point = 0, next = 0;
+        size_t k = str_char(s, &point);
+        if (point != 0xfe0e && point != 0xfe0f)
+                return false;
+        (void) str_char(span_of(s.p + k, s.n - k), &next);
+        return lies_in(signs, COUNT(signs), before) || (next == 0x20e3 && lies_in(keys, COUNT(keys), before));
 }
 
 /* One character, or the escape that stands for it; returns how many bytes of `s` it took. `before` is the one
@@ -160,7 +168,7 @@ static size_t inert_char(struct span s, uint32_t *before, char piece[16])
 {
         uint32_t v = 0;
         size_t k = str_char(s, &v);
-        bool hides = str_is_tricky(v) && !str_is_selector(*before, v);
+        bool hides = str_is_tricky(v) && !str_is_selector(*before, s);
         if (k == 0 || (k == 1 && hides))
                 (void) snprintf(piece, 16, "\\x%02x", s.p[0]);
         else if (hides)

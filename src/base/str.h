@@ -26,9 +26,9 @@ size_t str_char(struct span s, uint32_t *ret_point);
 bool str_is_unseen(uint32_t point);
 /* One that moves, hides or reorders what a person reads: those, and controls. */
 bool str_is_tricky(uint32_t point);
-/* One of those that belongs behind the sign before it, as in most emoji: seen, and no place to hide a text.
- */
-bool str_is_selector(uint32_t before, uint32_t point);
+/* Does `s` begin with one of those that belongs behind the sign before it, as in most emoji, or between a key
+ * and its cap? Seen, and no place to hide a text. */
+bool str_is_selector(uint32_t before, struct span s);
 
 /* Valid UTF-8 with no NUL in it. */
 bool str_is_utf8(struct span s);

@@ -39,8 +39,9 @@ int lex_check(const struct lexer *x, struct span line, struct source_place from)
                 }
                 if (point == '\0')
                         return fail_at(x->e, &from, "a NUL cannot stand in a policy");
-                size_t k = str_char(span_of(line.p + i, line.n - i), &point);
-                bool seen = k > 0 && (!str_is_tricky(point) || str_is_selector(before, point));
+                struct span rest = span_of(line.p + i, line.n - i);
+                size_t k = str_char(rest, &point);
+                bool seen = k > 0 && (!str_is_tricky(point) || str_is_selector(before, rest));
                 if (point != '\t' && !seen)
                         return refuse_char(x, &from, span_of(line.p + i, k));
                 i += k;

@@ -102,6 +102,8 @@ static void test_str__hostile_text_is_made_inert(void)
         CHECK_STR(inert("\xe2\x9a\xa0\xef\xb8\x8f!", buf, sizeof buf), "\xe2\x9a\xa0\xef\xb8\x8f!");
         CHECK_STR(inert("\xe2\x9a\xa0\xef\xb8\x8f\xef\xb8\x8f", buf, sizeof buf),
                   "\xe2\x9a\xa0\xef\xb8\x8f\\u{fe0f}");
+        CHECK_STR(inert("1\xef\xb8\x8f\xe2\x83\xa3", buf, sizeof buf), "1\xef\xb8\x8f\xe2\x83\xa3");
+        CHECK_STR(inert("1\xef\xb8\x8f", buf, sizeof buf), "1\\u{fe0f}");
         CHECK_STR(inert("\xe2\x9a\xa0\xef\xb8\x8e\xe2\x9a\xa0\xef\xb8\x80", buf, sizeof buf),
                   "\xe2\x9a\xa0\xef\xb8\x8e\xe2\x9a\xa0\\u{fe00}");
         CHECK_STR(inert("\xff\xc0\xaf", buf, sizeof buf), "\\xff\\xc0\\xaf");

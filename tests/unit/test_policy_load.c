@@ -109,6 +109,16 @@ static void test_load__bytes_that_a_person_cannot_see_are_refused(void)
                       "t:1:5: a control or invisible character (\\u{fe0f}) cannot stand in a policy", NULL);
         check_refused("# a\xef\xb8\x8f\n",
                       "t:1:4: a control or invisible character (\\u{fe0f}) cannot stand in a policy", NULL);
+        /* A key of a telephone has its selector before its cap, and nowhere else. */
+        c = load("# 1\xef\xb8\x8f\xe2\x83\xa3 and #\xef\xb8\x8f\xe2\x83\xa3\nuse none\n");
+        CHECK(c != NULL);
+        policy_checked_free(c);
+        check_refused("# 1\xef\xb8\x8f\n",
+                      "t:1:4: a control or invisible character (\\u{fe0f}) cannot stand in a policy", NULL);
+        check_refused("# a\xef\xb8\x8f\xe2\x83\xa3\n",
+                      "t:1:4: a control or invisible character (\\u{fe0f}) cannot stand in a policy", NULL);
+        check_refused("# 1\xef\xb8\x8f\xef\xb8\x8f\xe2\x83\xa3\n",
+                      "t:1:4: a control or invisible character (\\u{fe0f}) cannot stand in a policy", NULL);
         CHECK(!load_in("t", span_of("box a\nread /a\0b\n", 15), &fixed_context, &e));
         CHECK_STR(e.what, "t:2:8: a NUL cannot stand in a policy");
 }
