@@ -60,8 +60,7 @@ static bool field_ok(const struct vault_meta *m)
                 if (strcasecmp(m->field, taken[i]) == 0)
                         return false;
         const char *extra = m->where == GRANT_HEADER ? "-_" : "-_.@+";
-        return m->field[0] && made_of(m->field, extra) && visible(m->before) && visible(m->after) &&
-               (m->where != GRANT_BASIC || !strchr(m->field, ':'));
+        return m->field[0] && made_of(m->field, extra) && visible(m->before) && visible(m->after);
 }
 
 static int copy(char *to, size_t cap, const char *from, size_t n)
