@@ -432,6 +432,10 @@ static void test_vault__no_more_is_handed_out_than_it_is_for(void)
                 CHECK(rows[i].given || e.code == ERR_DOOR);
                 http_grants_free(g);
         }
+        CHECK_INT(give_for("https://api.test/repos/a GET\nhttps://evil.test/x GET\n", "gh", true, NULL, &told,
+                           &g, &e),
+                  -1);
+        CHECK_STR(e.what, "the credential gh is not for this door: net https://evil.test/x GET");
         /* One that is for bounded requests goes to doors that bound them as much, and to no others. */
         static const struct {
                 const char *asked;
@@ -524,6 +528,7 @@ static void test_scope__only_destinations_with_methods(void)
                 { "https://a.test/ GET cap 5M", NULL },
                 { "https://a.test/ until 2099-01-01", NULL },
                 { "https://a.test/../b", NULL },
+                { "https://a.test/ GET\nnonsense", NULL },
                 { "", NULL },
                 { "\n\n", NULL },
         };
@@ -562,8 +567,14 @@ static void test_life__a_class_has_a_longest_lifetime(void)
                 CHECK_INT(vault_life_judge(&m, &e), rows[i].good ? 0 : -1);
                 CHECK_INT(vault_owes(&m, VAULT_DEBT_LIFETIME, 0), !rows[i].good);
                 CHECK(rows[i].good ||
-                      (strstr(e.what, rows[i].live ? "90d" : "365d") && strstr(e.hint, "rotate n")));
+                      (strstr(e.what, rows[i].live ? "class live lives 90d" : "class test lives 365d") &&
+                       strstr(e.hint, "rotate n")));
+                CHECK(rows[i].ttl || strstr(e.what, "not for ever"));
         }
+        struct vault_meta m = { .name = "n", .created = 1000, .expires = 2000 };
+        CHECK_INT(vault_may_give(&m, true, 1999, "https://a.test/ GET\n", &e), 0);
+        CHECK_INT(vault_may_give(&m, true, 2000, "https://a.test/ GET\n", &e), -1);
+        CHECK(strstr(e.what, "has expired"));
         begin();
         struct vault_request q = request(VAULT_ADD, "a");
         q.meta.expires = (int64_t) time(NULL) + 91 * DAY;
@@ -630,11 +641,13 @@ static void test_grants__broken_records_are_refused(void)
 {
         static struct grant g;
         struct err e;
-        for (int how = 0; how < 6; how++) {
+        for (int how = 0; how < 12; how++) {
                 int p[2];
-                g = (struct grant){
-                        .size = sizeof g, .where = GRANT_HEADER, .length = 10, .name = "n", .field = "f"
-                };
+                g = (struct grant){ .size = sizeof g,
+                                    .where = GRANT_HEADER,
+                                    .length = GRANT_SECRET_MIN,
+                                    .name = "n",
+                                    .field = "f" };
                 if (how == 1)
                         g.size--;
                 if (how == 2)
@@ -643,6 +656,18 @@ static void test_grants__broken_records_are_refused(void)
                         g.where = GRANT_WHERE__COUNT;
                 if (how == 4)
                         memset(g.name, 'n', sizeof g.name);
+                if (how == 6)
+                        g.where = GRANT_NOWHERE;
+                if (how == 7)
+                        g.length--;
+                if (how == 8)
+                        memset(g.field, 'f', sizeof g.field);
+                if (how == 9)
+                        memset(g.before, 'b', sizeof g.before);
+                if (how == 10)
+                        memset(g.after, 'a', sizeof g.after);
+                if (how == 11)
+                        memset(g.scope, 's', sizeof g.scope);
                 CHECK_INT(pipe2(p, O_CLOEXEC), 0);
                 CHECK_INT(fd_write_all(p[1], &g, how == 5 ? sizeof g - 1 : sizeof g), 0);
                 (void) close(p[1]);
@@ -678,10 +703,12 @@ static void test_meta__it_comes_back_as_it_was(void)
 static void test_meta__bindings_that_cannot_be_are_refused(void)
 {
         static const char *const headers[] = {
-                "",        "X-Key",    "X-Key: x",       "X Key: {}",          ": {}",         "X-Key: {}{}",
-                "X-{}: y", "Host: {}", "connection: {}", "Content-Length: {}", "X: {}\r\nY: z"
+                "",        "X-Key",    "X-Key: x",       "X Key: {}",          ": {}",          "X-Key: {}{}",
+                "X-{}: y", "Host: {}", "connection: {}", "Content-Length: {}", "X: {}\r\nY: z", "X;Y: {}",
+                "X@Y: {}"
         };
-        static const char *const names[] = { "", ".", "..", ".a", "a/b", "a b", "a\n" };
+        static const char *const names[] = { "",    ".",   "..",  ".a",  "a/b", "a b", "a\n",
+                                             "a:b", "a?b", "a@b", "a[b", "a`b", "a{b", "a\x7f" };
         struct err e;
         for (size_t i = 0; i < COUNT(headers); i++) {
                 struct vault_meta m = { 0 };
@@ -691,6 +718,44 @@ static void test_meta__bindings_that_cannot_be_are_refused(void)
         }
         for (size_t i = 0; i < COUNT(names); i++)
                 CHECK(!vault_name_ok(names[i]));
+        CHECK(vault_name_ok("09azAZ._-"));
+        struct vault_meta m = { 0 };
+        char header[sizeof m.field + 8];
+        for (size_t n = sizeof m.field - 1; n <= sizeof m.field; n++) {
+                memset(header, 'x', n);
+                memcpy(header + n, ": {}", 5);
+                CHECK_INT(vault_header_read(header, &m, &e), n < sizeof m.field ? 0 : -1);
+        }
+        CHECK_STR(m.before, "");
+}
+
+/* An entry says all of it, and nothing that no command could have made. */
+static void test_meta__an_entry_is_whole(void)
+{
+        static const char *const parts[] = {
+                "\"name\":\"n\",",   "\"env\":\"E\",",   "\"where\":\"header\",", "\"field\":\"X-Key\",",
+                "\"before\":\"b\",", "\"after\":\"a\",", "\"class\":\"live\",",   "\"created\":1,",
+                "\"expires\":2,",    "\"max_uses\":3,",
+        };
+        static const char *const other[COUNT(parts)] = {
+                "\"name\":\"../n\",",  "\"env\":\"9\",",     "\"where\":\"nowhere\",", "\"field\":\"Host\",",
+                "\"before\":\"\\n\",", "\"after\":\"\\n\",", "\"class\":1,",           "\"created\":-1,",
+                "\"expires\":\"2\",",  "\"max_uses\":1.5,",
+        };
+        struct vault_meta m;
+        struct err e;
+        for (size_t left_out = 0; left_out <= COUNT(parts); left_out++)
+                for (int how = 0; how < 2; how++) {
+                        AUTO_BUF(text);
+                        buf_putc(&text, '{');
+                        for (size_t i = 0; i < COUNT(parts); i++)
+                                buf_puts(&text, i != left_out ? parts[i] : how ? other[i] : "");
+                        buf_puts(&text, "\"ttl_was\":[]}");
+                        int r = vault_meta_parse(buf_span(&text), &m, &e);
+                        if ((r == 0) != (left_out == COUNT(parts)))
+                                printf("# %s\n", buf_str(&text));
+                        CHECK_INT(r, left_out == COUNT(parts) ? 0 : -1);
+                }
 }
 
 static void test_shape__like_the_secret_and_not_it(void)
@@ -734,6 +799,7 @@ static void test_seal__opens_only_whole(void)
         for (size_t i = 0; i < n; i++) {
                 box[i] ^= 1;
                 CHECK_INT(seal_open(key, span_str("context"), span_of(box, n), plain), -1);
+                CHECK(memcmp(plain, "\0\0\0\0\0\0\0\0\0", 10) == 0); /* nothing of what may be another's */
                 box[i] ^= 1;
         }
         key[0] ^= 1;
@@ -764,6 +830,7 @@ int main(void)
                 CASE(test_grants__broken_records_are_refused),
                 CASE(test_meta__it_comes_back_as_it_was),
                 CASE(test_meta__bindings_that_cannot_be_are_refused),
+                CASE(test_meta__an_entry_is_whole),
                 CASE(test_shape__like_the_secret_and_not_it),
                 CASE(test_seal__opens_only_whole),
         };
