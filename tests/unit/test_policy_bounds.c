@@ -243,7 +243,7 @@ static void test_bounds__other_spellings_are_refused(void)
                        "ey\", which not every server takes for it");
                 expect(c, "amount=5&%C5%BFum=9", NULL,
                        "parameter sum is spelled \"\xc5\xbfum\", which not every server takes for it");
-                expect(c, "amount=5&amounts=6&amount2=7&mount=8&x_amount=9", NULL, NULL);
+                expect(c, "amount=5&amounts=6&amount2=7&mount=8&x_amount=9&0.amount=9", NULL, NULL);
                 expect(c, "Amount=5", NULL,
                        "parameter amount is spelled \"Amount\", which not every server takes for it");
         }
@@ -289,6 +289,7 @@ static void test_bounds__wide_spellings_are_refused(void)
                 CHECK(d.answer != ANSWER_ALLOW && strncmp(buf_str(&out), want, strlen(want)) == 0);
         }
         if (c) {
+                expect(c, "lim%E5%88%B6it=9", NULL, NULL);
                 expect(c, "%E9%99%90%E5%88%B6=9&l%C3%ADmite=9&proto.limit=9&x__proto__.limit=9", NULL, NULL);
                 expect(c, "", "{\"__proto__\":{\"limit\":9}}",
                        "parameter limit is spelled \"__proto__.limit\", which not every server takes for it");
@@ -543,6 +544,28 @@ static void test_bounds__union(void)
         policy_checked_free(c);
 }
 
+/* Doors are one where they are the same in everything: each of these is a door beside the first. */
+static void test_bounds__what_differs_is_another_door(void)
+{
+        static const char *const bounds[] = { "a=int:1..5",        "a=int:1..6",     "a=int:0..5",
+                                              "a?=int:1..5",       "b=int:1..5",     "a=text:5",
+                                              "a=one:x|y",         "a=one:x|z",      "a=one:x|y|z",
+                                              "a=int:1..5 b=bool", "a=int:1..5 only" };
+        for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+                for (size_t k = 0; k <= i; k++) {
+                        AUTO_BUF(text);
+                        size_t n = 0;
+                        buf_printf(&text, "use none\nnet https://pay.test/x POST where %s\n", bounds[i]);
+                        buf_printf(&text, "net https://pay.test/x POST where %s\n", bounds[k]);
+                        struct checked_policy *c = load(buf_str(&text));
+                        CHECK(c && policy_doors(c, &n));
+                        if (n != (i == k ? 1 : 2))
+                                printf("# %s, %s\n", bounds[i], bounds[k]);
+                        CHECK_INT(n, i == k ? 1 : 2);
+                        policy_checked_free(c);
+                }
+}
+
 /* The line that is told permits the request, and what it permits is wide by no more than that. */
 static void check_permit(const char *door, const char *query, const char *want)
 {
@@ -750,6 +773,7 @@ static const struct test_case cases[] = {
         CASE(test_bounds__only),
         CASE(test_bounds__words_name_value_and_bound),
         CASE(test_bounds__union),
+        CASE(test_bounds__what_differs_is_another_door),
         CASE(test_bounds__the_line_that_would_permit_it),
         CASE(test_bounds__load_errors),
         CASE(test_bounds__forms),

@@ -190,9 +190,10 @@ static void test_load__dates_are_real_days(void)
         check_refused("read /a until 2026-13-01\n", "t:1:15: \"2026-13-01\" is not a date", NULL);
         check_refused("read /a until 2026-12-31T24:00Z\n", "t:1:15: \"2026-12-31T24:00Z\" is not a date",
                       NULL);
+        check_refused("read /a until 2026-12-31x\n", "t:1:15: \"2026-12-31x\" is not a date", NULL);
         check_refused("read /a until tomorrow\n", "t:1:15: \"tomorrow\" is not a date", NULL);
         check_refused("read /a until 2026-12-31 /b\n", "t:1:9: `until DATE` must end the line", NULL);
-        struct checked_policy *c = load("read /a until 2028-02-29\n");
+        struct checked_policy *c = load("read /a until 2028-02-29\nread /b until 2026-12-31T23:59Z\n");
         CHECK(c != NULL);
         policy_checked_free(c);
 }
