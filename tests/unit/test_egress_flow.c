@@ -199,13 +199,31 @@ static void test_flow__an_idle_link_that_closes_is_made_again(void)
         rig_upstream(&g, span_str(OK("c", "1")), 0);
         CHECK_INT(g.event_count, 3);
         CHECK_INT(rig_last(&g)->verdict, HTTP_ALLOWED);
+        rig_client(&g, span_str("HEAD /pub/x HTTP/1.1\r\nHost: api.test\r\n\r\n"), 0);
+        http_flow_upstream_closed(g.flow);
+        rig_move(&g);
+        CHECK_INT(g.connects, 4);
+        rig_upstream(&g, span_str("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"), 0);
         /* A POST is never sent twice. */
         rig_client(&g, span_str("POST /pub/x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 0\r\n\r\n"), 0);
         http_flow_upstream_closed(g.flow);
         rig_move(&g);
-        CHECK_INT(g.connects, 3);
+        CHECK_INT(g.connects, 4);
         CHECK_INT(rig_last(&g)->verdict, HTTP_BROKEN);
         CHECK(holds(&g.to_client, "502 Bad Gateway"));
+        rig_end(&g);
+}
+
+static void test_flow__a_link_that_the_server_will_close_is_not_used_again(void)
+{
+        struct rig g;
+        if (!rig_start(&g, &plain))
+                return;
+        rig_client(&g, span_str(GET("/one")), 0);
+        rig_upstream(&g, span_str("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\na"), 0);
+        CHECK(!http_flow_done(g.flow));
+        rig_client(&g, span_str(GET("/one")), 0);
+        CHECK_INT(g.connects, 2);
         rig_end(&g);
 }
 
@@ -398,6 +416,10 @@ static void test_flow__after_a_refusal_the_connection_goes_on(void)
         CHECK(holds(&g.to_client, "403 Forbidden"));
         CHECK(holds(&g.to_upstream, "GET /one"));
         CHECK(!holds(&g.to_upstream, "/no"));
+        rig_upstream(&g, span_str(OK("a", "1")), 0);
+        rig_client(&g, span_str("GET /one\r\n\r\n"), 0); /* what cannot be read is not told of as the last */
+        CHECK_INT(g.event_count, 3);
+        CHECK_STR(rig_last(&g)->path, "");
         rig_end(&g);
         /* But not behind a body that nobody read. */
         if (!rig_start(&g, &plain))
@@ -489,12 +511,13 @@ static void test_swap__what_the_client_brings_is_stripped(void)
                 AUTO_BUF(request);
                 if (!rig_start(&g, &plain))
                         return;
-                buf_printf(&request, "GET /key/a?%s&key=colour&tokens=2 HTTP/1.1\r\nHost: api.test\r\n\r\n",
+                buf_printf(&request,
+                           "GET /key/a?%s&key=colour-of-it%%21&tokens=2 HTTP/1.1\r\nHost: api.test\r\n\r\n",
                            params[i]);
                 rig_client(&g, buf_span(&request), 0);
-                if (!holds(&g.to_upstream, "GET /key/a?key=colour&tokens=2 HTTP/1.1\r\n"))
+                if (!holds(&g.to_upstream, "GET /key/a?key=colour-of-it%21&tokens=2 HTTP/1.1\r\n"))
                         printf("# %s: %s\n", params[i], buf_str(&g.to_upstream));
-                CHECK(holds(&g.to_upstream, "GET /key/a?key=colour&tokens=2 HTTP/1.1\r\n"));
+                CHECK(holds(&g.to_upstream, "GET /key/a?key=colour-of-it%21&tokens=2 HTTP/1.1\r\n"));
                 rig_end(&g);
         }
 }
@@ -722,11 +745,17 @@ static void test_flow__odd_answers(void)
 {
         AUTO_BUF(many);
         AUTO_BUF(more);
+        AUTO_BUF(wait);
+        AUTO_BUF(longer);
         buf_puts(&many, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n");
         for (int i = 1; i < 256; i++)
                 buf_printf(&many, "Set-Cookie: c%d=1\r\n", i);
         buf_printf(&more, "%sX: y\r\n\r\na", buf_str(&many));
         buf_puts(&many, "\r\na");
+        for (int i = 0; i < 16; i++)
+                buf_puts(&wait, "HTTP/1.1 103 Early\r\n\r\n");
+        buf_printf(&longer, "%sHTTP/1.1 103 Early\r\n\r\n" OK("a", "1"), buf_str(&wait));
+        buf_puts(&wait, OK("a", "1"));
         const struct {
                 const char *answer, *want;
                 unsigned status;
@@ -740,6 +769,8 @@ static void test_flow__odd_answers(void)
                   "cordon: the server's answer is not passed on: there are more than 256 header lines", 502 },
                 { "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
                   "cordon: the server's answer is not passed on: a line does not end in CR LF", 502 },
+                { buf_str(&wait), OK("a", "1"), 200 },
+                { buf_str(&longer), "cordon: the server sends nothing but provisional answers", 502 },
                 { "HTTP/1.1 099 OK\r\n\r\n", "cordon: the server's answer is not passed on: the status line",
                   502 },
         };
@@ -797,6 +828,11 @@ static void test_answer__framing(void)
                 { "HEAD /pub/x HTTP/1.1\r\nHost: api.test\r\n\r\n",
                   "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n",
                   "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", false, false },
+                { "HEAD /pub/x HTTP/1.1\r\nHost: api.test\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n",
+                  "HTTP/1.1 200 OK\r\n\r\n", false, false },
+                { "HEAD /pub/x HTTP/1.1\r\nHost: api.test\r\n\r\n",
+                  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", false, false },
                 { GET("/one"), "HTTP/1.1 204 No\r\n\r\n", "HTTP/1.1 204 No\r\n\r\n", false, false },
                 { GET("/one"), "HTTP/1.1 304 Not\r\nContent-Length: 7\r\n\r\n",
                   "HTTP/1.1 304 Not\r\nContent-Length: 7\r\n\r\n", false, false },
@@ -912,6 +948,15 @@ static void test_flow__websocket_by_name_only(void)
         CHECK_INT(rig_last(&g)->verdict, HTTP_ALLOWED);
         CHECK_INT(rig_last(&g)->status, 101);
         rig_end(&g);
+        /* Cut off, it gets no second head: that would be a frame of the server's. */
+        if (!rig_start(&g, &plain))
+                return;
+        rig_client(&g, span_str(ask), 0);
+        rig_upstream(&g, span_str(yes), 0);
+        http_flow_cut(g.flow, "the time is over");
+        rig_move(&g);
+        CHECK(holds(&g.to_client, "101 Switching") && !holds(&g.to_client, "the time is over"));
+        rig_end(&g);
         /* A 101 that nobody asked for. */
         if (!rig_start(&g, &plain))
                 return;
@@ -1020,6 +1065,7 @@ int main(void)
                 CASE(test_flow__a_short_secret_in_a_form),
                 CASE(test_flow__a_link_is_one_credentials_or_nobodys),
                 CASE(test_flow__an_idle_link_that_closes_is_made_again),
+                CASE(test_flow__a_link_that_the_server_will_close_is_not_used_again),
                 CASE(test_flow__requests_that_no_door_covers),
                 CASE(test_flow__a_long_name_of_a_header_is_no_hop),
                 CASE(test_flow__an_escaped_slash_goes_as_it_came),

@@ -104,6 +104,8 @@ static const struct {
         { form, "_method[a][b]=DELETE", false },
         { form, "_method[]x=DELETE", false },
         { form, "%09_method%0A=DELETE", false },
+        { form, "_method%20=DELETE", false },
+        { form, "_method%0D=DELETE", false },
         { form, "a[_method]=DELETE", true },
         { form, "a?_method=DELETE", true },
         { "text/plain", "_method=DELETE", false }, /* Bottle takes every body for a form */
@@ -170,6 +172,7 @@ static const struct {
         { parts, PART(NAME("\"a\""), "x") "--xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--xYz--\r\n",
           false },
         { quoted, "--x Y\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--x Y--\r\n", false },
+        { quoted, "--x Y\r\n" NAME("\"a\"") "\r\n\r\nDELETE\r\n--x Y--\r\n", true },
         { "multipart/form-data", PART(NAME("\"a\""), "x"), false }, /* where do they end? */
         { "multipart/form-data; boundary=other; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
         { "multipart/form-data; boundary =other; boundary=xYz",
@@ -198,6 +201,7 @@ static const struct {
         { "text/plain", "a;\n_method = method;\n", true },
         { "text/plain", "_method=DELETE", false },
         { "multipart/form-data; boundary=\"x\\Yz\"", PART(NAME("\"_method\""), "DELETE"), false },
+        { "multipart/form-data; boundary=\"x\\Yz\"", "x", false },
         { parts, PART("Content-Disposition: form-data; a=\"; name=\"; name=\"_method\"", "DELETE"), false },
         { parts, PART("Content-Disposition: form-data; name=\r\n \"_method\"", "DELETE"), false },
         { parts, PART("Content-Disposition: form-data; name*0=_met; name*1=hod", "DELETE"), false },
@@ -247,6 +251,9 @@ static const struct {
         { parts, "before\r\n" PART(NAME("\"file\"") "\r\nContent-ID: <a@b>", "a: b") "after", true },
         { parts, PART(NAME("\"_method\""), "PATCH"), true },
         { parts, PART(NAME("\"a\"; filename=\"_method\""), "DELETE"), true },
+        { parts, PART(NAME("\"a\"; file_name=\"_method\""), "DELETE"), true },
+        { parts, PART(NAME("\"a\"; size=\"_method\""), "DELETE"), true },
+        { parts, PART(NAME("_method9"), "DELETE"), true },
         { parts, PART(NAME("\"file\""), "name=\"_method\"\r\n\r\nDELETE"), true }, /* the text of a file */
         { parts, PART(NAME("\"file\""), "--xY\r\n" NAME("\"_method\"") "\r\n\r\nDELETE"),
           true }, /* not the boundary */
@@ -342,6 +349,7 @@ static void test_form__a_coded_form_is_refused(void)
                 { policy, "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", false },
                 { policy, "Content-Type: application/json\r\ncontent_encoding: x-gzip\r\n", false },
                 { policy, "Content-Encoding: deflate\r\n", false },
+                { policy, "Content-Type: ;charset=utf-8\r\nContent-Encoding: gzip\r\n", false },
                 { policy, "Content-Type: multipart/form-data; boundary=x\r\nContent-Encoding: br\r\n",
                   false },
                 { policy, "Content-Type: application/x-www-form-urlencoded\r\nContent-Encoding: new\r\n",

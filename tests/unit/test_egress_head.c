@@ -225,6 +225,8 @@ static void test_target__one_canonical_path_or_none(void)
                 { "/a%", NULL },
                 { "/a%2", NULL },
                 { "/a%zz", NULL },
+                { "/a%g1%80%80%80", NULL },
+                { "/a%1g", NULL },
                 { "/a%ff", NULL },
                 { "/a%c0%af", NULL },
                 { "/a#b", NULL },

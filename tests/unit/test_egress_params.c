@@ -239,6 +239,9 @@ static void test_params__a_body_that_cannot_be_read_exactly_stays(void)
                 "application/json;",
                 "application/json, text/plain",
                 "application/json text/plain",
+                "application/x, text/x+json",
+                "application/x,y+json",
+                "application/x y+json",
                 "application/x-www-form-urlencoded; charset=ibm037",
                 "application/x-www-form-urlencoded; charset=utf-7",
                 "application/+json",
@@ -387,6 +390,26 @@ static void test_params__cut_anywhere(void)
                         }
                 }
         }
+}
+
+/* Doors with bounds elsewhere hold no body back that goes through a door without. */
+static void test_params__without_bounds_a_body_does_not_wait(void)
+{
+        struct rig g;
+        if (!rig_start(&g, &(struct rig_in){ .policy = policy, .stage = POLICY_STAGE_LIVE }))
+                return;
+        rig_client(&g, span_str("POST /plain HTTP/1.1\r\nHost: api.test\r\nContent-Length: 4\r\n\r\nab"), 0);
+        CHECK(holds(&g.to_upstream, "POST /plain") && holds(&g.to_upstream, "\r\n\r\nab"));
+        rig_end(&g);
+        if (!rig_start(&g, &(struct rig_in){ .policy = policy, .stage = POLICY_STAGE_LIVE }))
+                return;
+        rig_client(&g,
+                   span_str("POST /pay HTTP/1.1\r\nHost: api.test\r\nContent-Type: " FORM
+                            "\r\nContent-Length: 21\r\n\r\namount=5&"),
+                   0);
+        CHECK_INT(g.connects, 0);
+        CHECK_INT(g.to_client.n, 0); /* nobody asked whether to go on */
+        rig_end(&g);
 }
 
 static void test_params__the_client_is_told_to_go_on_once(void)
@@ -676,6 +699,7 @@ static const struct test_case cases[] = {
         CASE(test_params__a_body_of_two_readings_stays),
         CASE(test_params__the_longest_body),
         CASE(test_params__cut_anywhere),
+        CASE(test_params__without_bounds_a_body_does_not_wait),
         CASE(test_params__the_client_is_told_to_go_on_once),
         CASE(test_params__requests_behind_each_other),
         CASE(test_params__a_refusal_says_what_would_permit_it),

@@ -238,6 +238,28 @@ static void test_record__what_is_recorded_can_be_mocked_and_holds_no_secret(void
         rig_end(&g);
 }
 
+static void test_record__a_url_holds_no_secret_of_its_query(void)
+{
+        static const struct http_credential in_query = {
+                "key", HTTP_IN_QUERY, "k", "", "", SPAN(SECRET), SPAN(HOLDER), POLICY_STAGE_TEST, 0, 0
+        };
+        struct rig g;
+        struct rig_in in = { .policy = policy,
+                             .places = places,
+                             .credentials = &in_query,
+                             .credential_count = 1,
+                             .stage = POLICY_STAGE_TEST,
+                             .record = true };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str(GET("/v1/x?a=1&k=" HOLDER)), 0);
+        rig_upstream(&g, span_str("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), 0);
+        CHECK(holds(&g.to_upstream, "?a=1&k=" SECRET));
+        CHECK(holds(&g.records, "\"url\":\"http://api.test/v1/x?a=1\""));
+        CHECK(!holds(&g.records, SECRET));
+        rig_end(&g);
+}
+
 static void test_record__what_is_too_long_or_broken_is_left_out(void)
 {
         struct rig g;
@@ -370,9 +392,9 @@ static void test_judge__the_most_particular_door_is_taken(void)
                 { "b", HTTP_IN_HEADER, "X-B", "", "", SPAN("b-secret-1"), SPAN("b-holder-1"),
                   POLICY_STAGE_TEST, 0, 0 },
         };
-        static const char doors[] =
-                "use none\nnet api.test:80\nnet http://api.test/** GET with a\n"
-                "net http://api.test/open/** GET\nnet http://api.test/open/b GET with b\n";
+        static const char doors[] = "use none\nnet api.test:80\nnet http://api.test/** GET with a\n"
+                                    "net http://api.test/open/** GET\nnet http://api.test/open/b GET with b\n"
+                                    "net http://*.other.test/open/c GET with b\n";
         static const struct {
                 const char *request, *credential;
         } rows[] = {
@@ -380,6 +402,7 @@ static void test_judge__the_most_particular_door_is_taken(void)
                 { GET("/open/x"), "" },
                 { GET("/open/b"), "b" },
                 { GET("/open/b/c"), "" },
+                { GET("/open/c"), "" },                              /* another host's */
                 { "PUT /x HTTP/1.1\r\nHost: api.test\r\n\r\n", "" }, /* by the raw door */
         };
         for (size_t i = 0; i < COUNT(rows); i++) {
@@ -450,6 +473,7 @@ int main(void)
                 CASE(test_mock__answers_come_from_fixtures_alone),
                 CASE(test_mock__without_fixtures_nothing_is_answered),
                 CASE(test_record__what_is_recorded_can_be_mocked_and_holds_no_secret),
+                CASE(test_record__a_url_holds_no_secret_of_its_query),
                 CASE(test_record__what_is_too_long_or_broken_is_left_out),
                 CASE(test_fixtures__bad_lines_are_named),
                 CASE(test_place__only_what_lies_in_it_is_written_back),

@@ -639,6 +639,28 @@ static void test_hello__lengths_that_no_client_sends(void)
         }
 }
 
+/* However far a length in it reaches: it ends where the message does. */
+static void test_hello__a_message_that_ends_anywhere(void)
+{
+        static const struct odd_hello whole = { 8, 1, 4, 2, 1, TLS_HELLO_OK, false, false, 0 };
+        AUTO_BUF(body);
+        put_many(&body, 2 + 32, 3);
+        buf_add(&body, "\4ssss\0\2cc\1\0", 11);
+        size_t fixed = body.n;
+        put_names(&body, &whole);
+        for (size_t n = 0; n <= body.n; n++) {
+                AUTO_BUF(hello);
+                struct tls_hello_info info;
+                buf_add(&hello, "\x16\x03\x01", 3);
+                put16(&hello, 4 + n);
+                buf_add(&hello, "\x01\x00", 2);
+                put16(&hello, n);
+                buf_add(&hello, body.p, n);
+                CHECK_INT(tls_hello_read(buf_span(&hello), &info),
+                          n == fixed || n == body.n ? TLS_HELLO_OK : TLS_HELLO_BAD);
+        }
+}
+
 static void test_hello__in_two_records_and_with_changed_bytes(void)
 {
         uint8_t hello[2048], two[2048];
@@ -776,6 +798,7 @@ int main(void)
                 CASE(test_trust__what_is_no_certificate_is_left_out),
                 CASE(test_hello__the_name_in_any_pieces),
                 CASE(test_hello__lengths_that_no_client_sends),
+                CASE(test_hello__a_message_that_ends_anywhere),
                 CASE(test_hello__in_two_records_and_with_changed_bytes),
                 CASE(test_greet__the_name_must_be_the_doors),
                 CASE(test_greet__no_name_and_a_hidden_name),
