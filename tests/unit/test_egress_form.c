@@ -64,7 +64,8 @@ static const struct {
         { form, "_method=DELETE%20", false },
         { form, "_method=PATCH&_method=DELETE", false },
         { form, "_method=DEL%zzETE", false },
-        { form, "_method=PATC%zH", false }, /* what is left without it would pass */
+        { form, "_method=PATC%zH", false },
+        { form, "_method=PATC%H", false }, /* what is left without it would pass */
         { form, "_method=a-word-that-is-far-too-long-for-a-method", false },
         { form, "_method=nonsense", false },
         { NULL, "_method=DELETE", false }, /* no type: some take it for a form */
@@ -95,6 +96,11 @@ static const struct {
         { form, "method=DELETE", true },
         { form, "x_method=DELETE", true },
         { form, "_methods=DELETE", true },
+        { form, "_m=DELETE", true },
+        { form, "_secret=DELETE", true },
+        { form, "_met_hod=DELETE", true },
+        { form, "_met%09hod=DELETE", true },
+        { form, "_met?hod=DELETE", true },
         { form, "_methods[]=DELETE", true },
         { form, "a=_method%3dDELETE", true },
         { form, "a=_method=DELETE", true },
@@ -121,6 +127,7 @@ static const struct {
         { "text/plain", "{\"_method\":\"DELETE\"}", false }, /* and many a script for JSON */
         { "text/plain", "\xef\xbb\xbf {/*\"*/\"a\":1, //\"\n\"_method\":\"DELETE\"}", false },
         { "text/plain", "/*\"*/{\"_method\":\"DELETE\"}", false },
+        { "text/plain", "{\"a\":1, //x\"\n\"_method\":\"DELETE\"}", false },
         { "text/plain", "/usr/lib/_method=DELETE", true },
         { "text/css", "{ _method: \"DELETE\" } /* it's */", true },
         { "application/x-json", "{\"_method\":\"DELETE\"}", false }, /* formidable looks for the word only */
@@ -192,6 +199,7 @@ static const struct {
                   "\"_method\"") "\r\n\r\nDELETE\r\n------WebKitFormBoundary7MA4YWxk--\r\n",
           false },
         { "multipart/form-data; boundary=\"a;boundary=xYz\"", PART(NAME("\"a\""), "x"), false },
+        { "multipart/form-data; boundary=xYz charset=utf-8", PART(NAME("\"a\""), "x"), true },
         { "multipart/form-data; boundary=\"xYz", PART(NAME("\"a\""), "x"), false },
         { "multipart/form-data; boundary=aboundary=xYz", PART(NAME("\"a\""), "x"), false },
         { parts, PART(NAME("\"a\"; filename=\"my name*.txt\""), "x"), true },
@@ -214,6 +222,9 @@ static const struct {
         { parts, PART(NAME("\"_method\"\r\n--xYz"), "DELETE"), false }, /* no end of a part inside a head */
         { parts, PART(NAME("\"_method\"\r\n--xYzw: a"), "DELETE"), false },
         { parts, PART("Content-ID: _method", "DELETE"), false }, /* a name to Rack */
+        { parts, PART("Content-ID:\r\n _method", "DELETE"), false },
+        { parts, PART("Content-Disposition: form-data; n ame=_met\"hod\"", "DELETE"), false }, /* busboy */
+        { parts, PART(NAME("\"a\";\tb=c"), "DELETE"), true },
         { parts, PART("X-Content-Disposition: form-data; name=\"_method\"", "DELETE"), false }, /* and this */
         { parts, PART("Content-Disposition: form-data\r\nX; name=\"_method\": a", "DELETE"), false },
         { parts, PART("Content-Disposition: form-data; x,name=_method", "DELETE"), false }, /* formidable */
@@ -275,6 +286,19 @@ static void test_form__no_spelling_asks_for_another_method(void)
 static void test_form__a_door_for_all_methods_lets_a_form_choose(void)
 {
         CHECK(passes("use none\nnet http://api.test/**\n", form, "_method=DELETE", false, 0));
+        /* Nobody looks for one in what is not posted, or not there. */
+        struct rig g;
+        CHECK(rig_start(&g, &(struct rig_in){ .policy = policy, .stage = POLICY_STAGE_LIVE }));
+        rig_client(&g, span_str(POST("Content-Type: multipart/form-data\r\n", "0", "")), 0);
+        CHECK(holds(&g.to_upstream, "POST /x"));
+        rig_end(&g);
+        CHECK(rig_start(&g, &(struct rig_in){ .policy = policy, .stage = POLICY_STAGE_LIVE }));
+        rig_client(
+                &g,
+                span_str("PATCH /x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 14\r\n\r\n_method=DELETE"),
+                0);
+        CHECK(holds(&g.to_upstream, "\r\n\r\n_method=DELETE"));
+        rig_end(&g);
         /* Another door permits it, but this request goes through this one. */
         CHECK(!passes("use none\nnet http://api.test/** DELETE\nnet http://api.test/x POST\n", form,
                       "_method=DELETE", false, 0));

@@ -145,6 +145,7 @@ static void test_guard__whom_an_effect_reaches_has_one_answer(void)
                 { "localhost", REACH_PUBLIC, LEDGER_REACH_NAMED }, /* where it led counts, not what it says */
                 { "localhost", REACH_PRIVATE, LEDGER_REACH_TENANT },
                 { "notlocalhost", REACH_UNKNOWN, LEDGER_REACH_NAMED },
+                { "evil.test", REACH_UNKNOWN, LEDGER_REACH_NAMED }, /* as long */
                 { "localhost.evil.example", REACH_UNKNOWN, LEDGER_REACH_NAMED },
                 { "", REACH_UNKNOWN, LEDGER_REACH_NAMED },
                 { "10.0.0.1", REACH_PRIVATE, LEDGER_REACH_TENANT },

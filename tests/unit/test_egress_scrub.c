@@ -309,6 +309,22 @@ static void test_scrub__one_secret_that_begins_another(void)
         scrub_set_free(set);
 }
 
+/* Its own signs may be read as an escape of themselves: it is found as it is all the same. */
+static void test_scrub__a_secret_that_looks_escaped(void)
+{
+        static const char *const words[] = { "pass%25word-1", "pass&amp;word-1", "pass\\\\word-1" };
+        for (size_t i = 0; i < COUNT(words); i++) {
+                struct span word = span_str(words[i]);
+                struct scrub_set *set = scrub_set_new(&word, 1);
+                CHECK_INT(scrub_find(set, word), 1);
+                AUTO_BUF(text);
+                for (size_t k = 0; k < word.n; k++)
+                        buf_printf(&text, "%%%02x", word.p[k]);
+                CHECK_INT(scrub_find(set, buf_span(&text)), 1);
+                scrub_set_free(set);
+        }
+}
+
 static void test_scrub__short_words_are_refused(void)
 {
         struct span word = span_str("short");
@@ -419,6 +435,7 @@ int main(void)
                 CASE(test_scrub__a_secret_that_is_cut_off_is_not_let_out),
                 CASE(test_scrub__other_text_stays_byte_for_byte),
                 CASE(test_scrub__one_secret_that_begins_another),
+                CASE(test_scrub__a_secret_that_looks_escaped),
                 CASE(test_scrub__short_words_are_refused),
                 CASE(test_swap__a_placeholder_in_a_body_at_every_cut),
                 CASE(test_swap__as_the_client_spelled_it),

@@ -53,6 +53,11 @@ static void test_stage__a_door_without_its_credential_does_not_load(void)
         struct http_rules_in in = { .policy = c, .stage = POLICY_STAGE_TEST };
         CHECK(rules_of(&in, &e) == NULL);
         CHECK_STR(e.hint, "cordon vault add key");
+        struct http_credential other = test_key;
+        other.name = "other";
+        in.credentials = &other;
+        in.credential_count = 1;
+        CHECK(rules_of(&in, &e) == NULL); /* another one is none */
         in.stage = POLICY_STAGE_MOCK;
         struct http_rules *r = rules_of(&in, &e);
         CHECK(r != NULL); /* nothing is sent */
@@ -90,6 +95,11 @@ static void test_stage__a_place_leads_where_the_stage_says(void)
         rig_client(&g, span_str(GET("/v1/x?q=1")), 0);
         CHECK_STR(g.target, "stage.test:8080");
         CHECK(holds(&g.to_upstream, "GET /mirror/api/v1/x?q=1 HTTP/1.1\r\nHost: stage.test:8080\r\n"));
+        rig_upstream(&g,
+                     span_str("HTTP/1.1 201 Made\r\nLocation: /mirror/api/v1/y\r\nContent-Location: "
+                              "/mirror/api/v1/z\r\nContent-Length: 0\r\n\r\n"),
+                     0);
+        CHECK(holds(&g.to_client, "\r\nLocation: /v1/y\r\nContent-Location: /v1/z\r\n"));
         rig_flow(&g, "stage.test", 8080); /* by its own name the same */
         rig_client(&g, span_str("GET /mirror/api/v1/x HTTP/1.1\r\nHost: stage.test:8080\r\n\r\n"), 0);
         CHECK(holds(&g.to_upstream, "GET /mirror/api/v1/x HTTP/1.1\r\nHost: stage.test:8080\r\n"));
@@ -179,6 +189,7 @@ static void test_mock__answers_come_from_fixtures_alone(void)
         rig_client(&g, span_str("POST /v1/x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 3\r\n\r\nabc"), 1);
         CHECK_INT(rig_last(&g)->status, 204);
         CHECK_INT(rig_last(&g)->sent, 3);
+        CHECK(holds(&g.to_client, "HTTP/1.1 204 Answer\r\nX-Cordon: mock\r\n\r\n"));
         rig_client(&g, span_str(GET("/v1/other")), 0);
         CHECK_INT(rig_last(&g)->verdict, HTTP_DENIED);
         CHECK(holds(&g.to_client, "no recorded answer fits"));
@@ -419,6 +430,17 @@ static void test_judge__the_most_particular_door_is_taken(void)
                 CHECK_INT(rig_last(&g)->verdict, HTTP_ALLOWED);
                 rig_end(&g);
         }
+        struct rig g;
+        struct rig_in in = { .policy = doors,
+                             .credentials = both,
+                             .credential_count = 2,
+                             .stage = POLICY_STAGE_TEST,
+                             .host = "x.other.test" };
+        if (!rig_start(&g, &in))
+                return;
+        rig_client(&g, span_str("GET /open/c HTTP/1.1\r\nHost: x.other.test\r\n\r\n"), 0);
+        CHECK(holds(&g.to_upstream, "X-B: b-secret-1\r\n"));
+        rig_end(&g);
 }
 
 static void test_judge__a_door_closes_when_its_time_is_over(void)

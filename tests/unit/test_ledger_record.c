@@ -192,6 +192,7 @@ static void test_record__no_form_of_a_known_secret_is_written(void)
                 if (left != (i == 6))
                         printf("# %s\n", text);
                 CHECK(left == (i == 6));
+                CHECK(left || strstr(text, "\"a secret stood here\""));
                 free(text);
         }
         struct ledger_record r = ledger_record_of(LEDGER_NET, LEDGER_INTENT);
@@ -209,6 +210,18 @@ static bool is_written(const char *target)
         bool written = strstr(text, target) != NULL;
         free(text);
         return written;
+}
+
+/* What stands for itself in a URL does so beside what does not; and the beginning of a secret may be another.
+ */
+static void test_record__secrets_that_are_nearly_plain(void)
+{
+        static const char secret[] = "azAZ09-._~/{[azAZ09";
+        CHECK_INT(ledger_secret_add(secret, sizeof secret - 1), 0);
+        CHECK(!is_written(secret) && !is_written("azAZ09-._~%2F%7B%5BazAZ09"));
+        CHECK(is_written("azAZ09-._~ azAZ09"));
+        CHECK_INT(ledger_secret_add(secret, 14), 0);
+        CHECK(!is_written("azAZ09-._~/{[a") && !is_written("azAZ09-._~%2F%7B%5Ba"));
 }
 
 /* A program that lives long: each box has another token, and one that all have is told each time. */
@@ -260,6 +273,7 @@ static const struct test_case cases[] = {
         CASE(test_record__only_what_reaches_nobody_and_changes_nothing_may_leave_first),
         CASE(test_record__a_long_text_is_cut_and_named_by_its_digest),
         CASE(test_record__no_form_of_a_known_secret_is_written),
+        CASE(test_record__secrets_that_are_nearly_plain),
         CASE(test_record__of_many_secrets_the_newest_are_kept_out),
         CASE(test_record__sums_are_crc32c),
 };
