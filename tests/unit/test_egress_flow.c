@@ -207,11 +207,21 @@ static void test_flow__an_idle_link_that_closes_is_made_again(void)
         rig_move(&g);
         CHECK_INT(g.connects, 4);
         rig_upstream(&g, span_str("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"), 0);
-        /* A POST is never sent twice. */
-        rig_client(&g, span_str("POST /pub/x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 0\r\n\r\n"), 0);
+        /* A body, or a POST, is never sent twice. */
+        rig_client(&g, span_str("GET /pub/x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 1\r\n\r\na"), 0);
         http_flow_upstream_closed(g.flow);
         rig_move(&g);
         CHECK_INT(g.connects, 4);
+        CHECK_INT(rig_last(&g)->verdict, HTTP_BROKEN);
+        rig_end(&g);
+        if (!rig_start(&g, &plain))
+                return;
+        rig_client(&g, span_str(GET("/one")), 0);
+        rig_upstream(&g, span_str(OK("a", "1")), 0);
+        rig_client(&g, span_str("POST /pub/x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 0\r\n\r\n"), 0);
+        http_flow_upstream_closed(g.flow);
+        rig_move(&g);
+        CHECK_INT(g.connects, 1);
         CHECK_INT(rig_last(&g)->verdict, HTTP_BROKEN);
         CHECK(holds(&g.to_client, "502 Bad Gateway"));
         rig_end(&g);
@@ -258,6 +268,8 @@ static void test_flow__requests_that_no_door_covers(void)
                 { "WEBSOCKET /ws HTTP/1.1\r\nHost: api.test\r\n\r\n", "501", "this method", GAP_NONE },
                 { "get /one HTTP/1.1\r\nHost: api.test\r\n\r\n", "501", "this method", GAP_NONE },
                 { "OPTIONS * HTTP/1.1\r\nHost: api.test\r\n\r\n", "421", "the target is neither", GAP_NONE },
+                { "GET /one HTTP/1.1\r\nHost: api.test\r\nUpgrade: h2c\r\n\r\n", "501",
+                  "an upgrade to another protocol", GAP_NONE },
                 { "GET /one HTTP/1.1\r\nHost: api.test\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", "501",
                   "an upgrade", GAP_NONE },
                 { "GET /any/x HTTP/1.1\r\nHost: api.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -522,12 +534,13 @@ static void test_swap__what_the_client_brings_is_stripped(void)
                 if (!rig_start(&g, &plain))
                         return;
                 buf_printf(&request,
-                           "GET /key/a?%s&key=colour-of-it%%21&tokens=2 HTTP/1.1\r\nHost: api.test\r\n\r\n",
+                           "GET /key/a?%s&key=colour-of-it%%21&tokens=2&q=%%41 HTTP/1.1\r\nHost: "
+                           "api.test\r\n\r\n",
                            params[i]);
                 rig_client(&g, buf_span(&request), 0);
-                if (!holds(&g.to_upstream, "GET /key/a?key=colour-of-it%21&tokens=2 HTTP/1.1\r\n"))
+                if (!holds(&g.to_upstream, "GET /key/a?key=colour-of-it%21&tokens=2&q=%41 HTTP/1.1\r\n"))
                         printf("# %s: %s\n", params[i], buf_str(&g.to_upstream));
-                CHECK(holds(&g.to_upstream, "GET /key/a?key=colour-of-it%21&tokens=2 HTTP/1.1\r\n"));
+                CHECK(holds(&g.to_upstream, "GET /key/a?key=colour-of-it%21&tokens=2&q=%41 HTTP/1.1\r\n"));
                 rig_end(&g);
         }
 }

@@ -78,12 +78,16 @@ static const struct {
         { form, "\xef\xbb\xbf_method=DELETE", false }, /* a byte order mark, which Express takes off */
         { "text/x-www-form-urlencoded", "_method=DELETE", false }, /* some look for a part of the type only */
         { "application/x-url-encoded", "_method=DELETE", false },
+        { "application/x-url-encoded", "_method=nonsense", false },
         { "application/x-www-form-urlencoded, text/plain", "_method=DELETE",
           false }, /* to PHP it ends there */
         { "application/x-www-form-urlencoded text/plain", "_method=DELETE", false },
         { "application/x-www-form-urlencoded; charset=ibm037", "a=b", false }, /* bytes that are no ASCII */
         { "application/x-www-form-urlencoded; charset=utf-8; charset=utf-16", "a=b", false },
         { "application/json; charset=utf-16", "{}", false },
+        { "application/json; charset=utf", "{}", false },
+        { "application/json; charset=", "{}", false },
+        { "application/x-www-form-urlencoded; a=/json", "a=b", false },
         { "application/x-www-form-urlencoded; a=/json", "{\"_method\":\"DELETE\"}", false },
         { "text/plain; a=/json", "{\"_method\":\"DELETE\"}", false },
         { "application/json, text/plain", "{\"_method\":\"DELETE\"}", false },
@@ -128,10 +132,14 @@ static const struct {
         { "text/plain", "\xef\xbb\xbf {/*\"*/\"a\":1, //\"\n\"_method\":\"DELETE\"}", false },
         { "text/plain", "/*\"*/{\"_method\":\"DELETE\"}", false },
         { "text/plain", "{\"a\":1, //x\"\n\"_method\":\"DELETE\"}", false },
+        { "text/plain", "{/*x\"*/\"_method\":\"DELETE\"}", false },
+        { "text/plain", "{/**x\"*/\"_method\":\"DELETE\"}", false },
+        { "text/plain", "{/*/\"*/\"_method\":\"DELETE\"}", false },
         { "text/plain", "/usr/lib/_method=DELETE", true },
         { "text/css", "{ _method: \"DELETE\" } /* it's */", true },
         { "application/x-json", "{\"_method\":\"DELETE\"}", false }, /* formidable looks for the word only */
         { "application/csp-report", "{\"_method\":\"DELETE\"}", false }, /* JSON to Koa */
+        { "application/csp-report", "{\"_method\":\"nonsense\"}", false },
         { NULL, "{\"_method\":\"DELETE\"}", false },
         { form, "{\"_method\":\"DELETE\"}", false },
         { form, "{\"_method\":\"PATCH\"}", true },
@@ -148,6 +156,7 @@ static const struct {
         { json, "{\"_method\":\"PATCH\",\"_method\":\"DELETE\"}", false },
         { json, "{\"a\":\"\\\"\",\"_method\":\"PUT\"}", false },
         { "application/vnd.api+json; charset=utf-8", "{\"_method\":\"DELETE\"}", false },
+        { "application/vnd.api+json", "{\"_method\":\"nonsense\"}", false },
         { json, "}{\"_method\":\"DELETE\"}", false },    /* a bracket too many closes nothing */
         { json, "{\"a\":\"&_method=DELETE&\"}", false }, /* to those who take every body for a form */
         { json, "{\"a\":\"x;%20%5Fmethod=put;\"}", false },
@@ -181,6 +190,10 @@ static const struct {
         { quoted, "--x Y\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--x Y--\r\n", false },
         { quoted, "--x Y\r\n" NAME("\"a\"") "\r\n\r\nDELETE\r\n--x Y--\r\n", true },
         { "multipart/form-data", PART(NAME("\"a\""), "x"), false }, /* where do they end? */
+        { "multipart/form-data", "x", false },
+        { "multipart/form-data; boundary=other; boundary=xYz", "x", false },
+        { "multipart/form-data; boundary =other; boundary=xYz", "x", false },
+        { "multipart/form-data; boundary=\"x;Yz\"", "x", false },
         { "multipart/form-data; boundary=other; boundary=xYz", PART(NAME("\"_method\""), "DELETE"), false },
         { "multipart/form-data; boundary =other; boundary=xYz",
           "--other\r\n" NAME("\"_method\"") "\r\n\r\nDELETE\r\n--other--\r\n", false },
@@ -225,6 +238,8 @@ static const struct {
         { parts, PART("Content-ID:\r\n _method", "DELETE"), false },
         { parts, PART("Content-Disposition: form-data; n ame=_met\"hod\"", "DELETE"), false }, /* busboy */
         { parts, PART(NAME("\"a\";\tb=c"), "DELETE"), true },
+        { parts, PART(NAME("\"a\x01\""), "DELETE"), false },
+        { parts, PART("Content-Disposition: form-data; name*=UTF-8''file", "DELETE"), true },
         { parts, PART("X-Content-Disposition: form-data; name=\"_method\"", "DELETE"), false }, /* and this */
         { parts, PART("Content-Disposition: form-data\r\nX; name=\"_method\": a", "DELETE"), false },
         { parts, PART("Content-Disposition: form-data; x,name=_method", "DELETE"), false }, /* formidable */
@@ -238,6 +253,8 @@ static const struct {
         { parts, PART(NAME("\" _method \""), "DELETE"), false },
         { parts, NAME("\"_method\"") "\r\n\r\nDELETE\r\n--xYz--\r\n", false }, /* the first part to Django */
         { parts, "--XyZ\r\n" NAME("\"_method\"") "\r\n\r\nDELETE", false },
+        { parts, NAME("\"_meth\\od\"") "\r\n\r\nDELETE\r\n--xYz--\r\n", false },
+        { parts, "Content-ID: \"_meth\\od\"\r\n\r\nDELETE\r\n--xYz--\r\n", false },
         { parts, "before--xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE", false }, /* and to Werkzeug */
         { parts, "---xYz\r\n" NAME("\"_method\"") "\r\n\r\nDELETE", false },
         { parts,
@@ -252,6 +269,8 @@ static const struct {
         { parts, "--xYz \t\r\n" NAME("\"a\"") "\r\n\r\nb\r\n--xYz-- \r\n", true },
         { "multipart/mixed; boundary=xYz", "--xYz\r\n\r\nno head\r\n--xYz--", true },
         { parts, "\r\n{\"_method\":\"DELETE\"}", false }, /* in no parts */
+        { parts, "\r\n{\"\\u005fmethod\":\"DELETE\"}", false },
+        { parts, "{\"\\u005fmethod\":\"DELETE\"}", false },
         { parts, "a=b&_method=DELETE", false },
         { parts, PART(NAME("\"a\""), "{\"_method\":\"DELETE\"}"), true },
         { parts, PART(NAME("\"a_method\""), "DELETE"), true },
@@ -266,6 +285,7 @@ static const struct {
         { parts, PART(NAME("\"a\"; size=\"_method\""), "DELETE"), true },
         { parts, PART(NAME("_method9"), "DELETE"), true },
         { parts, PART(NAME("\"file\""), "name=\"_method\"\r\n\r\nDELETE"), true }, /* the text of a file */
+        { parts, PART(NAME("\"file\""), "--xYa\r\n" NAME("\"_method\"") "\r\n\r\nDELETE"), true },
         { parts, PART(NAME("\"file\""), "--xY\r\n" NAME("\"_method\"") "\r\n\r\nDELETE"),
           true }, /* not the boundary */
 };

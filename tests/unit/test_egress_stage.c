@@ -100,6 +100,7 @@ static void test_stage__a_place_leads_where_the_stage_says(void)
                               "/mirror/api/v1/z\r\nContent-Length: 0\r\n\r\n"),
                      0);
         CHECK(holds(&g.to_client, "\r\nLocation: /v1/y\r\nContent-Location: /v1/z\r\n"));
+        CHECK_INT(g.records.n, 0);        /* nobody asked for them */
         rig_flow(&g, "stage.test", 8080); /* by its own name the same */
         rig_client(&g, span_str("GET /mirror/api/v1/x HTTP/1.1\r\nHost: stage.test:8080\r\n\r\n"), 0);
         CHECK(holds(&g.to_upstream, "GET /mirror/api/v1/x HTTP/1.1\r\nHost: stage.test:8080\r\n"));
