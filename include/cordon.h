@@ -120,7 +120,7 @@ CORDON_API int cordon_box_command(cordon_box *b, const char *const *argv);
 
 typedef enum cordon_option {
         CORDON_NAME,           /* a name for `cordon ps`: of one running box */
-        CORDON_CWD,            /* directory to start in, as the box sees it */
+        CORDON_CWD,            /* directory to start in, absolute, as the box sees it */
         CORDON_CWD_MADE,       /* "1": an empty directory stands where no door shows the caller's */
         CORDON_TERM,           /* TERM inside; only with a terminal */
         CORDON_TTY,            /* "1": a terminal of the box's own */
@@ -235,7 +235,7 @@ typedef struct cordon_unreached {
 CORDON_API size_t cordon_box_unreached(cordon_box *b, size_t index, cordon_unreached *ret);
 /* Valid until cordon_box_free(). */
 CORDON_API const cordon_result *cordon_box_result(cordon_box *b);
-CORDON_API char *cordon_box_result_json(cordon_box *b);
+CORDON_API char *cordon_box_result_json(cordon_box *b); /* NULL: it was not started */
 /* The steps that a start would take, without taking them. */
 CORDON_API char *cordon_box_plan(cordon_box *b, cordon_error *e);
 /* What a shell would see: the payload's own, 128+n, 124 for a limit, 125 for us, 126 and 127. */
@@ -244,10 +244,10 @@ CORDON_API int cordon_result_status(const cordon_result *r);
 /* ---- layers of edit doors: what a box changed, until a person lets it land ---- */
 
 typedef void (*cordon_sink)(void *ctx, const void *data, size_t len);
-/* `run` everywhere: the run's id or a unique beginning of it; NULL: the newest layer that waits, for
- * cordon_work_undo() the one that was applied last, of those with a door at, above or below the working
- * directory. `paths`: NULL, or a NULL-terminated list: only these, as cordon_work_diff() names them or
- * absolute, and what lies below. */
+/* `run` everywhere: the run's id, a unique beginning of it, or the name of a box, whose newest layer is
+ * meant; NULL: the newest layer that waits, for cordon_work_undo() the one that was applied last, of those
+ * with a door at, above or below the working directory. `paths`: NULL, or a NULL-terminated list: only these,
+ * as cordon_work_diff() names them or absolute, and what lies below. */
 typedef enum cordon_work_form {
         CORDON_WORK_TEXT, /* unified diffs; what the host would execute or trust comes first */
         CORDON_WORK_STAT,

@@ -238,6 +238,7 @@ static void name_limits(cordon_box *b, uint32_t hit)
 const cordon_result *cordon_box_result(cordon_box *b)
 {
         b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = "";
+        b->result.absent = b->absent;
         if (!b->box) {
                 b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
                 b->result.error = b->start_failed ? &b->start_error : NULL;

@@ -134,6 +134,7 @@ static void case_errors(void)
                "a missing door stops the start (%s)", e.what);
         const cordon_result *r = cordon_box_result(b);
         expect(r && r->limit && r->wall, "the result of a box that never was has strings, not NULL");
+        expect(r && r->absent && !r->absent[0], "and lists that end");
         expect(r->end == CORDON_FAILED && r->error && strcmp(r->error->what, e.what) == 0,
                "and tells why (%d)", r->end);
         expect(cordon_result_status(r) == 125, "with status 125 (%d)", cordon_result_status(r));
