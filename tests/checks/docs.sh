@@ -119,6 +119,7 @@ for v in $verbs; do
         done
 done
 is "every verb and option completes in all three shells" "$missing" ""
+is "zsh and fish complete the options of each verb, and no others" "$(python3 tests/cli/helpers/completions.py "$CORDON" 2>&1)" ""
 if command -v bash >/dev/null; then
         cat >"$T/complete" <<'EOF'
 . completions/cordon.bash
@@ -127,7 +128,7 @@ COMP_CWORD=$(($# - 1))
 _cordon 2>/dev/null
 printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' '
 EOF
-        missing=
+        missing='' extra=''
         for v in $verbs; do
                 word=
                 [ "$v" != vault ] || word=list
@@ -136,8 +137,14 @@ EOF
                 for o in $(options "$v"); do
                         case $offered in *" $o "*) ;; *) missing="$missing $v:$o" ;; esac
                 done
+                has=" $(options "$v" | tr '\n' ' ') -- -h --help "
+                case $has in *" --limit "*) has="$has --time --cpu --memory --procs --files --disk --output --egress --ingress --effects --rate " ;; esac
+                for o in $offered; do
+                        case $o in -*) case $has in *" $o "*) ;; *) extra="$extra $v:$o" ;; esac ;; esac
+                done
         done
         is "bash completes every option of each verb" "$missing" ""
+        is "and no other" "$extra" ""
         is "bash completes a mode of --observe" "$(bash "$T/complete" cordon run --observe d)" "denials "
         is "bash completes the wall of a bomb" "$(bash "$T/complete" cordon bombs --wall pro)" "process "
         is "bash completes a verb" "$(bash "$T/complete" cordon ru)" "run run-script "
