@@ -58,6 +58,9 @@ is "cordon-errors(7) names every code" "$(for c in $codes; do grep -q "^\.It Li 
 members=$(grep -ohE '\\"[a-z_]+\\":' src/box/result.c | tr -d '\\":' | sort -u)
 is "cordon-run(1) or cordon-net(7) names every member of the result" "$(for m in $members; do grep -hE '^\.(It )?(Li|Pq)' man/cordon-run.1 man/cordon-net.7 | grep -qw "$m" || echo "$m"; done)" ""
 ok "there are members" test "$(echo "$members" | wc -l)" -ge 40
+fields=$({ sed -n '/^int record_encode/,/^}/p' src/ledger/record.c; grep -rhoE 'ledger_more_(text|number)\([^"]*"[a-z-]+"' src; grep -hoE 'put_key\(out, "[a-z]+"' src/ledger/record.c; } | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u)
+is "cordon-ledger(5) names every field of a record" "$(for m in $fields; do grep -hE '^\.(It )?Li' man/cordon-ledger.5 | grep -qE -- "(^|[^a-z-])$m([^a-z-]|\$)" || echo "$m"; done)" ""
+ok "there are fields" test "$(echo "$fields" | wc -l)" -ge 40
 is "cordon-errors(7) names every lint" "$(grep -ohE '"[EW]1[0-9][0-9]"' src/policy/lint.c src/lib/*.c | tr -d '"' | while read -r c; do grep -q "^\.It $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
 layers=$(sed -n '/layer_names\[\]/,/};/p' src/wall/*.c | grep -oE '= "[a-z-]+"' | tr -d '= "')
 is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""

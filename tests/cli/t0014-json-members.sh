@@ -1,0 +1,90 @@
+#!/bin/sh
+# Every member of what a verb says with --json stands in its page of the manual, or in the page that this one names for it.
+. "$(dirname "$0")/lib.sh"
+man=$CORDON_SOURCE/man
+c=$CORDON
+XDG_CONFIG_HOME=$T/config
+export XDG_CONFIG_HOME
+mkdir -m 700 "$XDG_CONFIG_HOME"
+# told NAME PAGES FILTER COMMAND...: of the JSON that the command says, through the filter, no member is missing in these pages.
+told() {
+        name=$1 pages=$2 filter=$3 missing=
+        shift 3
+        "$c" "$@" 2>"$T/err" | jq "$filter" >"$T/json"
+        for m in $(jq -rn '[inputs | .. | objects | keys[]] | unique[]' "$T/json"); do
+                found=
+                for page in $pages; do grep -hE '^\.(It )?(Li|Pq)' "$man/$page" | grep -qw -- "$m" && found=1; done
+                [ -n "$found" ] || missing="$missing $m"
+        done
+        jq -en '[inputs | .. | objects | keys[]] != []' "$T/json" >/dev/null || missing=" it has none: $(cat "$T/err")"
+        is "every member of $name stands in ${pages%% *}" "$missing" ""
+}
+mkdir "$T/w" "$T/w/p" && cd "$T/w" || exit 1
+echo one >p/file && echo two >p/gone && mkdir p/dir && echo three >p/dir/moved
+printf 'box job\nuse base/system\nread {work}/p {work}/other?\nnet https://api.example.com/** GET until 2099-01-01\nexpect deny read {home}\n' >job.cordon
+printf 'place api live https://api.example.com/\nplace api test https://test.example.com/\n' >places
+
+told doors cordon-doors.1 'del(.policy)' doors --json job.cordon
+told "doors with places" cordon-doors.1 'del(.policy)' doors --json --stage test --places places --net '@api/** GET'
+told check cordon-check.1 . check --json --read "$T/w" --env API_TOKEN=x
+told "check of what does not hold" cordon-check.1 . check --json --net nonsense
+told "why not" cordon-why.1 . why --json read /etc/shadow
+told "why not, beside a door" cordon-why.1 . why --json --read /usr write /usr/new
+told "why, by a door" cordon-why.1 . why --json run no-such-program
+told "why, by what every box has" cordon-why.1 . why --json write /tmp/new
+told "why, through a place" cordon-why.1 . why --json --stage test --places places --net '@api/** GET' net GET https://api.example.com/x
+told "policy diff" cordon-policy.1 . policy diff --json job.cordon base/system
+told advise cordon-advise.1 . advise --json resize an image
+told doctor cordon-doctor.1 . doctor --json
+told bench cordon-bench.1 . bench -n 10 --json
+told walls cordon-walls.1 . walls -n 1 --json
+told cost cordon-cost.1 . cost -n 1 --probes --json
+told bombs cordon-bombs.1 . bombs --json fork
+told breakout cordon-breakout.1 . breakout --json --only "no key can be added"
+told claims cordon-claims.1 . claims --json
+
+# Layers: something added, changed, deleted, moved, linked, flagged; with a name that is not UTF-8.
+"$c" run -q --edit p -- sh -c 'cd p; echo more >>file; rm gone; mv dir/moved there; ln file second; ln -s /etc out; printf "\0" >"$(printf "odd\377")"; mkdir -p .git/hooks; echo x >.git/hooks/pre-commit'
+told diff cordon-diff.1 . diff --json
+has "which has a name in hex" "$("$c" diff --json)" '"path_hex":"6f6464ff"'
+told "diff --list" cordon-diff.1 . diff --list --json
+told apply "cordon-apply.1 cordon-diff.1" . apply --json
+told undo "cordon-undo.1 cordon-apply.1 cordon-diff.1" . undo --json
+echo other >p/file
+told "apply of what is in the way" "cordon-apply.1 cordon-diff.1" . apply --json
+told "apply that fails" "cordon-apply.1 cordon-diff.1" . apply --json nosuch
+told discard "cordon-discard.1 cordon-apply.1 cordon-diff.1" . discard --json
+
+# The state of what a killed run left.
+"$c" run -q --edit p -- sh -c 'cd p; echo x >new; mkdir -p .git/hooks; echo x >.git/hooks/pre-push; echo READY; sleep 60' >"$T/ready" 2>&1 &
+keeper=$!
+for _ in $(seq 100); do grep -q READY "$T/ready" && break; sleep 0.1; done
+kill -9 $keeper
+wait $keeper 2>/dev/null
+state=running
+for _ in $(seq 50); do [ "$state" = running ] || break; sleep 0.1; state=$("$c" diff --list --json | jq -r '.[0].state'); done
+is "a layer says that its run was killed" "$state" killed
+is "and waits from then on" "$("$c" diff --list --json | jq -r '.[0].state')" waiting
+"$c" discard >/dev/null 2>&1
+
+# The ledger, and what is made of it.
+for _ in 1 2 3; do "$c" run --observe all -p job.cordon -- cat p/file /etc/shadow "$T/w/job.cordon" >/dev/null 2>&1; done
+told diagnose cordon-diagnose.1 . diagnose --json job.cordon
+told learn cordon-learn.1 . learn -n 1 --json -- cat p/file
+told tighten cordon-learn.1 . tighten -n 1 --json -p job.cordon -- cat p/file
+id=$("$c" log --json --kind end | jq -r .id | tail -n 1)
+told log cordon-ledger.5 'del(.more)' log --json
+told trace cordon-trace.1 'map(del(.record) + {record: 0})' trace --json "$id"
+told verify cordon-verify.1 . verify --json
+"$c" log proof "$id" >proof
+told "verify --proof" cordon-verify.1 . verify --json --proof proof
+told "log --ledger" cordon-log.1 'del(.record) + {record: 0}' log --json --ledger "$CORDON_STATE"
+
+printf 'a secret of the tests' | tr ' ' _ | "$c" vault add key --env KEY
+told "vault list" cordon-vault.1 . vault list --json
+told "vault audit" cordon-vault.1 . vault audit --json
+"$c" run -d --name members -- sleep 60 >/dev/null
+told ps cordon-inspect.1 . ps --json
+told inspect cordon-inspect.1 . inspect members
+"$c" stop -k members
+done_testing
