@@ -28,8 +28,10 @@ static void print_row(const struct json *o)
         const struct json *age = json_get(o, "age_ms");
         (void) printf("%-34s %-16s %8llds  ", text_of(o, "run"), text_of(o, "name"),
                       age ? (long long) age->integer / 1000 : 0);
-        for (const struct json *w = command ? command->child : NULL; w; w = w->next)
-                (void) printf("%.40s%s", w->str, w->next ? " " : "");
+        for (const struct json *w = command ? command->child : NULL; w; w = w->next) {
+                char shown[41]; /* an argument may be the name of a stranger's file */
+                (void) printf("%s%s", str_inert(span_str(w->str), shown, sizeof shown), w->next ? " " : "");
+        }
         (void) putchar('\n');
 }
 

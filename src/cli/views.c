@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,9 @@ static int check_one(cordon_policy *p, const char *name, const struct view *o)
                         cordon_free(notes);
                         return cli_error(&e);
                 }
-                (void) printf("%s%s: holds, policy %.12s\n", notes, name, digest);
+                char shown[PATH_MAX]; /* a file of a box's may be called what it likes */
+                (void) printf("%s%s: holds, policy %.12s\n", notes,
+                              str_inert(span_str(name), shown, sizeof shown), digest);
                 cordon_free(digest);
         } else {
                 (void) fputs(notes, stdout);

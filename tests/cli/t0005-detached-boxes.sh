@@ -26,6 +26,9 @@ for who in root as_user; do
         has "$who: ps lists it" "$($c ps)" "$id"
         has "$who: with its name" "$($c ps | grep "$id")" "$n"
         has "$who: and its command" "$($c ps | grep "$id")" sleep
+        odd=$($c run -d -- sh -c 'sleep 60' "$(printf '\033[2J\nforged\342\200\256')")
+        has "$who: whose words are inert, whoever chose them" "$($c ps | grep "$odd")" 'sh -c sleep 60 \x1b[2J\x0aforged\u{202e}'
+        $c stop -k "$odd"
         is "$who: ps --json is a list" "$($c ps --json | jq -r type)" array
         is "$who: with this box in it" "$($c ps --json | jq -r ".[]|select(.run==\"$id\")|.name")" "$n"
         is "$who: inspect by name is its object" "$($c inspect "$n" | jq -r .run)" "$id"

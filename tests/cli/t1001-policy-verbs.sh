@@ -194,6 +194,9 @@ bad "windows line ends" 'read /usr\r\n' 1:10 'Unix line ends'
 bad "a root that there is not" 'read {project}/x\n' 1:6 'it is {work}, {home} or {tmp}'
 bad "a type of handles that there is not" 'in x as video\n' 1:9 'it is binary, text, json or image'
 bad "a byte order mark" '\0357\0273\0277read /usr\n' 1:1 'without a byte order mark'
+odd=$(printf 'odd\033[2J\nforged\342\200\256.cordon')
+printf 'use none\nexpect deny read {home}\n' >"$odd"
+has "the name of a file is inert where its policy holds" "$("$c" check "$odd")" 'odd\x1b[2J\x0aforged\u{202e}.cordon: holds, policy '
 has "an empty name is told as such" "$("$c" check '' 2>&1)" 'error: a file whose name is empty: '
 # bad_place NAME LINE PLACE WORD
 bad_place() {
