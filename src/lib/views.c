@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/views.c - a checked policy as its reader wants it: doors, lines, JSON, notes, and beside another one.
  */
+#include "base/str.h"
 #include "lib/internal.h"
 
 #include <errno.h>
@@ -65,8 +66,10 @@ static int note_start(cordon_policy *p, struct notes_out *o, struct err *e)
         }
         if (why.code == ERR_HOST && policy_wall(p->checked) == WALL_PROCESS)
                 return 0; /* W132 said it, with the line */
-        (void) snprintf(n.text, sizeof n.text, "this box does not start here: %.180s%s%.80s", why.what,
+        char text[sizeof n.text];
+        (void) snprintf(text, sizeof text, "this box does not start here: %s%s%s", why.what,
                         why.hint[0] ? "; " : "", why.hint);
+        (void) str_inert(span_str(text), n.text, sizeof n.text);
         note_text(o, &n);
         return 0;
 }

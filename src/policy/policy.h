@@ -262,7 +262,7 @@ struct policy_note {  /* a lint; W warns, E stops the load */
         char level;   /* 'E' or 'W' */
         char code[8]; /* "W103": stable */
         struct source_place at;
-        char text[300];
+        char text[680]; /* an error and its hint, too */
 };
 
 struct checked_policy;

@@ -34,6 +34,10 @@ is "with its status" "$(said check both.cordon >/dev/null; echo $?)" 125
 is "beside a single file it is no trouble" "$(printf 'sock /srv/s?\nread {work}/in.txt\nexpect deny read {home}\n' | said_in check /dev/stdin | sed 's/, .*//')" "/dev/stdin: holds"
 printf 'read {work}/later\nexpect deny read {home}\n' >later.cordon
 has "what is not there yet is told" "$(said check later.cordon)" "W133: this box does not start here: later.cordon:1:6: there is no $D/later on this host; write \`read $D/later?\` if it may be missing"
+long=$D/$(printf '%0120d' 0)/$(printf '%060d' 0)
+has "with all of a long name, twice" "$(said check --read "$long")" "there is no $long on this host; write \`--read $long?\` if it may be missing"
+odd=$D/$(printf 'odd\342\200\256')
+mkdir "$odd" && hasnt "and nothing that turns the line around" "$(said check --work "$odd" --read later)" "$(printf '\342\200\256')"
 is "and is no error: a policy may be for another host" "$(said check later.cordon >/dev/null; echo $?)" 0
 is "for programs too" "$(said check --json later.cordon | jq -r '.[].code')" W133
 ok "nothing is told once it is there" sh -c 'mkdir later && ! "$1" check later.cordon | grep W133 && rmdir later' sh "$c"
