@@ -39,11 +39,11 @@ static int take_runs(void *ctx, const char *value)
 
 static int take_seconds(void *ctx, const char *value)
 {
-        return number("--seconds", value, 0, 86400, &((struct teach *) ctx)->l.seconds);
+        return number("--seconds", value, 1, 86400, &((struct teach *) ctx)->l.seconds);
 }
 static int take_boxes(void *ctx, const char *value)
 {
-        return number("--boxes", value, 0, 100000, &((struct teach *) ctx)->l.boxes);
+        return number("--boxes", value, 1, 100000, &((struct teach *) ctx)->l.boxes);
 }
 
 static int take_status(void *ctx, const char *value)

@@ -66,6 +66,31 @@ layers=$(sed -n '/layer_names\[\]/,/};/p' src/wall/*.c | grep -oE '= "[a-z-]+"' 
 is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""
 is "cordon.policy(5) names every stock policy" "$("$CORDON" policy stock | while read -r s; do grep -q "Li $s\$" man/cordon.policy.5 || echo "$s"; done)" ""
 
+# VERB OPTION LEAST MOST: what is beyond is refused, with these numbers, and they stand in the page.
+while read -r verb option least most; do
+        bad=
+        for n in $((least - 1)) $((most + 1)); do
+                case $("$CORDON" "$verb" "$option=$n" -- true 2>&1) in *"takes "*"$least"*" to $most"*) ;; *) bad="$bad $n" ;; esac
+        done
+        grep -qE "\b$least to $most\b" "man/cordon-$verb.1" || bad="$bad page"
+        is "$verb $option takes $least to $most, and its page says so" "$bad" ""
+done <<END
+run --canary-share 1 100
+run --canary-bound 1 1000
+learn --runs 1 64
+learn --seconds 1 86400
+learn --boxes 1 100000
+tighten --runs 1 64
+tighten --seconds 1 86400
+tighten --boxes 1 100000
+bench --runs 10 10000
+cost --rounds 1 1000
+walls --runs 1 1000
+stop --time 0 3600
+log --last 1 1000000
+diagnose --last 1 1000000
+END
+
 # ---- examples ----
 # A block behind a line `.\" run` is run line by line in one shell and must print what it shows; `...` stands for
 # anything up to the end of a line.
