@@ -108,6 +108,15 @@ static char *handle_variable(struct builder *b, const struct door *d)
         return v;
 }
 
+/* What is connected to a handle is told by its name alone. */
+static bool has_handle(const struct plan *p, const char *name)
+{
+        for (size_t i = 0; i < p->handle_count; i++)
+                if (strcmp(p->handles[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
 static int add_handles(struct builder *b, const char **envp, size_t *n, struct err *e)
 {
         struct plan *p = b->p;
@@ -124,6 +133,11 @@ static int add_handles(struct builder *b, const char **envp, size_t *n, struct e
                 if (has_variable(envp, *n, name)) {
                         (void) err_set(e, ERR_POLICY, 0, "two lines would both set %s", name);
                         return err_hint(e, "give the handle %s another name", d->name);
+                }
+                if (has_handle(p, d->name)) {
+                        (void) err_set(e, ERR_POLICY, 0, "`in %s` and `out %s` have one name", d->name,
+                                       d->name);
+                        return err_hint(e, "give one of them another: --handle could not tell them apart");
                 }
                 envp[(*n)++] = arena_printf(b->a, "%s=/dev/fd/%zu", name, 3 + p->handle_count);
                 p->handles[p->handle_count++] = (struct plan_handle){ arena_str(b->a, d->name),

@@ -29,6 +29,13 @@ for who in root as_user; do
         is "$who: and as descriptor 3" "$code:$(cat out)" "0:hello handle"
         box --in a --in b --handle "a=$D/in" --handle "b=$D/json" -- sh -c 'cat "$CORDON_IN_B" "$CORDON_IN_A"; ls /proc/self/fd | tr "\n" " "'
         is "$who: two handles, each its own" "$(head -n 2 out | tr '\n' ' ')" '{"a":[1,2]} hello handle '
+        box --in a-b --handle "a-b=$D/in" -- sh -c 'cat "$CORDON_IN_A_B"'
+        is "$who: a dash in its name is an underscore in its variable" "$code:$(cat out)" "0:hello handle"
+        box --in a-b --in a_b --handle "a-b=$D/in" --handle "a_b=$D/json" -- echo RAN
+        is "$who: two that would have one variable do not start" "$code:$(cat out):$(head -n 1 err)" "125::cordon: error: two lines would both set CORDON_IN_A_B"
+        box --in doc --out doc --handle "doc=$D/in" -- echo RAN
+        is "$who: nor two of one name, for which --handle could only name one file" "$code:$(cat out):$(head -n 1 err)" "125::cordon: error: \`in doc\` and \`out doc\` have one name"
+        is "$who: which check says, too" "$($who "$CORDON" check --in doc --out doc 2>&1 | head -n 1)" "cordon: error: \`in doc\` and \`out doc\` have one name"
         box --in doc --handle "doc=$D/in" -- sh -c 'echo x >"$CORDON_IN_DOC"; echo x >/proc/self/fd/3; echo x >&3'
         ok "$who: an in handle cannot be written" test $code -ne 0
         is "$who: nor reopened for writing: the host's file is what it was" "$(cat "$D/in")" 'hello handle'
