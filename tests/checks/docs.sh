@@ -66,6 +66,29 @@ layers=$(sed -n '/layer_names\[\]/,/};/p' src/wall/*.c | grep -oE '= "[a-z-]+"' 
 is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""
 is "cordon.policy(5) names every stock policy" "$("$CORDON" policy stock | while read -r s; do grep -q "Li $s\$" man/cordon.policy.5 || echo "$s"; done)" ""
 
+# Caps that people meet, as src/base/limits.h and src/base/grant.h have them.
+while read -r cap page before after; do
+        n=$(sed -n "s/^ *$cap = \([0-9]*\).*/\1/p" src/base/limits.h src/base/grant.h)
+        ok "$page names $cap, $n" sh -c 'tr "\n" " " <"man/$1" | grep -q -e "$2 *$3 *$4"' sh "$page" "$before" "${n:-none}" "$after"
+done <<END
+POLICY_MAX_LINE cordon.policy.5 and bytes a line
+POLICY_MAX_LINES cordon.policy.5 MB, lines
+POLICY_MAX_DOORS cordon.policy.5 most doors
+POLICY_MAX_USE_DEPTH cordon.policy.5 uses, deep
+HANDLES_MAX cordon.policy.5 doors, handles
+GRANTS_MAX cordon.policy.5 handles, credentials
+ARGV_MAX cordon-run.1 most words
+DENIALS_MAX cordon-run.1 most different
+ABSENT_MAX cordon-run.1 most are kept
+EFFECTS_MAX cordon-run.1 the that are kept
+NET_PORTS_MAX cordon-net.7 ; different ports
+NET_LOCALS_MAX cordon-net.7 and addresses
+NET_ROWS_MAX cordon-net.7 the that are kept
+ANSWERS_MAX_LINES cordon.places.5 and exchanges
+END
+limits=$("$CORDON" policy show base/loader | sed -n 's/^limit //p')
+is "cordon.policy(5) has every limit with its default" "$(sed -n 's/^\.It Li \([a-z]*\) Ta \([0-9][^ ]*\) Ta .*/\1 \2/p' man/cordon.policy.5)" "$limits"
+is "a name of a box that is longer than cordon-run(1) says is refused" "$("$CORDON" run --name "$(printf '%061d' 0)" -- true 2>&1 | head -n 1)" "cordon: error: a name has letters, digits, \`_\`, \`.\` and \`-\`, at most 60"
 # VERB OPTION LEAST MOST: what is beyond is refused, with these numbers, and they stand in the page.
 while read -r verb option least most; do
         bad=
