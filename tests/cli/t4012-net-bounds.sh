@@ -6,7 +6,7 @@ cp "$(dirname "$0")/helpers/bounds.py" "$T/bounds.py" && chmod 644 "$T/bounds.py
 pay() { grep -c . "$T/lab/pay.log" 2>/dev/null || true; }
 none() { : >"$T/lab/pay.log"; lab_anew; }
 faults=$(sed -n '/^FAULTS/,/^]/p' "$T/bounds.py" | grep -c "^    ('")
-ok "there are faults to send" test "$faults" -gt 50
+ok "there are faults to send" test "$faults" -gt 60
 for who in root as_user; do
         for scheme in http https; do
                 port=$([ $scheme = http ] && echo 80 || echo 443) # the round before used the other: its last packets may come late
