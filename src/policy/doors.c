@@ -267,10 +267,11 @@ static void worst_rest(const struct checked_policy *c, struct buf *out)
         sentence(c, DOOR_OUT, "It can hand hostile bytes to whoever reads", out);
         buf_printf(
                 out,
-                "- It can use up to %s of time, %s of memory, %s of disk and %llu processes, and print %s.\n",
+                "- It can use up to %s of time, %s of memory, %s of disk and %llu process%s, and print %s.\n",
                 str_from_ms(c->limits.value[LIMIT_TIME], a), str_from_size(c->limits.value[LIMIT_MEMORY], b),
                 str_from_size(c->limits.value[LIMIT_DISK], d),
                 (unsigned long long) c->limits.value[LIMIT_PROCS],
+                c->limits.value[LIMIT_PROCS] == 1 ? "" : "es",
                 str_from_size(c->limits.value[LIMIT_OUTPUT], e));
         if (c->without & WITHOUT_LANDLOCK)
                 buf_puts(out, "- The policy gives up Landlock: one mechanism fewer stands behind the file "

@@ -19,6 +19,20 @@ example() {
         code=$?
 }
 
+# shows WHO NAME FIRST: every line of the block of its README that begins with FIRST is a line of $out; ... is anything. Hidden
+# paths are told where /dev/fuse can be opened.
+shows() {
+        missing=
+        awk -v first="    $3" 'index($0, first) == 1 { on = 1 } on && !/^    / { exit } on { print substr($0, 5) }' "$E/$2/README.md" >"$T/block"
+        $1 test -w /dev/fuse || sed -i '/^refused: read/d' "$T/block"
+        while IFS= read -r line; do
+                line=$(printf '%s' "$line" | sed 's/[].*^$[]/\\&/g; s/\\\.\\\.\\\./.*/g')
+                printf '%s\n' "$out" | grep -qx -e "$line" || missing="$missing$line; "
+        done <"$T/block"
+        missing=$missing$(printf '%s\n' "$out" | grep '^refused: ' | grep -vxF -f "$T/block")
+        is "$1: $2 prints what its README shows" "$(wc -l <"$T/block" | sed 's/^[0-5]$/too few lines/; s/^[0-9]*$//')$missing" ""
+}
+
 # A temporary directory of its own: what others leave is not counted.
 mkdir -m 1777 "$T/tmp" && TMPDIR=$T/tmp && export TMPDIR
 for who in root as_user; do
@@ -54,6 +68,7 @@ for who in root as_user; do
         has "$who: it cannot write there" "$out" 'write beside the data: Read-only file system'
         has "$who: it finds no key" "$out" ': No such file or directory'
         has "$who: it has no network" "$out" 'call home: Address family not supported'
+        shows "$who" run-script fox.txt
 
         example "$who" resize-image/run
         is "$who: resize-image ends with 0" "$code" 0
@@ -61,6 +76,8 @@ for who in root as_user; do
         has "$who: through descriptors, and leaves the box" "$out" '9270 bytes in, 2358 bytes out'
         is "$who: no path at all can be opened" "$(printf '%s\n' "$out" | grep -c '^open .*: No such file or directory$')" 5
         hasnt "$who: really none" "$out" 'it can'
+        shows "$who" resize-image "open ..."
+        has "$who: it can start no second process" "$($who "$CORDON" doors "$E/resize-image/resize.policy")" 'of disk and 1 process, and print'
 
         example "$who" risky-parser/run
         is "$who: risky-parser ends with 0" "$code" 0
@@ -70,10 +87,12 @@ for who in root as_user; do
         has "$who: the refused socket is in the result" "$out" 'refused: socket(AF_INET, SOCK_STREAM) by seccomp (parse-record)'
         hasnt "$who: nothing after the crash is parsed" "$out" never
         is "$who: the parent lives on" "$(printf '%s\n' "$out" | grep -c 'this program goes on')" 2
+        shows "$who" risky-parser "record: "
 
         example "$who" blocklist-vs-allowlist/run
         is "$who: blocklist-vs-allowlist ends with 0" "$code" 0
         has "$who: the blocklist leaks what it forgot, the allowlist nothing" "$out" 'leaked: 2 through the blocklist, 0 through the allowlist'
+        shows "$who" blocklist-vs-allowlist "the attack tries"
         has "$who: both let the job be done" "$out" 'read: sales are up             read: sales are up'
         is "$who: nothing is left in the temporary directory" "$(ls -A "$TMPDIR")" ''
 done
