@@ -161,20 +161,24 @@ static int view(const struct log *l, cordon_log_view v, const char *arg)
         return cli_give(cli_ledgers_log(&l->ledgers, v, arg, &e), &e);
 }
 
+/* As JSON the records of the very run that the picture would be of: its first line names it. */
 static int do_show(struct log *l, const char *arg)
 {
+        cordon_error e = { 0 };
+        char run[64];
         if (!l->json)
                 return view(l, CORDON_LOG_SHOW, arg);
-        if (!arg[0])
-                return cli_usage("which run? `cordon log --kind start` lists them");
-        l->filter.run = arg;
+        char *picture = cli_ledgers_log(&l->ledgers, CORDON_LOG_SHOW, arg, &e);
+        if (!picture)
+                return cli_error(&e);
+        bool named = sscanf(picture, "run %63s", run) == 1;
+        cordon_free(picture);
+        if (!named) /* there is no run: nothing to list */
+                return 0;
+        l->filter.run = run;
         int r = list(l);
-        if (r == 0 && l->seen == 0) { /* no run that begins so: a box's name */
-                l->filter.run = NULL;
-                l->filter.box = arg;
-                r = list(l);
-        }
-        return r == 0 && l->seen == 0 ? view(l, CORDON_LOG_SHOW, arg) : r; /* it tells what is wrong */
+        l->filter.run = NULL;
+        return r;
 }
 
 static int do_field(struct log *l, const char *arg)

@@ -68,6 +68,12 @@ for who in $whos; do
         has "$who: show: the refusal on the time line" "$picture" "x"
         has "$who: show: its end" "$picture" "exited 1"
         has "$who: show tells when there is no such run" "$(log show nothing-like-it 2>&1)" "the ledger has no run"
+        for i in 1 2; do $who "$CORDON" run -q --name twice -- echo "$i" >/dev/null </dev/null; done
+        newest=$(log show twice | sed -n 's/^run //p')
+        is "$who: show --json of a box is of its newest run alone" "$(log show --json twice | jq -r .run | sort -u)" "$newest"
+        is "$who: and without a name of the newest of all" "$(log show --json | jq -r .run | sort -u)" "$newest"
+        is "$who: the records can be chosen from" "$(log show --json twice --kind output | jq -r .kind)" output
+        has "$who: show --json tells when there is no such run, too" "$(log show --json nothing-like-it 2>&1)" "the ledger has no run"
 
         # ---- causes ----
         $who "$CORDON" run -q --name first -- echo hello | $who "$CORDON" run -q --name second -- tr a-z A-Z >piped.txt
