@@ -40,6 +40,7 @@ fi
 variables=$(grep -rhoE '(getenv|_variable)\("[A-Z_]+"\)' src | grep -oE '[A-Z_]{2,}' | sort -u |
         grep -vxE 'CORDON_(ALLOC|KNOCKOUT|SABOTAGE|STEP|WORK_STEP)|KUBERNETES_SERVICE_HOST|TMPDIR')
 is "cordon(1) names every variable that is looked at" "$(for v in $variables; do grep -qE "^\.It Ev .*\b$v\b" man/cordon.1 || echo "$v"; done)" ""
+is "and no other" "$(sed -n 's/^\.It Ev //p' man/cordon.1 | tr -d ',' | tr -s ' ' '\n' | sort -u)" "$variables"
 ok "there are variables" test "$(echo "$variables" | wc -l)" -ge 8
 functions=$(grep -oE '\bcordon_[a-z_]+\(' include/cordon.h | tr -d '(' | sort -u)
 is "libcordon(3) names every function" "$(for f in $functions; do grep -q "^\.F[no] $f\b" man/libcordon.3 || echo "$f"; done)" ""
@@ -61,7 +62,9 @@ ok "there are members" test "$(echo "$members" | wc -l)" -ge 40
 fields=$({ sed -n '/^int record_encode/,/^}/p' src/ledger/record.c; grep -rhoE 'ledger_more_(text|number)\([^"]*"[a-z-]+"' src; grep -hoE 'put_key\(out, "[a-z]+"' src/ledger/record.c; } | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u)
 is "cordon-ledger(5) names every field of a record" "$(for m in $fields; do grep -hE '^\.(It )?Li' man/cordon-ledger.5 | grep -qE -- "(^|[^a-z-])$m([^a-z-]|\$)" || echo "$m"; done)" ""
 ok "there are fields" test "$(echo "$fields" | wc -l)" -ge 40
-is "cordon-errors(7) names every lint" "$(grep -ohE '"[EW]1[0-9][0-9]"' src/policy/lint.c src/lib/*.c | tr -d '"' | while read -r c; do grep -q "^\.It $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
+is "cordon-errors(7) names every lint, and no other" "$(sed -n 's/^\.It \([EW]1[0-9][0-9]\)$/\1/p' man/cordon-errors.7 | sort)" "$(grep -rohE '\b[EW]1[0-9][0-9]\b' src --include='*.c' | sort -u)"
+is "and every reason of why, and no other" "$(sed -n '/^\.Sh REASONS/,/^\.Sh LINTS/s/^\.It Li //p' man/cordon-errors.7 | sed 's/ , /\n/g' | sort)" "$({ sed -n '/ gaps\[\] = {/,/};/p' src/policy/names.c | grep -oE '= "[a-z-]+"' | grep -v none; grep -oE '"nowhere"' src/lib/why.c; } | tr -d '= "' | sort)"
+is "and every step" "$(sed -n '/^\.Sh STEPS/,/^\.Sh COMMON/p' man/cordon-errors.7 | grep -oE '\b[0-9]+ ' | tr -d ' \n')" "$(seq -s '' "$(sed -n '/^enum wall_step/,/^}/p' src/wall/internal.h | grep -c 'STAGE_[A-MO-Z]\|STAGE_NET')")"
 layers=$(sed -n '/layer_names\[\]/,/};/p' src/wall/*.c | grep -oE '= "[a-z-]+"' | tr -d '= "')
 is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""
 is "cordon.policy(5) names every stock policy" "$("$CORDON" policy stock | while read -r s; do grep -q "Li $s\$" man/cordon.policy.5 || echo "$s"; done)" ""
