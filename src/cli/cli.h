@@ -92,6 +92,8 @@ void cli_verb_is(const struct cli_verb *verb);
  * its own, as plain text. */
 void cli_box_spoke(bool mid_line);
 void cli_line_begin(void);
+/* A terminal that knows colours and the like. */
+bool cli_obeys_escapes(int fd);
 
 /* failure.c: the first problem of all that was said, and its hint. */
 void cli_failure_is(int code, int sys, const char *what);

@@ -99,8 +99,8 @@ static bool is_missing(int status)
 
 static bool wants_colour(void)
 {
-        const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-        return !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+        const char *no = getenv("NO_COLOR");
+        return !(no && *no) && cli_obeys_escapes(1);
 }
 
 static int show(const struct diff *d, const char *run, const char *const *paths)
@@ -110,7 +110,7 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
         int status = 0;
         FILE *to = stdout;
         bool terminal = isatty(1);
-        bool colour = d->colour == COLOUR_ALWAYS || (d->colour == COLOUR_AUTO && terminal && wants_colour());
+        bool colour = d->colour == COLOUR_ALWAYS || (d->colour == COLOUR_AUTO && wants_colour());
         bool paged = terminal && !d->no_pager && (d->form == CORDON_WORK_TEXT || d->form == CORDON_WORK_STAT);
         pid_t pager = paged ? start_pager(&to) : -1;
         if (!to)

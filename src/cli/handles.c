@@ -63,12 +63,10 @@ static int open_directory_of(const char *path)
  * `fd`: its directory, or itself. */
 static void tell_where_it_leads(const char *path, int fd)
 {
-        char work[4096], whole[4096], self[48], real[4096], shown[1024];
-        (void) snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-        ssize_t n = readlink(self, real, sizeof real - 1);
-        if (n <= 0 || !getcwd(work, sizeof work) || !path_join(work, path, whole, sizeof whole))
+        char work[4096], whole[4096], real[4096], shown[1024];
+        if (fd_path(fd, real, sizeof real) < 0 || !getcwd(work, sizeof work) ||
+            !path_join(work, path, whole, sizeof whole))
                 return;
-        real[n] = '\0';
         if (path_under(whole, work) && !path_under(real, work))
                 cli_note("note: %s leads out of the workspace by a link, to %s", path,
                          str_inert(span_str(real), shown, sizeof shown));
@@ -179,14 +177,13 @@ int cli_handles_open(struct cli_handles *h, cordon_policy *p, cordon_box *b, cor
 /* linkat() replaces nothing, so a name that is taken is taken over by rename from one beside it. */
 static int name_file(int fd, int dir, const char *name)
 {
-        char self[48], beside[4200];
-        (void) snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-        if (linkat(AT_FDCWD, self, dir, name, AT_SYMLINK_FOLLOW) == 0)
+        char beside[4200];
+        if (fd_link(fd, dir, name) == 0)
                 return 0;
         if (errno != EEXIST)
                 return -1;
         (void) snprintf(beside, sizeof beside, "%s.cordon-%d", name, (int) getpid());
-        if (linkat(AT_FDCWD, self, dir, beside, AT_SYMLINK_FOLLOW) < 0)
+        if (fd_link(fd, dir, beside) < 0)
                 return -1;
         if (renameat(dir, beside, dir, name) == 0)
                 return 0;

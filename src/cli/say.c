@@ -25,10 +25,10 @@ void cli_box_spoke(bool mid_line)
         line_is_open = mid_line;
 }
 
-static bool obeys_escapes(void)
+bool cli_obeys_escapes(int fd)
 {
         const char *term = getenv("TERM");
-        return isatty(2) && term && strcmp(term, "dumb") != 0;
+        return isatty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
 /* SAFETY: what stands on one line with words of ours could be taken for ours. And what a box wrote may have
@@ -39,7 +39,7 @@ void cli_line_begin(void)
         static const char plain[] = "\033[?47l"   /* the usual screen */
                                     "\033[0m"     /* no attribute */
                                     "\033(B\017"; /* ASCII */
-        if (box_spoke && obeys_escapes())
+        if (box_spoke && cli_obeys_escapes(2))
                 (void) fputs(plain, stderr);
         if (line_is_open)
                 (void) fputc('\n', stderr);

@@ -107,6 +107,7 @@ refused"
                 has "$who: with colour" "$(TERM=xterm PAGER='cat -v' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m+2'
                 hasnt "$who: but not with NO_COLOR" "$(TERM=xterm NO_COLOR=1 PAGER='cat -v' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m'
                 hasnt "$who: nor on a terminal that has none" "$(TERM=dumb PAGER='cat -v' terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m'
+                hasnt "$who: nor on one that nobody named" "$(unset TERM; PAGER='cat -v' terminal env -u TERM CORDON_STATE="$(state)" "$CORDON" diff "$run")" '^[[32m'
                 hasnt "$who: nor through it with --no-pager" "$(PAGER='sed s/^/paged:/' terminal env CORDON_STATE="$(state)" "$CORDON" diff --no-pager "$run")" "paged:"
                 has "$who: a pager that is not there hides nothing" "$(PAGER=no-such-pager terminal env CORDON_STATE="$(state)" "$CORDON" diff --color never "$run")" "+2"
                 has "$who: a pager that ends at once ends the show" "$(PAGER=true terminal env CORDON_STATE="$(state)" "$CORDON" diff "$run"; echo ended)" ended
