@@ -94,7 +94,11 @@ static int overlay_failed(const struct plan_step *s, const struct wall_edit *l, 
 /* One file: a copy lies in the layer, and the copy is what the box sees and changes. */
 static int edit_file(struct wall_init *w, const struct plan_step *s, int layer, struct err *e)
 {
-        AUTO_FD(tree, mount_clone(layer, "file", 0));
+        struct stat st;
+        AUTO_FD(file, openat(layer, "file", O_PATH | O_NOFOLLOW | O_CLOEXEC));
+        if (file >= 0 && place_look(file, &st) < 0)
+                return wall_fail(e, STAGE_DOORS, "taking the private copy of %s", s->text);
+        AUTO_FD(tree, file < 0 ? -1 : mount_clone(file, "", 0));
         if (tree < 0 || wall_set_attr(tree, 0, wall_step_attr(s->flags), 0) < 0)
                 return wall_fail(e, STAGE_DOORS, "taking the private copy of %s", s->text);
         return wall_attach(w, tree, s->path, false, e);

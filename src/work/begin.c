@@ -160,19 +160,30 @@ static int place_guards(struct layer *l, size_t door, struct err *e)
         return 0;
 }
 
-/* A single file: its copy is the layer. */
-static int copy_single(struct layer *l, struct work_door *d, int dir, struct err *e)
+static bool is_file(int dir, const char *name, int file)
 {
-        char path[PATH_MAX];
-        if (!realpath(d->host, path))
-                return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host, strerror(errno));
+        struct node n;
+        struct stat st;
+        return tree_look(dir, name, &n) == 0 && fstat(file, &st) == 0 && n.ino == st.st_ino &&
+               n.dev == st.st_dev;
+}
+
+/* A single file: its copy is the layer. SAFETY: `host` is what was judged. By its name, somebody who can
+ * write beside it could have a link copied, which the wall would follow, or another file. */
+static int copy_single(struct layer *l, struct work_door *d, int host, int dir, struct err *e)
+{
+        char own[48], path[PATH_MAX];
+        (void) snprintf(own, sizeof own, "/proc/self/fd/%d", host);
+        ssize_t k = readlink(own, path, sizeof path - 1);
+        path[k > 0 ? k : 0] = '\0';
         char *slash = strrchr(path, '/');
+        if (!slash)
+                return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host, strerror(errno));
         *slash = '\0';
         AUTO_FD(parent, open(path[0] ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        struct node n;
-        if (parent < 0 || tree_look(parent, slash + 1, &n) < 0 || n.ino != d->ino)
+        if (parent < 0 || !is_file(parent, slash + 1, host))
                 return err_set(e, ERR_DOOR, ESTALE, "%s changed while the box was starting", d->host);
-        if (copy_node(parent, slash + 1, dir, "file", false) < 0)
+        if (copy_place(host, dir, "file") < 0)
                 return err_set(e, ERR_IO, errno, "copying %s into the layer: %s", d->host, strerror(errno));
         struct stat st;
         if (fstat(parent, &st) < 0)
@@ -183,10 +194,10 @@ static int copy_single(struct layer *l, struct work_door *d, int dir, struct err
         return d->name ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for a layer");
 }
 
-static int make_parts(struct layer *l, struct work_door *d, int dir, struct err *e)
+static int make_parts(struct layer *l, struct work_door *d, int host, int dir, struct err *e)
 {
         if (!d->is_dir)
-                return copy_single(l, d, dir, e);
+                return copy_single(l, d, host, dir, e);
         struct stat st;
         AUTO_FD(lower, open_host(d, e));
         if (lower < 0)
@@ -278,7 +289,7 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
         AUTO_FD(dir, l->mem.failed ? -1 : store_dir(l->dir, name, e));
         if (dir < 0)
                 return -1;
-        if ((known ? make_work_again(d, dir, e) : make_parts(l, d, dir, e)) < 0 ||
+        if ((known ? make_work_again(d, dir, e) : make_parts(l, d, host, dir, e)) < 0 ||
             (known && refuse_second_names(dir, ask, e) < 0))
                 return -1;
         return place_guards(l, i, e);

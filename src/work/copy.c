@@ -57,19 +57,31 @@ static int copy_bytes(int from, int to)
 
 static mode_t shown_mode(const struct node *n, bool setid) { return setid ? n->mode : n->mode & 01777; }
 
-static int copy_file(int from, const char *from_name, int to, const char *name, bool setid)
+static int copy_opened(int in, const struct node *n, int to, const char *name, bool setid)
 {
-        struct node n;
-        AUTO_FD(in, tree_file(from, from_name, true, &n));
         AUTO_FD(out,
                 in < 0 ? -1 : openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (out < 0)
                 return -1;
-        const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n.mtime };
-        if (copy_bytes(in, out) < 0 || xattr_copy(in, out) < 0 || fchmod(out, shown_mode(&n, setid)) < 0 ||
+        const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
+        if (copy_bytes(in, out) < 0 || xattr_copy(in, out) < 0 || fchmod(out, shown_mode(n, setid)) < 0 ||
             futimens(out, times) < 0)
                 return -1;
         return 0;
+}
+
+static int copy_file(int from, const char *from_name, int to, const char *name, bool setid)
+{
+        struct node n;
+        AUTO_FD(in, tree_file(from, from_name, true, &n));
+        return copy_opened(in, &n, to, name, setid);
+}
+
+int copy_place(int place, int to, const char *name)
+{
+        struct node n;
+        AUTO_FD(in, tree_file_at(place, true, &n));
+        return copy_opened(in, &n, to, name, false);
 }
 
 static int copy_dir(int from, const char *from_name, int to, const char *name, const struct node *n,

@@ -40,6 +40,7 @@ int tree_look(int dir, const char *name, struct node *ret);
  * NULL) is what was opened. With `own`, a file of our own that has no read permission is opened all the same.
  */
 int tree_file(int dir, const char *name, bool own, struct node *ret_node);
+int tree_file_at(int place, bool own, struct node *ret_node); /* of one that is held (O_PATH) */
 /* A mode for what has the name; a link, also one that took its place just now, is refused and not followed.
  */
 int tree_set_mode(int dir, const char *name, mode_t mode);
@@ -93,6 +94,8 @@ bool sum_file(int fd, uint64_t *budget, uint64_t *ret);
 /* Makes `name` in `to` as `from_name` in `from`: file (sparse stays sparse, shared blocks where the
  * filesystem can), link or empty directory. Modes without set-id bits unless `setid`. */
 int copy_node(int from, const char *from_name, int to, const char *name, bool setid);
+/* The same of a file that is held (O_PATH), whatever name it has by now; without set-id bits. */
+int copy_place(int place, int to, const char *name);
 /* A whole tree, also with the kernel's marks of a layer (`marks`). */
 int copy_tree(int from, const char *from_name, int to, const char *name, bool marks);
 /* A tree of any depth, with whatever modes it has. Nothing there: no error. */

@@ -103,8 +103,13 @@ int tree_set_mode(int dir, const char *name, mode_t mode)
 int tree_file(int dir, const char *name, bool own, struct node *ret_node)
 {
         AUTO_FD(place, open_beneath(dir, name, O_PATH));
+        return place < 0 ? -1 : tree_file_at(place, own, ret_node);
+}
+
+int tree_file_at(int place, bool own, struct node *ret_node)
+{
         struct stat st;
-        if (place < 0 || fstat(place, &st) < 0)
+        if (fstat(place, &st) < 0)
                 return -1;
         if (!S_ISREG(st.st_mode)) {
                 errno = EINVAL;

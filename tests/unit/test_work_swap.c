@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_work_swap.c - an apply against somebody who exchanges the door's name with another file as
  * fast as the kernel lets them: either exactly the file that was judged is replaced, or everything is where
- * it was; and no digest is ever another file's. A hundred thousand rounds of each. */
+ * it was; no digest is ever another file's, and no layer begins with one. A hundred thousand rounds of each.
+ */
 #include "base/fd.h"
 #include "harness.h"
 #include "work/internal.h"
@@ -186,8 +187,55 @@ static void test_swap__a_digest_is_never_another_files(void)
         tidy();
 }
 
+/* What a layer of a single file begins with: 0, no layer; 1, the judged file's content; 2, anything else. */
+static int begin_one(const struct stat *judged, unsigned i)
+{
+        char host[128], run[32], path[256], text[16] = "";
+        struct err e;
+        (void) snprintf(host, sizeof host, "%s/door/name", top);
+        (void) snprintf(run, sizeof run, "1-1-%016x", i);
+        const struct work_door_ask d = { .host = host, .dev = judged->st_dev, .ino = judged->st_ino };
+        const struct work_ask ask = { .run = run, .box = "unit", .policy = "", .doors = &d, .door_count = 1 };
+        struct work_run *w = work_begin(&ask, &e);
+        if (!w)
+                return 0;
+        (void) snprintf(path, sizeof path, "%s/file", work_places(w)[0].path);
+        AUTO_FD(fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)); /* a link would be followed by the wall */
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        work_drop(w);
+        return n > 0 && strcmp(text, "judged") == 0 ? 1 : 2;
+}
+
+static void test_swap__a_layer_begins_with_the_judged_file(void)
+{
+        (void) snprintf(top, sizeof top, "/dev/shm/cordon-test.XXXXXX");
+        build();
+        struct stat judged;
+        unsigned seen[3] = { 0 };
+        char state[128];
+        (void) snprintf(state, sizeof state, "%s/state", top);
+        CHECK(setenv("CORDON_STATE", state, 1) == 0 && stat("door/name", &judged) == 0);
+        CHECK(unlink("door/other") == 0 && symlink("../home/commit", "door/other") == 0);
+        *mood = PLEASE_REST;
+        pid_t pid = swapper();
+        rest();
+        go();
+        time_t until = time(NULL) + SECONDS / 4;
+        for (unsigned i = 0; i < ROUNDS && time(NULL) < until; i++)
+                seen[begin_one(&judged, i)]++;
+        (void) kill(pid, SIGKILL);
+        (void) waitpid(pid, NULL, 0);
+        CHECK_INT(seen[2], 0);
+        CHECK(seen[0] > 0 && seen[1] > 0);
+        printf("# %u layers, %u refused\n", seen[1], seen[0]);
+        AUTO_FD(here, open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        CHECK(remove_tree(here, "state") == 0);
+        tidy();
+}
+
 static const struct test_case cases[] = {
         CASE(test_swap__the_judged_file_is_replaced_or_nothing),
         CASE(test_swap__a_digest_is_never_another_files),
+        CASE(test_swap__a_layer_begins_with_the_judged_file),
 };
 TEST_MAIN(cases)
