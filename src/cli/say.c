@@ -32,13 +32,17 @@ bool cli_obeys_escapes(int fd)
 }
 
 /* SAFETY: what stands on one line with words of ours could be taken for ours. And what a box wrote may have
- * left a terminal so that nobody can read them: with hidden letters, those of another set, or on another
- * screen. */
+ * left a terminal so that nobody can read them: with hidden letters, those of another set, on another screen,
+ * in a string that has no end, or in a line that does not scroll, where each of ours covers the last. */
 void cli_line_begin(void)
 {
-        static const char plain[] = "\033[?47l"   /* the usual screen */
-                                    "\033[0m"     /* no attribute */
-                                    "\033(B\017"; /* ASCII */
+        static const char plain[] = "\033\\"           /* the end of a string */
+                                    "\033[?47l"        /* the usual screen */
+                                    "\0337\033[r\0338" /* all of it scrolls; the cursor stays */
+                                    "\033[?7h"         /* long lines go on in the next */
+                                    "\033[0m"          /* no attribute */
+                                    "\033(B\017"       /* ASCII */
+                                    "\033[J";          /* nothing beside and below */
         if (box_spoke && cli_obeys_escapes(2))
                 (void) fputs(plain, stderr);
         if (line_is_open)
