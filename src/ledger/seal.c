@@ -7,6 +7,7 @@
 #include "ledger/seal.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "ledger/append.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -17,10 +18,16 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
-enum { INTERVAL_MS = 100 };
+enum { INTERVAL_MS = 100, SETTLES_MS = 20 };
+
+struct settled { /* where the last frame ends that nobody takes back */
+        uint32_t seq;
+        uint64_t end;
+};
 
 struct sealer {
         int dir;
+        struct settled settled;
         struct key key;
         struct tiles tiles;
         struct ledger_tree tree;
@@ -29,12 +36,48 @@ struct sealer {
         bool failed;
 };
 
+static struct settled size_now(int dir)
+{
+        char name[16], path[32];
+        struct stat st;
+        int64_t last = ledger_last_segment(dir);
+        if (last <= 0)
+                return (struct settled){ 0 };
+        segment_name((uint32_t) last, name);
+        (void) snprintf(path, sizeof path, "segments/%s", name);
+        if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return (struct settled){ 0 };
+        return (struct settled){ (uint32_t) last, (uint64_t) st.st_size };
+}
+
+/* A writer that has no room for all of its records cuts those again that were written whole. So only what
+ * was there while nobody wrote is sealed: a writer that was killed cuts nothing, and the next one counts what
+ * it left. While one holds the head for long, it is what the head tells. */
+static struct settled find_settled(int dir)
+{
+        const struct timespec pause = { 0, 1000000 };
+        struct flock f = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+        uint8_t bytes[HEAD_BYTES];
+        struct head h;
+        AUTO_FD(head, openat(dir, "head", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        for (int i = 0; i < SETTLES_MS; i++) {
+                if (head < 0 || fcntl(head, F_OFD_SETLK, &f) == 0)
+                        return size_now(dir); /* the lock goes with the descriptor */
+                (void) nanosleep(&pause, NULL);
+        }
+        ssize_t n = pread(head, bytes, sizeof bytes, 0);
+        return n >= 0 && head_get(span_of(bytes, (size_t) n), &h) == 0 ? (struct settled){ h.seq, h.end }
+                                                                       : (struct settled){ 0 };
+}
+
 static int each_leaf(void *ctx, const struct scan_place *at, const struct frame *f)
 {
         struct sealer *s = ctx;
         uint8_t leaf[LEDGER_HASH];
         if (at->index < s->tree.size)
                 return 0; /* on the way to where the last sealer stopped */
+        if (at->seq > s->settled.seq || (at->seq == s->settled.seq && at->offset + f->size > s->settled.end))
+                return 1;
         frame_leaf(f, leaf);
         if (tiles_add(&s->tiles, at->index, leaf, s->e) < 0) {
                 s->failed = true;
@@ -153,6 +196,7 @@ static int seal(struct sealer *s, const struct key *also)
 {
         uint64_t before = s->tree.size;
         uint64_t sealed = ledger_sealed_size(s->dir);
+        s->settled = find_settled(s->dir);
         if (ledger_scan(s->dir, &s->at, each_leaf, s) >= SCAN_BAD) {
                 s->at = (struct scan_place){
                         0
@@ -172,7 +216,7 @@ static int seal(struct sealer *s, const struct key *also)
 
 static int sealer_open(int dir, struct sealer *s, struct err *e)
 {
-        *s = (struct sealer){ .dir = dir, .e = e };
+        *s = (struct sealer){ .dir = dir, .settled = find_settled(dir), .e = e };
         for (int i = 0; i < 8; i++)
                 s->tiles.fd[i] = -1;
         s->tiles.dir = -1;

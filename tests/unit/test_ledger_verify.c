@@ -302,6 +302,27 @@ static void test_verify__forged_checkpoints_are_found(void)
         end();
 }
 
+/* One that has no room for the rest of its records cuts those that were whole. */
+static void test_verify__what_a_writer_may_take_back_is_not_sealed(void)
+{
+        begin();
+        size_t size = 0, at = frame_at(4, &size);
+        struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        AUTO_FD(head, openat(dir, "head", O_RDWR | O_CLOEXEC));
+        AUTO_FD(fd, open(segment, O_WRONLY | O_CLOEXEC));
+        CHECK_INT(fcntl(head, F_OFD_SETLK, &f), 0);
+        CHECK_INT(pwrite(fd, good.p + at, size, (off_t) good.n), size);
+        command("seal-once");
+        CHECK_INT(ledger_sealed_size(dir), RECORDS);
+        CHECK_INT(ftruncate(fd, (off_t) good.n), 0);
+        fd_close(&head);
+        CHECK(verifies(NULL));
+        write_records(1);
+        command("seal-once"); /* nobody writes: all is sealed */
+        CHECK_INT(ledger_sealed_size(dir), RECORDS + 1);
+        end();
+}
+
 static void test_verify__two_do_not_prune_at_once(void)
 {
         uint64_t n;
@@ -466,6 +487,7 @@ int main(void)
                 CASE(test_verify__truncation_at_every_byte_is_found),
                 CASE(test_verify__an_old_copy_put_back_is_found_by_the_witness),
                 CASE(test_verify__forged_checkpoints_are_found),
+                CASE(test_verify__what_a_writer_may_take_back_is_not_sealed),
                 CASE(test_verify__two_do_not_prune_at_once),
                 CASE(test_verify__what_was_pruned_without_a_record_is_found),
                 CASE(test_verify__an_intent_without_outcome_is_unknown),
