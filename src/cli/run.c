@@ -232,13 +232,22 @@ static void pass_on(int sig)
         errno = saved;
 }
 
+/* nohup(1): whoever starts us so means the command to go on. Of other signals that says nothing: a shell
+ * ignores INT and QUIT for every job in the background, and who sends one of them means it. */
+static bool stays_ignored(int sig)
+{
+        struct sigaction was;
+        return sig == SIGHUP && sigaction(sig, NULL, &was) == 0 && was.sa_handler == SIG_IGN;
+}
+
 static void catch_signals(void)
 {
         static const int passed[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGWINCH };
         struct sigaction a = { .sa_handler = pass_on };
         (void) sigemptyset(&a.sa_mask);
         for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
-                (void) sigaction(passed[i], &a, NULL);
+                if (!stays_ignored(passed[i]))
+                        (void) sigaction(passed[i], &a, NULL);
         (void) signal(SIGPIPE, SIG_IGN);
 }
 

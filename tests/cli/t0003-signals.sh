@@ -49,6 +49,12 @@ for who in root user; do
                 wait $keeper
                 is "$who, $wall: a payload that ignores TERM goes on" $? 7
         done
+        # --- nohup ---
+        start "env --ignore-signal=HUP $prefix" -- sh -c 'echo ready; sleep 0.5; echo went on; exit 7'
+        until_says ready
+        kill -HUP $keeper
+        wait $keeper
+        is "$who: a hangup that the caller ignores ends nothing" "$?:$(tail -n 1 out)" "7:went on"
         # --- stop and continue ---
         # One process: a shell that waits for a child of vfork() is in state D, stopped or not.
         start "$prefix" -- perl -e '$| = 1; print "ready\n"; for (1 .. 600) { print "$_\n"; select(undef, undef, undef, 0.02) }'
