@@ -162,4 +162,9 @@ touch "$CORDON_STATE/logs/not-ours"
 id=$("$c" run -d --ledger off --time 20s -- echo more)
 over "$id"
 ok "what is not ours there stays" test -f "$CORDON_STATE/logs/not-ours"
+# A clock that was set back: all others are younger, and the one that has just ended is kept.
+find "$CORDON_STATE/logs" -type f ! -name not-ours -exec touch -d '+1 day' {} +
+id=$("$c" run -d --ledger off --time 20s -- echo set back)
+over "$id"
+is "after the clock was set back the newest is there, too" "$("$c" logs "$id")" "set back"
 done_testing
