@@ -166,17 +166,33 @@ int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
         return r;
 }
 
-/* The witness goes with the old ledger: the new one has nothing to do with those checkpoints. */
+/* The witness goes with the old ledger: the new one has nothing to do with those checkpoints. First, because
+ * one that is left by a kill in between would accuse the new ledger of what it never had, while the old one
+ * gets another with its next checkpoint; and again, because that may have been just then. */
+static int put_aside(const char *place, const char *aside, struct err *e)
+{
+        AUTO_FD(old, open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (old >= 0)
+                (void) renameat(old, "../witness/checkpoint", old, "witness");
+        if (rename(place, aside) < 0) {
+                int sys = errno;
+                if (old >= 0)
+                        (void) renameat(old, "witness", old, "../witness/checkpoint");
+                return err_set(e, ERR_IO, sys, "the ledger cannot be put aside: %s", strerror(sys));
+        }
+        if (old >= 0)
+                (void) renameat(old, "../witness/checkpoint", old, "witness");
+        return 0;
+}
+
 int ledger_restart(struct buf *ret_where, struct err *e)
 {
         char place[4096], aside[4200];
         if (ledger_place(place, sizeof place, e) < 0)
                 return -1;
         (void) snprintf(aside, sizeof aside, "%s-%lld", place, (long long) clock_wall_s());
-        if (rename(place, aside) < 0)
-                return err_set(e, ERR_IO, errno, "the ledger cannot be put aside: %s", strerror(errno));
-        AUTO_FD(old, open(aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        (void) renameat(old, "../witness/checkpoint", old, "witness");
+        if (put_aside(place, aside, e) < 0)
+                return -1;
         struct ledger *l = ledger_open("restart", "", e);
         struct ledger_record r = ledger_record_of(LEDGER_GAP, LEDGER_HUMAN);
         r.target = aside;

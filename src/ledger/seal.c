@@ -159,12 +159,20 @@ static int append_note(int dir, struct span note, struct err *e)
         return 0;
 }
 
+/* One that was put aside goes on while a box that began with it runs; the witness is another ledger's. */
+static bool is_aside(int dir, int up)
+{
+        struct stat own, named;
+        return fstat(dir, &own) < 0 || fstatat(up, "ledger", &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+               own.st_dev != named.st_dev || own.st_ino != named.st_ino;
+}
+
 /* A copy outside the ledger's own directory: whoever puts back an old copy of the ledger is found out. */
 static void tell_witness(int dir, struct span note)
 {
         struct err ignored;
         AUTO_FD(up, openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
-        AUTO_FD(witness, up < 0 ? -1 : store_dir(up, "witness", &ignored));
+        AUTO_FD(witness, up < 0 || is_aside(dir, up) ? -1 : store_dir(up, "witness", &ignored));
         AUTO_FD(fd, witness < 0 ? -1
                                 : openat(witness, "new",
                                          O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));

@@ -323,6 +323,27 @@ static void test_verify__what_a_writer_may_take_back_is_not_sealed(void)
         end();
 }
 
+/* A sealer that was at work when its ledger was put aside, for a box that runs on. */
+static void test_verify__a_ledger_that_was_put_aside_leaves_the_witness_alone(void)
+{
+        char aside[sizeof ledger_path + 4], witness[sizeof state + 24];
+        struct err e = { 0 };
+        begin();
+        (void) snprintf(aside, sizeof aside, "%s-1", ledger_path);
+        (void) snprintf(witness, sizeof witness, "%s/witness/checkpoint", state);
+        CHECK_INT(unlink(witness), 0);
+        write_records(1);
+        CHECK_INT(rename(ledger_path, aside), 0);
+        CHECK_INT(ledger_helper_do("seal-once", aside, span_of("", 0), NULL, &e), 0);
+        CHECK_INT(ledger_sealed_size(dir), RECORDS + 1);
+        CHECK(access(witness, F_OK) < 0);
+        CHECK_INT(rename(aside, ledger_path), 0);
+        write_records(1);
+        command("seal-once");
+        CHECK(access(witness, F_OK) == 0);
+        end();
+}
+
 static void test_verify__two_do_not_prune_at_once(void)
 {
         uint64_t n;
@@ -488,6 +509,7 @@ int main(void)
                 CASE(test_verify__an_old_copy_put_back_is_found_by_the_witness),
                 CASE(test_verify__forged_checkpoints_are_found),
                 CASE(test_verify__what_a_writer_may_take_back_is_not_sealed),
+                CASE(test_verify__a_ledger_that_was_put_aside_leaves_the_witness_alone),
                 CASE(test_verify__two_do_not_prune_at_once),
                 CASE(test_verify__what_was_pruned_without_a_record_is_found),
                 CASE(test_verify__an_intent_without_outcome_is_unknown),
