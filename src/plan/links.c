@@ -95,18 +95,27 @@ static const char *leads_to_private(const struct builder *b, enum door_kind kind
         if (kind == DOOR_SOCK && is_agent(real) && !is_agent(path))
                 return "which acts for whoever talks to it";
         if (home && home_real && path_under(home_real, real) && !path_under(home, path))
-                return "which is your home or lies above it";
+                return strcmp(home_real, real) == 0 ? "which is your home" : "which your home lies below";
         return NULL;
+}
+
+/* Where /home is a link of the system's, one's home has two names, and HOME knows the other one. */
+static const char *hint_of_private(const struct builder *b, const char *real)
+{
+        const char *own = NULL;
+        if (b->r->home && b->r->home_real && strcmp(b->r->home_real, real) == 0)
+                own = arena_printf(b->scratch,
+                                   "if you mean all of your home, name it as HOME does: %.100s; else look "
+                                   "who made the link",
+                                   b->r->home);
+        return own ? own : "look who made the link; if you mean that, name it in place of the link";
 }
 
 static int judge_private(const struct builder *b, const struct door *d, const char *path, const char *real,
                          struct err *e)
 {
         const char *private = leads_to_private(b, d->kind, path, real);
-        return private ? leads_wrong(d, real, private,
-                                     "look who made the link; if you mean that, name it in place of the link",
-                                     e)
-                       : 0;
+        return private ? leads_wrong(d, real, private, hint_of_private(b, real), e) : 0;
 }
 
 static int judge_files(const struct builder *b, size_t i, struct err *e)

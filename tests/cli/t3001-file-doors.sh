@@ -153,7 +153,8 @@ two"
         for door in --read --edit --write; do
                 out=$(of "$D/me" $door "$D/notes" -- cat "$D/notes/id")
                 is "$who: a link is no $door door to keys" "$?:$(echo "$out" | sed -n 's/.*leads by a link to //p')" "125:$D/me/.ssh, which holds secrets"
-                has "$who: nor to the home ($door)" "$(of "$D/me" $door "$D/all" -- ls "$D/all")" "$D/me, which is your home or lies above it"
+                has "$who: nor to the home ($door)" "$(of "$D/me" $door "$D/all" -- ls "$D/all")" "$D/me, which is your home"
+                has "$who: but who means it hears what to type ($door)" "$(of "$D/me" $door "$D/all" -- ls "$D/all")" "name it as HOME does: $D/me; else look who made the link"
         done
         # What may be run can be read.
         cp /bin/true "$D/me/.ssh/id_rsa" && ln -s me/.ssh/id_rsa "$D/tool"
@@ -164,7 +165,7 @@ two"
         done
         is "$who: but of those by their own name" "$(of "$D/me" --run "$D/me/.ssh/" -- cat "$D/me/.ssh/id")" KEY
         rm "$D/tool"
-        has "$who: nor to what is above it" "$(of "$D/me" --read "$D/me/up" -- ls "$D/me/up")" "which is your home or lies above it"
+        has "$who: nor to what is above it" "$(of "$D/me" --read "$D/me/up" -- ls "$D/me/up")" "which your home lies below"
         is "$who: who means that names it" "$(of "$D/me" --read "$D/me/.ssh" -- cat "$D/me/.ssh/id")" KEY
         is "$who: and a home that is itself behind a link is one" "$(of "$D/all" --read "$D/all" -- cat "$D/all/.ssh/id")" KEY
         $who python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$D/me/run/ssh-agent/x"
