@@ -168,6 +168,10 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
                 note_absent(b, n->path, kind);
                 return false;
         }
+        if (kind == TRIED_RUN && outside_is_directory(b, path)) {
+                kind = TRIED_READ; /* a link leads through it to the program: it is none itself */
+                (void) snprintf(n->code, sizeof n->code, "%s", tried[kind].word);
+        }
         if (is_allowed(b, path, tried[kind].effect))
                 return false;
         n->weight = weight_of(n->path, kind);

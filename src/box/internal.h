@@ -137,6 +137,8 @@ void keeper_note_named(struct box *b);
 /* outside.c: paths of the host that the payload named. What may not answer is not looked at, and counts as
  * there. */
 bool outside_has(struct box *b, const char *path);
+/* Links followed; false also of what is not looked at. */
+bool outside_is_directory(struct box *b, const char *path);
 /* A descriptor of what is there, links followed, and where that is; -1: nothing. */
 int outside_find(struct box *b, const char *path, char *ret_real, size_t cap);
 /* Which of policy_doors() the run used, the caller's to free; NULL: not all of it was observed */

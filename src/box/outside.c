@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int look(struct box *b, const char *path, int flags)
@@ -31,6 +32,13 @@ bool outside_has(struct box *b, const char *path)
 {
         AUTO_FD(at, look(b, path, O_NOFOLLOW));
         return at >= 0 || errno == EAGAIN || errno == ELOOP;
+}
+
+bool outside_is_directory(struct box *b, const char *path)
+{
+        struct stat st;
+        AUTO_FD(at, look(b, path, 0));
+        return at >= 0 && fstat(at, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 /* Not realpath(), which begins anew for each directory: the payload names thousands of paths, as deep as it

@@ -241,6 +241,11 @@ is "one that it did not make is missing" "$(refused -- sh -c '/tmp/no-program-7'
 mkdir -m 777 "$H/made"
 is "where a run line lets it start nothing is told" "$(refused --write "$H/made" --run "$H/made/" -- sh -c "cp /bin/true $H/made/own; $H/made/own")$(jq .exit "$T/status")" 0
 
+# A program whose link leads through a directory that no door shows: what is missing is the directory, which is no program.
+mkdir -p "$H/chain/hidden/bin" "$H/shown" && printf '#!/bin/sh\necho ran\n' >"$H/chain/hidden/bin/tool" && chmod 755 "$H/chain/hidden/bin/tool" && ln -s "$H/chain/hidden/bin/tool" "$H/shown/tool"
+is "what leads to a program is read" "$(refused --read "$H/shown" -- sh -c "$H/shown/tool")" "read $H/chain sh mount read $H/chain"
+is "and that door is enough" "$("$CORDON" run -n -q --read "$H/shown" --read "$H/chain" -- sh -c "$H/shown/tool")" ran
+
 # With all observed, what nothing refused is told too, each once.
 "$CORDON" run -n -q --observe all --status-fd 3 --read "$H/open" --write "$H/host" -- \
         sh -c "cat $H/open/link $H/open/none; cat $H/host/key $H/host/key >$H/host/copy; id" 3>"$T/status" >/dev/null 2>&1
