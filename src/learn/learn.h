@@ -114,7 +114,7 @@ struct learn_outcome {
         bool started;                      /* the policy loaded and a box ran */
         int status;                        /* as a shell would see it */
         uint8_t digest[LEARN_STREAMS][32]; /* of what it printed: standard output, standard error */
-        char why[376];                     /* not started: why */
+        char why[640];                     /* not started: why, and what would help */
         bool again;                        /* another round will tell more, whatever the draft says */
 };
 struct learn_runner {

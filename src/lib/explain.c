@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +38,73 @@ static bool interpreter_of(char *head, const char **ret_name)
         return name[0] != '\0';
 }
 
-static void explain_missing(const char *path, struct buf *out)
+static const struct door *shown_by(const struct cordon_box *b, char *path)
+{
+        struct effect f = { .kind = EFFECT_READ, .path = path };
+        return policy_decide(b->policy->checked, &f).door;
+}
+
+/* The first link in `path` below `door`, which is shown as what it is: what it leads to takes its place.
+ * False: there is none. */
+static bool follow_link(char path[PATH_MAX], const struct door *door)
+{
+        struct stat st;
+        for (size_t n = strlen(door->path) + 1; n <= strlen(path); n++) {
+                char link[PATH_MAX], target[PATH_MAX], joined[2 * PATH_MAX];
+                if (path[n] != '/' && path[n] != '\0')
+                        continue;
+                (void) snprintf(link, sizeof link, "%.*s", (int) n, path);
+                if (lstat(link, &st) < 0 || !S_ISLNK(st.st_mode))
+                        continue;
+                ssize_t k = readlink(link, target, sizeof target - 1);
+                target[k > 0 ? k : 0] = '\0';
+                link[str_parent(link, n)] = '\0';
+                (void) snprintf(joined, sizeof joined, "%s%s", target, path + n);
+                return path_join(link, joined, path, PATH_MAX);
+        }
+        return false;
+}
+
+/* A program by the name of a link is shown where it lies; but where the link itself lies behind a door, it is
+ * followed in the box, and what lies between the two may be hidden. Its name then. */
+static bool hidden_between(const struct cordon_box *b, const char *program, char ret[PATH_MAX])
+{
+        enum { LINKS_MAX = 40 };
+        char here[PATH_MAX], real[PATH_MAX];
+        const struct door *d;
+        if (!getcwd(here, sizeof here) || !realpath(program, real) ||
+            !path_join(here, program, ret, PATH_MAX))
+                return false;
+        for (int links = 0; links < LINKS_MAX && strcmp(ret, real) != 0; links++)
+                if (!(d = shown_by(b, ret)))
+                        return links > 0;
+                else if (!follow_link(ret, d))
+                        return false;
+        return false;
+}
+
+static bool explain_links(const struct cordon_box *b, const char *what, const char *program, struct buf *out)
+{
+        char hidden[PATH_MAX], real[PATH_MAX], shown[100];
+        if (!hidden_between(b, program, hidden) || !realpath(program, real) ||
+            strcmp(str_inert(span_str(hidden), shown, sizeof shown), hidden) != 0)
+                return false;
+        enum { HINT_ROOM = 130 }; /* of a hint, for both */
+        bool fits = strcmp(str_inert(span_str(real), shown, sizeof shown), real) == 0 &&
+                    strlen(real) + strlen(hidden) < HINT_ROOM;
+        buf_printf(out,
+                   "%s is a link%s%s, and no door shows where it leads through: add `read %s`, or a "
+                   "directory above that",
+                   what, fits ? " to " : "", fits ? real : "", hidden);
+        return true;
+}
+
+static void explain_missing(const struct cordon_box *b, const char *path, struct buf *out)
 {
         char head[256], shown[128];
         const char *name;
+        if (explain_links(b, "it", path, out))
+                return;
         size_t n = head_of(path, head, sizeof head);
         if (n > 4 && memcmp(head, "\177ELF", 4) == 0) {
                 buf_puts(out,
@@ -49,6 +113,8 @@ static void explain_missing(const char *path, struct buf *out)
                 return;
         }
         if (n == 0 || !interpreter_of(head, &name))
+                return;
+        if (explain_links(b, "its interpreter", name, out))
                 return;
         bool there = access(name, F_OK) == 0;
         (void) str_inert(span_str(name), shown, sizeof shown);
@@ -108,7 +174,7 @@ static void explain_unseen(const struct cordon_box *b, const char *name, struct 
         }
         struct effect f = { .kind = EFFECT_RUN, .path = path };
         if (policy_decide(b->policy->checked, &f).answer == ANSWER_ALLOW)
-                explain_missing(path, out);
+                explain_missing(b, path, out);
         else
                 buf_printf(out,
                            "the host has %s, and no door shows it: `use base/system` shows all programs, "
@@ -125,7 +191,7 @@ void lib_explain_exec(const struct cordon_box *b)
                 if (e->sys == ENOENT)
                         explain_unseen(b, path, &hint);
         } else if (e->sys == ENOENT)
-                explain_missing(path, &hint);
+                explain_missing(b, path, &hint);
         else if (e->sys == EACCES)
                 explain_refused(path, &hint);
         else if (e->sys == ENOEXEC)

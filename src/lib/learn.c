@@ -189,7 +189,7 @@ static void configure(cordon_box *b, struct teacher *t)
 
 static void not_started(struct learn_outcome *ret, const cordon_error *e)
 {
-        (void) snprintf(ret->why, sizeof ret->why, "%s", e->what);
+        (void) snprintf(ret->why, sizeof ret->why, "%s%s%s", e->what, e->hint[0] ? "; " : "", e->hint);
 }
 
 static void hash_change(void *ctx, const void *data, size_t len)

@@ -149,4 +149,21 @@ for each in root:namespace as_user:namespace root:process as_user:process; do
         who=${each%:*}
         is "$each: a program of a linked directory runs by its name there" "$($who "$CORDON" run -q --wall "${each#*:}" --run "$T/linked/" -- "$T/linked/it" 2>&1 </dev/null)" ran
 done
+# A program behind a chain of links, as a virtual environment has it: those behind a door are followed in the box, and one may lead
+# through what no door shows.
+mkdir -p "$T/venv/bin" "$T/env/3.11.2/bin" && ln -s 3.11.2 "$T/env/3.11" && ln -s tool-3.11 "$T/env/3.11.2/bin/tool3"
+printf '#!/bin/sh\necho ran\n' >"$T/env/3.11.2/bin/tool-3.11" && ln -s tool3 "$T/venv/bin/tool" && ln -s "$T/env/3.11/bin/tool3" "$T/venv/bin/tool3"
+cp /bin/sh "$T/env/3.11.2/bin/shell" && ln -s "$T/env/3.11/bin/shell" "$T/venv/bin/shell" && printf '#!%s\necho read\n' "$T/venv/bin/shell" >"$T/venv/bin/script"
+chmod -R a+rX,u+w "$T/venv" "$T/env" && chmod 755 "$T/venv/bin/script" "$T/env/3.11.2/bin"/*
+for who in root as_user; do
+        chain() { $who "$CORDON" run -q --read "$T/venv" "$@" 2>&1 </dev/null; }
+        out=$(chain -- "$T/venv/bin/tool")
+        is "$who: a link that leads through what is hidden does not start" $? 127
+        has "$who: where it leads is told, and the door that is missing" "$out" "hint: it is a link to $T/env/3.11.2/bin/tool-3.11, and no door shows where it leads through: add \`read $T/env/3.11/bin/tool3\`, or a directory above that"
+        is "$who: which is enough" "$(chain --read "$T/env/3.11/bin/tool3" -- "$T/venv/bin/tool")" ran
+        is "$who: and so is a directory above" "$(chain --read "$T/env" -- "$T/venv/bin/tool")" ran
+        has "$who: of an interpreter, too" "$(chain --run "$T/venv/bin/shell" -- "$T/venv/bin/script")" "hint: its interpreter is a link to $T/env/3.11.2/bin/shell, and no door shows where it leads through: add \`read $T/env/3.11/bin/shell\`"
+        is "$who: which starts it" "$(chain --read "$T/env/3.11/bin/shell" -- "$T/venv/bin/script")" read
+        is "$who: one that leads straight there starts without" "$(ln -sf ../../env/3.11.2/bin/tool-3.11 "$T/venv/bin/straight" && chain -- "$T/venv/bin/straight")" ran
+done
 done_testing
