@@ -263,6 +263,26 @@ static int give(const struct cli_option *o, void *ctx, const char *value)
  * them for it. */
 static const char *without_value;
 
+/* An empty variable of a shell leaves nothing between `--read` and the next: that is not its value. */
+static bool is_option(const struct cli_verb *verb, const char *word)
+{
+        struct given g;
+        if (strncmp(word, "--", 2) != 0 || strchr(word, '='))
+                return false;
+        if (!word[2])
+                return true;
+        struct meaning m = split(word, &g) ? meaning_of(verb, &g) : (struct meaning){ 0 };
+        return m.own || m.file || m.word;
+}
+
+static int took_option(const struct given *g)
+{
+        const char *dashes = g->letter ? "-" : "--";
+        (void) cli_problem("%s%s needs an argument, and %s is none", dashes, g->name, g->value);
+        (void) cli_hint("if that is meant: %s%s%s%s", dashes, g->name, g->letter ? "" : "=", g->value);
+        return -1;
+}
+
 /* Handles argv[*at]; moves *at over an argument it took. */
 static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at, struct given *g, void *ctx,
                     cordon_policy *policy)
@@ -281,6 +301,8 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
                         return -1;
                 }
                 g->value = argv[++*at];
+                if (is_option(verb, g->value))
+                        return took_option(g);
         } else if (!m.wants && g->value) {
                 (void) cli_usage("--%s takes no argument", g->name);
                 return -1;
@@ -369,6 +391,8 @@ const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const 
                 n = words_of(verb, argv[i], &g);
                 if (n == 0 && starts_command(verb))
                         return NULL;
+                if (n == 2 && i + 1 < argc && is_option(verb, argv[i + 1]))
+                        n = 1; /* that is wrong, and it is one */
                 if (n == 0 || g.letter || strcmp(g.name, name) != 0)
                         continue;
                 return n == 1 ? g.value ? g.value : "" : i + 1 < argc ? argv[i + 1] : NULL;
