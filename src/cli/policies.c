@@ -73,8 +73,10 @@ static int stock(int argc, char **argv)
                 return cli_usage("`cordon policy stock` takes one name, or none");
         if (argc == 1) {
                 const char *text = cordon_stock_text(argv[0]);
-                return text ? (void) fputs(text, stdout),
-                       0    : cli_usage("there is no stock policy %s", argv[0]);
+                if (text)
+                        return fputs(text, stdout) == EOF ? EXIT_CORDON : 0;
+                (void) cli_problem("there is no stock policy %s", argv[0]);
+                return cli_hint("`cordon policy stock` lists them");
         }
         const char *name;
         for (size_t i = 0; (name = cordon_stock_name(i)); i++)

@@ -565,6 +565,19 @@ static void read_first_line(const char *path, struct first_line *ret)
         ret->argument = rest ? rest + strspn(rest, " \t") : NULL;
 }
 
+/* There is none: what may have been meant. */
+static void hint_of_script(const char *name, cordon_error *e)
+{
+        static const char *const hints[] = {
+                "for one on standard input: `cordon run --time 60s -- sh`",
+                "fetch it first and look at it: a box has no network but by a `net` door",
+                "`cordon run -- COMMAND` runs a program",
+                "it takes a file of this host",
+        };
+        size_t which = strcmp(name, "-") == 0 ? 0 : strstr(name, "://") ? 1 : !strchr(name, '/') ? 2 : 3;
+        (void) snprintf(e->hint, sizeof e->hint, "%s", hints[which]);
+}
+
 /* One door, the file itself, and a minute. A script needs no execute bit: its first line tells what runs it,
  * or its name. */
 static int script_policy(struct run *r, char **argv, cordon_error *e)
@@ -576,9 +589,7 @@ static int script_policy(struct run *r, char **argv, cordon_error *e)
                 given++;
         if (!realpath(argv[0], path)) {
                 (void) cli_fail(e, ERR_DOOR, errno, "there is no script %.300s", argv[0]);
-                if (strcmp(argv[0], "-") == 0)
-                        (void) snprintf(e->hint, sizeof e->hint,
-                                        "for one on standard input: `cordon run --time 60s -- sh`");
+                hint_of_script(argv[0], e);
                 return -1;
         }
         /* Lines of a file, so that a flag such as --time can say otherwise. */

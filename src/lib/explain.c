@@ -103,6 +103,13 @@ static void explain_missing(const struct cordon_box *b, const char *path, struct
 {
         char head[256], shown[128];
         const char *name;
+        struct stat st;
+        bool same_place = path[0] == '/' || !b->cwd[0]; /* from where we look, and where the box did */
+        if (same_place && stat(path, &st) < 0 && errno == ENOENT) {
+                buf_puts(out, lstat(path, &st) == 0 ? "it is a link to what is not on this host"
+                                                    : "there is no such file on this host either");
+                return;
+        }
         if (explain_links(b, "it", path, out))
                 return;
         size_t n = head_of(path, head, sizeof head);
@@ -151,12 +158,35 @@ static bool find_in_path(const char *name, char *ret, size_t cap)
         return false;
 }
 
+/* Of a shell people know it, and forget it here. */
+static bool explain_here(const char *name, struct buf *out)
+{
+        struct stat st;
+        char shown[100];
+        if (stat(name, &st) < 0 || strcmp(str_inert(span_str(name), shown, sizeof shown), name) != 0)
+                return false;
+        AUTO_BUF(word);
+        buf_shell(&word, name);
+        if (S_ISDIR(st.st_mode))
+                buf_puts(out, "here it is a directory: the command comes first of what is no option");
+        else
+                buf_printf(out, "a name without / is looked for in the box's PATH: ./%s is the one here",
+                           buf_str(&word));
+        out->failed |= word.failed;
+        return true;
+}
+
 static void explain_elsewhere(const char *name, struct buf *out)
 {
         char path[4096], shown[160];
         AUTO_BUF(word);
-        if (!find_in_path(name, path, sizeof path) ||
-            strcmp(str_inert(span_str(path), shown, sizeof shown), path) != 0)
+        if (!find_in_path(name, path, sizeof path)) {
+                if (!explain_here(name, out))
+                        buf_puts(out, "the box does not see such a program, and this host has none of that "
+                                      "name");
+                return;
+        }
+        if (strcmp(str_inert(span_str(path), shown, sizeof shown), path) != 0)
                 return; /* what cannot be shown whole cannot be typed */
         buf_shell(&word, path);
         buf_printf(out, "your PATH has it, and a box does not look there: name it by its path, %s",

@@ -15,7 +15,18 @@ has "an option may come after the name" "$(said new mine -o mine.cordon)" "mine.
 has "a policy without its ending is found" "$(said check mine)" "did you mean mine.cordon?"
 has "by run too" "$(said run -p mine -- true)" "did you mean mine.cordon?"
 has "a program that no door shows is told with the lines that would" "$(said run -p mine.cordon -- echo hi)" "no door shows it: \`use base/system\` shows all programs"
-has "one that is nowhere is not" "$(said run -p mine.cordon -- no-such-program)" "the box does not see such a program"
+has "one that is nowhere is not" "$(said run -p mine.cordon -- no-such-program)" "the box does not see such a program, and this host has none of that name"
+has "nor is a path" "$(said run -- ./no-such-program)" "there is no such file on this host either"
+has "a link to nowhere is one" "$(ln -s no-such-program dangling && said run --read . -- ./dangling)" "it is a link to what is not on this host"
+has "a file of this directory is named by ./" "$(: >tool.sh && said run --read . -- tool.sh)" "./tool.sh is the one here"
+has "a directory that was meant for a door is one" "$(mkdir -p some && said run --read . some -- ls)" "here it is a directory"
+# An empty variable of a shell leaves an option without its value.
+has "-- is no value" "$(said run --read -- ls)" "--read needs an argument, and -- is none"
+has "nor is another option" "$(said run --read --write . -- ls)" "hint: if that is meant: --read=--write"
+is "and --json still is one" "$("$CORDON" check --work --json 2>/dev/null | jq -r '.[0].text')" "--work needs an argument, and --json is none"
+has "glued to it, it is one" "$(said run --read=-- -- ls)" "there is no $PWD/-- on this host"
+has "a script of the network is fetched first" "$(said run-script https://example.org/install.sh)" "hint: fetch it first"
+has "a stock policy that is none" "$(said policy stock nosuch)" "hint: \`cordon policy stock\` lists them"
 
 # --- check ---
 is "check of nothing is an error" "$(said check >/dev/null; echo $?)" 125
