@@ -23,6 +23,10 @@ for who in root as_user; do
         has "$who: nor does anything stand beside them" "$(sed -n "/$esc(B/p" out)" "${esc}[J"
         on 'wait\n' "$CORDON" run -- printf 'x'
         is "$who: where nothing is said, nothing is added" "$(grep -c "$esc" out)" 0
+        printf 'wait\n' | $who env TERM=dumb "$T/term" 33 101 "$CORDON" run --time 300ms -- sh -c 'printf x; sleep 9' | tr -d '\r' >out
+        is "$who: nor to a terminal that knows no escapes, but a line" "$(grep -c "$esc" out) $(grep -c '^cordon: the limit' out)" "0 1"
+        $who env TERM=xterm "$CORDON" run --time 300ms -- sh -c 'printf x >&2; sleep 9' 2>err </dev/null
+        is "$who: nor to what is no terminal" "$(grep -c "$esc" err) $(grep -c '^cordon: the limit' err)" "0 1"
         for wall in namespace process; do
                 as="$who, $wall"
                 t="$CORDON run -q --wall $wall --time 15s -t --"
