@@ -52,6 +52,26 @@ GET /b 0"
         is "$who: and is told" "$(row 'the name four.test' deny permit)" "net four.test:443"
         has "$who: by its name alone: nobody knows the port" "$(cat "$T/err")" "  the name four.test (no door names it) by curl, 2 times: egress; to permit: --net four.test:443 (443 is a guess: only the name was asked for)"
         has "$who: for programs, too" "$(json '.denials[] | select(.path == "the name four.test") | .next_steps[0]')" "add the line: net four.test:443, with the port that is meant: only the name was asked for"
+        # By TCP: questions one behind another, one in pieces, one that is too long; the code and the count of answers to each.
+        box $who --net web.test:80 -- python3 -c 'import socket, struct, time
+def ask(name, kind): return b"\1\2\1\0\0\1\0\0\0\0\0\0" + b"".join(bytes([len(p)]) + p for p in name.split(b".")) + bytes([0, 0, kind, 0, 1])
+def put(name, kind=1): return struct.pack(">H", len(ask(name, kind))) + ask(name, kind)
+def take():
+    a = f.read(struct.unpack(">H", f.read(2))[0])
+    print(a[3] & 15, a[7], end=", ")
+s = socket.create_connection(("9.9.9.9", 53), 5)
+f = s.makefile("rb")
+s.sendall(put(b"web.test") + put(b"four.test") + put(b"web.test", 15) + put(b"4.3.2.1.in-addr.arpa", 12) + put(b"11.22.33.44"))
+for _ in range(5): take()
+for b in put(b"web.test"):
+    s.sendall(bytes([b])); time.sleep(0.002)
+take()
+s.sendall(b"\377\377" + ask(b"web.test", 1))
+try: print(len(f.read(2)))
+except OSError: print(0)'
+        is "$who: names are also told by TCP, as often as one asks" "$(cat "$T/out")" "0 1, 3 0, 0 0, 3 0, 3 0, 0 1, 0"
+        is "$who: what is refused there is told" "$(row 'the name four.test' deny why)" "no door names it"
+        is "$who: but not the names of numbers, which libraries ask for by themselves" "$(json '[.net.destinations[] | select(.to | contains("arpa"))] | length')" 0
         box $who --net web.test:80 --net four.test:443 -- curl -sS -m 10 http://four.test/
         is "$who: with that line the next refusal names the port" "$(row four.test:80 deny permit)" "net four.test:80"
         box $who --net web.test:80 -- sh -c 'exec 3<>/dev/udp/11.22.33.44/80; echo x >&3; sleep 0.2'
