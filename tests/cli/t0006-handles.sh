@@ -143,6 +143,9 @@ cordon: hint: what it leads to is not there"
                 (umask 022 && box --out res --handle "res=$D/private.out" -- sh -c 'echo result >&3')
                 is "$who: what replaces a file of mode ${mode%:*}" "$(stat -c %a "$D/private.out"):$(cat "$D/private.out")" "${mode#*:}:result"
         done
+        rm -f "$D/private.out"
+        (umask 027 && box --out res --handle "res=$D/private.out" -- sh -c 'echo result >&3')
+        is "$who: a new one is for whom new files are" "$(stat -c %a "$D/private.out")" 640
         # --- what the box itself does to the directory, behind a door of its own ---
         rm -rf "$D/door" "$D/private" && mkdir -p "$D/door/out" "$D/private" && echo safe >"$D/private/config"
         [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown -R 65533:65533 "$D/door" "$D/private"
