@@ -110,6 +110,32 @@ static void test_stage__a_place_leads_where_the_stage_says(void)
         rig_end(&g);
 }
 
+static void test_rules__whose_requests_are_seen(void)
+{
+        static const struct {
+                const char *host;
+                uint16_t port;
+                bool seen;
+        } rows[] = {
+                { "a.test", 443, true },    { "a.test", 80, false },    { "b.test", 443, false },
+                { "x.w.test", 80, true },   { "y.x.w.test", 80, true }, { "w.test", 80, false },
+                { "xyw.test", 80, false },  { "x.w.test", 443, false }, { "raw.test", 443, false },
+                { "x.a.test", 443, false }, { "x.v.test", 80, false },
+        };
+        struct rig g;
+        struct rig_in in = { .policy = "use none\nnet https://a.test/x GET\nnet http://*.w.test/**\n"
+                                       "net raw.test:443\n",
+                             .stage = POLICY_STAGE_LIVE };
+        if (!rig_start(&g, &in))
+                return;
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                if (http_rules_cover(g.rules, rows[i].host, rows[i].port) != rows[i].seen)
+                        printf("# %s:%u\n", rows[i].host, rows[i].port);
+                CHECK_INT(http_rules_cover(g.rules, rows[i].host, rows[i].port), rows[i].seen);
+        }
+        rig_end(&g);
+}
+
 static void test_stage__a_place_without_a_line_leads_nowhere(void)
 {
         struct rig g;
@@ -491,6 +517,7 @@ int main(void)
                 CASE(test_stage__live_credentials_stay_out_of_test_and_mock),
                 CASE(test_stage__a_door_without_its_credential_does_not_load),
                 CASE(test_stage__a_place_leads_where_the_stage_says),
+                CASE(test_rules__whose_requests_are_seen),
                 CASE(test_stage__a_place_without_a_line_leads_nowhere),
                 CASE(test_stage__a_url_that_a_place_stands_for_goes_where_the_stage_says),
                 CASE(test_mock__answers_come_from_fixtures_alone),
