@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
+#include "ledger/append.h"
 #include "ledger/internal.h"
 
 #include <stdlib.h>
@@ -242,6 +243,36 @@ static void test_record__of_many_secrets_the_newest_are_kept_out(void)
         }
 }
 
+/* As the manual lays them out, with numbers that fill their room; every bit counts. */
+static void test_record__heads_come_back_as_they_were(void)
+{
+        struct head h = { .seq = 0x89abcdef,
+                          .count = 0x0123456789abcdef,
+                          .clock = 0x1123456789abcdef,
+                          .end = 0x2123456789abcdef };
+        const struct segment_head s = { .seq = 7, .first = 0x3123456789abcdef, .clock = 0x4123456789abcdef };
+        uint8_t head[HEAD_BYTES], segment[SEGMENT_HEAD];
+        struct head h2;
+        struct segment_head s2;
+        memset(h.boot, 'b', sizeof h.boot);
+        head_put(head, &h);
+        CHECK(memcmp(head, "cordonH1\xef\xcd\xab\x89\0\0\0\0\xef\xcd\xab\x89\x67\x45\x23\x01", 24) == 0);
+        CHECK_INT(head_get(span_of(head, sizeof head), &h2), 0);
+        CHECK(h2.seq == h.seq && h2.count == h.count && h2.clock == h.clock && h2.end == h.end &&
+              memcmp(h2.boot, h.boot, 36) == 0);
+        segment_head_put(segment, &s);
+        CHECK(memcmp(segment, "cordonL1\x07\0\0\0\0\0\0\0\xef\xcd\xab\x89\x67\x45\x23\x31", 24) == 0);
+        CHECK_INT(segment_head_get(span_of(segment, sizeof segment), &s2), 0);
+        CHECK(s2.seq == s.seq && s2.first == s.first && s2.clock == s.clock);
+        for (size_t i = 0; i < 8 * sizeof head; i++) {
+                head[i / 8] ^= (uint8_t) (1u << i % 8);
+                CHECK_INT(head_get(span_of(head, sizeof head), &h2), -1);
+                head[i / 8] ^= (uint8_t) (1u << i % 8);
+        }
+        CHECK_INT(head_get(span_of(head, sizeof head - 1), &h2), -1);
+        CHECK_INT(segment_head_get(span_of(segment, sizeof segment - 1), &s2), -1);
+}
+
 /* RFC 3720, B.4; and by the processor, which must agree at every length. Runs last. */
 static void test_record__sums_are_crc32c(void)
 {
@@ -274,6 +305,7 @@ static const struct test_case cases[] = {
         CASE(test_record__a_long_text_is_cut_and_named_by_its_digest),
         CASE(test_record__no_form_of_a_known_secret_is_written),
         CASE(test_record__secrets_that_are_nearly_plain),
+        CASE(test_record__heads_come_back_as_they_were),
         CASE(test_record__of_many_secrets_the_newest_are_kept_out),
         CASE(test_record__sums_are_crc32c),
 };

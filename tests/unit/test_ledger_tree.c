@@ -185,6 +185,8 @@ static void test_tree__every_inclusion_proof_holds_and_no_altered_one(void)
                         struct ledger_proof p;
                         CHECK_INT(ledger_prove_inclusion(read_defined, NULL, i, n, &p), 0);
                         CHECK(ledger_check_inclusion(leaf[i], i, n, &p, root));
+                        CHECK(!ledger_check_inclusion(leaf[i], n, n, &p,
+                                                      root)); /* there is none of that number */
                         CHECK(!ledger_check_inclusion(leaf[(i + 1) % MOST], i, n, &p, root));
                         CHECK(n == 1 || !ledger_check_inclusion(leaf[i], (i + 1) % n, n, &p, root));
                         for (unsigned k = 0; k < p.count; k++) {
