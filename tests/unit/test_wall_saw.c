@@ -144,6 +144,14 @@ static void test_through__only_what_the_filter_would_allow(void)
         CHECK(seccomp_lets_through(&d));
         d.arch = 0x40000003; /* 32 bits: the same number is another call */
         CHECK(!seccomp_lets_through(&d));
+        d.nr = 257; /* openat(2) of x86_64, whatever this host is */
+        CHECK(!seccomp_lets_through(&d));
+        d.arch = AUDIT_ARCH_X86_64;
+        CHECK(seccomp_lets_through(&d));
+        d.arch = AUDIT_ARCH_AARCH64;
+        CHECK(!seccomp_lets_through(&d));
+        d.nr = 56; /* and that of aarch64 */
+        CHECK(seccomp_lets_through(&d));
         d = open_of("/x", O_RDONLY);
         d.nr = SYS_renameat2;
         d.args[4] = 0;
