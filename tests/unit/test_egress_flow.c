@@ -463,7 +463,7 @@ static void test_swap__the_secret_goes_in_at_its_door_only(void)
                 { "GET /key/a HTTP/1.1\r\nHost: api.test\r\nAuthorization: Bearer " HOLDER "\r\n\r\n",
                   "Authorization: Bearer " SECRET "\r\n" },
                 { GET("/key/a"), "Authorization: Bearer " SECRET "\r\n" },
-                { GET("/basic"), "Authorization: Basic cm9ib3Q6cGFzcy13b3JkLXJlYWwtMQ==\r\n" },
+                { GET("/basic"), "Authorization: Basic cm9ib3Q6cGFzcy13b3JkLXJlYWwtMQ==\r\n\r\n" },
                 { GET("/query?a=1&key=mine&b=2"),
                   "GET /query?a=1&b=2&key=param%2Freal%26value HTTP/1.1\r\n" },
                 { GET("/query"), "GET /query?key=param%2Freal%26value HTTP/1.1\r\n" },
