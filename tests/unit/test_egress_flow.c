@@ -163,6 +163,16 @@ static void test_flow__one_link_serves_many_requests(void)
         CHECK(holds(&g.to_upstream, "/pub/1") && !holds(&g.to_upstream, "/pub/2"));
         rig_upstream(&g, span_str(OK("ok", "2")), 0);
         CHECK(holds(&g.to_upstream, "/pub/2"));
+        rig_upstream(&g, span_str(OK("ok", "2")), 0);
+        rig_client(&g,
+                   span_str("POST /pub/3 HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n"
+                            "1\r\na\r\n0\r\n\r\n" GET("/pub/4")),
+                   0);
+        rig_upstream(&g, span_str(OK("ok", "2")), 0);
+        CHECK(holds(&g.to_upstream, "/pub/4"));
+        rig_upstream(&g, span_str(OK("ok", "2")), 0);
+        CHECK_INT(g.event_count, 9);
+        CHECK_INT(rig_last(&g)->verdict, HTTP_ALLOWED);
         rig_end(&g);
 }
 

@@ -136,6 +136,23 @@ static void test_rules__whose_requests_are_seen(void)
         rig_end(&g);
 }
 
+/* Whom it is sent to is whom it was asked of: a number stays one, and is verified as one. */
+static void test_judge__a_number_stays_a_number(void)
+{
+        static struct http_judgement j;
+        const struct http_peer peer = { .host = "192.0.2.7", .is_address = true, .port = 8443 };
+        const struct http_verdict_in in = { .peer = &peer, .tls = true, .method = "GET", .path = "/x" };
+        struct rig g;
+        if (!rig_start(&g, &(struct rig_in){ .policy = "use none\nnet https://192.0.2.7:8443/** GET\n",
+                                             .stage = POLICY_STAGE_LIVE }))
+                return;
+        http_judge(g.rules, &in, &j);
+        CHECK(j.allowed && j.is_address && j.tls);
+        CHECK_INT(j.port, 8443);
+        CHECK_STR(j.host, "192.0.2.7");
+        rig_end(&g);
+}
+
 static void test_stage__a_place_without_a_line_leads_nowhere(void)
 {
         struct rig g;
@@ -518,6 +535,7 @@ int main(void)
                 CASE(test_stage__a_door_without_its_credential_does_not_load),
                 CASE(test_stage__a_place_leads_where_the_stage_says),
                 CASE(test_rules__whose_requests_are_seen),
+                CASE(test_judge__a_number_stays_a_number),
                 CASE(test_stage__a_place_without_a_line_leads_nowhere),
                 CASE(test_stage__a_url_that_a_place_stands_for_goes_where_the_stage_says),
                 CASE(test_mock__answers_come_from_fixtures_alone),
