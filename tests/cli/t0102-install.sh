@@ -37,6 +37,17 @@ chmod -R a+rX "$T/tree"
 for who in root as_user; do
         is "$who: the installed program runs a box" "$($who "$D/usr/bin/cordon" run -- echo hello 2>&1)" hello
 done
+# The programs that are started beside a box are found from there, with nothing that names them.
+there "the ledger's program" "$D/usr/libexec/cordon/cordon-ledger"
+is "which signs for the installed program" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" verify | tail -n 1)" "nothing was changed, removed, reordered or added"
+for program in egress vault; do
+        if [ -x "$CORDON_LIBEXEC/cordon-$program" ]; then
+                there "cordon-$program" "$D/usr/libexec/cordon/cordon-$program"
+                has "and it is found" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" doctor)" "/libexec/cordon/cordon-$program loads"
+        else
+                skip "cordon-$program is installed" "it is not built here: it needs OpenSSL"
+        fi
+done
 version=$("$D/usr/bin/cordon" version)
 
 # ---- a stranger builds against it ----
