@@ -172,11 +172,8 @@ static bool is_file(int dir, const char *name, int file)
  * write beside it could have a link copied, which the wall would follow, or another file. */
 static int copy_single(struct layer *l, struct work_door *d, int host, int dir, struct err *e)
 {
-        char own[48], path[PATH_MAX];
-        (void) snprintf(own, sizeof own, "/proc/self/fd/%d", host);
-        ssize_t k = readlink(own, path, sizeof path - 1);
-        path[k > 0 ? k : 0] = '\0';
-        char *slash = strrchr(path, '/');
+        char path[PATH_MAX];
+        char *slash = fd_path(host, path, sizeof path) < 0 ? NULL : strrchr(path, '/');
         if (!slash)
                 return err_set(e, ERR_DOOR, errno, "opening the door %s: %s", d->host, strerror(errno));
         *slash = '\0';
