@@ -243,6 +243,7 @@ CORDON_API int cordon_result_status(const cordon_result *r);
 
 /* ---- layers of edit doors: what a box changed, until a person lets it land ---- */
 
+/* Gets a text in pieces; NULL: nobody wants it. */
 typedef void (*cordon_sink)(void *ctx, const void *data, size_t len);
 /* `run` everywhere: the run's id, a unique beginning of it, or the name of a box, whose newest layer is
  * meant; NULL: the newest layer that waits, for cordon_work_undo() the one that was applied last, of those

@@ -26,7 +26,7 @@ static const char *const kinds[] = { "nothing", "file", "directory", "link", "sp
 
 void show_flush(struct shower *s)
 {
-        if (s->out.n > 0)
+        if (s->out.n > 0 && s->look->out)
                 s->look->out(s->look->out_ctx, s->out.p, s->out.n);
         s->out.n = 0;
 }

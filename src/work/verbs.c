@@ -137,7 +137,7 @@ int work_list(bool json, work_sink *sink, void *ctx, struct err *e)
         free(rows);
         if (bad)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the list");
-        if (out.n > 0)
+        if (out.n > 0 && sink)
                 sink(ctx, out.p, out.n);
         return 0;
 }

@@ -345,6 +345,39 @@ static void case_edits(void)
         nothing_left(fds, "after edits");
 }
 
+/* Nobody listens: what is done to a layer is done all the same. */
+static void case_unheard(void)
+{
+        char dir[32] = "/tmp/library.XXXXXX", path[64], script[96], dropped[64];
+        size_t entries = 0;
+        cordon_error e = { 0 };
+        cordon_work_outcome done = { 0 };
+        expect(mkdtemp(dir) != NULL, "a directory can be made");
+        (void) snprintf(path, sizeof path, "%s/new", dir);
+        (void) snprintf(script, sizeof script, "echo new >%s", path);
+        cordon_policy *p = policy_of("time 60s");
+        (void) cordon_policy_add(p, "edit", dir, &e);
+        cordon_box *b = box_of(p, script, NULL);
+        if (started(b)) {
+                const char *run = wait_for(b)->work;
+                const cordon_work_apply_options all = { .run = run, .json = 1 };
+                expect(cordon_work_list(1, NULL, NULL, &e) == 0, "layers are listed to nobody");
+                expect(cordon_work_diff(run, CORDON_WORK_JSON, 0, NULL, NULL, NULL, &entries, &e) == 0 &&
+                               entries == 1,
+                       "changes are counted (%zu)", entries);
+                expect(cordon_work_apply(&all, &done, &e) == 0 && done.applied == 1 &&
+                               access(path, F_OK) == 0,
+                       "they are applied (%s)", e.what);
+                expect(cordon_work_undo(run, 1, NULL, NULL, &done, &e) == 0 && access(path, F_OK) < 0,
+                       "and taken back (%s)", e.what);
+                expect(cordon_work_discard(run, 1, NULL, NULL, dropped, &e) == 0, "and thrown away (%s)",
+                       e.what);
+        }
+        cordon_box_free(b);
+        cordon_policy_free(p);
+        (void) rmdir(dir);
+}
+
 /* A start that fails, and is tried again with the same box. */
 static void case_again(void)
 {
@@ -379,6 +412,7 @@ int main(int argc, char **argv)
                                                      { "broker-streams", case_broker_streams },
                                                      { "signals", case_signals },
                                                      { "edits", case_edits },
+                                                     { "unheard", case_unheard },
                                                      { "again", case_again } };
         return run_case(cases, sizeof cases / sizeof *cases, argc, argv);
 }
