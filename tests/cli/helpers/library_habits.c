@@ -374,6 +374,18 @@ static void case_unheard(void)
                        e.what);
         }
         cordon_box_free(b);
+        b = box_of(p, "echo heard by nobody; sleep 60", NULL);
+        (void) cordon_box_set(b, CORDON_KEEP_OUTPUT, "1");
+        if (started(b)) {
+                char run[64];
+                (void) snprintf(run, sizeof run, "%s", cordon_box_run_id(b));
+                for (int i = 0; i < 50 && cordon_box_wait(b, 10) == 0; i++)
+                        ;
+                cordon_box_kill(b);
+                (void) wait_for(b);
+                expect(cordon_logs(run, 0, NULL, NULL, &e) == 0, "output is read by nobody (%s)", e.what);
+        }
+        cordon_box_free(b);
         cordon_policy_free(p);
         (void) rmdir(dir);
 }
