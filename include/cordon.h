@@ -14,9 +14,10 @@
  *     printf("%s\n", cordon_box_result(b)->end == CORDON_EXITED ? "ended by itself" : "did not");
  *
  * Functions that can fail return 0 or -1 (or NULL) and fill the error, whose `what` is one sentence and whose
- * `hint` is the next thing to do. Strings returned as char * are the caller's: free them with cordon_free().
- * A box belongs to one thread at a time, and the policy it was made with to the same one: its start is what
- * checks it. Different boxes, with policies of their own, may live in different threads. C99 and C++ clean.
+ * `hint` is the next thing to do. What a function fills, the error too, is the caller's and never NULL.
+ * Strings returned as char * are the caller's: free them with cordon_free(). A box belongs to one thread at a
+ * time, and the policy it was made with to the same one: its start is what checks it. Different boxes, with
+ * policies of their own, may live in different threads. C99 and C++ clean.
  */
 #ifndef CORDON_H
 #define CORDON_H
