@@ -67,6 +67,10 @@ is "and every reason of why, and no other" "$(sed -n '/^\.Sh REASONS/,/^\.Sh LIN
 is "and every step" "$(sed -n '/^\.Sh STEPS/,/^\.Sh COMMON/p' man/cordon-errors.7 | grep -oE '\b[0-9]+ ' | tr -d ' \n')" "$(seq -s '' "$(sed -n '/^enum wall_step/,/^}/p' src/wall/internal.h | grep -c 'STAGE_[A-MO-Z]\|STAGE_NET')")"
 layers=$(sed -n '/layer_names\[\]/,/};/p' src/wall/*.c | grep -oE '= "[a-z-]+"' | tr -d '= "')
 is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""
+bombs=$("$CORDON" bombs nosuch 2>&1 | sed -n 's/.*there are: //p')
+is "cordon-bombs(1) and the completions name every bomb, in its order" "$(sed -n '/^The bombs are/,$s/^\.It Li \([a-z-]*\)$/\1/p' man/cordon-bombs.1 | tr '\n' ' ')$(for f in completions/cordon.bash completions/_cordon completions/cordon.fish; do tr -s ' \n' '  ' <"$f" | grep -qF "$bombs" || echo "$f"; done)" "$bombs "
+words=$(sed -n '/ kinds\[\] = {/,/};/p; / phases\[\] = {/,/};/p' src/ledger/record.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -v none | awk '!seen[$0]++' | tr '\n' ' ')
+is "cordon-log(1) and the completions name every kind and phase" "$(for w in $words; do sed -n '/^\.It Fl -kind/,/^\.It Fl -target/p' man/cordon-log.1 | grep -qw "$w" || echo "$w"; done; for f in completions/cordon.bash completions/_cordon completions/cordon.fish; do grep -qF "$words" "$f" || echo "$f"; done)" ""
 is "cordon.policy(5) names every stock policy" "$("$CORDON" policy stock | while read -r s; do grep -q "Li $s\$" man/cordon.policy.5 || echo "$s"; done)" ""
 
 # Caps that people meet, as src/base/limits.h and src/base/grant.h have them.
