@@ -59,6 +59,15 @@ void registry_open(struct box *b)
                 b->registry = TAKE_FD(fd);
 }
 
+/* What no group counts is not known before the end: then it is no number. */
+static void put_usage(struct buf *out, const char *key, bool known, uint64_t value)
+{
+        if (known)
+                buf_printf(out, ",\"%s\":%llu", key, (unsigned long long) value);
+        else
+                buf_printf(out, ",\"%s\":null", key);
+}
+
 static void state_json(const struct box *b, struct buf *out)
 {
         buf_printf(out, "{\"run\":\"%s\",\"name\":", b->r.run);
@@ -76,9 +85,11 @@ static void state_json(const struct box *b, struct buf *out)
         }
         struct limit_usage u = { 0 };
         (void) limit_group_usage(&b->group, &u);
-        buf_printf(out, "],\"memory_peak\":%llu,\"cpu_ms\":%llu,\"output_bytes\":%llu,\"denials\":%u}",
-                   (unsigned long long) u.memory_peak, (unsigned long long) (u.cpu_ns / 1000000u),
-                   (unsigned long long) b->r.output_bytes, b->r.denial_count);
+        buf_putc(out, ']');
+        put_usage(out, "memory_peak", u.has_memory, u.memory_peak);
+        put_usage(out, "cpu_ms", u.has_cpu, u.cpu_ns / 1000000u);
+        buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u}", (unsigned long long) b->r.output_bytes,
+                   b->r.denial_count);
 }
 
 /* Answers travel as a memory file: any size, one message. */
