@@ -57,7 +57,7 @@ if attributes; then
         # Below a directory: seen by who observes all, and by nobody else.
         run below --read "$T/tree" -- cat "$T/tree/file" </dev/null >/dev/null
         is "16a below a directory nobody sees what is read" "$(causes below stdout)" "below:file below:start "
-        if run seen --observe all --read "$T/tree" -- cat "$T/tree/file" </dev/null >/dev/null && [ -n "$("$CORDON" log --json --box seen --kind end | jq -r .observed)" ]; then
+        if run seen --observe all --read "$T/tree" -- cat "$T/tree/file" </dev/null >/dev/null && [ -n "$("$CORDON" log --json --box seen --kind end | jq -r '.more.observed // empty')" ]; then
                 is "16b but with --observe all" "$(causes seen stdout)" "edits:end edits:file edits:start file:file file:intent seen:file seen:start "
                 mkdir "$T/many" && run makes-many --edit "$T/many" -- sh -c "for i in \$(seq 20); do echo \$i >$T/many/\$i; done; echo x >$T/many/unread" </dev/null
                 "$CORDON" apply >/dev/null 2>&1
