@@ -93,7 +93,7 @@ static void add_program(struct shape *s, const struct item *it, uint64_t runs)
                 return;
         if (group)
                 use_group(s, group, runs);
-        else
+        if (!group || !group_is_system(it->a.path)) /* one's own python3 is none of the system's */
                 nodes_add(&s->programs, bare && !is_typed(s->l, it->a.path) ? bare : it->a.path, runs, false);
 }
 

@@ -38,6 +38,15 @@ static bool interpreter_of(char *head, const char **ret_name)
         return name[0] != '\0';
 }
 
+bool lib_interpreter(const char *script, char *ret, size_t cap)
+{
+        char head[256];
+        const char *name;
+        if (head_of(script, head, sizeof head) == 0 || !interpreter_of(head, &name) || name[0] != '/')
+                return false;
+        return (size_t) snprintf(ret, cap, "%s", name) < cap;
+}
+
 static const struct door *shown_by(const struct cordon_box *b, char *path)
 {
         struct effect f = { .kind = EFFECT_READ, .path = path };

@@ -102,6 +102,8 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
 
 /* explain.c: a hint for a command that could not be started. */
 void lib_explain_exec(const struct cordon_box *b);
+/* What runs a script, by the path that its first line has; false: it is none. */
+bool lib_interpreter(const char *script, char *ret, size_t cap);
 /* ledger.c: the options, and the trace context of a run, from the caller's environment. */
 int lib_set_ledger(struct cordon_box *b, const char *value);
 int lib_set_cause(struct cordon_box *b, const char *run);

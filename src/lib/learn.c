@@ -209,6 +209,21 @@ static void take_layer(struct teacher *t, const cordon_result *r)
         (void) cordon_work_discard(r->work, 0, NULL, NULL, dropped, &none);
 }
 
+/* A script starts by the kernel's hand, before anybody watches what is looked for: its interpreter is told
+ * here. */
+static void tell_interpreter(const struct teacher *t, struct learn *l, unsigned run, const cordon_error *why)
+{
+        char name[256];
+        const char *script = t->o->argv[0];
+        if (why->code != ERR_EXEC || why->sys != ENOENT || !strchr(script, '/') ||
+            !lib_interpreter(script, name, sizeof name))
+                return;
+        struct learn_access a = {
+                .kind = LEARN_RUN, .path = name, .program = "", .on_host = access(name, X_OK) == 0
+        };
+        (void) learn_add(l, &a, run);
+}
+
 /* -1: this host holds no box at all, so that another draft would not help. */
 static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned run, struct learn_outcome *ret,
                    cordon_error *e)
@@ -236,6 +251,8 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
                 l = NULL; /* with a network it goes another way: what it looked for without does not count */
         for (size_t i = 0; l && i < r->denial_count; i++)
                 tell(t, l, run, &r->denials[i]);
+        if (l && r->error)
+                tell_interpreter(t, l, run, r->error);
         if (l)
                 teacher_net_tell(t, l, run, b);
         if (l && t->blind)

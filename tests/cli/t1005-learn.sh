@@ -78,6 +78,14 @@ stock imagemagick /usr/bin/convert "read {work}/in.ppm" /usr/bin/convert in.ppm 
 mkdir -p "$T/project/tree" && echo one >"$T/project/tree/one" && chmod -R a+rX "$T/project"
 is "below /tmp too a directory that is listed is proposed as one" "$(cd "$T/project" && "$c" learn -n 1 -- tar -cf - --mode=a=r --mtime=@0 tree 2>"$T/err" </dev/null | sed -n 's/ *#.*//; /^read /p')" "read {work}/tree"
 
+# A script whose interpreter is one's own, behind links, as a virtual environment has it: the kernel looks for that, and nobody watches yet.
+mkdir -p "$D/venv/bin" "$D/lib/3.11/bin" && ln -s 3.11 "$D/lib/3" && cp "$(readlink -f /usr/bin/python3)" "$D/lib/3.11/bin/python3.11" && ln -s python3.11 "$D/lib/3.11/bin/python3"
+ln -s python3 "$D/venv/bin/python" && ln -s "$D/lib/3/bin/python3" "$D/venv/bin/python3"
+printf '#!%s\nprint("ran")\n' "$D/venv/bin/python" >"$D/venv/bin/tool" && chmod -R a+rX "$D/venv" "$D/lib" && chmod 755 "$D/venv/bin/tool"
+learned() { (cd "$D" && "$c" learn -n 1 "$@" 2>"$T/err" </dev/null | sed -n 's/ *#.*//; /^\(use\|run\|read\) /p' | sort | tr '\n' ' '); }
+is "a script's own interpreter is learned" "$(learned -- venv/bin/tool)" "run {work}/venv/bin/python use base/python3 "
+is "also behind a shell" "$(learned -- sh -c "$D/venv/bin/tool")" "run {work}/venv/bin/python run {work}/venv/bin/tool use base/python3 "
+
 merge pip
 is "all thirteen programs were learned, or it is told what is not installed ($SKIPPED)" $((PROGRAMS + SKIPPED)) 13
 ok "95 % of all fresh runs pass ($PASSED of $TOTAL)" test $((PASSED * 100)) -ge $((TOTAL * 95))
