@@ -458,6 +458,7 @@ static void test_flow__after_a_refusal_the_connection_goes_on(void)
         rig_client(&g,
                    span_str("POST /no HTTP/1.1\r\nHost: api.test\r\nContent-Length: 40\r\n\r\n" GET("/one")),
                    0);
+        CHECK(holds(&g.to_client, "\r\nConnection: close\r\n"));
         CHECK(http_flow_done(g.flow));
         CHECK_INT(g.connects, 0);
         rig_end(&g);

@@ -293,6 +293,33 @@ static void test_record__what_is_recorded_can_be_mocked_and_holds_no_secret(void
         rig_end(&g);
 }
 
+static void test_swap__what_stands_around_a_secret(void)
+{
+        static const struct {
+                enum http_where where;
+                const char *up;
+        } rows[] = { { HTTP_IN_HEADER, "\r\nk: tok \"" SECRET "\"\r\n" },
+                     { HTTP_IN_QUERY, "GET /v1/x?k=tok%20%22" SECRET "%22 HTTP/1.1\r\n" } };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                struct http_credential c = test_key;
+                struct rig g;
+                struct rig_in in = { .policy = policy,
+                                     .places = places,
+                                     .credentials = &c,
+                                     .credential_count = 1,
+                                     .stage = POLICY_STAGE_LIVE };
+                c.where = rows[i].where;
+                c.field = "k";
+                c.before = "tok \"";
+                c.after = "\"";
+                if (!rig_start(&g, &in))
+                        return;
+                rig_client(&g, span_str(GET("/v1/x")), 0);
+                CHECK(holds(&g.to_upstream, rows[i].up));
+                rig_end(&g);
+        }
+}
+
 static void test_record__a_url_holds_no_secret_of_its_query(void)
 {
         static const struct http_credential in_query = {
@@ -541,6 +568,7 @@ int main(void)
                 CASE(test_mock__answers_come_from_fixtures_alone),
                 CASE(test_mock__without_fixtures_nothing_is_answered),
                 CASE(test_record__what_is_recorded_can_be_mocked_and_holds_no_secret),
+                CASE(test_swap__what_stands_around_a_secret),
                 CASE(test_record__a_url_holds_no_secret_of_its_query),
                 CASE(test_record__what_is_too_long_or_broken_is_left_out),
                 CASE(test_fixtures__bad_lines_are_named),
