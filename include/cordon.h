@@ -219,6 +219,7 @@ typedef struct cordon_result {
                 unrecorded;  /* CORDON_RECORD: exchanges in the file; and those too long or broken off */
         size_t denials_lost; /* at least so many refusals are not among the denials */
         int mid_line;        /* where standard error goes, the box left a line without its end */
+        const char *ledger; /* "on", "off: WHY" where all of it or a part is not recorded; "" before it ran */
 } cordon_result;
 /* One thing that the box did and nothing refused, each once: files opened, programs started. */
 typedef struct cordon_effect {

@@ -160,6 +160,15 @@ static void say_work(const cordon_result *r)
                 cli_note("nothing changed; the layer is kept: cordon run --on %s ...", r->work);
 }
 
+/* Whoever wants the record one day should not hear only then that there is none. */
+static void say_ledger(const cordon_result *r)
+{
+        static const char off[] = "off: ";
+        const char *why = strncmp(r->ledger, off, strlen(off)) == 0 ? r->ledger + strlen(off) : "asked for";
+        if (strcmp(why, "asked for") != 0)
+                cli_note("note: not all of this run is recorded: %s", why);
+}
+
 static void say_recorded(const char *file, const cordon_result *r)
 {
         AUTO_BUF(word);
@@ -194,6 +203,7 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
         say_denials(r);
         say_unheard(o, r);
         say_work(r);
+        say_ledger(r);
         if (o->record && !r->error)
                 say_recorded(o->record, r);
 }

@@ -237,7 +237,7 @@ static void name_limits(cordon_box *b, uint32_t hit)
 
 const cordon_result *cordon_box_result(cordon_box *b)
 {
-        b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = "";
+        b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger = "";
         b->result.absent = b->absent;
         if (!b->box) {
                 b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
@@ -265,6 +265,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .denial_count = r->denial_count,
                                  .denials_lost = r->denials_lost,
                                  .mid_line = r->mid_line,
+                                 .ledger = r->ledger,
                                  .absent = b->absent,
                                  .work = r->has_work && r->work.kept ? r->work.run : "",
                                  .work_entries = r->work.entries,

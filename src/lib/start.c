@@ -290,7 +290,7 @@ static int start(struct cordon_box *b, cordon_error *pe)
 {
         struct err *e = to_err(pe);
         struct host_facts f;
-        if (cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
+        if (store_variable(e) < 0 || cordon_policy_check(b->policy, pe) < 0 || host_facts_quick(&f, e) < 0)
                 return -1;
         b->as_root = f.uid == 0 && f.maps_all;
         lib_prepare_ledger(b);

@@ -40,12 +40,28 @@ static bool clean(char *path)
         return to > path;
 }
 
+/* Who sets it means that place, and would look in vain for what was put elsewhere. XDG_STATE_HOME and HOME
+ * are others' too: one that is relative is passed over, as their specification has it. */
+static int refuse_relative(const char *own, struct err *e)
+{
+        (void) err_set(e, ERR_HOST, 0, "CORDON_STATE is %s, which is no absolute path", own);
+        return err_hint(e, "let it begin with /, or unset it");
+}
+
+static const char *own_variable(void)
+{
+        const char *own = getenv("CORDON_STATE");
+        return own && own[0] ? own : NULL;
+}
+
 int store_path(char ret_path[STORE_PATH_MAX], struct err *e)
 {
-        const char *own = absolute_variable("CORDON_STATE");
+        const char *own = own_variable();
         const char *xdg = absolute_variable("XDG_STATE_HOME");
         const char *home = absolute_variable("HOME");
         int n = -1;
+        if (own && own[0] != '/')
+                return refuse_relative(own, e);
         if (own)
                 n = snprintf(ret_path, STORE_PATH_MAX, "%s", own);
         else if (geteuid() == 0)
@@ -58,6 +74,12 @@ int store_path(char ret_path[STORE_PATH_MAX], struct err *e)
                 return 0;
         (void) err_set(e, ERR_HOST, 0, "there is no place for cordon's state");
         return err_hint(e, "set HOME, XDG_STATE_HOME or CORDON_STATE to an absolute path without ..");
+}
+
+int store_variable(struct err *e)
+{
+        char path[STORE_PATH_MAX];
+        return own_variable() ? store_path(path, e) : 0;
 }
 
 static int refuse(const char *name, int sys, struct err *e)

@@ -14,6 +14,9 @@ enum { STORE_PATH_MAX = 3072 };
 
 /* Where it is, absolute and lexically clean; makes nothing. 0, or -1: no variable says where. */
 int store_path(char ret_path[STORE_PATH_MAX], struct err *e);
+/* -1: CORDON_STATE is set, and to no path that can be one. Nothing could be kept, found, or hidden from a
+ * box. */
+int store_variable(struct err *e);
 /* Opens it, made where it is missing. A directory descriptor, or -1. Refuses a directory that is not the
  * caller's own or that others may enter. */
 int store_open(struct err *e);

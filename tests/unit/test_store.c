@@ -16,9 +16,9 @@ static char top[64] = "/tmp/cordon-test.XXXXXX";
 static const struct {
         const char *state, *path; /* NULL: refused */
 } rows[] = {
-        { "/a/b", "/a/b" },           { "//a/./b/", "/a/b" }, { "/a/..b", "/a/..b" },
-        { "/a/.b/...", "/a/.b/..." }, { "/a/../b", NULL },    { "/..", NULL },
-        { "/a/b/..", NULL },          { "/", NULL },          { "/./", NULL },
+        { "/a/b", "/a/b" },  { "//a/./b/", "/a/b" }, { "/a/..b", "/a/..b" }, { "/a/.b/...", "/a/.b/..." },
+        { "/a/../b", NULL }, { "/..", NULL },        { "/a/b/..", NULL },    { "/", NULL },
+        { "/./", NULL },     { "a/b", NULL },        { ".", NULL },          { "~/a", NULL },
 };
 
 static void test_path__is_cleaned_or_refused(void)
@@ -30,6 +30,7 @@ static void test_path__is_cleaned_or_refused(void)
                 int r = store_path(path, &e);
                 CHECK((r == 0) == (rows[i].path != NULL));
                 CHECK(r < 0 || (rows[i].path && strcmp(path, rows[i].path) == 0));
+                CHECK(store_variable(&e) == r);
         }
 }
 
