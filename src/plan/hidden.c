@@ -208,11 +208,14 @@ static void hand_runs_down(struct builder *b, const char *written, size_t top)
         }
 }
 
-/* The topmost directory above `path` whose right to run reaches down to it; 0: none. */
+/* The topmost directory above `path` whose right to run reaches down to it; 0: none. No right reaches through
+ * another `write` door, and what lies in that one is written, too: nothing there is handed one. */
 static size_t top_of_runs(const struct builder *b, const char *path)
 {
         size_t at, top = 0;
         for (size_t n = str_parent(path, strlen(path)); n > 0; n = str_parent(path, n)) {
+                if (door_at(b, DOOR_WRITE, span_of(path, n)))
+                        return top;
                 const char *dir = arena_printf(b->scratch, "%.*s", (int) n, path);
                 if (dir && names_find(&b->rules, dir, &at) &&
                     (b->p->rules[at].rights | b->p->rules[at].entries) & RIGHT_EXEC)

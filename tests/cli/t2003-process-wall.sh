@@ -76,6 +76,10 @@ above"
         has "$who: unless a line says so" "$(box --read "$T/tree" --write "$T/tree/a/out" --run "$T/tree/a/out/" -- sh -c "$wrote")" RAN
         has "$who: nor does a file that is a door itself" "$(box --read "$T/tree" --write "$T/tree/a/kept" -- sh -c "cat /bin/echo >$T/tree/a/kept && echo WROTE; $T/tree/a/kept RAN")" "WROTE
 sh: 1: $T/tree/a/kept: Permission denied"
+        out=$(box --read "$T/tree" --write "$T/tree/a" --write "$T/tree/a/out" -- sh -c "cat /bin/echo >$T/tree/a/kept && echo WROTE; $T/tree/a/kept RAN; $T/tree/prog beside")
+        has "$who: nor what lies in one door and beside another in it: it writes" "$out" WROTE
+        hasnt "$who: and does not run that" "$out" RAN
+        has "$who: but what lies beside both" "$out" beside
         printf 'use base/system\nread %s except prog\nwrite %s\n' "$T/tree" "$T/tree/a/out" >tree.policy
         out=$(box -p tree.policy -- sh -c "$wrote")
         has "$who: beside an except, too: it writes" "$out" WROTE

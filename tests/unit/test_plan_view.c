@@ -832,6 +832,11 @@ static void test_view__nor_does_a_rule_above_what_is_written(void)
                 CHECK_INT((top->rights | way->rights) & LOOK, LOOK);
                 CHECK_INT(rights(s.p, "/d/sub/deep"), LOOK | RIGHT_WRITE);
         }
+        SCENE(twice);
+        twice.r.wall = WALL_PROCESS;
+        MUST_PLAN(twice, "use none\nread /d\nwrite /d/sub\nwrite /d/sub/deep\nrun any\n");
+        const struct plan_rule *outer = rule_of(twice.p, "/d/sub");
+        CHECK(outer && outer->rights == (LOOK | RIGHT_WRITE) && outer->entries == 0);
         SCENE(meant);
         meant.r.wall = WALL_PROCESS;
         MUST_PLAN(meant, "use none\nread /d\nwrite /d/sub/deep\nrun /d/\n");
