@@ -51,10 +51,19 @@ static bool is_alias(const struct builder *b, size_t i, size_t k)
                                      : o->kind == DOOR_WRITE && runs_by_default(b, d);
 }
 
+/* Who names one path to write and to run means both. */
+static bool is_meant(const struct builder *b, const char *path)
+{
+        return door_runs(b, path) && door_writes(b, path);
+}
+
+/* A program, or a directory of them, in what is written, or around it. */
 static bool is_written_program(const struct builder *b, size_t i, const struct plan_program *g)
 {
-        return b->doors[i].kind == DOOR_WRITE && g->real && path_under(g->real, real_of(b, i)) &&
-               !door_runs(b, g->real);
+        const char *written = real_of(b, i);
+        return b->doors[i].kind == DOOR_WRITE && g->real &&
+               ((path_under(g->real, written) && !is_meant(b, g->real)) ||
+                (path_under(written, g->real) && !is_meant(b, written)));
 }
 
 /* What another line hides or holds back, and this one would show or change by another name. */
