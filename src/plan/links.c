@@ -23,9 +23,10 @@ static int written_and_run(const struct builder *b, const char *by, size_t i, st
         return err_hint(e, "name where the link leads, in place of the link");
 }
 
-static bool runs_by_default(const struct builder *b, const struct door *d)
+/* What a link in a directory of programs leads to is not what the `run` line of the directory names. */
+static bool runs_unnamed(const struct builder *b, size_t i)
 {
-        return door_flags(b, d) & STEP_EXEC && !door_runs(b, d->path);
+        return door_flags(b, &b->doors[i]) & STEP_EXEC && !door_runs(b, real_of(b, i));
 }
 
 /* One door lies in the other by its name as it does by where the links lead: then it is mounted on top of it.
@@ -47,8 +48,8 @@ static bool is_alias(const struct builder *b, size_t i, size_t k)
         if (lies_in(b, i, k) || lies_in(b, k, i))
                 return false;
         /* A read door that is a link itself has its own turn, if it has a mount. */
-        return d->kind == DOOR_WRITE ? runs_by_default(b, o) && !(b->r->seen[k].real && o->kind == DOOR_READ)
-                                     : o->kind == DOOR_WRITE && runs_by_default(b, d);
+        return d->kind == DOOR_WRITE ? runs_unnamed(b, k) && !(b->r->seen[k].real && o->kind == DOOR_READ)
+                                     : o->kind == DOOR_WRITE && runs_unnamed(b, i);
 }
 
 /* Who names one path to write and to run means both. */

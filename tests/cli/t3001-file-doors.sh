@@ -328,13 +328,13 @@ for who in root as_user; do
                 has "$who, $wall: and it is said" "$(box --wall $wall --read "$L/tools" --write "$L/ws/tools" -- true)" "name where the link leads"
                 cp /bin/echo "$L/tools/y"
                 has "$who, $wall: nor is the command written by another name" "$(box --wall $wall --write "$L/ws/tools" -- "$L/tools/y" RAN)" "could write by one name what it runs by another"
-                mkdir -p "$L/tools/sub" && ln -sfn ../tools/sub "$L/ws/sub" && ln -sfn tools "$L/bin" && chmod a+rwx "$L/tools/sub"
-                for doors in "--run $L/tools/ --write $L/ws/tools" "--run $L/tools/y --write $L/ws/tools" "--run $L/tools/ --write $L/ws/sub" "--run $L/bin/ --write $L/ws/sub"; do
+                mkdir -p "$L/tools/sub" && ln -sfn ../tools/sub "$L/ws/sub" && ln -sfn tools "$L/bin" && ln -sfn ../ws "$L/tools/way" && chmod a+rwx "$L/tools/sub"
+                for doors in "--run $L/tools/ --write $L/ws/tools" "--run $L/tools/y --write $L/ws/tools" "--run $L/tools/ --write $L/ws/sub" "--run $L/bin/ --write $L/ws/sub" "--run $L/tools/ --read $L/tools/way --write $L/ws"; do
                         # shellcheck disable=SC2086
                         has "$who, $wall: nor is a program that a line names: $doors" "$(box --wall $wall $doors -- true)" "could write by one name what it runs by another"
                 done
                 is "$who, $wall: who names one path for both means it" "$(box --wall $wall --write "$L/tools" --write "$L/ws/tools" --run "$L/tools/" -- sh -c "cp /bin/echo $L/ws/tools/x; $L/tools/x RAN")" RAN
-                rm "$L/bin" "$L/ws/sub"
+                rm "$L/bin" "$L/ws/sub" "$L/tools/way"
                 ln -sf tools/y "$L/alias"
                 has "$who, $wall: nor a program that a line names by a link" "$(box --wall $wall --write "$L/ws/tools" --run "$L/alias" -- true)" "could write by one name what it runs by another"
         done
