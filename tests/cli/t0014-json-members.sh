@@ -83,8 +83,8 @@ told "log --ledger" cordon-log.1 'del(.record) + {record: 0}' log --json --ledge
 printf 'a secret of the tests' | tr ' ' _ | "$c" vault add key --env KEY
 told "vault list" cordon-vault.1 . vault list --json
 told "vault audit" cordon-vault.1 . vault audit --json
-"$c" run -d --name members -- sleep 60 >/dev/null
+"$c" run -d --name "members-$$" -- sleep 60 >/dev/null
 told ps cordon-inspect.1 . ps --json
-told inspect cordon-inspect.1 . inspect members
-"$c" stop -k members
+told inspect cordon-inspect.1 . inspect "members-$$"
+"$c" stop -k "members-$$"
 done_testing
