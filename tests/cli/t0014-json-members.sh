@@ -7,10 +7,11 @@ XDG_CONFIG_HOME=$T/config
 export XDG_CONFIG_HOME
 mkdir -m 700 "$XDG_CONFIG_HOME"
 # told NAME PAGES FILTER COMMAND...: of the JSON that the command says, through the filter, no member is missing in these pages.
+who=
 told() {
         name=$1 pages=$2 filter=$3 missing=
         shift 3
-        "$c" "$@" 2>"$T/err" | jq "$filter" >"$T/json"
+        $who "$c" "$@" 2>"$T/err" | jq "$filter" >"$T/json"
         for m in $(jq -rn '[inputs | .. | objects | keys[]] | unique[]' "$T/json"); do
                 found=
                 for page in $pages; do grep -hE '^\.(It )?(Li|Pq)' "$man/$page" | grep -qw -- "$m" && found=1; done
@@ -38,7 +39,8 @@ told advise cordon-advise.1 . advise --json resize an image
 told doctor cordon-doctor.1 . doctor --json
 told bench cordon-bench.1 . bench -n 10 --json
 told walls cordon-walls.1 . walls -n 1 --json
-told cost cordon-cost.1 . cost -n 1 --probes --json
+for who in "" as_user; do told "cost${who:+, $who}" cordon-cost.1 . cost -n 1 --probes --json; done # what a user cannot raise has a reason
+who=
 told bombs cordon-bombs.1 . bombs --json fork
 told breakout cordon-breakout.1 . breakout --json --only "no key can be added"
 told claims cordon-claims.1 . claims --json
