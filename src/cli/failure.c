@@ -42,12 +42,22 @@ static const char *number_behind(const char *colon, unsigned long *ret)
         return end;
 }
 
-/* "file:3:8: what is wrong" in its parts; what was typed has no line. */
+/* Of what is no policy, a name of a box's or a stranger's making may look like a place in one. */
+static bool may_have_place(const cordon_error *e)
+{
+        return e->code == ERR_POLICY || e->code == ERR_DOOR || e->code == ERR_HOST || e->code == ERR_INTERNAL;
+}
+
+/* "file:3:8: what is wrong" in its parts; what was typed has no line. The name of the file itself may have
+ * the looks of a place: where it is known, the search begins behind it. */
 void cli_failure_put(const cordon_error *e, const char *name)
 {
         unsigned long line = 0, column = 0;
         const char *text = NULL, *colon = e->what;
-        for (const char *from = e->what; !text && (colon = strchr(from, ':')); from = colon + 1) {
+        size_t known = strlen(name);
+        const char *from =
+                strncmp(e->what, name, known) == 0 && e->what[known] == ':' ? e->what + known : e->what;
+        for (; !text && may_have_place(e) && (colon = strchr(from, ':')); from = colon + 1) {
                 const char *second = number_behind(colon, &line);
                 const char *end = second ? number_behind(second, &column) : NULL;
                 text = end && strncmp(end, ": ", 2) == 0 ? end + 2 : NULL; /* names may have colons, too */

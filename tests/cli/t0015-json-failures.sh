@@ -52,6 +52,14 @@ has "why: is the one that is told" "$(says .text)" "--raed"
 is "why: a word that is refused is no failure" "$(status "$CORDON" why --json read /root/x) $(jq -r .answer out)" "1 deny"
 fails "check: a door that is typed" check --json --read '{nonesuch}/x'
 is "check: stands in no file" "$(says .file)" policy
+# A name that looks like a place in a file is none.
+cp bad.cordon 'a:1:2: b'
+fails "check: a file of such a name" check --json 'a:1:2: b'
+is "check: its place is the one behind" "$(says '[.file, .line, .column] | @csv')" '"a:1:2: b",2,1'
+fails "check: one that is not there" check --json 'c:1:2: d'
+is "check: has none" "$(says '[.file, .line, .text] | @csv')" '"c:1:2: d",0,"c:1:2: d: No such file or directory"'
+fails "inspect: a box of such a name" inspect --json 'a:1:2: b'
+is "inspect: is in no file" "$(says '[.file, .line, .column, .text] | @csv')" '"",0,0,"no box of yours is called a:1:2: b"'
 
 # Failures of another kind than a command line's.
 fails "inspect" inspect --json nonesuch
