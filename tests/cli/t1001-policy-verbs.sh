@@ -13,7 +13,7 @@ cat >resize.policy <<'END'
 box    resize-image
 doc    "Resize one picture: one file in, one file out, nothing else."
 in     picture  max 40M
-out    picture  max 40M
+out    small    max 40M
 limit  time 5s  cpu 5s  memory 256M  procs 1
 expect deny read {home}/.ssh/id_ed25519
 expect deny net  GET https://example.com/
