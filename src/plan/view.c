@@ -173,7 +173,9 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
         struct plan_step *pin = real ? pin_at(b, real) : NULL;
         if (pin)
                 pin->flags |= STEP_EXEC; /* an `except` keeps it read-only */
-        if (real && !build_has_bind(b, real) && (!up || !(door_flags(b, up) & STEP_EXEC))) {
+        /* An edit door in another's layer has no mount, and lends no right to run. */
+        bool runs = up && door_flags(b, up) & STEP_EXEC && !(up->kind == DOOR_EDIT && is_redundant(b, up));
+        if (real && !build_has_bind(b, real) && !runs) {
                 unsigned f =
                         STEP_EXEC | (is_dir ? STEP_IS_DIR : 0) | (b->r->as_root && !stock ? STEP_IDMAP : 0);
                 if (door_writes(b, g->real) && door_runs(b, g->real))

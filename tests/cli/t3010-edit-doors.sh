@@ -79,6 +79,7 @@ for who in root as_user; do
                 done
                 is "$as: what was written does not run" "$(box --edit "$D/p" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2" 2>&1 | grep -c '^ran')" 0
                 is "$as: unless a run line names it" "$(box --edit "$D/p" --run "$D/p/" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2")" ran
+                is "$as: also where it is a door in the door" "$(box --edit "$D/p" --edit "$D/p/tool" --run "$D/p/tool" -- sh -c "$D/p/tool")" ran
                 is "$as: the command itself may lie in the door" "$(box --edit "$D/p" -- "$D/p/tool")" ran
                 $who "$CORDON" run -q $inside --edit "$D/p" --status-fd 3 -- ln "$D/p/tool" "$D/p/second" 3>status
                 has "$as: but not by two names, of which the box could write one" "$(box --edit "$D/p" --on "$(jq -r .work.layer <status)" -- "$D/p/tool")" "several names in the layer"
