@@ -98,6 +98,9 @@ bool cli_obeys_escapes(int fd);
 /* failure.c: the first problem of all that was said, and its hint. */
 void cli_failure_is(int code, int sys, const char *what);
 void cli_failure_hint(const char *hint);
+/* What is said next is of this policy file. "": the first is of none. */
+void cli_failure_in(const char *policy);
+const char *cli_failure_file(void);
 /* To programs, as a list of one: what check has for a policy that does not load. `name`: where it is, unless
  * it begins with a file and a line itself. */
 void cli_failure_put(const cordon_error *e, const char *name);

@@ -12,6 +12,15 @@
 static cordon_error first;
 static unsigned problems;
 static bool told;
+static const char *file = ""; /* a policy, of which the first tells */
+
+void cli_failure_in(const char *policy)
+{
+        if (problems == 0)
+                file = policy;
+}
+
+const char *cli_failure_file(void) { return file; }
 
 void cli_failure_is(int code, int sys, const char *what)
 {

@@ -117,7 +117,8 @@ static int all_told(int status, bool json)
 {
         const cordon_error *e = json && status == EXIT_CORDON ? cli_failure_untold() : NULL;
         if (e)
-                cli_failure_put(e, cli_policy_failed() ? "policy" : "");
+                cli_failure_put(e, cli_policy_failed() && !cli_failure_file()[0] ? "policy"
+                                                                                 : cli_failure_file());
         return all_said(status);
 }
 

@@ -125,8 +125,11 @@ static int take_word(cordon_policy *p, const char *word, const char *value)
 int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e)
 {
         const char *stock = cordon_stock_text(path); /* base/python3 */
-        return stock ? cordon_policy_add_text(p, path, stock, strlen(stock), e)
-                     : cordon_policy_add_file(p, path, e);
+        int r = stock ? cordon_policy_add_text(p, path, stock, strlen(stock), e)
+                      : cordon_policy_add_file(p, path, e);
+        if (r < 0)
+                cli_failure_in(path);
+        return r;
 }
 
 static int take_policy_file(cordon_policy *p, const char *path)

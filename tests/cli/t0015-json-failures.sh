@@ -56,8 +56,12 @@ is "check: stands in no file" "$(says .file)" policy
 cp bad.cordon 'a:1:2: b'
 fails "check: a file of such a name" check --json 'a:1:2: b'
 is "check: its place is the one behind" "$(says '[.file, .line, .column] | @csv')" '"a:1:2: b",2,1'
-fails "check: one that is not there" check --json 'c:1:2: d'
-is "check: has none" "$(says '[.file, .line, .text] | @csv')" '"c:1:2: d",0,"c:1:2: d: No such file or directory"'
+fails "doors: the same one" doors --json 'a:1:2: b'
+is "doors: its place" "$(says '[.file, .line, .column] | @csv')" '"a:1:2: b",2,1'
+for v in check doors 'doors -p' 'cost -p' 'policy diff base/system'; do
+        fails "$v: one that is not there" $v 'c:1:2: d' --json
+        is "$v: has no place in it" "$(says '[.file, .line, .text] | @csv')" '"c:1:2: d",0,"c:1:2: d: No such file or directory"'
+done
 fails "inspect: a box of such a name" inspect --json 'a:1:2: b'
 is "inspect: is in no file" "$(says '[.file, .line, .column, .text] | @csv')" '"",0,0,"no box of yours is called a:1:2: b"'
 
