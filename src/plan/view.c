@@ -221,7 +221,14 @@ static int judge_written(struct builder *b, const struct plan_program *g, const 
                         what, g->path);
                 return err_hint(e, "the process wall cannot pin it; add `run %s` if that is meant", run);
         }
-        if (is_dir || g->links <= 1)
+        if (is_dir) { /* led here by a link: who names it is asked above */
+                (void) err_set(e, ERR_DOOR, 0,
+                               "the directory of programs %s leads behind a `write` door: the box could "
+                               "change what is in it by a second name and run it",
+                               g->path);
+                return err_hint(e, "add `run %s` if that is meant", run);
+        }
+        if (g->links <= 1)
                 return 0;
         (void) err_set(e, ERR_DOOR, 0,
                        "the %s %s lies behind a `write` door and is a file with several names: the box could "

@@ -353,6 +353,9 @@ for who in root as_user; do
                 # shellcheck disable=SC2086
                 has "$who: nor is what runs written by a second name of its file: $run" "$(box --write "$L/names" $run)" "a file with several names"
         done
+        $who ln -s . "$L/names/bin"
+        has "$who: nor what lies in a directory that a link names" "$(box --write "$L/names" --run "$L/names/bin/" -- "$L/names/tool")" "leads behind a \`write\` door"
+        $who rm "$L/names/bin"
         is "$who: and it is what it was" "$(cat "$L/names/tool")" "$(cat tool)"
         has "$who: unless a line says so" "$(box --write "$L/names" --run "$L/names/tool" -- "$L/names/tool")" RAN
         has "$who: nor by an edit door" "$(box --edit "$L/ws/sys" -- true)" "which is the kernel's: no box writes there"
