@@ -83,7 +83,7 @@ echo "+cpu +memory +pids" >/sys/fs/cgroup/user/cgroup.subtree_control
 mkdir /sys/fs/cgroup/user/session && chown -R 65533:65533 /sys/fs/cgroup/user/session
 cat >delegated <<'END'
 echo $$ >/sys/fs/cgroup/user/session/cgroup.procs
-exec setpriv --reuid 65533 --regid 65533 --clear-groups env HOME=/nonexistent "$@"
+exec setpriv --reuid 65533 --regid 65533 --clear-groups env HOME=/nonexistent CORDON_STATE="${CORDON_STATE}-user" "$@"
 END
 sh delegated "$CORDON" run --json --memory 32M -- busybox true >out 2>err </dev/null
 is "a user with a delegated group: the box runs" "$? $(grep -v '^{' err)" "0 "
