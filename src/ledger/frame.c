@@ -106,3 +106,10 @@ int segment_head_get(struct span bytes, struct segment_head *ret)
 }
 
 void segment_name(uint32_t seq, char ret[16]) { (void) snprintf(ret, 16, "%08u.seg", seq % 100000000u); }
+
+void segment_path(uint32_t seq, char ret[32])
+{
+        char name[16];
+        segment_name(seq, name);
+        (void) snprintf(ret, 32, "segments/%s", name);
+}

@@ -42,6 +42,7 @@ struct segment_head {
 void segment_head_put(uint8_t bytes[SEGMENT_HEAD], const struct segment_head *h);
 int segment_head_get(struct span bytes, struct segment_head *ret);
 void segment_name(uint32_t seq, char ret[16]);
+void segment_path(uint32_t seq, char ret[32]); /* from the ledger's directory */
 
 void put_u32(uint8_t *p, uint32_t v);
 void put_u64(uint8_t *p, uint64_t v);

@@ -92,7 +92,7 @@ static int prune_segment(int dir, const struct prune *p, struct scan_place *at, 
         uint8_t bytes[SEGMENT_HEAD];
         struct segment_head h;
         segment_name(at->seq, name);
-        (void) snprintf(path, sizeof path, "segments/%s", name);
+        segment_path(at->seq, path);
         AUTO_FD(fd, openat(dir, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 || pread(fd, bytes, sizeof bytes, 0) != SEGMENT_HEAD ||
             segment_head_get(span_of(bytes, sizeof bytes), &h) < 0)

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -42,10 +41,9 @@ int ledger_copy(int fd, size_t from, struct span *ret)
  * get no shorter. One that is larger than any writer makes it is a stranger's, and no way to our memory. */
 static int map_segment(int dir, uint32_t seq, bool last, size_t from, struct span *ret)
 {
-        char name[16], path[32];
+        char path[32];
         struct stat st;
-        segment_name(seq, name);
-        (void) snprintf(path, sizeof path, "segments/%s", name);
+        segment_path(seq, path);
         AUTO_FD(fd, openat(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;

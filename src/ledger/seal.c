@@ -38,13 +38,12 @@ struct sealer {
 
 static struct settled size_now(int dir)
 {
-        char name[16], path[32];
+        char path[32];
         struct stat st;
         int64_t last = ledger_last_segment(dir);
         if (last <= 0)
                 return (struct settled){ 0 };
-        segment_name((uint32_t) last, name);
-        (void) snprintf(path, sizeof path, "segments/%s", name);
+        segment_path((uint32_t) last, path);
         if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return (struct settled){ 0 };
         return (struct settled){ (uint32_t) last, (uint64_t) st.st_size };
@@ -129,9 +128,8 @@ static int resume(struct sealer *s)
 
 static int flush_segment(const struct sealer *s)
 {
-        char name[16], path[32];
-        segment_name(s->at.seq, name);
-        (void) snprintf(path, sizeof path, "segments/%s", name);
+        char path[32];
+        segment_path(s->at.seq, path);
         AUTO_FD(fd, openat(s->dir, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         return fd >= 0 && fdatasync(fd) == 0
                        ? 0

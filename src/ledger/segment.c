@@ -19,20 +19,13 @@ int ledger_cannot(struct err *e, const char *doing)
                                          : "look at the directory that CORDON_STATE names, or at its disk");
 }
 
-static void put_path(uint32_t seq, char ret[32])
-{
-        char name[16];
-        segment_name(seq, name);
-        (void) snprintf(ret, 32, "segments/%s", name);
-}
-
 /* Who began a segment and was killed before the head told of it left the head at the one before. A record
  * that is put there would stand before the first of the next, which counts from where that one ended. */
 bool segment_is_last(const struct ledger *l, uint32_t seq)
 {
         char path[32];
         struct stat st;
-        put_path(seq + 1, path);
+        segment_path(seq + 1, path);
         return fstatat(l->dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
@@ -42,7 +35,7 @@ int segment_open(struct ledger *l, uint32_t seq, struct err *e)
         if (l->segment >= 0 && l->segment_seq == seq)
                 return 0;
         fd_close(&l->segment);
-        put_path(seq, path);
+        segment_path(seq, path);
         l->segment = openat(l->dir, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
         l->segment_seq = seq;
         return l->segment < 0 ? ledger_cannot(e, path) : 0;
