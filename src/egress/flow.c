@@ -49,21 +49,31 @@ static void half_open(struct flow *f, bool is)
         f->give_up_ns = is ? f->b->now_ns + GIVE_UP_NS_S * UINT64_C(1000000000) : 0;
 }
 
+void flow_closes_whole(struct flow *f)
+{
+        reset_on_close(f->client.fd, false);
+        reset_on_close(f->server.fd, false);
+}
+
+void flow_leave_server(struct flow *f)
+{
+        dial_stop(f);
+        half_open(f, false);
+        broker_forget(f->b, &f->server);
+}
+
 void flow_end(struct flow *f, bool reset)
 {
         struct broker *b = f->b;
         if (f->state == FLOW_OVER)
                 return;
+        b->parting -= f->state == FLOW_PARTING;
         f->state = FLOW_OVER;
         (void) ahead_over(f, reset ? "cut off" : "done", NULL);
-        if (!reset) {
-                reset_on_close(f->client.fd, false);
-                reset_on_close(f->server.fd, false);
-        }
-        dial_stop(f);
-        half_open(f, false);
+        if (!reset)
+                flow_closes_whole(f);
+        flow_leave_server(f);
         broker_forget(b, &f->client);
-        broker_forget(b, &f->server);
         relay_done(f);
         requests_done(f);
         *(f->prev ? &f->prev->next : &b->flows) = f->next;
@@ -108,6 +118,8 @@ void flow_event(struct flow *f, struct source *s, uint32_t events)
                 dial_event(f, s, events);
         else if (f->http)
                 requests_event(f, s, events);
+        else if (f->state == FLOW_PARTING)
+                part_event(f);
         else if (f->state == FLOW_RELAYING)
                 relay_event(f, s, events);
         else if (events & (EPOLLHUP | EPOLLERR))
@@ -237,7 +249,9 @@ void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
 
 static void tick(struct flow *f)
 {
-        if (f->door && decide_closed(f->b, f->door)) { /* a request in the middle is cut, too */
+        if (f->state == FLOW_PARTING) {
+                part_tick(f);
+        } else if (f->door && decide_closed(f->b, f->door)) { /* a request in the middle is cut, too */
                 books_deny(f->b, f->row_to, "the door has closed (`until`)", "");
                 flow_end(f, true);
         } else if (f->give_up_ns && f->b->now_ns >= f->give_up_ns) {

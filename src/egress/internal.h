@@ -91,7 +91,7 @@ struct dial { /* one connection to the outside being made: RFC 8305 */
         enum egress_reach refused_reach;
 };
 
-enum flow_state { FLOW_RESOLVING = 0, FLOW_DIALING, FLOW_RELAYING, FLOW_OVER };
+enum flow_state { FLOW_RESOLVING = 0, FLOW_DIALING, FLOW_RELAYING, FLOW_PARTING, FLOW_OVER };
 struct http_flow;
 struct http_callbacks;
 struct http_rules;
@@ -122,7 +122,7 @@ struct flow {
         struct http_callbacks *callbacks;
         bool client_readable, server_readable, client_gone, driving;
         bool client_hup, server_hup; /* the end is near: read on until it comes */
-        uint64_t give_up_ns;
+        uint64_t give_up_ns, part_until_ns;
         bool again, counted_half_open;
         enum egress_seen seen;
         bool greeted; /* a relay: the client's first bytes fit the door */
@@ -166,7 +166,7 @@ struct broker {
         unsigned watched; /* packets since the last tick */
         bool watch_paused;
         struct flow *flows, *dead, *again;
-        unsigned flow_count, half_open, dns_clients;
+        unsigned flow_count, half_open, parting, dns_clients;
         uint64_t sent, received; /* bytes from and to the box, all doors */
         uint64_t effects;
         struct door_use all; /* connections and requests of the last hour, all doors */
@@ -242,8 +242,15 @@ void flow_free_dead(struct broker *b);
 void flow_resolved(struct broker *b, struct name *n);
 void flow_dialed(struct flow *f); /* f->server is connected */
 void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach);
-void flow_connect(struct flow *f); /* to f->to_host:f->to_port */
+void flow_connect(struct flow *f);      /* to f->to_host:f->to_port */
+void flow_closes_whole(struct flow *f); /* closing its sockets says an end from now on: nothing is cut off */
+void flow_leave_server(struct flow *f); /* connected or not yet */
 void flow_tick(struct broker *b);
+
+/* part.c: answered, and the client may still send */
+void part_begin(struct flow *f);
+void part_event(struct flow *f);
+void part_tick(struct flow *f);
 
 /* dial.c */
 void dial_start(struct flow *f, const struct egress_address *list, unsigned n);

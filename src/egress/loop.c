@@ -94,7 +94,8 @@ static int wait_ms(const struct broker *b)
 {
         if (b->again)
                 return 0;
-        if (b->half_open > 0 || b->dns_clients > 0 || b->watch_paused || b->aheads_waiting > 0)
+        if (b->half_open > 0 || b->parting > 0 || b->dns_clients > 0 || b->watch_paused ||
+            b->aheads_waiting > 0)
                 return TICK_MS;
         if (b->any_dirty)
                 return FLUSH_MS;

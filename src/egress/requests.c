@@ -409,10 +409,11 @@ void requests_drive(struct flow *f)
                 return;
         if (http_flow_upstream_cut(f->http))
                 broker_forget(f->b, &f->server); /* resets */
-        if (f->client_gone)
+        bool done = http_flow_done(f->http) && http_flow_to_client(f->http).n == 0;
+        if (f->client_gone || (done && http_flow_client_cut(f->http)))
                 flow_end(f, true);
-        else if (http_flow_done(f->http) && http_flow_to_client(f->http).n == 0)
-                flow_end(f, http_flow_client_cut(f->http));
+        else if (done)
+                part_begin(f);
         else if (moved)
                 flow_again(f);
 }

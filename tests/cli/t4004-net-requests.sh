@@ -28,6 +28,31 @@ try:
 except OSError: print("refused")
 END
 chmod 644 "$T/hello.py"
+# send_all.py PATH: sends 8 MB before it reads, as simple clients do.
+cat >"$T/send_all.py" <<'END'
+import socket, sys
+s = socket.create_connection(("web.test", 80), 20)
+s.sendall(b"POST %s HTTP/1.1\r\nHost: web.test\r\nContent-Length: 8388608\r\n\r\n" % sys.argv[1].encode())
+for _ in range(128): s.sendall(bytes(65536))
+said = b""
+while more := s.recv(65536): said += more
+print(said.split(b"\r\n")[0].decode(), said.split(b"\r\n\r\n")[1].decode().strip())
+END
+# stay.py SECONDS: a refused client that does not go; is it still listened to then?
+cat >"$T/stay.py" <<'END'
+import socket, sys, time
+s = socket.create_connection(("web.test", 80), 20)
+s.sendall(b"POST /b HTTP/1.1\r\nHost: web.test\r\nContent-Length: 8388608\r\n\r\n")
+while s.recv(65536): pass
+try:
+    until = time.time() + float(sys.argv[1])
+    while sys.argv[2:] and time.time() < until: s.sendall(b"more"), time.sleep(0.1)
+    time.sleep(max(0, until - time.time()))
+    for _ in range(5): s.sendall(b"more"), time.sleep(0.1)
+    print("listened to")
+except OSError: print("left")
+END
+chmod 644 "$T/send_all.py" "$T/stay.py"
 http="--net http://web.test/a/**"
 https="--net https://web.test/a/**"
 for who in root as_user; do
@@ -57,6 +82,19 @@ for who in root as_user; do
         box $who $http -- bash -c 'exec 3<>/dev/tcp/web.test/80; printf "SSH-2.0-x\r\n\r\n" >&3; head -c 12 <&3'
         hasnt "$who: what is no request does not go through" "$(lab_packets)" "tcp "
         is "$who: it is answered" "$(cat "$T/out" | tr -d '\r')" "HTTP/1.1 400"
+
+        # An answer that comes before all was sent reaches a client that reads it afterwards; who does not go is left.
+        box $who --net 'http://web.test/early/** POST' --read "$T/send_all.py" -- python3 "$T/send_all.py" /early/x
+        is "$who: a server's early answer reaches a client that still sends" "$(cat "$T/out" "$T/err")" "HTTP/1.1 413 Too Much enough"
+        box $who $http --read "$T/send_all.py" -- python3 "$T/send_all.py" /b
+        is "$who: a refusal does, too" "$(head -n 1 "$T/out")" "HTTP/1.1 403 Forbidden cordon: no door covers this path"
+        is "$who: and what was dropped went nowhere: it is on no account" "$([ "$(row web.test:80 allow sent)" -lt 4194304 ] && echo yes)" yes
+        box $who $http --read "$T/stay.py" -- sh -c "python3 '$T/stay.py' 1 & python3 '$T/stay.py' 7 & wait"
+        is "$who: a silent client is left after some seconds" "$(sort "$T/out")" "left
+listened to"
+        [ "$who" = as_user ] || box $who $http --read "$T/stay.py" -- sh -c "python3 '$T/stay.py' 20 talks & python3 '$T/stay.py' 33 talks & wait"
+        [ "$who" = as_user ] || is "$who: and one that talks on, after half a minute" "$(sort "$T/out")" "left
+listened to"
 
         # Inside TLS: the server's certificate is of the test's own authority, which the host trusts only from here on.
         box $who $https -- curl -sS -m 10 https://web.test/a/x

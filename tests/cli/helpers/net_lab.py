@@ -141,7 +141,11 @@ def http(c):
         if 'sec-websocket-key' in about:
             websocket(c, f, path, about['sec-websocket-key'])
             return
+        if path.startswith('/early/'):  # answered before its body is read, and that to its end
+            c.sendall(b'HTTP/1.1 413 Too Much\r\nContent-Length: 6\r\n\r\nenough')
         body = f.read(length) if length else b''
+        if path.startswith('/early/'):
+            continue
         while chunked and (n := int(f.readline(), 16)) >= 0:
             body += f.read(n)
             f.readline()
