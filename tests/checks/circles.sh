@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build}"
 
 # One exception: a connection through the broker is one machine of states in several files, which hand it to each other.
-machine='ahead.c.o|control.c.o|decide.c.o|dial.c.o|dns_serve.c.o|flow.c.o|listen.c.o|loop.c.o|relay.c.o|requests.c.o|resolve.c.o|watch.c.o'
+machine='ahead.c.o|control.c.o|decide.c.o|dial.c.o|dns_serve.c.o|flow.c.o|listen.c.o|loop.c.o|part.c.o|relay.c.o|requests.c.o|resolve.c.o|watch.c.o'
 
 needs() { # DIR: "FILE FILE" a line: the first calls the second. A name that several programs define is none of these.
         find "$1" -name '*.c.o' ! -path '*/tests/*' ! -path '*/examples/*' | sort >"$T/objects"
