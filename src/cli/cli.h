@@ -95,6 +95,11 @@ void cli_line_begin(void);
 /* A terminal that knows colours and the like. */
 bool cli_obeys_escapes(int fd);
 
+/* newfile.c: writes a file that was not there, with the mode that the umask leaves. 0, or EXIT_CORDON after
+ * it said why, with `advice`. */
+struct span;
+int cli_new_file(const char *path, unsigned mode, struct span text, const char *advice);
+
 /* failure.c: the first problem of all that was said, and its hint. */
 void cli_failure_is(int code, int sys, const char *what);
 void cli_failure_hint(const char *hint);

@@ -183,19 +183,6 @@ const struct cli_option tighten_options[] = {
 
 /* ---- results ---- */
 
-static int save(const char *path, const char *text)
-{
-        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-        if (fd < 0)
-                return cli_usage("%s: %s", path, errno == EEXIST ? "is there already" : strerror(errno));
-        size_t n = strlen(text);
-        int bad = fd_write_all(fd, text, n) < 0;
-        bad |= close(fd) < 0;
-        if (bad)
-                (void) unlink(path);
-        return bad ? cli_usage("%s could not be written", path) : 0;
-}
-
 /* Before anything runs: a policy that has no place would be learned in vain. */
 static int may_save(const char *path)
 {
@@ -256,8 +243,11 @@ static void say_learned(const cordon_learned *r)
 static int give(const struct teach *t, const cordon_learned *r)
 {
         bool here = !t->output || strcmp(t->output, "-") == 0;
-        int status = r->passed && !here ? save(t->output, r->policy) : 0;
-        if (t->json && status == 0)
+        int status = 0;
+        if (r->passed && !here)
+                status = cli_new_file(t->output, 0644, span_str(r->policy),
+                                      "what was learned is on standard output instead");
+        if (t->json)
                 print_json(r);
         if (!r->passed) {
                 if (!t->json)
@@ -269,7 +259,7 @@ static int give(const struct teach *t, const cordon_learned *r)
                                 "status is success, --input FILE what it reads");
                 return 1;
         }
-        if (here && !t->json)
+        if ((here || status != 0) && !t->json)
                 (void) fputs(r->policy, stdout);
         return status;
 }

@@ -4,11 +4,8 @@
 #include "base/shell.h"
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct new_options {
         const char *output;
@@ -54,26 +51,17 @@ static const char text[] =
 static bool is_name(const char *s)
 {
         size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-        return n > 0 && n <= 60 && !s[n];
+        return n > 0 && n <= 60 && !s[n] && s[0] != '-';
 }
 
 static int write_policy(const char *path, const char *name)
 {
-        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-        if (fd < 0 && errno == EEXIST) {
-                cordon_error e = { 0 };
-                (void) snprintf(e.what, sizeof e.what, "%.300s is there already", path);
-                (void) snprintf(e.hint, sizeof e.hint, "nothing was written; take another name, or -o FILE");
-                return cli_error(&e);
-        }
-        if (fd < 0)
-                return cli_usage("%s: %s", path, strerror(errno));
-        int bad = dprintf(fd, text, name, name, name, name, name) < 0;
-        bad |= close(fd) < 0;
-        if (bad) {
-                (void) unlink(path);
-                return cli_usage("%s could not be written", path);
-        }
+        AUTO_BUF(policy);
+        buf_printf(&policy, text, name, name, name, name, name);
+        int status = cli_new_file(path, 0644, buf_span(&policy),
+                                  "nothing was written; take another name, or -o FILE");
+        if (status != 0)
+                return status;
         AUTO_BUF(word);
         buf_shell(&word, path);
         cli_note("%s: a policy without a door; next: cordon check %s", path, buf_str(&word));
@@ -91,7 +79,8 @@ int verb_new(int argc, char **argv)
         if (at + 1 != argc)
                 return cli_usage("one name; for example: cordon new build-docs");
         if (!is_name(argv[at]))
-                return cli_usage("a name has letters, digits, `_` and `-`, at most 60");
+                return cli_usage(
+                        "a name has letters, digits, `_` and `-`, at most 60, and does not begin with `-`");
         if (o.output && strcmp(o.output, "-") == 0)
                 return printf(text, argv[at], argv[at], argv[at], argv[at], argv[at]) < 0 ? EXIT_CORDON : 0;
         (void) snprintf(path, sizeof path, "%s.cordon", argv[at]);

@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,24 +182,6 @@ static int put_script(struct wrap *w, char **argv, int end)
         return 0;
 }
 
-static int save(const char *path, const struct buf *text)
-{
-        cordon_error e = { 0 };
-        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0755);
-        if (fd < 0) {
-                (void) snprintf(e.what, sizeof e.what, "%.300s%s%s", path,
-                                errno == EEXIST ? " is there already" : ": ",
-                                errno == EEXIST ? "" : strerror(errno));
-                (void) snprintf(e.hint, sizeof e.hint, "nothing was written; take another name");
-                return cli_error(&e);
-        }
-        int bad = fd_write_all(fd, text->p, text->n) < 0;
-        bad |= close(fd) < 0;
-        if (bad)
-                (void) unlink(path);
-        return bad ? cli_usage("%s could not be written", path) : 0;
-}
-
 static int wrap(struct wrap *w, int argc, char **argv)
 {
         int at = cli_options(argc, argv, cli_verb_find("wrap"), w, w->policy);
@@ -217,7 +198,8 @@ static int wrap(struct wrap *w, int argc, char **argv)
         if (w->script.failed)
                 return cli_usage("no memory");
         if (w->output && strcmp(w->output, "-") != 0)
-                return save(w->output, &w->script);
+                return cli_new_file(w->output, 0755, buf_span(&w->script),
+                                    "nothing was written; take another name");
         (void) fwrite(w->script.p, 1, w->script.n, stdout);
         return 0;
 }

@@ -22,8 +22,8 @@ ln -s "$T/elsewhere" link.cordon
 is "a symbolic link is not followed" "$(status "$c" new link):$(test -e "$T/elsewhere" && echo written)" "125:"
 is "-o names the file" "$(status "$c" new -o other.policy task2):$(sed -n 's/^box *//p' other.policy)" 0:task2
 is "-o - prints it" "$("$c" new -o - task3 | sed -n 's/^box *//p')" task3
-for name in "" "a b" "../x" "a/b" "a.b"; do
-        is "the name \"$name\" is refused" "$(status "$c" new "$name")" 125
+for name in "" "a b" "../x" "a/b" "a.b" "-x"; do
+        is "the name \"$name\" is refused" "$(status "$c" new -- "$name")" 125
 done
 is "no name is refused" "$(status "$c" new)" 125
 is "two names are refused" "$(status "$c" new a b)" 125
@@ -33,6 +33,19 @@ if [ "$(id -u)" -ne 0 ] || command -v setpriv >/dev/null; then
         is "a directory that is closed gives 125" "$(cd "$T/closed" && status as_user "$c" new x)" 125
 else
         skip "a directory that is closed" "no setpriv"
+fi
+# A policy is there whole or not at all; one that was learned is not lost.
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+        mkdir "$T/full"
+        # shellcheck disable=SC2016
+        unshare -m sh -c 'mount -t tmpfs -o size=4k full "$1" && cd "$1" && head -c 4096 /dev/zero >all; shift; "$@"' sh "$T/full" \
+                sh -c '"$1" new x; echo $?; "$1" learn -o y -- true; echo $?; "$1" wrap -o z true; echo $?; ls' sh "$c" >"$T/out" 2>"$T/err"
+        is "a full disk leaves nothing behind" "$(sed '/^[a-z]* /d; /^$/d; /^#/d' "$T/out" | tr '\n' ' ')" "125 125 125 all "
+        is "and says so, each time" "$(grep -c ': [xyz].*: No space left on device$' "$T/err")" 3
+        has "what was learned is printed then" "$(cat "$T/out")" "box true"
+        has "and that is said" "$(cat "$T/err")" "what was learned is on standard output instead"
+else
+        skip "a full disk" "no mount here"
 fi
 # every commented-out line is a line of the language
 sed -n 's/^#   \(use\|read\|edit\|write\|run\|env\|net\) /\1 /p' my-task.cordon | sed 's/   *\(all program\|or base\|changes\).*//' >lines

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/newfile.c - a file that was not there before: whole, or not at all, also when we are killed. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A filesystem without nameless files: then it has its name while it is written. */
+static int write_named(const char *path, mode_t mode, struct span text)
+{
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+        if (fd < 0)
+                return -1;
+        int r = fd_write_all(fd, text.p, text.n);
+        if (close(fd) < 0)
+                r = -1;
+        int sys = errno;
+        if (r < 0)
+                (void) unlink(path);
+        errno = sys;
+        return r;
+}
+
+/* linkat() replaces nothing: a name that is taken meanwhile stays what it is. */
+static int write_new(const char *path, mode_t mode, struct span text)
+{
+        struct stat st;
+        char dir[PATH_MAX];
+        const char *slash = strrchr(path, '/');
+        if (lstat(path, &st) == 0) {
+                errno = EEXIST;
+                return -1;
+        }
+        (void) snprintf(dir, sizeof dir, "%.*s", slash ? (int) (slash - path + 1) : 1, slash ? path : ".");
+        AUTO_FD(fd, open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
+        if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+                return write_named(path, mode, text);
+        if (fd < 0 || fd_write_all(fd, text.p, text.n) < 0)
+                return -1;
+        return fd_link(fd, AT_FDCWD, path);
+}
+
+int cli_new_file(const char *path, unsigned mode, struct span text, const char *advice)
+{
+        cordon_error e = { 0 };
+        if (write_new(path, mode, text) == 0)
+                return 0;
+        (void) snprintf(e.what, sizeof e.what, "%.300s%s%s", path,
+                        errno == EEXIST ? " is there already" : ": ", errno == EEXIST ? "" : strerror(errno));
+        (void) snprintf(e.hint, sizeof e.hint, "%s", advice);
+        return cli_error(&e);
+}
