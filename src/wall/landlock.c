@@ -202,6 +202,17 @@ static int allow_entry(const struct rules *r, int dir, const struct plan_rule *r
 
 enum { ENTRIES_MAX = 65536 };
 
+static int too_many(struct err *e, const struct plan_rule *rule)
+{
+        bool runs = rule->entries == RIGHT_EXEC;
+        errno = E2BIG;
+        (void) wall_fail(e, STAGE_DOORS, "%s something among more than %d names in %s",
+                         runs ? "keeping from running" : "hiding", ENTRIES_MAX, rule->path);
+        return err_hint(e, "%s",
+                        runs ? "let the box write in a directory with fewer names beside it"
+                             : "name what the box may read instead of what it may not");
+}
+
 static int allow_entries(const struct rules *r, int at, const struct plan_rule *rule, struct err *e)
 {
         DIR_LIST(list, 8192);
@@ -220,13 +231,8 @@ static int allow_entries(const struct rules *r, int at, const struct plan_rule *
                                 return -1;
                         count++;
                 }
-                if (count > ENTRIES_MAX) {
-                        errno = E2BIG;
-                        (void) wall_fail(e, STAGE_DOORS, "%s something among more than %d names in %s",
-                                         rule->entries == RIGHT_EXEC ? "keeping from running" : "hiding",
-                                         ENTRIES_MAX, rule->path);
-                        return err_hint(e, "name what the box may read instead of what it may not");
-                }
+                if (count > ENTRIES_MAX)
+                        return too_many(e, rule);
         }
         return more < 0 ? wall_fail(e, STAGE_DOORS, "listing %s, in which something is hidden or written",
                                     rule->path)

@@ -95,4 +95,8 @@ printf 'use base/system\nread %s except key\n' "$D/many" >p.policy
 is "among 5,000 names it is hidden, and they are not" "$("$CORDON" run -q -p p.policy -- sh -c "cat $D/many/4711 $D/many/key && echo read" 2>&1)" "read"
 (cd "$D/many" && seq 5001 65600 | xargs touch) && chmod -R a+rX "$D/many"
 is "among 65,600 it is not, and nothing starts" "$("$CORDON" run -q -p p.policy -- echo RAN 2>&1 | grep -o -e RAN -e 'hiding something among more than 65536 names')" "hiding something among more than 65536 names"
+mkdir "$D/many/w"
+is "nor behind the process wall, beside what is written, and the advice is about that" \
+        "$("$CORDON" run -q --wall process --read "$D/many" --write "$D/many/w" -- echo RAN 2>&1 | grep -o -e RAN -e 'keeping from running' -e 'fewer names beside it')" "keeping from running
+fewer names beside it"
 done_testing
