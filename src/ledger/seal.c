@@ -28,6 +28,7 @@ struct settled { /* where the last frame ends that nobody takes back */
 struct sealer {
         int dir;
         struct settled settled;
+        uint64_t covered; /* by the last checkpoint: nobody takes that back, whatever the head tells */
         struct key key;
         struct tiles tiles;
         struct ledger_tree tree;
@@ -49,24 +50,38 @@ static struct settled size_now(int dir)
         return (struct settled){ (uint32_t) last, (uint64_t) st.st_size };
 }
 
+static bool head_now(int head, struct settled *ret)
+{
+        uint8_t bytes[HEAD_BYTES];
+        struct head h = { 0 };
+        ssize_t n = pread(head, bytes, sizeof bytes, 0);
+        bool known = n >= 0 && head_get(span_of(bytes, (size_t) n), &h) == 0;
+        *ret = (struct settled){ h.seq, h.end };
+        return known;
+}
+
 /* A writer that has no room for all of its records cuts those again that were written whole. So only what
  * was there while nobody wrote is sealed: a writer that was killed cuts nothing, and the next one counts what
- * it left. While one holds the head for long, it is what the head tells. */
-static struct settled find_settled(int dir)
+ * it left. While one holds the head for long, it is what the head tells.
+ * Returns the head, locked, where the segment is longer than it tells: the next writer cuts a torn end and
+ * writes there, so it has to wait until what stands there is read. Else -1. */
+static int find_settled(struct sealer *s)
 {
         const struct timespec pause = { 0, 1000000 };
         struct flock f = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
-        uint8_t bytes[HEAD_BYTES];
-        struct head h;
-        AUTO_FD(head, openat(dir, "head", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        struct settled told;
+        AUTO_FD(head, openat(s->dir, "head", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         for (int i = 0; i < SETTLES_MS; i++) {
-                if (head < 0 || fcntl(head, F_OFD_SETLK, &f) == 0)
-                        return size_now(dir); /* the lock goes with the descriptor */
+                if (head < 0 || fcntl(head, F_OFD_SETLK, &f) == 0) {
+                        s->settled = size_now(s->dir);
+                        bool fits = head >= 0 && head_now(head, &told) && told.seq == s->settled.seq &&
+                                    told.end == s->settled.end;
+                        return fits ? -1 : TAKE_FD(head);
+                }
                 (void) nanosleep(&pause, NULL);
         }
-        ssize_t n = pread(head, bytes, sizeof bytes, 0);
-        return n >= 0 && head_get(span_of(bytes, (size_t) n), &h) == 0 ? (struct settled){ h.seq, h.end }
-                                                                       : (struct settled){ 0 };
+        (void) head_now(head, &s->settled);
+        return -1;
 }
 
 static int each_leaf(void *ctx, const struct scan_place *at, const struct frame *f)
@@ -75,7 +90,9 @@ static int each_leaf(void *ctx, const struct scan_place *at, const struct frame 
         uint8_t leaf[LEDGER_HASH];
         if (at->index < s->tree.size)
                 return 0; /* on the way to where the last sealer stopped */
-        if (at->seq > s->settled.seq || (at->seq == s->settled.seq && at->offset + f->size > s->settled.end))
+        bool settled = at->seq < s->settled.seq ||
+                       (at->seq == s->settled.seq && at->offset + f->size <= s->settled.end);
+        if (at->index >= s->covered && !settled)
                 return 1;
         frame_leaf(f, leaf);
         if (tiles_add(&s->tiles, at->index, leaf, s->e) < 0) {
@@ -108,17 +125,14 @@ static int resume(struct sealer *s)
         if (tiles_cut(&s->tiles, 0, s->e) < 0)
                 return -1;
         struct scan_place at = { 0 };
+        s->covered = n.size; /* and nothing is settled yet: no further */
         (void) ledger_scan(s->dir, &at, each_leaf, s);
         if (s->failed)
                 return -1;
         if (s->tree.size < n.size)
                 return err_set(s->e, ERR_IO, EUCLEAN,
                                "the ledger is damaged: records that a checkpoint covers are missing");
-        struct ledger_tree grown = s->tree;
-        if (tiles_edge(&s->tiles, n.size, &s->tree) < 0)
-                return err_set(s->e, ERR_IO, EUCLEAN, "the ledger's tiles cannot be made again");
         ledger_tree_root(&s->tree, root);
-        s->tree = grown;
         s->at = at;
         if (memcmp(root, n.root, sizeof root) != 0)
                 return err_set(s->e, ERR_IO, EUCLEAN,
@@ -202,13 +216,14 @@ static int seal(struct sealer *s, const struct key *also)
 {
         uint64_t before = s->tree.size;
         uint64_t sealed = ledger_sealed_size(s->dir);
-        s->settled = find_settled(s->dir);
+        AUTO_FD(still, find_settled(s));
         if (ledger_scan(s->dir, &s->at, each_leaf, s) >= SCAN_BAD) {
                 s->at = (struct scan_place){
                         0
                 }; /* a segment was pruned under us: its frames lie elsewhere now */
                 (void) ledger_scan(s->dir, &s->at, each_leaf, s);
         }
+        fd_close(&still);
         if (s->failed)
                 return -1;
         if (s->tree.size == before && s->tree.size == sealed && !also)
@@ -222,7 +237,7 @@ static int seal(struct sealer *s, const struct key *also)
 
 static int sealer_open(int dir, struct sealer *s, struct err *e)
 {
-        *s = (struct sealer){ .dir = dir, .settled = find_settled(dir), .e = e };
+        *s = (struct sealer){ .dir = dir, .e = e };
         for (int i = 0; i < 8; i++)
                 s->tiles.fd[i] = -1;
         s->tiles.dir = -1;

@@ -323,6 +323,46 @@ static void test_verify__what_a_writer_may_take_back_is_not_sealed(void)
         end();
 }
 
+/* Tiles are made again while a writer is at work, whose head does not tell yet of what one that was killed
+ * had left, and a sealer had sealed. */
+static void test_verify__what_a_checkpoint_covers_is_settled(void)
+{
+        begin();
+        uint8_t bytes[HEAD_BYTES];
+        struct head h;
+        struct err e = { 0 };
+        size_t size = 0;
+        struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        AUTO_FD(head, openat(dir, "head", O_RDWR | O_CLOEXEC));
+        AUTO_FD(tile, openat(dir, "tiles/0", O_WRONLY | O_TRUNC | O_CLOEXEC));
+        CHECK_INT(pread(head, bytes, sizeof bytes, 0), HEAD_BYTES);
+        CHECK_INT(head_get(span_of(bytes, sizeof bytes), &h), 0);
+        h.end = frame_at(7, &size);
+        h.count = 7;
+        head_put(bytes, &h);
+        CHECK_INT(pwrite(head, bytes, sizeof bytes, 0), HEAD_BYTES);
+        CHECK_INT(fcntl(head, F_OFD_SETLK, &f), 0);
+        CHECK_INT(ledger_helper_do("seal-once", ledger_path, span_of("", 0), NULL, &e), 0);
+        fd_close(&head);
+        CHECK(verifies(NULL));
+        end();
+}
+
+static void test_verify__behind_a_torn_end_sealing_goes_on(void)
+{
+        begin();
+        size_t size = 0, at = frame_at(4, &size);
+        AUTO_FD(fd, open(segment, O_WRONLY | O_CLOEXEC));
+        CHECK_INT(pwrite(fd, good.p + at, size, (off_t) good.n), size); /* killed before its head */
+        CHECK_INT(pwrite(fd, good.p + at, size - 9, (off_t) (good.n + size)), size - 9);
+        command("seal-once");
+        CHECK_INT(ledger_sealed_size(dir), RECORDS + 1);
+        write_records(2);
+        command("seal-once");
+        CHECK_INT(ledger_sealed_size(dir), RECORDS + 3);
+        end();
+}
+
 /* A sealer that was at work when its ledger was put aside, for a box that runs on. */
 static void test_verify__a_ledger_that_was_put_aside_leaves_the_witness_alone(void)
 {
@@ -509,6 +549,8 @@ int main(void)
                 CASE(test_verify__an_old_copy_put_back_is_found_by_the_witness),
                 CASE(test_verify__forged_checkpoints_are_found),
                 CASE(test_verify__what_a_writer_may_take_back_is_not_sealed),
+                CASE(test_verify__what_a_checkpoint_covers_is_settled),
+                CASE(test_verify__behind_a_torn_end_sealing_goes_on),
                 CASE(test_verify__a_ledger_that_was_put_aside_leaves_the_witness_alone),
                 CASE(test_verify__two_do_not_prune_at_once),
                 CASE(test_verify__what_was_pruned_without_a_record_is_found),
