@@ -170,6 +170,8 @@ bool ledger_waits(const struct ledger *l);
 int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e);
 /* Flushes, closes. */
 void ledger_close(struct ledger *l);
+/* Closes, and what is kept is forgotten: somebody else will tell it. */
+void ledger_give_up(struct ledger *l);
 /* Lets sums and hashes use the processor's own instructions: for whoever has thousands of records before him.
  * Not at a start, where asking the processor costs more than it saves. */
 void ledger_use_hardware(void);

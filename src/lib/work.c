@@ -137,7 +137,8 @@ static void record_effect(struct effects *f, const struct work_effect *x)
                 stamp(x, f->late, id);
 }
 
-/* True: all of it is in the file. */
+/* True: all of it is in the file. Else none of it: who settles the apply tells it, and it is not told twice.
+ */
 static bool close_ledger(struct effects *f)
 {
         struct err none;
@@ -145,7 +146,11 @@ static bool close_ledger(struct effects *f)
                 return true;
         bool written = ledger_flush(f->ledger, FLUSH_MS, &none) == 0;
         ledger_wake_sealer(f->ledger);
-        ledger_close(f->ledger);
+        if (written)
+                ledger_close(f->ledger);
+        else
+                ledger_give_up(f->ledger);
+        f->ledger = NULL;
         return written;
 }
 
@@ -261,16 +266,7 @@ static void pass_effect(void *ctx, const struct work_effect *x)
 }
 
 /* A ledger that another writer holds for long: what became of the intent is told by the next command. */
-static bool flush_effects(void *ctx)
-{
-        struct effects *f = ctx;
-        struct err none;
-        if (!f->ledger || ledger_flush(f->ledger, FLUSH_MS, &none) == 0)
-                return true;
-        ledger_close(f->ledger); /* not twice */
-        f->ledger = NULL;
-        return false;
-}
+static bool flush_effects(void *ctx) { return close_ledger(ctx); }
 
 static void tell(const struct work_outcome *from, cordon_work_outcome *to)
 {

@@ -251,6 +251,20 @@ static void test_append__a_writer_that_stands_still_holds_up_no_other_for_long(v
         sweep(dir);
 }
 
+static void test_append__what_is_given_up_is_not_written(void)
+{
+        int dir = fresh();
+        struct err e;
+        struct ledger *l = ledger_open_at(dir, "a", "", &e);
+        CHECK_INT(add(l, "1", true), 0);
+        CHECK_INT(add(l, "2", false), 0);
+        ledger_give_up(l);
+        struct ledger_log *log = ledger_log_open(dir, &e);
+        CHECK_INT(ledger_log_count(log), 1);
+        ledger_log_free(log);
+        sweep(dir);
+}
+
 static void test_append__many_writers_at_once_lose_nothing(void)
 {
         enum { WRITERS = 8, EACH = 500 };
@@ -578,6 +592,7 @@ static const struct test_case cases[] = {
         CASE(test_append__a_damaged_ledger_takes_nothing_more),
         CASE(test_append__a_full_disk_refuses_a_durable_record_and_leaves_no_half),
         CASE(test_append__a_writer_that_stands_still_holds_up_no_other_for_long),
+        CASE(test_append__what_is_given_up_is_not_written),
         CASE(test_append__many_writers_at_once_lose_nothing),
         CASE(test_append__a_head_that_cannot_be_written_leaves_nothing_to_be_counted_twice),
         CASE(test_append__a_segment_that_is_cut_ends_no_reader),
