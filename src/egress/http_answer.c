@@ -244,7 +244,7 @@ static bool unpack_step(struct http_flow *f)
 {
         struct span data;
         const char *why = "";
-        if (f->client.plain.n + f->client.wire.n >= HTTP_BUFFER)
+        if (http_side_is_full(&f->client))
                 return false;
         if (!http_unpack_next(&f->x, &data)) {
                 cut_answer(f, unpack_why(f->x.unpack));

@@ -213,10 +213,12 @@ void http_flow_client_closed(struct http_flow *f)
 
 /* ---- bytes ---- */
 
+/* TLS answers some of what it is sent by itself (a key update), so that must have an end, too. What comes
+ * from the other side never is so much: a body does not wait for who waits for the body. */
 static size_t room(const struct http_side *from, const struct http_side *to, size_t also)
 {
         size_t used = from->in.n + to->plain.n + to->wire.n + also;
-        return used < HTTP_BUFFER ? HTTP_BUFFER - used : 0;
+        return used < HTTP_BUFFER && from->wire.n < HTTP_UNREAD ? HTTP_BUFFER - used : 0;
 }
 
 size_t http_flow_client_room(const struct http_flow *f)
@@ -232,7 +234,8 @@ struct span http_flow_to_upstream(const struct http_flow *f) { return fifo_all(&
 void http_flow_client_took(struct http_flow *f, size_t n)
 {
         fifo_drop(&f->client.wire, n);
-        if (!f->done && http_unpack_waits(&f->x))
+        bool next = f->request == REQUEST_HEAD && f->client.in.n;
+        if (!f->done && (next || http_unpack_waits(&f->x)))
                 run(f); /* it waited for this */
 }
 void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }

@@ -15,6 +15,7 @@ enum {
         HTTP_TRAILER_MAX = 8192,   /* bytes behind the last chunk */
         HTTP_EXTENSION_MAX = 256,  /* bytes behind the size of one */
         HTTP_BUFFER = 64 * 1024,   /* what one side may be ahead of the other */
+        HTTP_UNREAD = 256 * 1024,  /* who leaves so much unread is not read either */
         HTTP_RECORD_MAX = 1 << 20, /* body of a recorded answer */
         HTTP_SECRET_MIN = 8,       /* a shorter secret could not be told from ordinary text */
         HTTP_SECRET_MAX = 4096,
@@ -286,6 +287,11 @@ struct http_side {
         struct fifo in, plain, wire; /* read from it; to be sent; as it goes over the wire */
         bool closed;
 };
+/* It has not taken what it was sent: nothing more is made for it. */
+static inline bool http_side_is_full(const struct http_side *s)
+{
+        return s->plain.n + s->wire.n >= HTTP_BUFFER;
+}
 
 /* GATHER: its body is read, to be judged with it. HELD: judged, and nothing of it has left. */
 enum http_request_state {

@@ -238,8 +238,8 @@ static void settle(struct http_flow *f)
 static bool head_step(struct http_flow *f)
 {
         unsigned status;
-        if (f->client.in.n == 0)
-                return false;
+        if (f->client.in.n == 0 || http_side_is_full(&f->client))
+                return false; /* our answer to a request may be many times as long as it */
         enum http_read r = http_head_request(fifo_all(&f->client.in), &f->head);
         if (r == HTTP_MORE)
                 return false;

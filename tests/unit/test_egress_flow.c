@@ -1093,6 +1093,33 @@ static void test_flow__memory_is_bounded(void)
         rig_end(&g);
 }
 
+/* A refusal is several times as long as what it refuses, and an answer that was recorded thousands of times.
+ */
+static void test_flow__who_does_not_read_is_not_answered(void)
+{
+        static const char one[] = GET("/none");
+        struct rig g;
+        if (!rig_start(&g, &plain))
+                return;
+        size_t asked = 0, most = 0;
+        while (http_flow_client_room(g.flow) >= sizeof one - 1 && asked < 100000) {
+                http_flow_from_client(g.flow,
+                                      span_of(one, sizeof one - 1)); /* nobody takes what comes down */
+                asked++;
+                size_t n = http_flow_to_client(g.flow).n;
+                most = n > most ? n : most;
+        }
+        CHECK(asked < 100000);
+        CHECK(most < 2 * HTTP_BUFFER);
+        rig_move(&g);
+        size_t answered = 0;
+        for (const char *p = buf_str(&g.to_client); (p = strstr(p, "HTTP/1.1 403")); p++)
+                answered++;
+        CHECK_INT(answered, asked); /* each, once it is taken */
+        CHECK(http_flow_client_room(g.flow) == HTTP_BUFFER);
+        rig_end(&g);
+}
+
 int main(void)
 {
         static const struct test_case cases[] = {
@@ -1128,6 +1155,7 @@ int main(void)
                 CASE(test_flow__websocket_frames_do_not_wait_for_the_next),
                 CASE(test_flow__it_can_be_cut_and_closed_at_any_time),
                 CASE(test_flow__memory_is_bounded),
+                CASE(test_flow__who_does_not_read_is_not_answered),
         };
         return test_main(cases, COUNT(cases));
 }

@@ -324,6 +324,33 @@ static void test_tls__what_is_no_hello_goes_no_further(void)
         }
 }
 
+/* TLS 1.3 answers each request for new keys by itself. */
+static void test_tls__who_asks_for_new_keys_and_reads_nothing_is_not_read(void)
+{
+        struct world w;
+        if (!world_start(&w, "world"))
+                SKIP("no ca-certificates on this host");
+        client_hello(&w, "api.test", "api.test", NULL);
+        CHECK(SSL_is_init_finished(w.client.ssl) && SSL_version(w.client.ssl) == TLS1_3_VERSION);
+        size_t most = 0;
+        unsigned asked = 0;
+        while (http_flow_client_room(w.rig.flow) == HTTP_BUFFER && asked < 100000) {
+                char bytes[256];
+                CHECK(SSL_key_update(w.client.ssl, SSL_KEY_UPDATE_REQUESTED) == 1 &&
+                      SSL_do_handshake(w.client.ssl) == 1);
+                int n = BIO_read(w.client.out, bytes, sizeof bytes);
+                http_flow_from_client(w.rig.flow, span_of(bytes, n > 0 ? (size_t) n : 0));
+                size_t unread = http_flow_to_client(w.rig.flow).n;
+                most = unread > most ? unread : most;
+                asked++;
+        }
+        CHECK(asked > 1000 && asked < 100000);
+        CHECK(most < 2 * HTTP_UNREAD);
+        rig_move(&w.rig);
+        CHECK(http_flow_client_room(w.rig.flow) == HTTP_BUFFER);
+        world_end(&w);
+}
+
 static void test_tls__without_tls_a_hello_is_refused(void)
 {
         struct rig g;
@@ -790,6 +817,7 @@ int main(void)
                 CASE(test_tls__host_header_and_hello_must_agree),
                 CASE(test_tls__plain_text_to_a_tls_door),
                 CASE(test_tls__what_is_no_hello_goes_no_further),
+                CASE(test_tls__who_asks_for_new_keys_and_reads_nothing_is_not_read),
                 CASE(test_tls__without_tls_a_hello_is_refused),
                 CASE(test_ca__names_outside_it_do_not_verify),
                 CASE(test_ca__it_is_short_lived_and_bounded),
