@@ -70,7 +70,7 @@ static enum dns_code look_outside(struct broker *b, struct name *n, struct name 
                 return DNS_OK;
         char to[320];
         decide_to_text(n->host, false, d->net.port, to, sizeof to);
-        (void) books_fail(b, to, resolver_why(b));
+        (void) books_fail(b, to, resolver_why(b, n));
         return n->temporary ? DNS_FAILURE : DNS_NO_NAME;
 }
 

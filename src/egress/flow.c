@@ -154,7 +154,7 @@ static void dial_name(struct flow *f)
                 return;
         }
         if (f->name->state == NAME_FAILED || f->name->count == 0)
-                flow_not_dialed(f, resolver_why(f->b), REACH_UNKNOWN);
+                flow_not_dialed(f, resolver_why(f->b, f->name), REACH_UNKNOWN);
         else
                 dial_start(f, f->name->address, f->name->count);
 }

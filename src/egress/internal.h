@@ -55,6 +55,7 @@ struct name {
         enum name_state state;
         uint64_t good_until_ns;
         bool temporary;       /* NAME_FAILED: another time it may do */
+        bool crowded_out;     /* nobody was asked: too many others wait */
         uint16_t failed_port; /* the port that was last connected to in vain, */
         unsigned fails;       /* how often in a row, */
         uint64_t rest_ns;     /* and until when it is left alone */
@@ -267,8 +268,9 @@ void relay_done(struct flow *f);
 int resolver_start(struct err *e); /* forks; the socket to it, or -1 */
 void resolver_ask(struct broker *b, struct name *n);
 void resolver_serve(struct broker *b);
-const char *resolver_why(const struct broker *b); /* why a name that was asked for has no address */
-void resolver_leave_watchers(struct broker *b);   /* the broker ends next */
+/* Why a name that was asked for has no address. */
+const char *resolver_why(const struct broker *b, const struct name *n);
+void resolver_leave_watchers(struct broker *b); /* the broker ends next */
 
 /* dns_serve.c */
 void dns_serve_udp(struct broker *b, struct source *s);

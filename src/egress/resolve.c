@@ -8,6 +8,7 @@
 #include "wire/wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <signal.h>
@@ -152,7 +153,8 @@ int resolver_start(struct err *e)
                 resolver_main(EGRESS_CONTROL);
         }
         (void) close(ends[1]);
-        if (pid < 0) {
+        /* Names that nobody answers for fill it: the broker waits for none of them. */
+        if (pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
                 (void) close(ends[0]);
                 return err_set(e, ERR_HOST, errno, "the resolver could not be started");
         }
@@ -189,14 +191,18 @@ void resolver_ask(struct broker *b, struct name *n)
         n->state = NAME_ASKED;
         n->good_until_ns =
                 b->now_ns + (WORKER_SECONDS + 2) * UINT64_C(1000000000); /* then it is asked again */
+        n->crowded_out = false;
         if (b->resolver >= 0 && wire_send(b->resolver, &q, sizeof q, -1) == 0)
                 return;
+        n->crowded_out = b->resolver >= 0 && (errno == EAGAIN || errno == ENOBUFS);
         const struct reply none = { .error = EAI_FAIL };
         settle(b, n, &none);
 }
 
-const char *resolver_why(const struct broker *b)
+const char *resolver_why(const struct broker *b, const struct name *n)
 {
+        if (n->crowded_out)
+                return "too many names wait for an answer from outside";
         return b->resolver < 0 ? "cordon-resolver is gone, so no name is looked up any more"
                                : "the name does not resolve outside";
 }

@@ -5,6 +5,22 @@ sink() { tail -n 1 "$T/lab/sink.log" 2>/dev/null; }
 # until COMMAND...: waits up to 5 s for it to hold
 until_so() { for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$@" >/dev/null 2>&1 && return 0; sleep 0.25; done; return 1; }
 
+# names.py: asks for 600 names; does an open connection still carry something?
+cat >"$T/names.py" <<'END'
+import socket, struct, time
+open_one = socket.create_connection(("11.22.33.44", 7), 5)
+ask = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(600):
+    name = b"".join(bytes([len(part)]) + part for part in (b"n%d" % i, b"mute", b"test"))
+    ask.sendto(struct.pack(">6H", i, 256, 1, 0, 0, 0) + name + bytes([0, 0, 1, 0, 1]), ("198.18.0.1", 53))
+    if i % 20 == 0: time.sleep(0.02)
+time.sleep(0.5)
+open_one.settimeout(10)
+open_one.sendall(b"still\n")
+print(open_one.recv(100).decode().strip())
+END
+chmod 644 "$T/names.py"
+
 # told FILTER: of the last run's effects on the network that are over, as the ledger has them
 told() { $who "$CORDON" log --json 2>/dev/null | jq -c --arg run "$(json .run)" 'select(.run == $run and .phase == "outcome" and (.kind == "net" or .kind == "request"))' | jq -r "$1"; }
 
@@ -216,6 +232,14 @@ print(s.makefile("rb").read().decode())'
         has "$who: what is open goes on" "$(cat "$T/out")" still
         is "$who: the result says what happened" "$(row six.test:80 failed why)" "cordon-resolver is gone, so no name is looked up any more"
         has "$who: and so does the end of the run" "$(cat "$T/err")" "six.test:80 (cordon-resolver is gone, so no name is looked up any more)"
+
+        # Names that nobody answers for, more than can wait: what is open goes on, and the end of the run is told.
+        printf 'nameserver 11.22.33.99\noptions timeout:30 attempts:1\n' >"$T/resolv.conf"
+        box $who --net '*.mute.test:443' --net 11.22.33.44:7 --read "$T/names.py" -- python3 "$T/names.py"
+        printf 'nameserver 11.22.33.53\noptions timeout:1 attempts:1\n' >"$T/resolv.conf"
+        is "$who: names without an answer hold up nothing else" "$(cat "$T/out")" still
+        is "$who: nor the end of the run" "$(json .net.broker)" done
+        has "$who: which tells of them" "$(cat "$T/err")" ".mute.test:443 (too many names wait for an answer from outside)"
 
         # Many at once.
         box $who --net web.test:7 --limit 'files 2048' --run "$T/client" -- "$T/client" web.test 7 many
