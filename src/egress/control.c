@@ -186,9 +186,13 @@ _Static_assert(sizeof kinds / sizeof *kinds == LISTENER__COUNT, "a source for ea
 static void inherit(int fd)
 {
         const struct linger reset = { 1, 0 };
-        static const int on = 1;
+        static const int on = 1, still_there_s = 20;
         (void) setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
         (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        /* Who closed, and whose answer does not come, is asked whether they are still there. */
+        (void) setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+        (void) setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &still_there_s, sizeof still_there_s);
+        (void) setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &still_there_s, sizeof still_there_s);
         /* Nothing is lost between the box and us: a model of the path, with its timers (bbr), is only work.
          */
         (void) setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
@@ -255,6 +259,7 @@ _Noreturn static void finish(struct broker *b)
         for (unsigned i = 0; i < 2; i++) /* what the box tried last is told too */
                 if (b->watchers[i])
                         watch_serve(b, b->watchers[i]);
+        requests_last_words(b);
         ahead_last_words(b);
         control_flush(b);
         resolver_leave_watchers(b);

@@ -126,7 +126,7 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         const char *path;        /* canonical when judged; "" when it could not be read */
         const struct door *door; /* the door that covers it, or NULL */
         const char *credential;  /* name of the one that was put in, or NULL */
-        const char *why;         /* one sentence when not allowed, else "" */
+        const char *why;         /* one clause when not allowed, or when nobody took the whole; else "" */
         enum gap gap;            /* of the policy's decision, when it was that */
         const char *permit;      /* GAP_PARAMETER: the line that would permit it, or "" */
         const char *to_host;     /* whom it goes to, where a place leads elsewhere */
@@ -192,6 +192,8 @@ struct span http_flow_to_upstream(const struct http_flow *f);
 void http_flow_client_took(struct http_flow *f, size_t n);
 void http_flow_upstream_took(struct http_flow *f, size_t n);
 void http_flow_client_closed(struct http_flow *f);
+/* It closed both halves: whatever comes, nobody takes it. */
+void http_flow_client_left(struct http_flow *f);
 void http_flow_upstream_closed(struct http_flow *f);
 /* It could not be connected; the client is told why, in one clause. */
 void http_flow_upstream_failed(struct http_flow *f, const char *why);
@@ -204,6 +206,8 @@ void http_flow_leave(struct http_flow *f, bool leaves, const char *why);
 /* True once for each connection that is wanted. */
 bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target);
 void http_flow_upstream_connected(struct http_flow *f);
+/* Some of a request has left, and its answer is not over. */
+bool http_flow_is_out(const struct http_flow *f);
 /* Nothing more will come of it but what http_flow_to_client() still holds. */
 bool http_flow_done(const struct http_flow *f);
 /* The server has half a request: reset it, so that the half is not taken for the whole. */

@@ -211,6 +211,22 @@ void http_flow_client_closed(struct http_flow *f)
         http_finish(f);
 }
 
+void http_flow_client_left(struct http_flow *f)
+{
+        bool answered = f->x.answered;
+        if (f->done)
+                return;
+        if (f->request == REQUEST_BODY || f->request == REQUEST_GATHER) {
+                broken_off(f);
+                return;
+        }
+        if (f->request == REQUEST_SENT || f->request == REQUEST_TUNNEL)
+                http_tell(f, answered ? HTTP_ALLOWED : HTTP_BROKEN,
+                          answered ? "the client left before its end" : "the client left before the answer");
+        http_exchange_end(f);
+        http_finish(f);
+}
+
 /* ---- bytes ---- */
 
 /* TLS answers some of what it is sent by itself (a key update), so that must have an end, too. What comes
@@ -240,6 +256,7 @@ void http_flow_client_took(struct http_flow *f, size_t n)
 }
 void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
 size_t http_flow_held(const struct http_flow *f) { return f->x.unpaid; }
+bool http_flow_is_out(const struct http_flow *f) { return f->answer != ANSWER_NONE && f->link == LINK_OPEN; }
 bool http_flow_done(const struct http_flow *f) { return f->done; }
 bool http_flow_upstream_cut(const struct http_flow *f) { return f->cut; }
 bool http_flow_client_cut(const struct http_flow *f) { return f->client_cut; }

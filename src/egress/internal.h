@@ -123,6 +123,7 @@ struct flow {
         struct http_callbacks *callbacks;
         bool client_readable, server_readable, client_gone, driving;
         bool client_hup, server_hup; /* the end is near: read on until it comes */
+        bool client_left;            /* and behind it nobody is there any more */
         uint64_t give_up_ns, part_until_ns;
         bool again, counted_half_open;
         enum egress_seen seen;

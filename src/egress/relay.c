@@ -209,6 +209,10 @@ void relay_event(struct flow *f, struct source *s, uint32_t events)
 {
         bool client = s->kind == SOURCE_CLIENT, hup = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
         struct half *reads = &f->half[client ? 0 : 1], *writes = &f->half[client ? 1 : 0];
+        if (client && events & EPOLLHUP && f->half[0].shut) {
+                flow_end(f, true); /* all that it sent is passed on, and nobody is there for what comes */
+                return;
+        }
         if (events == 0 || (events & EPOLLIN) || hup)
                 pump_and_judge(f, reads, hup || events == 0);
         if (events == 0 || ((events & EPOLLOUT) && (writes->held || writes->bulk)))

@@ -199,11 +199,29 @@ static bool tell_ledger(struct flow *f, const struct http_event *e)
         if (!f->ahead)
                 result[0] = '\0'; /* nobody asks */
         else if (e->verdict == HTTP_ALLOWED)
-                (void) snprintf(result, sizeof result, "answered %u", e->status);
+                (void) snprintf(result, sizeof result, "answered %u%s%s", e->status,
+                                e->why[0] ? ", and " : "", e->why);
         else
                 (void) snprintf(result, sizeof result, "%s: %s",
                                 e->verdict == HTTP_BROKEN ? "broken" : "cut off", e->why);
         return ahead_over(f, result, e);
+}
+
+/* One that went through; its bytes may have been told long before. */
+static void count(struct flow *f)
+{
+        f->b->answered++;
+        if (!f->row)
+                return;
+        f->row->requests++;
+        books_touch(f->b, f->row);
+}
+
+void requests_last_words(struct broker *b)
+{
+        for (struct flow *f = b->flows; f; f = f->next)
+                if (f->http && http_flow_is_out(f->http))
+                        count(f);
 }
 
 static void on_request(void *ctx, const struct http_event *e)
@@ -212,9 +230,7 @@ static void on_request(void *ctx, const struct http_event *e)
         char url[288], to[320], permit[512] = "";
         bool told = tell_ledger(f, e);
         if (e->verdict == HTTP_ALLOWED && !e->secret_scrubbed) { /* most of them: nothing to write down */
-                f->b->answered++;
-                if (f->row)
-                        f->row->requests++;
+                count(f);
                 return;
         }
         url_of(e, url, sizeof url);
@@ -222,9 +238,7 @@ static void on_request(void *ctx, const struct http_event *e)
         if (e->secret_scrubbed)
                 books_deny(f->b, to, "the server sent a secret back: it was removed", "");
         if (e->verdict != HTTP_DENIED) {
-                f->b->answered++;
-                if (f->row)
-                        f->row->requests++;
+                count(f);
                 if (e->verdict == HTTP_BROKEN)
                         books_fail_flow(f, e->why, told);
                 return;
@@ -340,7 +354,9 @@ static bool take_in(struct flow *f, struct source *s, bool client)
                 return true;
         }
         *readable = false;
-        if (client)
+        if (client && (n < 0 || f->client_left))
+                f->client_gone = true;
+        else if (client)
                 http_flow_client_closed(f->http);
         else
                 lost_server(f);
@@ -410,6 +426,8 @@ void requests_drive(struct flow *f)
         if (http_flow_upstream_cut(f->http))
                 broker_forget(f->b, &f->server); /* resets */
         bool done = http_flow_done(f->http) && http_flow_to_client(f->http).n == 0;
+        if (f->client_gone)
+                http_flow_client_left(f->http);
         if (f->client_gone || (done && http_flow_client_cut(f->http)))
                 flow_end(f, true);
         else if (done)
@@ -424,6 +442,7 @@ void requests_event(struct flow *f, struct source *s, uint32_t events)
         bool client = s->kind == SOURCE_CLIENT;
         *(client ? &f->client_readable : &f->server_readable) |= readable;
         *(client ? &f->client_hup : &f->server_hup) |= hup;
+        f->client_left |= client && events & EPOLLHUP;
         requests_drive(f);
 }
 

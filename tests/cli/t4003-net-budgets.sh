@@ -19,7 +19,27 @@ open_one.settimeout(10)
 open_one.sendall(b"still\n")
 print(open_one.recv(100).decode().strip())
 END
-chmod 644 "$T/names.py"
+# leaves.py HOW: asks a server that never answers 520 times and leaves each time; may another host still be reached? Or
+# leaves in the middle of an answer, or does not live to see it.
+cat >"$T/leaves.py" <<'END'
+import os, socket, struct, sys, time
+def ask(path, port=80):
+    s = socket.create_connection(("web.test", port), 10)
+    s.sendall(b"GET %s HTTP/1.1\r\nHost: web.test%s\r\nConnection: close\r\n\r\n" % (path, b":%d" % port if port != 80 else b""))
+    return s
+def leave(s):
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.close()
+if sys.argv[1] == "many":
+    for _ in range(520): s = ask(b"/x", 7003); time.sleep(0.005); leave(s)
+    print(ask(b"/x").recv(15).decode())
+else:
+    s = ask(b"/bytes/90000000" if sys.argv[1] == "half" else b"/x", 80 if sys.argv[1] == "half" else 7003)
+    time.sleep(1)
+    if sys.argv[1] == "dies": os._exit(0)
+    leave(s), time.sleep(0.5)
+END
+chmod 644 "$T/names.py" "$T/leaves.py"
 
 # told FILTER: of the last run's effects on the network that are over, as the ledger has them
 told() { $who "$CORDON" log --json 2>/dev/null | jq -c --arg run "$(json .run)" 'select(.run == $run and .phase == "outcome" and (.kind == "net" or .kind == "request"))' | jq -r "$1"; }
@@ -240,6 +260,14 @@ print(s.makefile("rb").read().decode())'
         is "$who: names without an answer hold up nothing else" "$(cat "$T/out")" still
         is "$who: nor the end of the run" "$(json .net.broker)" done
         has "$who: which tells of them" "$(cat "$T/err")" ".mute.test:443 (too many names wait for an answer from outside)"
+
+        # A client that left before its answer holds no place, and what it asked for counts.
+        box $who --net 'http://web.test/** GET' --net 'http://web.test:7003/** GET' --read "$T/leaves.py" -- python3 "$T/leaves.py" many
+        is "$who: who left is waited for no more" "$(cat "$T/out")" "HTTP/1.1 200 OK"
+        for how in half dies; do
+                box $who --net 'http://web.test/** GET' --net 'http://web.test:7003/** GET' --read "$T/leaves.py" -- python3 "$T/leaves.py" $how
+                is "$who: a request counts where its client $how" "$(jq -c '[.net.destinations[] | .verdict, .requests]' <"$T/status")" '["allow",1]'
+        done
 
         # Many at once.
         box $who --net web.test:7 --limit 'files 2048' --run "$T/client" -- "$T/client" web.test 7 many

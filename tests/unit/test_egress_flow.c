@@ -1074,6 +1074,41 @@ static void test_flow__it_can_be_cut_and_closed_at_any_time(void)
         }
 }
 
+static void test_flow__a_client_that_left_is_waited_for_no_more(void)
+{
+        static const struct {
+                const char *up, *down; /* before it left */
+                unsigned events;
+                enum http_verdict verdict;
+                const char *why;
+        } rows[] = {
+                { "GET /pub/x HTTP/1.1\r\nHo", "", 0, HTTP_DENIED, "" },
+                { GET("/pub/x"), "", 1, HTTP_BROKEN, "the client left before the answer" },
+                { GET("/pub/x"), "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", 1, HTTP_ALLOWED,
+                  "the client left before its end" },
+                { GET("/pub/x"), OK("yes", "3"), 1, HTTP_ALLOWED, "" },
+                { "POST /pub/x HTTP/1.1\r\nHost: api.test\r\nContent-Length: 5\r\n\r\nhe", "", 1, HTTP_BROKEN,
+                  "the client broke off its request" },
+        };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                struct rig g;
+                if (!rig_start(&g, &plain))
+                        return;
+                rig_client(&g, span_str(rows[i].up), 0);
+                CHECK(http_flow_is_out(g.flow) == (rows[i].events == 1));
+                rig_upstream(&g, span_str(rows[i].down), 0);
+                http_flow_client_closed(g.flow); /* one half, as it seems */
+                http_flow_client_left(g.flow);
+                CHECK(http_flow_done(g.flow));
+                CHECK_INT(g.event_count, rows[i].events);
+                if (rows[i].events) {
+                        CHECK_INT(rig_last(&g)->verdict, rows[i].verdict);
+                        CHECK_STR(rig_last(&g)->why, rows[i].why);
+                }
+                rig_end(&g);
+        }
+}
+
 static void test_flow__memory_is_bounded(void)
 {
         struct rig g;
@@ -1154,6 +1189,7 @@ int main(void)
                 CASE(test_flow__websocket_by_name_only),
                 CASE(test_flow__websocket_frames_do_not_wait_for_the_next),
                 CASE(test_flow__it_can_be_cut_and_closed_at_any_time),
+                CASE(test_flow__a_client_that_left_is_waited_for_no_more),
                 CASE(test_flow__memory_is_bounded),
                 CASE(test_flow__who_does_not_read_is_not_answered),
         };
