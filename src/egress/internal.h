@@ -253,6 +253,7 @@ void flow_tick(struct broker *b);
 void part_begin(struct flow *f);
 void part_event(struct flow *f);
 void part_tick(struct flow *f);
+bool part_give_way(struct broker *b); /* one that is answered goes, for one that is not */
 
 /* dial.c */
 void dial_start(struct flow *f, const struct egress_address *list, unsigned n);

@@ -126,7 +126,7 @@ static void decide(struct broker *b, int fd)
         }
         struct decision d = policy_decide(b->policy, &q.effect);
         bool open = d.answer == ANSWER_ALLOW && !decide_closed(b, d.door);
-        if (b->flow_count >= FLOWS_MAX)
+        if (b->flow_count >= FLOWS_MAX && !part_give_way(b))
                 refuse(b, fd, &q, "too many connections at once", "");
         else if (requests_cover(b, q.host, q.effect.net.port, open))
                 begin(b, fd, &q, NULL);

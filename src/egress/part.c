@@ -48,6 +48,16 @@ void part_event(struct flow *f)
                 flow_again(f);
 }
 
+bool part_give_way(struct broker *b)
+{
+        struct flow *oldest = NULL;
+        for (struct flow *f = b->parting ? b->flows : NULL; f; f = f->next) /* the newest first */
+                oldest = f->state == FLOW_PARTING ? f : oldest;
+        if (oldest)
+                flow_end(oldest, false);
+        return oldest != NULL;
+}
+
 void part_tick(struct flow *f)
 {
         if (f->b->now_ns >= f->give_up_ns || f->b->now_ns >= f->part_until_ns)

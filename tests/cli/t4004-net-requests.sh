@@ -52,7 +52,20 @@ try:
     print("listened to")
 except OSError: print("left")
 END
-chmod 644 "$T/send_all.py" "$T/stay.py"
+# stay_many.py: 520 refused clients of which none goes; how many were answered?
+cat >"$T/stay_many.py" <<'END'
+import socket
+said, stay = [], []
+for _ in range(520):
+    s = socket.create_connection(("web.test", 80), 20)
+    stay.append(s)
+    try:
+        s.sendall(b"POST /b HTTP/1.1\r\nHost: web.test\r\nContent-Length: 8388608\r\n\r\n")
+        said.append(s.recv(12))
+    except OSError: pass
+print(said.count(b"HTTP/1.1 403"))
+END
+chmod 644 "$T/send_all.py" "$T/stay.py" "$T/stay_many.py"
 http="--net http://web.test/a/**"
 https="--net https://web.test/a/**"
 for who in root as_user; do
@@ -95,6 +108,9 @@ listened to"
         [ "$who" = as_user ] || box $who $http --read "$T/stay.py" -- sh -c "python3 '$T/stay.py' 20 talks & python3 '$T/stay.py' 33 talks & wait"
         [ "$who" = as_user ] || is "$who: and one that talks on, after half a minute" "$(sort "$T/out")" "left
 listened to"
+
+        box $who $http --limit 'files 2048' --read "$T/stay_many.py" -- python3 "$T/stay_many.py"
+        is "$who: who is answered and stays takes no place from others" "$(cat "$T/out")" 520
 
         # Inside TLS: the server's certificate is of the test's own authority, which the host trusts only from here on.
         box $who $https -- curl -sS -m 10 https://web.test/a/x
