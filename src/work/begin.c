@@ -428,9 +428,12 @@ static void tally_dir(struct tally *t, int fd)
         }
         for (const struct dirent *x; !is_full(t) && (x = readdir(d));) {
                 struct node n;
-                if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0 ||
-                    tree_look(dirfd(d), x->d_name, &n) < 0)
+                if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
                         continue;
+                if (tree_look(dirfd(d), x->d_name, &n) < 0) { /* it can be listed and not be searched */
+                        t->blind |= errno == EACCES;
+                        continue;
+                }
                 t->entries++;
                 t->bytes += n.blocks * 512 / (n.links > 1 && n.kind == NODE_FILE ? n.links : 1);
                 if (n.kind != NODE_DIR)
@@ -458,6 +461,7 @@ bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_ent
                 int top = dir < 0                             ? -1
                           : w->l->doors[w->numbers[i]].is_dir ? tree_dir(dir, "upper")
                                                               : TAKE_FD(dir);
+                t.blind |= top < 0 && errno == EACCES;
                 if (top >= 0)
                         tally_dir(&t, top);
         }

@@ -124,6 +124,9 @@ for who in root as_user; do
         inside=
         is "$who: the disk limit ends a box that fills its layer" "$($who "$CORDON" run -q --no-stdin --disk 4M --edit "$D/p" --json -- sh -c "i=0; while [ \$i -lt 400 ]; do dd if=/dev/zero of=$D/p/big\$i bs=64K count=8 2>/dev/null; i=\$((i+1)); done; sleep 20" 2>&1 | jq -r .limit)" disk
         is "$who: so does one file" "$($who "$CORDON" run -q --no-stdin --disk 4M --edit "$D/p" --json -- sh -c "exec dd if=/dev/zero of=$D/p/big bs=1M count=64" 2>&1 | grep '^{' | jq -r .limit)" disk
+        for closed in "400 c" "0 ."; do # the one its owner can list then, and not search
+                is "$who: so do files in a directory that was closed meanwhile: $closed" "$($who "$CORDON" run -q --no-stdin --disk 4M --edit "$D/p" --json -- sh -c "cd $D/p && mkdir c && exec 3>c/3 4>c/4 5>c/5 6>c/6 && chmod $closed && for i in 3 4 5 6; do dd if=/dev/zero bs=1M count=3 >&\$i; done; sleep 20" 2>&1 | grep '^{' | jq -r .limit)" disk
+        done
         has "$who: the process wall says that it cannot" "$(box --wall process --edit "$D/p" -- true)" "process wall cannot hold an \`edit\` door"
         tree "$D" >now
         ok "$who: the host is as it was" cmp before now
