@@ -42,6 +42,12 @@ struct broker_line { /* to the broker of this box */
         uint32_t record_failed;
 };
 
+struct tally_time {
+        uint64_t next_ns; /* in any case */
+        uint64_t soon_ns; /* if the disk went meanwhile; never later */
+        uint64_t room;    /* that it had at the last look */
+};
+
 struct box {
         struct box_config c;
         struct broker_line broker;
@@ -74,7 +80,7 @@ struct box {
         uint64_t log_total;      /* how much there was */
         struct work_run *work;   /* layers of edit doors; or NULL */
         struct wall_edit *edits; /* where they are */
-        uint64_t next_tally_ns;
+        struct tally_time tally; /* when to look at them again */
         struct box_result r;
 };
 
@@ -186,5 +192,10 @@ void record_finish(struct box *b);
 void record_free(struct box *b);
 /* work.c */
 int keeper_work_begin(struct box *b, struct err *e);
+/* Is it time to look how much there is, with so much room left and so much permitted? Pure, but for the time
+ * after which to ask again. */
+bool keeper_tally_is_due(struct tally_time *t, uint64_t now, uint64_t room, uint64_t disk);
+/* After a look that began at `began`. */
+void keeper_tally_rest(struct tally_time *t, uint64_t began, uint64_t now);
 void keeper_work_look(struct box *b, uint64_t now);
 void keeper_work_end(struct box *b);

@@ -212,8 +212,8 @@ int keeper_next_look_ms(struct box *b)
         uint64_t now = clock_mono_ns(), next = b->up ? b->deadline_ns : start_deadline(b, now);
         if (b->up && (b->group.counts_cpu || b->oom_ns) && b->next_look_ns < next)
                 next = b->next_look_ns;
-        if (b->up && b->work && b->next_tally_ns < next)
-                next = b->next_tally_ns;
+        if (b->up && b->work && b->tally.soon_ns < next)
+                next = b->tally.soon_ns;
         if (next <= now)
                 return 0;
         uint64_t ms = (next - now + 999999u) / 1000000u;

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TALLY_NS = 100000000, TALLY_SHARE = 20, ENTRY_BYTES = 4096, ENTRIES_LEAST = 4096 };
+enum { TALLY_NS = 100000000, ENTRY_BYTES = 4096, ENTRIES_LEAST = 4096 };
+enum { REST = 20, SHORT_REST = 2 }; /* times as long as a look took */
+enum { SHARE = 8 };                 /* of the limit */
 
 static const struct plan_step *edit_of(const struct plan *p, unsigned layer)
 {
@@ -103,16 +105,35 @@ int keeper_work_begin(struct box *b, struct err *e)
 }
 
 /* Sampled: a filesystem without quotas can only be looked at. The look may take its twentieth of the time. */
+void keeper_tally_rest(struct tally_time *t, uint64_t began, uint64_t now)
+{
+        uint64_t took = now - began, rest = took * REST, soon = took * SHORT_REST;
+        t->next_ns = now + (rest > TALLY_NS ? rest : TALLY_NS);
+        t->soon_ns = now + (soon > TALLY_NS ? soon : TALLY_NS);
+}
+
+/* SAFETY: among a hundred thousand names a look takes so long that its rest is many seconds, in which a disk
+ * can be filled. Where so much of it went meanwhile that it could be the box's doing, the rest is short. */
+bool keeper_tally_is_due(struct tally_time *t, uint64_t now, uint64_t room, uint64_t disk)
+{
+        if (now >= t->next_ns || now < t->soon_ns)
+                return now >= t->next_ns;
+        t->soon_ns = t->next_ns - now > TALLY_NS ? now + TALLY_NS : t->next_ns;
+        return t->room > room && t->room - room > disk / SHARE;
+}
+
 void keeper_work_look(struct box *b, uint64_t now)
 {
-        if (!b->work || now < b->next_tally_ns)
+        if (!b->work || now < b->tally.soon_ns)
                 return;
-        uint64_t disk = b->c.plan->limits.value[LIMIT_DISK];
+        uint64_t disk = b->c.plan->limits.value[LIMIT_DISK], room = work_room(b->work);
         uint64_t entries = disk / ENTRY_BYTES > ENTRIES_LEAST ? disk / ENTRY_BYTES : ENTRIES_LEAST;
+        if (!keeper_tally_is_due(&b->tally, now, room, disk))
+                return;
+        b->tally.room = room;
         if (work_is_over(b->work, disk, entries))
                 keeper_limit_fired(b, LIMIT_DISK);
-        uint64_t after = clock_mono_ns(), rest = (after - now) * TALLY_SHARE;
-        b->next_tally_ns = after + (rest > TALLY_NS ? rest : TALLY_NS);
+        keeper_tally_rest(&b->tally, now, clock_mono_ns());
 }
 
 void keeper_work_end(struct box *b)

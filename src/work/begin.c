@@ -16,7 +16,7 @@
 struct work_run {
         struct layer *l;
         bool fresh;             /* made for this run */
-        uint64_t free_at_start; /* blocks of the layer's filesystem */
+        uint64_t free_at_start; /* bytes of the layer's filesystem */
         size_t door_count;
         struct work_place *places;
         size_t *numbers; /* of the doors asked for, in the layer */
@@ -340,9 +340,7 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
                 w->l->box = arena_str(&w->l->mem, ask->box);
                 w->l->policy = arena_str(&w->l->mem, ask->policy);
         }
-        struct statfs fs;
-        if (fstatfs(w->l->dir, &fs) == 0)
-                w->free_at_start = (uint64_t) fs.f_bfree;
+        w->free_at_start = work_room(w);
         /* Not the coarse clock: newer kernels give files finer times, and a file that was written just before
          * would count as changed. What changes within a tick from here, no program of the box has seen. */
         (void) clock_gettime(CLOCK_REALTIME, &w->l->start);
@@ -453,6 +451,12 @@ static void tally_dir(struct tally *t, int fd)
         (void) closedir(d);
 }
 
+uint64_t work_room(const struct work_run *w)
+{
+        struct statfs fs;
+        return fstatfs(w->l->dir, &fs) == 0 ? (uint64_t) fs.f_bfree * (uint64_t) fs.f_bsize : UINT64_MAX;
+}
+
 bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_entries)
 {
         struct tally t = { .max_bytes = max_bytes, .max_entries = max_entries };
@@ -468,7 +472,7 @@ bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_ent
         if (is_full(&t) || !t.blind)
                 return is_full(&t);
         /* A directory that the box closed to us: then what the whole filesystem lost since counts. */
-        struct statfs fs;
-        return fstatfs(w->l->dir, &fs) == 0 && w->free_at_start > (uint64_t) fs.f_bfree &&
-               (w->free_at_start - (uint64_t) fs.f_bfree) * (uint64_t) fs.f_bsize > max_bytes;
+        uint64_t room = work_room(w);
+        return w->free_at_start != UINT64_MAX && w->free_at_start > room &&
+               w->free_at_start - room > max_bytes;
 }

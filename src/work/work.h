@@ -65,6 +65,8 @@ struct work_run *work_begin(const struct work_ask *ask, struct err *e);
 const struct work_place *work_places(const struct work_run *w);
 /* Is there more in the layer than this? Stops counting when there is. */
 bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_entries);
+/* Bytes that are left where the layer is; UINT64_MAX: nobody can tell. */
+uint64_t work_room(const struct work_run *w);
 /* Seals the layer, or removes it when nothing changed. Frees. */
 int work_end(struct work_run *w, struct work_counts *ret, struct err *e);
 /* The box never ran: what was made for it goes. Frees; NULL is allowed. */
