@@ -220,7 +220,9 @@ static void know_caller(struct canary *c, uint32_t mark)
         for (size_t i = 0; i < sizeof knob_paths / sizeof *knob_paths; i++)
                 if (fd_get(AT_FDCWD, knob_paths[i], c->knobs[i], sizeof c->knobs[i]) < 0)
                         c->knobs[i][0] = '\0';
-        c->world.core_pipe = c->knobs[0][0] == '|';
+        c->world.core_pipe = c->knobs[0][0] == '|'   ? PROBE_CORE_PROGRAM
+                             : c->knobs[0][0] == '@' ? PROBE_CORE_SOCKET
+                                                     : PROBE_CORE_FILE;
         c->world.keeper = getpid();
         hash_self(c->world.self, c->digest);
 }

@@ -139,7 +139,11 @@ void host_look_core(struct host_finding *f)
         else if (text[0] == '|')
                 host_say(f, HOST_WEAK,
                          "a crash starts a program as root on the host (%.80s); boxes dump no core", text);
-        else
+        else if (text[0] == '@') { /* since Linux 6.16, and there RLIMIT_CORE is not looked at */
+                host_say(f, HOST_WEAK, "a crash, in a box too, is handed to a program of the host (%.80s)",
+                         text);
+                host_mend(f, "sudo sysctl -w kernel.core_pattern=core");
+        } else
                 host_say(f, HOST_YES, "core_pattern is %.80s; boxes dump no core", text[0] ? text : "empty");
 }
 

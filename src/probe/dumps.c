@@ -46,15 +46,18 @@ static int core_file(struct probe_result *r)
 }
 
 /* RLIMIT_CORE of 0 does not stop a core_pattern that starts a program: only 1 does (fs/coredump.c,
- * since 2.6.32). Such a program runs as root outside every namespace, on the memory of whoever crashes. */
+ * since 2.6.32). Such a program runs as root outside every namespace, on the memory of whoever crashes. A
+ * socket there (since 6.16) gets it whatever the limit is. */
 static int core_program(struct probe_result *r)
 {
         struct rlimit now;
         if (getrlimit(RLIMIT_CORE, &now) < 0)
                 return refused(r, "getrlimit");
+        if (r->world->core_pipe == PROBE_CORE_SOCKET)
+                return cannot_tell(r, "this host's core_pattern is a socket, which no limit closes");
         if (now.rlim_cur == 1 && now.rlim_max == 1)
                 return held(r, "the limit is 1, by which the kernel starts no program");
-        if (r->world->core_pipe != 1)
+        if (r->world->core_pipe != PROBE_CORE_PROGRAM)
                 return held(r, "this host's core_pattern starts no program");
         if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
                 return refused(r, "becoming dumpable");

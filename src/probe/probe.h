@@ -53,8 +53,9 @@ struct probe_world {
         int64_t keeper;    /* pid outside of the process that keeps this box */
         int64_t leaked;    /* number of the first of four descriptors that the caller left open */
         int64_t cwd_inode;
-        int64_t core_pipe; /* 1: the host's core_pattern starts a program */
+        int64_t core_pipe; /* what the host's core_pattern does: see below */
 };
+enum { PROBE_CORE_FILE = 0, PROBE_CORE_PROGRAM, PROBE_CORE_SOCKET };
 
 struct probe_result {
         const struct probe_world *world; /* read by the probe */

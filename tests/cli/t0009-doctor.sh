@@ -43,4 +43,14 @@ if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ]; then
 else
         skip "a host without FUSE" "not root, or there is none"
 fi
+
+# What the kernel does with a crash in a box. A limit stops the program that a pipe starts, and not the one behind a socket.
+if [ "$(id -u)" -eq 0 ] && [ -e /proc/sys/kernel/core_pattern ]; then
+        core() { echo "$1" >pattern && unshare -m sh -c 'mount --bind pattern /proc/sys/kernel/core_pattern && "$0" doctor' "$CORDON" | grep -A1 '^[a-z]* *core dumps'; }
+        has "a pipe for crashes: boxes dump none" "$(core '|/usr/lib/helper %p')" "boxes dump no core"
+        has "a socket for crashes: theirs go there, too" "$(core '@/run/core.socket')" "in a box too"
+        has "with the command that ends it" "$(core '@@/run/core.socket')" "kernel.core_pattern=core"
+else
+        skip "what becomes of a crash" "not root, or this kernel dumps none"
+fi
 done_testing
