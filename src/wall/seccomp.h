@@ -63,6 +63,7 @@ enum seccomp_rule {
                              requests to filesystems what copies or asks; else ENOTTY */
         RULE_SOCKOPT,     /* no program for the kernel to run on a socket; else EPERM */
         RULE_RULESET,     /* not where memory is sampled; else ENOSYS */
+        RULE_PINS,        /* the same; else EINVAL, upon which programs copy */
         RULE_PRCTL,       /* listed options only; else EINVAL, as from an older kernel */
         RULE_ARCH_PRCTL,  /* listed options only; else EINVAL */
         RULE_PERSONALITY, /* 0 and 0xffffffff (query); else EPERM */

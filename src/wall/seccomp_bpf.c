@@ -382,6 +382,10 @@ static uint32_t rule_sockopt(struct program *p)
 /* Each set of rules is megabytes that nobody's share of memory tells. */
 static uint32_t rule_ruleset(struct program *p) { return p->ask->sampled ? GO_ENOSYS : GO_ALLOW; }
 
+/* One byte in a pipe or socket holds the whole page that it lies in, two megabytes of it where that is a huge
+ * one, after it was unmapped or cut off its file: memory that is in no process, file or account. */
+static uint32_t rule_pins(struct program *p) { return p->ask->sampled ? GO_EINVAL : GO_ALLOW; }
+
 static uint32_t rule_own_ipc(struct program *p) { return p->ask->own_ipc ? GO_ALLOW : GO_ENOSYS; }
 
 static uint32_t rule_own_view(struct program *p) { return p->ask->own_view ? GO_ALLOW : GO_EPERM; }
@@ -476,6 +480,7 @@ static const struct form {
         [RULE_IOCTL] = FUNCTION(rule_ioctl),
         [RULE_SOCKOPT] = FUNCTION(rule_sockopt),
         [RULE_RULESET] = FUNCTION(rule_ruleset),
+        [RULE_PINS] = FUNCTION(rule_pins),
         [RULE_PRCTL] = LIST(0, prctl_allowed, GO_ALLOW, GO_EINVAL),
         [RULE_ARCH_PRCTL] = LIST(0, arch_prctl_allowed, GO_ALLOW, GO_EINVAL),
         [RULE_PERSONALITY] = LIST(0, personality_allowed, GO_ALLOW, GO_EPERM),

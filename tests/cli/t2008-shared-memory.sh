@@ -102,6 +102,23 @@ for wall in 'namespace without cgroup' process; do
         most=$(kernel "for (\$n = 0; \$n < 1000; \$n++) { last if syscall($msgget, 0, 0600) < 0 } print \$n")
         ok "$wall: at most 64 queues of messages (${most:-none})" test "${most:-999}" -le 64
         is "$wall: no set of 32000" "$(kernel "print syscall($semget, 0, 32000, 0600)")" -1
+        # A byte of a page in a pipe or socket holds the page, of 2M where it is a huge one, after it is in no process and no file any more.
+        case $(uname -m) in aarch64) vmsplice=75 ;; *) vmsplice=278 ;; esac
+        is "$wall: pages are held by no pipe and no socket" "$(as_user "$CORDON" run -q --wall "$wall" --run any -- python3 -c "
+import ctypes, os, socket, struct
+a, b = socket.socketpair()
+r, w = os.pipe()
+f = os.open('/usr/bin/env', os.O_RDONLY)
+page = ctypes.create_string_buffer(b'x')
+part = ctypes.create_string_buffer(struct.pack('PN', ctypes.addressof(page), 1))
+libc = ctypes.CDLL(None, use_errno=True)
+for name, attempt in ('sendfile', lambda: os.sendfile(a.fileno(), f, 0, 1)), ('splice', lambda: os.splice(f, w, 1, offset_src=0)):
+    try:
+        print(name, attempt())
+    except OSError as e:
+        print(name, e.errno)
+print('vmsplice', libc.syscall($vmsplice, w, part, ctypes.c_ulong(1), 0), ctypes.get_errno())" 2>&1 | tr '\n' ' ')" "sendfile 22 splice 22 vmsplice -1 22 "
+        is "$wall: programs copy all the same" "$(as_user "$CORDON" run -q --wall "$wall" --write "$T/any" -- python3 -c "import filecmp, shutil; shutil.copyfile('/usr/bin/env', '$T/any/copy'); print(filecmp.cmp('/usr/bin/env', '$T/any/copy', False))" 2>&1)" True
         is "$wall: no filter on a socket" "$(as_user "$CORDON" run -q --wall "$wall" -- python3 -c '
 import socket
 a, b = socket.socketpair()

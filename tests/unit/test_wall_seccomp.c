@@ -198,6 +198,25 @@ static void test_landlock__makes_no_rules_where_nobody_counts_them(void)
         ALLOWS(NARROW, "landlock_add_rule", 0);
 }
 
+static void test_pages__are_not_held_where_nobody_counts_them(void)
+{
+        static const int calls[SECCOMP_ARCH__COUNT][3] = {
+                [SECCOMP_X86_64] = { 40, 275, 278 }, [SECCOMP_AARCH64] = { 71, 76, 75 }
+        };
+        for (int arch = 0; arch < SECCOMP_ARCH__COUNT; arch++) {
+                struct seccomp_ask ask = { .arch = (enum seccomp_arch) arch, .sampled = true };
+                static struct sock_filter f[SECCOMP_INSNS_MAX];
+                CHECK(seccomp_compile(&ask, f, SECCOMP_INSNS_MAX) > 0);
+                for (size_t i = 0; i < 3; i++) {
+                        struct seccomp_data d = { .nr = calls[arch][i], .arch = audit[arch] };
+                        CHECK_INT(bpf_sim_run(f, &d).ret, fails(EINVAL));
+                }
+        }
+        ALLOWS(NARROW, "sendfile", 1, 3, 0, 4096);
+        ALLOWS(NARROW, "splice", 3, 0, 4, 0);
+        ALLOWS(NARROW, "vmsplice", 4, 0, 1, 0);
+}
+
 static void test_clone__no_flag_makes_a_namespace(void)
 {
         static const uint64_t flags[] = { CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
@@ -569,6 +588,7 @@ static const struct test_case cases[] = {
         CASE(test_setsockopt__joins_no_group),
         CASE(test_setsockopt__puts_no_other_protocol_on_a_socket),
         CASE(test_landlock__makes_no_rules_where_nobody_counts_them),
+        CASE(test_pages__are_not_held_where_nobody_counts_them),
         CASE(test_clone__no_flag_makes_a_namespace),
         CASE(test_mode__setuid_and_setgid_bits_are_refused),
         CASE(test_mknod__makes_no_device),

@@ -255,6 +255,8 @@ static uint32_t expect_rule(const struct seccomp_ask *ask, enum seccomp_rule rul
                 return if_sockopt(ask, (int) args[1], (int) args[2]);
         case RULE_RULESET:
                 return ask->sampled ? fails(ENOSYS) : SECCOMP_RET_ALLOW;
+        case RULE_PINS:
+                return ask->sampled ? fails(EINVAL) : SECCOMP_RET_ALLOW;
         case RULE_EXECVEAT:
                 return SECCOMP_RET_ALLOW;
         case RULE_NONE:
