@@ -189,6 +189,7 @@ void record_settle(struct box *b);
 void record_bytes(struct box *b, int stream, const void *p, size_t n);
 void record_denial(struct box *b, struct box_denial *d);
 void record_finish(struct box *b);
+bool record_is_open(const struct box *b); /* the start is written, and no end */
 void record_free(struct box *b);
 /* work.c */
 int keeper_work_begin(struct box *b, struct err *e);

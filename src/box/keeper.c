@@ -128,6 +128,14 @@ static void calm_end(const struct calm *c)
         (void) sigprocmask(SIG_SETMASK, &c->before, NULL);
 }
 
+static void note_error(struct box *b, const struct err *error)
+{
+        if (b->r.end != BOX_RUNNING)
+                return;
+        b->r.error = *error;
+        b->r.end = error->code == ERR_EXEC ? BOX_NO_EXEC : BOX_FAILED;
+}
+
 struct box *box_start(const struct box_config *c, struct err *e)
 {
         struct box *b = box_new(c);
@@ -137,6 +145,7 @@ struct box *box_start(const struct box_config *c, struct err *e)
         }
         struct calm calm = calm_begin();
         if (names_claim(b, e) < 0 || record_new(b, e) < 0 || start_all(b, e) < 0) {
+                note_error(b, e);
                 box_free(b);
                 b = NULL;
         }
@@ -201,14 +210,6 @@ static void note_end(struct box *b, const struct wall_end *end)
                 b->r.end = BOX_EXITED;
                 b->r.code = WEXITSTATUS(end->status);
         }
-}
-
-static void note_error(struct box *b, const struct err *error)
-{
-        if (b->r.end != BOX_RUNNING)
-                return;
-        b->r.error = *error;
-        b->r.end = error->code == ERR_EXEC ? BOX_NO_EXEC : BOX_FAILED;
 }
 
 static void hear(struct box *b)
@@ -456,17 +457,35 @@ const struct box_result *box_result_full(struct box *b)
 bool box_is_up(const struct box *b) { return b->up; }
 const char *box_run_id(const struct box *b) { return b->r.run; }
 
+/* A run whose start is in the ledger has an end there, also one that is given up: by its caller, or in the
+ * middle of its start. What it was about to hand over stays with it: those descriptors are the caller's, who
+ * may have closed them. */
+static void end_given_up(struct box *b)
+{
+        if (!record_is_open(b))
+                return;
+        note_usage(b);
+        if (b->r.end == BOX_RUNNING || b->r.end == BOX_EXITED) {
+                b->r.end = BOX_SIGNALED;
+                b->r.code = SIGKILL;
+        }
+        b->r.wall_ns = clock_mono_ns() - b->began_ns;
+        record_finish(b);
+}
+
 void box_free(struct box *b)
 {
         if (!b)
                 return;
+        struct calm calm = calm_begin();
         wall_kill(&b->child);
         fd_close(&b->held);
         broker_finish(b);
-        free(b->broker.rows);
         keeper_groups_end(b);
         limit_janitor_dismiss(&b->janitor);
         keeper_work_end(b);
+        end_given_up(b);
+        free(b->broker.rows);
         free(b->edits);
         host_slow_free(b->slow);
         pump_close(b);
@@ -477,4 +496,5 @@ void box_free(struct box *b)
         buf_done(&b->log);
         free(b->r.effects);
         free(b);
+        calm_end(&calm);
 }

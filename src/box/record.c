@@ -230,6 +230,11 @@ void record_finish(struct box *b)
                 ledger_wake_sealer(b->record->ledger);
 }
 
+bool record_is_open(const struct box *b)
+{
+        return b->record && b->record->ledger && b->record->start[0] && !b->record->over;
+}
+
 void record_free(struct box *b)
 {
         if (b->record && b->record->ledger)

@@ -153,6 +153,11 @@ for who in $whos; do
         has "$who: --require-ledger refuses" "$result" "--require-ledger: "
         hasnt "$who: and nothing ran" "$result" "ran
 "
+        # A start that fails outside of the box, when its start is written already.
+        $who env CORDON_LIBEXEC=/nowhere "$CORDON" run -q --name begun --require-ledger --net 127.0.0.1:9 -- true >/dev/null 2>&1 </dev/null
+        is "$who: a start that was recorded and failed has an end" "$(log --json --box begun | jq -r '.id |= sub(".*[.]"; "") | .id + " " + (.result // "-") + " " + (.more.error // "-")')" \
+                "start - -
+end failed 0 the program cordon-egress is not installed"
         # ---- kill -9 leaves the start ----
         $who "$CORDON" run -q --name killed -- sleep 20 >/dev/null 2>&1 </dev/null &
         keeper=$!

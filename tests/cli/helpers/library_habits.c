@@ -415,6 +415,44 @@ static void case_again(void)
         nothing_left(before, "after starts that failed");
 }
 
+static void note_end(void *ctx, const char *json, const char *line)
+{
+        (void) line;
+        struct heard *h = ctx;
+        hear(h, 1, json, strlen(json));
+}
+
+/* A box that is dropped while it runs: who reads the ledger must not take it for one that still does. */
+static void case_dropped(void)
+{
+        struct heard h;
+        cordon_error e = { 0 };
+        uint64_t cursor = 0;
+        int out[2];
+        cordon_policy *p = policy_of(NULL);
+        (void) cordon_policy_add(p, "out", "made", &e);
+        cordon_box *b = box_of(p, "echo made >$CORDON_OUT_MADE; echo ready; sleep 30", &h);
+        if (pipe2(out, O_CLOEXEC | O_NONBLOCK) < 0 || cordon_box_handle(b, "made", out[1]) < 0)
+                return;
+        if (started(b)) {
+                char run[64], byte;
+                while (h.total == 0 && cordon_box_wait(b, 1000) == 0)
+                        ;
+                (void) snprintf(run, sizeof run, "%s", cordon_box_run_id(b));
+                cordon_box_free(b);
+                memset(&h, 0, sizeof h);
+                const cordon_log_filter f = { .run = run, .kind = "end" };
+                (void) cordon_log_each(&f, &cursor, note_end, &h, &e);
+                expect(strstr(h.text[1], "\"result\":\"signaled 9\"") != NULL,
+                       "a box that is freed while it runs has an end in the ledger (%s%s)", h.text[1],
+                       e.what);
+                expect(read(out[0], &byte, 1) < 0 && errno == EAGAIN, "and hands nothing over");
+        }
+        (void) close(out[0]);
+        (void) close(out[1]);
+        cordon_policy_free(p);
+}
+
 int main(int argc, char **argv)
 {
         static const struct library_case cases[] = { { "sigpipe", case_sigpipe },
@@ -425,6 +463,7 @@ int main(int argc, char **argv)
                                                      { "signals", case_signals },
                                                      { "edits", case_edits },
                                                      { "unheard", case_unheard },
-                                                     { "again", case_again } };
+                                                     { "again", case_again },
+                                                     { "dropped", case_dropped } };
         return run_case(cases, sizeof cases / sizeof *cases, argc, argv);
 }
