@@ -96,11 +96,16 @@ int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, co
 
 static int find_roots(cordon_policy *p, struct err *e)
 {
-        if (!p->work[0] && !getcwd(p->work, sizeof p->work))
-                return err_set(e, ERR_USAGE, errno, "the working directory cannot be named: %s",
+        const char *next = "go to another (`cd /`), or say which one {work} is: --work DIR";
+        if (!p->work[0] && !getcwd(p->work, sizeof p->work)) {
+                (void) err_set(e, ERR_USAGE, errno, "the working directory cannot be named: %s",
                                strerror(errno));
-        if (p->work[0] != '/') /* "(unreachable)...": a directory outside our own root */
-                return err_set(e, ERR_USAGE, 0, "the working directory is not reachable from the root");
+                return err_hint(e, "%s", next);
+        }
+        if (p->work[0] != '/') { /* "(unreachable)...": a directory outside our own root */
+                (void) err_set(e, ERR_USAGE, 0, "the working directory is not reachable from the root");
+                return err_hint(e, "%s", next);
+        }
         const char *home = getenv("HOME");
         if (!p->home[0] && set_root(p->home, home && home[0] == '/' ? home : "/root") < 0)
                 return err_set(e, ERR_USAGE, ENAMETOOLONG, "HOME is a path, and no path is so long");

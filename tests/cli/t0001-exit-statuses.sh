@@ -98,6 +98,11 @@ done
 printf 'read "/no/such door"\n' >odd.policy
 "$CORDON" run -p odd.policy -- true >/dev/null 2>err </dev/null
 has "the line that a hint gives can be used as it is" "$(cat err)" 'read "/no/such door"?'
+mkdir gone
+is "a working directory that is gone is told with what helps" "$(cd gone && rmdir "$T/gone" && "$CORDON" run -- true 2>&1 | sed 's/.*hint: //' | tail -n 1)" \
+        'go to another (`cd /`), or say which one {work} is: --work DIR'
+mkdir gone
+is "and it does" "$(cd gone && rmdir "$T/gone" && "$CORDON" run --work / -- echo ran 2>&1)" ran
 printf 'raed /usr\n' >wrong.policy
 "$CORDON" run --status-fd 3 -p wrong.policy -- true 3>status >/dev/null 2>&1 </dev/null
 ok "a policy that does not load is one JSON object too" one_object "$(cat status)"
