@@ -202,12 +202,8 @@ static int map_tree(const struct plan_step *s, int opened, int userns, struct er
                 return wall_fail(e, STAGE_DOORS, "taking the door %s", s->text);
         if (is_kernels(from, s))
                 a.attr_set &= ~(uint64_t) MOUNT_ATTR_IDMAP;
-        if (mount_attr_set(tree, 0, &a) < 0) {
-                (void) wall_fail(e, STAGE_DOORS, "mapping ids on the door %s", s->text);
-                return err_hint(
-                        e,
-                        "its filesystem cannot map ids for root's box; run cordon as the owner of the files");
-        }
+        if (mount_attr_set(tree, 0, &a) < 0)
+                return wall_fail(e, STAGE_DOORS, "mapping ids on the door %s", s->text);
         return TAKE_FD(tree);
 }
 
@@ -223,16 +219,32 @@ static int send_tree(const struct wall_child *c, int mapped, const struct plan_s
         return 0;
 }
 
+/* Two filesystems can be the one that maps no ids, and overlayfs, on which containers stand, is such a one.
+ */
+static int send_mapped(const struct wall_child *c, int mapped, const struct plan_step *step, const char *hint,
+                       struct err *e)
+{
+        if (mapped < 0 && e->sys == EINVAL)
+                return err_hint(e, "%s", hint);
+        return send_tree(c, mapped, step, e);
+}
+
 /* An edit door is two mounts: the tree below, and the directory with the private layer. */
 static int send_door(const struct wall_start *s, const struct wall_child *c, const struct plan_step *step,
                      int userns, struct err *e)
 {
-        if (send_tree(c, map_tree(step, wall_open_door(step, e), userns, e), step, e) < 0)
+        if (send_mapped(c, map_tree(step, wall_open_door(step, e), userns, e), step,
+                        "its filesystem cannot map ids for root's box; run cordon as an ordinary user who "
+                        "may use the files (`su`, `setpriv`)",
+                        e) < 0)
                 return -1;
         if (step->kind != STEP_EDIT)
                 return 0;
         int layer = wall_open_layer(&s->edits[step->layer], e);
-        return send_tree(c, map_tree(step, layer, userns, e), step, e);
+        return send_mapped(c, map_tree(step, layer, userns, e), step,
+                           "the filesystem of its private layer cannot map ids for root's box: let "
+                           "CORDON_STATE name a directory on another",
+                           e);
 }
 
 static int send_mapped_doors(const struct wall_start *s, int host_proc, const struct wall_child *c,
