@@ -132,8 +132,11 @@ static void look_at_run(struct arena *mem, const struct door *d, struct plan_see
         char path[PATH_MAX];
         bool dir = n > 1 && d->path[n - 1] == '/';
         (void) snprintf(path, sizeof path, "%.*s", (int) (dir ? n - 1 : n), d->path);
+        struct stat st;
         if (fill_program(mem, path, dir, found))
                 seen->kind = dir ? SEEN_DIR : SEEN_FILE;
+        else if (!dir && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+                seen->kind = SEEN_OTHER; /* a directory that is not named as one */
 }
 
 static void look_at_entry(struct look *l, const char *name, const char *cwd)

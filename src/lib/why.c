@@ -50,7 +50,8 @@ static void find_reasons(struct asked *q)
                                        .look = look };
         q->near = policy_nearest(q->c, &q->f, &q->d);
         q->refusal = policy_refusal(q->c, &q->f, &q->d, &facts);
-        policy_smallest_line(&q->f, &q->d, &q->line);
+        if (!q->f.path || policy_wall(q->c) == WALL_PROCESS || !policy_is_own_place(q->f.path))
+                policy_smallest_line(&q->f, &q->d, &q->line);
         policy_line_cost(&q->f, &q->cost);
         policy_difference(q->c, &q->f, &q->d, &q->difference);
 }

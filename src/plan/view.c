@@ -93,12 +93,37 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
                 (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s on this host", at, d->path);
                 return hint_missing(b, d, e);
         }
-        if (d->kind == DOOR_SOCK) {
-                (void) err_set(e, ERR_DOOR, 0, "%s: %s is not a Unix socket", at, d->path);
+        (void) err_set(e, ERR_DOOR, 0,
+                       d->kind == DOOR_SOCK ? "%s: %s is not a Unix socket"
+                                            : "%s: %s is neither a file nor a directory",
+                       at, d->path);
+        if (seen->kind == SEEN_OTHER)
+                return err_hint(e,
+                                "no door shows a device or a pipe of the host; a box has null, zero, full, "
+                                "random and urandom of its own");
+        if (d->kind == DOOR_SOCK)
                 return err_hint(e, "a file or directory is opened with `read %s`", as_token(b, d->path));
-        }
-        (void) err_set(e, ERR_DOOR, 0, "%s: %s is neither a file nor a directory", at, d->path);
         return err_hint(e, "a Unix socket is opened with `sock %s`", as_token(b, d->path));
+}
+
+static int judge_own_place(const struct builder *b, const struct door *d, const char *path, struct err *e)
+{
+        char at[256];
+        if (b->p->wall != WALL_NAMESPACE || !policy_is_own_place(path))
+                return 0;
+        (void) policy_place(&d->at, at, sizeof at);
+        if (path_under(path, "/proc")) {
+                (void) err_set(e, ERR_DOOR, 0, "%s: %s: a box has a /proc of its own, with its own processes",
+                               at, path);
+                return err_hint(e, "give it a copy in a file; behind `--wall process` it sees the host's");
+        }
+        if (strcmp(path, "/dev") == 0) {
+                (void) err_set(e, ERR_DOOR, 0, "%s: a box has a /dev of its own", at);
+                return err_hint(e, "null, zero, full, random and urandom are in it, terminals with --tty; of "
+                                   "the host's name what is needed, as /dev/shm");
+        }
+        (void) err_set(e, ERR_DOOR, 0, "%s: all of %s: the box's own home lies in it, " BOX_HOME, at, path);
+        return err_hint(e, "name what is needed of it, as %s/NAME", path);
 }
 
 static void add_bind(struct builder *b, const struct door *d, const struct plan_seen *seen, const char *path)
@@ -126,6 +151,9 @@ static int add_door(struct builder *b, size_t i, struct err *e)
         if (seen->kind == SEEN_NOTHING || seen->kind == SEEN_OTHER ||
             (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK))
                 return door_is_wrong(b, d, seen, e);
+        bool kernels = d->kind == DOOR_READ && seen->real && path_under(seen->real, "/proc"); /* /etc/mtab */
+        if (judge_own_place(b, d, kernels ? seen->real : d->path, e) < 0)
+                return -1;
         const char *path = door_through_links(b, d->path);
         if (!path)
                 return 0; /* no memory: told at the end */
@@ -237,6 +265,22 @@ static int judge_written(struct builder *b, const struct plan_program *g, const 
         return err_hint(e, "add `run %s` if that is meant; or run a copy of it", run);
 }
 
+static int program_is_wrong(struct builder *b, size_t i, struct err *e)
+{
+        const struct door *d = &b->doors[i];
+        const char *dashes = d->at.line ? "" : "--";
+        char at[256];
+        (void) policy_place(&d->at, at, sizeof at);
+        if (b->r->seen[i].kind == SEEN_OTHER) {
+                const char *tree = arena_printf(b->scratch, "%s/", d->path);
+                (void) err_set(e, ERR_DOOR, 0, "%s: %s is a directory", at, d->path);
+                return err_hint(e, "write `%srun %s` for all programs in it", dashes,
+                                as_token(b, tree ? tree : d->path));
+        }
+        (void) err_set(e, ERR_DOOR, 0, "%s: there is no program %s on this host", at, d->path);
+        return err_hint(e, "write `%srun %s?` if it may be missing", dashes, as_token(b, d->path));
+}
+
 static int add_programs(struct builder *b, struct err *e)
 {
         for (size_t i = 0; i < b->door_count; i++) {
@@ -244,15 +288,11 @@ static int add_programs(struct builder *b, struct err *e)
                 if (d->kind != DOOR_RUN || strcmp(d->path, "*") == 0)
                         continue;
                 const struct plan_program *g = &b->r->found[i];
-                if (!g->path && !d->optional && !d->from_stock) {
-                        char at[256];
-                        (void) err_set(e, ERR_DOOR, 0, "%s: there is no program %s on this host",
-                                       policy_place(&d->at, at, sizeof at), d->path);
-                        return err_hint(e, "write `%srun %s?` if it may be missing", d->at.line ? "" : "--",
-                                        as_token(b, d->path));
-                }
+                if (!g->path && !d->optional && !d->from_stock)
+                        return program_is_wrong(b, i, e);
                 bool is_dir = b->r->seen[i].kind == SEEN_DIR;
-                if (link_judge_program(b, i, e) < 0 || judge_written(b, g, "program", is_dir, e) < 0)
+                if ((g->path && judge_own_place(b, d, g->path, e) < 0) || link_judge_program(b, i, e) < 0 ||
+                    judge_written(b, g, "program", is_dir, e) < 0)
                         return -1;
                 add_program(b, g, is_dir, d->from_stock);
         }
@@ -316,11 +356,8 @@ static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/
 
 static const char own_terminal[] = "/dev/tty"; /* with a terminal only */
 static const char *const dev_links[][2] = {
-        { "/dev/fd", "/proc/self/fd" },
-        { "/dev/random", "urandom" },
-        { "/dev/shm", "/tmp" }, /* private and sticky already */
-        { "/dev/stdin", "/proc/self/fd/0" },
-        { "/dev/stdout", "/proc/self/fd/1" },
+        { "/dev/fd", "/proc/self/fd" },       { "/dev/random", "urandom" },
+        { "/dev/stdin", "/proc/self/fd/0" },  { "/dev/stdout", "/proc/self/fd/1" },
         { "/dev/stderr", "/proc/self/fd/2" },
 };
 
@@ -351,8 +388,10 @@ static void add_built_ins(struct builder *b)
                 (void) build_step(b, STEP_FILE, arena_str(b->a, b->r->files[i].path),
                                   arena_str(b->a, b->r->files[i].text), STEP_PRIVATE);
         (void) build_step(b, STEP_SCRATCH, "/tmp", "tmp", STEP_WRITE);
-        if (!any_door_under(b, "/var/tmp"))
-                (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);
+        static const char *const same_as_tmp[] = { "/var/tmp", "/dev/shm" }; /* private and sticky already */
+        for (size_t i = 0; i < sizeof same_as_tmp / sizeof *same_as_tmp; i++)
+                if (!any_door_under(b, same_as_tmp[i]))
+                        (void) build_step(b, STEP_LINK, same_as_tmp[i], "/tmp", 0);
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
                 (void) build_step(b, STEP_DEVICE, devices[i], NULL, 0);
                 (void) build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, false);

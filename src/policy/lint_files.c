@@ -145,12 +145,25 @@ void lint_write_and_run(struct lint_view *v, const struct lint_row *row)
 
 /* ---- what should not be seen or touched ---- */
 
+static bool is_own_device(const char *path)
+{
+        size_t count;
+        const struct builtin_file *b = builtin_files(&count);
+        for (size_t i = 0; i < count; i++)
+                if (!b[i].tree && strcmp(b[i].path, path) == 0)
+                        return true;
+        return false;
+}
+
 void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
 {
         for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE; k++)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
                         if (policy_is_kernels(d->path))
-                                lint_note(v, row, &d->at, "%s is the kernel's: no box writes there",
+                                lint_note(v, row, &d->at,
+                                          is_own_device(d->path)
+                                                  ? "every box has a %s of its own, and needs no door to it"
+                                                  : "%s is the kernel's: no box writes there",
                                           show_text(d->path).text);
 }
 

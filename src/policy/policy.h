@@ -321,6 +321,9 @@ bool policy_net_asks_params(const struct door *d, const struct effect *f);
 const char *policy_gap_name(enum gap g);
 /* The smallest line that would permit the effect ("read /a/b"), into out. */
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out);
+/* Does the box's own /proc, /dev or home stand at this path, or in it, so that no door can show the host's?
+ * The process wall has none of its own. */
+bool policy_is_own_place(const char *path);
 /* What adding that line would let a hostile guest do, one sentence. */
 void policy_line_cost(const struct effect *f, struct buf *out);
 

@@ -175,8 +175,27 @@ two"
         mkfifo "$D/fifo"
         out=$(box --read "$D/fifo" -- true)
         is "$who: a fifo is no door" $? 125
+        has "$who: and nobody is sent on to another that it is not" "$out" "no door shows a device or a pipe of the host"
+        has "$who: nor from there back" "$(box --sock "$D/fifo" -- true)" "no door shows a device or a pipe of the host"
         rm -f "$D/fifo"
         is "$who: /proc/self/fd is no door" "$(box --read /proc/self/fd -- true >/dev/null; echo $?)" 125
+        # Where the box's own stands, the host's cannot: said so, and no line is named that does not help.
+        for own in /proc /proc/meminfo /dev /home; do
+                [ -e $own ] || continue
+                has "$who: $own is no door" "$(box --read $own -- true)" 'own'
+                is "$who: why names none either" "$($who "$CORDON" why read $own | grep permit)" "permit no line can"
+        done
+        ! box --wall process -- true >/dev/null || is "$who: the process wall shows the host's" "$(box --wall process --read /proc/version -- cat /proc/version | tail -n 1)" "$(cat /proc/version)"
+        has "$who: a device that every box has needs none" "$(box --write /dev/null -- true)" "every box has a /dev/null of its own"
+        if [ -w /dev/shm ]; then
+                mkdir "/dev/shm/$$" && echo shared >"/dev/shm/$$/f" && chmod -R a+rX "/dev/shm/$$"
+                is "$who: the host's shared memory is one" "$(box --read /dev/shm -- cat "/dev/shm/$$/f")" shared
+                is "$who: and a part of it" "$(box --read "/dev/shm/$$" -- cat "/dev/shm/$$/f")" shared
+                rm -r "/dev/shm/$$"
+        else
+                skip "$who: the host's shared memory is one" "this host has no /dev/shm"
+        fi
+        has "$who: a directory of programs has a slash behind it" "$(box --run "$D/in" -- true)" "write \`--run $D/in/\`"
         if [ -r /sys/devices/system/cpu/online ]; then
                 is "$who: a part of /sys is one" "$(box --read /sys/devices/system/cpu -- cat /sys/devices/system/cpu/online)" "$(cat /sys/devices/system/cpu/online)"
                 is "$who: and shows nothing else of it" "$(box --read /sys/devices/system/cpu -- ls /sys /sys/devices | tr '\n' ' ')" "/sys: devices  /sys/devices: system "
@@ -444,4 +463,22 @@ is "one that stays inside does not" "$(links --read "$T/ws/in" --read "$T/ws/abs
 is "nor one that is written outside" "$(links --read "$T/other")" 0
 has "run says it before it starts" "$("$CORDON" run --work "$T/ws" --read "$T/ws/out" -- cat "$T/ws/out/file" 2>&1 | head -n 1)" "cordon: note: --read: W131: $T/ws/out leads out of the workspace"
 is "-q is silent, and the door leads where it led" "$("$CORDON" run -q --work "$T/ws" --read "$T/ws/out" -- cat "$T/ws/out/file" 2>&1)" outside
+# ---- where ids cannot be mapped: overlayfs, on which containers stand ----
+if [ "$(id -u)" -eq 0 ] && unshare -m sh -c 'mkdir "$0" && mount -t tmpfs o "$0" && cd "$0" && mkdir l u w m && mount -t overlay o -o lowerdir=l,upperdir=u,workdir=w m' "$T/probe" 2>/dev/null; then
+        cat >overlay.sh <<'END'
+mkdir "$2" && mount -t tmpfs o "$2" && cd "$2" && mkdir l u w m plain && mount -t overlay o -o lowerdir=l,upperdir=u,workdir=w m &&
+        echo text >m/f && chmod -R a+rX "$2" && mkdir -m 700 m/state m/mine && chown 65533:65533 m/mine || exit 1
+case $3 in
+door) "$1" run -q --read "$2/m/f" -- cat "$2/m/f" ;;
+user) exec setpriv --reuid 65533 --regid 65533 --clear-groups env CORDON_STATE="$2/m/mine" "$1" run -q --read "$2/m/f" -- cat "$2/m/f" ;;
+layer) CORDON_STATE=$2/m/state "$1" run -q --edit "$2/plain" -- true ;;
+esac
+END
+        over() { unshare -m sh overlay.sh "$CORDON" "$T/over-$1" "$1" 2>&1 </dev/null; }
+        has "a door there says who can use it" "$(over door)" "run cordon as an ordinary user who may use the files"
+        is "and that one can" "$(over user)" text
+        has "a private layer there says that it is that" "$(over layer)" "let CORDON_STATE name a directory on another"
+else
+        skip "a door there says who can use it" "no overlay can be mounted here"
+fi
 done_testing
