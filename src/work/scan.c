@@ -343,6 +343,8 @@ static int scan_single(struct scan *s, const struct sides *x)
         if (old.kind != now.kind)
                 return add_entry(s, old.kind ? WHAT_TYPE : WHAT_ADDED, &old, &now);
         unsigned what = node_differs(x->upper, x->lower, x->upper_name, x->lower_name, &now, &old);
+        if (what == WHAT_OWNER) /* the copy belongs to whom the layer does; no box gives a file away */
+                return 0;
         return what ? add_entry(s, what, &old, &now) : 0;
 }
 

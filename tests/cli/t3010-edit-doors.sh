@@ -140,6 +140,8 @@ if [ "$(id -u)" -eq 0 ]; then
         is "and not in a write door, where the host decides" "$(note as_user "$CORDON" run --write "$T/group")" 0
         is "nor one's own" "$(note as_user "$CORDON" run --edit "$T/mine")" 0
         is "nor with -q" "$(note as_user "$CORDON" run -q --edit "$T/group")" 0
+        echo theirs >"$T/theirs" && chmod 644 "$T/theirs"
+        is "that a copy of their file is mine is no change" "$(as_user "$CORDON" run -q --edit "$T/theirs" --json -- cat "$T/theirs" 2>&1 </dev/null | sed -n '$p' | jq -c .work)" '{"layer":null,"entries":0,"flagged":0,"sealed":true}'
         is "another user's is told to root" "$(note "$CORDON" run --edit "$T/user")" 1
         is "also in a write door" "$(note "$CORDON" run --write "$T/user")" 1
         has "check tells it too" "$("$CORDON" check --edit "$T/user" 2>&1)" "W138: $T/user belongs to 65533:65533"
