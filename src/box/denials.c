@@ -118,6 +118,17 @@ static bool is_allowed(const struct box *b, char *path, enum effect_kind kind)
                policy_decide(b->c.policy, &f).answer == ANSWER_ALLOW;
 }
 
+/* A `run DIR/?` that named nothing when the box started opened nothing, also if the box has made it since. */
+static bool came_too_late(const struct box *b, char *path)
+{
+        struct effect f = { .kind = EFFECT_RUN, .path = path };
+        struct decision d = policy_decide(b->c.policy, &f);
+        for (size_t i = 0; i < b->c.plan->rule_count; i++)
+                if (b->c.plan->rules[i].rights & RIGHT_EXEC && path_under(path, b->c.plan->rules[i].path))
+                        return false;
+        return d.door && d.door->optional;
+}
+
 /* One directory of PATH after the other is asked for a program; that the first has none is no news if another
  * does. */
 static bool is_found_elsewhere(struct box *b, const char *path)
@@ -172,7 +183,8 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
                 kind = TRIED_READ; /* a link leads through it to the program: it is none itself */
                 (void) snprintf(n->code, sizeof n->code, "%s", tried[kind].word);
         }
-        if (is_allowed(b, path, tried[kind].effect))
+        bool late = !n->on_host && is_own_program(d) && came_too_late(b, path);
+        if (!late && is_allowed(b, path, tried[kind].effect))
                 return false;
         n->weight = weight_of(n->path, kind);
         char shown[sizeof n->what - 16];

@@ -143,7 +143,7 @@ static void say_unheard(const struct cli_end *o, const cordon_result *r)
         char *lines = cordon_policy_view(o->policy, CORDON_VIEW_LINES, &e);
         if ((has_line(lines, "write ") || has_line(lines, "edit ")) && !has_line(lines, "run /"))
                 cli_note("note: what a box can write it may not run (\"Permission denied\") but what "
-                         "`--run PROGRAM` or `--run DIR/` names");
+                         "`--run DIR/` names");
         cordon_free(lines);
 }
 

@@ -277,7 +277,20 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
                 return err_hint(e, "write `%srun %s` for all programs in it", dashes,
                                 as_token(b, tree ? tree : d->path));
         }
-        (void) err_set(e, ERR_DOOR, 0, "%s: there is no program %s on this host", at, d->path);
+        size_t n = strlen(d->path);
+        bool dir = d->path[n - 1] == '/';
+        (void) err_set(e, ERR_DOOR, 0, "%s: there is no %s %s on this host", at,
+                       dir ? "directory" : "program", d->path);
+        /* Behind a door to write, it is what the box is to make: a line that may be missing opens nothing. */
+        const char *in = arena_printf(b->scratch, "%.*s", (int) str_parent(d->path, n - dir), d->path);
+        const char *named = in ? arena_printf(b->scratch, "%s/", in) : NULL;
+        bool made = d->path[0] == '/' && named && door_writes(b, in);
+        if (made && dir)
+                return err_hint(e, "make it first: what a box makes runs from a directory that is there when "
+                                   "the box starts");
+        if (made)
+                return err_hint(e, "what a box makes runs from a directory that is named: `%srun %s`", dashes,
+                                as_token(b, named));
         return err_hint(e, "write `%srun %s?` if it may be missing", dashes, as_token(b, d->path));
 }
 

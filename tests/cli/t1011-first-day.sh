@@ -108,6 +108,11 @@ if command -v make >/dev/null; then
         has "it is told what to name" "$(built -- make check)" "note: what a box can write it may not run"
         hasnt "with the line it is not told" "$(built --run build/ -- make broken)" "may not run"
         is "and it runs" "$(built --run build/ -- make -s check; echo $?)" 0
+        rm -f build/t
+        has "a program that it is to make is told how to name" "$(built --run build/t -- make check)" "hint: what a box makes runs from a directory that is named: \`--run $PWD/build/\`"
+        has "so is a directory" "$(built --run build/new/ -- make check)" "hint: make it first"
+        has "a line that named nothing at the start opened nothing, and that is told" \
+                "$(said run --edit . --run './build/new/?' -- sh -c 'mkdir build/new; cp /bin/true build/new/t; build/new/t')" "what it made itself starts only"
         hasnt "nor where nothing can be written" "$(said run --read . -- make broken)" "may not run"
         hasnt "nor when all went well" "$(built -- make -n check)" "may not run"
 fi
