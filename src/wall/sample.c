@@ -68,13 +68,32 @@ static void find_living(int proc, const char *stat, struct living *l)
                 (void) wall_each_number(tasks, note_living, l);
 }
 
-/* All of one text: who ends between two of them would have memory in the one and none of it shared in the
- * other, and that would count twice. */
+/* The lines of a status file that are about memory. SAFETY: before them stands one that names every group of
+ * the account, as long as that has groups: it is read past. All is one text, which the kernel makes at the
+ * first read: who ends between two would have memory in the one and none of it shared in the other, and that
+ * would count twice. */
+static int read_memory(int proc, const char *name, char *text, size_t cap)
+{
+        static const char first[] = "\nVm";
+        const size_t len = sizeof first - 1;
+        AUTO_FD(fd, openat(proc, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+        size_t kept = 0;
+        for (ssize_t n; fd >= 0 && (n = fd_read_all(fd, text + kept, cap - 1 - kept)) > 0;) {
+                size_t have = kept + (size_t) n;
+                text[have] = '\0';
+                const char *at = strstr(text, first);
+                kept = at ? strlen(at) : have < len ? have : len - 1; /* which may be the beginning of it */
+                memmove(text, text + have - kept, kept);
+        }
+        text[kept] = '\0';
+        return kept >= len ? 0 : -1;
+}
+
 static void add_memory(struct wall_sample *s, int proc, const char *living)
 {
         char name[96], text[4096];
         (void) snprintf(name, sizeof name, "%s/status", living);
-        if (fd_get(proc, name, text, sizeof text) < 0)
+        if (read_memory(proc, name, text, sizeof text) < 0)
                 return;
         s->shmem += status_bytes(text, "\nRssShmem:");
         s->rss += status_bytes(text, "\nVmRSS:");

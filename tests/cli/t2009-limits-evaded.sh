@@ -143,6 +143,18 @@ done
 # --- without control groups figures stand behind a name that a program chooses: this one would move them ---
 is "a name that looks like figures is none" "$(as_user "$CORDON" run -q --wall 'namespace without cgroup' --cpu 30s -- perl -e '$0 = "x) 1 2 3 4 5"; select undef, undef, undef, 1; print "went on"' 2>&1 </dev/null)" "went on"
 
+# --- nor behind the groups of the account, of which some have hundreds ---
+if [ "$(id -u)" -eq 0 ]; then
+        as_member() { setpriv --reuid 65533 --regid 65533 --groups "$(seq -s, 100000 100799)" env HOME=/nonexistent CORDON_STATE="$T/state-user" "$@"; }
+        who=as_member
+        for wall in namespace process; do
+                run --wall "$wall without cgroup" --memory 100M --time 30s -- sh -c 'for i in 1 2 3 4; do (head -c 60000000 /dev/zero | tail -c 60000000 | { sleep 2; cat; }) & done; wait'
+                is "$wall: an account with many groups keeps within its memory ($(get .memory_peak))" "$(get .limit)" memory
+        done
+else
+        skip "an account with many groups keeps within its memory" "only root may have an account with so many"
+fi
+
 # --- what the kernel counts for an account: a box has a share of it, and the account goes on ---
 # beside WALL: how many instances of inotify a box takes, and one more outside while it has them
 beside() {
