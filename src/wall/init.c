@@ -227,16 +227,20 @@ static int build_landlock(struct wall_init *w, struct err *e)
         return wall_landlock_build(w, e);
 }
 
-static int become_reaper(struct wall_init *w, struct err *e)
+/* What a payload leaves running comes to us, and this is where we find it. */
+static int adopt_stragglers(int *ret_children, struct err *e)
 {
         if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CLONE, "becoming the reaper");
-        w->children = wall_own_children();
-        if (w->children >= 0)
+        *ret_children = wall_own_children();
+        if (*ret_children >= 0)
                 return 0;
         (void) wall_fail(e, STAGE_CLONE, "finding what a payload leaves running");
-        return err_hint(e, "the process wall needs a kernel with CONFIG_PROC_CHILDREN");
+        return e->sys != ENOENT ? -1
+                                : err_hint(e, "the process wall needs a kernel with CONFIG_PROC_CHILDREN");
 }
+
+static int become_reaper(struct wall_init *w, struct err *e) { return adopt_stragglers(&w->children, e); }
 
 static int compile_filter(struct wall_init *w, struct err *e)
 {
@@ -381,24 +385,27 @@ static void let_go_of_stdio(struct wall_init *w)
 /* Without a pid namespace nothing ends with init by itself. So init has a parent whose only work is to
  * outlive it: when init is killed, what it leaves comes to this reaper and ends here. When the reaper is
  * killed, init hears SIGTERM and ends its stragglers itself. */
-static void stand_behind_reaper(struct wall_init *w)
+static int stand_behind_reaper(struct wall_init *w, struct err *e)
 {
-        (void) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-        int children = wall_own_children();
+        int children;
+        if (adopt_stragglers(&children, e) < 0)
+                return -1;
         pid_t init = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+        if (init < 0)
+                return wall_fail(e, STAGE_CLONE, "making the process behind the reaper");
         if (init == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
                 w->reaper = getppid();
-                return;
+                return 0;
         }
         (void) prctl(PR_SET_NAME, "cordon-reaper", 0, 0, 0);
-        int held = children < 0 ? -1 : dup2(children, 0);
+        int held = dup2(children, 0);
         (void) syscall(SYS_close_range, (unsigned) held + 1, ~0U, 0);
         int status = 0;
-        while (init > 0 && waitpid(init, &status, __WALL) < 0 && errno == EINTR)
+        while (waitpid(init, &status, __WALL) < 0 && errno == EINTR)
                 ;
         wall_kill_stragglers(held);
-        _exit(init < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0);
+        _exit(!WIFEXITED(status) || WEXITSTATUS(status) != 0);
 }
 
 _Noreturn void wall_init_main(struct wall_init *w)
@@ -407,11 +414,10 @@ _Noreturn void wall_init_main(struct wall_init *w)
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
         fd_use_limit();
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
-        if (w->plan->wall == WALL_PROCESS)
-                stand_behind_reaper(w);
-        else
+        bool behind = w->plan->wall == WALL_PROCESS;
+        if (!behind)
                 die_with_keeper(w);
-        if (raise_all(w, &m.error) < 0) {
+        if ((behind && stand_behind_reaper(w, &m.error) < 0) || raise_all(w, &m.error) < 0) {
                 (void) wire_send(w->control, &m, sizeof m, -1);
                 _exit(1);
         }
