@@ -312,31 +312,85 @@ static bool is_gone(int dir)
         return fstat(dir, &st) < 0 || st.st_nlink == 0;
 }
 
-/* Waits until somebody writes, or nobody has for the linger. */
-static bool wait_for_more(int watch, int dir)
+/* Who writes changes the head. The kernel tells when, as long as this account has a watch left: they are
+ * counted for all its programs together. Else the head is looked at now and then. */
+struct watch {
+        int dir, events;          /* events: -1, and then: */
+        uint8_t head[HEAD_BYTES]; /* as it was when all was taken */
+};
+
+static void read_head(int dir, uint8_t ret[HEAD_BYTES])
 {
-        struct pollfd p = { .fd = watch, .events = POLLIN };
+        AUTO_FD(fd, openat(dir, "head", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+        memset(ret, 0, HEAD_BYTES);
+        if (fd >= 0)
+                (void) !pread(fd, ret, HEAD_BYTES, 0);
+}
+
+static void take_news(struct watch *w)
+{
         char events[4096];
-        if (is_gone(dir) || poll(&p, 1, SEAL_LINGER_MS) <= 0 || is_gone(dir))
+        if (w->events < 0)
+                read_head(w->dir, w->head);
+        else
+                (void) !read(w->events, events, sizeof events);
+}
+
+static void pause_a_little(void)
+{
+        const struct timespec t = { 0, INTERVAL_MS * 1000000L };
+        (void) nanosleep(&t, NULL);
+}
+
+static bool has_news(const struct watch *w, int wait_ms)
+{
+        struct pollfd p = { .fd = w->events, .events = POLLIN };
+        if (w->events >= 0)
+                return poll(&p, 1, wait_ms) > 0;
+        for (;; wait_ms -= INTERVAL_MS) {
+                uint8_t now[HEAD_BYTES];
+                read_head(w->dir, now);
+                if (memcmp(now, w->head, sizeof now) != 0)
+                        return true;
+                if (wait_ms <= 0)
+                        return false;
+                pause_a_little();
+        }
+}
+
+static struct watch watch_head(int dir)
+{
+        struct watch w = { .dir = dir, .events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK) };
+        char head[32];
+        (void) snprintf(head, sizeof head, "/proc/self/fd/%d/head", dir);
+        if (w.events >= 0 && inotify_add_watch(w.events, head, IN_MODIFY) < 0)
+                fd_close(&w.events);
+        take_news(&w);
+        return w;
+}
+
+/* Waits until somebody writes, or nobody has for the linger. */
+static bool wait_for_more(struct watch *w)
+{
+        if (is_gone(w->dir) || !has_news(w, SEAL_LINGER_MS) || is_gone(w->dir))
                 return false;
-        struct timespec t = { 0, INTERVAL_MS * 1000000L };
-        (void) nanosleep(&t, NULL); /* what comes in this time is sealed with it */
-        (void) !read(watch, events, sizeof events);
+        pause_a_little(); /* what comes in this time is sealed with it */
+        take_news(w);
         return true;
 }
 
 /* One turn: 0 when nobody has written for the linger; 1 when another one is at work. */
-static int seal_a_turn(int dir, int watch, struct err *e)
+static int seal_a_turn(struct watch *w, struct err *e)
 {
         struct sealer s;
-        AUTO_FD(turn, take_turn(dir));
+        AUTO_FD(turn, take_turn(w->dir));
         if (turn < 0)
                 return 1;
-        int r = sealer_open(dir, &s, e);
+        int r = sealer_open(w->dir, &s, e);
         while (r == 0) {
                 if (seal(&s, NULL) < 0)
                         r = -1;
-                else if (!wait_for_more(watch, dir))
+                else if (!wait_for_more(w))
                         break;
         }
         tiles_close(&s.tiles);
@@ -345,22 +399,13 @@ static int seal_a_turn(int dir, int watch, struct err *e)
 
 /* A writer that finds the turn taken starts no sealer. So what was written while we were leaving, ours still
  * being taken, is ours to seal. */
-static bool came_late(int watch)
-{
-        struct pollfd p = { .fd = watch, .events = POLLIN };
-        return poll(&p, 1, 0) > 0;
-}
-
 int seal_run(int dir, struct err *e)
 {
-        AUTO_FD(watch, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-        char head[32];
-        (void) snprintf(head, sizeof head, "/proc/self/fd/%d/head", dir);
-        if (watch < 0 || inotify_add_watch(watch, head, IN_MODIFY) < 0)
-                return err_set(e, ERR_IO, errno, "the ledger cannot be watched: %s", strerror(errno));
+        struct watch w = watch_head(dir);
         int r;
         do
-                r = seal_a_turn(dir, watch, e);
-        while (r == 0 && !is_gone(dir) && came_late(watch));
+                r = seal_a_turn(&w, e);
+        while (r == 0 && !is_gone(dir) && has_news(&w, 0));
+        fd_close(&w.events);
         return r < 0 ? -1 : 0;
 }

@@ -27,6 +27,25 @@ is "an honest ledger is sealed" "$(seal "$L")" 0
 cp -a "$L" "$T/sealed"
 run --name box4 -- echo "line 4"
 
+# ---- watches (inotify): the kernel counts them for an account, and others of its programs may have all ----
+unwatched() { unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_inotify_instances && exec "$@"' sh "$@"; }
+if unwatched true 2>/dev/null; then
+        (
+                export CORDON_STATE="$T/unwatched"
+                run -- echo "there before"
+                unwatched timeout -k 1 20 "$sealer" seal "$CORDON_STATE/ledger" 2>err &
+                sleep 1
+                run -- echo "there meanwhile"
+                wait $!
+                echo "$?: $(cat err)" >ended
+                "$CORDON" verify --json >verified
+        )
+        is "without a watch the sealer ends as it does with one" "$(cat ended)" "0: "
+        is "and has sealed all, also what was written meanwhile" "$(jq '.records > 4 and .sealed == .records' <verified)" true
+else
+        skip "without a watch the sealer seals all" "no user namespace can be made here"
+fi
+
 # ---- proofs ----
 id=$(id_of box4 output)
 unsealed() { CORDON_LIBEXEC=$T/idle "$CORDON" log proof "$id"; } # else it would be sealed for the proof
