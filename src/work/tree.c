@@ -299,26 +299,27 @@ static bool is_ours(const char *name)
                strcmp(name, WORK_ORIGIN) != 0;
 }
 
-/* All names, NUL-ended each; freed by the caller. NULL with *ret_n 0: none, or the filesystem has none. */
-static char *list_xattrs(int fd, size_t *ret_n)
+/* All names, NUL-ended each; freed by the caller. NULL: none, or the filesystem has none. -1: they are not
+ * known, which is not the same. */
+static int list_xattrs(int fd, char **ret, size_t *ret_n)
 {
-        *ret_n = 0;
         char *list = malloc(XATTR_MAX);
-        ssize_t n = list ? flistxattr(fd, list, XATTR_MAX) : 0;
-        if (n <= 0) {
+        ssize_t n = list ? flistxattr(fd, list, XATTR_MAX) : -1;
+        int sys = errno;
+        *ret = n > 0 ? list : NULL;
+        *ret_n = n > 0 ? (size_t) n : 0;
+        if (n <= 0)
                 free(list);
-                return NULL;
-        }
-        *ret_n = (size_t) n;
-        return list;
+        errno = sys;
+        return n >= 0 || (list && sys == ENOTSUP) ? 0 : -1;
 }
 
 /* Every attribute of ours that `a` has, `b` has with the same value. */
 static bool xattr_within(int a, int b, char *va, char *vb)
 {
         size_t n;
-        char *list = list_xattrs(a, &n);
-        bool same = true;
+        char *list;
+        bool same = list_xattrs(a, &list, &n) == 0;
         for (size_t at = 0; same && at < n; at += strlen(list + at) + 1) {
                 if (!is_ours(list + at))
                         continue;
@@ -352,8 +353,8 @@ bool xattr_gives_access(int dir, int than)
 int xattr_copy(int from, int to)
 {
         size_t n;
-        char *list = list_xattrs(from, &n), *value = malloc(XATTR_MAX);
-        int bad = value ? 0 : -1;
+        char *list, *value = malloc(XATTR_MAX);
+        int bad = list_xattrs(from, &list, &n) < 0 || !value ? -1 : 0;
         for (size_t at = 0; !bad && at < n; at += strlen(list + at) + 1) {
                 ssize_t k = is_ours(list + at) ? fgetxattr(from, list + at, value, XATTR_MAX) : -1;
                 if (k >= 0)
@@ -383,8 +384,8 @@ bool xattr_hides_below(int place)
 int xattr_drop_overlay(int fd)
 {
         size_t n;
-        int bad = 0;
-        char *list = list_xattrs(fd, &n);
+        char *list;
+        int bad = list_xattrs(fd, &list, &n);
         for (size_t at = 0; !bad && at < n; at += strlen(list + at) + 1)
                 if (strncmp(list + at, "user.overlay.", 13) == 0)
                         bad = fremovexattr(fd, list + at);
@@ -395,7 +396,9 @@ int xattr_drop_overlay(int fd)
 int xattr_mirror(int from, int to)
 {
         size_t n;
-        char *list = list_xattrs(to, &n), none[1];
+        char *list, none[1];
+        if (list_xattrs(to, &list, &n) < 0)
+                return -1;
         for (size_t at = 0; at < n; at += strlen(list + at) + 1)
                 if (is_ours(list + at) && fgetxattr(from, list + at, none, 0) < 0)
                         (void) fremovexattr(to, list + at);
