@@ -57,7 +57,7 @@ struct record_stamp {
 int record_encode(const struct ledger_record *r, const struct record_stamp *s, struct buf *ret_front,
                   struct buf *ret_back, struct err *e);
 
-/* secret.c: the text, or in its place "sha256:..." of it when it holds a secret. `spare` keeps that. */
+/* secret.c: the text, or other words in its place when it holds a secret. `spare` keeps those. */
 const char *secret_scrub(const char *text, char spare[80]);
 
 /* place.c: what lies in the ledger's directory. */
@@ -66,8 +66,8 @@ int64_t ledger_last_segment(int dir);
 /* 0, or -1: a later version wrote it. */
 int ledger_dir_check(int dir, struct err *e);
 void ledger_boot_id(char ret[40]);
-/* The size in the last checkpoint, 0: none. */
-uint64_t ledger_sealed_size(int dir);
+/* The size in the last checkpoint, 0: there is none. -1 with errno: it cannot be read. */
+int ledger_sealed_size(int dir, uint64_t *ret);
 
 /* read.c: a file that others may cut, as it is now, in memory of our own: a span from its beginning, of which
  * the bytes before `from` are nothing. For munmap(). */

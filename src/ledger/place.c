@@ -113,23 +113,27 @@ int ledger_note_last(int dir, struct buf *text, struct ledger_note *ret)
         return found;
 }
 
-uint64_t ledger_sealed_size(int dir)
+int ledger_sealed_size(int dir, uint64_t *ret)
 {
         AUTO_FD(fd, openat(dir, "checkpoints", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         struct stat st;
         char tail[4096];
-        if (fd < 0 || fstat(fd, &st) < 0)
+        *ret = 0;
+        if (fd < 0 && errno == ENOENT)
                 return 0;
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return -1;
         off_t from = st.st_size > (off_t) sizeof tail ? st.st_size - (off_t) sizeof tail : 0;
         ssize_t n = pread(fd, tail, sizeof tail, from);
-        uint64_t size = 0;
-        struct span rest = span_of(tail, n > 0 ? (size_t) n : 0);
+        if (n < 0)
+                return -1;
+        struct span rest = span_of(tail, (size_t) n);
         while (rest.n > 0) {
                 struct ledger_note note;
                 if (ledger_note_next(rest, &note, &rest) == 1)
-                        size = note.size > size ? note.size : size;
+                        *ret = note.size > *ret ? note.size : *ret;
                 else
                         rest = span_of(rest.p + 1, rest.n - 1); /* cut in the middle of a note: look on */
         }
-        return size;
+        return 0;
 }

@@ -55,11 +55,13 @@ static int put_proof(int dir, const struct ledger_view *v, uint64_t index, struc
 int ledger_proof_make(int dir, const char *id, struct buf *out, struct err *e)
 {
         struct ledger_view v;
-        uint64_t index = 0;
+        uint64_t index = 0, sealed = 0;
         char place[4096];
         struct ledger_log *l = ledger_log_open(dir, e);
         int r = l ? find_record(l, id, &v, &index, e) : -1;
-        if (r == 0 && index >= ledger_sealed_size(dir))
+        if (r == 0 && ledger_sealed_size(dir, &sealed) < 0)
+                r = err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
+        if (r == 0 && index >= sealed)
                 r = ledger_place(place, sizeof place, e) < 0
                             ? -1
                             : ledger_helper_do("seal-once", place, span_of("", 0), NULL, e);

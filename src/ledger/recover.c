@@ -72,7 +72,10 @@ static int cut(struct ledger *l, const struct head *known, struct head *h, struc
 {
         struct span tail = span_of(all.p + h->end, all.n - h->end);
         bool same_boot = known && strncmp(known->boot, l->boot, sizeof known->boot) == 0;
-        if (h->count < ledger_sealed_size(l->dir))
+        uint64_t sealed;
+        if (ledger_sealed_size(l->dir, &sealed) < 0)
+                return in_vain(e);
+        if (h->count < sealed)
                 return damaged(e, "records that a checkpoint covers are missing");
         if (known && same_boot && h->count < known->count)
                 return damaged(e, "records are missing at its end");
@@ -109,9 +112,10 @@ int ledger_recover(struct ledger *l, const struct head *known, struct head *ret,
         struct head h = { 0 };
         struct stat st;
         int64_t last = ledger_last_segment(l->dir);
-        if (last < 0)
+        uint64_t sealed = 0;
+        if (last < 0 || (last == 0 && ledger_sealed_size(l->dir, &sealed) < 0))
                 return in_vain(e);
-        if (last == 0 && (known || ledger_sealed_size(l->dir) > 0))
+        if (last == 0 && (known || sealed > 0))
                 return damaged(e, "its segments are missing");
         *ret = h;
         if (last == 0)
@@ -122,9 +126,11 @@ int ledger_recover(struct ledger *l, const struct head *known, struct head *ret,
         if (segment_open(l, h.seq, e) < 0 || fstat(l->segment, &st) < 0)
                 return in_vain(e);
         size_t n = (size_t) st.st_size;
-        void *p = n ? mmap(NULL, n, PROT_READ, MAP_SHARED, l->segment, 0) : MAP_FAILED;
-        if (p == MAP_FAILED)
+        if (n == 0)
                 return damaged(e, "its last segment is empty");
+        void *p = mmap(NULL, n, PROT_READ, MAP_SHARED, l->segment, 0);
+        if (p == MAP_FAILED)
+                return in_vain(e);
         struct span all = span_of(p, n);
         int r = begin_at(l, known, all, &h, e);
         if (r == 0) {

@@ -214,8 +214,9 @@ static int sign_checkpoint(struct sealer *s, const struct key *also)
 /* 1: sealed; 0: there was nothing new; -1. */
 static int seal(struct sealer *s, const struct key *also)
 {
-        uint64_t before = s->tree.size;
-        uint64_t sealed = ledger_sealed_size(s->dir);
+        uint64_t before = s->tree.size, sealed;
+        if (ledger_sealed_size(s->dir, &sealed) < 0)
+                return err_set(s->e, ERR_IO, errno, "the ledger's checkpoints cannot be read");
         AUTO_FD(still, find_settled(s));
         if (ledger_scan(s->dir, &s->at, each_leaf, s) >= SCAN_BAD) {
                 s->at = (struct scan_place){

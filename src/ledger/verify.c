@@ -462,12 +462,11 @@ int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *
         struct scan_place at = { 0 };
         AUTO_FD(up, openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         ledger_use_hardware();
-        if (ledger_slurp(dir, "checkpoints", &v.notes) < 0 ||
+        if (ledger_slurp(dir, "checkpoints", &v.notes) < 0 || ledger_sealed_size(dir, &v.sealed) < 0 ||
             (up >= 0 && ledger_slurp(up, "witness/checkpoint", &v.witness) < 0)) {
                 done(&v);
                 return err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
         }
-        v.sealed = ledger_sealed_size(dir);
         remember(&v, buf_span(&v.notes), "checkpoint");
         remember(&v, buf_span(&v.witness), "witness");
         remember(&v, span_str(extra), "the checkpoint given");

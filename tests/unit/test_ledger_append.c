@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -37,12 +38,33 @@ static void sweep(int dir)
         (void) rmdir(place);
 }
 
+static int add_or_tell(struct ledger *l, const char *target, bool durable, struct err *e)
+{
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_INTENT);
+        r.target = target;
+        return ledger_append(l, &r, durable, NULL, e);
+}
+
 static int add(struct ledger *l, const char *target, bool durable)
 {
         struct err e;
-        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_INTENT);
-        r.target = target;
-        return ledger_append(l, &r, durable, NULL, &e);
+        return add_or_tell(l, target, durable, &e);
+}
+
+/* The linker puts these in front of the library's, which has one or the other name. */
+static bool no_maps;
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
+void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t from);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from)
+{
+        if (!no_maps)
+                return (void *) syscall(SYS_mmap, at, n, prot, flags, fd, from);
+        errno = ENOMEM;
+        return MAP_FAILED;
+}
+void *__wrap_mmap64(void *at, size_t n, int prot, int flags, int fd, off_t from)
+{
+        return __wrap_mmap(at, n, prot, flags, fd, from);
 }
 
 struct seen {
@@ -482,6 +504,30 @@ static void test_append__after_another_boot_what_makes_no_sense_is_put_aside_and
         sweep(dir);
 }
 
+/* What cannot be read tells nothing: nothing is cut upon it, and nothing is called damaged. */
+static void test_append__what_cannot_be_read_is_neither_cut_nor_damaged(void)
+{
+        int dir = fresh();
+        struct err e = { 0 };
+        fill(dir, 5);
+        off_t n = segment_size(dir);
+        lose_power(dir, 300);
+        CHECK_INT(symlinkat("nowhere", dir, "checkpoints"), 0); /* stands in for a want of descriptors */
+        struct ledger *l = ledger_open_at(dir, "after", "", &e);
+        CHECK_INT(add_or_tell(l, "6", true, &e), -1);
+        CHECK(strstr(e.what, "cannot be read") != NULL);
+        CHECK_INT(segment_size(dir), n + 300);
+        CHECK_INT(unlinkat(dir, "checkpoints", 0), 0);
+        no_maps = true;
+        CHECK_INT(add_or_tell(l, "6", true, &e), -1);
+        CHECK_INT(e.sys, ENOMEM);
+        CHECK(strstr(e.what, "damaged") == NULL && e.hint[0] == '\0');
+        no_maps = false;
+        CHECK_INT(add_or_tell(l, "6", true, &e), 0);
+        ledger_close(l);
+        sweep_lost(dir, n);
+}
+
 /* ---- 10,000 kills ---- */
 
 #if defined(__has_feature)
@@ -599,6 +645,7 @@ static const struct test_case cases[] = {
         CASE(test_append__a_segment_that_a_killed_writer_began_is_gone_on_with),
         CASE(test_append__a_loss_is_told_when_there_is_room_again),
         CASE(test_append__after_another_boot_what_makes_no_sense_is_put_aside_and_told),
+        CASE(test_append__what_cannot_be_read_is_neither_cut_nor_damaged),
         CASE(test_append__ten_thousand_kills_and_no_effect_without_its_intent),
 };
 TEST_MAIN(cases)
