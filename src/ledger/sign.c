@@ -154,7 +154,10 @@ int key_load(int dir, struct key *ret, struct err *e)
         static const char prefix[] = "PRIVATE+KEY+";
         AUTO_BUF(text);
         struct stat st;
-        if (fstatat(dir, "key", &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT) {
+        int seen = fstatat(dir, "key", &st, AT_SYMLINK_NOFOLLOW);
+        if (seen < 0 && errno != ENOENT)
+                return err_set(e, ERR_IO, errno, "the ledger's key cannot be read: %s", strerror(errno));
+        if (seen < 0) {
                 uint8_t r[6];
                 char name[64];
                 if (getrandom(r, sizeof r, 0) != (ssize_t) sizeof r)
