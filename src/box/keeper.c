@@ -223,10 +223,12 @@ static void hear(struct box *b)
         }
         switch ((enum wall_word) m.word) {
         case WALL_SAYS_TTY:
-                if (fd >= 0)
+                if (fd >= 0 && b->tty < 0)
                         pump_use_tty(b, TAKE_FD(fd));
                 break;
         case WALL_SAYS_UP:
+                if (b->up)
+                        break; /* once */
                 b->held = TAKE_FD(fd);
                 note_up(b, &m);
                 break;

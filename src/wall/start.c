@@ -356,9 +356,14 @@ static int offer(const struct wall_child *c, enum wall_command command, int arg)
 int wall_signal(const struct wall_child *c, int sig) { return offer(c, COMMAND_SIGNAL, sig); }
 int wall_ask_to_end(const struct wall_child *c) { return offer(c, COMMAND_END, 0); }
 
+/* It is ours, and lives beside the payload: a text of it ends where its room does. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd)
 {
-        return wire_recv(c->control, ret, sizeof *ret, ret_fd);
+        int r = wire_recv(c->control, ret, sizeof *ret, ret_fd);
+        if (r == 1 && ret->word == WALL_SAYS_ERROR)
+                ret->error.what[sizeof ret->error.what - 1] = ret->error.hint[sizeof ret->error.hint - 1] =
+                        '\0';
+        return r;
 }
 
 void wall_kill(struct wall_child *c)

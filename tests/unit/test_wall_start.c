@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Which failures of a start let another wall be tried: only those in which the host forbids a mechanism. */
+/* Which failures of a start let another wall be tried: only those in which the host forbids a mechanism. And
+ * what init says is read as if it were not ours. */
 #include "harness.h"
 #include "wall/internal.h"
+#include "wire/wire.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 static bool another(enum err_code code, int sys, enum wall_step step)
 {
@@ -36,7 +39,24 @@ static void test_refused__not_what_both_walls_need(void)
         CHECK(!another(ERR_EXEC, EACCES, STAGE_EXEC));
 }
 
+static void test_listen__a_text_of_init_ends_where_its_room_does(void)
+{
+        struct wall_message said = { .word = WALL_SAYS_ERROR }, heard;
+        int ends[2], fd = -1;
+        CHECK_INT(wire_pair(ends), 0);
+        memset(said.error.what, 'x', sizeof said.error.what);
+        memset(said.error.hint, 'y', sizeof said.error.hint);
+        const struct wall_child c = { .control = ends[0] };
+        CHECK_INT(wire_send(ends[1], &said, sizeof said, -1), 0);
+        CHECK_INT(wall_listen(&c, &heard, &fd), 1);
+        CHECK_INT(strnlen(heard.error.what, sizeof heard.error.what), sizeof heard.error.what - 1);
+        CHECK_INT(strnlen(heard.error.hint, sizeof heard.error.hint), sizeof heard.error.hint - 1);
+        (void) close(ends[0]);
+        (void) close(ends[1]);
+}
+
 static const struct test_case cases[] = {
+        CASE(test_listen__a_text_of_init_ends_where_its_room_does),
         CASE(test_refused__mechanisms_of_the_namespace_wall),
         CASE(test_refused__not_what_both_walls_need),
 };
