@@ -5,20 +5,17 @@
  * for the witness. Killed anywhere, the next sealer cuts the tiles back to the last checkpoint and goes on.
  */
 #include "ledger/seal.h"
-#include "base/clock.h"
 #include "base/fd.h"
 #include "ledger/append.h"
 #include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 
-enum { INTERVAL_MS = 100, SETTLES_MS = 20 };
+enum { SETTLES_MS = 20 };
 
 struct settled { /* where the last frame ends that nobody takes back */
         uint32_t seq;
@@ -257,16 +254,25 @@ static int take_turn(int dir)
         return TAKE_FD(fd);
 }
 
+/* Another one that is at it will end. */
+static int await_turn(int dir, struct err *e)
+{
+        const struct timespec pause = { 0, 10000000 };
+        for (int i = 0; i < 500; i++) {
+                int turn = take_turn(dir);
+                if (turn >= 0)
+                        return turn;
+                (void) nanosleep(&pause, NULL);
+        }
+        return err_set(e, ERR_IO, EBUSY, "another sealer does not end");
+}
+
 int seal_once(int dir, struct err *e)
 {
         struct sealer s;
-        AUTO_FD(turn, -1);
-        for (int i = 0; i < 500 && (turn = take_turn(dir)) < 0; i++) { /* another one is at it: it will end */
-                struct timespec t = { 0, 10000000 };
-                (void) nanosleep(&t, NULL);
-        }
+        AUTO_FD(turn, await_turn(dir, e));
         if (turn < 0)
-                return err_set(e, ERR_IO, EBUSY, "another sealer does not end");
+                return -1;
         int r = sealer_open(dir, &s, e);
         if (r == 0)
                 r = seal(&s, NULL) < 0 ? -1 : 0;
@@ -280,13 +286,9 @@ int seal_rotate(int dir, struct err *e)
         struct sealer s;
         struct key old, fresh;
         AUTO_BUF(vkey);
-        AUTO_FD(turn, -1);
-        for (int i = 0; i < 500 && (turn = take_turn(dir)) < 0; i++) {
-                struct timespec t = { 0, 10000000 };
-                (void) nanosleep(&t, NULL);
-        }
+        AUTO_FD(turn, await_turn(dir, e));
         if (turn < 0)
-                return err_set(e, ERR_IO, EBUSY, "another sealer does not end");
+                return -1;
         if (key_rotate(dir, &old, &fresh, e) < 0)
                 return -1;
         key_vkey(&fresh, &vkey);
@@ -313,85 +315,28 @@ static bool is_gone(int dir)
         return fstat(dir, &st) < 0 || st.st_nlink == 0;
 }
 
-/* Who writes changes the head. The kernel tells when, as long as this account has a watch left: they are
- * counted for all its programs together. Else the head is looked at now and then. */
-struct watch {
-        int dir, events;          /* events: -1, and then: */
-        uint8_t head[HEAD_BYTES]; /* as it was when all was taken */
-};
-
-static void read_head(int dir, uint8_t ret[HEAD_BYTES])
-{
-        AUTO_FD(fd, openat(dir, "head", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-        memset(ret, 0, HEAD_BYTES);
-        if (fd >= 0)
-                (void) !pread(fd, ret, HEAD_BYTES, 0);
-}
-
-static void take_news(struct watch *w)
-{
-        char events[4096];
-        if (w->events < 0)
-                read_head(w->dir, w->head);
-        else
-                (void) !read(w->events, events, sizeof events);
-}
-
-static void pause_a_little(void)
-{
-        const struct timespec t = { 0, INTERVAL_MS * 1000000L };
-        (void) nanosleep(&t, NULL);
-}
-
-static bool has_news(const struct watch *w, int wait_ms)
-{
-        struct pollfd p = { .fd = w->events, .events = POLLIN };
-        if (w->events >= 0)
-                return poll(&p, 1, wait_ms) > 0;
-        for (;; wait_ms -= INTERVAL_MS) {
-                uint8_t now[HEAD_BYTES];
-                read_head(w->dir, now);
-                if (memcmp(now, w->head, sizeof now) != 0)
-                        return true;
-                if (wait_ms <= 0)
-                        return false;
-                pause_a_little();
-        }
-}
-
-static struct watch watch_head(int dir)
-{
-        struct watch w = { .dir = dir, .events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK) };
-        char head[32];
-        (void) snprintf(head, sizeof head, "/proc/self/fd/%d/head", dir);
-        if (w.events >= 0 && inotify_add_watch(w.events, head, IN_MODIFY) < 0)
-                fd_close(&w.events);
-        take_news(&w);
-        return w;
-}
-
 /* Waits until somebody writes, or nobody has for the linger. */
-static bool wait_for_more(struct watch *w)
+static bool wait_for_more(struct news *n)
 {
-        if (is_gone(w->dir) || !has_news(w, SEAL_LINGER_MS) || is_gone(w->dir))
+        if (is_gone(n->dir) || !news_wait(n, SEAL_LINGER_MS) || is_gone(n->dir))
                 return false;
-        pause_a_little(); /* what comes in this time is sealed with it */
-        take_news(w);
+        news_pause(); /* what comes in this time is sealed with it */
+        news_take(n);
         return true;
 }
 
 /* One turn: 0 when nobody has written for the linger; 1 when another one is at work. */
-static int seal_a_turn(struct watch *w, struct err *e)
+static int seal_a_turn(struct news *n, struct err *e)
 {
         struct sealer s;
-        AUTO_FD(turn, take_turn(w->dir));
+        AUTO_FD(turn, take_turn(n->dir));
         if (turn < 0)
                 return 1;
-        int r = sealer_open(w->dir, &s, e);
+        int r = sealer_open(n->dir, &s, e);
         while (r == 0) {
                 if (seal(&s, NULL) < 0)
                         r = -1;
-                else if (!wait_for_more(w))
+                else if (!wait_for_more(n))
                         break;
         }
         tiles_close(&s.tiles);
@@ -402,11 +347,11 @@ static int seal_a_turn(struct watch *w, struct err *e)
  * being taken, is ours to seal. */
 int seal_run(int dir, struct err *e)
 {
-        struct watch w = watch_head(dir);
+        struct news n = news_begin(dir);
         int r;
         do
-                r = seal_a_turn(&w, e);
-        while (r == 0 && !is_gone(dir) && has_news(&w, 0));
-        fd_close(&w.events);
+                r = seal_a_turn(&n, e);
+        while (r == 0 && !is_gone(dir) && news_wait(&n, 0));
+        news_end(&n);
         return r < 0 ? -1 : 0;
 }

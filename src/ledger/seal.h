@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/seal.h - the sealer's parts; only the program cordon-ledger has them. */
 #pragma once
-#include "ledger/internal.h"
+#include "ledger/append.h"
 
 /* sign.c: Ed25519 by libcrypto, keys as Go's note package and C2SP write them down. */
 struct key {
@@ -25,6 +25,18 @@ void key_vkey(const struct key *k, struct buf *out);
 int seal_run(int dir, struct err *e);
 int seal_once(int dir, struct err *e);
 int seal_rotate(int dir, struct err *e);
+
+/* news.c: has somebody written to the ledger since? */
+enum { NEWS_PAUSE_MS = 100 };
+struct news {
+        int dir, events;          /* events: -1, and then: */
+        uint8_t head[HEAD_BYTES]; /* as it was when all was taken */
+};
+struct news news_begin(int dir);
+bool news_wait(const struct news *n, int wait_ms); /* until it is so */
+void news_take(struct news *n);                    /* from here on */
+void news_pause(void);
+void news_end(struct news *n);
 
 /* writer.c: serves LEDGER_LINE until its other end closes. `dir` -1: there is no ledger, and nobody may
  * leave. */
