@@ -84,16 +84,22 @@ void flow_end(struct flow *f, bool reset)
         b->dead = f;
 }
 
-void flow_free_dead(struct broker *b)
+/* None that is over may be visited again. */
+static void leave_out_dead(struct flow **at)
 {
-        struct flow **at = &b->again;
-        while (*at) { /* none that is over may be visited again */
+        while (*at) {
                 struct flow *f = *at;
                 if (f->state == FLOW_OVER)
                         *at = f->next_again;
                 else
                         at = &f->next_again;
         }
+}
+
+void flow_free_dead(struct broker *b)
+{
+        leave_out_dead(&b->again);
+        leave_out_dead(&b->turn);
         while (b->dead) {
                 struct flow *f = b->dead;
                 b->dead = f->next_dead;

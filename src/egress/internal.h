@@ -167,7 +167,7 @@ struct broker {
         struct source *watchers[2];
         unsigned watched; /* packets since the last tick */
         bool watch_paused;
-        struct flow *flows, *dead, *again;
+        struct flow *flows, *dead, *again, *turn; /* again: from the next round on; turn: those of this one */
         unsigned flow_count, half_open, parting, dns_clients;
         uint64_t sent, received; /* bytes from and to the box, all doors */
         uint64_t effects;

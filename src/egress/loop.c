@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <sys/epoll.h>
 
-enum { EVENTS = 64, TICK_MS = 50, FLUSH_MS = 200 };
+/* A turn of one flow is a megabyte or two; so many of them may keep the others and the keeper waiting. */
+enum { EVENTS = 16, TICK_MS = 50, FLUSH_MS = 200 };
 
 int broker_watch(struct broker *b, struct source *s, uint32_t events)
 {
@@ -92,7 +93,7 @@ _Static_assert(sizeof handlers / sizeof *handlers == SOURCE__COUNT, "a handler f
 
 static int wait_ms(const struct broker *b)
 {
-        if (b->again)
+        if (b->again || b->turn)
                 return 0;
         if (b->half_open > 0 || b->parting > 0 || b->dns_clients > 0 || b->watch_paused ||
             b->aheads_waiting > 0)
@@ -102,17 +103,20 @@ static int wait_ms(const struct broker *b)
         return b->flows && b->has_until ? 1000 : -1;
 }
 
+/* For a tick at most: what is left has the first turn next time. */
 static void serve_again(struct broker *b)
 {
-        struct flow *f = b->again;
-        b->again = NULL;
-        while (f) {
-                struct flow *next = f->next_again;
+        uint64_t until = b->now_ns + TICK_MS * UINT64_C(1000000);
+        if (!b->turn) {
+                b->turn = b->again;
+                b->again = NULL;
+        }
+        while (b->turn && clock_mono_ns() < until) {
+                struct flow *f = b->turn;
+                b->turn = f->next_again;
                 f->again = false;
-                if (f->state != FLOW_OVER) {
+                if (f->state != FLOW_OVER)
                         flow_event(f, &f->client, 0);
-                }
-                f = next;
         }
 }
 
@@ -128,6 +132,8 @@ _Noreturn void broker_run(struct broker *b)
                         struct source *s = e[i].data.ptr;
                         handlers[s->kind](b, s, e[i].events);
                 }
+                if (n == EVENTS || b->turn)
+                        control_serve(b); /* the keeper does not stand in line */
                 if (b->now_ns - ticked >= TICK_MS * UINT64_C(1000000)) {
                         ticked = b->now_ns;
                         flow_tick(b);

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-enum { NAMES_IN_CA = 1024, ROUNDS = 64 };
+enum { NAMES_IN_CA = 1024, ROUNDS = 16 };
 
 /* ---- start: before the broker closes its files ---- */
 

@@ -39,7 +39,22 @@ else:
     if sys.argv[1] == "dies": os._exit(0)
     leave(s), time.sleep(0.5)
 END
-chmod 644 "$T/names.py" "$T/leaves.py"
+# busy.py: 400 uploads at once, as fast as they are taken, and an end in their middle.
+cat >"$T/busy.py" <<'END'
+import os, select, socket, time
+poll, by_number = select.poll(), {}
+for _ in range(400):
+    s = socket.create_connection(("web.test", 80), 20)
+    s.sendall(b"POST /a HTTP/1.1\r\nHost: web.test\r\nContent-Length: 9999999999\r\n\r\n")
+    s.setblocking(False), poll.register(s, select.POLLOUT), by_number.update({s.fileno(): s})
+end, block = time.time() + 3, b"aaa&" * (1 << 18)
+while time.time() < end:
+    for number, _ in poll.poll(100):
+        try: by_number[number].send(block)
+        except BlockingIOError: pass
+os._exit(0)
+END
+chmod 644 "$T/names.py" "$T/leaves.py" "$T/busy.py"
 
 # told FILTER: of the last run's effects on the network that are over, as the ledger has them
 told() { $who "$CORDON" log --json 2>/dev/null | jq -c --arg run "$(json .run)" 'select(.run == $run and .phase == "outcome" and (.kind == "net" or .kind == "request"))' | jq -r "$1"; }
@@ -268,6 +283,10 @@ print(s.makefile("rb").read().decode())'
                 box $who --net 'http://web.test/** GET' --net 'http://web.test:7003/** GET' --read "$T/leaves.py" -- python3 "$T/leaves.py" $how
                 is "$who: a request counts where its client $how" "$(jq -c '[.net.destinations[] | .verdict, .requests]' <"$T/status")" '["allow",1]'
         done
+
+        # A broker with its hands full hears the end of the run: its last words are there.
+        box $who --stage mock --net 'http://web.test/** POST' --limit 'files 2048' --read "$T/busy.py" -- python3 "$T/busy.py"
+        is "$who: however much is sent, the end is heard" "$(json .net.broker) $(row web.test:80 allow connections)" "done 400"
 
         # Many at once.
         box $who --net web.test:7 --limit 'files 2048' --run "$T/client" -- "$T/client" web.test 7 many
