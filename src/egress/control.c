@@ -116,6 +116,7 @@ static int open_sources(struct broker *b, struct err *e)
             broker_watch(b, &b->control_source, EPOLLIN) < 0 || ahead_start(b) < 0 ||
             (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
                 return cannot_wait(e);
+        listen_spare(b);
         return 0;
 }
 

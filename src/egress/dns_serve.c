@@ -249,7 +249,7 @@ void dns_tick(struct broker *b, bool all_dead)
 
 void dns_serve_tcp(struct broker *b, struct source *s)
 {
-        int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = listen_accept(b, s);
         if (fd < 0)
                 return;
         struct dns_client *c = b->dns_clients < DNS_CLIENTS_MAX ? calloc(1, sizeof *c) : NULL;

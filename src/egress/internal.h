@@ -139,6 +139,7 @@ struct door_use {          /* what went through one door, or all */
 
 struct broker {
         int control, epoll, resolver, ledger;
+        int spare; /* to refuse a connection with when no other is left */
         struct source control_source, resolver_source, ledger_source;
         bool ledger_on;       /* effects with consequences wait for their intents: ahead.c */
         char ledger_why[200]; /* why none may leave any more; "": they may */
@@ -233,6 +234,9 @@ void decide_to_text(const char *host, bool is_address, uint16_t port, char *out,
 
 /* listen.c */
 void listen_serve(struct broker *b, struct source *s);
+int listen_accept(struct broker *b,
+                  const struct source *s); /* -1: none; what there was no room for is refused */
+void listen_spare(struct broker *b);
 void listen_pause(struct broker *b, bool pause); /* leave what comes in the kernel's queue for now */
 
 /* flow.c */

@@ -7,6 +7,8 @@
 #include "egress/internal.h"
 #include "egress/requests.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -143,6 +145,30 @@ static void decide(struct broker *b, int fd)
                 begin(b, fd, &q, d.door);
 }
 
+/* Without a descriptor for it a connection could not even be refused, and epoll would tell of it for ever:
+ * one is kept for that. */
+static void refuse_one(struct broker *b, const struct source *s)
+{
+        struct asked q;
+        fd_close(&b->spare);
+        int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0 && s->kind == SOURCE_LISTENER && read_asked(b, fd, &q) == 0)
+                refuse(b, fd, &q, "this machine has no room for another connection", "");
+        else if (fd >= 0)
+                (void) close(fd);
+        listen_spare(b);
+}
+
+void listen_spare(struct broker *b) { b->spare = fcntl(b->epoll, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1); }
+
+int listen_accept(struct broker *b, const struct source *s)
+{
+        int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+                refuse_one(b, s);
+        return fd;
+}
+
 void listen_serve(struct broker *b, struct source *s)
 {
         for (unsigned i = 0; i < ACCEPT_ROUND; i++) {
@@ -150,7 +176,7 @@ void listen_serve(struct broker *b, struct source *s)
                         listen_pause(b, true);
                         return;
                 }
-                int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+                int fd = listen_accept(b, s);
                 if (fd < 0)
                         return;
                 decide(b, fd);

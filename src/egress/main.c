@@ -22,6 +22,7 @@ int main(void)
 {
         static struct broker b = { .control = EGRESS_CONTROL,
                                    .epoll = -1,
+                                   .spare = -1,
                                    .resolver = -1,
                                    .ledger = -1,
                                    .trust = -1,

@@ -320,6 +320,25 @@ for p in $family; do
         ok "an ended run leaves no process ($p)" until_so sh -c "! kill -0 ${p%:*} 2>/dev/null"
 done
 
+# A host that gives few descriptors: what there is none for is refused at once and told, and nobody spins.
+cat >"$T/crowd.py" <<'END'
+import os, socket, sys
+held = []
+for _ in range(2): os.fork()  # four processes
+try:
+    for _ in range(80): held.append(socket.create_connection(("web.test", 80), 10))
+    held[-1].settimeout(3)
+    held[-1].recv(1)
+except TimeoutError: sys.exit(0)
+except OSError: print("refused", flush=True)
+try:
+    while True: os.wait()
+except ChildProcessError: pass
+END
+chmod 644 "$T/crowd.py"
+(ulimit -n 200 && box root --net 'http://web.test/**' --read "$T/crowd.py" -- python3 "$T/crowd.py")
+is "a connection for which no descriptor is left is refused" "$(sort -u "$T/out") $(row web.test:80 deny why)" "refused this machine has no room for another connection"
+
 # More doors than listeners.
 i=0
 while [ $i -lt 257 ]; do echo "net web.test:$((1000 + i))"; i=$((i + 1)); done >"$T/many.cordon"
