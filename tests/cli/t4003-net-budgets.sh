@@ -273,7 +273,7 @@ print(s.makefile("rb").read().decode())'
         box $who --net '*.mute.test:443' --net 11.22.33.44:7 --read "$T/names.py" -- python3 "$T/names.py"
         printf 'nameserver 11.22.33.53\noptions timeout:1 attempts:1\n' >"$T/resolv.conf"
         is "$who: names without an answer hold up nothing else" "$(cat "$T/out")" still
-        is "$who: nor the end of the run" "$(json .net.broker)" done
+        is "$who: nor the end of the run" "$(json .net.broker)" "done"
         has "$who: which tells of them" "$(cat "$T/err")" ".mute.test:443 (too many names wait for an answer from outside)"
 
         # A client that left before its answer holds no place, and what it asked for counts.
@@ -336,6 +336,7 @@ try:
 except ChildProcessError: pass
 END
 chmod 644 "$T/crowd.py"
+# shellcheck disable=SC3045
 (ulimit -n 200 && box root --net 'http://web.test/**' --read "$T/crowd.py" -- python3 "$T/crowd.py")
 is "a connection for which no descriptor is left is refused" "$(sort -u "$T/out") $(row web.test:80 deny why)" "refused this machine has no room for another connection"
 
