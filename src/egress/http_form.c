@@ -297,7 +297,7 @@ static bool names_method(const char *line, size_t n, size_t at, bool extended)
         unsigned ticks = extended ? 0 : 2; /* UTF-8'en'name */
         while (!extended && at < n && strchr("=\"'<\\", line[at]) && line[at])
                 at++;
-        for (at += quoted && extended; at < n; at++) {
+        for (at += quoted && extended; at < n && !name.other; at++) { /* a line may be full of names */
                 if (form_name_is_method(&name) && !is_plain_name((uint8_t) line[at]))
                         return true;
                 if (quoted ? line[at] == quote : line[at] == ';' || line[at] == ' ' || line[at] == '\t')

@@ -3,6 +3,8 @@
  * Every body goes through whole and a byte at a time. */
 #include "test_egress_common.h"
 
+#include <time.h>
+
 #define POST(type, n, body) "POST /x HTTP/1.1\r\nHost: api.test\r\n" type "Content-Length: " n "\r\n\r\n" body
 
 static const char policy[] = "use none\nnet http://api.test/** GET POST PATCH\n";
@@ -346,6 +348,36 @@ static void test_form__heads_and_boundaries_that_are_too_long(void)
         }
 }
 
+static double seconds_for(const char *word)
+{
+        struct rig g;
+        CHECK(rig_start(&g, &(struct rig_in){ .policy = policy, .stage = POLICY_STAGE_LIVE }));
+        rig_client(
+                &g,
+                span_str(POST("Content-Type: multipart/form-data; boundary=end\r\n", "9999999", "--end\r\n")),
+                0);
+        AUTO_BUF(line);
+        buf_puts(&line, "x:");
+        while (line.n + strlen(word) < 1000)
+                buf_puts(&line, word);
+        buf_puts(&line, "\r\n");
+        clock_t from = clock();
+        for (unsigned i = 0; i < 500; i++)
+                rig_client(&g, buf_span(&line), 0);
+        CHECK(!http_flow_done(g.flow));
+        rig_end(&g);
+        return (double) (clock() - from) / CLOCKS_PER_SEC;
+}
+
+/* Whoever sends them spends a microsecond on each. */
+static void test_form__lines_full_of_names_take_no_longer(void)
+{
+        double plain = seconds_for("abcd="), names = seconds_for("name=");
+        if (names >= 10 * plain)
+                printf("# %f s, and %f s with names\n", plain, names);
+        CHECK(names < 10 * plain);
+}
+
 static void test_form__two_types_are_none(void)
 {
         struct rig g;
@@ -445,6 +477,7 @@ static const struct test_case cases[] = {
         CASE(test_form__no_spelling_asks_for_another_method),
         CASE(test_form__a_door_for_all_methods_lets_a_form_choose),
         CASE(test_form__heads_and_boundaries_that_are_too_long),
+        CASE(test_form__lines_full_of_names_take_no_longer),
         CASE(test_form__two_types_are_none),
         CASE(test_form__a_type_that_does_not_arrive),
         CASE(test_form__a_coded_form_is_refused),
