@@ -184,6 +184,19 @@ static enum http_read read_fields(struct span in, size_t at, struct http_head *h
 
 /* ---- framing ---- */
 
+/* Each field is held against each of these names; nobody has use for more. */
+enum { HOPS_MAX = 64 };
+static bool has_many_hops(const struct http_head *h)
+{
+        size_t n = 0;
+        for (const struct http_field *f = NULL; (f = http_field_find(h, "connection", f));) {
+                struct span e;
+                for (size_t at = 0; n <= HOPS_MAX && http_next_element(f->value, &at, &e);)
+                        n++;
+        }
+        return n > HOPS_MAX;
+}
+
 static enum http_read read_framing(struct http_head *h)
 {
         const struct http_field *te = http_field_find(h, "transfer-encoding", NULL);
@@ -197,6 +210,8 @@ static enum http_read read_framing(struct http_head *h)
                 return bad(h, 501, "a transfer coding other than chunked");
         if (cl && str_to_u64(cl->value, &h->length) < 0)
                 return bad(h, 400, "the length is not a plain number");
+        if (has_many_hops(h))
+                return bad(h, 400, "Connection names more than 64 headers");
         h->chunked = te != NULL;
         h->has_length = cl != NULL;
         h->close = h->http10 || http_has_token(h, "connection", "close");

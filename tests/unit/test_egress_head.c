@@ -127,6 +127,20 @@ static void test_head__sizes_are_bounded(void)
         CHECK_INT(h.answer, 431);
 }
 
+/* Else 200 headers are held against thousands of names, in each request and answer. */
+static void test_head__connection_names_few_headers(void)
+{
+        static struct http_head h;
+        for (unsigned n = 64; n <= 65; n++) {
+                AUTO_BUF(b);
+                buf_puts(&b, "GET / HTTP/1.1\r\n" H "Connection: close");
+                for (unsigned i = 1; i < n; i++)
+                        buf_puts(&b, i % 2 ? ",x" : "\r\nConnection: x");
+                buf_puts(&b, "\r\n\r\n");
+                CHECK_INT(http_head_request(buf_span(&b), &h), n == 64 ? HTTP_WHOLE : HTTP_BAD);
+        }
+}
+
 static void test_head__a_head_in_any_pieces_waits_for_its_end(void)
 {
         static struct http_head h;
@@ -463,6 +477,7 @@ int main(void)
                 CASE(test_head__plain_requests_are_read),
                 CASE(test_head__what_has_two_readings_is_refused),
                 CASE(test_head__sizes_are_bounded),
+                CASE(test_head__connection_names_few_headers),
                 CASE(test_head__a_head_in_any_pieces_waits_for_its_end),
                 CASE(test_head__answers_are_read_as_strictly),
                 CASE(test_target__one_canonical_path_or_none),
