@@ -198,10 +198,10 @@ int cordon_box_wait(cordon_box *b, int timeout_ms)
 
 void cordon_box_signal(cordon_box *b, int sig)
 {
+        if (!b->box || !box_is_up(b->box)) /* a start that comes to nothing may be followed by another */
+                b->early_signals |= box_signal_bit(sig);
         if (b->box)
                 box_signal(b->box, sig);
-        else
-                b->early_signals |= box_signal_bit(sig);
 }
 
 void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns)

@@ -76,7 +76,7 @@ struct cordon_box {
         struct box *box;
         bool over;
         unsigned short rows, columns;
-        _Atomic uint64_t early_signals; /* came before there was a box; set by signal handlers */
+        _Atomic uint64_t early_signals; /* came before a payload ran; set by signal handlers */
         char limits_hit[128];
         cordon_result result;
         bool start_failed; /* for a reason that the box itself could not keep */

@@ -128,6 +128,18 @@ done
 
 # What an `except` hides is made between the mounts and the rules of Landlock: no mount covers it, so it gets no right. Not below
 # /tmp, of which the box has its own.
+# Asked to end while the first wall goes up, which the host then refuses: who asked means the run, not the wall.
+if strace -f -o /dev/null true 2>/dev/null; then
+        CORDON_STEP=enter timeout -k 1 20 strace -f -qq -o /dev/null -e trace=pivot_root -e inject=pivot_root:error=EPERM \
+                sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$T/keeper" "$H" run -q --ledger off --status-fd 3 -- sleep 5 3>"$T/status" 2>"$T/err" </dev/null &
+        sleep 0.7
+        kill -TERM "$(cat "$T/keeper")"
+        wait $!
+        is "a signal during a start that another wall follows ends the run" "$(jq -r '"\(.wall) \(.end) \(.signal)"' <"$T/status" 2>&1)" "process signaled 15"
+else
+        skip "a signal during a start that another wall follows ends the run" "strace is not installed, or may not trace here"
+fi
+
 elsewhere cordon-sabotage
 trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
 for who in "" as_user; do
