@@ -221,6 +221,33 @@ static void explain_unseen(const struct cordon_box *b, const char *name, struct 
                            path, name);
 }
 
+static const struct door *written_by(const struct cordon_box *b, const char *path)
+{
+        char real[PATH_MAX];
+        if (!realpath(path, real))
+                return NULL;
+        struct effect f = { .kind = EFFECT_WRITE, .path = real };
+        return policy_decide(b->policy->checked, &f).door;
+}
+
+/* A program behind a door to write does not run, nor does one whose libraries lie there: `edit /usr`. */
+static void explain_written(const struct cordon_box *b, const char *name, struct buf *out)
+{
+        enum { SHOWN_MAX = 60 };
+        char found[PATH_MAX], shown[SHOWN_MAX];
+        bool bare = !strchr(name, '/');
+        const char *path = !bare ? name : lib_find_program(name, found, sizeof found) ? found : NULL;
+        const struct door *d = path ? written_by(b, path) : NULL;
+        if (!d)
+                d = written_by(b, "/lib");
+        if (!d || strcmp(str_inert(span_str(d->path), shown, sizeof shown), d->path) != 0)
+                return;
+        buf_printf(out,
+                   "the box can write it or what it loads, by `%s %s`, and what a box can write does not "
+                   "run: name a narrower door, or add `run %s/` if that is meant",
+                   policy_door_word(d->kind), shown, shown);
+}
+
 void lib_explain_exec(const struct cordon_box *b)
 {
         const struct err *e = &box_result(b->box)->error;
@@ -236,6 +263,8 @@ void lib_explain_exec(const struct cordon_box *b)
         else if (e->sys == ENOEXEC)
                 buf_puts(&hint,
                          "it is neither a program for this machine nor a script with #! and an interpreter");
+        if (e->sys == EACCES && hint.n == 0)
+                explain_written(b, path, &hint);
         if (hint.n > 0 && !hint.failed)
                 box_explain(b->box, buf_str(&hint));
 }

@@ -312,7 +312,9 @@ static int add_programs(struct builder *b, struct err *e)
         /* The caller named the command, so exactly that file may start, even where no line covers it. */
         if (judge_written(b, &b->r->entry, "command", false, e) < 0)
                 return -1;
-        if (!b->run_any || !b->r->entry_searched)
+        bool covered =
+                b->run_any && b->r->entry_searched && b->r->entry.path && !door_writes(b, b->r->entry.real);
+        if (!covered)
                 add_program(b, &b->r->entry, false, false);
         return 0;
 }
