@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct cli_verb verbs[] = {
@@ -142,6 +143,9 @@ int main(int argc, char **argv)
                 return probe_main(argc - 2, argv + 2);
         if (strcmp(name, "__bomb") == 0) /* what `bombs` starts in a box */
                 return bomb_main(argc - 2, argv + 2);
+        /* What is made must be usable by whom it belongs to: after `umask 177` the ledger's directory, and
+         * with it every later run, would be closed to its owner. */
+        (void) umask(umask(077) & 077);
         (void) signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told, and ends no run */
         if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
                 name = "help";

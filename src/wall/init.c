@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -413,6 +414,7 @@ _Noreturn void wall_init_main(struct wall_init *w)
         struct wall_message m = { .word = WALL_SAYS_ERROR };
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
         fd_use_limit();
+        (void) umask(022);               /* the box's own files have the modes that are meant */
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
         bool behind = w->plan->wall == WALL_PROCESS;
         if (!behind)
