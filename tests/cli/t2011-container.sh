@@ -33,5 +33,16 @@ for who in $users; do
         $who "$CORDON" run -q -- sh -c 'sleep 77.2011 & sleep 0.1' >out 2>&1
         is "$who: nothing is left" "$(pgrep -f '^sleep 77[.]2011')" ""
 done
+# Others give each of their users the group 0, to which /proc shows more than to others.
+if [ "$(id -u)" -eq 0 ]; then
+        for groups in "--regid 0 --clear-groups" "--regid 65533 --groups 0"; do
+                # shellcheck disable=SC2086
+                is "of the group 0 ($groups), a box starts and sees its own processes alone" \
+                        "$(setpriv --reuid 65533 $groups "$CORDON" run -q --ledger off --wall namespace -- sh -c 'echo started; cat /proc/1/status' 2>&1 </dev/null)" \
+                        "started
+cat: /proc/1/status: No such file or directory"
+        done
+        is "so does the root of a user namespace" "$(unshare -Ur "$CORDON" run -q --ledger off --wall namespace -- echo started 2>&1 </dev/null)" started
+fi
 ok "no control group is left" none_left
 done_testing
