@@ -414,7 +414,9 @@ _Noreturn void wall_init_main(struct wall_init *w)
         struct wall_message m = { .word = WALL_SAYS_ERROR };
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
         fd_use_limit();
-        (void) umask(022);               /* the box's own files have the modes that are meant */
+        /* The box's own files have the modes that are meant. What it makes outside is no more open than what
+         * the caller makes. */
+        w->mask = (umask(022) & 077) | 022;
         (void) signal(SIGCHLD, SIG_DFL); /* a caller that ignores it would leave us no child to wait for */
         bool behind = w->plan->wall == WALL_PROCESS;
         if (!behind)

@@ -129,6 +129,7 @@ struct wall_init {
                 core;           /* where the keeper was when we were made, and we when that process was */
         _Atomic(bool) gathered; /* descriptors have their last numbers, and there are gates */
         unsigned last_cap;
+        mode_t mask;          /* of what the payload makes */
         struct wall_net *net; /* net.c: shared with the helper of a box that has `net` doors */
         struct sock_filter filter[FILTER_MAX];
         unsigned short filter_len;

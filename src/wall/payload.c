@@ -131,6 +131,7 @@ static int enter_directory(const struct wall_init *w, struct err *e)
 /* What needs no root and no limit. */
 static int become_payload(struct wall_init *w, struct err *e)
 {
+        (void) umask(w->mask);
         return become_box_user(w, e) < 0 ? -1 : wall_privileges_drop(w->last_cap, e);
 }
 

@@ -8,7 +8,6 @@
 #include <linux/securebits.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -99,7 +98,6 @@ int wall_privileges_drop(unsigned last, struct err *e)
                 return -1;
         if (!wall_left_out(LAYER_NO_NEW_PRIVS) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return wall_fail(e, STAGE_CAPS, "setting no_new_privs");
-        (void) umask(022);
         return 0;
 }
 

@@ -102,6 +102,7 @@ END
 
         # --- the rest ---
         is "$who: umask" "$(umask 0; box -- sh -c umask)" 0022
+        is "$who: no more open than the caller's" "$(umask 077; box -- sh -c umask) $(umask 0727; box -- sh -c umask)" "0077 0027"
         is "$who: modes of what is its own do not depend on it" "$(umask 0777; box -- sh -c 'stat -c %a /etc/passwd /home/box; id -un')" "444
 700
 box"
