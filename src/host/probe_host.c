@@ -155,7 +155,9 @@ void host_look_tiocsti(struct host_finding *f)
                 return;
         }
         host_say(f, HOST_WEAK, "TIOCSTI is on%s; boxes have a terminal of their own and a filter against it",
-                 on < 0 ? " (kernel before 6.2)" : "");
+                 on >= 0                              ? ""
+                 : access("/proc/sys/dev", F_OK) == 0 ? " (kernel before 6.2)"
+                                                      : ", or cannot be read here");
         if (on > 0)
                 host_mend(f, "sudo sysctl -w dev.tty.legacy_tiocsti=0");
 }

@@ -112,8 +112,13 @@ static void look_program(struct host_finding *f, const char *name, const char *w
         char path[PATH_MAX], why[96];
         struct err e = { 0 };
         if (host_program(name, path, sizeof path, &e) < 0) {
-                host_say(f, HOST_WEAK, "%s is not installed, so %s", name, without);
-                host_mend(f, getenv("CORDON_LIBEXEC") ? "unset CORDON_LIBEXEC" : "sudo make install");
+                bool there = e.sys != ENOENT;
+                host_say(f, HOST_WEAK, "%s is %s, so %s", name,
+                         there ? "neither root's nor yours here, or others can change it" : "not installed",
+                         without);
+                host_mend(f, there                      ? "CORDON_LIBEXEC=DIR, with a copy of yours in it"
+                             : getenv("CORDON_LIBEXEC") ? "unset CORDON_LIBEXEC"
+                                                        : "sudo make install");
                 return;
         }
         struct host_outcome o = host_try(try_program, (unsigned long) (uintptr_t) path);

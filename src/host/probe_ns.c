@@ -301,6 +301,12 @@ static int try_fuse(struct host_outcome *o, unsigned long arg)
         return 0;
 }
 
+static bool host_has_fuse(void)
+{
+        char text[4096];
+        return fd_get(AT_FDCWD, "/proc/filesystems", text, sizeof text) > 0 && strstr(text, "\tfuse");
+}
+
 void host_look_fuse(struct host_finding *f)
 {
         char why[96];
@@ -321,6 +327,8 @@ void host_look_fuse(struct host_finding *f)
                  o.sys == EACCES ? "/dev/fuse is for root alone" : host_why(&o, why));
         if (o.sys == EACCES)
                 host_mend(f, "sudo chmod 666 /dev/fuse");
+        else if (o.sys == ENOENT && host_has_fuse()) /* the kernel has it, and this /dev does not */
+                host_mend(f, "docker run --device /dev/fuse ... (podman: the same)");
         else if (o.sys == ENOENT || o.sys == ENODEV || o.sys == ENXIO)
                 host_mend(f, "sudo modprobe fuse");
 }

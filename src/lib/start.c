@@ -195,10 +195,13 @@ static int check_host(const struct host_facts *f, enum wall_kind wall, struct er
                 return err_hint(
                         e, "Linux 6.12 or newer has it; or let user namespaces be made: see `cordon doctor`");
         }
-        if (f->uid == 0 && f->maps_all && !f->has_setid)
-                return err_set(
+        if (f->uid == 0 && f->maps_all && !f->has_setid) {
+                (void) err_set(
                         e, ERR_HOST, 0,
                         "cordon runs as root but may not change ids, so the box would be root outside");
+                return err_hint(e, "run it as another user (docker run --user 1000 ...), or let it have the "
+                                   "capabilities SETUID and SETGID");
+        }
         return 0;
 }
 

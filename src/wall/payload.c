@@ -61,9 +61,12 @@ static int become_box_user(const struct wall_init *w, struct err *e)
                 return -1;
         if (!mapped && w->s->host_uid != geteuid() && syscall(SYS_setgroups, 0, NULL) < 0)
                 return wall_fail(e, STAGE_IDS, "leaving the caller's groups");
-        if (syscall(SYS_setresgid, gid, gid, gid) < 0 || syscall(SYS_setresuid, uid, uid, uid) < 0)
-                return wall_fail(e, STAGE_IDS, "becoming the box's user");
-        return 0;
+        if (syscall(SYS_setresgid, gid, gid, gid) == 0 && syscall(SYS_setresuid, uid, uid, uid) == 0)
+                return 0;
+        (void) wall_fail(e, STAGE_IDS, "becoming the box's user");
+        return e->sys == EINVAL ? err_hint(e, "the user namespace around cordon has no number for your id: "
+                                              "map it (`unshare -r`)")
+                                : -1;
 }
 
 /* Past libc, which refuses the signals that it keeps for itself. */
@@ -144,8 +147,10 @@ static int lead_session(struct err *e)
 static int load_filter(struct wall_init *w, struct err *e)
 {
         unblock_signals();
-        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) /* the filter lets nobody do that */
-                return wall_fail(e, STAGE_CAPS, "closing the process to others");
+        if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) { /* the filter lets nobody do that */
+                (void) wall_fail(e, STAGE_CAPS, "closing the process to others");
+                return err_hint(e, "no box starts inside another: start both from outside");
+        }
         return wall_filter_load(w, e);
 }
 

@@ -205,8 +205,13 @@ static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e
 {
         if (!wall_left_out(LAYER_PID))
                 w->proc = wall_proc_make("ptraceable"); /* "invisible" shows all to the group 0 outside */
-        if (w->proc < 0)
-                return wall_fail(e, STAGE_ROOT, "making the box's own /proc");
+        if (w->proc < 0) {
+                (void) wall_fail(e, STAGE_ROOT, "making the box's own /proc");
+                return e->sys == EPERM
+                               ? err_hint(e, "parts of /proc are covered here, as in most containers: "
+                                             "`cordon doctor` tells what mends it")
+                               : -1;
+        }
         return wall_attach(w, w->proc, s->path, true, e);
 }
 

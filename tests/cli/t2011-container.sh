@@ -42,7 +42,11 @@ if [ "$(id -u)" -eq 0 ]; then
                         "started
 cat: /proc/1/status: No such file or directory"
         done
+        has "root without the capability to be another is told what helps" "$(setpriv --inh-caps -all --bounding-set -all "$CORDON" run -- true 2>&1 </dev/null)" "hint: run it as another user"
         is "so does the root of a user namespace" "$(unshare -Ur "$CORDON" run -q --ledger off --wall namespace -- echo started 2>&1 </dev/null)" started
 fi
+has "a box inside another is told why it is none" "$("$CORDON" run -q -- "$CORDON" run --ledger off -- true 2>&1 </dev/null)" "hint: no box starts inside another"
+mkdir shared && cp "$CORDON_LIBEXEC/cordon-egress" shared && chmod 777 shared/cordon-egress
+has "a program of cordon's that others can change is not told to be missing" "$(CORDON_LIBEXEC=$T/shared "$CORDON" run --net 127.0.0.1:9 -- true 2>&1 </dev/null)" "$T/shared/cordon-egress belongs neither to root nor to you, or others can change it"
 ok "no control group is left" none_left
 done_testing
