@@ -325,6 +325,28 @@ static bool tunnel_step(struct http_flow *f)
         return true;
 }
 
+/* ---- recorded answers ---- */
+
+/* No faster than the client takes it. */
+static bool mock_step(struct http_flow *f)
+{
+        struct http_exchange *x = &f->x;
+        size_t n = x->recorded.n < HTTP_BUFFER ? x->recorded.n : HTTP_BUFFER;
+        bool close = x->close;
+        if (http_side_is_full(&f->client))
+                return false;
+        fifo_add(&f->client.plain, x->recorded.p, n);
+        x->received += n;
+        x->recorded = span_of(x->recorded.p + n, x->recorded.n - n);
+        if (x->recorded.n)
+                return true;
+        http_tell(f, HTTP_MOCKED, "");
+        http_exchange_end(f);
+        if (close)
+                http_finish(f);
+        return true;
+}
+
 bool http_answer_step(struct http_flow *f)
 {
         switch (f->answer) {
@@ -346,11 +368,11 @@ bool http_answer_step(struct http_flow *f)
                 return body_step(f);
         case ANSWER_TUNNEL:
                 return tunnel_step(f);
+        case ANSWER_MOCK:
+                return mock_step(f);
         }
         return false;
 }
-
-/* ---- recorded answers ---- */
 
 void http_answer_mock(struct http_flow *f)
 {
@@ -371,14 +393,8 @@ void http_answer_mock(struct http_flow *f)
         if (!empty)
                 fifo_printf(out, "Content-Length: %zu\r\n", m->body.n);
         fifo_printf(out, "X-Cordon: mock\r\n%s\r\n", x->close ? "Connection: close\r\n" : "");
-        if (!empty && !x->head_only) {
-                fifo_span(out, m->body);
-                x->received = m->body.n;
-        }
-        bool close = x->close;
+        x->recorded = empty || x->head_only ? span_of("", 0) : m->body;
         x->status = m->status;
-        http_tell(f, HTTP_MOCKED, "");
-        http_exchange_end(f);
-        if (close)
-                http_finish(f);
+        x->answered = true;
+        f->answer = ANSWER_MOCK;
 }

@@ -250,7 +250,7 @@ struct span http_flow_to_upstream(const struct http_flow *f) { return fifo_all(&
 void http_flow_client_took(struct http_flow *f, size_t n)
 {
         fifo_drop(&f->client.wire, n);
-        bool next = f->request == REQUEST_HEAD && f->client.in.n;
+        bool next = (f->request == REQUEST_HEAD && f->client.in.n) || f->answer == ANSWER_MOCK;
         if (!f->done && (next || http_unpack_waits(&f->x)))
                 run(f); /* it waited for this */
 }

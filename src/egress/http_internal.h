@@ -302,7 +302,7 @@ enum http_request_state {
         REQUEST_SENT,
         REQUEST_TUNNEL
 };
-enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL };
+enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL, ANSWER_MOCK };
 enum http_link_state { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
 
 struct http_form;
@@ -325,6 +325,7 @@ struct http_exchange { /* one request and its answer; all zero between two */
         struct fifo asked; /* the URL, for fixtures */
         struct fifo record_fields, record_body;
         bool recording;
+        struct span recorded; /* the stage mock: what is left of the answer */
         /* An answer that comes compressed: */
         struct unpack *unpack; /* or NULL */
         struct fifo late;      /* its head: it goes with the first bytes that could be read */

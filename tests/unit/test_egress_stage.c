@@ -243,6 +243,34 @@ static void test_mock__answers_come_from_fixtures_alone(void)
         rig_end(&g);
 }
 
+/* A box may ask for it on 512 connections at once. */
+static void test_mock__a_long_answer_waits_for_who_takes_it(void)
+{
+        enum { LONG = 1 << 20 };
+        struct rig g;
+        AUTO_BUF(line);
+        buf_puts(&line, "{\"method\":\"GET\",\"url\":\"http://api.test/long\",\"status\":200,\"body\":\"");
+        for (unsigned i = 0; i < LONG / 16; i++)
+                buf_puts(&line, "sixteen letters.");
+        buf_puts(&line, "\"}\n");
+        struct rig_in in = { .policy = "use none\nnet http://api.test/** GET\n",
+                             .fixtures = buf_str(&line),
+                             .stage = POLICY_STAGE_MOCK };
+        if (!rig_start(&g, &in))
+                return;
+        static const char two[] = GET("/long") GET("/none");
+        http_flow_from_client(g.flow, span_of(two, sizeof two - 1));
+        CHECK(http_flow_to_client(g.flow).n <= 2 * HTTP_BUFFER);
+        CHECK_INT(g.event_count, 0);
+        rig_move(&g);
+        CHECK_INT(g.event_count, 2);
+        CHECK_INT(g.event[0].verdict, HTTP_MOCKED);
+        CHECK_INT(g.event[0].received, LONG);
+        const char *body = strstr(buf_str(&g.to_client), "\r\n\r\n");
+        CHECK(body && strncmp(body + 4 + LONG, "HTTP/1.1 403", 12) == 0);
+        rig_end(&g);
+}
+
 static void test_mock__without_fixtures_nothing_is_answered(void)
 {
         struct rig g;
@@ -566,6 +594,7 @@ int main(void)
                 CASE(test_stage__a_place_without_a_line_leads_nowhere),
                 CASE(test_stage__a_url_that_a_place_stands_for_goes_where_the_stage_says),
                 CASE(test_mock__answers_come_from_fixtures_alone),
+                CASE(test_mock__a_long_answer_waits_for_who_takes_it),
                 CASE(test_mock__without_fixtures_nothing_is_answered),
                 CASE(test_record__what_is_recorded_can_be_mocked_and_holds_no_secret),
                 CASE(test_swap__what_stands_around_a_secret),
