@@ -55,6 +55,7 @@ enum seccomp_rule {
         RULE_NONE = 0,
         RULE_OWN_IPC,  /* the ask's own_ipc; else ENOSYS */
         RULE_OWN_VIEW, /* the ask's own_view; else EPERM */
+        RULE_SETXATTR, /* the same, and args[3] (the size) at most 1000; else ENOSPC */
         RULE_CLONE,    /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, told */
         RULE_SOCKET, /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX and
                         AF_NETLINK, which libc tries all the time; a protocol: EPROTONOSUPPORT */

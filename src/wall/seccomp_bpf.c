@@ -29,6 +29,7 @@ enum go {
         GO_EINVAL,
         GO_ENOSYS,
         GO_ENOTTY,
+        GO_ENOSPC,
         GO_EAFNOSUPPORT,
         GO_EPROTONOSUPPORT,
         GO_NOTIFY,
@@ -47,6 +48,7 @@ static const uint32_t answers[GO__COUNT] = {
         [GO_EINVAL] = SECCOMP_RET_ERRNO | EINVAL,
         [GO_ENOSYS] = SECCOMP_RET_ERRNO | ENOSYS,
         [GO_ENOTTY] = SECCOMP_RET_ERRNO | ENOTTY,
+        [GO_ENOSPC] = SECCOMP_RET_ERRNO | ENOSPC,
         [GO_EAFNOSUPPORT] = SECCOMP_RET_ERRNO | EAFNOSUPPORT,
         [GO_EPROTONOSUPPORT] = SECCOMP_RET_ERRNO | EPROTONOSUPPORT,
         [GO_NOTIFY] = SECCOMP_RET_USER_NOTIF,
@@ -315,6 +317,11 @@ static const struct values fcntl_refused[] = { { 16, 16 }, { 1024, 1024 }, { 102
 /* MADV_MERGEABLE shows what strangers hold in memory; MADV_HWPOISON and MADV_SOFT_OFFLINE take pages away. */
 static const struct values madvise_refused[] = { { 12, 12 }, { 100, 101 } };
 
+/* What fits into a kilobyte. A list of who may open a file (system.posix_acl_access) is kept by a filesystem
+ * in memory, and by memory files, as the kernel's own: up to 128 kilobytes for each, two for a directory,
+ * that no control group counts. Their names are behind a pointer. */
+static const struct values xattr_sizes[] = { { 0, 1000 } };
+
 static const struct values types_inet[] = { { 1, 2 } };             /* stream, datagram */
 static const struct values types_unix[] = { { 1, 2 }, { 5, 5 } };   /* and seqpacket */
 static const struct values types_paired[] = { { 1, 1 }, { 5, 5 } }; /* no address can be given to these */
@@ -389,6 +396,11 @@ static uint32_t rule_pins(struct program *p) { return p->ask->sampled ? GO_EINVA
 static uint32_t rule_own_ipc(struct program *p) { return p->ask->own_ipc ? GO_ALLOW : GO_ENOSYS; }
 
 static uint32_t rule_own_view(struct program *p) { return p->ask->own_view ? GO_ALLOW : GO_EPERM; }
+
+static uint32_t rule_setxattr(struct program *p)
+{
+        return p->ask->own_view ? choose(p, CHOICE(LOW(3), xattr_sizes, GO_ALLOW, GO_ENOSPC)) : GO_EPERM;
+}
 
 static uint32_t rule_chmod1(struct program *p)
 {
@@ -474,6 +486,7 @@ static const struct form {
         /* clang-format on */
         [RULE_OWN_IPC] = FUNCTION(rule_own_ipc),
         [RULE_OWN_VIEW] = FUNCTION(rule_own_view),
+        [RULE_SETXATTR] = FUNCTION(rule_setxattr),
         [RULE_CLONE] = BITS(0, CLONE_NEW | CLONE_SIDE),
         [RULE_SOCKET] = FUNCTION(rule_socket),
         [RULE_SOCKETPAIR] = FUNCTION(rule_socketpair),

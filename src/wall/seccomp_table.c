@@ -96,7 +96,8 @@ static bool lets_through(const struct seccomp_ask *ask, const struct seccomp_row
                 return row->verdict == SECCOMP_ALLOW;
         if (row->rule == RULE_OWN_IPC)
                 return ask->own_ipc;
-        if (row->rule == RULE_OWN_VIEW || row->rule == RULE_CHMOD_ARG1 || row->rule == RULE_CHMOD_ARG2)
+        if (row->rule == RULE_OWN_VIEW || row->rule == RULE_SETXATTR || row->rule == RULE_CHMOD_ARG1 ||
+            row->rule == RULE_CHMOD_ARG2)
                 return ask->own_view;
         if (row->rule == RULE_SOCKET)
                 return ask->net || ask->unix_sockets;

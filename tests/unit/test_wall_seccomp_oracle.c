@@ -225,6 +225,8 @@ static uint32_t expect_rule(const struct seccomp_ask *ask, enum seccomp_rule rul
                 return ask->own_view ? if_mode(ask, args[2]) : fails(EPERM);
         case RULE_OWN_VIEW:
                 return if_view(ask, false);
+        case RULE_SETXATTR:
+                return ask->own_view && (uint32_t) args[3] > 1000 ? fails(ENOSPC) : if_view(ask, false);
         case RULE_SELF_ARG0:
                 return if_view(ask, (pid_t) args[0] == 0);
         case RULE_SETPRIORITY:
@@ -395,6 +397,8 @@ static const uint64_t interesting[] = {
         102,
         136,
         262,
+        1000,
+        1001,
         1023,
         1024,
         1025,
