@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <sys/xattr.h>
 
 enum { REST = 10, SHORT_REST = 2 }; /* times as long as a look took */
 enum { SHARE = 8 };                 /* of the limit */
@@ -53,20 +54,32 @@ static bool is_new(struct wall_shared *s, uint64_t ino)
         return true;
 }
 
-static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name)
+static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name, uint64_t more)
 {
         struct stat st;
-        if (fstatat(dir, name, &st, 0) < 0 || st.st_blocks == 0 || is_handle(s, st.st_ino) ||
+        if (fstatat(dir, name, &st, 0) < 0 || (st.st_blocks == 0 && more == 0) || is_handle(s, st.st_ino) ||
             !is_new(s, st.st_ino))
                 return 0;
-        return (uint64_t) st.st_blocks * 512;
+        return (uint64_t) st.st_blocks * 512 + more;
+}
+
+/* Extended attributes of a memory file, as many as anybody sets: memory of the kernel's. How long their names
+ * are together is told at once; each of the shortest may have as much as the filter lets it. */
+static uint64_t attribute_bytes(int dir, const char *name)
+{
+        enum { LEAST = sizeof "user.x", MOST = 1000 + 100 };
+        char path[64];
+        (void) snprintf(path, sizeof path, "/proc/self/fd/%d/%.20s", dir, name);
+        ssize_t names = listxattr(path, NULL, 0);
+        return names > 0 ? (uint64_t) names / LEAST * MOST : 0;
 }
 
 struct looking {
         struct wall_shared *s;
         uint64_t scratch; /* its device: what lies there has a limit of its own */
         const struct plan
-                *edits; /* not NULL: removed files of its edit doors are looked for, and nothing else */
+                *edits;  /* not NULL: removed files of its edit doors are looked for, and nothing else */
+        bool attributes; /* the box may set some */
         uint64_t bytes, pipes;
         pid_t thread; /* whose descriptors were looked at last */
 };
@@ -100,7 +113,7 @@ static void look_for_removed(struct looking *l, int dir, const char *name)
         char target[PATH_MAX] = "";
         bool named = readlinkat(dir, name, target, sizeof target - 1) > 0;
         if (named ? is_removed_edit(l->edits, target) : is_removed_unnamed(l, dir, name))
-                l->bytes += file_bytes(l->s, dir, name);
+                l->bytes += file_bytes(l->s, dir, name, 0);
 }
 
 static void look_for_memory(struct looking *l, int dir, const char *name)
@@ -111,7 +124,7 @@ static void look_for_memory(struct looking *l, int dir, const char *name)
         if (readlinkat(dir, name, target, sizeof target - 1) < 0)
                 return;
         if (strncmp(target, file, strlen(file)) == 0)
-                l->bytes += file_bytes(l->s, dir, name);
+                l->bytes += file_bytes(l->s, dir, name, l->attributes ? attribute_bytes(dir, name) : 0);
         else if (strncmp(target, pipe, strlen(pipe)) == 0)
                 l->pipes += is_new(l->s, strtoull(target + strlen(pipe), NULL, 10) | is_pipe);
 }
@@ -221,7 +234,7 @@ uint64_t wall_sample_shared(struct wall_init *w)
         uint64_t now = clock_mono_ns();
         if (is_due(w, now)) {
                 s->host = ask_host();
-                struct looking l = { .s = s };
+                struct looking l = { .s = s, .attributes = w->plan->wall == WALL_NAMESPACE };
                 s->looked_ns = now;
                 look_at_all(w, &l);
                 s->file_bytes = l.bytes + pipe_bytes(l.pipes);

@@ -127,6 +127,27 @@ try:
 except OSError as e:
     print(e.errno)' 2>&1)" 1
 done
+# Attributes of one memory file: as many as anybody sets. A group counts them.
+attributes() {
+        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M -- python3 -c "
+import os, time
+f = os.memfd_create('x', 8)
+try:
+    for i in range($1):
+        os.setxattr(f, 'user.%d' % i, b'x' * 1000)
+except OSError as e:
+    print('unsupported' if e.errno == 95 else e)
+time.sleep(1)
+print('held')" 3>"$T/status" >"$T/out" 2>&1
+        echo "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")"
+}
+case $(attributes 10) in
+*unsupported*) skip "attributes of a memory file" "this kernel keeps none (before Linux 6.6)" ;;
+*)
+        is "200M of attributes of a memory file: the memory limit ends it" "$(attributes 200000)" "124:memory:"
+        is "10M of them: is held" "$(attributes 10000)" "0:none:held"
+        ;;
+esac
 # Nor does a control group count lists of who may open a file in /tmp, or a memory file: 128K each, two for a directory.
 for who in '' as_user; do
         is "${who:-root}: who may open a file is a short list" "$($who "$CORDON" run -q -- python3 -c '
