@@ -27,6 +27,16 @@ done
 for wall in namespace process; do
         is "$wall: a quarter of the signals that may wait" "$(prlimit --sigpending=4000:4000 "$CORDON" run -q --wall $wall -- prlimit --raw --noheadings -o HARD --sigpending 2>&1 </dev/null)" 1000
 done
+# What else of the machine is not a box's to take, however much its caller may: memory that stays, queues, and precedence.
+much() { prlimit --memlock=unlimited --msgqueue=unlimited --rtprio=50 --nice=30 "$@"; }
+if much true 2>/dev/null; then
+        for wall in namespace process; do
+                limits much "$CORDON" run -q --wall $wall -- >inside
+                is "$wall: a caller with much gives little" "$(awk '$1 ~ /^(MEMLOCK|MSGQUEUE|RTPRIO|NICE)$/ { print $1 "=" $2 }' inside | sort | paste -s -d ' ')" "MEMLOCK=8388608 MSGQUEUE=1048576 NICE=0 RTPRIO=0"
+        done
+else
+        skip "a caller with much gives little" "this account may not have much"
+fi
 # Behind a write door nobody counts what lies there; one file is as large as `disk` says, and no larger.
 mkdir -m 777 written
 for who in root as_user; do
