@@ -170,11 +170,15 @@ static int add_door(struct builder *b, size_t i, struct err *e)
         return 0;
 }
 
-static struct plan_step *pin_at(const struct builder *b, const char *path)
+/* A mount of its own at this path that the box cannot write through: held by an `except`, or a `read` door.
+ */
+static struct plan_step *held_at(const struct builder *b, const char *path)
 {
         size_t at;
-        bool there = names_find(&b->binds, path, &at) && b->p->steps[at].kind == STEP_PIN;
-        return there ? &b->p->steps[at] : NULL;
+        if (!names_find(&b->binds, path, &at))
+                return NULL;
+        struct plan_step *s = &b->p->steps[at];
+        return s->kind == STEP_PIN || (s->kind == STEP_BIND && !(s->flags & STEP_WRITE)) ? s : NULL;
 }
 
 /* A directory of programs that is a link is made as one: what lies in it is found through that. */
@@ -198,9 +202,9 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
                 return;
         const char *real = arena_str(b->a, g->real);
         const struct door *up = door_mounted_over(b, g->real);
-        struct plan_step *pin = real ? pin_at(b, real) : NULL;
-        if (pin)
-                pin->flags |= STEP_EXEC; /* an `except` keeps it read-only */
+        struct plan_step *held = real ? held_at(b, real) : NULL;
+        if (held)
+                held->flags |= STEP_EXEC;
         /* An edit door in another's layer has no mount, and lends no right to run. */
         bool runs = up && door_flags(b, up) & STEP_EXEC && !(up->kind == DOOR_EDIT && is_redundant(b, up));
         if (real && !build_has_bind(b, real) && !runs) {
