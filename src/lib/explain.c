@@ -212,7 +212,9 @@ static void explain_unseen(const struct cordon_box *b, const char *name, struct 
                 return;
         }
         struct effect f = { .kind = EFFECT_RUN, .path = path };
-        if (policy_decide(b->policy->checked, &f).answer == ANSWER_ALLOW)
+        char interpreter[PATH_MAX];
+        bool script = lib_interpreter(path, interpreter, sizeof interpreter); /* the file itself may start */
+        if (script || policy_decide(b->policy->checked, &f).answer == ANSWER_ALLOW)
                 explain_missing(b, path, out);
         else
                 buf_printf(out,
@@ -240,12 +242,16 @@ static void explain_written(const struct cordon_box *b, const char *name, struct
         const struct door *d = path ? written_by(b, path) : NULL;
         if (!d)
                 d = written_by(b, "/lib");
-        if (!d || strcmp(str_inert(span_str(d->path), shown, sizeof shown), d->path) != 0)
+        struct stat st;
+        if (!d || strcmp(str_inert(span_str(d->path), shown, sizeof shown), d->path) != 0 ||
+            stat(d->path, &st) < 0)
                 return;
+        bool dir = S_ISDIR(st.st_mode);
         buf_printf(out,
-                   "the box can write it or what it loads, by `%s %s`, and what a box can write does not "
-                   "run: name a narrower door, or add `run %s/` if that is meant",
-                   policy_door_word(d->kind), shown, shown);
+                   "the box can write it%s, by `%s %s`, and what a box can write does not run: %sadd `run "
+                   "%s%s` if that is meant",
+                   dir ? " or what it loads" : "", policy_door_word(d->kind), shown,
+                   dir ? "name a narrower door, or " : "", shown, dir ? "/" : "");
 }
 
 void lib_explain_exec(const struct cordon_box *b)

@@ -213,10 +213,11 @@ static void take_layer(struct teacher *t, const cordon_result *r)
  * here. */
 static void tell_interpreter(const struct teacher *t, struct learn *l, unsigned run, const cordon_error *why)
 {
-        char name[256];
+        char name[256], found[PATH_MAX];
         const char *script = t->o->argv[0];
-        if (why->code != ERR_EXEC || why->sys != ENOENT || !strchr(script, '/') ||
-            !lib_interpreter(script, name, sizeof name))
+        if (!strchr(script, '/') && lib_find_program(script, found, sizeof found))
+                script = found;
+        if (why->code != ERR_EXEC || why->sys != ENOENT || !lib_interpreter(script, name, sizeof name))
                 return;
         struct learn_access a = {
                 .kind = LEARN_RUN, .path = name, .program = "", .on_host = access(name, X_OK) == 0

@@ -239,6 +239,14 @@ has "a script whose interpreter is not there names it" "$(why --read . -- ./lost
 printf '#!/usr/bin/env sh\n' >hidden && chmod 755 hidden
 printf 'use none\n' >none
 has "one whose interpreter is not visible names the line" "$(why -p none -- ./hidden)" 'add `run /usr/bin/env`'
+if head -c 2 /usr/bin/ldd 2>/dev/null | grep -q '#!'; then
+        has "also of one that was looked for" "$(why -p none -- ldd)" "its interpreter $(sed -n '1s/^#! *\([^ ]*\).*/\1/p' /usr/bin/ldd) is not visible in the box"
+else
+        skip "also of one that was looked for" "ldd is no script here"
+fi
+printf '#!/bin/sh\necho started\n' >shown && chmod 755 shown
+is "a door that shows the command does not keep it from starting" "$("$CORDON" run -q --read ./shown --use base/loader --run /bin/sh -- ./shown 2>&1 </dev/null)" started
+has "one to write it does, which is told" "$(why --write ./shown -- ./shown)" "add \`run $T/exec/shown\` if that is meant"
 has "a program without its loader is told so" "$(why -p none -- ./prog)" 'not its loader or libraries'
 has "what is no program is told so" "$(why -- ./broken)" 'neither a program for this machine nor a script'
 "$CORDON" run -q --status-fd 3 --read . -- ./data 3>"$T/hinted" 2>/dev/null </dev/null

@@ -85,6 +85,11 @@ printf '#!%s\nprint("ran")\n' "$D/venv/bin/python" >"$D/venv/bin/tool" && chmod 
 learned() { (cd "$D" && "$c" learn -n 1 "$@" 2>"$T/err" </dev/null | sed -n 's/ *#.*//; /^\(use\|run\|read\) /p' | sort | tr '\n' ' '); }
 is "a script's own interpreter is learned" "$(learned -- venv/bin/tool)" "run {work}/venv/bin/python use base/python3 "
 is "also behind a shell" "$(learned -- sh -c "$D/venv/bin/tool")" "run {work}/venv/bin/python run {work}/venv/bin/tool use base/python3 "
+if head -c 2 /usr/bin/ldd 2>/dev/null | grep -q '#!'; then
+        has "and of one that is looked for" "$(learned -- ldd --version)" "run $(sed -n '1s/^#! *\([^ ]*\).*/\1/p' /usr/bin/ldd) "
+else
+        skip "and of one that is looked for" "ldd is no script here"
+fi
 
 merge pip
 is "all thirteen programs were learned, or it is told what is not installed ($SKIPPED)" $((PROGRAMS + SKIPPED)) 13
