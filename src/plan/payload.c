@@ -74,8 +74,27 @@ static bool leads_to_door(const struct builder *b, const char *path)
         return false;
 }
 
+/* The same directory under the name that a door gives it: "$PWD" is a path through links where the kernel's
+ * own, which we hear, is none. NULL: no door does. */
+static const char *cwd_by_link(struct builder *b, const char *cwd)
+{
+        for (size_t i = 0; i < b->door_count; i++) {
+                const char *path = b->doors[i].path, *real = b->r->seen[i].real;
+                if (!door_is_of_files(&b->doors[i]) || !real)
+                        continue;
+                if (b->r->seen[i].kind == SEEN_DIR && path_under(cwd, real))
+                        return arena_printf(b->a, "%s%s", path, cwd + strlen(real));
+                const char *rest = path_under(real, cwd) ? real + strlen(cwd) : "";
+                size_t n = strlen(path), k = strlen(rest);
+                if (k > 0 && n > k && strcmp(path + n - k, rest) == 0)
+                        return arena_printf(b->a, "%.*s", (int) (n - k), path);
+        }
+        return NULL;
+}
+
 static void build_cwd(struct builder *b)
 {
+        const char *named;
         const char *fallback = b->p->wall == WALL_NAMESPACE ? BOX_HOME : "/";
         if (b->r->cwd && !b->r->cwd_asked)
                 b->p->cwd_outside = arena_str(b->a, b->r->cwd);
@@ -83,6 +102,8 @@ static void build_cwd(struct builder *b)
                 b->p->cwd = arena_str(b->a, b->r->cwd_asked);
         else if (b->r->cwd && (is_visible(b, b->r->cwd) || leads_to_door(b, b->r->cwd)))
                 b->p->cwd = arena_str(b->a, b->r->cwd);
+        else if (b->r->cwd && (named = cwd_by_link(b, b->r->cwd)))
+                b->p->cwd = named;
         else if (b->r->cwd && b->r->cwd_made && b->p->wall == WALL_NAMESPACE) {
                 b->p->cwd = arena_str(b->a, b->r->cwd);
                 (void) build_step(b, STEP_FILE, arena_printf(b->a, "%s/.cordon", b->r->cwd), "", 0);

@@ -92,6 +92,14 @@ END
         is "$who: --cwd /proc/thread-self/fd/37 neither" "$(box --cwd /proc/thread-self/fd/37 -- true >/dev/null; echo $?)" 125
         is "$who: --cwd /dev/fd/37 neither" "$(box --cwd /dev/fd/37 -- true >/dev/null; echo $?)" 125
         is "$who: --cwd that is a file gives 125" "$(box --cwd /etc/passwd -- true >/dev/null; echo $?)" 125
+        # "$PWD" is a path through links, where the kernel's own name of the directory is none.
+        ln -sfn here way && echo text >here/sub/f && chmod a+r here/sub/f
+        is "$who: through a link, the directory is where the door shows it" "$(cd way && box --read "$T/way" -- sh -c 'pwd; cat sub/f')" "$T/way
+text"
+        is "$who: also from below the door" "$(cd way/sub && box --read "$T/way" -- sh -c 'pwd; cat f')" "$T/way/sub
+text"
+        is "$who: and above it" "$(cd way && box --read "$T/way/sub" -- sh -c 'pwd; cat sub/f')" "$T/way
+text"
         out=$(mkdir gone && cd gone && rmdir "$T/gone" && box -- pwd)
         case $out in
         /home/box | "cordon: error: "*directory*) pass "$who: from a directory that was removed it starts, or says why not" ;;
