@@ -272,8 +272,10 @@ void cli_end_failure(const struct cli_end *o, const char *run, const cordon_erro
         buf_puts(&out, "{\"version\":1,");
         if (run)
                 buf_printf(&out, "\"run\":\"%s\",", run);
-        buf_printf(&out, "\"end\":\"failed\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":",
-                   cordon_error_name(e->code), e->sys, (unsigned) e->step);
+        const char *code = cordon_error_name(e->code);
+        /* Of a detached box this is how its caller hears that the program could not be started. */
+        buf_printf(&out, "\"end\":\"%s\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":",
+                   strcmp(code, "exec") == 0 ? "not-started" : "failed", code, e->sys, (unsigned) e->step);
         buf_json(&out, span_str(e->what));
         buf_puts(&out, ",\"hint\":");
         buf_json(&out, span_str(e->hint));

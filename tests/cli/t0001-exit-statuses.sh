@@ -103,6 +103,8 @@ is "a working directory that is gone is told with what helps" "$(cd gone && rmdi
         'go to another (`cd /`), or say which one {work} is: --work DIR'
 mkdir gone
 is "and it does" "$(cd gone && rmdir "$T/gone" && "$CORDON" run --work / -- echo ran 2>&1)" ran
+"$CORDON" run -d --status-fd 3 -- nosuch 3>status >/dev/null 2>&1 </dev/null
+is "a detached command that cannot be started ends as any other" "$?:$(jq -r '.end + " " + .error.code' <status)" "127:not-started exec"
 printf 'raed /usr\n' >wrong.policy
 "$CORDON" run --status-fd 3 -p wrong.policy -- true 3>status >/dev/null 2>&1 </dev/null
 ok "a policy that does not load is one JSON object too" one_object "$(cat status)"
