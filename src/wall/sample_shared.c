@@ -54,13 +54,14 @@ static bool is_new(struct wall_shared *s, uint64_t ino)
         return true;
 }
 
+/* `more` is the box's in any case. */
 static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name, uint64_t more)
 {
         struct stat st;
-        if (fstatat(dir, name, &st, 0) < 0 || (st.st_blocks == 0 && more == 0) || is_handle(s, st.st_ino) ||
-            !is_new(s, st.st_ino))
+        if (fstatat(dir, name, &st, 0) < 0 || (st.st_blocks == 0 && more == 0))
                 return 0;
-        return (uint64_t) st.st_blocks * 512 + more;
+        uint64_t own = is_handle(s, st.st_ino) ? 0 : (uint64_t) st.st_blocks * 512;
+        return own + more > 0 && is_new(s, st.st_ino) ? own + more : 0;
 }
 
 /* Extended attributes of a memory file, as many as anybody sets: memory of the kernel's. How long their names

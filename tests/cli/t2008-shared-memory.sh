@@ -129,9 +129,9 @@ except OSError as e:
 done
 # Attributes of one memory file: as many as anybody sets. A group counts them.
 attributes() {
-        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M -- python3 -c "
+        as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --in 'input max 1M' --handle "input=$T/handed" -- python3 -c "
 import os, time
-f = os.memfd_create('x', 8)
+f = $2
 try:
     for i in range($1):
         os.setxattr(f, 'user.%d' % i, b'x' * 1000)
@@ -141,11 +141,14 @@ time.sleep(1)
 print('held')" 3>"$T/status" >"$T/out" 2>&1
         echo "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")"
 }
-case $(attributes 10) in
+own="os.memfd_create('x', 8)"
+echo handed >"$T/handed"
+case $(attributes 10 "$own") in
 *unsupported*) skip "attributes of a memory file" "this kernel keeps none (before Linux 6.6)" ;;
 *)
-        is "200M of attributes of a memory file: the memory limit ends it" "$(attributes 200000)" "124:memory:"
-        is "10M of them: is held" "$(attributes 10000)" "0:none:held"
+        is "200M of attributes of a memory file: the memory limit ends it" "$(attributes 200000 "$own")" "124:memory:"
+        is "200M of attributes of a handle: so it does" "$(attributes 200000 "os.open(os.environ['CORDON_IN_INPUT'], os.O_RDONLY)")" "124:memory:"
+        is "10M of them: is held" "$(attributes 10000 "$own")" "0:none:held"
         ;;
 esac
 # Nor does a control group count lists of who may open a file in /tmp, or a memory file: 128K each, two for a directory.
