@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { HTTPS = 443, HELLO_BYTES = 16384 };
+enum { RECORD_HEAD = 5, CIPHERS_CHANGE = 20, ALERT = 21, HANDSHAKE = 22, HELLO = 1, HELLO_OF_SERVER = 2 };
 
 static bool begins(struct span s, const char *text)
 {
@@ -42,21 +43,21 @@ static struct greeting judge_hello(const struct tls_hello_info *hello, const cha
 {
         if (hello->encrypted)
                 return refuse("the hello hides a name in an encrypted one (ECH)", PERMIT_REQUESTS);
+        if (hello->early)
+                return refuse("the hello comes with data that wait for no answer (early data)",
+                              PERMIT_REQUESTS); /* a second one could hide behind them */
         if (hello->sni[0] == '\0' && port == HTTPS)
                 return refuse("the TLS hello names no host", PERMIT_NOTHING);
         if (hello->sni[0] && strcmp(hello->sni, host) != 0)
                 return refuse("the TLS hello names another host", PERMIT_NAMED);
-        return (struct greeting){ .verdict = GREETING_PASSES, .hello = hello->sni[0] != '\0' };
+        return (struct greeting){ .verdict = GREETING_PASSES,
+                                  .hello = hello->sni[0] != '\0',
+                                  .bytes = hello->bytes };
 }
 
-struct greeting greet_judge(struct span bytes, bool ended, const char *host, uint16_t port)
+static struct greeting read_hello(struct span bytes, bool ended, const char *host, uint16_t port)
 {
-        static const char tls[] = { 22, 3, 0 };
         struct tls_hello_info hello;
-        if (bytes.n == 0)
-                return (struct greeting){ .verdict = ended ? GREETING_PASSES : GREETING_MORE };
-        if (!may_begin(bytes, tls))
-                return other_protocol(bytes, ended, port);
         enum tls_hello r = tls_hello_read(bytes, &hello);
         if (r == TLS_HELLO_MORE && !ended && bytes.n < HELLO_BYTES)
                 return (struct greeting){ .verdict = GREETING_MORE };
@@ -66,4 +67,51 @@ struct greeting greet_judge(struct span bytes, bool ended, const char *host, uin
         if (g.permit == PERMIT_NAMED)
                 memcpy(g.named, hello.sni, sizeof g.named);
         return g;
+}
+
+struct greeting greet_judge(struct span bytes, bool ended, const char *host, uint16_t port)
+{
+        static const char tls[] = { HANDSHAKE, 3, 0 };
+        if (bytes.n == 0)
+                return (struct greeting){ .verdict = ended ? GREETING_PASSES : GREETING_MORE };
+        if (!may_begin(bytes, tls))
+                return other_protocol(bytes, ended, port);
+        return read_hello(bytes, ended, host, port);
+}
+
+struct greeting greet_again(struct span bytes, bool ended, const char *host, uint16_t port)
+{
+        const struct greeting passes = { .verdict = GREETING_PASSES };
+        const struct greeting more =
+                ended                   ? passes
+                : bytes.n < HELLO_BYTES ? (struct greeting){ .verdict = GREETING_MORE }
+                                        : refuse("what follows the TLS hello has no end", PERMIT_NOTHING);
+        while (bytes.n >= RECORD_HEAD) {
+                size_t len = (size_t) bytes.p[3] << 8 | bytes.p[4];
+                bool between = (bytes.p[0] == CIPHERS_CHANGE || bytes.p[0] == ALERT) && len <= 2;
+                if (bytes.p[0] == HANDSHAKE && len == 0)
+                        return refuse("the TLS hello is malformed", PERMIT_NOTHING);
+                if (bytes.p[0] == HANDSHAKE && bytes.n == RECORD_HEAD)
+                        return more;
+                if (bytes.p[0] == HANDSHAKE && bytes.p[RECORD_HEAD] == HELLO)
+                        return read_hello(bytes, ended, host, port);
+                if (!between)
+                        return passes;
+                if (bytes.n < RECORD_HEAD + len)
+                        return more;
+                bytes = span_of(bytes.p + RECORD_HEAD + len, bytes.n - RECORD_HEAD - len);
+        }
+        return more;
+}
+
+bool greet_asks_again(struct span answer)
+{
+        static const uint8_t retry[] = { 0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
+                                         0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb,
+                                         0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c };
+        size_t at = RECORD_HEAD + 4 + 2; /* behind its length and version: RFC 8446, 4.1.3 */
+        if (answer.n < at + sizeof retry)
+                return true;
+        return answer.p[0] == HANDSHAKE && answer.p[RECORD_HEAD] == HELLO_OF_SERVER &&
+               memcmp(answer.p + at, retry, sizeof retry) == 0;
 }

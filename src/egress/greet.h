@@ -17,7 +17,12 @@ struct greeting {
         const char *why; /* refused: one clause */
         enum greeting_permit permit;
         bool hello;      /* passes: a TLS hello named the host */
+        size_t bytes;    /* passes: so many, and what follows is for greet_again(); 0: whatever follows */
         char named[256]; /* the host in the hello */
 };
 /* `ended`: no more will come. `host` is canonical and a name, not an address. */
 struct greeting greet_judge(struct span bytes, bool ended, const char *host, uint16_t port);
+/* What follows a hello that passed: a server may have asked for another, and goes by the name in that. */
+struct greeting greet_again(struct span bytes, bool ended, const char *host, uint16_t port);
+/* Does a server that begins so ask for a second hello? Also true of too few bytes to tell. */
+bool greet_asks_again(struct span answer);

@@ -127,7 +127,10 @@ struct flow {
         uint64_t give_up_ns, part_until_ns;
         bool again, counted_half_open;
         enum egress_seen seen;
-        bool greeted; /* a relay: the client's first bytes fit the door */
+        bool greeted;      /* a relay: the client's first bytes fit the door */
+        bool hello_passed; /* and what follows them must, too, */
+        size_t hello_left; /* when so many have left, */
+        bool hello_last;   /* unless the server has answered to them */
         char row_to[320];
 };
 

@@ -68,6 +68,26 @@ static void become_bulk(struct half *h)
         h->bulk = true;
 }
 
+/* A server may ask for a second hello: what comes behind the first is looked at, too. */
+static void hello_left(struct flow *f, size_t n)
+{
+        if (!f->hello_left)
+                return;
+        f->hello_left -= n;
+        f->greeted = f->hello_left > 0 || f->hello_last;
+}
+
+/* The first that the server says. Behind an answer to the hello all is enciphered. */
+static void answered(struct flow *f, struct span bytes)
+{
+        if (!f->hello_passed || f->received != bytes.n || greet_asks_again(bytes))
+                return;
+        f->hello_last = true;
+        if (!f->greeted)
+                flow_again(f);
+        f->greeted = true;
+}
+
 /* One read and what it leads to. */
 static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
 {
@@ -75,7 +95,8 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
         enum outcome r = h->held ? send_rest(h) : PUMP_MORE;
         if (r != PUMP_MORE || h->ended)
                 return h->ended && r == PUMP_MORE ? PUMP_IDLE : r;
-        size_t room = books_room(f->b, f->door, h->is_out, sizeof f->b->buffer);
+        size_t most = h->is_out && f->hello_left ? f->hello_left : sizeof f->b->buffer;
+        size_t room = books_room(f->b, f->door, h->is_out, most);
         if (room == 0 && is_waiting(h))
                 return PUMP_EMPTY;
         ssize_t n = recv(h->from->fd, p, room ? room : 1, 0);
@@ -86,6 +107,10 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
                 return PUMP_IDLE;
         }
         spend(f, h, (size_t) n);
+        if (h->is_out)
+                hello_left(f, (size_t) n);
+        else
+                answered(f, span_of(p, (size_t) n));
         ssize_t k = send(h->to->fd, p, (size_t) n, MSG_NOSIGNAL);
         if (k < 0 && of_errno() == PUMP_BROKEN)
                 return PUMP_BROKEN;
@@ -139,20 +164,31 @@ static void tell_greeting(struct flow *f, const struct greeting *g)
         books_deny(f->b, f->row_to, g->why, permit);
 }
 
+static struct greeting judge_greeting(const struct flow *f, struct span bytes, bool ended)
+{
+        return (f->hello_passed ? greet_again : greet_judge)(bytes, ended, f->host, f->port);
+}
+
 /* Nothing leaves before its beginning is judged; it stays in the kernel's buffer until then. */
 static enum outcome greet(struct flow *f)
 {
+        enum outcome r = send_rest(&f->half[0]);
+        if (r != PUMP_MORE)
+                return r;
         ssize_t n = recv(f->client.fd, f->b->buffer, sizeof f->b->buffer, MSG_PEEK);
         if (n < 0)
                 return of_errno();
         struct span bytes = span_of(f->b->buffer, (size_t) n);
-        struct greeting g = greet_judge(bytes, n == 0, f->host, f->port);
+        struct greeting g = judge_greeting(f, bytes, n == 0);
         struct pollfd end = { .fd = f->client.fd, .events = POLLRDHUP };
         if (g.verdict == GREETING_MORE && poll(&end, 1, 0) == 1)
-                g = greet_judge(bytes, true, f->host, f->port);
+                g = judge_greeting(f, bytes, true);
         f->greeted = g.verdict == GREETING_PASSES;
-        if (f->greeted && n > 0)
+        if (f->greeted && n > 0 && !f->hello_passed) {
                 books_seen(f, g.hello ? LOOKED_AT_HELLO : LOOKED_AT_BYTES);
+                f->hello_left = g.bytes;
+                f->hello_passed = g.bytes > 0;
+        }
         if (g.verdict != GREETING_REFUSED)
                 return f->greeted ? PUMP_MORE : PUMP_IDLE;
         tell_greeting(f, &g);
@@ -162,10 +198,11 @@ static enum outcome greet(struct flow *f)
 static enum outcome pump(struct flow *f, struct half *h, bool hup)
 {
         enum outcome r = PUMP_MORE;
-        if (h->is_out && !f->greeted && (r = greet(f)) != PUMP_MORE)
-                return r;
-        for (unsigned i = 0; r == PUMP_MORE && i < ROUNDS; i++)
+        for (unsigned i = 0; r == PUMP_MORE && i < ROUNDS; i++) {
+                if (h->is_out && !f->greeted && (r = greet(f)) != PUMP_MORE)
+                        return r;
                 r = h->bulk ? splice_once(f, h) : copy_once(f, h, hup);
+        }
         if (r == PUMP_MORE)
                 flow_again(f);
         if (h->ended && h->held == 0 && !h->shut) {

@@ -29,6 +29,8 @@ enum tls_hello { TLS_HELLO_BAD = 0, TLS_HELLO_MORE, TLS_HELLO_OK };
 struct tls_hello_info {
         char sni[256];  /* lower case; "" when there is none */
         bool encrypted; /* it also carries an encrypted hello: the name that counts may be another */
+        bool early;     /* data follow it that wait for no answer */
+        size_t bytes;   /* of the records that it lies in */
 };
 /* The first bytes of a client, for raw host:port doors: is it TLS, and for which name? */
 enum tls_hello tls_hello_read(struct span bytes, struct tls_hello_info *ret_info);

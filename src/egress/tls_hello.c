@@ -88,6 +88,7 @@ static bool extensions(struct cursor all, struct tls_hello_info *info)
                                 return false;
                 }
                 info->encrypted = info->encrypted || type == 0xfe0d || type == 0xffce;
+                info->early = info->early || type == 42;
         }
         return true;
 }
@@ -106,8 +107,9 @@ static enum tls_hello read_hello(struct cursor body, struct tls_hello_info *info
         return !body.bad && body.n == 0 && extensions(all, info) ? TLS_HELLO_OK : TLS_HELLO_BAD;
 }
 
-/* Puts the handshake message together out of its records; its length, or 0 (more is wanted), or SIZE_MAX. */
-static size_t gather(struct span bytes, uint8_t *to, size_t cap)
+/* Puts the handshake message together out of its records, each of them whole; its length, or 0 (more is
+ * wanted), or SIZE_MAX. */
+static size_t gather(struct span bytes, uint8_t *to, size_t cap, size_t *ret_bytes)
 {
         size_t n = 0, i = 0;
         while (i < bytes.n) {
@@ -124,10 +126,11 @@ static size_t gather(struct span bytes, uint8_t *to, size_t cap)
                 i += 5 + len;
                 if (n && to[0] != 1)
                         return SIZE_MAX;
-                if (n >= 4 && n >= 4 + ((size_t) to[1] << 16 | (size_t) to[2] << 8 | to[3]))
-                        return n;
                 if (have < len)
                         return 0;
+                *ret_bytes = i;
+                if (n >= 4 && n >= 4 + ((size_t) to[1] << 16 | (size_t) to[2] << 8 | to[3]))
+                        return n;
         }
         return 0;
 }
@@ -136,7 +139,7 @@ enum tls_hello tls_hello_read(struct span bytes, struct tls_hello_info *ret_info
 {
         uint8_t message[HELLO_MAX];
         *ret_info = (struct tls_hello_info){ 0 };
-        size_t n = gather(bytes, message, sizeof message);
+        size_t n = gather(bytes, message, sizeof message, &ret_info->bytes);
         if (n == 0)
                 return bytes.n < HELLO_MAX ? TLS_HELLO_MORE : TLS_HELLO_BAD;
         if (n == SIZE_MAX)

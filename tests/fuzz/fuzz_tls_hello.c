@@ -22,6 +22,11 @@ static void judge(struct span all)
         if (greet_judge(all, true, host, 443).verdict == GREETING_MORE ||
             (all.n > 16384 && g.verdict == GREETING_MORE))
                 abort();
+        struct greeting second = greet_again(all, false, host, 443);
+        if (greet_again(all, true, host, 443).verdict == GREETING_MORE ||
+            (all.n > 16384 && second.verdict == GREETING_MORE) ||
+            (g.verdict == GREETING_REFUSED && g.named[0] && second.verdict == GREETING_PASSES))
+                abort();
         if (g.verdict == GREETING_REFUSED && (!g.why || (g.permit == PERMIT_NAMED) != (g.named[0] != '\0')))
                 abort();
 }

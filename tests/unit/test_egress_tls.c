@@ -759,6 +759,58 @@ static void test_greet__no_name_and_a_hidden_name(void)
         CHECK_INT(greet_judge(span_of(hello, n), false, "api.test", 9000).verdict, GREETING_REFUSED);
 }
 
+/* A server that misses something asks for a second hello, and goes by the name in that one. */
+static void test_greet__a_second_hello_names_the_door_too(void)
+{
+        static const struct {
+                const char *before;
+                size_t n;
+                const char *named; /* in the hello behind it, or NULL */
+                enum greeting_verdict want;
+        } rows[] = {
+                { "", 0, "api.test", GREETING_PASSES },
+                { "", 0, "other.test", GREETING_REFUSED },
+                { "", 0, NULL, GREETING_MORE },
+                { "\x14\x03\x03\x00\x01\x01", 6, "api.test", GREETING_PASSES },
+                { "\x14\x03\x03\x00\x01\x01", 6, "other.test", GREETING_REFUSED },
+                { "\x15\x03\x03\x00\x02\x01\x5a", 7, "other.test", GREETING_REFUSED }, /* user_canceled */
+                { "\x14\x03\x03\x00\x01\x01", 6, NULL, GREETING_MORE },
+                { "\x16\x03\x03\x00\x00", 5, "other.test", GREETING_REFUSED },
+                { "\x16\x03\x03\x00\x03\x01\x00\x01", 8, NULL, GREETING_MORE }, /* in pieces */
+                { "\x14\x03\x03\x00\x01\x01\x17\x03\x03\x00\x45", 11, NULL, GREETING_PASSES },
+                { "\x16\x03\x03\x00\x25\x10\x00\x00\x21\x20\x03", 11, NULL, GREETING_PASSES },
+        };
+        uint8_t first[2048];
+        size_t n = real_hello("api.test", first, sizeof first);
+        CHECK_INT(greet_judge(span_of(first, n), false, "api.test", 443).bytes, n);
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                AUTO_BUF(b);
+                uint8_t hello[2048];
+                buf_add(&b, rows[i].before, rows[i].n);
+                if (rows[i].named)
+                        buf_add(&b, hello, real_hello(rows[i].named, hello, sizeof hello));
+                for (size_t k = 0; rows[i].n == 0 && k < b.n; k++)
+                        CHECK_INT(greet_again(span_of(b.p, k), false, "api.test", 443).verdict,
+                                  GREETING_MORE);
+                CHECK_INT(greet_again(buf_span(&b), false, "api.test", 443).verdict, rows[i].want);
+                CHECK(greet_again(buf_span(&b), true, "api.test", 443).verdict != GREETING_MORE);
+        }
+        static const char retry[] = "\x16\x03\x03\x00\x58\x02\x00\x00\x54\x03\x03"
+                                    "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"
+                                    "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c\x20";
+        uint8_t other[sizeof retry];
+        memcpy(other, retry, sizeof other);
+        other[11] ^= 1;
+        CHECK(greet_asks_again(span_of(retry, sizeof retry - 1)));
+        CHECK(greet_asks_again(span_of(other, 42))); /* not known yet */
+        CHECK(!greet_asks_again(span_of(other, 43)));
+        uint8_t *groups = memmem(first, n, "\x00\x0a\x00", 3);
+        CHECK(groups != NULL);
+        if (groups)
+                groups[1] = 42; /* data that wait for no answer: a second hello could come behind them */
+        CHECK_INT(greet_judge(span_of(first, n), false, "api.test", 443).verdict, GREETING_REFUSED);
+}
+
 static void test_greet__other_protocols(void)
 {
         static const struct {
@@ -830,6 +882,7 @@ int main(void)
                 CASE(test_hello__in_two_records_and_with_changed_bytes),
                 CASE(test_greet__the_name_must_be_the_doors),
                 CASE(test_greet__no_name_and_a_hidden_name),
+                CASE(test_greet__a_second_hello_names_the_door_too),
                 CASE(test_greet__other_protocols),
                 CASE(test_greet__a_hello_without_an_end_does_not_wait_for_ever),
         };
