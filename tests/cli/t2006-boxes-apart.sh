@@ -37,6 +37,13 @@ ids_of() { # ids outside of the processes of the box whose keeper is $1; the jan
                 ids_of "$p"
         done
 }
+powers_of() { # inherited, permitted, effective, ambient, no new ones: of init and of the observer, if there is one
+        for p in $(pgrep -P "$1" -x cordon-init); do
+                for q in "$p" $(pgrep -P "$p" -x cordon-observer); do
+                        echo "$(cat "/proc/$q/comm") $(awk '/^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs):/ { sub(/^0+/, "", $2); print $2 + 0 ? $2 : 0 }' "/proc/$q/status" | paste -s -d ' ')"
+                done
+        done
+}
 for who in root as_user; do
         start one; exec 8>one.in
         start two; exec 9>two.in
@@ -44,6 +51,10 @@ for who in root as_user; do
         for b in one two; do
                 ids_of "$($who "$CORDON" inspect "$b-$$" | jq -r .keeper)" | tr ' ' '\n' | sort -u >$b.ids
         done
+        # Two powers over its own children, one of them for who reads the arguments of their calls; none over anything else.
+        powers_of "$($who "$CORDON" inspect "one-$$" | jq -r .keeper)" >powers
+        is "$who: init has two powers" "$(grep cordon-init powers)" "cordon-init 0 80020 80020 0 1"
+        is "$who: who observes has one, where there is one" "$(grep -v -x -e 'cordon-init .*' -e 'cordon-observer 0 80000 80000 0 1' powers)" ""
         echo go >&8; echo go >&9
         exec 8>&- 9>&-
         wait
