@@ -388,7 +388,7 @@ static void let_go_of_stdio(struct wall_init *w)
  * killed, init hears SIGTERM and ends its stragglers itself. */
 static int stand_behind_reaper(struct wall_init *w, struct err *e)
 {
-        int children;
+        int children = -1;
         if (adopt_stragglers(&children, e) < 0)
                 return -1;
         pid_t init = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
