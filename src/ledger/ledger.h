@@ -273,6 +273,9 @@ void ledger_log_free(struct ledger_log *l);
 uint64_t ledger_log_count(const struct ledger_log *l);
 /* 0, or -1: pruned, or no record that this version can read. */
 int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret);
+/* Is a payload missing between the records of this run? It may be one of its own that was pruned: then what
+ * is left is not all that it did. */
+bool ledger_log_has_gap(const struct ledger_log *l, const char *run);
 
 /* Several logs as one (merge.c): causes stand before their effects, within a ledger and between them, then by
  * the logical clock, the wall clock, the ledger, the index: the same order however they are given. `names`

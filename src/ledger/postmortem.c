@@ -17,7 +17,7 @@ struct story {
         struct ledger_graph *graph;
         char run[LEDGER_ID_MAX];
         struct ledger_view start, end;
-        bool has_start, has_end;
+        bool has_start, has_end, has_gap;
         int64_t begin_us, end_us;
         uint64_t refused, unknown, beyond, limits;
         struct buf *out;
@@ -90,6 +90,7 @@ static bool was_limit(const struct ledger_view *v) { return span_is(v->kind, "li
 static void gather(struct story *s)
 {
         struct ledger_view v;
+        s->has_gap = ledger_log_has_gap(s->log, s->run);
         for (uint64_t at = 0; !s->has_start && next_record(s, &at, &v);)
                 if (span_is(v.kind, "start")) {
                         s->start = v;
@@ -170,12 +171,15 @@ static bool put_rows(struct story *s, struct row *rows, choice *chosen, const ch
         return n > 0;
 }
 
+/* Nothing is concluded from a record that is gone. */
+static const char none_left[] = "Nothing of it is left.";
+
 static void put_section(struct story *s, struct row *rows, const char *title, choice *chosen,
                         const char *none)
 {
         buf_printf(s->out, "\n## %s\n\n", title);
         if (!put_rows(s, rows, chosen, NULL))
-                buf_printf(s->out, "%s\n", none);
+                buf_printf(s->out, "%s\n", s->has_gap ? none_left : none);
 }
 
 /* ---- sections ---- */
@@ -201,6 +205,9 @@ static void put_summary(struct story *s)
                    ". Refused: %llu. Reached beyond itself: %llu. Outcome unknown: %llu. Limits: %llu.\n",
                    (unsigned long long) s->refused, (unsigned long long) s->beyond,
                    (unsigned long long) s->unknown, (unsigned long long) s->limits);
+        if (s->has_gap)
+                buf_puts(out,
+                         "\nPayloads were pruned since: what stands here may not be all that happened.\n");
         buf_putc(out, '\n');
         put_named(out, "- Policy ", s->start.policy);
         put_named(out, "\n- Wall ", ledger_member(s->start.more, "wall"));
@@ -289,7 +296,7 @@ static void put_causes(struct story *s, struct err *e)
                 put_walk(s, ledger_plain(v.id, id, sizeof id), e);
         }
         if (n == 0)
-                buf_puts(s->out, "Nothing was refused.\n");
+                buf_printf(s->out, "%s\n", s->has_gap ? none_left : "Nothing was refused.");
         if (n > REFUSALS_MAX)
                 buf_printf(s->out, "\nThe causes of %u more are not listed.\n", n - REFUSALS_MAX);
 }

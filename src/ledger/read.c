@@ -196,3 +196,17 @@ int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_vi
         }
         return 0;
 }
+
+bool ledger_log_has_gap(const struct ledger_log *l, const char *run)
+{
+        bool began = false, gap = false;
+        for (uint64_t i = 0; i < l->count; i++) {
+                struct ledger_view v;
+                bool there = ledger_log_view(l, i, &v) == 0, own = there && span_is(v.run, run);
+                if (own && began && gap)
+                        return true;
+                began |= own;
+                gap |= began && !there;
+        }
+        return false;
+}

@@ -10,12 +10,12 @@ enum { WIDTH = 48 };
 struct run {
         int64_t begin_us, end_us;
         struct ledger_view start, end;
-        bool has_start, has_end;
+        bool has_start, has_end, has_gap;
 };
 
 static void gather(const struct ledger_log *l, const char *run, struct run *r)
 {
-        *r = (struct run){ 0 };
+        *r = (struct run){ .has_gap = ledger_log_has_gap(l, run) };
         for (uint64_t i = 0; i < ledger_log_count(l); i++) {
                 struct ledger_view v;
                 if (ledger_log_view(l, i, &v) < 0 || !span_is(v.run, run))
@@ -57,6 +57,8 @@ static void put_head(const char *run, const struct run *r, struct buf *out)
                 put_field(out, "end", r->end.result);
         else
                 buf_puts(out, "  end      unknown: it runs, or its keeper was killed\n");
+        if (r->has_gap)
+                buf_puts(out, "  pruned   payloads were, so what is below may not be all that it did\n");
         buf_printf(out, "  lasted   %.3f ms\n\n", (double) (r->end_us - r->begin_us) / 1e3);
 }
 

@@ -61,8 +61,8 @@ static size_t group_for(struct diagnosis *d, const struct past_run *r)
 
 static bool is_asked_for(const struct diagnosis *d, const struct past_run *r, const char *digest)
 {
-        return r->ended && r->time_us >= d->o->since_us && (!digest || strcmp(r->policy, digest) == 0) &&
-               (!d->o->box || strcmp(r->box, d->o->box) == 0);
+        return r->ended && !r->pruned && r->time_us >= d->o->since_us &&
+               (!digest || strcmp(r->policy, digest) == 0) && (!d->o->box || strcmp(r->box, d->o->box) == 0);
 }
 
 static void count_run(struct group *g, const struct past_run *r)

@@ -18,7 +18,7 @@ static void find_runs(struct history *h, const char *digest)
 {
         for (size_t i = 0; i < h->past.n; i++) {
                 struct past_run *r = &h->past.v[i];
-                if (!r->passed || strcmp(r->policy, digest) != 0)
+                if (!r->passed || r->pruned || strcmp(r->policy, digest) != 0)
                         continue;
                 r->group = 1;
                 h->counted++;

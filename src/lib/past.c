@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_start(struct past *p, const struct ledger_view *v)
+static void add_start(struct past *p, const struct ledger_view *v, uint64_t gaps)
 {
         char box[NAME_MAX_BYTES];
         if (ledger_member(v->more, "trial").n > 0)
@@ -25,7 +25,8 @@ static void add_start(struct past *p, const struct ledger_view *v)
         p->v[p->n++] = (struct past_run){ .id = arena_copy(&p->mem, v->run),
                                           .box = arena_str(&p->mem, ledger_plain(v->box, box, sizeof box)),
                                           .policy = arena_copy(&p->mem, v->policy),
-                                          .time_us = v->time_us };
+                                          .time_us = v->time_us,
+                                          .gaps = gaps };
 }
 
 static int by_id(const void *a, const void *b, void *ctx)
@@ -65,7 +66,7 @@ struct past_run *past_find(const struct past *p, struct span run)
         return NULL;
 }
 
-static void note_end(struct past *p, const struct ledger_view *v, const char *passed)
+static void note_end(struct past *p, const struct ledger_view *v, const char *passed, uint64_t gaps)
 {
         struct past_run *r = past_find(p, v->run);
         uint64_t doors = 0;
@@ -78,6 +79,7 @@ static void note_end(struct past *p, const struct ledger_view *v, const char *pa
         r->passed = span_is(v->result, passed);
         r->observed = span_is(ledger_member(v->more, "observed"), "all");
         r->doors = (unsigned) doors;
+        r->pruned = r->gaps != gaps;
 }
 
 /* A ledger that is not there has no runs. */
@@ -98,13 +100,17 @@ int past_open(struct past *p, int status, struct err *e)
         if (open_log(p, e) < 0)
                 return -1;
         uint64_t n = p->log ? ledger_log_count(p->log) : 0;
-        for (uint64_t i = 0; i < n; i++)
-                if (ledger_log_view(p->log, i, &v) == 0 && span_is(v.kind, "start"))
-                        add_start(p, &v);
+        for (uint64_t i = 0, gaps = 0; i < n; i++)
+                if (ledger_log_view(p->log, i, &v) < 0)
+                        gaps++;
+                else if (span_is(v.kind, "start"))
+                        add_start(p, &v, gaps);
         sort(p);
-        for (uint64_t i = 0; i < n && !p->failed; i++)
-                if (ledger_log_view(p->log, i, &v) == 0 && span_is(v.kind, "end"))
-                        note_end(p, &v, passed);
+        for (uint64_t i = 0, gaps = 0; i < n && !p->failed; i++)
+                if (ledger_log_view(p->log, i, &v) < 0)
+                        gaps++;
+                else if (span_is(v.kind, "end"))
+                        note_end(p, &v, passed, gaps);
         return p->failed ? err_set(e, ERR_MEMORY, 0, "no memory for the runs of the ledger") : 0;
 }
 

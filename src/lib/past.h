@@ -9,6 +9,8 @@ struct past_run {
         const char *id, *box, *policy; /* policy: its digest */
         int64_t time_us;
         bool ended, passed, observed, refused;
+        bool pruned;    /* payloads are missing between its start and its end: what it used is not known */
+        uint64_t gaps;  /* so many were missing before its start */
         unsigned doors; /* of the policy's own, for files and programs */
         size_t group;   /* whose it is, from 1 on; 0: nobody's */
 };

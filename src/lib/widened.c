@@ -93,7 +93,7 @@ static void count_runs(struct count *c)
                         x->w.runs++;
                         x->w.days += past_day(r->time_us) != x->day;
                         x->day = past_day(r->time_us);
-                        x->w.use_known |= r->observed || x->net;
+                        x->w.use_known |= !r->pruned && (r->observed || x->net);
                 }
         }
 }

@@ -121,6 +121,15 @@ printf 'read {work}/in.txt {work}/link.txt {work}/script\nrun {work}/script /bin
 printf '#!/bin/sh\ncat link.txt\n' >script && chmod 755 script
 for _ in 1 2 3; do "$c" run -q --observe all -p "$T/links" -- ./script >/dev/null 2>&1 </dev/null; done
 is "what a link leads to and what a script is run by count as used" "$("$c" tighten --log -p "$T/links" 2>/dev/null -- ./script </dev/null | grep -v '^use' | tr '\n' ' ')" "read {work}/in.txt read {work}/link.txt read {work}/script run {work}/script run /bin/sh run cat "
+# What is gone from the record is not what no run did.
+run=$("$c" run -q --observe all --status-fd 3 -p "$T/logged" -- cat in.txt 3>&1 >/dev/null </dev/null | jq -r .run)
+sleep 1.1 # ages are counted in seconds
+"$c" log prune --older 0s >/dev/null 2>&1
+is "runs whose records were pruned tell nothing" "$("$c" tighten --log -p "$T/logged" --json 2>/dev/null | jq -c '[.past_runs, .doors == .doors_before]')" "[0,true]"
+has "a run's report says so" "$("$c" report "$run" --postmortem -)" "Payloads were pruned since: what stands here may not be all that happened."
+hasnt "and concludes nothing from it" "$("$c" report "$run" --postmortem -)" "Nothing was refused."
+has "log show says so, too" "$("$c" log show "$run")" "pruned   payloads were"
+is "diagnose does not count them" "$("$c" diagnose --json "$T/logged" | jq -c '[.boxes[].runs] | add // 0')" 0
 rm -f link.txt script
 is "nothing is left behind" "$(ls)" "$(printf 'a\nb\nin.txt\nother.txt')"
 done_testing
