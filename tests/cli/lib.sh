@@ -13,6 +13,8 @@
 #                            the test is skipped
 #   watched                  ends the test as skipped where a box of this caller does not tell which hidden paths it asked for
 #   remove PATH...           with all below it, also what nobody may enter
+#   soon COMMAND...          waits until it holds. A busy machine may take long for what is done at once on another: up to
+#                            twenty seconds; what does not come by then is found by who looks for it
 # CORDON is the program; T a directory that goes away at the end. as_user runs a command as an ordinary user.
 set -u
 : "${CORDON:?}"
@@ -69,24 +71,18 @@ elsewhere() {
         esac
         chmod 755 "$D"
 }
+soon() { for _ in $(seq 200); do "$@" >/dev/null 2>&1 && return 0; sleep 0.1; done; return 1; }
 done_testing() { echo "1..$N"; exit $FAILED; }
 # orphans: control groups of boxes whose keeper is gone; the boxes of other tests may live beside this one.
-# none_left: within two seconds there is none but those of before (before=$(orphans)).
+# none_left: soon there is none but those of before (before=$(orphans)).
 orphans() {
         find /sys/fs/cgroup -maxdepth 2 -name 'cordon-*' 2>/dev/null | while read -r g; do
                 p=${g##*/cordon-}
                 [ -d "/proc/${p%%-*}" ] || echo "$g"
         done
 }
-none_left() {
-        for _ in 1 2 3 4 5 6 7 8 9 10; do
-                new=$(orphans | grep -v -x -F -e "$before")
-                [ -n "$new" ] || return 0
-                sleep 0.2
-        done
-        echo "$new"
-        return 1
-}
+no_more() { new=$(orphans | grep -v -x -F -e "$before"); [ -z "$new" ]; }
+none_left() { soon no_more || { echo "$new"; return 1; }; }
 
 # An ordinary user, whoever runs the tests: uid 65533 when we are root, ourselves otherwise.
 if [ "$(id -u)" -eq 0 ]; then

@@ -11,7 +11,7 @@ chmod 644 big
 want=$(sum <big)
 
 for who in root as_user; do
-        c="$who timeout 8 $CORDON run -q --output 64M"
+        c="$who timeout 60 $CORDON run -q --output 64M"
         is "$who: 10 MB from a file pass in and out unchanged" "$($c -- cat <big | sum)" "$want"
         is "$who: 10 MB from a pipe pass in unchanged" "$(head -c 99999999 big | $c -- sha256sum | cut -d' ' -f1)" "$want"
         is "$who: 10 MB on standard error pass unchanged" "$($c -- sh -c 'cat >&2' 2>&1 >/dev/null <big | sum)" "$want"
@@ -42,9 +42,9 @@ for who in root as_user; do
 
         # --- the caller's reader goes away ---
         began=$(date +%s)
-        out=$($c --time 10s -- sh -c 'while :; do echo y; done' </dev/null 2>/dev/null | head -n 1)
+        out=$($c --time 30s -- sh -c 'while :; do echo y; done' </dev/null 2>/dev/null | head -n 1)
         is "$who: a reader that goes away gets what it wanted" "$out" y
-        ok "$who: and the payload ends by SIGPIPE, not by the time limit" test $(($(date +%s) - began)) -lt 5
+        ok "$who: and the payload ends by SIGPIPE, not by the time limit" test $(($(date +%s) - began)) -lt 25
         # --- input that nobody wanted is still the caller's ---
         printf 'first\nsecond\n' >lines
         chmod 644 lines
@@ -62,16 +62,16 @@ for who in root as_user; do
         ) <lines)" "$(cat lines)"
         # --- a slow reader does not hold up the limits ---
         began=$(date +%s%N)
-        ($c --time 1s --status-fd 3 -- sh -c 'while :; do echo 0123456789012345678901234567890123456789; done' 3>slow </dev/null; date +%s%N >ended) | sleepy 3
+        ($c --time 1s --status-fd 3 -- sh -c 'while :; do echo 0123456789012345678901234567890123456789; done' 3>slow </dev/null; date +%s%N >ended) | sleepy 6
         took=$((($(cat ended) - began) / 1000000))
-        ok "$who: the time limit fires though nobody reads ($took ms)" test $took -ge 950 -a $took -le 1500
+        ok "$who: the time limit fires though nobody reads ($took ms)" test $took -ge 950 -a $took -le 5000
         is "$who: and is named" "$(jq -r .limit <slow)" time
         is "$who: a payload that does not read its input can end" "$(yes | head -c 3000000 | $c --time 5s -- sh -c 'echo fine')" fine
         # --- a background child that holds the pipes does not hold up the end ---
         began=$(date +%s)
-        $c --time 10s -- sh -c 'sleep 8 & exit 0' </dev/null >/dev/null
-        ok "$who: a background child does not hold up the end" test $(($(date +%s) - began)) -lt 3
-        out=$($c -- sh -c 'sleep 8 & echo said; exit 3' </dev/null; echo $?)
+        $c --time 30s -- sh -c 'sleep 25 & exit 0' </dev/null >/dev/null
+        ok "$who: a background child does not hold up the end" test $(($(date +%s) - began)) -lt 20
+        out=$($c -- sh -c 'sleep 100 & echo said; exit 3' </dev/null; echo $?)
         is "$who: what was said before is complete" "$out" "said
 3"
 done
@@ -93,6 +93,7 @@ out = socket.create_connection(server.getsockname())
 reader, _ = server.accept()
 box = subprocess.Popen(sys.argv[1:], stdout=out, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 out.close()
+reader.recv(1, socket.MSG_PEEK)
 time.sleep(2)
 reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 reader.close()
@@ -113,7 +114,7 @@ os.chmod(sys.argv[1], 0o777)
 s.listen(8)
 time.sleep(30)' "$T/keeps" &
 keeps=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S keeps ] || sleep 0.1; done
+soon test -S keeps
 began=$(date +%s)
 got=$("$CORDON" run -q --sock "$T/keeps" --read "$T/hand-out.py" -- python3 "$T/hand-out.py" "$T/keeps" 2>&1 </dev/null)
 is "a copy that a box handed out: all of its output arrives" "${#got}:${got##* }" 3015:all

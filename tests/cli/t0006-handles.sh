@@ -84,7 +84,7 @@ for who in root as_user; do
         echo before >"$D/out"
         box --out res --handle "res=$D/out" -- sh -c 'echo bad >"$CORDON_OUT_RES"; exit 3'
         is "$who: a bad end writes nothing" "$code:$(cat "$D/out")" 3:before
-        box --time 300ms --out res --handle "res=$D/out" -- sh -c 'echo bad >"$CORDON_OUT_RES"; sleep 5'
+        box --time 2s --out res --handle "res=$D/out" -- sh -c 'echo bad >"$CORDON_OUT_RES"; sleep 15'
         is "$who: nor does a limit" "$code:$(cat "$D/out")" 124:before
         box --out 'res max 100' --handle "res=$D/out" -- sh -c 'head -c 101 /dev/zero >"$CORDON_OUT_RES"'
         is "$who: more than max writes nothing" "$code:$(cat "$D/out")" 125:before
@@ -107,7 +107,7 @@ for who in root as_user; do
         hasnt "$who: an out handle is not executable" "$(cat out)" RAN
         rm -f "$D/later"
         box -d --out res --handle "res=$D/later" -- sh -c 'echo late >"$CORDON_OUT_RES"'
-        for _ in $(seq 100); do [ ! -e "$D/later" ] || break; sleep 0.1; done
+        soon test -e "$D/later"
         is "$who: a detached box's out file gets its name, too" "$code:$(cat "$D/later")" 0:late
         # --- what becomes of a handle is told to programs, too ---
         mkdir -p "$D/going" && chmod 777 "$D/going"
@@ -162,7 +162,7 @@ rm -rf "$shm"
 for how in keep map; do
         python3 "$here/helpers/holder.py" "$T/holder.$how" hold $how >/dev/null 2>&1 &
         holder=$!
-        for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$T/holder.$how" ] || sleep 0.2; done
+        soon test -S "$T/holder.$how"
         echo old >"$T/result.$how"
         said=$("$CORDON" run -q --sock "$T/holder.$how" --out "res max 1M as json" --handle "res=$T/result.$how" -- python3 -c "$(cat "$here/helpers/holder.py")" "$T/holder.$how" send 3 2>&1)
         kill $holder 2>/dev/null

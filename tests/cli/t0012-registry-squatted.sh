@@ -9,7 +9,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 cc -O1 -o "$T/squat" "$here/helpers/squat.c" || { fail "the squatter compiles"; done_testing; }
 chmod 755 "$T/squat"
-"$CORDON" run -q --detach --name "mine-$$" -- sleep 60 >id || fail "the box starts"
+"$CORDON" run -q --detach --name "mine-$$" -- sleep 600 >id || fail "the box starts"
 # cordon asks boxes of its own user only. A program of another user that asks by itself is not answered, and its orders are not taken.
 cp "$here/helpers/registry.py" "$T/registry.py" && chmod 644 "$T/registry.py"
 own() { python3 "$T/registry.py" "$@"; }
@@ -23,7 +23,7 @@ has "and the box goes on" "$(timeout 10 "$CORDON" inspect "mine-$$" 2>&1)" "\"ru
 mkfifo mute
 own silent 0 "$(cat id)" <mute >called 2>&1 &
 exec 7>mute
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s called ] || sleep 0.2; done
+soon test -s called
 has "who calls and says nothing holds up nobody" "$(cat called; timeout 3 "$CORDON" inspect "mine-$$" 2>&1)" "called
 {\"run\":\"$(cat id)\""
 exec 7>&-
@@ -33,7 +33,7 @@ for pair in own:1 other:0; do
         mkfifo "end-$who"
         $who pretend 0 3-3-3333333333333333 "false-$$" <"end-$who" >"bound-$who" 2>&1 &
         exec 7>"end-$who"
-        for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "bound-$who" ] || sleep 0.2; done
+        soon test -s "bound-$who"
         is "$who: a name is bound" "$(cat "bound-$who")" bound
         is "$who: ps and inspect take what answers for a box: ${pair#*:}" "$(timeout 10 "$CORDON" ps 2>&1 | grep -c "false-$$"):$(timeout 10 "$CORDON" inspect "false-$$" 2>&1 | grep -c '"run"')" "${pair#*:}:${pair#*:}"
         exec 7>&-
@@ -42,7 +42,7 @@ done
 mkfifo end
 as_user "$T/squat" 0 "mine-$$" 1-1-1111111111111111 2-2-2222222222222222 <end >said 2>&1 &
 exec 8>end
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s said ] || sleep 0.2; done
+soon test -s said
 is "another user has bound the name, and its queue is full" "$(cat said)" squats
 has "ps goes on" "$(timeout 10 "$CORDON" ps 2>&1)" "mine-$$"
 has "inspect finds the one that is ours" "$(timeout 10 "$CORDON" inspect "mine-$$" 2>&1)" "\"run\":\"$(cat id)\""

@@ -4,27 +4,23 @@
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 root() { "$@"; }
-# over ID: within 5 s its keeper is gone
-over() {
-        for _ in $(seq 50); do
-                $c inspect "$1" >/dev/null 2>&1 || { sleep 0.1; return 0; }
-                sleep 0.1
-        done
-        return 1
-}
+# over ID: its keeper, whose number is in it, is gone
+gone() { case $(cat "/proc/${1%%-*}/stat" 2>/dev/null) in '' | *') Z '*) ;; *) return 1 ;; esac; }
+over() { soon gone "$1"; }
+says() { [ "$($c logs "$1" | wc -l)" -ge "$2" ]; } # says BOX N: so many lines by now
+known() { $c inspect "$1"; }
+mkdir "$T/gate"
 
 for who in root as_user; do
         c="$who $CORDON"
         state=$(state_of $who)
         n=$(echo "l$$-$who" | tr _ -)
         # --- while it runs, and afterwards ---
-        id=$($c run -d --name "$n" --time 30s -- sh -c 'echo said; echo erred >&2; sleep 3; echo last; printf "\\000\\377end"')
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-                [ "$($c logs "$n" | wc -l)" -lt 2 ] || break
-                sleep 0.1
-        done
+        id=$($c run -d --name "$n" --time 60s --read "$T/gate" -- sh -c 'echo said; echo erred >&2; until [ -e "$1" ]; do sleep 0.1; done; sleep 1; echo last; printf "\\000\\377end"' sh "$T/gate/$who")
+        soon says "$n" 2
         is "$who: while it runs nothing is on the disk" "$(find "$state/logs" -type f 2>/dev/null | wc -l)" 0
         is "$who: what it has said by now" "$($c logs "$n" | sort | tr '\n' ' ')" "erred said "
+        : >"$T/gate/$who"
         $c logs -f "$n" >followed 2>err
         is "$who: -f ends with the box" $? 0
         is "$who: and has its last words, byte for byte" "$(tail -n +3 followed | od -An -c | tr -d ' \n')" 'last\n\0377end'
@@ -53,9 +49,10 @@ for who in root as_user; do
         before=$(find "$state/logs" -type f | wc -l)
         $c run -q --no-stdin -- echo here >/dev/null
         is "$who: a box that was not detached leaves no such file" "$(find "$state/logs" -type f | wc -l)" "$before"
-        $c run -q --no-stdin --name "fg$n" --time 10s -- sleep 1 &
-        sleep 0.4
+        $c run -q --no-stdin --name "fg$n" --time 30s -- sleep 25 &
+        soon known "fg$n"
         has "$who: and says where its output is" "$($c logs "fg$n" 2>&1; echo $?)" "was not started with --detach"
+        $c stop -k "fg$n"
         wait
         # --- how much ---
         id=$($c run -d --output 1000 --time 30s -- sh -c 'yes | head -n 100000')
@@ -99,29 +96,27 @@ for who in root as_user; do
         mkdir -p "$T/aside" && echo untouched >"$T/aside/f" && chmod 666 "$T/aside/f"
         ln -s "$T/aside/f" "$state/logs/$id"
         over "$id"
-        sleep 0.3
         is "$who: a link that waits at its name is not written through" "$(cat "$T/aside/f")" untouched
         rm -f "$state/logs/$id"
         # --- a keeper that is held up: waited for, and not taken for gone ---
-        id=$($c run -d --time 30s -- sh -c 'echo one; sleep 5; echo two')
-        sleep 0.3
+        id=$($c run -d --time 60s --read "$T/gate" -- sh -c 'echo one; until [ -e "$1" ]; do sleep 0.1; done; echo two' sh "$T/gate/$who-two")
         keeper=$($c inspect "$id" | jq -r .keeper)
         $c logs -f "$id" >out 2>err &
         follower=$!
-        sleep 0.3
+        soon grep -q one out
         kill -STOP "$keeper"
+        : >"$T/gate/$who-two"
         sleep 2.5
         has "$who: one that does not answer is told" "$($c logs "$id" 2>&1)" "did not answer"
         kill -CONT "$keeper"
         wait $follower
         is "$who: who follows waits, and misses nothing" "$?:$(tr '\n' ' ' <out)" "0:one two "
         # --- a keeper that is killed ---
-        id=$($c run -d --time 30s -- sh -c 'echo before; sleep 20')
-        sleep 0.3
+        id=$($c run -d --time 60s -- sh -c 'echo before; sleep 50')
         keeper=$($c inspect "$id" | jq -r .keeper)
         $c logs -f "$id" >out 2>err &
         follower=$!
-        sleep 0.3
+        soon grep -q before out
         kill -9 "$keeper"
         wait $follower
         is "$who: who followed a box whose keeper is killed is told" "$?:$(cat out)" 125:before
@@ -153,9 +148,8 @@ for who in root as_user; do
 done
 # How many: the oldest go.
 c=$CORDON
-for i in $(seq 1 70); do id=$("$c" run -d --ledger off --time 20s -- echo "$i"); [ "$i" -gt 1 ] || first=$id; done
-over "$id"
-sleep 0.5
+for i in $(seq 1 70); do id=$("$c" run -d --ledger off --time 20s -- echo "$i"); [ "$i" -gt 1 ] || first=$id; echo "$id"; done >started
+while read -r each; do over "$each"; done <started
 is "the newest 64 are kept" "$(find "$CORDON_STATE/logs" -type f | wc -l)" 64
 is "the newest is there, the first is not" "$("$c" logs "$id") $(find "$CORDON_STATE/logs" -name "$first" | wc -l)" "70 0"
 touch "$CORDON_STATE/logs/not-ours"

@@ -60,11 +60,11 @@ told discard "cordon-discard.1 cordon-apply.1 cordon-diff.1" . discard --json
 # The state of what a killed run left.
 "$c" run -q --edit p -- sh -c 'cd p; echo x >new; mkdir -p .git/hooks; echo x >.git/hooks/pre-push; echo READY; sleep 60' >"$T/ready" 2>&1 &
 keeper=$!
-for _ in $(seq 100); do grep -q READY "$T/ready" && break; sleep 0.1; done
+soon grep -q READY "$T/ready"
 kill -9 $keeper
 wait $keeper 2>/dev/null
 state=running
-for _ in $(seq 50); do [ "$state" = running ] || break; sleep 0.1; state=$("$c" diff --list --json | jq -r '.[0].state'); done
+for _ in $(seq 200); do [ "$state" = running ] || break; sleep 0.1; state=$("$c" diff --list --json | jq -r '.[0].state'); done
 is "a layer says that its run was killed" "$state" killed
 is "and waits from then on" "$("$c" diff --list --json | jq -r '.[0].state')" waiting
 "$c" discard >/dev/null 2>&1

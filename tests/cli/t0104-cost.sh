@@ -63,6 +63,8 @@ sleep 0.1
 kill -9 $pid 2>/dev/null
 wait $pid 2>/dev/null
 sleep 1
+ended() { ! pgrep -f "$CORDON cost"; }
+soon ended
 ok "killed, it leaves no control group" none_left
 is "and no process" "$(pgrep -f "$CORDON cost" || true)" ""
 done_testing

@@ -20,7 +20,7 @@ cp "$E" "$D/d/prog" && cp "$E" "$D/w/prog" && echo x >"$T/open"
 chmod -R a+rwX "$D" && chmod a+r "$T/open"
 "$E" listen "$D/sock" >"$T/port" &
 LISTENER=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "$T/port" ] && break; sleep 0.1; done
+soon test -s "$T/port"
 PORT=$(cat "$T/port")
 ln "$D/sock" "$D/d/sock" && ln "$D/sock" "$D/w/sock"
 

@@ -20,7 +20,7 @@ cc -static -O1 -o "$D/bin/effect" "$(dirname "$0")/helpers/effect.c" 2>/dev/null
         cc -static -O1 -o "$D/bin/effect" "$CORDON_SOURCE/tests/cli/helpers/effect.c" || exit 1
 "$D/bin/effect" listen "$D/docker.sock" >"$T/port" &
 LISTENER=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s "$T/port" ] && break; sleep 0.1; done
+soon test -s "$T/port"
 ln -s "$D/docker.sock" "$H/run/ssh-agent.sock"
 before=$(cd "$D" && find home work -type f -exec sha256sum {} + | sort)
 

@@ -15,7 +15,7 @@ name=cordon-test-$$
 hostname=$(hostname)
 "$T/probe" listen $name >ports &
 canary=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s ports ] && break; sleep 0.1; done
+soon test -s ports
 read -r port4 port6 <ports
 "$T/probe" connect "$port4" "$port6" "$name" >control
 is "outside, the canaries answer" "$(grep -vc ' OK$' control)" 0

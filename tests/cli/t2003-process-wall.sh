@@ -13,7 +13,7 @@ mkdir -p home/.ssh door && echo "PRIVATE KEY" >home/.ssh/id_rsa && echo open >do
 name=cordon-p-$$
 "$T/probe" listen $name >ports &
 canary=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -s ports ] && break; sleep 0.1; done
+soon test -s ports
 read -r port4 port6 <ports
 
 for who in root as_user; do
@@ -126,9 +126,9 @@ sh: 1: $T/tree/a/kept: Permission denied"
         began=$(date +%s)
         box --read "$T/hog" -- sh -c "$T/hog daemon 20 $tag; $T/hog daemon 20 $tag; (setsid sleep 19 &) ; exit 4" >/dev/null
         is "$who: the status with stragglers is the payload's" $? 4
-        ok "$who: stragglers do not hold up the end" test $(($(date +%s) - began)) -lt 5
+        ok "$who: stragglers do not hold up the end" test $(($(date +%s) - began)) -lt 15
         is "$who: stragglers are gone" "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c "^$tag\$")" 0
-        box --time 500ms --read "$T/hog" -- sh -c "$T/hog daemon 20 $tag; sleep 10" >/dev/null
+        box --time 2s --read "$T/hog" -- sh -c "$T/hog daemon 20 $tag; sleep 10" >/dev/null
         is "$who: the time limit ends it" $? 124
         is "$who: and its stragglers" "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c "^$tag\$")" 0
         # --- limits are of the whole box here, too, with control groups and without ---
@@ -217,7 +217,7 @@ if as_user lsattr flags/f >before 2>/dev/null; then
 else
         skip "flags of a file behind a read door are not changed" "this filesystem has none"
 fi
-is "a signal for the whole group reaches the payload, as it is" "$(timeout 1 "$CORDON" run -q --wall process -- sh -c 'trap "echo TERM; exit 5" TERM; sleep 5 & wait' 2>/dev/null)" TERM
+is "a signal for the whole group reaches the payload, as it is" "$(timeout 3 "$CORDON" run -q --wall process -- sh -c 'trap "echo TERM; exit 5" TERM; sleep 15 & wait' 2>/dev/null)" TERM
 # Where Landlock holds neither signals nor abstract names, there is no such wall. strace answers as an older kernel would.
 if strace -f -o /dev/null true 2>/dev/null; then
         out=$(timeout 20 strace -f -qq -o /dev/null -e trace=landlock_create_ruleset -e inject=landlock_create_ruleset:retval=5:when=1 "$CORDON" run -q --ledger off --wall process -- echo RAN 2>&1 </dev/null)
@@ -238,18 +238,14 @@ done
 for victim in cordon-init cordon-reaper; do
         as_user "$CORDON" run -q --wall process --time 30s --name "left-$victim" -- sh -c "setsid sleep 60.$$ & (setsid sh -c 'sleep 60.$$; :' &) & sleep 60.$$; :" >out 2>&1 </dev/null &
         began=$!
-        for _ in $(seq 50); do
-                sleep 0.1
-                [ "$(pgrep -c -x -f "sleep 60.$$")" -lt 3 ] || break
-        done
+        three() { [ "$(pgrep -c -x -f "sleep 60.$$")" -ge 3 ]; }
+        soon three
         reaper=$(as_user "$CORDON" inspect "left-$victim" | jq .init)
         family=$(for p in $reaper $(pgrep -P "$reaper"); do echo "$p $(cat "/proc/$p/comm")"; done)
         is "three programs run, and $victim is there" "$(pgrep -c -x -f "sleep 60.$$"):$(echo "$family" | grep -c " $victim\$")" 3:1
         kill -9 "$(echo "$family" | sed -n "s/ $victim\$//p")"
-        for _ in $(seq 30); do
-                pgrep -x -f "sleep 60.$$" >/dev/null || break
-                sleep 0.1
-        done
+        none() { ! pgrep -x -f "sleep 60.$$"; }
+        soon none
         is "$victim is killed, and nothing is left" "$(pgrep -c -x -f "sleep 60.$$")" 0
         wait $began
 done
@@ -261,7 +257,7 @@ if [ "$(id -u)" -eq 0 ]; then
         exec 4>ends
         child() { tr -d ' ' <"/proc/$1/task/$1/children"; } # the only one
         held=
-        for _ in $(seq 50); do
+        for _ in $(seq 200); do
                 init=$(child "$(child $keeper)" 2>/dev/null)
                 held=$(grep -e CapInh -e CapPrm -e CapEff -e CapAmb "/proc/$init/status" 2>/dev/null | awk '{ print $2 }' | sort -u)
                 [ "$held" != 0000000000000000 ] || break

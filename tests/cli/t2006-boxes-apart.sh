@@ -22,14 +22,7 @@ start() {
         rm -f "$1.in" && mkfifo "$1.in" && chmod 666 "$1.in"
         $who "$CORDON" run -q --name "$1-$$" --time 60s --read "$T/look" -- sh "$T/look" "$1" <"$1.in" >"$1.out" 2>"$1.err" &
 }
-both_are_up() {
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do
-                grep -q left one.out && grep -q left two.out && return 0
-                sleep 0.2
-        done
-        cat one.err two.err
-        return 1
-}
+both_are_up() { soon grep -q left one.out && soon grep -q left two.out || { cat one.err two.err; return 1; }; }
 ids_of() { # ids outside of the processes of the box whose keeper is $1; the janitor is outside, as its caller
         for p in $(pgrep -P "$1"); do
                 [ "$(cat "/proc/$p/comm")" != cordon-janitor ] || continue
@@ -93,7 +86,7 @@ else
 fi
 # Descriptors on their way are counted for the account: a box that sends them to nobody stops neither starts nor `ps`.
 few() { as_user sh -c 'ulimit -Sn 1024 && exec "$@"' sh "$@"; }
-few "$CORDON" run -q --name sender --time 20s -- python3 -c '
+few "$CORDON" run -q --name sender --time 60s -- python3 -c '
 import socket, sys, time
 sent = 0
 pairs = []
@@ -106,9 +99,9 @@ while True:
     except OSError:
         break
 print(sent, flush=True)
-time.sleep(15)' >"$T/sent" 2>&1 </dev/null &
+time.sleep(50)' >"$T/sent" 2>&1 </dev/null &
 sender=$!
-for _ in $(seq 50); do [ -s "$T/sent" ] || sleep 0.1; done
+soon test -s "$T/sent"
 ok "a box sends descriptors to nobody ($(cat "$T/sent"))" test "$(cat "$T/sent")" -ge 1000
 is "another box starts" "$(few "$CORDON" run -q -- echo hi 2>&1)" hi
 has "boxes are found" "$(few "$CORDON" ps 2>&1)" sender

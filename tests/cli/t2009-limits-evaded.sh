@@ -32,13 +32,16 @@ for who in root as_user; do for refused in 0 500; do
         rm -rf "work-$who" && mkdir -m 777 "work-$who"
         $who sh -c 'echo $$; exec "$@"' sh "$CORDON" run -q --status-fd 3 --time 2s --read "$T/evade" --write "$T/work-$who" -- \
                 "$T/evade" clockwork "$T/work-$who/ticks" $refused 3>status >id 2>err </dev/null &
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do [ -s "work-$who/ticks" ] || sleep 0.1; done
+        soon test -s "work-$who/ticks"
         keeper=$(head -n 1 id)
         kill -STOP "$keeper"
         touch "work-$who/ticks.go"
         sleep 3
-        then=$(wc -c <"work-$who/ticks")
-        sleep 0.6
+        for _ in $(seq 15); do
+                then=$(wc -c <"work-$who/ticks")
+                sleep 0.6
+                [ "$(wc -c <"work-$who/ticks")" -ne "$then" ] || break
+        done
         is "$who: time: the box ends while its keeper is stopped (after $then ticks, $refused refusals)" "$(wc -c <"work-$who/ticks")" "$then"
         ok "$who: time: it had begun" test "$then" -gt 0
         kill -CONT "$keeper"
@@ -48,14 +51,11 @@ done; done
 
 # --- time: signals for a box that takes none do not stop its keeper ---
 who=root
-"$CORDON" run -q --status-fd 3 --time 3s -- sh -c 'trap "" USR1; sleep 60' 3>status >out 2>err </dev/null &
+"$CORDON" run -q --status-fd 3 --time 3s -- sh -c 'trap "" USR1; echo began; sleep 60' 3>status >out 2>err </dev/null &
 keeper=$!
 init=''
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-        sleep 0.1
-        init=$(pgrep -P "$keeper" -x cordon-init) && break
-done
-sleep 0.5
+soon test -s out
+init=$(pgrep -P "$keeper" -x cordon-init)
 ok "time: init can be stopped" kill -STOP "$init"
 i=0
 while [ $i -lt 1500 ]; do
@@ -159,10 +159,7 @@ fi
 # beside WALL: how many instances of inotify a box takes, and one more outside while it has them
 beside() {
         $who "$CORDON" run -q --wall "$1" --read "$T/evade" --time 5s -- "$T/evade" inotify 20 >taken 2>err </dev/null &
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-                [ ! -s taken ] || break
-                sleep 0.2
-        done
+        soon test -s taken
         outside=$($who "$T/evade" inotify 0)
         wait
         [ -s taken ] || echo "-1: $(cat err)" >taken

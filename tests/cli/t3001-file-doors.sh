@@ -235,7 +235,7 @@ two"
         # --- sockets ---
         $who python3 -c '
 import socket, sys, threading
-s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(8); s.settimeout(15)
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(8); s.settimeout(60)
 open(sys.argv[1] + ".up", "w").close()
 while True:
     try: c, _ = s.accept()
@@ -243,7 +243,7 @@ while True:
     c.sendall(b"hello from outside\n"); c.close()
 ' "$D/sock" 2>/dev/null &
         server=$!
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e "$D/sock.up" ] && break; sleep 0.1; done
+        soon test -e "$D/sock.up"
         hello='import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(s.recv(99).decode(),end="")'
         is "$who: a sock door is connected to" "$(box --sock "$D/sock" -- /usr/bin/python3 -c "$hello" "$D/sock")" "hello from outside"
         out=$(box --read "$D/sock" -- true)
@@ -298,7 +298,7 @@ for state in .state new real/state link/state; do
         is "nor can a write door change it ($state)" \
                 "$(CORDON_STATE=$T/home/$state "$CORDON" run --write "$T/home" -- sh -c "echo x >$T/home/$state/ledger" 2>/dev/null
                 cat "$T/home/$state/ledger")" secret
-        rm -rf "${T:?}/home/$state"
+        remove "${T:?}/home/$state"
 done
 # Not by way of its parents: what is moved away would lie there in the next run, under a name that nobody hides.
 mkdir -p "$T/deep/a/b" && chmod -R a+rwX "$T/deep"
@@ -326,7 +326,7 @@ for who in root as_user; do
         ln -s /sys/kernel "$L/ws/sys" && ln -s /proc/self "$L/ws/proc" && ln -s sys "$L/ws/sys2" && chmod -R a+rwX "$L"
         # The ledger is what a state directory has for certain.
         $who env -u CORDON_LEDGER "$CORDON" run -q -- true
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s "$S/ledger/key" ] && break; sleep 0.2; done
+        soon test -s "$S/ledger/key"
         ok "$who: there is a key of the ledger" test -s "$S/ledger/key"
         for wall in namespace process; do
                 for door in "--read $L/ws/state" "--read $L/ws/ledger" "--write $L/ws/ledger" "--read $L/ws/above/$(basename "$S")" "--run $S/" "--run $L/ws/ledger/" "--run $S/ledger/key"; do
@@ -417,7 +417,7 @@ for key in .config/cordon/vault.key link/other; do
         CORDON_STATE=$T/vaulthome/state "$CORDON" run --write "$T/vaulthome" -- sh -c "echo x >$key; rm -f $key; mv $key $key.x; echo y >$(readlink -f "$key")" 2>/dev/null
         is "nor can a write door change it (${key#"$T"/})" "$(sha256sum <"$key")" "$sum"
         has "a door to it is refused (${key#"$T"/})" "$(CORDON_STATE=$T/vaulthome/state "$CORDON" run --read "$key" -- cat "$key" 2>&1)" "would open cordon's own state"
-        rm -rf "$T/vaulthome/state"
+        remove "$T/vaulthome/state"
 done
 # --- a write door over what the next run obeys ---
 mkdir -p "$T/ruled/out" && printf 'use base/system\nwrite {work}/out\n' >"$T/ruled/out/box.policy" && echo 'place api live https://api.test/' >"$T/ruled/out/box.places"

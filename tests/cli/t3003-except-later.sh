@@ -27,12 +27,9 @@ while_it_runs() {
         chmod -R a+rX "$D"
         [ "$(id -u)" -ne 0 ] || [ "$who" = root ] || chown -R 65533:65533 "$D"
         printf 'use base/system\nread %s except .env token deep/down/key later/key\nwall %s\n' "$D/x" "$wall" >p.policy
-        (cd "$D/x" && $who "$CORDON" run -q --time 20s -p "$T/p.policy" -- sh -c "$(cat "$T/look")" >"$T/seen" 2>"$T/err" </dev/null) &
+        (cd "$D/x" && $who "$CORDON" run -q --time 60s -p "$T/p.policy" -- sh -c "$(cat "$T/look")" >"$T/seen" 2>"$T/err" </dev/null) &
         box=$!
-        for _ in $(seq 200); do
-                [ ! -s "$T/seen" ] || break
-                sleep 0.05
-        done
+        soon test -s "$T/seen"
         (cd "$D/x" && sh -c "$last" && touch sub/go)
         wait $box
 }

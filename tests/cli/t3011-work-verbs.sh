@@ -108,9 +108,12 @@ for who in root as_user; do
         has "$who: a file made since in a directory that the box removed" "$(cordon apply "$run")" "in the way: d/later"
         ok "$who: is still there" test -e "$D/p/d/later"
         fresh
-        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c 'echo box >a; sleep 1.2' 3>status &
-        sleep 0.6
+        rm -f go && mkfifo go && : >out
+        $who "$CORDON" run -q --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c 'echo box >a; echo began; read -r line' 3>status <go >out &
+        exec 8>go
+        soon test -s out
         echo host >"$D/p/a"
+        exec 8>&-
         wait
         run=$(jq -r .work.layer status)
         has "$who: a change while the box ran is in the way" "$(cordon apply "$run")" "in the way: a: changed while the box ran"
@@ -268,13 +271,14 @@ all:
 
         # --- a keeper that was killed ---
         fresh
-        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" -- sh -c 'echo saved >a; sleep 60' &
-        sleep 0.7
-        has "$who: a layer in use is not applied" "$(cordon diff --list)" running
+        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" -- sh -c 'echo saved >a; echo began; sleep 60' >out &
         pid=$!
+        soon grep -q began out
+        has "$who: a layer in use is not applied" "$(cordon diff --list)" running
         for k in $(pgrep -P $pid) $pid; do [ "$(cat /proc/$k/comm 2>/dev/null)" = cordon ] && kill -9 "$k"; done 2>/dev/null
         wait 2>/dev/null
-        sleep 0.3
+        saved() { cordon diff | grep -q '^+saved'; } # a layer is in use until the last of the box is gone
+        soon saved
         has "$who: what a killed run had changed is found" "$(cordon diff)" "+saved"
 done
 

@@ -168,9 +168,12 @@ refused"
         chmod 755 "$D/p"
         cordon discard "$run" >/dev/null
         n=$(layers)
-        $who "$CORDON" run -q --no-stdin --edit "$D/p" -- sleep 0.6 &
-        sleep 0.3
+        rm -f go && mkfifo go && : >out
+        $who "$CORDON" run -q --edit "$D/p" -- sh -c 'echo began; read -r line' <go >out &
+        exec 8>go
+        soon test -s out
         chmod 700 "$D/p"
+        exec 8>&-
         wait $!
         is "$who: a mode that the host changed meanwhile is not the box's" "$(layers)" "$n"
         chmod 755 "$D/p"

@@ -67,9 +67,11 @@ mark("e", "redirect", b"/../out"); mark("e", "opaque", b"y"); mark("d/l", "redir
         fi
 
         # --- a layer in use ---
-        rm -rf "$D" && mkdir -p "$D/p" && echo a >"$D/p/a" && mine && rm -f go && : >err
-        $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c 'echo box >a; sleep 4' 3>status 2>err &
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do cordon diff --list 2>/dev/null | grep -q running && break; sleep 0.1; done
+        rm -rf "$D" && mkdir -p "$D/p" && echo a >"$D/p/a" && mine && rm -f go && mkfifo -m 666 go && : >err
+        $who "$CORDON" run -q --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c 'echo box >a; read -r line' 3>status 2>err <go &
+        exec 8>go
+        used() { cordon diff --list | grep -q running; }
+        soon used
         run=$(cordon diff --list --json | jq -r '.[] | select(.state == "running") | .run')
         for verb in diff apply undo fork discard "run -q --no-stdin --edit $D/p --on"; do
                 # shellcheck disable=SC2086
@@ -79,6 +81,7 @@ mark("e", "redirect", b"/../out"); mark("e", "opaque", b"y"); mark("d/l", "redir
                 # shellcheck disable=SC2086
                 has "$who: $1 of a layer in use" "$(cordon $words)" "the layer $run is in use"
         done
+        exec 8>&-
         wait
         is "$who: and nothing happened to it" "$(cat "$D/p/a") $(cordon diff --name-only "$run")" "a a"
         cordon discard "$run" >/dev/null

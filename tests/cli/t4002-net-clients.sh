@@ -69,7 +69,7 @@ Promise.all([...Array(100).keys()].map(i => fetch("http://web.test/" + i).then(r
         is "$who: and counted" "$([ "$(row web.test:80 allow received)" -ge 67108864 ] && echo yes)" yes
         run "64 MB up" "POST /up 67108864" sh -c 'head -c 67108864 /dev/zero | curl -sS -H "Expect:" -H "Transfer-Encoding:" -T - -X POST -H "Content-Length: 67108864" http://web.test/up'
         # The box's own servers.
-        run "a server of the box's own, at every address" "yes" sh -c 'python3 -m http.server 8123 >/dev/null 2>&1 & sleep 1; curl -sS -m 5 http://127.0.0.1:8123/ >/dev/null && curl -sS -m 5 "http://198.19.255.2:8123/" >/dev/null && echo yes; kill $!'
+        run "a server of the box's own, at every address" "yes" sh -c 'python3 -m http.server 8123 >/dev/null 2>&1 & for i in $(seq 200); do curl -s -m 5 -o /dev/null http://127.0.0.1:8123/ && break; sleep 0.1; done; curl -sS -m 5 http://127.0.0.1:8123/ >/dev/null && curl -sS -m 5 "http://198.19.255.2:8123/" >/dev/null && echo yes; kill $!'
         run "and on a port that a door has" "yes" python3 -c '
 import socket
 s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("127.0.0.1", 7001)); s.listen()

@@ -105,7 +105,7 @@ import os, socket, subprocess, sys, time
 ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 os.dup2(its.fileno(), 3)
 p = subprocess.Popen([sys.argv[1]], pass_fds=[3])
-for _ in range(40):
+for _ in range(400):
     time.sleep(0.05)
     owner = os.stat('/proc/%d/environ' % p.pid).st_uid
     if owner == 0:
@@ -137,7 +137,7 @@ if [ "$(id -u)" -eq 0 ]; then
         as_user python3 "$T/pipes.py" 1900 <"$T/hold" >"$T/size" &
         holder=$!
         exec 8>"$T/hold"
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s "$T/size" ] && break; sleep 0.2; done
+        soon test -s "$T/size"
         if [ "$(cat "$T/size")" -le 8192 ]; then
                 : >"$T/lab/auth.log"
                 export XDG_CONFIG_HOME="$home"

@@ -79,26 +79,23 @@ is "of 12 at once 2 had it, as the bound says" "$(cat "$T"/once.* | grep -c -v '
 
 # Killed: a keeper that cannot tell counts as bad.
 cp "$T/usual" "$T/killed" && echo '# killed' >>"$T/killed"
-"$CORDON" run -q -p "$T/usual" --canary "$T/killed" --canary-share 100 -- sh -c "echo up; sleep 30" >"$T/up" 2>&1 &
+"$CORDON" run -q -p "$T/usual" --canary "$T/killed" --canary-share 100 -- sh -c "echo up; sleep 60" >"$T/up" 2>&1 &
 keeper=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q up "$T/up" && break; sleep 0.1; done
+soon grep -q up "$T/up"
 run --canary "$T/killed" --canary-share 100 -- true
 is "while one tries it, the bound lets no other" "$(cat "$T/err")" ""
 kill -9 $keeper
 wait $keeper 2>/dev/null
-sleep 0.3
-run --canary "$T/killed" --canary-share 100 -- true
+counted() { run --canary "$T/killed" --canary-share 100 -- true; [ -s "$T/err" ]; }
+soon counted
 has "a killed keeper counts" "$(cat "$T/err")" "not used any more until it changes: its keeper was killed"
 is "and the run goes on with the usual policy" $status 0
 
 # In the background the keeper judges.
 printf 'use base/system\n# detached\n' >"$T/detached"
 "$CORDON" run -d -p "$T/usual" --canary "$T/detached" --canary-share 100 -- test -e /var/lib >/dev/null 2>&1
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        run --canary "$T/detached" --canary-share 100 -- true
-        grep -q "not used any more" "$T/err" && break
-        sleep 0.1
-done
+judged() { run --canary "$T/detached" --canary-share 100 -- true; grep -q "not used any more" "$T/err"; }
+soon judged
 has "a run in the background counts" "$(cat "$T/err")" "not used any more until it changes: it refused read"
 
 # A record that is broken: the usual policy, and it is said.

@@ -96,7 +96,7 @@ for s, path in zip(held, sys.argv[1:]): s.bind(path)
 time.sleep(60)
 END
 AGENT=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -S "$H/host/agent-with-a-name-that-is-longer" ] && break; sleep 0.1; done
+soon test -S "$H/host/agent-with-a-name-that-is-longer"
 reach='import socket, sys
 for path in sys.argv[1:]:
     try: socket.socket(socket.AF_UNIX).connect(path)

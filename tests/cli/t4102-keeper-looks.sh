@@ -44,7 +44,7 @@ dead=
 if [ "$(id -u)" -eq 0 ] && [ -w /dev/fuse ]; then
         python3 "$T/dead.py" "$T/dead" "$T/mounted" &
         dead=$!
-        for _ in $(seq 50); do
+        for _ in $(seq 200); do
                 [ -e "$T/mounted" ] || kill -0 $dead 2>/dev/null || break
                 [ ! -e "$T/mounted" ] || break
                 sleep 0.1

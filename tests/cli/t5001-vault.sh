@@ -245,13 +245,9 @@ as_user "$T/cordon" vault add slow --key-file "$T/user/vault.key" <"$T/fifo" >"$
 verb=$!
 exec 8>"$T/fifo"
 child=
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        for p in $verb $(pgrep -P "$verb"); do
-                child=$(pgrep -x -P "$p" cordon-vault) && break 2
-        done
-        sleep 0.1
-done
-sleep 0.2
+found() { for p in $verb $(pgrep -P "$verb"); do child=$(pgrep -x -P "$p" cordon-vault) && return; done; return 1; }
+closed() { [ "$(awk '/Max core/ { print $5, $6 }' "/proc/$child/limits")" = "0 0" ] && [ "$(stat -c %u "/proc/$child/environ")" = 0 ]; }
+soon found && soon closed
 is "its core would be empty" "$(awk '/Max core/ { print $5, $6 }' "/proc/$child/limits")" "0 0"
 is "it is not dumpable: its /proc belongs to root" "$(stat -c %u "/proc/$child/environ" "/proc/$verb/environ" | head -n 1)" 0
 ok "what can be dumped belongs to its user" test "$(as_user sh -c 'stat -c %u /proc/self/environ')" != 0 -o "$(id -u)" -ne 0
@@ -272,10 +268,8 @@ printf %s "$secret" | gone vault add leaked
 gone vault rotate leaked <"$T/fifo" >"$T/out" 2>"$T/err" &
 verb=$!
 exec 8>"$T/fifo"
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        pgrep -x -P "$(pgrep -x -P "$(pgrep -P $verb | head -n 1)" cordon || pgrep -P $verb | head -n 1)" cordon-vault >/dev/null && break
-        sleep 0.1
-done
+works() { pgrep -x -P "$(pgrep -x -P "$(pgrep -P $verb | head -n 1)" cordon || pgrep -P $verb | head -n 1)" cordon-vault; }
+soon works
 sleep 1 # it has opened its entry and reads
 gone vault rm leaked
 is "a credential is removed while it is rotated" "$?" 0

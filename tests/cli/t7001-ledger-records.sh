@@ -128,14 +128,17 @@ for who in $whos; do
         kinds=$(sed -n '/^\.It Fl -kind/,/^\.It Fl -target/s/^\.Pq Li //p' "$CORDON_SOURCE/man/cordon-log.1" | tr -d ',')
         is "$who: those of the manual are known" "$(for kind in $kinds unknown; do log --kind "$kind" 2>&1 >/dev/null | grep kind; done; echo "$kinds" | wc -w)" 23
         has "$who: to look leaves a trace" "$(log --json --kind view)" '"target":"refused"'
+        $who "$CORDON" run -q --name followed -- true </dev/null
         log -f --json --box followed >follow.txt 2>/dev/null &
         follower=$!
-        sleep 0.3
+        soon grep -q '"kind":"end"' follow.txt
+        written=$(wc -l <follow.txt)
+        later() { [ "$(wc -l <follow.txt)" -gt "$written" ]; }
         $who "$CORDON" run -q --name followed -- true </dev/null
-        sleep 0.6
+        soon later
         kill $follower
         wait $follower 2>/dev/null
-        has "$who: follow tells what is written later" "$(cat follow.txt)" '"box":"followed"'
+        has "$who: follow tells what is written later" "$(tail -n +$((written + 1)) follow.txt)" '"box":"followed"'
 
         # ---- off, require, and when it cannot be written ----
         $who "$CORDON" run -q --name silent --ledger off -- true </dev/null
@@ -159,12 +162,10 @@ for who in $whos; do
                 "start - -
 end failed 0 the program cordon-egress is not installed"
         # ---- kill -9 leaves the start ----
-        $who "$CORDON" run -q --name killed -- sleep 20 >/dev/null 2>&1 </dev/null &
+        $who "$CORDON" run -q --name killed -- sleep 60 >/dev/null 2>&1 </dev/null &
         keeper=$!
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-                [ -z "$(log --json --box killed 2>/dev/null)" ] || break
-                sleep 0.1
-        done
+        begun() { [ -n "$(log --json --box killed 2>/dev/null)" ]; }
+        soon begun
         kill -9 $keeper
         wait $keeper 2>/dev/null
         has "$who: a killed keeper has left its start" "$(log --json --box killed)" '"kind":"start"'
@@ -174,11 +175,8 @@ done
 # ---- no process stays ----
 who=root
 "$CORDON" run -q -- true </dev/null
-sleep 0.2
-ok "the sealer lingers a little" test -n "$(sealers)"
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do
-        [ -n "$(sealers)" ] || break
-        sleep 0.1
-done
-is "and ends by itself within four seconds" "$(sealers)" ""
+lingers() { [ -n "$(sealers)" ]; }
+ended() { [ -z "$(sealers)" ]; }
+ok "the sealer lingers a little" soon lingers
+ok "and ends by itself" soon ended
 done_testing

@@ -8,13 +8,7 @@ L=$CORDON_STATE/ledger
 run() { "$CORDON" run -q "$@" </dev/null >/dev/null 2>&1; }
 id_of() { "$CORDON" log --json --box "$1" --kind "$2" | tail -n 1 | sed 's/.*"id":"\([^"]*\)".*/\1/'; }
 # settled: the sealer has signed all there is, and is gone
-settled() {
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do
-                "$T/libexec/cordon-ledger" seal-once "$L" 2>/dev/null && return 0
-                sleep 0.1
-        done
-        return 1
-}
+settled() { soon "$T/libexec/cordon-ledger" seal-once "$L"; }
 if [ ! -x "$T/libexec/cordon-ledger" ]; then
         skip "proofs" "cordon-ledger is not built: no libcrypto"
         done_testing
@@ -68,7 +62,7 @@ sed 's/^index .*/index 0/' proof.txt >wrong.txt
 has "a proof for another place does not hold" "$("$CORDON" verify --proof wrong.txt)" "NOT PROVED"
 is "and gives 1" "$("$CORDON" verify --proof wrong.txt >/dev/null; echo $?)" 1
 CORDON_STATE=$T/other "$CORDON" run -q -- true </dev/null
-sleep 0.5
+soon test -s "$T/other/ledger/key.pub"
 CORDON_STATE=$T/other "$CORDON" log keys >others.txt
 has "another's key proves nothing" "$("$CORDON" verify --proof proof.txt --key others.txt)" "NOT PROVED"
 is "keys without a proof are not passed over" "$("$CORDON" verify --key others.txt >/dev/null 2>&1; echo $?)" 125
@@ -148,7 +142,7 @@ if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o size=64k,mode=700 tm
         ok "with room again it goes on" env CORDON_STATE="$T/small" "$CORDON" run -q --require-ledger -- true
         sleep 2.5
         ok "and is whole" env CORDON_STATE="$T/small" "$CORDON" verify
-        mount -o remount,ro small
+        soon mount -o remount,ro small # not while the sealer lingers
         result=$(CORDON_STATE=$T/small "$CORDON" run --require-ledger -- echo ran 2>&1 </dev/null)
         has "a read-only one refuses, too" "$result" "Read-only"
         for _ in 1 2 3 4 5 6 7 8 9 10; do umount small 2>/dev/null && break; sleep 0.5; done

@@ -32,7 +32,8 @@ while read -r delay who; do
 done <dice
 is "after each of 60 kills the ledger verifies" "$bad" ""
 ok "sealers were among the killed" test "$killed" -gt 5
-for _ in 1 2 3 4 5; do "$T/libexec/cordon-ledger" seal-once "$L" 2>seal.txt && break; done
+seals() { "$T/libexec/cordon-ledger" seal-once "$L" 2>seal.txt; }
+soon seals
 is "the next sealer goes on" "$(cat seal.txt)" ""
 ok "and all is sealed" sh -c '"$1" verify --json | jq -e ".ok and .records == .sealed"' - "$CORDON"
 
@@ -53,25 +54,23 @@ import fcntl, os, struct, sys, time
 fd = os.open(sys.argv[1], os.O_RDWR)
 fcntl.fcntl(fd, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)) # F_OFD_SETLK
 print("held", flush=True)
-time.sleep(30)
+time.sleep(60)
 EOF
 holder=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-        [ "$(cat held)" != held ] || break
-        sleep 0.1
+soon grep -q -x held held
+for _ in 1 2 3 4 5; do # the best of them: what others do to the machine is not ours
+        began=$(date +%s%N)
+        result=$("$CORDON" run -q --json -- sh -c 'seq 20000 | tail -n 1' 2>&1 </dev/null)
+        took=$((($(date +%s%N) - began) / 1000000))
+        [ $took -ge 2500 ] || break
 done
-began=$(date +%s%N)
-result=$("$CORDON" run -q --json -- sh -c 'seq 20000 | tail -n 1' 2>&1 </dev/null)
-took=$((($(date +%s%N) - began) / 1000000))
 has "a writer that stands still blocks no payload" "$result" 20000
 has "and the result says that the run was not recorded" "$result" "another writer holds it"
 ok "within its second of patience" test $took -lt 2500
 kill $holder 2>/dev/null
 wait $holder 2>/dev/null
 ok "and the ledger verifies" "$CORDON" verify
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-        [ -n "$(sealer)" ] || break
-        sleep 0.1
-done
+alone() { [ -z "$(sealer)" ]; }
+soon alone
 is "no sealer stays" "$(sealer)" ""
 done_testing

@@ -14,10 +14,7 @@ mkdir -m 700 "$XDG_CONFIG_HOME"
 printf %s "$secret" | "$CORDON" vault add gh --env GITHUB_TOKEN
 python3 "$(dirname "$0")/helpers/seen_server.py" 127.0.0.1 8090 "$T/seen" >"$T/server" 2>&1 9>&- &
 SERVER=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        [ ! -s "$T/server" ] || break
-        sleep 0.1
-done
+soon test -s "$T/server"
 POST="http://127.0.0.1:8090/** POST with gh" GET="http://127.0.0.1:8090/** GET"
 log() { "$CORDON" log "$@"; }
 run_of() { log --json --box "$1" --kind start | tail -n 1 | jq -r .run; }
@@ -79,13 +76,10 @@ is "and a request that a record answered has reached nobody" \
         "$(cat "$T/out") $(log --json --run "$(run_of mocked)" --kind request | jq -r '.reach + " " + .stage')" "recorded self mock"
 
 # ---- its walls ----
-"$CORDON" run -q --name walls --net "$POST" -- sh -c 'curl -sS -m 10 -d x http://127.0.0.1:8090/walls; sleep 2' >/dev/null 2>&1 </dev/null 9>&- &
+"$CORDON" run -q --name walls --net "$POST" -- sh -c 'curl -sS -m 10 -d x http://127.0.0.1:8090/walls; sleep 5' >/dev/null 2>&1 </dev/null 9>&- &
 keeper=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        w=$(writers write)
-        [ -z "$w" ] || break
-        sleep 0.1
-done
+walled() { w=$(writers write); [ -n "$w" ] && grep -q '^Seccomp:[[:space:]]*2' "/proc/$w/status"; }
+soon walled
 is "the writer has a filter of calls and takes no privileges" "$(sed -n 's/^\(Seccomp\|NoNewPrivs\):[[:space:]]*/\1=/p' "/proc/$w/status" | sort | tr '\n' ' ')" "NoNewPrivs=1 Seccomp=2 "
 s=$(writers seal | head -n 1)
 is "so has the sealer" "$(sed -n 's/^\(Seccomp\|NoNewPrivs\):[[:space:]]*/\1=/p' "/proc/$s/status" | sort | tr '\n' ' ')" "NoNewPrivs=1 Seccomp=2 "
@@ -98,7 +92,7 @@ hold() { # takes the writers' lock for as long as it lives
 import fcntl, os, struct, sys, time
 fd = os.open(sys.argv[1], os.O_RDWR)
 fcntl.fcntl(fd, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)) # F_OFD_SETLK
-print("held", flush=True)
+print(time.time_ns(), flush=True)
 time.sleep(float(sys.argv[2]))
 END
         holder=$!
@@ -106,7 +100,7 @@ END
 }
 : >"$T/seen"
 hold 1.2
-began=$(date +%s%N)
+began=$(cat "$T/held") # it may take long to be seen
 box root --name waits --net "$POST" --net "$GET" -- sh -c 'curl -sS -m 20 -d x http://127.0.0.1:8090/waited & curl -sS -m 10 http://127.0.0.1:8090/quick; wait; date +%s%N'
 wait $holder
 is "a question without consequence does not wait for the ledger" "$(head -n 1 "$T/seen")" "GET /quick"
@@ -128,10 +122,8 @@ unwritable() { # NAME REASON: as CORDON_STATE is now
         has "$1: the run's result names it" "$(json '[.denials[].what] | join(" ")')" "POST http://127.0.0.1:8090/never ($2"
 }
 quiet() { # the sealer has ended
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do
-                [ -n "$(writers seal)" ] || return
-                sleep 0.1
-        done
+        sealed() { [ -z "$(writers seal)" ]; }
+        soon sealed
 }
 if [ "$CORDON_LAB" = root ]; then
         mkdir -m 700 "$T/small"
@@ -150,11 +142,11 @@ if [ "$CORDON_LAB" = root ]; then
         unwritable "a full disk" "the ledger cannot be written: "
         has "a full disk: by its name" "$(json '[.denials[].what] | join(" ")')" "No space left on device"
         # Room again, in the same run.
-        : >"$T/seen"
-        { sleep 1 && rm "$T/small/fill"; } 9>&- &
+        : >"$T/seen" && : >"$T/out"
+        { soon grep -q 503 "$T/out" && rm "$T/small/fill"; } 9>&- &
         box root --name room --net "$POST" -- sh -c '
                 curl -s -m 20 -o /dev/null -w "%{http_code} " -d x http://127.0.0.1:8090/full
-                sleep 2
+                sleep 4
                 curl -s -m 20 -o /dev/null -w "%{http_code}" -d x http://127.0.0.1:8090/room'
         is "room again: the door is open again" "$(cat "$T/out") $(cat "$T/seen")" "503 200 POST /room"
         ok "and the ledger verifies" "$CORDON" verify
@@ -181,20 +173,22 @@ mv "$T/libexec/away" "$T/libexec/cordon-ledger"
 
 # ---- the flush to the disk is what is waited for ----
 flushed() { # INJECTION: what happens to the writer's flushes from now on; the box asks twice more
-        : >"$T/seen"
+        : >"$T/seen" && rm -f "$T/go" && mkfifo "$T/go"
         "$CORDON" run -q --name flush --net "$POST" -- sh -c '
                 curl -s -m 20 -o /dev/null -d x http://127.0.0.1:8090/starts
-                sleep 1.5
+                read -r _
                 curl -s -m 20 -w "%{http_code} %{time_starttransfer}\n" -d x http://127.0.0.1:8090/second
                 sleep 1.5
-                curl -s -m 20 -w "%{http_code}\n" -d x http://127.0.0.1:8090/third' >"$T/out" 2>/dev/null </dev/null 9>&- &
+                curl -s -m 20 -w "%{http_code}\n" -d x http://127.0.0.1:8090/third' >"$T/out" 2>/dev/null <"$T/go" 9>&- &
         keeper=$!
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-                [ -z "$(writers write)" ] || break
-                sleep 0.1
-        done
-        sleep 0.3
-        strace -p "$(writers write | head -n 1)" -o "$T/calls" -e trace=fdatasync -e "inject=fdatasync:$1" 2>/dev/null 9>&- &
+        exec 8>"$T/go"
+        soon test -s "$T/seen"
+        sleep 1.5 # what belongs to the first is flushed, too
+        w=$(writers write | head -n 1)
+        strace -p "$w" -o "$T/calls" -e trace=fdatasync -e "inject=fdatasync:$1" 2>/dev/null 8>&- 9>&- &
+        soon grep -q '^TracerPid:[[:space:]]*[1-9]' "/proc/$w/status"
+        echo go >&8
+        exec 8>&-
         wait $keeper
 }
 if command -v strace >/dev/null && [ "$CORDON_LAB" = root ] && strace -o /dev/null true 2>/dev/null; then
@@ -264,8 +258,7 @@ box as_user --name mine --net "$POST" -- curl -sS -m 10 -d x http://127.0.0.1:80
 XDG_CONFIG_HOME=$keep
 is "an ordinary user: it goes" "$(cat "$T/out")" ok
 is "an ordinary user: with its intent" "$(as_user "$CORDON" log --json --box mine --kind intent | jq -r .target)" "POST http://127.0.0.1:8090/mine"
-sleep 0.5
-ok "an ordinary user: and it is sealed" sh -c '"$@" verify --json | jq -e ".ok and .sealed > 0"' - setpriv --reuid 65533 --regid 65533 --clear-groups env CORDON_STATE="$T/state-user" "$CORDON"
+ok "an ordinary user: and it is sealed" soon sh -c '"$@" verify --json | jq -e ".ok and .sealed > 0"' - setpriv --reuid 65533 --regid 65533 --clear-groups env CORDON_STATE="$T/state-user" "$CORDON"
 
 # ---- an apply ----
 mkdir "$T/tree" && echo old >"$T/tree/file" && chmod 755 "$T/tree"
@@ -330,10 +323,8 @@ while read -r delay who more; do
         [ $((who % 4)) -ne 3 ] || { sleep 0.1; kill -9 $keeper 2>/dev/null; }
         wait $keeper 2>/dev/null
 done <"$T/dice"
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-        [ -n "$(writers write)" ] || break
-        sleep 0.1
-done
+written() { [ -z "$(writers write)" ]; }
+soon written
 sort -u "$T/seen" | sed 's|POST |POST http://127.0.0.1:8090|' >"$T/happened"
 log --json --kind intent | jq -r .target | sort -u >"$T/intents"
 ok "kills: $rounds rounds, of which $hits hit" test "$hits" -gt $((rounds / 5)) # the sealer is often not there

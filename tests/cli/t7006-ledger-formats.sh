@@ -7,7 +7,7 @@ cd "$T" || exit 1
 run=15778-4a606a-effffffceb583708
 # old: the ledger anew
 old() {
-        rm -rf state && mkdir -m 700 state && cp -r "$CORDON_SOURCE/tests/golden/ledger-1" state/ledger && chmod -R go= state
+        remove state && mkdir -m 700 state && cp -r "$CORDON_SOURCE/tests/golden/ledger-1" state/ledger && chmod -R go= state
 }
 quiet() { CORDON_LEDGER=off "$CORDON" "$@" 2>&1; }
 sums() { (cd state && find ledger -type f | sort | xargs sha256sum); }
@@ -31,7 +31,8 @@ is "trace leads from the file to the run's start" "$(quiet trace $run.a00ddda1 |
 is "a digest of then is still found" "$(quiet log --json | jq -r 'select(.id == "'$run'.a00ddda1") | .digest')" "sha256:$(printf 'ONE\n' | sha256sum | cut -d' ' -f1)"
 "$CORDON" run -q --no-stdin --name green -- true 2>err
 is "a run of today adds to it" "$(cat err) $(quiet log --json | jq -r 'select(.box == "green") | .kind' | tr '\n' ' ')" " start end "
-for _ in 1 2 3 4 5 6 7 8 9 10; do quiet verify | grep -q '13 of them' && break; sleep 0.5; done
+sealed() { quiet verify | grep -q '13 of them'; }
+soon sealed
 has "and both stay verified, under the old key and the new" "$(quiet verify | sed 's/ under .*//')" "13 records, 13 of them
 13 records of version 1 since 2026-11-15T17:55:25Z
 nothing was changed"

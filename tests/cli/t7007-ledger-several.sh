@@ -153,7 +153,7 @@ has "his words are there, though" "$(limited log --ledger "$A" --ledger evil)" '
 has "he is named" "$(limited log --ledger "$A" --ledger evil --box evil)" "$(CORDON_STATE=$T/evil "$CORDON" log keys | cut -d+ -f1)"
 # Who takes another's name is told apart by his key.
 rm -rf forged && mkdir -m 700 forged && CORDON_STATE=$T/forged "$CORDON" run -q --no-stdin --name forger -- true && sealed "$T/forged"
-sleep 3 # until his sealer, which has the old name, is gone
+soon "$T/libexec/cordon-ledger" seal-once "$T/forged/ledger" # when his sealer, which has the old name, is gone
 if python3 - "$T/forged/ledger" "$name_a" <<'PY'; then
 import base64, hashlib, os, sys
 # The key file again, with another name: the seed stays, its hash changes.

@@ -14,16 +14,14 @@ left() {
         grep -lsa -F -f pattern /proc/[0-9]*/cmdline /proc/[0-9]*/comm | sed -n 's,^/proc/\([0-9]*\)/.*,process \1,p'
         find /sys/fs/cgroup -name "cordon-$2-*" 2>/dev/null
 }
-# gone TAG KEEPER: true within 2 s; what is left stands in leftovers, and is ended so that it cannot disturb what follows
+# gone TAG KEEPER: true as soon as nothing is; what is left stands in leftovers, and is ended so that it cannot disturb what follows
 gone() {
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-                left "$1" "$2" >leftovers
-                [ -s leftovers ] || return 0
-                sleep 0.1
-        done
+        nothing() { left "$1" "$2" >leftovers; [ ! -s leftovers ]; }
+        ! soon nothing "$1" "$2" || return 0
         while read -r kind p; do [ "$kind" != process ] || kill -9 "$p" 2>/dev/null; done <leftovers
         return 1
 }
+ended() { case $(cat "/proc/$1/stat" 2>/dev/null) in '' | *') Z '*) ;; *) return 1 ;; esac; } # ended PID
 child() { # child KEEPER COMM: the pid of its child of that name
         for p in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
                 [ "$(cat "/proc/$p/comm" 2>/dev/null)" = "$2" ] && echo "$p"
@@ -31,12 +29,8 @@ child() { # child KEEPER COMM: the pid of its child of that name
 }
 # Sets $init and $payload, a sleep, when it runs: before that, an init that is killed is a start that failed.
 await_payload() {
-        for _ in $(seq 100); do
-                init=$(child $keeper cordon-init)
-                payload=$(child "${init:-0}" sleep)
-                [ -z "$payload" ] || return
-                sleep 0.1
-        done
+        running() { init=$(child $keeper cordon-init); payload=$(child "${init:-0}" sleep); [ -n "$payload" ]; }
+        soon running
 }
 before_mounts=$(grep -c cordon /proc/self/mountinfo)
 touch marker
@@ -62,11 +56,7 @@ round() { # round WHO WALL VICTIM DELAY_MS NUMBER
                 init=$(child $keeper cordon-init)
                 if [ -n "$init" ]; then
                         kill -9 "$init"
-                        for _ in 1 2 3 4 5 6 7 8 9 10; do
-                                kill -0 $keeper 2>/dev/null || break
-                                sleep 0.1
-                        done
-                        kill -0 $keeper 2>/dev/null && [ "$(sed -n 's/^State:.\(.\).*/\1/p' /proc/$keeper/status 2>/dev/null)" != Z ] && echo "keeper still there" >&2
+                        soon ended $keeper || echo "keeper still there" >&2
                 fi
                 kill -9 $keeper 2>/dev/null
                 ;;
@@ -132,11 +122,10 @@ for who in root user; do
                 [ $who = root ] || prefix=$user
                 tag=d9$$$who
                 # shellcheck disable=SC2086
-                (exec $prefix "$CORDON" run -q --wall $wall --read "$T/hog" -- sh -c "$T/hog daemon 20 $tag; sleep 20") >/dev/null 2>&1 </dev/null &
+                (exec $prefix "$CORDON" run -q --wall $wall --read "$T/hog" -- sh -c "$T/hog daemon 60 $tag; sleep 60") >/dev/null 2>&1 </dev/null &
                 keeper=$!
-                sleep 0.3
                 # shellcheck disable=SC2009
-                ok "$who, $wall: the daemon was there" sh -c "cat /proc/[0-9]*/comm 2>/dev/null | grep -q $tag"
+                ok "$who, $wall: the daemon was there" soon sh -c "cat /proc/[0-9]*/comm 2>/dev/null | grep -q $tag"
                 kill -9 $keeper
                 wait $keeper 2>/dev/null
                 ok "$who, $wall: a daemon of the box dies with the keeper" gone $tag $keeper
@@ -159,7 +148,10 @@ for who in root user; do
         (exec $prefix "$CORDON" run -q --json -- sleep 20) >/dev/null 2>json </dev/null &
         keeper=$!
         await_payload
-        sleep 0.3 # it is there a moment before init has said so; killed then, the box did not start
+        # It is there a moment before init has said so; killed then, the box did not start.
+        # shellcheck disable=SC2086
+        up() { $prefix "$CORDON" inspect "$keeper-" | jq -e .up; }
+        soon up
         kill -9 "$init"
         wait $keeper
         is "$who: init killed from outside gives 137" $? 137

@@ -11,11 +11,9 @@ echo "$tag" >pattern
 # What is left of our runs; other tests may have theirs.
 processes() { grep -lsa -F -f pattern /proc/[0-9]*/cmdline | wc -l; }
 groups() { find /sys/fs/cgroup -name 'cordon-*' 2>/dev/null | grep -c -F -f ids; }
-settled() { # within 2 s
-        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-                [ "$(processes)" -eq 0 ] && [ "$(groups)" -eq 0 ] && return 0
-                sleep 0.1
-        done
+over() { [ "$(processes)" -eq 0 ] && [ "$(groups)" -eq 0 ]; }
+settled() {
+        ! soon over || return 0
         echo "$(processes) processes, $(groups) groups"
         return 1
 }

@@ -30,9 +30,9 @@ echo nothing-yet >ids
 i=0
 while [ $i -lt 500 ]; do
         i=$((i + 1))
-        "$CORDON" run -q --name "$tag-$i" --time 120s --status-fd 3 -- sh -c 'echo up; sleep 100' 3>"st.$i" </dev/null >"out.$i" 2>"err.$i" &
+        "$CORDON" run -q --name "$tag-$i" --time 300s --status-fd 3 -- sh -c 'echo up; sleep 280' 3>"st.$i" </dev/null >"out.$i" 2>"err.$i" &
 done
-for _ in $(seq 1 600); do
+for _ in $(seq 1 1500); do
         up=$(cat out.* | grep -c up)
         [ "$up" -eq 500 ] && break
         sleep 0.1

@@ -61,7 +61,7 @@ id=$(as_user "$CORDON" run -d --time 60s --net closed.test:80 -- sleep 50)
 keeper=$(as_user "$CORDON" inspect "$id" | jq -r .keeper)
 family() { for c in $(pgrep -P "$1"); do echo "$c"; family "$c"; done; }
 if [ "$(id -u)" -eq 0 ]; then
-        for _ in 1 2 3 4 5 6 7 8 9 10; do
+        for _ in $(seq 100); do
                 sleep 0.2
                 for p in $(family "$keeper"); do
                         comm=$(cat "/proc/$p/comm" 2>/dev/null) && stat -c "$comm %u" "/proc/$p/environ" 2>/dev/null

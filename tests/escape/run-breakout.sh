@@ -117,10 +117,8 @@ for after in 0.002 0.005 0.01 0.02 0.04 0.08 0.2; do
         [ -z "$mark" ] || marks=$((marks + 1))
         kill -KILL $pid
         wait $pid 2>/dev/null
-        for _ in 1 2 3 4 5 6 7 8 9 10; do
-                [ -n "$(left)" ] || break
-                sleep 0.2
-        done
+        nothing() { [ -z "$(left)" ]; }
+        soon nothing
         is "killed after $after s: nothing is left" "$(left)" ""
 done
 ok "there was something to leave ($marks of 7)" test $marks -gt 0

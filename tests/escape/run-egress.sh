@@ -343,10 +343,10 @@ for who in root as_user; do
 done
 
 # ---- the broker, from outside ----
-"$CORDON" run --net web.test:80 --net 'https://web.test/x/**' -- sleep 20 >/dev/null 2>&1 </dev/null 9>&- &
+"$CORDON" run --net web.test:80 --net 'https://web.test/x/**' -- sleep 60 >/dev/null 2>&1 </dev/null 9>&- &
 run=$!
 broker=
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+for _ in $(seq 80); do
         broker=$(ps -eo pid=,ppid=,comm= | awk -v up=$run '$2 == up && $3 == "cordon-egress" { print $1 }')
         [ -z "$broker" ] || [ "$(awk '$1 == "Seccomp:" { print $2 }' "/proc/$broker/status" 2>/dev/null)" != 2 ] || break
         sleep 0.25

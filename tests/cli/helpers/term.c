@@ -48,7 +48,7 @@ static long now(void)
 
 static void expect(const char *text)
 {
-        for (long end = now() + 5000; now() < end;) {
+        for (long end = now() + 20000; now() < end;) {
                 char *at = memmem(seen + from, have - from, text, strlen(text));
                 if (at) {
                         from = (size_t) (at - seen) + strlen(text);
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
                         for (long end = now() + atol(line + 6); now() < end;)
                                 pump(10);
                 else if (strcmp(line, "wait") == 0) {
-                        for (long end = now() + 8000; now() < end && waitpid(pid, &status, WNOHANG) == 0;)
+                        for (long end = now() + 15000; now() < end && waitpid(pid, &status, WNOHANG) == 0;)
                                 pump(20);
                 }
         }
