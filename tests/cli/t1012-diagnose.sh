@@ -15,7 +15,7 @@ verdict() { "$c" diagnose --json "$T/$1" | jq -r '.boxes[0].verdict'; }
 
 # --- a door that closes while the other tests run ---
 left=$((60 - $(date -u +%S | sed 's/^0//')))
-[ "$left" -ge 15 ] || left=$((left + 60))
+[ "$left" -ge 20 ] || left=$((left + 60))
 CLOSES=$(($(date +%s) + left))
 box closing "use base/system" "read {work}/in.txt" "read {work}/other.txt until $(date -u -d "@$CLOSES" +%Y-%m-%dT%H:%MZ)"
 runs 2 closing --observe all -- cat other.txt

@@ -6,7 +6,7 @@
 cp "$(dirname "$0")/helpers/ws_client.py" "$T/ws.py" && chmod 644 "$T/ws.py"
 now=$(date +%s)
 closes=$(((now / 60 + 1) * 60))
-[ $((closes - now)) -ge 8 ] || closes=$((closes + 60))
+[ $((closes - now)) -ge 20 ] || closes=$((closes + 60))
 end=$(date -u -d "@$closes" +%Y-%m-%dT%H:%MZ)
 # ws NAME WHO URL MODE...: a client in a box with the doors of $T/NAME
 ws() {

@@ -112,13 +112,13 @@ while n < 300 << 20:
     n += len(s.recv(1 << 20))
 time.sleep(1)
 print(n >= 300 << 20, flush=True)
-time.sleep(3)
+time.sleep(6)
 END
 chmod 644 "$T/slow.py"
 : >"$T/slow"
-timeout 60 "$CORDON" run --net "http://web.test/** GET with gh" --limit 'ingress 20G' --read "$T/slow.py" -- python3 "$T/slow.py" >"$T/slow" 2>"$T/slow-err" </dev/null 9>&- &
+timeout 120 "$CORDON" run --net "http://web.test/** GET with gh" --limit 'ingress 20G' --read "$T/slow.py" -- python3 "$T/slow.py" >"$T/slow" 2>"$T/slow-err" </dev/null 9>&- &
 run=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do [ -s "$T/slow" ] && break; sleep 0.5; done
+for _ in $(seq 240); do [ -s "$T/slow" ] && break; sleep 0.5; done # as long as the run may take
 most=0
 for p in $(ps -e -o pid=,comm= | awk '$2 == "cordon-egress" { print $1 }'); do
         [ "$(readlink "/proc/$p/ns/net")" = "$(readlink /proc/self/ns/net)" ] || continue # another's
