@@ -13,7 +13,8 @@ bool wall_left_out(enum wall_layer l);
 /* Named in CORDON_KNOCKOUT: left out on purpose, so the probe from inside does not ask for it. What is
  * sabotaged it must find. */
 bool wall_excused(enum wall_layer l);
-/* Holds this process for a second, or ends it, when CORDON_STEP is "NAME" or "NAME:kill". */
+/* Holds this process for two seconds, in which it is called at-NAME, or ends it, when CORDON_STEP is "NAME"
+ * or "NAME:kill". */
 void wall_step(const char *name);
 #else
 static inline bool wall_left_out(enum wall_layer l)

@@ -70,20 +70,19 @@ for who in "" as_user; do
         is "${who:-root}: an early payload leaves init's errno alone" "$out" fine
 done
 
+# held STEP: a program of ours is there, and is held
+held() { for p in $(pgrep -f "^$H run"); do [ "$(cat "/proc/$p/comm" 2>/dev/null)" != "at-$1" ] || return 0; done; return 1; }
+
 # Killed while init waits for a helper of its own and hears nobody: it goes with its keeper, also after its change of ids.
 for who in "" as_user; do
         $who env CORDON_STEP=early-begin "$H" run -q --wall "namespace without cgroup" -- true >"$T/out" 2>&1 </dev/null &
-        for _ in 1 2 3 4 5 6 7 8 9 10; do # the step holds it for a second
-                sleep 0.05
-                keeper=$(pgrep -x -f "$H run -q --wall namespace without cgroup -- true" | head -n 1)
-                init=$(pgrep -P "${keeper:-0}" -x cordon-init)
-                [ -z "$init" ] || break
-        done
-        sleep 0.1
+        soon held early-begin
+        keeper=$(pgrep -x -f "$H run -q --wall namespace without cgroup -- true" | head -n 1)
+        init=$(pgrep -P "${keeper:-0}" -x cordon-init)
         ok "${who:-root}: init waits" test -n "$init" -a -d "/proc/$init"
         kill -9 "$keeper"
-        for _ in 1 2 3 4 5 6 7 8 9 10; do # half a second: the step still holds it then
-                sleep 0.05
+        for _ in 1 2 3 4 5 6 7 8 9 10; do # a second: the step still holds it then
+                sleep 0.1
                 grep -q '^State:.[^Z]' "/proc/$init/status" 2>/dev/null || break
         done
         is "${who:-root}: and ends with its keeper at once" "$(sed -n 's/^State:.\([^Z]\).*/\1/p' "/proc/$init/status" 2>/dev/null)" ""
@@ -96,7 +95,7 @@ swap() { # WHO WALL STEP: the box starts, waits before the step, and the door is
         rm -rf "$T/door" "$T/evil" "$T/gone"
         mkdir "$T/door" "$T/evil" && echo good >"$T/door/f" && echo evil >"$T/evil/f"
         $1 env CORDON_STEP="$3" "$H" run -q --wall "$2" --read "$T/door" -- cat "$T/door/f" >"$T/out" 2>"$T/err" </dev/null &
-        sleep 0.4
+        soon held "$3"
         mv "$T/door" "$T/gone" && mv "$T/evil" "$T/door"
         wait $!
 }
@@ -110,12 +109,8 @@ has "and it is said" "$(cat "$T/err")" "changed while the box was starting"
 # So is the private layer of an edit door.
 mkdir "$T/edited" && chmod 777 "$T/edited"
 as_user env CORDON_STEP=root "$H" run -q --wall namespace --ledger off --edit "$T/edited" -- echo RAN >"$T/out" 2>"$T/err" </dev/null &
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-        sleep 0.1
-        layer=$(find "$T/state-user/work" -type d -name upper 2>/dev/null)
-        [ -z "$layer" ] || break
-done
-sleep 0.2
+soon held root
+layer=$(find "$T/state-user/work" -type d -name upper 2>/dev/null)
 mv "${layer%/upper}" "${layer%/upper}.x" && cp -a "${layer%/upper}.x" "${layer%/upper}"
 wait $!
 is "a swapped layer stops the start" "$?:$(cat "$T/out"):$(grep -c 'the private layer .* changed while the box was starting' "$T/err")" 125::1
@@ -146,7 +141,7 @@ for who in "" as_user; do
         rm -rf "$D/x" && mkdir "$D/x" && echo SECRET >"$D/x/there" && echo open >"$D/x/beside" && chmod -R a+rX "$D"
         echo "read $D/x except there later" >"$T/policy"
         $who env CORDON_STEP=landlock "$H" run -q --wall namespace -p "$T/policy" --use base/system -- sh -c "ls $D/x; cat $D/x/beside $D/x/there $D/x/later" >"$T/out" 2>"$T/err" </dev/null &
-        sleep 0.4
+        soon held landlock
         echo SECRET >"$D/x/later"
         wait $!
         is "${who:-root}: what is hidden, made late, is seen and not read" "$(paste -s -d ' ' "$T/out")" "beside later there open"
