@@ -25,7 +25,7 @@ is "30M of them: is held" "$(three 10)" "0:none"
 # A look at so many takes half a second, and its whole rest would be five.
 memory=512M
 is "few beside 200000 descriptors: is held" "$(box 10 crowd)" "0:none:held"
-# On a busy machine one look may take all of the three seconds: three tries.
+# On a busy machine one look may still take all of the time: three tries.
 crowded() {
         for _ in 1 2 3; do
                 how=$(box 600 crowd)
@@ -76,7 +76,7 @@ is "a handle of 80M is not the box's memory" "$?:$(cat "$T/out" "$T/err")" "0:83
 mkdir -m 777 "$T/any"
 # One that the box fills is: its size is looked at only when the box is over.
 as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --out 'output max 1M' --handle "output=$T/any/never" -- \
-        sh -c 'head -c 100663296 /dev/zero >"$CORDON_OUT_OUTPUT"; sleep 2; echo held' 3>"$T/status" >"$T/out" 2>"$T/err"
+        sh -c 'head -c 100663296 /dev/zero >"$CORDON_OUT_OUTPUT"; sleep 8; echo held' 3>"$T/status" >"$T/out" 2>"$T/err"
 is "96M, in a handle that goes out: the memory limit ends it" "$?:$(jq -r '.limit // "none"' "$T/status"):$(cat "$T/out")" "124:memory:"
 
 # With control groups, the group counts, and nothing is looked for.

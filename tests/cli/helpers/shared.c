@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/cli/helpers/shared.c - holds memory that is in no process's account, so many MiB of it, for half a
- * second: `shared HOW MIB`, where HOW is
+ * second, or as much longer as a busy machine is slower: `shared HOW MIB`, where HOW is
  *   memfd     in one memory file, written, not mapped
  *   memfds    in files of one MiB
  *   hidden    as memfd, of a process that nobody may look into, if it may be that
@@ -33,10 +33,33 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MIB = 1 << 20, NOEXEC_SEAL = 8 };
 static char block[MIB];
+
+/* Who looks is held up by others as we are: a stay lasts as many times longer as a little work of ours takes.
+ */
+static long slower = 1;
+
+static void measure(void)
+{
+        enum { WORK_US = 20000, MOST = 8 };
+        struct timespec a, b;
+        (void) clock_gettime(CLOCK_MONOTONIC, &a);
+        for (clock_t began = clock(); (clock() - began) * 1000000 / CLOCKS_PER_SEC < WORK_US;)
+                ;
+        (void) clock_gettime(CLOCK_MONOTONIC, &b);
+        slower = ((b.tv_sec - a.tv_sec) * 1000000 + (b.tv_nsec - a.tv_nsec) / 1000) / WORK_US;
+        slower = slower < 1 ? 1 : slower > MOST ? MOST : slower;
+}
+
+static void stay(long us)
+{
+        struct timespec t = { us * slower / 1000000, us * slower % 1000000 * 1000 };
+        (void) nanosleep(&t, NULL);
+}
 
 static int file(long mib)
 {
@@ -199,7 +222,7 @@ static int crowds(long mib)
         for (long i = 0; i < mib / 4; i++)
                 if (fork() == 0) {
                         (void) pipes();
-                        usleep(3000000);
+                        stay(3000000);
                         _exit(0);
                 }
         return 0;
@@ -212,10 +235,10 @@ static int crowd(long mib)
                 if (fork() == 0) {
                         while (dup(2) >= 0 && dup(2) < 1000)
                                 ;
-                        usleep(4500000);
+                        stay(4500000);
                         _exit(0);
                 }
-        usleep(1500000);
+        stay(1500000);
         return file(mib);
 }
 
@@ -230,7 +253,7 @@ static int in_thread(void *arg)
         const struct thread *t = arg;
         if (hold(t->how, t->mib) < 0)
                 syscall(SYS_exit_group, 2);
-        usleep(500000);
+        stay(500000);
         (void) !write(1, "held\n", 5);
         syscall(SYS_exit_group, 0);
         return 0;
@@ -306,7 +329,7 @@ static int hold(const char *how, long mib)
         }
         for (int i = 0; strcmp(how, "forked") == 0 && i < 4; i++)
                 if (fork() == 0) {
-                        usleep(500000);
+                        stay(500000);
                         _exit(0);
                 }
         return fd;
@@ -314,11 +337,12 @@ static int hold(const char *how, long mib)
 
 int main(int argc, char **argv)
 {
+        measure();
         if (argc != 3 || hold(argv[1], atol(argv[2])) < 0) {
                 perror("shared");
                 return 2;
         }
-        usleep(500000);
+        stay(500000);
         while (wait(NULL) > 0)
                 ;
         puts("held");
