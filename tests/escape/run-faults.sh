@@ -12,7 +12,7 @@ fi
 before=$(orphans)
 # try CALL WHEN ERROR: judges one start, in the files of its lane; prints one word, or what is wrong
 try() {
-        out=$(CORDON_STATE=$T/state.$lane timeout -k 1 9 strace -f -qq -o /dev/null -e trace="$1" -e inject="$1:error=$3:when=$2" \
+        out=$(CORDON_STATE=$T/state.$lane timeout -k 1 60 strace -f -qq -o /dev/null -e trace="$1" -e inject="$1:error=$3:when=$2" \
                 "$CORDON" run -q --status-fd 3 --wall namespace -- /bin/echo RAN 3>"$T/status.$lane" 2>"$T/err.$lane" </dev/null)
         code=$?
         case $code:$out in
@@ -50,12 +50,12 @@ ok "faults were really injected" test "$refused" -gt 20
 ok "and not every fault is fatal" test "$whole" -gt 5
 ok "no control group is left by any of them" none_left
 # What epoll watches is counted for the account: who has taken all of it does not bring anybody to a lower wall.
-timeout -k 1 9 strace -f -qq -o /dev/null -e trace=epoll_ctl -e inject=epoll_ctl:error=ENOSPC:when=1 "$CORDON" run --net 127.0.0.1:1 -- true 2>"$T/err" </dev/null
+timeout -k 1 60 strace -f -qq -o /dev/null -e trace=epoll_ctl -e inject=epoll_ctl:error=ENOSPC:when=1 "$CORDON" run --net 127.0.0.1:1 -- true 2>"$T/err" </dev/null
 has "a broker that cannot watch says whose the shortage is" "$(cat "$T/err")" max_user_watches
 hasnt "and proposes no other wall" "$(cat "$T/err")" "--wall"
 # Where the wall is cordon's choice, a want that passes with time must not choose the lower one.
 for error in EAGAIN ENOMEM ENFILE EMFILE EINTR; do
-        out=$(as_user timeout -k 1 9 strace -f -qq -o /dev/null -e trace=clone,clone3 -e inject=clone,clone3:error=$error:when=1 "$CORDON" run -q --ledger off -- /bin/echo RAN 2>"$T/err" </dev/null)
+        out=$(as_user timeout -k 1 60 strace -f -qq -o /dev/null -e trace=clone,clone3 -e inject=clone,clone3:error=$error:when=1 "$CORDON" run -q --ledger off -- /bin/echo RAN 2>"$T/err" </dev/null)
         is "$error at the first process is no reason for the process wall" "$?:$out:$(grep -c "making the box's first process" "$T/err")" 125::1
 done
 done_testing
