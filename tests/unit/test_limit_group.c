@@ -105,7 +105,7 @@ static void test_memory__more_than_the_limit_is_killed_and_told(void)
         int status = status_of(start(&g, eat));
         CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         struct pollfd p = { .fd = g.oom_event, .events = POLLIN | POLLPRI };
-        CHECK_INT(poll(&p, 1, 1000), 1);
+        CHECK_INT(poll(&p, 1, 20000), 1);
         CHECK_INT(limit_group_usage(&g, &u), 0);
         CHECK(u.has_memory && u.oom_kills >= 1);
         CHECK(u.memory_peak > 8 << 20 && u.memory_peak <= 16 << 20);
