@@ -209,10 +209,10 @@ EOF
         is "bash completes a door" "$(bash "$T/complete" cordon run --rea)" "--read "
         is "bash completes a stock policy" "$(bash "$T/complete" cordon run --use base/p)" "base/python3 "
         is "bash completes a wall" "$(bash "$T/complete" cordon run --wall n)" "namespace "
-        "$CORDON" run -d --name docs-test -- sleep 30 >"$T/id"
-        is "bash completes a running box" "$(bash "$T/complete" cordon stop docs-t)" "docs-test "
+        "$CORDON" run -d --name "docs-$$-test" -- sleep 30 >"$T/id"
+        is "bash completes a running box" "$(bash "$T/complete" cordon stop "docs-$$-t")" "docs-$$-test "
         is "bash completes its run id" "$(bash "$T/complete" cordon logs "$(cat "$T/id")")" "$(cat "$T/id") "
-        "$CORDON" stop -k docs-test
+        "$CORDON" stop -k "docs-$$-test"
 fi
 
 # ---- documents ----

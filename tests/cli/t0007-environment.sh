@@ -56,18 +56,18 @@ print(*n)" </dev/null' "$CORDON" | tail -n 1)" "0 1 2"
                         continue
                 fi
                 # shellcheck disable=SC2016
-                $who bash -c 'for i in $(seq 3 202) 900; do eval "exec $i</etc/passwd"; done; exec "$0" run -q --name "held-$1" --wall "$1" -- sleep 10' "$CORDON" $wall </dev/null 2>/dev/null &
+                $who bash -c 'for i in $(seq 3 202) 900; do eval "exec $i</etc/passwd"; done; exec "$0" run -q --name "held-$1-$2" --wall "$1" -- sleep 60' "$CORDON" $wall $$ </dev/null 2>/dev/null &
                 began=$!
                 keeper='' init=''
-                for _ in $(seq 50); do
+                for _ in $(seq 200); do
                         sleep 0.1
                         read -r keeper init <<END
-$($who "$CORDON" inspect "held-$wall" 2>/dev/null | jq -r 'select(.up) | "\(.keeper) \(.init)"')
+$($who "$CORDON" inspect "held-$wall-$$" 2>/dev/null | jq -r 'select(.up) | "\(.keeper) \(.init)"')
 END
                         [ -z "$init" ] || break
                 done
                 is "$who: init of the $wall wall keeps none" "$(find "/proc/$keeper/fd/" -lname /etc/passwd | wc -l):$(for p in $init $(pgrep -P "$init"); do [ "$(cat "/proc/$p/comm")" = sleep ] || find "/proc/$p/fd/" -lname /etc/passwd; done | wc -l)" 201:0
-                $who "$CORDON" stop -k "held-$wall" >/dev/null
+                $who "$CORDON" stop -k "held-$wall-$$" >/dev/null
                 wait $began
         done
         is "$who: a socket of the caller does not get in as input" "$(box -- readlink /proc/self/fd/0 | cut -d: -f1)" pipe
@@ -138,15 +138,15 @@ y><--><-n><ü>"
 done
 # What watches a box holds three descriptors, and none that is the payload's: /dev/fuse, the line to the keeper, a /proc.
 if [ "$(id -u)" -eq 0 ] && [ -w /dev/fuse ]; then
-        "$CORDON" run --observe denials --name watched --in doc --handle doc=/etc/passwd -- sleep 10 </dev/null >/dev/null 2>&1 &
+        "$CORDON" run --observe denials --name "watched-$$" --in doc --handle doc=/etc/passwd -- sleep 60 </dev/null >/dev/null 2>&1 &
         began=$! init=''
-        for _ in $(seq 50); do
+        for _ in $(seq 200); do
                 sleep 0.1
-                init=$("$CORDON" inspect watched 2>/dev/null | jq -r 'select(.up).init')
+                init=$("$CORDON" inspect "watched-$$" 2>/dev/null | jq -r 'select(.up).init')
                 [ -z "$init" ] || break
         done
         is "what watches holds what it needs" "$(find "/proc/$(pgrep -P "$init" -x cordon-observer)/fd/" -type l | wc -l):$(find "/proc/$(pgrep -P "$init" -x cordon-observer)/fd/" -lname /dev/fuse | wc -l)" 3:1
-        "$CORDON" stop -k watched >/dev/null
+        "$CORDON" stop -k "watched-$$" >/dev/null
         wait $began
 else
         skip "what watches holds what it needs" "only root may look, and nothing watches without /dev/fuse"

@@ -236,11 +236,11 @@ for wall in namespace process; do
 done
 # Killed, neither init nor the reaper behind it leaves anything running.
 for victim in cordon-init cordon-reaper; do
-        as_user "$CORDON" run -q --wall process --time 30s --name "left-$victim" -- sh -c "setsid sleep 60.$$ & (setsid sh -c 'sleep 60.$$; :' &) & sleep 60.$$; :" >out 2>&1 </dev/null &
+        as_user "$CORDON" run -q --wall process --time 60s --name "left-$victim-$$" -- sh -c "setsid sleep 60.$$ & (setsid sh -c 'sleep 60.$$; :' &) & sleep 60.$$; :" >out 2>&1 </dev/null &
         began=$!
         three() { [ "$(pgrep -c -x -f "sleep 60.$$")" -ge 3 ]; }
         soon three
-        reaper=$(as_user "$CORDON" inspect "left-$victim" | jq .init)
+        reaper=$(as_user "$CORDON" inspect "left-$victim-$$" | jq .init)
         family=$(for p in $reaper $(pgrep -P "$reaper"); do echo "$p $(cat "/proc/$p/comm")"; done)
         is "three programs run, and $victim is there" "$(pgrep -c -x -f "sleep 60.$$"):$(echo "$family" | grep -c " $victim\$")" 3:1
         kill -9 "$(echo "$family" | sed -n "s/ $victim\$//p")"

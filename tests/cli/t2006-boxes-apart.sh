@@ -86,7 +86,7 @@ else
 fi
 # Descriptors on their way are counted for the account: a box that sends them to nobody stops neither starts nor `ps`.
 few() { as_user sh -c 'ulimit -Sn 1024 && exec "$@"' sh "$@"; }
-few "$CORDON" run -q --name sender --time 60s -- python3 -c '
+few "$CORDON" run -q --name "sender-$$" --time 60s -- python3 -c '
 import socket, sys, time
 sent = 0
 pairs = []
@@ -104,7 +104,7 @@ sender=$!
 soon test -s "$T/sent"
 ok "a box sends descriptors to nobody ($(cat "$T/sent"))" test "$(cat "$T/sent")" -ge 1000
 is "another box starts" "$(few "$CORDON" run -q -- echo hi 2>&1)" hi
-has "boxes are found" "$(few "$CORDON" ps 2>&1)" sender
-ok "and stopped" few "$CORDON" stop sender
+has "boxes are found" "$(few "$CORDON" ps 2>&1)" "sender-$$"
+ok "and stopped" few "$CORDON" stop "sender-$$"
 wait $sender
 done_testing

@@ -30,8 +30,8 @@ for who in $users; do
         is "$who: a limit ends it" "$?" 124
         has "$who: doctor tells whose refusal it is" "$($who "$CORDON" doctor)" "a system-call filter around us"
         # What of it was started has ended with it.
-        $who "$CORDON" run -q -- sh -c 'sleep 77.2011 & sleep 0.1' >out 2>&1
-        is "$who: nothing is left" "$(pgrep -f '^sleep 77[.]2011')" ""
+        $who "$CORDON" run -q -- sh -c "sleep 77.$$ & sleep 0.1" >out 2>&1
+        is "$who: nothing is left" "$(pgrep -f "^sleep 77[.]$$\$")" ""
 done
 # Others give each of their users the group 0, to which /proc shows more than to others.
 if [ "$(id -u)" -eq 0 ]; then
