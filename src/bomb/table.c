@@ -15,7 +15,7 @@ enum { NAP_US = 2000 };
 static const char group_only[] = "without control groups it counts against disk, not memory";
 
 static const struct bomb rows[] = {
-        { "cpu", "two processes that spin", "cpu 500ms " SMALL, "cpu", NULL, NULL, false, NULL, bomb_cpu },
+        { "cpu", "two processes that spin", "cpu 200ms " SMALL, "cpu", NULL, NULL, false, NULL, bomb_cpu },
         { "memory-heap", "touches 320M of its own", SMALL, "memory", NULL, "ENOMEM", false, NULL, bomb_heap },
         { "memory-tmpfs", "320M in /dev/shm", "disk 160M " SMALL, "memory", "disk", "ENOSPC", false,
           group_only, bomb_tmpfs },
