@@ -18,11 +18,15 @@ enum outcome { PUMP_IDLE = 0, PUMP_MORE, PUMP_EMPTY /* a budget */, PUMP_REFUSED
 
 static enum outcome of_errno(void) { return errno == EAGAIN || errno == EINTR ? PUMP_IDLE : PUMP_BROKEN; }
 
-/* Something is waiting that no budget is left for. */
-static bool is_waiting(const struct half *h)
+/* No budget is left: is something waiting, or the end? Not a byte is taken, also of what comes meanwhile. */
+static enum outcome look_only(struct half *h)
 {
         char c;
-        return recv(h->from->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+        ssize_t n = recv(h->from->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (n < 0)
+                return of_errno();
+        h->ended = n == 0;
+        return n > 0 ? PUMP_EMPTY : PUMP_IDLE;
 }
 
 static void spend(struct flow *f, const struct half *h, size_t n)
@@ -97,9 +101,9 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
                 return h->ended && r == PUMP_MORE ? PUMP_IDLE : r;
         size_t most = h->is_out && f->hello_left ? f->hello_left : sizeof f->b->buffer;
         size_t room = books_room(f->b, f->door, h->is_out, most);
-        if (room == 0 && is_waiting(h))
-                return PUMP_EMPTY;
-        ssize_t n = recv(h->from->fd, p, room ? room : 1, 0);
+        if (room == 0)
+                return look_only(h);
+        ssize_t n = recv(h->from->fd, p, room, 0);
         if (n < 0)
                 return of_errno();
         if (n == 0) {
@@ -123,24 +127,32 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
         return PUMP_MORE;
 }
 
+/* Into the pipe, as much as the budget lets. */
+static enum outcome splice_in(struct flow *f, struct half *h)
+{
+        size_t room = books_room(f->b, f->door, h->is_out, PIPE_BYTES);
+        if (room == 0) {
+                enum outcome r = look_only(h);
+                return r == PUMP_IDLE && h->ended ? PUMP_MORE : r;
+        }
+        ssize_t n = splice(h->from->fd, NULL, h->pipe[1], NULL, room, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+        if (n < 0)
+                return of_errno();
+        h->ended = n == 0;
+        h->held += (size_t) n;
+        if (n > 0)
+                spend(f, h, (size_t) n);
+        return PUMP_MORE;
+}
+
 static enum outcome splice_once(struct flow *f, struct half *h)
 {
-        bool moved = false;
-        if (!h->ended && h->held < PIPE_BYTES / 2) {
-                size_t room = books_room(f->b, f->door, h->is_out, PIPE_BYTES);
-                if (room == 0 && is_waiting(h))
-                        return PUMP_EMPTY;
-                ssize_t n = splice(h->from->fd, NULL, h->pipe[1], NULL, room ? room : 1,
-                                   SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
-                if (n < 0 && of_errno() == PUMP_BROKEN)
-                        return PUMP_BROKEN;
-                h->ended = n == 0;
-                moved = n >= 0;
-                if (n > 0) {
-                        h->held += (size_t) n;
-                        spend(f, h, (size_t) n);
-                }
-        }
+        enum outcome r = PUMP_IDLE;
+        if (!h->ended && h->held < PIPE_BYTES / 2)
+                r = splice_in(f, h);
+        if (r > PUMP_MORE)
+                return r;
+        bool moved = r == PUMP_MORE;
         if (h->held > 0) {
                 ssize_t n =
                         splice(h->pipe[0], NULL, h->to->fd, NULL, h->held, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
