@@ -82,10 +82,9 @@ struct greeting greet_judge(struct span bytes, bool ended, const char *host, uin
 struct greeting greet_again(struct span bytes, bool ended, const char *host, uint16_t port)
 {
         const struct greeting passes = { .verdict = GREETING_PASSES };
-        const struct greeting more =
-                ended                   ? passes
-                : bytes.n < HELLO_BYTES ? (struct greeting){ .verdict = GREETING_MORE }
-                                        : refuse("what follows the TLS hello has no end", PERMIT_NOTHING);
+        struct greeting more = { .verdict = ended ? GREETING_PASSES : GREETING_MORE };
+        if (!ended && bytes.n >= HELLO_BYTES)
+                more = refuse("what follows the TLS hello has no end", PERMIT_NOTHING);
         while (bytes.n >= RECORD_HEAD) {
                 size_t len = (size_t) bytes.p[3] << 8 | bytes.p[4];
                 bool between = (bytes.p[0] == CIPHERS_CHANGE || bytes.p[0] == ALERT) && len <= 2;
