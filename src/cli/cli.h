@@ -99,6 +99,7 @@ bool cli_obeys_escapes(int fd);
  * it said why, with `advice`. */
 struct span;
 int cli_new_file(const char *path, unsigned mode, struct span text, const char *advice);
+int cli_new_file_may(const char *path, const char *advice); /* the same, before there is anything to write */
 
 /* failure.c: the first problem of all that was said, and its hint. */
 void cli_failure_is(int code, int sys, const char *what);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -183,24 +182,6 @@ const struct cli_option tighten_options[] = {
 
 /* ---- results ---- */
 
-/* Before anything runs: a policy that has no place would be learned in vain. */
-static int may_save(const char *path)
-{
-        char dir[4096];
-        struct stat st;
-        cordon_error e = { 0 };
-        const char *slash = strrchr(path, '/');
-        (void) snprintf(dir, sizeof dir, "%.*s", slash ? (int) (slash - path + 1) : 1, slash ? path : ".");
-        int sys = lstat(path, &st) == 0 ? EEXIST : access(dir, W_OK) == 0 ? 0 : errno;
-        if (sys == 0)
-                return 0;
-        (void) snprintf(e.what, sizeof e.what, "%.300s%s%s", path, sys == EEXIST ? " is there already" : ": ",
-                        sys == EEXIST ? "" : strerror(sys));
-        (void) snprintf(e.hint, sizeof e.hint,
-                        "nothing was run; take another name, or none for standard output");
-        return cli_error(&e);
-}
-
 static void print_json(const cordon_learned *r)
 {
         AUTO_BUF(out);
@@ -275,7 +256,12 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
                 t->l.argv = (const char *const *) argv + at;
         t->l.agree = ask;
         bool here = !t->output || strcmp(t->output, "-") == 0;
-        return at < 0 || (!here && may_save(t->output)) ? -1 : 0;
+        /* Before anything runs: a policy that has no place would be learned in vain. */
+        return at < 0 || (!here &&
+                          cli_new_file_may(t->output,
+                                           "nothing was run; take another name, or none for standard output"))
+                       ? -1
+                       : 0;
 }
 
 int verb_learn(int argc, char **argv)

@@ -12,6 +12,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char *directory_of(const char *path, char ret[PATH_MAX])
+{
+        const char *slash = strrchr(path, '/');
+        (void) snprintf(ret, PATH_MAX, "%.*s", slash ? (int) (slash - path + 1) : 1, slash ? path : ".");
+        return ret;
+}
+
+static int cannot(const char *path, const char *advice)
+{
+        cordon_error e = { 0 };
+        (void) snprintf(e.what, sizeof e.what, "%.300s%s%s", path,
+                        errno == EEXIST ? " is there already" : ": ", errno == EEXIST ? "" : strerror(errno));
+        (void) snprintf(e.hint, sizeof e.hint, "%s", advice);
+        return cli_error(&e);
+}
+
+static bool is_there(const char *path)
+{
+        struct stat st;
+        bool there = lstat(path, &st) == 0;
+        if (there)
+                errno = EEXIST;
+        return there;
+}
+
 /* A filesystem without nameless files: then it has its name while it is written. */
 static int write_named(const char *path, mode_t mode, struct span text)
 {
@@ -31,15 +56,10 @@ static int write_named(const char *path, mode_t mode, struct span text)
 /* linkat() replaces nothing: a name that is taken meanwhile stays what it is. */
 static int write_new(const char *path, mode_t mode, struct span text)
 {
-        struct stat st;
         char dir[PATH_MAX];
-        const char *slash = strrchr(path, '/');
-        if (lstat(path, &st) == 0) {
-                errno = EEXIST;
+        if (is_there(path))
                 return -1;
-        }
-        (void) snprintf(dir, sizeof dir, "%.*s", slash ? (int) (slash - path + 1) : 1, slash ? path : ".");
-        AUTO_FD(fd, open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
+        AUTO_FD(fd, open(directory_of(path, dir), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
         if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
                 return write_named(path, mode, text);
         if (fd < 0 || fd_write_all(fd, text.p, text.n) < 0)
@@ -49,11 +69,11 @@ static int write_new(const char *path, mode_t mode, struct span text)
 
 int cli_new_file(const char *path, unsigned mode, struct span text, const char *advice)
 {
-        cordon_error e = { 0 };
-        if (write_new(path, mode, text) == 0)
-                return 0;
-        (void) snprintf(e.what, sizeof e.what, "%.300s%s%s", path,
-                        errno == EEXIST ? " is there already" : ": ", errno == EEXIST ? "" : strerror(errno));
-        (void) snprintf(e.hint, sizeof e.hint, "%s", advice);
-        return cli_error(&e);
+        return write_new(path, mode, text) == 0 ? 0 : cannot(path, advice);
+}
+
+int cli_new_file_may(const char *path, const char *advice)
+{
+        char dir[PATH_MAX];
+        return !is_there(path) && access(directory_of(path, dir), W_OK) == 0 ? 0 : cannot(path, advice);
 }
