@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/builtin.c - what every box has without a door. Data only: both evaluators read these tables, so that
- * they can differ in their reasoning but not in their facts. */
+/* policy/builtin.c - what every box has without a door. Both evaluators read these tables, so that they can
+ * differ in their reasoning but not in their facts. */
 #include "policy/internal.h"
+
+static const char home[] = "/home/box";
 
 static const struct builtin_file files[] = {
         { "/tmp", true, true, false, "the private /tmp" },
         { "/var/tmp", true, true, false, "the private /var/tmp" },
         { "/dev/shm", true, true, false, "the private /dev/shm" },
-        { "/home/box", true, true, false, "the private home" },
+        { home, true, true, false, "the private home" },
         { "/dev/null", false, true, true, "the box's own /dev" },
         { "/dev/zero", false, true, true, "the box's own /dev" },
         { "/dev/full", false, true, true, "the box's own /dev" },
@@ -31,7 +33,6 @@ const struct builtin_file *builtin_files(size_t *ret_count)
 
 bool policy_is_own_place(const char *path)
 {
-        static const char home[] = "/home/box";
         return path_inside("/proc", path) || strcmp(path, "/dev") == 0 ||
                (strcmp(path, home) != 0 && path_inside(path, home));
 }
