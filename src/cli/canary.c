@@ -162,10 +162,12 @@ static void leave_open(struct canary *c)
 }
 
 /* Counts every signal it gets that can be caught, until it is ended. */
-_Noreturn static void stand_by(int bell)
+_Noreturn static void stand_by(int bell, pid_t parent)
 {
         sigset_t all;
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        if (getppid() != parent)
+                _exit(1); /* it was killed before that: nobody would end us */
         (void) sigfillset(&all);
         (void) sigprocmask(SIG_SETMASK, &all, NULL);
         for (;;) {
@@ -180,9 +182,10 @@ static void make_bystander(struct canary *c)
         int bell[2];
         if (pipe2(bell, O_CLOEXEC | O_NONBLOCK) < 0)
                 return;
+        pid_t parent = getpid();
         c->bystander = fork();
         if (c->bystander == 0)
-                stand_by(bell[1]);
+                stand_by(bell[1], parent);
         (void) close(bell[1]);
         c->bell = bell[0];
         c->world.bystander = c->bystander;
