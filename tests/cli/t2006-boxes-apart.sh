@@ -19,7 +19,7 @@ echo "queues $(ipcs -q | grep -c 0x)" "segments $(ipcs -m | grep -c 0x)" "proces
 END
 # start NAME: one box that looks, waits for a line in NAME.in, and looks again
 start() {
-        rm -f "$1.in" && mkfifo "$1.in" && chmod 666 "$1.in"
+        rm -f "$1.in" "$1.out" && mkfifo "$1.in" && chmod 666 "$1.in"
         $who "$CORDON" run -q --name "$1-$$" --time 60s --read "$T/look" -- sh "$T/look" "$1" <"$1.in" >"$1.out" 2>"$1.err" &
 }
 both_are_up() { soon grep -q left one.out && soon grep -q left two.out || { cat one.err two.err; return 1; }; }

@@ -51,6 +51,7 @@ done; done
 
 # --- time: signals for a box that takes none do not stop its keeper ---
 who=root
+: >out
 "$CORDON" run -q --status-fd 3 --time 3s -- sh -c 'trap "" USR1; echo began; sleep 60' 3>status >out 2>err </dev/null &
 keeper=$!
 init=''
@@ -158,6 +159,7 @@ fi
 # --- what the kernel counts for an account: a box has a share of it, and the account goes on ---
 # beside WALL: how many instances of inotify a box takes, and one more outside while it has them
 beside() {
+        : >taken
         $who "$CORDON" run -q --wall "$1" --read "$T/evade" --time 5s -- "$T/evade" inotify 20 >taken 2>err </dev/null &
         soon test -s taken
         outside=$($who "$T/evade" inotify 0)

@@ -271,6 +271,7 @@ all:
 
         # --- a keeper that was killed ---
         fresh
+        : >out
         $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" -- sh -c 'echo saved >a; echo began; sleep 60' >out &
         pid=$!
         soon grep -q began out

@@ -304,6 +304,7 @@ else
 fi
 
 # The keeper is killed: the broker goes with it, and the box too.
+: >"$T/out"
 "$CORDON" run --net web.test:7005 --run "$T/client" -- "$T/client" web.test 7005 hold >"$T/out" 2>&1 </dev/null 9>&- &
 run=$!
 soon grep -q held "$T/out"

@@ -129,6 +129,7 @@ for who in $whos; do
         is "$who: those of the manual are known" "$(for kind in $kinds unknown; do log --kind "$kind" 2>&1 >/dev/null | grep kind; done; echo "$kinds" | wc -w)" 23
         has "$who: to look leaves a trace" "$(log --json --kind view)" '"target":"refused"'
         $who "$CORDON" run -q --name followed -- true </dev/null
+        rm -f follow.txt # what the one before wrote would be taken for this one's until its shell empties it
         log -f --json --box followed >follow.txt 2>/dev/null &
         follower=$!
         soon grep -q '"kind":"end"' follow.txt
