@@ -228,11 +228,18 @@ static int make_work_again(const struct work_door *d, int dir, struct err *e)
 static int refuse_second_names(int dir, const struct work_door_ask *ask, struct err *e)
 {
         AUTO_FD(upper, tree_dir(dir, "upper"));
+        if (upper < 0 && errno != ENOENT)
+                return err_set(e, ERR_IO, errno, "the layer of %s: %s", ask->host, strerror(errno));
         for (const char *const *x = ask->programs; upper >= 0 && x && *x; x++) {
                 const char *last;
                 struct node n;
                 AUTO_FD(parent, tree_parent(upper, *x, &last));
-                if (parent < 0 || tree_look(parent, last, &n) < 0 || n.kind != NODE_FILE || n.links <= 1)
+                if (parent < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+                        continue; /* the layer has none of it */
+                if (parent < 0 || tree_look(parent, last, &n) < 0)
+                        return err_set(e, ERR_IO, errno, "the layer of %s: %s: %s", ask->host, *x,
+                                       strerror(errno));
+                if (n.kind != NODE_FILE || n.links <= 1)
                         continue;
                 (void) err_set(e, ERR_DOOR, 0,
                                "the program %s/%s is a file with several names in the layer: the box could "
