@@ -63,8 +63,8 @@ static int put_aside(struct ledger *l, const struct head *h, struct span tail, s
                 return -1;
         (void) snprintf(name, sizeof name, "%08u-%llu", h->seq, (unsigned long long) h->end);
         AUTO_FD(fd, openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-        if (fd < 0 || fd_write_all(fd, tail.p, tail.n) < 0)
-                return in_vain(e);
+        if (fd < 0 || fd_write_all(fd, tail.p, tail.n) < 0 || fdatasync(fd) < 0 || fsync(dir) < 0)
+                return ledger_cannot(e, "putting aside what is cut");
         return 0;
 }
 
