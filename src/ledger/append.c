@@ -295,6 +295,7 @@ static int keep(struct ledger *l, const struct ledger_record *r, const char *id,
 }
 
 size_t ledger_mark(const struct ledger *l) { return l->kept.n; }
+void ledger_forget(struct ledger *l, size_t mark) { l->kept.n = mark < l->kept.n ? mark : l->kept.n; }
 bool ledger_unsure(const struct ledger *l) { return l->unsure; }
 
 /* The records before it in this process go with it: on the disk as in time, a cause stands before its effect.
@@ -303,8 +304,7 @@ bool ledger_unsure(const struct ledger *l) { return l->unsure; }
 int ledger_commit(struct ledger *l, size_t mark, struct err *e)
 {
         if (l->unsure || ledger_flush(l, DURABLE_WAIT_MS, e) < 0) {
-                l->kept.n =
-                        mark < l->kept.n ? mark : l->kept.n; /* it did not happen: the effect stays inside */
+                ledger_forget(l, mark); /* it did not happen: the effect stays inside */
                 return l->unsure ? err_set(e, ERR_IO, EIO,
                                            "the ledger cannot be written: a flush to its disk failed")
                                  : -1;

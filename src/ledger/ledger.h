@@ -158,8 +158,10 @@ enum { LEDGER_COMMIT_MS = 10 };
 int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable, char ret_id[LEDGER_ID_MAX],
                   struct err *e);
 /* Several at once: what was kept since ledger_mark() is on the disk when ledger_commit() returns 0; -1: it is
- * forgotten, and no effect of it may be let out. ledger_unsure(): it may yet be found in the ledger. */
+ * forgotten, and no effect of it may be let out. ledger_unsure(): it may yet be found in the ledger.
+ * ledger_forget(): one of several could not be kept, so none of them is written. */
 size_t ledger_mark(const struct ledger *l);
+void ledger_forget(struct ledger *l, size_t mark);
 int ledger_commit(struct ledger *l, size_t mark, struct err *e);
 bool ledger_unsure(const struct ledger *l);
 /* Writes what is kept, if it is old enough and no other writer is in the way. */

@@ -191,6 +191,8 @@ static void begin_all(struct writer *w)
         }
         if (count == 0)
                 return;
+        if (bad && w->l) /* an intent that nobody answers for would read as an effect that may have left */
+                ledger_forget(w->l, mark);
         bad = bad || ledger_commit(w->l, mark, &e) < 0;
         for (unsigned i = 0; i < count; i++) {
                 if (!bad)

@@ -352,6 +352,23 @@ static void check_targets(int dir, const char *const *want, unsigned count)
         ledger_log_free(log);
 }
 
+static void test_append__of_several_that_are_forgotten_none_is_written(void)
+{
+        int dir = fresh();
+        struct err e;
+        struct ledger *l = ledger_open_at(dir, "a", "", &e);
+        CHECK_INT(add(l, "1", false), 0);
+        size_t mark = ledger_mark(l);
+        CHECK_INT(add(l, "2", false), 0);
+        CHECK_INT(add(l, "3", false), 0);
+        ledger_forget(l, mark);
+        CHECK_INT(add(l, "4", true), 0);
+        ledger_forget(l, mark); /* what is written stays */
+        ledger_close(l);
+        check_targets(dir, (const char *const[]){ "1", "4" }, 2);
+        sweep(dir);
+}
+
 static void test_append__a_head_that_cannot_be_written_leaves_nothing_to_be_counted_twice(void)
 {
         static const char *const want[] = { "1", "2", "3", "4", "6" };
@@ -641,6 +658,7 @@ static const struct test_case cases[] = {
         CASE(test_append__a_writer_that_stands_still_holds_up_no_other_for_long),
         CASE(test_append__what_is_given_up_is_not_written),
         CASE(test_append__many_writers_at_once_lose_nothing),
+        CASE(test_append__of_several_that_are_forgotten_none_is_written),
         CASE(test_append__a_head_that_cannot_be_written_leaves_nothing_to_be_counted_twice),
         CASE(test_append__a_segment_that_is_cut_ends_no_reader),
         CASE(test_append__a_segment_that_a_killed_writer_began_is_gone_on_with),
