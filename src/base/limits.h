@@ -11,8 +11,7 @@ enum {
         JSON_MAX_DEPTH = 32,          /* nesting of JSON that we read */
         PATH_MAX_BYTES = 4096,        /* a path, with its NUL */
         NAME_MAX_BYTES = 64,          /* box, handle and credential names */
-        PLAN_MAX_BYTES = 4 << 20,     /* an encoded plan */
-        PLAN_MAX_STEPS = 16384,       /* its steps */
+        BROKER_MAX_BYTES = 4 << 20,   /* the doors, or the places, that the broker is given */
         ARGV_MAX = 4096,              /* arguments and variables of a payload */
         DENIALS_MAX = 64,             /* distinct denials kept for the report */
         ABSENT_MAX = 16,              /* paths kept that are not on the host either */

@@ -48,7 +48,7 @@ static char *read_text(int fd, off_t most, size_t *ret_len, struct err *e)
 static int read_policy(struct broker *b, int fd, struct err *e)
 {
         size_t n = 0;
-        char *text = read_text(fd, PLAN_MAX_BYTES, &n, e);
+        char *text = read_text(fd, BROKER_MAX_BYTES, &n, e);
         if (text)
                 b->policy = parse_policy(span_of(text, n), b->now_s, e);
         free(text);
@@ -149,7 +149,8 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
                 return b->record < 0 ? err_set(e, ERR_IO, errno, "no file for what is recorded") : 0;
         }
         size_t n = 0;
-        char *text = read_text(fd, o->command == EGRESS_ANSWERS ? ANSWERS_MAX_BYTES : PLAN_MAX_BYTES, &n, e);
+        char *text =
+                read_text(fd, o->command == EGRESS_ANSWERS ? ANSWERS_MAX_BYTES : BROKER_MAX_BYTES, &n, e);
         int r = !text                          ? -1
                 : o->command == EGRESS_PLACES  ? requests_take_places(b, span_of(text, n), e)
                 : o->command == EGRESS_ANSWERS ? requests_take_answers(b, span_of(text, n), e)
