@@ -85,6 +85,8 @@ int store_variable(struct err *e)
 static int refuse(const char *name, int sys, struct err *e)
 {
         (void) err_set(e, ERR_IO, sys, "the state directory %s cannot be used: %s", name, strerror(sys));
+        if (sys == ENOSPC || sys == EDQUOT || sys == EROFS)
+                return err_hint(e, "make room on its disk, or make it writable; CORDON_STATE names another");
         return err_hint(e, "it must belong to you and nobody else may enter it (chmod 700); "
                            "CORDON_STATE names another");
 }

@@ -201,10 +201,10 @@ static int make_parts(struct layer *l, struct work_door *d, int host, int dir, s
                 return -1;
         /* The top of the layer is what the box sees as the top of the door. */
         if (fstat(lower, &st) < 0 || mkdirat(dir, "upper", 0700) < 0 || mkdirat(dir, "work", 0700) < 0)
-                return err_set(e, ERR_IO, errno, "making the layer of %s: %s", d->host, strerror(errno));
+                return layer_cannot(e, "making the layer of", d->host);
         AUTO_FD(upper, tree_dir(dir, "upper"));
         if (upper < 0 || fchmod(upper, st.st_mode & 07777) < 0)
-                return err_set(e, ERR_IO, errno, "making the layer of %s: %s", d->host, strerror(errno));
+                return layer_cannot(e, "making the layer of", d->host);
         d->top = st.st_mode;
         (void) !fchown(upper, st.st_uid, st.st_gid);
         (void) xattr_copy(lower, upper);
@@ -218,7 +218,7 @@ static int make_work_again(const struct work_door *d, int dir, struct err *e)
         if (!d->is_dir)
                 return 0;
         if (remove_tree(dir, "work") < 0 || mkdirat(dir, "work", 0700) < 0)
-                return err_set(e, ERR_IO, errno, "making the layer of %s: %s", d->host, strerror(errno));
+                return layer_cannot(e, "making the layer of", d->host);
         return 0;
 }
 

@@ -31,6 +31,7 @@ struct search {
         char door[PATH_MAX];    /* of the best: what makes it one of this directory */
         bool several;           /* another has a door of this directory that is of another project */
         bool busy;              /* one was not to be had */
+        struct err unread;      /* why another was not; no words: there is none such */
         size_t elsewhere;       /* how many would have been meant in another directory */
         size_t here;            /* how many are meant in this one */
         struct buf listed[2];   /* the first of both, of this directory in the second */
@@ -110,6 +111,8 @@ static bool newest(int store, const struct names *list, struct search *s)
                         continue;
                 struct layer *l = layer_take(store, list->v[i], &why);
                 s->busy |= !l && why.sys == EBUSY;
+                if (!l && why.sys != EBUSY && why.sys != ENOENT)
+                        s->unread = why;
                 if (l && is_empty_leftover(l))
                         (void) layer_remove(l, &why);
                 else if (l)
@@ -141,6 +144,8 @@ static int none_here(const struct search *s, struct err *e)
                 (void) err_set(e, ERR_GONE, 0, "%s: %s", others[s->want], buf_str(&s->listed[0]));
                 return err_hint(e, "%s", name_it);
         }
+        if (s->unread.what[0]) /* it may be the one */
+                return *e = s->unread, -1;
         (void) err_set(e, ERR_GONE, 0, "%s",
                        s->busy ? "the only layer there is is in use: its box runs, or another command works "
                                  "on it"
@@ -184,6 +189,8 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
         buf_done(&of_box.listed[1]);
         if (hits == 1 || named)
                 return 0;
+        if (hits == 0 && of_box.unread.what[0]) /* it may be the one */
+                return *e = of_box.unread, -1;
         (void) str_inert(span_str(which), shown, sizeof shown);
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,
                        hits ? "several layers begin with %s: give more of the id" : "there is no layer %s",

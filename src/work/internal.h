@@ -149,7 +149,9 @@ struct layer {
 
 int layer_store(struct err *e); /* STATE/work */
 struct layer *layer_new(const char *run, struct err *e);
-/* Without settling anything: for listing and for a run that goes on. `wait`: for another's lock. */
+/* "DOING OF: the system's words", with what to do about it. */
+int layer_cannot(struct err *e, const char *doing, const char *of);
+/* Without settling anything: for listing and for a run that goes on. */
 struct layer *layer_take(int store, const char *run, struct err *e);
 void layer_free(struct layer *l);
 int layer_write(struct layer *l, struct err *e);

@@ -144,7 +144,7 @@ int layer_write(struct layer *l, struct err *e)
         if (out.failed || l->mem.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for a layer");
         if (write_whole(l->dir, "meta", &out, l->durable) < 0)
-                return err_set(e, ERR_IO, errno, "writing about the layer %s: %s", l->run, strerror(errno));
+                return layer_cannot(e, "writing about the layer", l->run);
         return 0;
 }
 
@@ -249,9 +249,22 @@ static int read_meta(struct layer *l, struct err *e)
 
 /* ---- making ---- */
 
+int layer_cannot(struct err *e, const char *doing, const char *of)
+{
+        int sys = errno;
+        (void) err_set(e, ERR_IO, sys, "%s %s: %s", doing, of, strerror(sys));
+        return err_hint(e, sys == ENOSPC || sys == EDQUOT
+                                   ? "make room, or discard a layer that is not needed: `cordon diff --list`"
+                                   : "look at the directory that CORDON_STATE names, or at its disk");
+}
+
 static int lock_layer(struct layer *l, bool make, struct err *e)
 {
         l->lock = openat(l->dir, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
+        if (l->lock < 0 && !make && errno == EROFS) /* it can still be looked at */
+                l->lock = openat(l->dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (l->lock < 0 && errno != ENOENT)
+                return layer_cannot(e, "locking the layer", l->run);
         if (l->lock < 0)
                 return err_set(e, ERR_GONE, errno, "the layer %s is not whole", l->run);
         if (flock(l->lock, LOCK_EX | LOCK_NB) == 0)
@@ -267,7 +280,7 @@ struct layer *layer_new(const char *run, struct err *e)
                 return NULL;
         l->store = layer_store(e);
         if (l->store >= 0 && mkdirat(l->store, run, 0700) < 0)
-                (void) err_set(e, ERR_IO, errno, "making the layer %s: %s", run, strerror(errno));
+                (void) layer_cannot(e, "making the layer", run);
         else if (l->store >= 0 && (l->dir = store_dir(l->store, run, e)) >= 0 && lock_layer(l, true, e) == 0)
                 return l;
         layer_free(l);
@@ -327,7 +340,7 @@ int layer_remove(struct layer *l, struct err *e)
         char gone[WORK_RUN_MAX + 8];
         (void) snprintf(gone, sizeof gone, ".gone-%s", l->run);
         if (renameat(l->store, l->run, l->store, gone) < 0 || remove_tree(l->store, gone) < 0)
-                return err_set(e, ERR_IO, errno, "removing the layer %s: %s", l->run, strerror(errno));
+                return layer_cannot(e, "removing the layer", l->run);
         return 0;
 }
 
@@ -359,7 +372,7 @@ bool layer_swept(int store, const char *name)
         }
         AUTO_FD(dir, openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (dir < 0 || faccessat(dir, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || holds_something(dir))
-                return dir < 0;
+                return dir < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
         struct layer l = { .store = store, .dir = dir, .lock = -1 };
         (void) snprintf(l.run, sizeof l.run, "%s", name);
         struct stat st;

@@ -271,6 +271,37 @@ for size in (4000, 1000, 300, 100, 30, 10, 3, 1):
         for l in $(cordon diff --list --json | jq -r '.[].run'); do cordon discard "$l" >/dev/null; done
 done
 
+# --- a state that is full, or cannot be written: told as that, and what waits in it is not denied ---
+if [ "$(id -u)" -eq 0 ]; then
+        mkdir small p2
+        # shellcheck disable=SC2016
+        unshare -m sh -c '
+                export CORDON_STATE=$PWD/small CORDON_LEDGER=off
+                mount -t tmpfs -o size=96k,mode=700 small small && dd if=/dev/zero of=small/fill bs=1k count=96 2>/dev/null
+                "$CORDON" run -q --no-stdin --edit p2 -- true 2>full
+                echo $? >codes
+                rm small/fill
+                "$CORDON" run -q --no-stdin --edit p2 -- sh -c "echo x >p2/f"
+                mount -o remount,ro small
+                for verb in "run -q --no-stdin --edit p2 -- true" diff apply discard; do
+                        "$CORDON" $verb >"said.${verb%% *}" 2>&1
+                        echo $? >>codes
+                done
+                mount -o remount,rw small
+                for meta in small/work/*/meta; do printf version=999 >"$meta"; done
+                "$CORDON" diff >later 2>&1'
+        is "full and read-only: who wants to write fails" "$(paste -s -d ' ' codes)" "125 125 0 125 125"
+        has "full: it says what to do" "$(cat full)" "hint: make room"
+        has "read-only: a run says where" "$(cat said.run)" "CORDON_STATE"
+        has "read-only: what waits is shown" "$(cat said.diff)" "f: added"
+        hasnt "read-only: apply does not deny that it waits" "$(cat said.apply)" "no layer"
+        has "read-only: it tells why" "$(cat said.apply)" "Read-only file system"
+        has "read-only: so does discard" "$(cat said.discard)" "Read-only file system"
+        has "a later cordon's layer is not denied either" "$(cat later)" "was written by a later cordon"
+else
+        skip "a state that is full or cannot be written" "only root may mount one here"
+fi
+
 # --- how much work it is: the change counts, not the tree ---
 if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
         for n in 100 20000; do
