@@ -109,7 +109,7 @@ left() {
         cat /proc/sysvipc/shm /proc/sysvipc/msg /proc/sysvipc/sem | awk -v key=$((0x0$mark & 0x7fffffff | 1)) '$1 == key'
 }
 marks=0
-for after in 0.002 0.005 0.01 0.02 0.04 0.08 0.2; do
+for after in 0.002 0.005 0.01 0.02 0.04 0.08 0.2 1; do
         TMPDIR=$DOOR "$CORDON" breakout >/dev/null 2>&1 &
         pid=$!
         sleep $after
@@ -121,6 +121,22 @@ for after in 0.002 0.005 0.01 0.02 0.04 0.08 0.2; do
         soon nothing
         is "killed after $after s: nothing is left" "$(left)" ""
 done
-ok "there was something to leave ($marks of 7)" test $marks -gt 0
+ok "there was something to leave ($marks of 8)" test $marks -gt 0
+# Between its birth and its wish to go with its parent, the bystander's parent is killed.
+if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
+        TMPDIR=$DOOR strace -f -qq -o "$T/trace" -e trace=prctl -e inject=prctl:delay_enter=2000000 "$CORDON" breakout >/dev/null 2>&1 &
+        tracer=$!
+        soon grep -q PR_SET_PDEATHSIG "$T/trace"
+        family=$(pgrep -P "$(pgrep -P $tracer)" | tr '\n' ' ')
+        ok "its parent has children ($family)" test -n "$family"
+        kill -KILL "$(pgrep -P $tracer)"
+        living() { for p in $family; do ! kill -0 "$p" 2>/dev/null || echo "$p"; done; }
+        gone() { [ -z "$(living)" ]; }
+        ok "a bystander whose parent is killed at its birth ends, like all" soon gone
+        for p in $(living); do kill -KILL "$p"; done
+        wait $tracer 2>/dev/null
+else
+        skip "a bystander whose parent is killed at its birth ends" "strace cannot trace here"
+fi
 has "the list names what success would mean" "$("$CORDON" breakout --list)" "any file of the host can be read"
 done_testing
