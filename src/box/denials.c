@@ -110,12 +110,32 @@ static bool is_program_of(const struct plan *p, const char *path)
         return false;
 }
 
+static bool has_door(const struct box *b, char *path, enum effect_kind kind)
+{
+        struct effect f = { .kind = kind, .path = path };
+        return policy_decide(b->c.policy, &f).answer == ANSWER_ALLOW;
+}
+
+/* The process wall hides no names: what a door shows by a link is there by where the link leads, too. */
+static bool has_linked_door(const struct box *b, const char *path, enum effect_kind kind)
+{
+        for (size_t i = 0; b->r.wall == WALL_PROCESS && i < b->c.plan->rule_count; i++) {
+                const struct plan_rule *r = &b->c.plan->rules[i];
+                char named[PATH_MAX_BYTES];
+                if (!r->real || !path_under(path, r->real))
+                        continue;
+                int n = snprintf(named, sizeof named, "%s%s", r->path, path + strlen(r->real));
+                if (n > 0 && (size_t) n < sizeof named && has_door(b, named, kind))
+                        return true;
+        }
+        return false;
+}
+
 /* Does a door cover it after all? Every program that is started is told of, and most may. */
 static bool is_allowed(const struct box *b, char *path, enum effect_kind kind)
 {
-        struct effect f = { .kind = kind, .path = path };
-        return (kind == EFFECT_RUN && is_program_of(b->c.plan, path)) ||
-               policy_decide(b->c.policy, &f).answer == ANSWER_ALLOW;
+        return (kind == EFFECT_RUN && is_program_of(b->c.plan, path)) || has_door(b, path, kind) ||
+               has_linked_door(b, path, kind);
 }
 
 /* A `run DIR/?` that named nothing when the box started opened nothing, also if the box has made it since. */

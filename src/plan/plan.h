@@ -123,6 +123,7 @@ struct plan_rule {
                            * an `except` names: what comes to lie there later has none */
         bool pinned;      /* the process wall, which has no mounts: it must still be what was looked at */
         uint64_t dev, ino;
+        const char *real; /* a link on the way leads it here, or NULL. For reports */
 };
 
 /* What a socket of the gateway is for. */

@@ -138,7 +138,9 @@ static void add_bind(struct builder *b, const struct door *d, const struct plan_
                 rights |= RIGHT_WRITE;
         if ((f & STEP_EXEC) && (b->run_any || door_runs(b, d->path)))
                 rights |= RIGHT_EXEC;
-        build_pin(b, build_rule(b, path, rights, d->optional), seen->dev, seen->ino);
+        struct plan_rule *r = build_rule(b, path, rights, d->optional);
+        r->real = seen->real ? arena_str(b->a, seen->real) : NULL;
+        build_pin(b, r, seen->dev, seen->ino);
         b->p->writes_host |= (f & STEP_WRITE) != 0;
 }
 

@@ -248,6 +248,12 @@ mkdir -p "$H/chain/hidden/bin" "$H/shown" && printf '#!/bin/sh\necho ran\n' >"$H
 is "what leads to a program is read" "$(refused --read "$H/shown" -- sh -c "$H/shown/tool")" "read $H/chain sh mount read $H/chain"
 is "and that door is enough" "$("$CORDON" run -n -q --read "$H/shown" --read "$H/chain" -- sh -c "$H/shown/tool")" ran
 
+# The process wall hides no names: a file can be read by where a door's link leads, and that is no refusal.
+ln -s "$H/host" "$H/by-link"
+is "what a linked door shows is not told as refused" "$(refused --wall process --read "$H/by-link" -- cat "$H/host/key")$(jq .exit "$T/status")" 0
+is "what it does not show is" "$(refused --wall process --read "$H/by-link" -- sh -c "echo x >$H/host/key; cat $H/open/x" | tr '\n' ' ' | cut -d ' ' -f 1-2)" "write $H/host/key"
+is "behind the other wall it is hidden, and told" "$(refused --read "$H/by-link" -- cat "$H/host/key" | cut -d ' ' -f 1-2)" "read $H/host/key"
+
 # With all observed, what nothing refused is told too, each once.
 "$CORDON" run -n -q --observe all --status-fd 3 --read "$H/open" --write "$H/host" -- \
         sh -c "cat $H/open/link $H/open/none; cat $H/host/key $H/host/key >$H/host/copy; id" 3>"$T/status" >/dev/null 2>&1
