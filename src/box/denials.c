@@ -139,8 +139,10 @@ static bool is_allowed(const struct box *b, char *path, enum effect_kind kind)
 }
 
 /* A `run DIR/?` that named nothing when the box started opened nothing, also if the box has made it since. */
-static bool came_too_late(const struct box *b, char *path)
+static bool came_too_late(const struct box *b, const struct wall_denial *start, char *path)
 {
+        if (!start->inside && b->r.wall == WALL_NAMESPACE)
+                return false;
         struct effect f = { .kind = EFFECT_RUN, .path = path };
         struct decision d = policy_decide(b->c.policy, &f);
         for (size_t i = 0; i < b->c.plan->rule_count; i++)
@@ -199,17 +201,21 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
                 note_absent(b, n->path, kind);
                 return false;
         }
+        /* init asks that itself where it looks at a tree of the box's own. */
+        if (b->r.wall == WALL_PROCESS && wall_denial_makes(d) && strcmp(path, n->path) == 0)
+                return false; /* `mkdir -p` heard that it is there, by whatever rule */
         if (kind == TRIED_RUN && outside_is_directory(b, path)) {
                 kind = TRIED_READ; /* a link leads through it to the program: it is none itself */
                 (void) snprintf(n->code, sizeof n->code, "%s", tried[kind].word);
         }
-        bool late = !n->on_host && is_own_program(d) && came_too_late(b, path);
+        bool late = kind == TRIED_RUN && came_too_late(b, d, path);
         if (!late && is_allowed(b, path, tried[kind].effect))
                 return false;
         n->weight = weight_of(n->path, kind);
         char shown[sizeof n->what - 16];
         (void) str_inert(span_str(n->path), shown, sizeof shown);
         (void) snprintf(n->what, sizeof n->what, "%s %s", tried[kind].word, shown);
+        n->on_host = n->on_host && !late; /* the host has it by now, from this box */
         if (n->on_host &&
             strcmp(shown, n->path) == 0) /* no line can name what has bytes that must not be shown */
                 fill_permit(b, n, path, tried[kind].effect);

@@ -122,6 +122,8 @@ bool saw_makes(const struct seccomp_data *d)
                (c->how == MAKES || (c->how == BY_FLAGS && (d->args[c->path + 1] & only_new) == only_new));
 }
 
+bool wall_denial_makes(const struct wall_denial *d) { return saw_makes(&d->call); }
+
 /* Page by page, because what follows the text may not be mapped. False: not a whole string. */
 static bool read_text(uint32_t task, uint64_t at, char *ret, size_t cap)
 {

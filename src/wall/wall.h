@@ -65,6 +65,7 @@ struct wall_denial {
 
 /* What it was, in our own words, and the policy line that would permit it (NULL: none can). */
 const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap);
+bool wall_denial_makes(const struct wall_denial *d); /* a name, and touches none that is there */
 
 struct wall_end {
         int status; /* as from waitpid() */
