@@ -62,10 +62,14 @@ for who in root as_user; do
         is "$who: an except that is not there is no error" "$(box -p p.policy -- cat "$D/in/a")" one
         # The manual says so of doors below /tmp; t3003 has the others.
         is "$who: why tells what comes of it later" "$(cd "$D" && $who "$CORDON" why -p "$OLDPWD/p.policy" read "$D/in/nothing" | grep -c 'made outside while a box runs, it would be seen and could be read')" 1
-        (sleep 1 && echo later >"$D/in/nothing") &
-        is "$who: made outside while the box runs it is seen" "$(box --time 20s -p p.policy -- sh -c "until [ -s $D/in/nothing ]; do sleep 0.1; done; cat $D/in/nothing")" later
+        : >out # made when the box has begun, however long that takes
+        box --time 60s -p p.policy -- sh -c "echo began; until [ -s $D/in/nothing ]; do sleep 0.1; done; cat $D/in/nothing" >out &
+        soon grep -q began out
+        echo later >"$D/in/nothing"
+        wait $!
+        is "$who: made outside while the box runs it is seen" "$(tail -n 1 out)" later
         is "$who: and not by the next box" "$(box -p p.policy -- cat "$D/in/nothing")" ""
-        rm "$D/in/nothing"
+        rm "$D/in/nothing" out
         lines "$D/in except secret sub/deep"
         out=$(box -p p.policy -- sh -c "cat $D/in/secret/key $D/in/sub/deep/c $D/in/a $D/in/sub/b")
         hasnt "$who: a deep except" "$out" three
