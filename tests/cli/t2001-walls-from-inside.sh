@@ -83,13 +83,15 @@ for who in root as_user; do
         done
         # --- nothing outside is harmed ---
         inside=""
-        $who sleep 60 &
-        victim=$!
+        : >victim
+        $who sh -c 'echo $$; exec sleep 60' >victim & # $! is a shell's, which runs our function
+        soon test -s victim
+        victim=$(cat victim)
         box sh -c 'kill -9 -1' >/dev/null
         box sh -c 'kill -9 -- -1; kill -TERM 1; for p in $(seq 2 400); do kill -9 $p; done' >/dev/null 2>&1
         ok "$who: kill -9 -1 inside harms nothing outside" kill -0 $victim
         kill $victim 2>/dev/null
-        wait $victim 2>/dev/null
+        wait $! 2>/dev/null
         box sh -c 'kill -9 1; kill -TERM 1; echo alive' >seen
         is "$who: the payload cannot kill init" "$(grep -c '^alive$' seen)" 1
 done

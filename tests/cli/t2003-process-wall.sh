@@ -110,9 +110,10 @@ sh: 1: $T/tree/a/kept: Permission denied"
                 has "$who: a socket of $family is refused" "$(box -- python3 -c "import socket; socket.socket(socket.$family)")" Error
         done
         # --- other processes ---
-        $who sleep 30 &
-        victim=$!
-        sleep 0.1
+        : >victim
+        $who sh -c 'echo $$; exec sleep 30' >victim & # $! is a shell's, which runs our function
+        soon test -s victim
+        victim=$(cat victim)
         box -- sh -c "kill -9 $victim" >/dev/null
         ok "$who: another process cannot be killed" kill -0 $victim
         box -- sh -c 'kill -9 -1' >/dev/null
@@ -120,7 +121,7 @@ sh: 1: $T/tree/a/kept: Permission denied"
         box -- sh -c 'kill -9 $PPID' >/dev/null
         is "$who: nor can init" "$(box -- sh -c 'kill -9 $PPID 2>/dev/null; echo alive')" alive
         kill $victim 2>/dev/null
-        wait $victim 2>/dev/null
+        wait $! 2>/dev/null
         # --- stragglers ---
         tag=st$$
         began=$(date +%s)

@@ -189,14 +189,16 @@ for bad in 'time 0' 'memory -1' 'memory 1X' 'procs 0' 'time 99999999999999999999
         is "limit $bad is refused" $code 125
 done
 # A neighbour of the same user goes on while a box hits its limits.
-as_user sleep 30 &
-neighbour=$!
+as_user sh -c 'echo $$; exec sleep 30' >neighbour & # $! is a shell's, which runs our function
+shell=$!
+soon test -s neighbour
+neighbour=$(cat neighbour)
 who=as_user
 run --procs 20 --time 1s -- sh -c 'b() { b | b & }; b; sleep 5'
 ok "a neighbour of the same user lives on" kill -0 $neighbour
 ok "and the same user can start programs" as_user true
 kill $neighbour
-wait $neighbour 2>/dev/null
+wait $shell 2>/dev/null
 # Boxes of one user do not eat each other's processes.
 as_user "$CORDON" run -q --procs 20 --time 10s --read "$T/hog" -- sh -c "$T/hog procs 17; sleep 3" >/dev/null 2>&1 </dev/null &
 sleep 0.5

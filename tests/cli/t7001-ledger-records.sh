@@ -137,7 +137,7 @@ for who in $whos; do
         later() { [ "$(wc -l <follow.txt)" -gt "$written" ]; }
         $who "$CORDON" run -q --name followed -- true </dev/null
         soon later
-        kill $follower
+        kill "$(pgrep -P $follower)" # the child of a shell that runs our functions
         wait $follower 2>/dev/null
         has "$who: follow tells what is written later" "$(tail -n +$((written + 1)) follow.txt)" '"box":"followed"'
 
@@ -164,11 +164,10 @@ for who in $whos; do
 end failed 0 the program cordon-egress is not installed"
         # ---- kill -9 leaves the start ----
         $who "$CORDON" run -q --name killed -- sleep 60 >/dev/null 2>&1 </dev/null &
-        keeper=$!
         begun() { [ -n "$(log --json --box killed 2>/dev/null)" ]; }
         soon begun
-        kill -9 $keeper
-        wait $keeper 2>/dev/null
+        kill -9 "$($who "$CORDON" inspect killed | jq .keeper)" # $! is a shell's, which runs our functions
+        wait $! 2>/dev/null
         has "$who: a killed keeper has left its start" "$(log --json --box killed)" '"kind":"start"'
         has "$who: and show says that its end is unknown" "$(log show killed)" "unknown"
 done
