@@ -50,9 +50,10 @@ lab_names() { sort -u "$T/lab/dns.log" 2>/dev/null; }
 lab_drain() {
         mark=$(($(cat "$T/lab/mark" 2>/dev/null || echo 40000) + 1))
         echo $mark >"$T/lab/mark"
-        bash -c "echo >/dev/udp/11.22.33.53/$mark" 2>/dev/null
         tries=0
         until grep -q "^udp 11.22.33.53 $mark\$" "$T/lab/packets"; do
+                # Again each time: one that finds its queue full is lost.
+                bash -c "echo >/dev/udp/11.22.33.53/$mark" 2>/dev/null
                 tries=$((tries + 1))
                 [ $tries -lt 500 ] || { echo "the watcher of the link is deaf"; return; }
                 sleep 0.02
