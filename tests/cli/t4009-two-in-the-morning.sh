@@ -119,7 +119,7 @@ read -r _
 curl -sS -m 30 -o /dev/null -w '%{http_code}\n' https://api.github.test/repos/acme/web/issues/7
 END
 chmod 644 "$T/try.sh"
-mkfifo "$T/go"
+mkfifo "$T/go" && : >"$T/out"
 timeout 120 "$CORDON" run --net 'https://api.github.test/**' --read "$T/try.sh" -- bash "$T/try.sh" <"$T/go" >"$T/out" 2>"$T/err" 9>&- &
 run=$!
 exec 8>"$T/go"
