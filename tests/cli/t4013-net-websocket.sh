@@ -69,6 +69,8 @@ for who in root as_user; do
                 ok "$n: until then it worked" test "$(of "$n" "${s%:*}://web.test/talk/$n" frames)" -ge 10
                 ok "$n: the server's words came through, too" test "$(of "$n" "${s%:*}://web.test/push/$n" frames)" -ge 10
                 is "$n: no frame arrives after that" "$(awk -v at=$((closes + 2)) -v p="/talk/$n" '$2 == p && $3 == "frame" && $1 > at' "$T/lab/ws.log" | wc -l)" 0
+                overs() { [ "$(grep -c -e "/talk/$n over" -e "/push/$n over" -e "/idle/$n over" "$T/lab/ws.log")" -ge 3 ]; }
+                soon overs
                 is "$n: the server sees the end of each" "$(grep -c -e "/talk/$n over" -e "/push/$n over" -e "/idle/$n over" "$T/lab/ws.log")" 3
                 is "$n: a door without an end stays open beside them" "$(of "$n" "${s%:*}://web.test/free/$n" end)" ended
                 ok "$n: and goes on talking" test "$(awk -v at=$((closes + 2)) -v p="/free/$n" '$2 == p && $3 == "frame" && $1 > at' "$T/lab/ws.log" | wc -l)" -ge 3
