@@ -71,7 +71,8 @@ while [ $i -lt 100 ]; do
         "$CORDON" logs "$id" >/dev/null
 done
 # shellcheck disable=SC2012
-is "200 questions cost the keeper no descriptor" "$(ls "/proc/$keeper/fd" | wc -l)" "$before"
+no_dearer() { after=$(ls "/proc/$keeper/fd" | wc -l) && [ "$after" -le "$before" ]; } # it lays down the last one when it has answered
+ok "200 questions cost the keeper no descriptor" soon no_dearer
 "$CORDON" stop -k "$id"
 echo "$id" >ids
 ok "and nothing is left of it" settled
