@@ -9,9 +9,10 @@ if sys.argv[2] == "send":
     socket.send_fds(s, [b"x"], [int(sys.argv[3])])
     s.recv(1)
 else:
-    s.bind(sys.argv[1])
-    os.chmod(sys.argv[1], 0o777)
+    s.bind(sys.argv[1] + ".new")
+    os.chmod(sys.argv[1] + ".new", 0o777)
     s.listen()
+    os.rename(sys.argv[1] + ".new", sys.argv[1])  # who finds it can connect
     c, _ = s.accept()
     fd = socket.recv_fds(c, 1, 1)[1][0]
     m = mmap.mmap(fd, 8) if sys.argv[3] == "map" else None
