@@ -24,7 +24,7 @@ EOF
 export T
 unshare -m sh inside "$group" "$pids" "$CORDON" run -q --json --procs 8 -- sh -c '
         for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
-                sleep 1 & echo CHILD
+                sleep 60 & echo CHILD
         done
         wait' >out 2>err
 is "$name" "$(tail -n 1 err | jq -c '[.kept_by.procs, .limits_hit[0]]' 2>&1)" '["cgroup","procs"]'
