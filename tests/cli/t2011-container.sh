@@ -6,6 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 compile container
+before=$(orphans)
 mkdir door && echo open >door/file && echo "PRIVATE KEY" >key && chmod -R a+rX door key
 caps=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap
 as_root() { setpriv --inh-caps -all --bounding-set $caps "$T/container" "$@"; }
