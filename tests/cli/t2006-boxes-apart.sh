@@ -23,7 +23,10 @@ start() {
         $who "$CORDON" run -q --name "$1-$$" --time 60s --read "$T/look" -- sh "$T/look" "$1" <"$1.in" >"$1.out" 2>"$1.err" &
 }
 both_are_up() { soon grep -q left one.out && soon grep -q left two.out || { cat one.err two.err; return 1; }; }
+# Each process of ours gives itself its name: until then it is called as its keeper is, and a janitor cannot be told from others.
+named() { for p in $(pgrep -P "$1"); do [ "$(cat "/proc/$p/comm")" != cordon ] || return 1; done; }
 ids_of() { # ids outside of the processes of the box whose keeper is $1; the janitor is outside, as its caller
+        soon named "$1"
         for p in $(pgrep -P "$1"); do
                 [ "$(cat "/proc/$p/comm")" != cordon-janitor ] || continue
                 awk '$1 == "Uid:" { print $2, $3, $4, $5 }' "/proc/$p/status"
