@@ -86,11 +86,15 @@ static int command(struct breakout *b)
         return bad;
 }
 
-static int run_box(struct breakout *b, cordon_error *e)
+static void catch_signals(void)
 {
         static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
         for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
                 (void) signal(caught[i], note_signal);
+}
+
+static int run_box(struct breakout *b, cordon_error *e)
+{
         cordon_box_on_output(b->box, collect, b);
         if (command(b) < 0 || cordon_box_set(b->box, CORDON_SINGLE_THREAD, "1") < 0 ||
             (b->root && cordon_box_set(b->box, CORDON_ROOT_INSIDE, "1") < 0))
@@ -297,6 +301,7 @@ static int unknown_attempt(const char *only)
 static int attack(struct breakout *b)
 {
         cordon_error e = { 0 };
+        catch_signals(); /* first: whoever ends us finds nothing of what is made here when we have ended */
         if (canary_make(&b->canary) < 0) {
                 canary_end(&b->canary);
                 return cli_usage("the things to reach for cannot be made in $TMPDIR or /tmp");

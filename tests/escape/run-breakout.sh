@@ -102,6 +102,17 @@ is "nothing to reach for is left behind the door" "$(ls -A "$DOOR")" ""
 ok "a signal ends an attack, and nothing is left" sh -c '
         TMPDIR=$2 "$1" breakout >/dev/null 2>&1 & pid=$!
         sleep 0.3; kill -TERM $pid; wait $pid; [ -z "$(ls -A "$2")" ]' sh "$CORDON" "$DOOR"
+made() { [ -n "$(ls "$DOOR")" ]; }
+# Already while the things to reach for are made: it ends by itself, and not of the signal, when they are gone.
+if strace -f -o /dev/null true 2>/dev/null; then
+        TMPDIR=$DOOR strace -o "$T/calls" -e trace=listen -e inject=listen:delay_enter=1500000:when=1 sh -c 'echo $$ >"$1"; exec "$2" breakout' sh "$T/pid" "$CORDON" >/dev/null 2>&1 &
+        soon made
+        kill -TERM "$(cat "$T/pid")"
+        wait $!
+        is "a signal while they are made, too" "$? $(grep -c killed "$T/calls") $(ls -A "$DOOR")" "143 0 "
+else
+        skip "a signal while they are made, too" "strace cannot trace here"
+fi
 # left: what there is of the attack with this $mark; its directory's name ends in that, and its keys are made of it
 left() {
         ls -A "$DOOR"
