@@ -127,7 +127,7 @@ done
 if strace -f -o /dev/null true 2>/dev/null; then
         CORDON_STEP=enter timeout -k 1 20 strace -f -qq -o /dev/null -e trace=pivot_root -e inject=pivot_root:error=EPERM \
                 sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$T/keeper" "$H" run -q --ledger off --status-fd 3 -- sleep 5 3>"$T/status" 2>"$T/err" </dev/null &
-        sleep 0.7
+        soon held enter
         kill -TERM "$(cat "$T/keeper")"
         wait $!
         is "a signal during a start that another wall follows ends the run" "$(jq -r '"\(.wall) \(.end) \(.signal)"' <"$T/status" 2>&1)" "process signaled 15"
