@@ -27,8 +27,7 @@ def send(pid, sig):
 
 
 def kill_observer(keeper):
-    end = time.time() + 0.05
-    while time.time() < end:
+    while keeper.poll() is None:
         for init in children(keeper.pid):
             for pid in children(init):
                 if name(pid) == "cordon-observer":
@@ -37,8 +36,7 @@ def kill_observer(keeper):
 
 def stop_init(keeper):
     """At its first sight, long before the box is up."""
-    end = time.time() + 0.05
-    while time.time() < end:
+    while keeper.poll() is None:
         for pid in children(keeper.pid):
             if "janitor" not in name(pid):
                 return send(pid, signal.SIGSTOP)
