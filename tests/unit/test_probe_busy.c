@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { ENOUGH_MS = 20000 }; /* for what answers at once, also where the machine is busy */
+
 static const struct probe_world world;
 static char dir[] = "/tmp/cordon-test.XXXXXX", program[64], other[64];
 
@@ -97,7 +99,7 @@ static struct probe_result run(int (*fn)(struct probe_result *))
         const struct probe p = { .name = "test", .layers = "landlock", .run = fn };
         struct probe_result r;
         pid_t pid = start();
-        probe_run_one(&p, &world, 2000, &r);
+        probe_run_one(&p, &world, ENOUGH_MS, &r);
         (void) kill(pid, SIGKILL);
         (void) waitpid(pid, NULL, 0);
         return r;
