@@ -88,7 +88,7 @@ for who in root as_user; do
         in_time 3000 --memory 64M --time 8s --read "$T/hog" -- sh -c "sleep 2; exec $T/hog memory 25 6"
         is "$who: memory: also when the box rested before" "$(get .limit)" memory
         within "memory fires out of rest as soon" 2000 3000
-        run --memory 256M --time 8s --read "$T/hog" -- sh -c "$T/hog memory 50 & sleep 0.5; kill \$!; exit 6"
+        run --memory 256M --time 20s --read "$T/hog" -- sh -c "$T/hog memory 50 >/tmp/said & until [ -s /tmp/said ]; do sleep 0.1; done; sleep 0.5; kill \$!; exit 6"
         is "$who: memory: a run within it is not touched" $code 6
         ok "$who: memory: the peak was seen ($(get .memory_peak))" test "$(get '.memory_peak >= 40*1048576 and .memory_peak <= 120*1048576')" = true
 
