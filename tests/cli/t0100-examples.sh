@@ -97,7 +97,10 @@ for who in root as_user; do
         is "$who: nothing is left in the temporary directory" "$(ls -A "$TMPDIR")" ''
 done
 
-example root risky-parser/run 1000
+# It counts mounts: in a mount namespace of its own, where those of other tests are not seen to come and go.
+alone=root
+! unshare -m true 2>/dev/null || alone="unshare -m"
+example "$alone" risky-parser/run 1000
 is "a thousand crashing children leave nothing behind" "$out" '1000 of 1000 crashed; left behind: 0 descriptors, no child, 0 mounts'
 is "and that is its status" "$code" 0
 
