@@ -31,7 +31,7 @@ exec 7>&-
 for pair in own:1 other:0; do
         who=${pair%:*}
         mkfifo "end-$who"
-        $who pretend 0 3-3-3333333333333333 "false-$$" <"end-$who" >"bound-$who" 2>&1 &
+        $who pretend 0 "$$-3-3333333333333333" "false-$$" <"end-$who" >"bound-$who" 2>&1 &
         exec 7>"end-$who"
         soon test -s "bound-$who"
         is "$who: a name is bound" "$(cat "bound-$who")" bound
@@ -40,7 +40,7 @@ for pair in own:1 other:0; do
         wait $!
 done
 mkfifo end
-as_user "$T/squat" 0 "mine-$$" 1-1-1111111111111111 2-2-2222222222222222 <end >said 2>&1 &
+as_user "$T/squat" 0 "mine-$$" "$$-1-1111111111111111" "$$-2-2222222222222222" <end >said 2>&1 &
 exec 8>end
 soon test -s said
 is "another user has bound the name, and its queue is full" "$(cat said)" squats
