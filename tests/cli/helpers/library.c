@@ -383,9 +383,11 @@ static void case_kill(void)
         nothing_left(fds, "after kills");
 }
 
+static char named[40]; /* of this process alone: names of boxes are everybody's on a machine */
+
 static void count_named(void *ctx, const char *json)
 {
-        if (strstr(json, "library-named"))
+        if (strstr(json, named))
                 ++*(int *) ctx;
 }
 
@@ -394,7 +396,7 @@ static void *stop_by_name(void *unused)
         cordon_error e;
         (void) unused;
         for (int i = 0; i < 200; i++) {
-                if (cordon_stop("library-named", SIGTERM, &e) == 0)
+                if (cordon_stop(named, SIGTERM, &e) == 0)
                         return (void *) "stopped";
                 struct timespec pause = { 0, 20000000 };
                 (void) nanosleep(&pause, NULL);
@@ -416,15 +418,17 @@ static void case_registry(void)
 {
         cordon_policy *p = policy_of("time 20s");
         cordon_box *b = box_of(p, "sleep 30", NULL);
-        (void) cordon_box_set(b, CORDON_NAME, "library-named");
+        (void) snprintf(named, sizeof named, "library-named-%d", (int) getpid());
+        (void) cordon_box_set(b, CORDON_NAME, named);
         if (started(b)) {
                 int count = 0;
                 void *stopped = NULL;
                 pthread_t list, stop;
                 cordon_error e = { 0 };
                 cordon_box *second = box_of(p, "true", NULL);
-                (void) cordon_box_set(second, CORDON_NAME, "library-named");
-                expect(cordon_box_start(second, &e) < 0 && strstr(e.what, "library-named already"),
+                (void) cordon_box_set(second, CORDON_NAME, named);
+                expect(cordon_box_start(second, &e) < 0 && strstr(e.what, named) &&
+                               strstr(e.what, " already"),
                        "a second box of that name does not start (%s)", e.what);
                 (void) pthread_create(&list, NULL, list_named, &count);
                 for (int i = 0; i < 1000 && !listed; i++) /* whoever is asked must be at work to answer */
