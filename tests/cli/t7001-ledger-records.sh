@@ -166,7 +166,8 @@ end failed 0 the program cordon-egress is not installed"
         $who "$CORDON" run -q --name killed -- sleep 60 >/dev/null 2>&1 </dev/null &
         begun() { [ -n "$(log --json --box killed 2>/dev/null)" ]; }
         soon begun
-        kill -9 "$($who "$CORDON" inspect killed | jq .keeper)" # $! is a shell's, which runs our functions
+        # $! is a shell's, which runs our functions.
+        kill -9 "$($who "$CORDON" inspect "$(log --json --box killed --kind start | field run)" | jq .keeper)"
         wait $! 2>/dev/null
         has "$who: a killed keeper has left its start" "$(log --json --box killed)" '"kind":"start"'
         has "$who: and show says that its end is unknown" "$(log show killed)" "unknown"
