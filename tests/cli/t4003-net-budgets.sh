@@ -251,7 +251,7 @@ print(s.makefile("rb").read().decode())'
         has "$who: and so does the end of the run" "$(cat "$T/err")" "the broker ended before the box"
 
         # The resolver dies alone: what waits for a name, and what comes later, is told what happened; what is open stays.
-        mkfifo "$T/go" && : >"$T/status" && : >"$T/lab/dns.log" && chmod 666 "$T/status" "$T/go"
+        mkfifo "$T/go" && : >"$T/out" && : >"$T/status" && : >"$T/lab/dns.log" && chmod 666 "$T/status" "$T/go"
         printf 'nameserver 11.22.33.53\noptions timeout:30 attempts:1\n' >"$T/resolv.conf" # mute.test is waited for
         # shellcheck disable=SC2016
         $who "$CORDON" run --status-fd 5 --net 'http://mute.test/**' --net 'http://four.test/**' --net six.test:80 --net web.test:7 -- bash -c \
