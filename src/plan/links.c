@@ -100,7 +100,7 @@ static const char *leads_to_private(const struct builder *b, enum door_kind kind
                                     const char *real)
 {
         const char *home = b->r->home, *home_real = b->r->home_real;
-        if (policy_holds_secrets(real) && !policy_holds_secrets(path))
+        if (policy_leads_to_secrets(path, real))
                 return "which holds secrets";
         if (kind == DOOR_SOCK && is_agent(real) && !is_agent(path))
                 return "which acts for whoever talks to it";

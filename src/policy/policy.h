@@ -406,6 +406,9 @@ enum policy_leads policy_leads(const struct policy_staged *s, const struct net_d
  * talks to it acts as somebody else), "host", "kernel"; NULL: nothing. Never learned. */
 const char *policy_secret_kind(const char *path);
 bool policy_holds_secrets(const char *path); /* keys, tokens, passwords, history: what W122 tells */
+/* Does a link lead from `path` to secrets that its own name does not tell of? A name that says `.env` does
+ * not say `.ssh`. */
+bool policy_leads_to_secrets(const char *path, const char *real);
 
 /* What refuses a denied effect, in the box that this policy makes. */
 struct refusal {

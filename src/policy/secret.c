@@ -192,3 +192,38 @@ static const char *kind_of(const char *path, bool lint_only)
 
 const char *policy_secret_kind(const char *path) { return kind_of(path, false); }
 bool policy_holds_secrets(const char *path) { return kind_of(path, true) != NULL; }
+
+/* The directory that such a part lies in: all of them are behind a door to ".config". */
+static bool is_above(const struct row *r, const char *path)
+{
+        size_t k = strlen(path);
+        for (const char *at = r->how == PART ? r->text : ""; (at = strchr(at, '/')); at++) {
+                size_t n = (size_t) (at - r->text);
+                if (k > n && path[k - n - 1] == '/' && memcmp(path + k - n, r->text, n) == 0)
+                        return true;
+        }
+        return false;
+}
+
+static bool holds(const struct row *r, const char *path) { return fits(r, path) || is_above(r, path); }
+
+/* Places of the system's that have two names, as /run and /var/run, are the same to who names one of them. */
+static bool names_tree(const struct row *rows, size_t count, const char *path)
+{
+        for (size_t i = 0; i < count; i++)
+                if (rows[i].how == TREE && fits(&rows[i], path))
+                        return true;
+        return false;
+}
+
+bool policy_leads_to_secrets(const char *path, const char *real)
+{
+        for (size_t g = 0; g < COUNT(groups); g++)
+                for (size_t i = 0; groups[g].lint && i < groups[g].count; i++) {
+                        const struct row *r = &groups[g].rows[i];
+                        if (holds(r, real) && !holds(r, path) &&
+                            !(r->how == TREE && names_tree(groups[g].rows, groups[g].count, path)))
+                                return true;
+                }
+        return false;
+}

@@ -160,6 +160,13 @@ two"
                 has "$who: nor to the home ($door)" "$(of "$D/me" $door "$D/all" -- ls "$D/all")" "$D/me, which is your home"
                 has "$who: but who means it hears what to type ($door)" "$(of "$D/me" $door "$D/all" -- ls "$D/all")" "name it as HOME does: $D/me; else look who made the link"
         done
+        # A name that speaks of some secrets does not speak of others; nor does one that speaks of none of what holds them.
+        mkdir "$D/me/.config" && ln -s me/.ssh/id "$D/.env" && ln -s me/.config "$D/settings"
+        has "$who: nor is one that is called .env" "$(of "$D/me" --read "$D/.env" -- cat "$D/.env")" "$D/me/.ssh/id, which holds secrets"
+        has "$who: nor is one a door to what tokens lie in" "$(of "$D/me" --read "$D/settings" -- ls "$D/settings")" "$D/me/.config, which holds secrets"
+        mv "$D/me/.ssh/id" "$D/me/.env" && ln -sf me/.env "$D/.env"
+        is "$who: but to what is called so, too" "$(of "$D/me" --read "$D/.env" -- cat "$D/.env")" KEY
+        mv "$D/me/.env" "$D/me/.ssh/id" && rm "$D/.env" "$D/settings"
         # What may be run can be read.
         cp /bin/true "$D/me/.ssh/id_rsa" && ln -s me/.ssh/id_rsa "$D/tool"
         for line in tool:.ssh/id_rsa,\ which\ holds\ secrets notes/:.ssh,\ which\ holds\ secrets all/:,\ which\ is\ your\ home; do

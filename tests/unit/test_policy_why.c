@@ -188,6 +188,39 @@ static void test_secret__kinds_by_name(void)
         }
 }
 
+static void test_secret__a_name_speaks_for_its_own_kind_alone(void)
+{
+        static const struct {
+                const char *path, *real;
+                bool more;
+        } rows[] = {
+                { "/w/notes", "/home/u/.ssh", true },
+                { "/w/notes", "/w/other", false },
+                { "/w/.env", "/home/u/.ssh/id_rsa", true }, /* what is named holds secrets, but others */
+                { "/w/.env", "/w/shared/.env", false },
+                { "/w/id_rsa", "/home/u/.ssh/id_rsa", true },
+                { "/w/test.pem", "/etc/ssl/private/test.pem", true },
+                { "/w/test.pem", "/w/certs/a.pem", false },
+                { "/home/u/.ssh", "/data/u/.ssh", false },
+                { "/home/u/.ssh/id_rsa", "/data/u/.ssh/id_rsa", false },
+                { "/w/data", "/home/u/.config", true }, /* in which tokens lie */
+                { "/w/data", "/home/u/.local/share", true },
+                { "/w/data", "/home/u/.local/share/icons", false },
+                { "/w/data", "/home/u/my.config", false },
+                { "/home/u/.config", "/data/u/.config", false },
+                { "/home/u/.config/gh", "/data/u/.config/gh", false },
+                { "/w/.env", "/home/u/.config", true },
+                { "/var/run/secrets/a", "/run/secrets/a", false }, /* two names of one place */
+                { "/w/secrets", "/run/secrets", true },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                bool more = policy_leads_to_secrets(rows[i].path, rows[i].real);
+                if (more != rows[i].more)
+                        printf("# %s -> %s\n", rows[i].path, rows[i].real);
+                CHECK(more == rows[i].more);
+        }
+}
+
 static void test_cost__says_where_keys_lie(void)
 {
         struct effect f = { .kind = EFFECT_READ, .path = (char[]){ "/home/u/.ssh/id_rsa" } };
@@ -203,6 +236,7 @@ static const struct test_case cases[] = {
         CASE(test_line__none_is_proposed_that_no_box_could_open),
         CASE(test_nearest__tells_what_differs),
         CASE(test_secret__kinds_by_name),
+        CASE(test_secret__a_name_speaks_for_its_own_kind_alone),
         CASE(test_cost__says_where_keys_lie),
 };
 TEST_MAIN(cases)
