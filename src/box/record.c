@@ -197,6 +197,8 @@ static void add_end(struct box *b, bool observed)
         ledger_more_number(&r, "memory", (int64_t) b->r.memory_peak);
         ledger_more_number(&r, "wall-us", (int64_t) (b->r.wall_ns / 1000));
         ledger_more_number(&r, "denials-lost", b->r.denials_lost);
+        if (b->r.net_lost)
+                ledger_more_number(&r, "net-lost", b->r.net_lost);
         ledger_more_number(&r, "doors", record_own_doors(b));
         if (observed)
                 ledger_more_text(&r, "observed", "all");

@@ -73,16 +73,19 @@ void record_destinations(struct box *b)
         for (unsigned i = 0; b->record && i < b->r.net_count; i++) {
                 const struct egress_row *n = &b->r.net[i];
                 uint32_t count = n->requests ? n->requests : n->connections;
-                if (!n->allowed || (n->told > 0 && n->told >= count))
+                bool only_name = n->connections + n->requests == 0; /* it was looked up outside */
+                if (!n->allowed || n->to[0] == '\0' || (n->told > 0 && n->told >= count))
                         continue; /* those with consequences have records of their own */
                 struct ledger_record r =
                         record_of(b, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
                 r.target = n->to;
-                r.result = n->why[0] ? n->why : "done";
+                r.result = only_name   ? "its name was looked up, and nothing more"
+                           : n->why[0] ? n->why
+                                       : "done";
                 r.reach = mock ? LEDGER_REACH_SELF : egress_reaches(host_of(n->to), n->reach);
                 r.stage = mock ? LEDGER_MOCK : LEDGER_STAGE_NONE;
                 r.bytes = (int64_t) (n->sent + n->received - n->told_bytes);
-                r.count = count - n->told;
+                r.count = only_name ? 1 : count - n->told;
                 ledger_more_text(&r, "address", n->address);
                 ledger_more_text(&r, "seen", egress_seen_name(n->seen));
                 ledger_more_number(&r, "sent", (int64_t) n->sent);

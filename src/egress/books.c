@@ -21,8 +21,8 @@ void books_seen(struct flow *f, enum egress_seen seen)
         books_touch(f->b, f->row);
 }
 
-struct egress_row *books_row(struct broker *b, const char *to, bool allowed, const char *why,
-                             const char *permit)
+static struct egress_row *find_row(struct broker *b, const char *to, bool allowed, const char *why,
+                                   const char *permit)
 {
         for (unsigned i = 0; i < b->row_count; i++) {
                 struct egress_row *r = &b->rows[i];
@@ -42,9 +42,32 @@ struct egress_row *books_row(struct broker *b, const char *to, bool allowed, con
         return r;
 }
 
+void books_looked_up(struct broker *b, struct name *n, const char *to)
+{
+        if (n->told)
+                return;
+        n->told = true;
+        n->row = find_row(b, to, true, "", "");
+        if (n->row)
+                books_touch(b, n->row);
+}
+
+struct egress_row *books_connected(struct broker *b, const struct name *n, const char *to)
+{
+        struct egress_row *r = n ? n->row : NULL;
+        if (r && r->connections == 0)
+                (void) snprintf(r->to, sizeof r->to, "%s", to); /* by another port of the same name */
+        r = find_row(b, to, true, "", "");
+        if (!r)
+                return NULL;
+        r->connections++;
+        books_touch(b, r);
+        return r;
+}
+
 void books_deny(struct broker *b, const char *to, const char *why, const char *permit)
 {
-        struct egress_row *r = books_row(b, to, false, why, permit);
+        struct egress_row *r = find_row(b, to, false, why, permit);
         if (!r)
                 return;
         r->connections++;
@@ -54,7 +77,7 @@ void books_deny(struct broker *b, const char *to, const char *why, const char *p
 /* A door leads there, but nobody answered. */
 struct egress_row *books_fail(struct broker *b, const char *to, const char *why)
 {
-        struct egress_row *r = books_row(b, to, true, why, "");
+        struct egress_row *r = find_row(b, to, true, why, "");
         if (!r)
                 return NULL;
         r->connections++;

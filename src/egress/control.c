@@ -262,6 +262,7 @@ _Noreturn static void finish(struct broker *b)
                 if (b->watchers[i])
                         watch_serve(b, b->watchers[i]);
         requests_last_words(b);
+        dns_last_words(b);
         ahead_last_words(b);
         control_flush(b);
         resolver_leave_watchers(b);

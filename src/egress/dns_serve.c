@@ -66,12 +66,27 @@ static enum dns_code look_outside(struct broker *b, struct name *n, struct name 
                 resolver_ask(b, n);
         if (n->state == NAME_ASKED)
                 *ret_wait = n;
-        if (n->state != NAME_FAILED)
-                return DNS_OK;
         char to[320];
         decide_to_text(n->host, false, d->net.port, to, sizeof to);
+        if (n->state == NAME_KNOWN)
+                books_looked_up(b, n, to);
+        if (n->state != NAME_FAILED)
+                return DNS_OK;
         (void) books_fail(b, to, resolver_why(b, n));
         return n->temporary ? DNS_FAILURE : DNS_NO_NAME;
+}
+
+void dns_last_words(struct broker *b)
+{
+        for (unsigned i = 0; i < b->names.count; i++) {
+                struct name *n = b->names.at[i];
+                const struct door *d = n->state == NAME_ASKED ? decide_raw_door(b, n->host) : NULL;
+                char to[320];
+                if (!d)
+                        continue;
+                decide_to_text(n->host, false, d->net.port, to, sizeof to);
+                books_looked_up(b, n, to);
+        }
 }
 
 /* 0 and *ret_wait: later. */

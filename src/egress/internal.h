@@ -59,6 +59,8 @@ struct name {
         uint16_t failed_port; /* the port that was last connected to in vain, */
         unsigned fails;       /* how often in a row, */
         uint64_t rest_ns;     /* and until when it is left alone */
+        bool told;            /* that it was looked up is in the books, in this row, if there was room */
+        struct egress_row *row;
         struct egress_address address[ADDRESSES_MAX];
         unsigned count;
 };
@@ -204,10 +206,12 @@ void control_serve(struct broker *b);
 void control_flush(struct broker *b);
 
 /* books.c: what happened, and what is left of each budget */
-struct egress_row *books_row(struct broker *b, const char *to, bool allowed, const char *why,
-                             const char *permit);
 void books_touch(struct broker *b, struct egress_row *r);
 void books_seen(struct flow *f, enum egress_seen seen); /* of its row the least counts */
+/* A name was looked up outside: that left, too, whether somebody connects or not. */
+void books_looked_up(struct broker *b, struct name *n, const char *to);
+/* Of a connection; what tells of its name (or NULL) becomes it, if nobody has connected there yet. */
+struct egress_row *books_connected(struct broker *b, const struct name *n, const char *to);
 void books_deny(struct broker *b, const char *to, const char *why, const char *permit);
 struct egress_row *books_fail(struct broker *b, const char *to, const char *why);
 /* `told`: its outcome is in the ledger already. */
@@ -287,6 +291,7 @@ void dns_serve_tcp(struct broker *b, struct source *s);
 void dns_serve_client(struct broker *b, struct source *s, uint32_t events);
 void dns_tick(struct broker *b, bool free_dead);
 void dns_resolved(struct broker *b, struct name *n);
+void dns_last_words(struct broker *b); /* names that nobody has answered for yet */
 
 /* record.c: exchanges become lines of a file that the keeper made and will name */
 struct span;

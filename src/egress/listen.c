@@ -81,12 +81,9 @@ static void begin(struct broker *b, int fd, const struct asked *q, const struct 
         f->port = f->to_port = q->effect.net.port;
         f->literal = q->literal;
         f->door = door;
-        f->row = books_row(b, q->to, true, "", "");
-        if (f->row) {
-                f->row->connections++;
+        f->row = books_connected(b, names_find(&b->names, &q->literal), q->to);
+        if (f->row)
                 f->row->requests += door != NULL;
-                books_touch(b, f->row);
-        }
         if (door)
                 ahead_connect(f);
         else if (requests_begin(f) < 0)

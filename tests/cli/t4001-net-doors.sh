@@ -27,6 +27,13 @@ for who in root as_user; do
 GET /b 0"
         is "$who: the refused name is told" "$(row 'the name wild.test' deny why)" "no door names it"
 
+        # Below a wildcard the box chooses what is asked for: that leaves also where it connects to nobody.
+        box $who --net '*.wild.test:80' --net '*.wild.test:81' -- sh -c 'getent hosts 4711.wild.test >/dev/null; curl -sS -m 5 http://sub.wild.test/b'
+        has "$who: a name below a wildcard is asked for outside" "$(lab_names)" 4711.wild.test
+        is "$who: and told, though nothing connects there" "$(row 4711.wild.test:80 allow connections)" 0
+        is "$who: in the ledger, too" "$($who "$CORDON" log --json | jq -r 'select(.target == "4711.wild.test:80") | .result')" "its name was looked up, and nothing more"
+        is "$who: and one that is connected to has one row" "$(json '[.net.destinations[] | select(.to | startswith("sub.wild.test"))] | length')$(row sub.wild.test:80 allow connections)" 11
+
         box $who --net 127.0.0.1:8080 -- curl -sS -m 10 http://127.0.0.1:8080/l
         is "$who: a loopback address that a door names is the host's" "$(cat "$T/out")" "GET /l 0"
         is "$who: and the result says so" "$(row 127.0.0.1:8080 allow reach)" loopback
