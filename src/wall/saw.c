@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "wall/leads.h"
 #include "wall/seccomp.h"
 
 #include <fcntl.h>
@@ -24,8 +25,9 @@ enum { ASLEEP_TRIES = 100, ASLEEP_US = 200 };
 
 enum how {
         READS = 0,
-        WRITES,
-        MAKES, /* a name, if nothing has it yet */
+        WRITES,  /* a name, be it a link's */
+        CHANGES, /* what a link leads to */
+        MAKES,   /* a name, if nothing has it yet */
         RUNS,
         CONNECTS, /* the path is in a struct sockaddr_un, whose length is the next argument */
         BY_FLAGS  /* of open: the argument after the path */
@@ -40,7 +42,7 @@ static const struct path_call {
 } calls[] = {
         { "open", 0, -1, -1, -1, BY_FLAGS },
         { "openat", 1, 0, -1, -1, BY_FLAGS },
-        { "creat", 0, -1, -1, -1, WRITES },
+        { "creat", 0, -1, -1, -1, CHANGES },
         { "execve", 0, -1, -1, -1, RUNS },
         { "execveat", 1, 0, -1, -1, RUNS },
         { "connect", 1, -1, -1, -1, CONNECTS },
@@ -73,8 +75,8 @@ static const struct path_call {
         { "linkat", 3, 2, 1, 0, MAKES },
         { "symlink", 1, -1, -1, -1, MAKES },
         { "symlinkat", 2, 1, -1, -1, MAKES },
-        { "truncate", 0, -1, -1, -1, WRITES },
-        { "chmod", 0, -1, -1, -1, WRITES },
+        { "truncate", 0, -1, -1, -1, CHANGES },
+        { "chmod", 0, -1, -1, -1, CHANGES },
         { "fchmodat", 1, 0, -1, -1, WRITES },
         { "chown", 0, -1, -1, -1, WRITES },
         { "lchown", 0, -1, -1, -1, WRITES },
@@ -82,7 +84,7 @@ static const struct path_call {
         { "utimensat", 1, 0, -1, -1, WRITES },
         { "mknod", 0, -1, -1, -1, MAKES },
         { "mknodat", 1, 0, -1, -1, MAKES },
-        { "setxattr", 0, -1, -1, -1, WRITES },
+        { "setxattr", 0, -1, -1, -1, CHANGES },
 };
 
 static const struct path_call *find_call(const struct seccomp_data *d)
@@ -106,11 +108,10 @@ enum wall_tried saw_kind(const struct seccomp_data *d)
                 bool writes = flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC);
                 return writes && !looks ? TRIED_WRITE : TRIED_READ;
         }
-        static const enum wall_tried kinds[] = { [READS] = TRIED_READ,
-                                                 [WRITES] = TRIED_WRITE,
-                                                 [MAKES] = TRIED_WRITE,
-                                                 [RUNS] = TRIED_RUN,
-                                                 [CONNECTS] = TRIED_SOCK };
+        static const enum wall_tried kinds[] = {
+                [READS] = TRIED_READ,  [WRITES] = TRIED_WRITE, [CHANGES] = TRIED_WRITE,
+                [MAKES] = TRIED_WRITE, [RUNS] = TRIED_RUN,     [CONNECTS] = TRIED_SOCK
+        };
         return kinds[c->how];
 }
 
@@ -177,8 +178,10 @@ struct path_at { /* which argument, and which is the directory; see `calls` */
         enum how how;
 };
 
-static bool read_path(int proc, uint32_t task, const struct seccomp_data *d, struct path_at at,
-                      char ret[WALL_PATH])
+enum { RAW = 8192 };
+
+/* As it stands there, behind where it begins. */
+static bool read_raw(int proc, uint32_t task, const struct seccomp_data *d, struct path_at at, char ret[RAW])
 {
         char text[4096], start[4096] = "";
         if (at.path < 0)
@@ -192,14 +195,27 @@ static bool read_path(int proc, uint32_t task, const struct seccomp_data *d, str
                 return false;
         if (text[0] != '/' && !read_start(proc, task, dirfd, start, sizeof start))
                 return false;
-        char whole[8192];
-        if (!path_join(start, text, whole, sizeof whole))
+        return snprintf(ret, RAW, "%s/%s", start, text) < RAW;
+}
+
+/* As text: what a link on the way leads to is not asked. */
+static bool clean(const char *raw, char ret[WALL_PATH])
+{
+        char whole[RAW];
+        if (!path_join("", raw, whole, sizeof whole))
                 return false;
         size_t n = strlen(whole);
         memcpy(ret, whole, n < WALL_PATH ? n + 1 : WALL_PATH);
         if (n >= WALL_PATH)
                 memcpy(ret + WALL_PATH - 4, "...", 4);
         return true;
+}
+
+static bool read_path(int proc, uint32_t task, const struct seccomp_data *d, struct path_at at,
+                      char ret[WALL_PATH])
+{
+        char raw[RAW];
+        return read_raw(proc, task, d, at, raw) && clean(raw, ret);
 }
 
 static struct path_at first_of(const struct path_call *c)
@@ -217,14 +233,46 @@ void saw_program(int proc, uint32_t task, char *ret, size_t cap)
 
 bool saw_names_path(const struct seccomp_data *d) { return find_call(d) != NULL; }
 
-bool saw_call(int proc, uint32_t task, const struct seccomp_data *d, struct wall_denial *ret)
+/* Does it act on what the last link leads to? */
+static bool follows(const struct path_call *c, const struct seccomp_data *d)
 {
+        const uint64_t only_new = O_CREAT | O_EXCL;
+        uint64_t flags = c->how == BY_FLAGS ? d->args[c->path + 1] : 0;
+        return c->how == RUNS || c->how == CHANGES ||
+               (c->how == BY_FLAGS && !(flags & O_NOFOLLOW) && (flags & only_new) != only_new);
+}
+
+/* A program has the name by which it was called, but where that is none to anybody else. */
+static bool keeps_name(const struct wall_denial *d, const char *raw)
+{
+        return d->kind == TRIED_READ || (d->kind == TRIED_RUN && !leads_up(raw) && !leads_by_kernel(d->path));
+}
+
+/* A link that the box made leads from a place of its own to one that is not: by its name the refusal would be
+ * of something that nobody has. */
+static enum saw_what name_by_end(uint32_t task, const struct path_call *c, struct wall_denial *d,
+                                 const char *raw)
+{
+        char real[WALL_PATH];
+        bool follow = follows(c, &d->call);
+        if (keeps_name(d, raw) || leads_straight(raw, follow))
+                return SAW_PATH;
+        enum leads end = leads_to(task, raw, follow, real, sizeof real);
+        if (end == LEADS_THERE)
+                memcpy(d->path, real, sizeof real);
+        return end == LEADS_THERE ? SAW_PATH : end == LEADS_NOWHERE ? SAW_OWN : SAW_NOTHING;
+}
+
+enum saw_what saw_call(int proc, uint32_t task, const struct seccomp_data *d, bool in_box,
+                       struct wall_denial *ret)
+{
+        char raw[RAW];
         const struct path_call *c = find_call(d);
-        if (!c || !read_path(proc, task, d, first_of(c), ret->path))
-                return false;
+        if (!c || !read_raw(proc, task, d, first_of(c), raw) || !clean(raw, ret->path))
+                return SAW_NOTHING;
         ret->kind = saw_kind(d);
         ret->call = *d;
-        return true;
+        return in_box ? name_by_end(task, c, ret, raw) : SAW_PATH;
 }
 
 /* A task that asked and has not yet gone to sleep over it is still "running": on a busy machine that can take

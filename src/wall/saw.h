@@ -8,8 +8,15 @@
  * its call names, if that leads to `missing` (or `anywhere`: a covered place, whose name we do not know),
  * else `missing` itself. */
 void saw_missing(int proc, uint32_t task, const char *missing, bool anywhere, struct wall_denial *ret);
-/* Kind and path of a call that is known. False: it is tried on no path. */
-bool saw_call(int proc, uint32_t task, const struct seccomp_data *call, struct wall_denial *ret);
+/* Kind and path of a call that is known. `in_box`: we have the root of that task, so that links are links to
+ * us as well, and what is changed has the name that they lead to. */
+enum saw_what {
+        SAW_NOTHING = 0, /* it is tried on no path, or on none that can be told */
+        SAW_PATH,
+        SAW_OWN /* it leads to something of the task's own, as /dev/stdout does: nobody refuses that */
+};
+enum saw_what saw_call(int proc, uint32_t task, const struct seccomp_data *call, bool in_box,
+                       struct wall_denial *ret);
 /* The name a task goes by; "" when it is gone. */
 void saw_program(int proc, uint32_t task, char *ret, size_t cap);
 /* Reading, writing or running: what a call would do to its path. */

@@ -157,14 +157,17 @@ static void say_in_time(struct watch *t, const struct wall_message *m)
 static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
-        if (t->w->tasks < 0 || !saw_call(t->w->tasks, n->pid, &n->data, &m.denial)) {
+        bool in_box = t->w->plan->wall == WALL_NAMESPACE;
+        enum saw_what what =
+                t->w->tasks < 0 ? SAW_NOTHING : saw_call(t->w->tasks, n->pid, &n->data, in_box, &m.denial);
+        if (what == SAW_NOTHING) {
                 bool waits = syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id) == 0;
                 tell_of_lost(t, waits && saw_names_path(&n->data)); /* hidden from us on purpose, maybe */
                 return;
         }
         if (finds_it_there(t, &m.denial))
                 m.denial.kind = TRIED_READ;
-        if (m.denial.kind != TRIED_RUN && !is_refused(t, &m.denial))
+        if (m.denial.kind != TRIED_RUN && (what == SAW_OWN || !is_refused(t, &m.denial)))
                 m.word = WALL_SAYS_SAW;
         if (m.word == WALL_SAYS_SAW && !t->w->s->watch_all)
                 return;
@@ -173,8 +176,7 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
                 return;
         }
         /* Not on the host's own tree, which may not answer: nobody keeps the limits meanwhile. */
-        m.denial.inside =
-                t->w->plan->wall == WALL_NAMESPACE && m.denial.kind == TRIED_RUN && is_inside(&m.denial);
+        m.denial.inside = in_box && m.denial.kind == TRIED_RUN && is_inside(&m.denial);
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         if (t->w->s->watch_all)
                 say_in_time(t, &m);

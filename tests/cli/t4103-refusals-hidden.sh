@@ -27,6 +27,17 @@ for who in root as_user; do
         is "$who: a person is told so, too" "$(grep -c 'or more refusals are not listed' err)" 1
         run hide-by-hash
         is "$who: a path does not hide another whose plain hash is the same" "$(told)$(lost)" "[true,true]false"
+        # Links of the box's own, the kernel's links, and what is behind `..` where that is not what it is as text.
+        # shellcheck disable=SC2016
+        $who "$CORDON" run -q --observe denials --status-fd 3 -- sh -c '
+                cp /bin/true /tmp/t; mkdir -p /tmp/lib/made; ln -s /usr/bin /tmp/l; ln -s /proc/self/fd/6 /tmp/k
+                exec 5</usr/bin 6</usr/bin/id
+                true >/tmp/l/by-link; true >/tmp/l/../lib/by-dots; true >/proc/self/root/usr/bin/by-root; true >/proc/self/fd/5/by-fd; true >/tmp/k
+                mkdir /tmp/l/../lib/made; rm /tmp/l /tmp/k; ln -s /usr/bin /tmp/l
+                /tmp/l/../../tmp/t; /proc/self/root/tmp/t
+                echo fine >/dev/stdout; ln -s /dev/stderr /tmp/log; echo fine >>/tmp/log; ln -s round /tmp/round; true >/tmp/round' 3>status >out 2>err </dev/null
+        is "$who: no link hides what is written or run, and what is not refused is not told" "$(jq -c '[([.denials[] | select(.code == "write" or .code == "run") | .what] | unique[]), .denials_lost]' status)" \
+                '["run /tmp/t","write /usr/bin/by-fd","write /usr/bin/by-link","write /usr/bin/by-root","write /usr/bin/id","write /usr/lib/by-dots","write /usr/lib/made",0]'
         run hide-among-calls 2000
         is "$who: after two thousand calls another one is told" "$(told)$(lost)" "[true,true]true"
 done

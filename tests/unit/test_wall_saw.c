@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What a call was tried on, read out of a process: of this one, with texts where they are hard to read. */
 #include "harness.h"
+#include "wall/leads.h"
 #include "wall/saw.h"
 #include "wall/seccomp.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,7 +30,7 @@ static const char *told(const char *path)
         static struct wall_denial d;
         struct seccomp_data call = open_of(path, O_RDONLY);
         d = (struct wall_denial){ 0 };
-        return saw_call(-1, (uint32_t) getpid(), &call, &d) ? d.path : "";
+        return saw_call(-1, (uint32_t) getpid(), &call, false, &d) ? d.path : "";
 }
 
 /* Two pages, behind which nothing is mapped. */
@@ -169,11 +172,72 @@ static void test_through__only_what_the_filter_would_allow(void)
         CHECK(!seccomp_lets_through(&d));
 }
 
+/* What `path` below a directory of the test's own leads to, without that directory; "-": nowhere. */
+static const char *led(const char *dir, const char *path, bool follow)
+{
+        static char real[PAGE];
+        char whole[PAGE];
+        size_t n = strlen(dir);
+        (void) snprintf(whole, sizeof whole, "%s%s", path[0] == '~' ? dir : "", path + (path[0] == '~'));
+        enum leads end = leads_to((uint32_t) getpid(), whole, follow, real, sizeof real);
+        if (end != LEADS_THERE)
+                return "-";
+        return strncmp(real, dir, n) == 0 ? real + n : real;
+}
+
+static void test_leads__as_the_task_finds_it(void)
+{
+        char dir[] = "/tmp/leads-XXXXXX", name[64];
+        int ends[2];
+        CHECK(mkdtemp(dir) && chdir(dir) == 0);
+        CHECK(mkdir("a", 0700) == 0 && mkdir("a/b", 0700) == 0 && symlink("a/b", "l") == 0 &&
+              symlink("/proc/self/cwd", "here") == 0 && symlink("round", "round") == 0 &&
+              symlink("l", "twice") == 0);
+        const struct {
+                const char *path, *to;
+                bool follow;
+        } rows[] = {
+                { "~/a/b", "/a/b", true },
+                { "~//a/./b/", "/a/b", true },
+                { "~/none/x", "/none/x", true },
+                { "~/l", "/a/b", true },
+                { "~/l", "/l", false },
+                { "~/l/", "/a/b", false },
+                { "~/l/x", "/a/b/x", false },
+                { "~/twice/../x", "/a/x", true },
+                { "~/a/../../..", "/", true },
+                { "~/here/a", "/a", true },
+                { "/proc/self/root/usr", "/usr", true },
+                { "/proc/thread-self/cwd/l/x", "/a/b/x", true },
+                { "~/round", "-", true },
+                { "~/round", "/round", false },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+                CHECK_STR(led(dir, rows[i].path, rows[i].follow), rows[i].to);
+        CHECK(pipe(ends) == 0);
+        (void) snprintf(name, sizeof name, "/proc/self/fd/%d", ends[1]);
+        CHECK_STR(led(dir, name, true), "-");
+        CHECK(leads_straight(dir, true) && leads_straight("/none/x", true) && !leads_straight("l", true) &&
+              leads_straight("l", false) && !leads_straight("l/x", false) && !leads_straight("a/..", true) &&
+              leads_straight("a..", true));
+        char far[3 * PAGE];
+        memset(far, 'x', sizeof far - 1);
+        far[0] = '/';
+        far[sizeof far - 1] = '\0';
+        char real[PAGE];
+        CHECK_INT(leads_to(1, far, true, real, sizeof real), LEADS_TOO_FAR);
+        far[sizeof real] = '\0';
+        CHECK_INT(leads_to(1, far, true, real, sizeof real), LEADS_TOO_FAR);
+        CHECK(unlink("l") == 0 && unlink("here") == 0 && unlink("round") == 0 && unlink("twice") == 0 &&
+              rmdir("a/b") == 0 && rmdir("a") == 0 && chdir("/") == 0 && rmdir(dir) == 0);
+}
+
 static const struct test_case cases[] = {
         CASE(test_saw__a_path_at_the_end_of_what_is_mapped),
         CASE(test_saw__a_path_that_is_too_long),
         CASE(test_saw__reading_or_writing),
         CASE(test_saw__making_what_may_be_there),
+        CASE(test_leads__as_the_task_finds_it),
         CASE(test_through__only_what_the_filter_would_allow),
 };
 TEST_MAIN(cases)
