@@ -422,6 +422,10 @@ struct tally {
 
 static bool is_full(const struct tally *t) { return t->bytes > t->max_bytes || t->entries > t->max_entries; }
 
+/* What could not be looked into and is there: closed to us, or we have no descriptor or memory left for it,
+ * which a box can bring about by depth alone. */
+static bool is_unseen(int sys) { return sys != ENOENT && sys != ENOTDIR && sys != ELOOP; }
+
 /* SAFETY: without leaving a time in it. By that a box would see where we are, and move what it holds to where
  * we have been. */
 static int tally_open(int dir, const char *name)
@@ -438,6 +442,7 @@ static void tally_dir(struct tally *t, int fd)
 {
         DIR *d = fdopendir(fd);
         if (!d) {
+                t->blind = true;
                 (void) close(fd);
                 return;
         }
@@ -446,7 +451,7 @@ static void tally_dir(struct tally *t, int fd)
                 if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
                         continue;
                 if (tree_look(dirfd(d), x->d_name, &n) < 0) { /* it can be listed and not be searched */
-                        t->blind |= errno == EACCES;
+                        t->blind |= is_unseen(errno);
                         continue;
                 }
                 t->entries++;
@@ -458,7 +463,7 @@ static void tally_dir(struct tally *t, int fd)
                         break;
                 }
                 int down = tally_open(dirfd(d), x->d_name);
-                t->blind |= down < 0 && errno == EACCES;
+                t->blind |= down < 0 && is_unseen(errno);
                 if (down >= 0) {
                         t->depth++;
                         tally_dir(t, down);
@@ -482,13 +487,13 @@ bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_ent
                 int top = dir < 0                             ? -1
                           : w->l->doors[w->numbers[i]].is_dir ? tally_open(dir, "upper")
                                                               : TAKE_FD(dir);
-                t.blind |= top < 0 && errno == EACCES;
+                t.blind |= top < 0 && is_unseen(errno);
                 if (top >= 0)
                         tally_dir(&t, top);
         }
         if (is_full(&t) || !t.blind)
                 return is_full(&t);
-        /* A directory that the box closed to us: then what the whole filesystem lost since counts. */
+        /* A directory that we cannot look into: then what the whole filesystem lost since counts. */
         uint64_t room = work_room(w);
         return w->free_at_start != UINT64_MAX && w->free_at_start > room &&
                w->free_at_start - room > max_bytes;

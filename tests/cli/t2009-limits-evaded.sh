@@ -103,6 +103,28 @@ print("held")' "$T/edited-$who" "$deep"
         done
 done
 
+# --- disk: what lies deeper than the keeper has descriptors for counts all the same ---
+for who in root as_user; do
+        rm -rf "$T/edited-$who" && mkdir -p "$T/edited-$who" && chmod 777 "$T/edited-$who"
+        ( # shellcheck disable=SC3045
+                ulimit -n 128
+                run --disk 20M --time 30s --edit "$T/edited-$who" -- python3 -c '
+import os, sys, time
+os.chdir(sys.argv[1])
+for i in range(200):
+    os.mkdir("d")
+    os.chdir("d")
+for i in range(30):
+    with open("%d" % i, "wb", buffering=0) as f:
+        for _ in range(10):
+            f.write(b"x" * 1000000)
+    time.sleep(0.05)
+print("held")' "$T/edited-$who"
+        )
+        is "$who: disk: what lies deeper than the keeper can look counts" "$(get .limit)$(cat out)" disk
+        $who "$CORDON" discard "$(get .work.layer)" 2>/dev/null
+done
+
 # --- cpu: the keeper is tied to one processor and looks again when one can have used it up; the box takes all ---
 cpus=$(getconf _NPROCESSORS_ONLN)
 if [ "$cpus" -gt 1 ] && command -v taskset >/dev/null; then
