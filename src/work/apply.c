@@ -383,7 +383,8 @@ static int run_journal(struct journal *j, struct err *e)
                 return err_hint(e, "everything has landed; the next command tidies up");
         /* Without the mark, for which a full disk has no room, what was committed goes on where it can; see
          * journal_recover(). What was not, it takes back by itself. */
-        if (journal_has(j, "commit") && journal_mark(j, "back", &why) < 0)
+        bool committed = journal_has(j, "commit");
+        if (journal_sure(j, &why) < 0 || (committed && journal_mark(j, "back", &why) < 0))
                 return err_hint(e, "the next command finishes what was begun, or takes it back: %s",
                                 why.what);
         if (journal_take_back(j, false, &why) < 0)

@@ -112,12 +112,14 @@ static int read_base_in(const struct layer *l, int dir, struct base *ret, struct
         AUTO_FD(fd, openat(dir, "base", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 && errno == ENOENT)
                 return l->state == LAYER_OPEN ? 0 : lost(l, e);
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return err_set(e, ERR_IO, errno, "reading what the layer %s began with", l->run);
-        size_t size = (size_t) st.st_size;
-        ret->text = malloc(size + 1);
-        if (!ret->text || fd_read_all(fd, ret->text, size) != (ssize_t) size)
-                return err_set(e, ERR_IO, errno, "reading what the layer %s began with", l->run);
+        size_t size = fd < 0 || fstat(fd, &st) < 0 ? SIZE_MAX : (size_t) st.st_size;
+        ret->text = size == SIZE_MAX ? NULL : malloc(size + 1);
+        ssize_t n = ret->text ? fd_read_all(fd, ret->text, size) : -1;
+        if (n < 0)
+                return err_set(e, ERR_IO, errno, "reading what the layer %s began with: %s", l->run,
+                               strerror(errno));
+        if ((size_t) n != size)
+                return lost(l, e);
         if (!check_end(ret->text, &size))
                 return lost(l, e);
         size_t count = 0;

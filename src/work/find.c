@@ -31,7 +31,8 @@ struct search {
         char door[PATH_MAX];    /* of the best: what makes it one of this directory */
         bool several;           /* another has a door of this directory that is of another project */
         bool busy;              /* one was not to be had */
-        struct err unread;      /* why another was not; no words: there is none such */
+        struct err failed;      /* of one that could not be looked at: nobody knows whether it is the one */
+        struct err unread;      /* of one that was, and not understood: told where no other is found */
         size_t elsewhere;       /* how many would have been meant in another directory */
         size_t here;            /* how many are meant in this one */
         struct buf listed[2];   /* the first of both, of this directory in the second */
@@ -99,6 +100,13 @@ static void consider(struct search *s, struct layer *l)
         (void) snprintf(s->door, sizeof s->door, "%s", door);
 }
 
+/* Not what is known of a layer, but that it could not be looked at: without it nobody knows the newest. */
+static bool is_failure(const struct err *why)
+{
+        return why->code == ERR_MEMORY ||
+               (why->code == ERR_IO && why->sys && why->sys != EBUSY && why->sys != EPROTONOSUPPORT);
+}
+
 /* False: there is none. */
 static bool newest(int store, const struct names *list, struct search *s)
 {
@@ -111,7 +119,9 @@ static bool newest(int store, const struct names *list, struct search *s)
                         continue;
                 struct layer *l = layer_take(store, list->v[i], &why);
                 s->busy |= !l && why.sys == EBUSY;
-                if (!l && why.sys != EBUSY && why.sys != ENOENT)
+                if (!l && is_failure(&why))
+                        s->failed = why;
+                else if (!l && why.sys != EBUSY && why.code != ERR_GONE)
                         s->unread = why;
                 if (l && is_empty_leftover(l))
                         (void) layer_remove(l, &why);
@@ -144,7 +154,7 @@ static int none_here(const struct search *s, struct err *e)
                 (void) err_set(e, ERR_GONE, 0, "%s: %s", others[s->want], buf_str(&s->listed[0]));
                 return err_hint(e, "%s", name_it);
         }
-        if (s->unread.what[0]) /* it may be the one */
+        if (s->unread.code)
                 return *e = s->unread, -1;
         (void) err_set(e, ERR_GONE, 0, "%s",
                        s->busy ? "the only layer there is is in use: its box runs, or another command works "
@@ -158,7 +168,11 @@ static int find_unnamed(int store, const struct names *list, enum layer_wanted w
                         char ret_run[WORK_RUN_MAX], struct err *e)
 {
         struct search s = { .want = want, .run = ret_run };
-        int r = !newest(store, list, &s) ? none_here(&s, e) : s.several ? several_here(&s, e) : 0;
+        bool found = newest(store, list, &s);
+        int r = s.failed.code ? (*e = s.failed, -1)
+                : !found      ? none_here(&s, e)
+                : s.several   ? several_here(&s, e)
+                              : 0;
         buf_done(&s.listed[0]);
         buf_done(&s.listed[1]);
         return r;
@@ -187,9 +201,11 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
         struct search of_box = { .box = which, .run = ret_run };
         bool named = hits == 0 && newest(store, &list, &of_box);
         buf_done(&of_box.listed[1]);
+        if (of_box.failed.code)
+                return *e = of_box.failed, -1;
         if (hits == 1 || named)
                 return 0;
-        if (hits == 0 && of_box.unread.what[0]) /* it may be the one */
+        if (of_box.unread.code)
                 return *e = of_box.unread, -1;
         (void) str_inert(span_str(which), shown, sizeof shown);
         (void) err_set(e, hits ? ERR_USAGE : ERR_GONE, 0,

@@ -459,11 +459,15 @@ struct journal {
         struct arena mem;
         bool to;          /* into another directory: the layer stays as it is */
         const char *mark; /* of whoever asked for it; or NULL */
+        int unsure;       /* errno of a look for a mark that had no answer; or 0 */
 };
 
 void journal_free(struct journal *j);
 int journal_failed(struct err *e, const char *doing, const char *path); /* with errno; -1 */
-bool journal_has(const struct journal *j, const char *mark);
+/* A look that has no answer says no, and is remembered: whoever does what cannot be taken back asks
+ * journal_sure() first. */
+bool journal_has(struct journal *j, const char *mark);
+int journal_sure(const struct journal *j, struct err *e);
 /* The newest one whose state marker is `mark` ("done"); NULL: none. */
 struct journal *journal_newest(struct layer *l, const char *mark, struct err *e);
 /* Is there one that an undo could take back? *ret_when: when the newest has landed. */

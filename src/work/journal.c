@@ -98,6 +98,8 @@ static int write_file(int dir, const char *name, struct span text)
 int journal_mark(struct journal *j, const char *mark, struct err *e)
 {
         work_step();
+        if (journal_sure(j, e) < 0)
+                return -1;
         if (write_file(j->dir, mark, span_str("1\n")) < 0)
                 return journal_failed(e, "writing the journal of", j->l->run);
         work_step();
@@ -255,6 +257,16 @@ static bool read_commit(struct journal *j)
         return at != NULL;
 }
 
+/* With errno; 0: what stands in it is not what we write. */
+static int not_read(const struct journal *j, struct err *e)
+{
+        if (errno)
+                return err_set(e, ERR_IO, errno, "the journal %s of the layer %s cannot be read: %s", j->name,
+                               j->l->run, strerror(errno));
+        (void) err_set(e, ERR_IO, 0, "the journal %s of the layer %s cannot be read", j->name, j->l->run);
+        return err_hint(e, "was it written by a later cordon? then use that one; nothing of it was touched");
+}
+
 static struct journal *journal_read(struct layer *l, const char *name, struct err *e)
 {
         size_t n = 0, count = 0;
@@ -263,7 +275,11 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
                 return NULL;
         j->dir = openat(l->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         bool bad = j->dir < 0;
-        char *text = bad || !journal_has(j, "journal") ? NULL : read_whole(j, "journal", &n);
+        bool began = !bad && journal_has(j, "journal");
+        if (!bad)
+                errno = 0;
+        char *text = began ? read_whole(j, "journal", &n) : NULL;
+        bad |= began && !text;
         for (size_t i = 0; text && i < n; i++)
                 count += text[i] == '\0';
         j->ops = calloc(count + 1, sizeof *j->ops);
@@ -281,10 +297,10 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
         }
         if (!bad && journal_has(j, "commit"))
                 bad = !read_commit(j);
-        if (!bad)
+        if (bad)
+                (void) not_read(j, e);
+        else if (journal_sure(j, e) == 0)
                 return j;
-        (void) err_set(e, ERR_IO, errno, "the journal %s of the layer %s cannot be read", name, l->run);
-        (void) err_hint(e, "was it written by a later cordon? then use that one; nothing of it was touched");
         journal_free(j);
         return NULL;
 }
@@ -292,7 +308,7 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
 /* ---- targets and slots ---- */
 
 /* Its steps are taken again, or back: whatever mode is given to a directory on the way, the last one sets. */
-static bool is_underway(const struct journal *j)
+static bool is_underway(struct journal *j)
 {
         return journal_has(j, "back") || (journal_has(j, "commit") && !journal_has(j, "done"));
 }
@@ -303,7 +319,7 @@ static int open_path(const char *path, uint64_t flags)
 }
 
 /* The box may have closed the top of its door to the owner. Then it is a place, until steps are taken. */
-static int open_target(const struct journal *j, const struct target *t)
+static int open_target(struct journal *j, const struct target *t)
 {
         AUTO_FD(fd, open_path(t->path, O_RDONLY));
         struct stat st;
@@ -367,6 +383,8 @@ int journal_remove(struct journal *j, struct err *e)
         char gone[48];
         (void) snprintf(gone, sizeof gone, ".gone-%s", j->name);
         work_step();
+        if (journal_sure(j, e) < 0)
+                return -1;
         if (remove_inside(j) < 0 || renameat(j->l->dir, j->name, j->l->dir, gone) < 0)
                 return journal_failed(e, "removing the journal of", j->l->run);
         work_step();
@@ -382,7 +400,7 @@ static int bring_home(struct journal *j, size_t door, struct err *e)
         (void) snprintf(there, sizeof there, ".cordon-%s-%s", j->l->run, j->name);
         (void) snprintf(home, sizeof home, "slots-%zu", door);
         (void) snprintf(fresh, sizeof fresh, "%s.new", home);
-        if (faccessat(j->dir, home, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        if (journal_has(j, home))
                 return 0;
         if (remove_tree(j->dir, fresh) < 0 ||
             copy_tree(j->targets[door].fd, there, j->dir, fresh, false) < 0 || syncfs(j->dir) < 0 ||
@@ -415,13 +433,12 @@ int journal_send_out(struct journal *j, struct err *e)
         return 0;
 }
 
-static bool is_home(const struct journal *j)
+static bool is_home(struct journal *j)
 {
         for (size_t i = 0; i < WORK_DOORS_MAX; i++) {
                 char home[32];
                 (void) snprintf(home, sizeof home, "slots-%zu", i);
-                if (j->targets[i].used && j->targets[i].inside &&
-                    faccessat(j->dir, home, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                if (j->targets[i].used && j->targets[i].inside && !journal_has(j, home))
                         return false;
         }
         return true;
@@ -463,8 +480,8 @@ static bool any_inside(const struct journal *j)
 /* Everything as before the apply: the tree, the layer, and what is known of its beginning. */
 int journal_take_back(struct journal *j, bool again, struct err *e)
 {
-        bool began = journal_has(
-                j, "journal"); /* else what is kept beside it may not be whole, and is not needed */
+        /* Not begun: what is kept beside it may not be whole, and is not needed. */
+        bool began = journal_has(j, "journal"), landed = journal_has(j, "done");
         if (journal_back(j, e) < 0 || (began && base_restore(j->l, j->dir, e) < 0))
                 return -1;
         if (j->l->state == LAYER_APPLIED) {
@@ -472,7 +489,7 @@ int journal_take_back(struct journal *j, bool again, struct err *e)
                 if (layer_write(j->l, e) < 0)
                         return -1;
         }
-        bool landed = journal_has(j, "done"), told = landed && !again;
+        bool told = landed && !again;
         const enum work_end_of how = landed ? WORK_UNDONE : WORK_TAKEN_BACK;
         if (!told)
                 told = journal_tell(j, how);
@@ -488,8 +505,12 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         struct journal *j = journal_read(l, name, e);
         if (!j)
                 return -1;
-        int r = 0;
-        if (journal_has(j, "done") && !journal_has(j, "back")) {
+        bool done = journal_has(j, "done"), back = journal_has(j, "back"),
+             committed = journal_has(j, "commit");
+        int r = journal_sure(j, e);
+        if (r < 0)
+                goto out;
+        if (done && !back) {
                 struct err none; /* an undo that was ended before it began */
                 if (any_inside(j) && journal_open_targets(j, false, &none) == 0)
                         (void) remove_inside(j);
@@ -497,8 +518,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         }
         if ((r = journal_open_targets(j, false, e)) < 0)
                 goto out;
-        if (!journal_has(j, "back") && journal_has(j, "commit")) {
-                bool back = false;
+        if (!back && committed) {
                 r = any_inside(j) && is_home(j) ? settle(j, e) : journal_finish(j, &back, e);
                 if (r < 0 && back && (r = journal_mark(j, "back", e)) == 0)
                         r = journal_take_back(j, true, e);
@@ -529,20 +549,23 @@ int journal_recover(struct layer *l, struct err *e)
         return 0;
 }
 
-/* The number of the newest one that has the marker, and what that is; 0: none. */
-static unsigned long newest_with(const struct layer *l, const struct names *list, const char *mark,
-                                 struct stat *ret)
+/* The number of the newest one that has the marker, and what that is; 0: none. -1: it cannot be told, and an
+ * older one is not what was meant. */
+static long newest_with(const struct layer *l, const struct names *list, const char *mark, struct stat *ret)
 {
-        unsigned long best = 0;
+        long best = 0;
         for (size_t i = 0; i < list->n; i++) {
                 char name[64];
                 struct stat st;
-                unsigned long k =
-                        strncmp(list->v[i], "apply-", 6) == 0 ? strtoul(list->v[i] + 6, NULL, 10) : 0;
-                (void) snprintf(name, sizeof name, "apply-%lu/%s", k, mark);
-                if (k > best && fstatat(l->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+                long k = strncmp(list->v[i], "apply-", 6) == 0 ? strtol(list->v[i] + 6, NULL, 10) : 0;
+                if (k <= best)
+                        continue;
+                (void) snprintf(name, sizeof name, "apply-%ld/%s", k, mark);
+                if (fstatat(l->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
                         best = k;
                         *ret = st;
+                } else if (errno != ENOENT) {
+                        return -1;
                 }
         }
         return best;
@@ -552,7 +575,7 @@ bool journal_landed(const struct layer *l, struct timespec *ret_when)
 {
         AUTO_NAMES(list);
         struct stat st;
-        if (tree_names(l->dir, &list) < 0 || newest_with(l, &list, "done", &st) == 0)
+        if (tree_names(l->dir, &list) < 0 || newest_with(l, &list, "done", &st) <= 0)
                 return false;
         *ret_when = st.st_mtim;
         return true;
@@ -562,16 +585,16 @@ struct journal *journal_newest(struct layer *l, const char *mark, struct err *e)
 {
         AUTO_NAMES(list);
         struct stat st;
-        if (tree_names(l->dir, &list) < 0) {
+        long best = tree_names(l->dir, &list) < 0 ? -1 : newest_with(l, &list, mark, &st);
+        if (best < 0) {
                 (void) journal_failed(e, "listing", l->run);
                 return NULL;
         }
-        unsigned long best = newest_with(l, &list, mark, &st);
-        if (!best) {
+        if (best == 0) {
                 (void) err_set(e, ERR_GONE, 0, "nothing of the layer %s has been applied", l->run);
                 return NULL;
         }
         char name[32];
-        (void) snprintf(name, sizeof name, "apply-%lu", best);
+        (void) snprintf(name, sizeof name, "apply-%ld", best);
         return journal_read(l, name, e);
 }

@@ -23,7 +23,20 @@ const char *slot_name(size_t slot, const char *suffix, char buf[32])
         return buf;
 }
 
-bool journal_has(const struct journal *j, const char *mark)
+bool journal_has(struct journal *j, const char *mark)
 {
-        return faccessat(j->dir, mark, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+        if (faccessat(j->dir, mark, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+                return true;
+        if (errno != ENOENT)
+                j->unsure = errno;
+        return false;
+}
+
+/* An apply that was committed, and is taken for one that was not, loses what it replaced. */
+int journal_sure(const struct journal *j, struct err *e)
+{
+        if (!j->unsure)
+                return 0;
+        errno = j->unsure;
+        return journal_failed(e, "looking into the journal of", j->l->run);
 }

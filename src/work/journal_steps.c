@@ -308,6 +308,8 @@ static int unstage(struct journal *j, const struct op *o)
 int journal_back(struct journal *j, struct err *e)
 {
         bool committed = journal_has(j, "commit");
+        if (journal_sure(j, e) < 0)
+                return -1;
         for (size_t i = j->n; committed && i-- > 0;) {
                 if (j->targets[j->ops[i].door].slots >= 0 && backward(j, &j->ops[i]) < 0)
                         return journal_failed(e, "taking back", j->ops[i].path);

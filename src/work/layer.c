@@ -222,16 +222,31 @@ static int check_version(const struct layer *l, const char *text, struct err *e)
         return err_hint(e, "use the later cordon for it; nothing of it was touched");
 }
 
+/* By errno: there is no such thing. Whatever else keeps us from it is told as it is: that it were gone would
+ * be believed. */
+static bool is_not_there(void) { return errno == ENOENT || errno == ENOTDIR || errno == ELOOP; }
+
+static int not_opened(const struct layer *l, const char *lacks, struct err *e)
+{
+        if (is_not_there())
+                return err_set(e, ERR_GONE, errno, "the layer %s %s", l->run, lacks);
+        return layer_cannot(e, "opening the layer", l->run);
+}
+
 static int read_meta(struct layer *l, struct err *e)
 {
         struct stat st;
         AUTO_FD(fd, openat(l->dir, "meta", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-        if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > META_MAX)
-                return err_set(e, ERR_GONE, errno, "the layer %s says nothing about itself", l->run);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return not_opened(l, "says nothing about itself", e);
+        if (st.st_size > META_MAX)
+                return err_set(e, ERR_IO, 0, "what is written about the layer %s makes no sense", l->run);
         char *text = arena_alloc(&l->mem, (size_t) st.st_size + 1);
-        ssize_t n = text ? fd_read_all(fd, text, (size_t) st.st_size) : -1;
+        if (!text)
+                return err_set(e, ERR_MEMORY, 0, "no memory for a layer");
+        ssize_t n = fd_read_all(fd, text, (size_t) st.st_size);
         if (n < 0)
-                return err_set(e, ERR_IO, errno, "reading about the layer %s", l->run);
+                return layer_cannot(e, "reading about the layer", l->run);
         text[n] = '\0';
         if (check_version(l, text, e) < 0)
                 return -1;
@@ -244,7 +259,8 @@ static int read_meta(struct layer *l, struct err *e)
                 (void) snprintf(key, sizeof key, "%.*s", (int) (value - at), at);
                 take_field(l, key, value + 1, at);
         }
-        return 0;
+        /* A guard that found no memory would be one that nobody named. */
+        return l->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for a layer") : 0;
 }
 
 /* ---- making ---- */
@@ -263,12 +279,12 @@ static int lock_layer(struct layer *l, bool make, struct err *e)
         l->lock = openat(l->dir, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC | (make ? O_CREAT : 0), 0600);
         if (l->lock < 0 && !make && errno == EROFS) /* it can still be looked at */
                 l->lock = openat(l->dir, "lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        if (l->lock < 0 && errno != ENOENT)
-                return layer_cannot(e, "locking the layer", l->run);
         if (l->lock < 0)
-                return err_set(e, ERR_GONE, errno, "the layer %s is not whole", l->run);
+                return not_opened(l, "is not whole", e);
         if (flock(l->lock, LOCK_EX | LOCK_NB) == 0)
                 return 0;
+        if (errno != EWOULDBLOCK)
+                return layer_cannot(e, "locking the layer", l->run);
         (void) err_set(e, ERR_IO, EBUSY, "the layer %s is in use", l->run);
         return err_hint(e, "a box is running on it, or another command works on it: `cordon ps`");
 }
@@ -293,9 +309,9 @@ struct layer *layer_take(int store, const char *run, struct err *e)
         if (!l)
                 return NULL;
         l->store = fcntl(store, F_DUPFD_CLOEXEC, 0);
-        l->dir = openat(store, run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        l->dir = l->store < 0 ? -1 : openat(store, run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (l->dir < 0)
-                (void) err_set(e, ERR_GONE, errno, "there is no layer %s", run);
+                (void) not_opened(l, "is not there", e);
         else if (lock_layer(l, false, e) == 0 && read_meta(l, e) == 0 && closed_read(l, e) == 0)
                 return l;
         layer_free(l);
@@ -357,7 +373,8 @@ static bool holds_something(int dir)
                 char upper[NAME_MAX + 8];
                 (void) snprintf(upper, sizeof upper, "%s/upper", doors.v[i]);
                 AUTO_FD(fd, tree_dir(dir, upper));
-                if (fd >= 0 && (tree_names(fd, &inside) < 0 || inside.n > 0))
+                bool none = fd < 0 && is_not_there();
+                if (!none && (fd < 0 || tree_names(fd, &inside) < 0 || inside.n > 0))
                         return true;
         }
         return false;
@@ -371,8 +388,10 @@ bool layer_swept(int store, const char *name)
                 return true;
         }
         AUTO_FD(dir, openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        if (dir < 0 || faccessat(dir, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || holds_something(dir))
-                return dir < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
+        if (dir < 0)
+                return is_not_there();
+        if (faccessat(dir, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT || holds_something(dir))
+                return false;
         struct layer l = { .store = store, .dir = dir, .lock = -1 };
         (void) snprintf(l.run, sizeof l.run, "%s", name);
         struct stat st;

@@ -263,12 +263,13 @@ int tree_names(int dir, struct names *ret)
         errno = 0;
         int bad = 0;
         for (const struct dirent *x; !bad && (x = readdir(d)); errno = 0)
-                if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
-                        bad = ret->n >= WORK_ENTRIES_MAX || add_name(ret, &cap, x->d_name) < 0;
-        bad |= errno != 0;
+                if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0 &&
+                    (ret->n >= WORK_ENTRIES_MAX || add_name(ret, &cap, x->d_name) < 0))
+                        bad = ENOMEM;
+        bad = bad ? bad : errno;
         (void) closedir(d);
         if (bad) {
-                errno = ENOMEM;
+                errno = bad;
                 return -1;
         }
         if (ret->n > 1)

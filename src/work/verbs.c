@@ -60,13 +60,14 @@ static bool fill_row(int store, const char *run, struct row *r)
         *r = (struct row){ 0 };
         (void) snprintf(r->run, sizeof r->run, "%s", run);
         AUTO_LAYER(l, layer_take(store, run, &why));
+        r->state = "stuck"; /* any other verb tells why */
         if (!l) {
-                r->state = why.sys == EBUSY ? "running" : "later"; /* of a later cordon */
-                return why.sys == EBUSY || why.sys == EPROTONOSUPPORT;
+                if (why.sys == EBUSY || why.sys == EPROTONOSUPPORT)
+                        r->state = why.sys == EBUSY ? "running" : "later"; /* of a later cordon */
+                return why.code != ERR_GONE;
         }
         l->durable = true;
         r->start = l->start.tv_sec;
-        r->state = "stuck"; /* any other verb tells why */
         if (journal_recover(l, &why) < 0)
                 return true;
         static const char *const states[] = {
