@@ -73,6 +73,7 @@ struct box {
         uint64_t asked_ns;              /* when a signal to end came before the payload ran; 0: none has */
         _Atomic uint64_t early_signals; /* bit per signal that came before the payload ran; set by handlers */
         int output_error; /* errno of the first write to the caller that failed, other than EPIPE */
+        int input_error;  /* errno of the read that ended the input before its end; or 0 */
         bool log_on;
         struct host_slow *slow;  /* mounts that the keeper does not look into; NULL: not asked yet */
         struct record *record;   /* what record.c keeps; NULL: no ledger */

@@ -316,6 +316,19 @@ static void note_usage(struct box *b)
                 b->r.memory_peak = b->child.max_rss;
 }
 
+/* A command that took half of its input for all of it, and was content, did not do what was asked. */
+static void judge_streams(struct box *b)
+{
+        const char *what = b->output_error                            ? "the output could not be written"
+                           : b->r.end == BOX_EXITED && b->r.code == 0 ? "the input could not be read"
+                                                                      : NULL;
+        int sys = b->output_error ? b->output_error : b->input_error;
+        if (!what || !sys || b->r.end == BOX_FAILED)
+                return;
+        b->r.end = BOX_FAILED;
+        (void) err_set(&b->r.error, ERR_IO, sys, "%s: %s", what, strerror(sys));
+}
+
 static void finish(struct box *b)
 {
         wall_kill(&b->child);
@@ -331,11 +344,7 @@ static void finish(struct box *b)
         b->r.mid_line = pump_is_mid_line(b);
         keeper_work_end(b);
         keeper_note_limits(b);
-        if (b->output_error && b->r.end != BOX_FAILED) {
-                b->r.end = BOX_FAILED;
-                (void) err_set(&b->r.error, ERR_IO, b->output_error, "the output could not be written: %s",
-                               strerror(b->output_error));
-        }
+        judge_streams(b);
         if (b->r.end == BOX_EXITED && b->r.code == 0 && handles_finish(b, &b->r.error) < 0)
                 b->r.end = BOX_FAILED;
         if (recording_finish(b, &b->r.error) < 0)

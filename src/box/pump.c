@@ -23,17 +23,22 @@ static bool is_null_device(int fd)
 }
 
 /* A description of our own for pipes and terminals, so that O_NONBLOCK stays ours: the caller shares its. */
-static void open_outlet(struct pump *p, int fd)
+static int open_outlet(struct pump *p, int fd, struct err *e)
 {
         struct stat st;
         p->to = fd;
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return;
+        if (fd < 0)
+                return 0;
+        if (fstat(fd, &st) <
+            0) /* one that the caller closed is none; what is said to another is not dropped */
+                return errno == EBADF ? 0
+                                      : err_set(e, ERR_IO, errno, "looking where the output goes: %s",
+                                                strerror(errno));
         p->outlet = OUTLET_FILE;
         if (S_ISSOCK(st.st_mode))
                 p->outlet = OUTLET_SOCKET;
         if (S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode))
-                return;
+                return 0;
         p->outlet = OUTLET_POLITE;
         int own = fd_reopen(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY);
         if (own >= 0) {
@@ -41,6 +46,7 @@ static void open_outlet(struct pump *p, int fd)
                 p->own_to = true;
                 p->outlet = OUTLET_NONBLOCK;
         }
+        return 0;
 }
 
 static int open_pipe(int ret[2], bool to_payload, struct err *e)
@@ -70,7 +76,8 @@ static int open_output(struct box *b, int stream, struct err *e)
                                ? err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno))
                                : 0;
         }
-        open_outlet(p, b->c.io.out[stream - 1]);
+        if (open_outlet(p, b->c.io.out[stream - 1], e) < 0)
+                return -1;
         if (b->c.plan->tty)
                 return 0; /* the terminal comes from init */
         if (open_pipe(ends, false, e) < 0)
@@ -295,6 +302,17 @@ static void feed(struct pump *p)
         p->have = p->sent = 0;
 }
 
+/* By errno: was there none to be cut off? A descriptor that is not for reading; a terminal that is somebody
+ * else's by now. */
+static bool is_no_input(int from)
+{
+        int sys = errno;
+        bool none = sys == EBADF || (sys == EIO && isatty(from));
+        errno = sys;
+        return none;
+}
+
+/* The payload cannot hear that a read failed: to it, that is the end of its input. */
 static void serve_input(struct box *b)
 {
         struct pump *p = &b->in;
@@ -303,6 +321,8 @@ static void serve_input(struct box *b)
         ssize_t n = read(p->from, p->buffer, PUMP_BUFFER);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
                 return;
+        if (n < 0 && !is_no_input(p->from))
+                b->input_error = errno;
         if (n <= 0) {
                 end_input(b);
                 return;

@@ -86,6 +86,11 @@ exec 7>&-
 wait
 "$CORDON" run -q -- echo x >/dev/full 2>err </dev/null
 is "output that cannot be written ends the run with 125 or the payload's SIGPIPE" "$(case $? in 125 | 141) echo told ;; *) echo lost ;; esac)" told
+# A payload cannot hear that its input could not be read: what it made of the part it got is no success.
+is "input that cannot be read is not the end of it" "$("$CORDON" run -q -- cat 2>&1 <"$T"; echo $?)" "cordon: error: the input could not be read: $(cat 2>&1 <"$T" | sed 's/.*: //')
+125"
+is "a command that failed keeps its own status" "$("$CORDON" run -q -- sh -c 'cat; exit 3' 2>/dev/null <"$T"; echo $?)" 3
+is "a descriptor that is not for reading is no input" "$("$CORDON" run -q -- cat 2>&1 0>written; echo $?)" 0
 # Also what lies in wait for a reader that takes nothing, and then goes with a reset.
 is "an error of output that waited is told" "$(python3 -c '
 import socket, struct, subprocess, sys, time
