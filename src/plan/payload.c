@@ -106,7 +106,8 @@ static void build_cwd(struct builder *b)
                 b->p->cwd = named;
         else if (b->r->cwd && b->r->cwd_made && b->p->wall == WALL_NAMESPACE) {
                 b->p->cwd = arena_str(b->a, b->r->cwd);
-                (void) build_step(b, STEP_FILE, arena_printf(b->a, "%s/.cordon", b->r->cwd), "", 0);
+                if (strcmp(b->r->cwd, "/") != 0) /* which is there */
+                        (void) build_step(b, STEP_FILE, arena_printf(b->a, "%s/.cordon", b->r->cwd), "", 0);
         } else
                 b->p->cwd = fallback;
 }

@@ -136,6 +136,7 @@ has "tighten's example works as it stands" "$(said tighten)" "cordon tighten -p 
 
 # --- where a program is run from ---
 is "without HOME" "$(env -u HOME "$c" learn -n 1 -- cat in.txt 2>/dev/null </dev/null | grep -c '^read {work}/in.txt')" 1
+is "in the root directory" "$(cd / && "$c" learn -n 1 -- true >/dev/null 2>&1 </dev/null; echo $?)" 0
 mkdir -m 555 "$D/closed"
 is "with a state directory that cannot be made" "$(as_user env CORDON_STATE="$D/closed/state" "$c" run -q -- echo ran 2>&1 </dev/null)" ran
 for verb in "advise" "why read in.txt" "doors" "check mine.cordon" "learn -n 1 -- true"; do
