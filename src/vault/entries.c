@@ -50,8 +50,15 @@ int vault_meta_peek(const char *name, struct vault_meta *ret_meta, struct err *e
         (void) snprintf(vault, sizeof vault, "%s/vault", path);
         AUTO_FD(dir, open(vault, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
         if (dir < 0)
-                return errno == ENOENT ? no_such(name, e) : err_set(e, ERR_IO, errno, "the vault");
+                return errno == ENOENT
+                               ? no_such(name, e)
+                               : err_set(e, ERR_IO, errno, "the vault cannot be read: %s", strerror(errno));
         return vault_meta_load(dir, name, ret_meta, e);
+}
+
+static int not_opened(const char *name, struct err *e)
+{
+        return err_set(e, ERR_IO, errno, "the credential %s cannot be read: %s", name, strerror(errno));
 }
 
 int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, struct err *e)
@@ -62,15 +69,21 @@ int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, stru
         (void) snprintf(file, sizeof file, "c.%s", name);
         AUTO_FD(fd, openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0)
-                return errno == ENOENT ? no_such(name, e)
-                                       : err_set(e, ERR_IO, errno, "the credential %s", name);
+                return errno == ENOENT ? no_such(name, e) : not_opened(name, e);
         ssize_t n = fd_read_all(fd, line, sizeof line);
+        if (n < 0)
+                return not_opened(name, e);
         const char *end = n > 0 ? memchr(line, '\n', (size_t) n) : NULL;
         struct err why;
         if (!end || vault_meta_parse(span_of(line, (size_t) (end - line)), ret_meta, &why) < 0 ||
             strcmp(ret_meta->name, name) != 0)
                 return err_set(e, ERR_IO, 0, "the entry of the credential %s is damaged", name);
         return 0;
+}
+
+static int not_read(struct err *e)
+{
+        return err_set(e, ERR_IO, errno, "the vault cannot be read: %s", strerror(errno));
 }
 
 static int by_name(const void *a, const void *b)
@@ -86,8 +99,9 @@ int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, s
         DIR *d = dir < 0 ? NULL : fdopendir(dup(dir));
         AUTO_FD(hold, dir);
         if (!d)
-                return dir < 0 ? -1 : err_set(e, ERR_IO, errno, "the vault cannot be read");
-        for (struct dirent *x; !bad && (x = readdir(d));) {
+                return dir < 0 ? -1 : not_read(e);
+        errno = 0;
+        for (struct dirent *x; !bad && (x = readdir(d)); errno = 0) {
                 if (strncmp(x->d_name, "c.", 2) != 0 || !vault_name_ok(x->d_name + 2))
                         continue;
                 struct vault_meta *more = realloc(v, (n + 1) * sizeof *v);
@@ -101,6 +115,8 @@ int vault_list(void (*each)(void *ctx, const struct vault_meta *m), void *ctx, s
                 if (bad && e->code == ERR_GONE)
                         bad = 0; /* removed since it was found */
         }
+        if (!bad && errno) /* half a list would be taken for all of it */
+                bad = not_read(e);
         (void) closedir(d);
         if (n)
                 qsort(v, n, sizeof *v, by_name);
@@ -122,9 +138,9 @@ int vault_remove(const char *name, struct err *e)
         (void) snprintf(old, sizeof old, ".new.%s", name); /* of a rotation that was killed */
         (void) unlinkat(dir, old, 0);
         if (unlinkat(dir, file, 0) < 0)
-                return errno == ENOENT
-                               ? no_such(name, e)
-                               : err_set(e, ERR_IO, errno, "the credential %s cannot be removed", name);
+                return errno == ENOENT ? no_such(name, e)
+                                       : err_set(e, ERR_IO, errno, "the credential %s cannot be removed: %s",
+                                                 name, strerror(errno));
         (void) fsync(dir);
         return 0;
 }

@@ -73,20 +73,34 @@ static int read_secret(struct work *w, struct err *e)
 
 /* ---- entries ---- */
 
-/* Only what is there is replaced: one that was removed while its next secret was read stays removed. */
+static int exchange(const char *a, const char *b, unsigned flags)
+{
+        return renameat2(VAULT_FD_DIR, a, VAULT_FD_DIR, b, flags);
+}
+
+/* Only what is there is replaced: one that was removed while its next secret was read stays removed. What
+ * cannot be brought to the disk is not said to be stored: then the names go back, and the old secret is not
+ * gone. */
 static int put_in_place(const char *temp, const char *name, bool replace)
 {
-        if (!replace)
-                return renameat2(VAULT_FD_DIR, temp, VAULT_FD_DIR, name, RENAME_NOREPLACE);
-        if (renameat2(VAULT_FD_DIR, temp, VAULT_FD_DIR, name, RENAME_EXCHANGE) == 0) {
-                (void) unlinkat(VAULT_FD_DIR, temp, 0);
-                return 0;
-        }
-        if (errno != EINVAL) /* a filesystem that cannot exchange names */
+        const unsigned how = replace ? RENAME_EXCHANGE : RENAME_NOREPLACE;
+        if (exchange(temp, name, how) == 0) {
+                if (fsync(VAULT_FD_DIR) == 0) {
+                        if (replace)
+                                (void) unlinkat(VAULT_FD_DIR, temp, 0);
+                        return 0;
+                }
+                int why = errno;
+                (void) exchange(name, temp, how);
+                errno = why;
                 return -1;
-        return faccessat(VAULT_FD_DIR, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0
+        }
+        if (!replace || errno != EINVAL) /* a filesystem that cannot exchange names */
+                return -1;
+        return faccessat(VAULT_FD_DIR, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ||
+                               renameat(VAULT_FD_DIR, temp, VAULT_FD_DIR, name) < 0
                        ? -1
-                       : renameat(VAULT_FD_DIR, temp, VAULT_FD_DIR, name);
+                       : fsync(VAULT_FD_DIR);
 }
 
 static int write_entry(const struct work *w, size_t n, bool replace, struct err *e)
@@ -96,7 +110,7 @@ static int write_entry(const struct work *w, size_t n, bool replace, struct err 
         (void) snprintf(temp, sizeof temp, ".new.%s", w->q.meta.name);
         AUTO_FD(fd, openat(VAULT_FD_DIR, temp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd >= 0 && fd_write_all(fd, w->entry, n) == 0 && fsync(fd) == 0 &&
-            put_in_place(temp, name, replace) == 0 && fsync(VAULT_FD_DIR) == 0)
+            put_in_place(temp, name, replace) == 0)
                 return 0;
         int why = errno;
         (void) unlinkat(VAULT_FD_DIR, temp, 0);

@@ -236,6 +236,24 @@ else
 then 0"
 fi
 
+# ---- a call that fails ----
+if strace -f -o /dev/null true 2>/dev/null; then
+        CORDON_STATE=$T/faulty
+        printf %s "$secret" | "$CORDON" vault add rotated
+        cp "$T/faulty/vault/c.rotated" "$T/old"
+        faulty() { CORDON_LEDGER=off timeout -k 1 60 strace -f -qq -o /dev/null -e trace="${1%%:*}" -e inject="$1" "$CORDON" vault "$2" "$3"; }
+        printf %s "${secret}x" | faulty fsync:error=EIO:when=2 rotate rotated 2>"$T/err"
+        is "a secret that did not come to the disk is not stored" "$? $(head -n 1 "$T/err")" "125 cordon: error: the credential rotated cannot be stored: Input/output error"
+        ok "and the old one is still there" cmp "$T/old" "$T/faulty/vault/c.rotated"
+        printf %s "$secret" | faulty fsync:error=EIO:when=2 add added 2>"$T/err"
+        is "one that was not stored is not there" "$?:$(find "$T/faulty/vault" ! -name key ! -name c.rotated -type f)" "125:"
+        faulty getdents64:error=EIO:when=1 list --json >"$T/out" 2>"$T/err"
+        is "a list that cannot be read is not empty" "$?:$(grep -c 'the vault cannot be read: ' "$T/out")" 125:1
+        CORDON_STATE=$T/state
+else
+        skip "a call of the vault's fails" "strace is not installed, or may not trace here"
+fi
+
 # ---- while it works: cordon-vault can be looked into by nobody, and its death ends the verb ----
 # As an ordinary user: whatever belongs to root in /proc shows that it is not dumpable.
 mkdir -m 700 "$T/user" && [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$T/user"
