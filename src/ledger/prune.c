@@ -172,16 +172,15 @@ int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
 static int put_aside(const char *place, const char *aside, struct err *e)
 {
         AUTO_FD(old, open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (old >= 0)
-                (void) renameat(old, "../witness/checkpoint", old, "witness");
-        if (rename(place, aside) < 0) {
+        bool bad = old < 0 || (renameat(old, "../witness/checkpoint", old, "witness") < 0 &&
+                               errno != ENOENT && errno != ENOTDIR);
+        if (bad || rename(place, aside) < 0) {
                 int sys = errno;
-                if (old >= 0)
+                if (!bad)
                         (void) renameat(old, "witness", old, "../witness/checkpoint");
                 return err_set(e, ERR_IO, sys, "the ledger cannot be put aside: %s", strerror(sys));
         }
-        if (old >= 0)
-                (void) renameat(old, "../witness/checkpoint", old, "witness");
+        (void) renameat(old, "../witness/checkpoint", old, "witness");
         return 0;
 }
 
@@ -200,5 +199,5 @@ int ledger_restart(struct buf *ret_where, struct err *e)
         int bad = l ? ledger_append(l, &r, true, NULL, e) : -1;
         ledger_close(l);
         buf_printf(ret_where, "%s\n", aside);
-        return bad;
+        return bad ? err_hint(e, "the ledger before is %s; the next run begins another", aside) : 0;
 }

@@ -127,6 +127,19 @@ settled
 ok "and the new one verifies" "$CORDON" verify
 has "and begins with where the old one is" "$("$CORDON" log --json | head -n 1)" "$aside"
 rm -rf "$CORDON_STATE" && cp -a whole "$CORDON_STATE"
+if strace -f -o /dev/null true 2>/dev/null; then
+        strace -qq -o /dev/null -P "$L" -e trace=openat -e inject=openat:error=EMFILE:when=1 "$CORDON" log restart >/dev/null 2>restart.err
+        is "a restart that lacks descriptors puts nothing aside" "$? $(find "$CORDON_STATE" -maxdepth 1 -name 'ledger-*')" "125 "
+        has "and says so" "$(cat restart.err)" "the ledger cannot be put aside: "
+        ok "and the ledger and its witness still agree" "$CORDON" verify
+        # Once it is put aside and another cannot be begun, it is told where it is.
+        strace -qq -o /dev/null -P "$L" -e trace=mkdirat -e inject=mkdirat:error=ENOSPC:when=1 "$CORDON" log restart >/dev/null 2>restart.err
+        is "a restart that cannot begin another ledger is an error" "$?" 125
+        has "which names the old one" "$(cat restart.err)" "the ledger before is $(find "$CORDON_STATE" -maxdepth 1 -name 'ledger-*');"
+        rm -rf "$CORDON_STATE" && cp -a whole "$CORDON_STATE"
+else
+        skip "a restart and a failing call" "strace is not installed, or may not trace here"
+fi
 
 # ---- a full disk and a read-only one ----
 if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o size=64k,mode=700 tmpfs small 2>/dev/null; then
