@@ -75,6 +75,8 @@ int fd_open_named(int dirfd, const char *path, int flags)
         return -1;
 }
 
+bool fd_is_want(int sys) { return sys == EMFILE || sys == ENFILE || sys == ENOMEM; }
+
 void fd_use_limit(void)
 {
         struct rlimit r;

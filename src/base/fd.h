@@ -50,6 +50,8 @@ int fd_path(int fd, char *ret, size_t cap);
 int fd_open_named(int dirfd, const char *path, int flags);
 enum { FD_PIPE_REFUSED = ESTRPIPE }; /* that errno, which no open() has */
 
+/* errno of a look that failed for want of descriptors or memory: nothing is known of what was looked for. */
+bool fd_is_want(int sys);
 /* As many descriptors as this process may have. The kernel also lets nobody pass one on while more are on
  * their way, of all the account's processes, than the sender may have: a box could stop us by that. */
 void fd_use_limit(void);

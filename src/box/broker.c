@@ -127,7 +127,8 @@ static int send_all(struct box *b, struct err *e)
         bad = bad || (b->c.recording.name &&
                       wire_send(b->broker.control, &record, sizeof record, b->c.recording.fd) < 0);
         if (bad || send_text(b, policy, buf_span(&text)) < 0)
-                return err_set(e, ERR_IO, errno, "the policy could not be handed to the broker");
+                return err_set(e, ERR_IO, errno, "the policy could not be handed to the broker: %s",
+                               strerror(errno));
         return 0;
 }
 
@@ -152,8 +153,10 @@ int broker_start(struct box *b, struct err *e)
         if (host_program(EGRESS_PROGRAM, path, sizeof path, e) < 0)
                 return -1;
         b->broker.rows = calloc(NET_ROWS_MAX, sizeof *b->broker.rows);
-        if (!b->broker.rows || wire_pair(ends) < 0)
+        if (!b->broker.rows)
                 return err_set(e, ERR_MEMORY, errno, "no memory for the broker");
+        if (wire_pair(ends) < 0)
+                return err_set(e, ERR_IO, errno, "making the line to the broker: %s", strerror(errno));
         AUTO_FD(its, ends[1]);
         b->broker.control = ends[0];
         b->broker.pid = spawn(path, its);

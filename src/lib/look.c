@@ -24,7 +24,18 @@ struct look {
         struct plan_program entry;
         bool entry_searched;
         bool cwd_repository;
+        int want;           /* errno of a look for which we lacked something; or 0 */
+        const char *wanted; /* what it was for */
 };
+
+/* By errno: what we lack descriptors for is not what is not there. A door that may be missing would be. */
+static void note_want(struct look *l, const char *path)
+{
+        if (fd_is_want(errno)) {
+                l->want = errno;
+                l->wanted = arena_str(&l->mem, path);
+        }
+}
 
 static enum seen_kind kind_of(mode_t m)
 {
@@ -53,15 +64,18 @@ static void look_where_it_leads(struct arena *mem, const char *path, int fd, str
                 ret->real = arena_str(mem, real);
 }
 
-static void look_at_path(struct arena *mem, const struct door *d, struct plan_seen *ret)
+static void look_at_path(struct look *l, const struct door *d, struct plan_seen *ret)
 {
+        struct arena *mem = &l->mem;
         const char *path = d->path;
         struct stat st;
         char target[PATH_MAX];
         AUTO_FD(fd, d->from_stock ? -1 : open(path, O_PATH | O_CLOEXEC));
         *ret = (struct plan_seen){ 0 };
-        if (d->from_stock ? stat(path, &st) < 0 : fd < 0 || fstat(fd, &st) < 0)
+        if (d->from_stock ? stat(path, &st) < 0 : fd < 0 || fstat(fd, &st) < 0) {
+                note_want(l, path);
                 return;
+        }
         ret->kind = kind_of(st.st_mode);
         ret->dev = st.st_dev;
         ret->ino = st.st_ino;
@@ -80,10 +94,13 @@ static bool is_repository(const char *dir)
         return (size_t) snprintf(path, sizeof path, "%s/.git", dir) < sizeof path && access(path, F_OK) == 0;
 }
 
-static bool fill_program(struct arena *mem, const char *path, bool want_dir, struct plan_program *ret)
+static bool fill_program(struct look *l, const char *path, bool want_dir, struct plan_program *ret)
 {
+        struct arena *mem = &l->mem;
         struct stat st;
         AUTO_FD(fd, open(path, O_PATH | O_CLOEXEC));
+        if (fd < 0)
+                note_want(l, path);
         if (fd < 0 || fstat(fd, &st) < 0 || (want_dir ? !S_ISDIR(st.st_mode) : !S_ISREG(st.st_mode)))
                 return false;
         char resolved[PATH_MAX];
@@ -112,28 +129,28 @@ bool lib_find_program(const char *name, char *ret, size_t cap)
         return false;
 }
 
-static void find_program(struct arena *mem, const char *name, struct plan_program *ret)
+static void find_program(struct look *l, const char *name, struct plan_program *ret)
 {
         char path[PATH_MAX];
         if (lib_find_program(name, path, sizeof path))
-                (void) fill_program(mem, path, false, ret);
+                (void) fill_program(l, path, false, ret);
 }
 
-static void look_at_run(struct arena *mem, const struct door *d, struct plan_seen *seen,
+static void look_at_run(struct look *l, const struct door *d, struct plan_seen *seen,
                         struct plan_program *found)
 {
         size_t n = strlen(d->path);
         if (strcmp(d->path, "*") == 0)
                 return;
         if (!strchr(d->path, '/')) {
-                find_program(mem, d->path, found);
+                find_program(l, d->path, found);
                 return;
         }
         char path[PATH_MAX];
         bool dir = n > 1 && d->path[n - 1] == '/';
         (void) snprintf(path, sizeof path, "%.*s", (int) (dir ? n - 1 : n), d->path);
         struct stat st;
-        if (fill_program(mem, path, dir, found))
+        if (fill_program(l, path, dir, found))
                 seen->kind = dir ? SEEN_DIR : SEEN_FILE;
         else if (!dir && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
                 seen->kind = SEEN_OTHER; /* a directory that is not named as one */
@@ -144,9 +161,9 @@ static void look_at_entry(struct look *l, const char *name, const char *cwd)
         char path[PATH_MAX];
         l->entry_searched = strchr(name, '/') == NULL;
         if (l->entry_searched)
-                find_program(&l->mem, name, &l->entry);
+                find_program(l, name, &l->entry);
         else if (path_join(cwd, name, path, sizeof path))
-                (void) fill_program(&l->mem, path, false, &l->entry);
+                (void) fill_program(l, path, false, &l->entry);
 }
 
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
@@ -164,19 +181,22 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
         }
         for (size_t i = 0; i < n; i++) {
                 if (doors[i].kind == DOOR_RUN)
-                        look_at_run(&l->mem, &doors[i], &l->seen[i], &l->found[i]);
+                        look_at_run(l, &doors[i], &l->seen[i], &l->found[i]);
                 else if (doors[i].path)
-                        look_at_path(&l->mem, &doors[i], &l->seen[i]);
+                        look_at_path(l, &doors[i], &l->seen[i]);
                 l->seen[i].repository = l->seen[i].kind == SEEN_DIR && !doors[i].from_stock &&
                                         doors[i].kind != DOOR_RUN && is_repository(doors[i].path);
         }
         l->cwd_repository = is_repository(cwd);
         if (argv && argv[0])
                 look_at_entry(l, argv[0], cwd);
-        if (!l->mem.failed)
+        if (!l->mem.failed && !l->want)
                 return l;
-        look_free(l); /* a door or a program that was seen and forgotten would be another box */
-        (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
+        if (l->mem.failed) /* a door or a program that was seen and forgotten would be another box */
+                (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
+        else
+                (void) err_set(e, ERR_IO, l->want, "looking at %s: %s", l->wanted, strerror(l->want));
+        look_free(l);
         return NULL;
 }
 

@@ -34,7 +34,13 @@ struct job { /* descriptors that cordon-vault gets, by their number there; -1: n
 };
 
 /* Above everything that dup2() will overwrite. */
-static int out_of_the_way(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 32); }
+static int out_of_the_way(int fd)
+{
+        int r = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 32);
+        if (r < 0 && errno == EINVAL) /* so the kernel says that nobody here may have so many */
+                errno = EMFILE;
+        return r;
+}
 
 static int request_fd(const struct vault_request *q)
 {
@@ -56,10 +62,11 @@ static pid_t start(const struct job *j, const struct vault_request *q)
         for (int i = 0; i <= VAULT_FD_PASSPHRASE; i++)
                 if (j->fd[i] >= 0)
                         bad |= posix_spawn_file_actions_adddup2(&a, j->fd[i], i);
-        if (!bad && posix_spawn(&pid, j->program, &a, NULL, argv, environment(q, only)) != 0)
-                pid = -1;
+        if (!bad)
+                bad = posix_spawn(&pid, j->program, &a, NULL, argv, environment(q, only));
         (void) posix_spawn_file_actions_destroy(&a);
-        return pid;
+        errno = bad;
+        return bad ? -1 : pid;
 }
 
 /* Its last act is its report, of a success too. Not its status: a program that ignores SIGCHLD never gets to
@@ -94,7 +101,7 @@ static pid_t begin(struct job *j, struct vault_request *q, int passphrase, int *
         q->size = sizeof *q;
         q->has_passphrase = passphrase >= 0;
         if (pipe2(report, O_CLOEXEC) < 0)
-                return err_set(e, ERR_IO, errno, "no pipe");
+                return err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno));
         *ret_report = report[0];
         j->fd[VAULT_FD_REQUEST] = request_fd(q);
         j->fd[VAULT_FD_DIR] = out_of_the_way(dir);
@@ -104,9 +111,10 @@ static pid_t begin(struct job *j, struct vault_request *q, int passphrase, int *
         pid_t pid = j->fd[VAULT_FD_REQUEST] < 0 || j->fd[VAULT_FD_DIR] < 0 || j->fd[VAULT_FD_REPORT] < 0
                             ? -1
                             : start(j, q);
+        int sys = errno;
         close_all(j);
         if (pid < 0)
-                (void) err_set(e, ERR_EXEC, errno, "%s could not be started", VAULT_PROGRAM);
+                (void) err_set(e, ERR_EXEC, sys, "%s could not be started: %s", VAULT_PROGRAM, strerror(sys));
         return pid;
 }
 
@@ -135,7 +143,7 @@ int vault_give(struct vault_request *q, int grants, int passphrase, struct vault
         struct job j = job_none();
         int report = -1, told[2];
         if (pipe2(told, O_CLOEXEC) < 0)
-                return err_set(e, ERR_IO, errno, "no pipe");
+                return err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno));
         AUTO_FD(told_in, told[0]);
         j.fd[VAULT_FD_TOLD] = out_of_the_way(told[1]);
         j.fd[VAULT_FD_GRANTS] = out_of_the_way(grants);

@@ -191,8 +191,8 @@ static int allow_entry(const struct rules *r, int dir, const struct plan_rule *r
         struct kernel_statx st;
         (void) snprintf(path, sizeof path, "%s/%s", rule->path, name);
         AUTO_FD(at, openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
-        if (at < 0 || !look_at(at, &st))
-                return 0; /* gone meanwhile */
+        if (at < 0 || !look_at(at, &st)) /* gone meanwhile */
+                return fd_is_want(errno) ? wall_fail(e, STAGE_DOORS, "finding %s for Landlock", path) : 0;
         if (is_hidden(r->w->plan, path) && !is_cover(r->w, &st))
                 return hide_bare(r, path, st.mode, e);
         if (S_ISLNK(st.mode) || has_entries(r->w->plan, path) || is_written(r->w->plan, path))
@@ -263,7 +263,7 @@ static int add_rule(const struct rules *r, const struct plan_rule *rule, struct 
         AUTO_FD(at, open_ruled(r, rule));
         if (at < 0 && errno == ELOOP && rule->entries)
                 return cannot_hand_on(e, rule);
-        if (at < 0 && (rule->optional || wall_left_out(LAYER_MOUNT)))
+        if (at < 0 && !fd_is_want(errno) && (rule->optional || wall_left_out(LAYER_MOUNT)))
                 return 0;
         if (at < 0)
                 return wall_fail(e, STAGE_DOORS, "finding %s for Landlock", rule->path);

@@ -45,10 +45,7 @@ static int open_proc(struct err *e)
 
 /* Not "no", but "not now": another box that uses up processes, memory or descriptors must not bring the next
  * one to a lower wall. */
-static bool is_shortage(int sys)
-{
-        return sys == EAGAIN || sys == ENOMEM || sys == EMFILE || sys == ENFILE || sys == EINTR;
-}
+static bool is_shortage(int sys) { return sys == EAGAIN || sys == EINTR || fd_is_want(sys); }
 
 static int clone_error(struct err *e)
 {
