@@ -15,7 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 40 }; /* as many as the kernel follows */
+enum {
+        LINKS_MAX = 40, /* as many as the kernel follows */
+        STEPS_MAX = 256 /* SAFETY: each is a call, and who makes it keeps the limits of the box */
+};
 
 struct way {
         uint32_t task;
@@ -95,14 +98,14 @@ enum leads leads_to(uint32_t task, const char *path, bool follow, char *ret, siz
         w.done[0] = '\0';
         if ((size_t) snprintf(w.rest, sizeof w.rest, "%s", path) >= sizeof w.rest)
                 return LEADS_TOO_FAR;
-        while (end == LEADS_THERE && *(at += strspn(at, "/"))) {
+        for (unsigned steps = 0; end == LEADS_THERE && *(at += strspn(at, "/")); steps++) {
                 size_t k = strcspn(at, "/");
                 const char *after = at + k;
                 if (k == 2 && at[0] == '.' && at[1] == '.')
                         go_up(&w);
                 else if (k == 1 && at[0] == '.')
                         ;
-                else if (!go_down(&w, at, k))
+                else if (steps >= STEPS_MAX || !go_down(&w, at, k))
                         end = LEADS_TOO_FAR;
                 else if ((*after || follow) && follow_link(&w, after, &end))
                         after = w.rest;

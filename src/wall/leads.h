@@ -8,7 +8,7 @@
 enum leads {
         LEADS_THERE = 0, /* through no link any more */
         LEADS_NOWHERE,   /* round in a circle, or to something that has no path, as a pipe */
-        LEADS_TOO_FAR    /* more text than there is room for */
+        LEADS_TOO_FAR    /* longer than there is room or time for */
 };
 /* `path` is absolute, `follow`: also the link that it ends in. */
 enum leads leads_to(uint32_t task, const char *path, bool follow, char *ret, size_t cap);

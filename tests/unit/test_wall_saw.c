@@ -228,6 +228,12 @@ static void test_leads__as_the_task_finds_it(void)
         CHECK_INT(leads_to(1, far, true, real, sizeof real), LEADS_TOO_FAR);
         far[sizeof real] = '\0';
         CHECK_INT(leads_to(1, far, true, real, sizeof real), LEADS_TOO_FAR);
+        for (size_t i = 0; i < 600; i++)
+                far[i] = i % 2 ? 'x' : '/';
+        far[600] = '\0';
+        CHECK_INT(leads_to(1, far, true, real, sizeof real), LEADS_TOO_FAR);
+        far[500] = '\0';
+        CHECK_INT(leads_to(1, far, true, real, sizeof real), LEADS_THERE);
         CHECK(unlink("l") == 0 && unlink("here") == 0 && unlink("round") == 0 && unlink("twice") == 0 &&
               rmdir("a/b") == 0 && rmdir("a") == 0 && chdir("/") == 0 && rmdir(dir) == 0);
 }
