@@ -22,6 +22,7 @@ struct scan {
         const uint8_t *p, *end;
         unsigned line, column;
         unsigned depth;
+        bool checks; /* only whether it is JSON: what was read is let go of again */
         struct json_doc *d;
         struct err *e;
 };
@@ -246,6 +247,13 @@ static struct json *node(struct scan *s)
         return v;
 }
 
+/* Of all that came after these. */
+static void let_go(const struct scan *s, size_t nodes, size_t chars)
+{
+        s->d->n_nodes = nodes;
+        s->d->n_chars = chars;
+}
+
 static int array(struct scan *s, struct json *v)
 {
         const struct json **link = &v->child;
@@ -257,11 +265,16 @@ static int array(struct scan *s, struct json *v)
                 return 0;
         }
         for (;;) {
+                const size_t nodes = s->d->n_nodes, chars = s->d->n_chars;
                 struct json *x = node(s);
                 if (value(s, x) < 0)
                         return -1;
-                *link = x;
-                link = &x->next;
+                if (s->checks) {
+                        let_go(s, nodes, chars);
+                } else {
+                        *link = x;
+                        link = &x->next;
+                }
                 space(s);
                 if (!at(s, ','))
                         return take(s, ']', "',' or ']' must follow");
@@ -287,8 +300,11 @@ static int member(struct scan *s, struct json *object, const struct json ***link
         if (take(s, ':', "':' must follow a key") < 0)
                 return -1;
         struct json *x = node(s);
+        const size_t nodes = s->d->n_nodes, chars = s->d->n_chars;
         if (value(s, x) < 0)
                 return -1;
+        if (s->checks)
+                let_go(s, nodes, chars); /* but its key: another must not be the same */
         x->key = key;
         **link = x;
         *link = &x->next;
@@ -344,10 +360,10 @@ static int whole(struct scan *s)
         return s->p == s->end ? 0 : fail(s, "something is left over after the value");
 }
 
-static struct json_doc *doc_new(struct span text)
+static struct json_doc *doc_new(struct span text, size_t most)
 {
         size_t nodes = 1;
-        for (size_t i = 0; i < text.n; i++)
+        for (size_t i = 0; i < text.n && nodes < most; i++)
                 nodes += text.p[i] == '[' || text.p[i] == ',' || text.p[i] == ':';
         struct json_doc *d = calloc(1, sizeof *d);
         if (!d)
@@ -361,25 +377,46 @@ static struct json_doc *doc_new(struct span text)
         return d;
 }
 
-struct json_doc *json_parse(const char *file, struct span text, struct err *e)
+static struct json_doc *parse(const char *file, struct span text, bool checks, struct err *e)
 {
+        /* Of each object that is open its members, of each array the one element that is being read. */
+        const size_t held = 1 + JSON_MAX_DEPTH * (size_t) MEMBERS_MAX;
         if (!str_is_utf8(text)) {
                 (void) err_set(e, ERR_POLICY, 0, "%s:1:1: not UTF-8, or a NUL inside", file);
                 return NULL;
         }
-        struct json_doc *d = doc_new(text);
+        struct json_doc *d = doc_new(text, checks ? held : SIZE_MAX);
         if (!d) {
                 (void) err_set(e, ERR_MEMORY, ENOMEM, "no memory for the JSON of %s", file);
                 return NULL;
         }
-        struct scan s = {
-                .file = file, .p = text.p, .end = text.p + text.n, .line = 1, .column = 1, .d = d, .e = e
-        };
+        struct scan s = { .file = file,
+                          .p = text.p,
+                          .end = text.p + text.n,
+                          .line = 1,
+                          .column = 1,
+                          .checks = checks,
+                          .d = d,
+                          .e = e };
         if (whole(&s) < 0) {
                 json_free(d);
                 return NULL;
         }
         return d;
+}
+
+struct json_doc *json_parse(const char *file, struct span text, struct err *e)
+{
+        return parse(file, text, false, e);
+}
+
+int json_check(const char *file, struct span text, struct err *e)
+{
+        struct json_doc *d = parse(file, text, true, e);
+        if (!d)
+                return -1;
+        json_free(d);
+        return 0;
 }
 
 const struct json *json_root(const struct json_doc *d) { return d->nodes; }

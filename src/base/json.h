@@ -31,6 +31,8 @@ struct json {
 struct json_doc;
 /* `file` names the source in errors ("FILE:LINE:COL: ..."). */
 struct json_doc *json_parse(const char *file, struct span text, struct err *e);
+/* Would json_parse() take it? Needs no more memory than the text has bytes, and two megabytes. */
+int json_check(const char *file, struct span text, struct err *e);
 const struct json *json_root(const struct json_doc *d);
 void json_free(struct json_doc *d);
 /* A member of an object, or NULL. */

@@ -95,6 +95,10 @@ for who in root as_user; do
         is "$who: what is not json writes nothing" "$code:$(cat "$D/out")" 125:before
         box --out 'res as json' --handle "res=$D/out" -- sh -c 'echo "{}" >"$CORDON_OUT_RES"'
         is "$who: what is json is written" "$code:$(cat "$D/out")" '0:{}'
+        # As a tree, twelve megabytes of numbers would be four hundred: in the memory of whoever called.
+        # shellcheck disable=SC3045
+        (ulimit -v 200000; box --out 'res max 16M as json' --handle "res=$D/out" -- sh -c '{ printf "["; yes 1, | tr -d "\n" | head -c 12000000; printf "1]"; } >"$CORDON_OUT_RES"'; echo $code >code)
+        is "$who: nor does looking at it take much memory" "$(cat code):$(wc -c <"$D/out")" 0:12000003
         rm -f "$D/fresh"
         box --out res --handle "res=$D/fresh" -- sh -c 'exit 3'
         ok "$who: a bad end makes no file either" test ! -e "$D/fresh"

@@ -53,7 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         struct err e = { 0 };
+        int checked = json_check("fuzz", span_of(data, size), &e);
         struct json_doc *d = json_parse("fuzz", span_of(data, size), &e);
+        if ((d != NULL) != (checked == 0))
+                abort();
         if (!d) {
                 if (e.code == ERR_NONE || !e.what[0])
                         abort();

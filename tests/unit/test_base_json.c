@@ -89,6 +89,7 @@ static void test_json__what_rfc_8259_does_not_allow_is_refused(void)
                         printf("# accepted: %s\n", bad[i]);
                 CHECK(d == NULL);
                 CHECK(strncmp(e.what, "f:", 2) == 0);
+                CHECK(json_check("f", span_str(bad[i]), &e) < 0);
                 json_free(d);
         }
         struct err e;
@@ -104,8 +105,56 @@ static void test_json__nesting_is_bounded(void)
                 memset(text + depth, ']', (size_t) depth);
                 struct json_doc *d = json_parse("f", span_of(text, (size_t) depth * 2), &e);
                 CHECK_INT(d != NULL, depth <= 32);
+                CHECK_INT(json_check("f", span_of(text, (size_t) depth * 2), &e), d ? 0 : -1);
                 json_free(d);
         }
+}
+
+/* "{"k0":1, ... "kN":VALUE}", `levels` of them in each other. */
+static void put_wide(struct buf *b, unsigned levels, unsigned members)
+{
+        buf_putc(b, '{');
+        for (unsigned i = 0; i + 1 < members; i++)
+                buf_printf(b, "\"k%u\":1,", i);
+        buf_puts(b, "\"last\":");
+        if (levels > 1)
+                put_wide(b, levels - 1, members);
+        else
+                buf_puts(b, "[]");
+        buf_putc(b, '}');
+}
+
+static void test_json__a_check_says_what_a_reader_says(void)
+{
+        static const struct {
+                const char *text;
+                bool good;
+        } rows[] = {
+                { "{\"a\":{\"b\":[1,{\"a\":2}]},\"b\":{\"a\":1}}", true },
+                { "{\"a\":{\"b\":1},\"a\":2}", false },
+                { "{\"a\":[{\"x\":1},{\"x\":2}],\"b\":\"a\",\"a\":1}", false },
+                { "[{\"x\":1},{\"x\":2,\"y\":{\"x\":3}}]", true },
+                { "[{\"x\":1},{\"x\":2,\"x\":{\"x\":3}}]", false },
+                { "[[[\"a\",\"b\"],1.5],null,{\"\":[]}]", true },
+        };
+        struct err e;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                struct json_doc *d = json_parse("f", span_str(rows[i].text), &e);
+                CHECK_INT(d != NULL, rows[i].good);
+                CHECK_INT(json_check("f", span_str(rows[i].text), &e), rows[i].good ? 0 : -1);
+                json_free(d);
+        }
+        static const unsigned wide[][2] = { { 31, 1024 }, { 1, 1025 }, { 2, 1024 }, { 32, 2 } };
+        for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+                AUTO_BUF(text);
+                put_wide(&text, wide[i][0], wide[i][1]);
+                struct json_doc *d = json_parse("f", buf_span(&text), &e);
+                CHECK_INT(json_check("f", buf_span(&text), &e), d ? 0 : -1);
+                json_free(d);
+        }
+        AUTO_BUF(text);
+        put_wide(&text, 31, 1024); /* with the array in the innermost: as deep and as wide as it gets */
+        CHECK_INT(json_check("f", buf_span(&text), &e), 0);
 }
 
 static void test_json__integers_are_exact_or_numbers(void)
@@ -170,6 +219,7 @@ static const struct test_case cases[] = {
         CASE(test_json__values_of_every_type_are_read),
         CASE(test_json__what_rfc_8259_does_not_allow_is_refused),
         CASE(test_json__nesting_is_bounded),
+        CASE(test_json__a_check_says_what_a_reader_says),
         CASE(test_json__integers_are_exact_or_numbers),
         CASE(test_json__an_error_names_line_and_column),
         CASE(test_buf_fixed__a_number_has_a_point_wherever_it_is_written),
