@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTEXT = 3, EDITS_MAX = 2000 };
+enum {
+        CONTEXT = 3,
+        EDITS_MAX = 2000,
+        LINES_MAX = 8 << 20 /* of one text: what a box fills with empty lines would take 24 times as much */
+};
 
 struct line {
         const uint8_t *p;
@@ -32,12 +36,22 @@ struct edits {
 
 bool is_binary(struct span s) { return s.n > 0 && memchr(s.p, 0, s.n < 8000 ? s.n : 8000); }
 
-static bool split(struct span s, struct text *ret)
+static size_t count_lines(struct span s)
 {
         size_t count = 0;
         for (size_t i = 0; i < s.n; i++)
                 count += s.p[i] == '\n';
-        ret->v = calloc(count + 2, sizeof *ret->v);
+        return count + (s.n > 0 && s.p[s.n - 1] != '\n');
+}
+
+static bool has_too_many(struct span a, struct span b)
+{
+        return count_lines(a) > LINES_MAX || count_lines(b) > LINES_MAX;
+}
+
+static bool split(struct span s, struct text *ret)
+{
+        ret->v = calloc(count_lines(s) + 1, sizeof *ret->v);
         ret->n = 0;
         for (size_t at = 0; ret->v && at < s.n;) {
                 const uint8_t *nl = memchr(s.p + at, '\n', s.n - at);
@@ -220,8 +234,35 @@ static void put_all(struct buf *out, const struct text *a, const struct text *b,
         }
 }
 
+static void put_each(struct buf *out, char mark, struct span s)
+{
+        for (size_t at = 0; at < s.n;) {
+                const uint8_t *nl = memchr(s.p + at, '\n', s.n - at);
+                struct line l = { s.p + at, nl ? (size_t) (nl - s.p) + 1 - at : s.n - at, 0 };
+                put_line(out, mark, &l);
+                at += l.n;
+        }
+}
+
+/* All of the one for all of the other. */
+static void replace(struct span a, struct span b, struct buf *out)
+{
+        buf_puts(out, "@@ ");
+        put_range(out, '-', 0, count_lines(a));
+        buf_putc(out, ' ');
+        put_range(out, '+', 0, count_lines(b));
+        buf_puts(out, " @@\n");
+        put_each(out, '-', a);
+        put_each(out, '+', b);
+}
+
 bool lines_diff(struct span a, struct span b, struct buf *out)
 {
+        if (has_too_many(a, b)) {
+                if (!span_eq(a, b))
+                        replace(a, b, out);
+                return a.n == 0 || b.n == 0 || span_eq(a, b);
+        }
         struct text x = { 0 }, y = { 0 };
         struct edits e = { 0 };
         bool whole = false;
@@ -243,6 +284,11 @@ void lines_count(struct span a, struct span b, size_t *ret_added, size_t *ret_re
         struct text x = { 0 }, y = { 0 };
         struct edits e = { 0 };
         *ret_added = *ret_removed = 0;
+        if (has_too_many(a, b)) {
+                *ret_added = span_eq(a, b) ? 0 : count_lines(b);
+                *ret_removed = span_eq(a, b) ? 0 : count_lines(a);
+                return;
+        }
         if (split(a, &x) && split(b, &y))
                 (void) find_edits(&x, &y, &e);
         for (size_t i = 0; i < e.n; i++) {

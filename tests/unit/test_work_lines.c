@@ -108,6 +108,32 @@ static void test_diff__beyond_its_memory_it_is_longer_and_still_true(void)
         round_trip(&a, &b);
 }
 
+/* A text of nothing but line ends would take 24 times its size as lines: it is replaced as it is. */
+static void test_diff__very_many_lines_are_one_replacement(void)
+{
+        enum { MANY = 8 << 20 };
+        static const char head[] = "@@ -1,2 +1,8388610 @@\n-y\n-z\n\\ No newline at end of file\n+\n+\n";
+        AUTO_BUF(a);
+        AUTO_BUF(b);
+        AUTO_BUF(hunks);
+        size_t added, removed;
+        buf_puts(&a, "y\nz");
+        for (size_t i = 0; i <= MANY; i++)
+                buf_putc(&b, '\n');
+        buf_putc(&b, 'x');
+        CHECK(!lines_diff(buf_span(&a), buf_span(&b), &hunks));
+        CHECK(strncmp(buf_str(&hunks), head, strlen(head)) == 0);
+        round_trip(&a, &b);
+        round_trip(&b, &a);
+        AUTO_BUF(same);
+        CHECK(lines_diff(buf_span(&b), buf_span(&b), &same));
+        CHECK_STR(buf_str(&same), "");
+        lines_count(buf_span(&b), buf_span(&b), &added, &removed);
+        CHECK(added == 0 && removed == 0);
+        lines_count(span_str(""), buf_span(&b), &added, &removed);
+        CHECK(added == MANY + 2 && removed == 0);
+}
+
 static void test_diff__the_empty_text_and_one_without_newline(void)
 {
         AUTO_BUF(out);
@@ -130,6 +156,7 @@ static void test_blob__git_calls_it_the_same(void)
 static const struct test_case cases[] = {
         CASE(test_diff__hunks_turn_one_text_into_the_other),
         CASE(test_diff__beyond_its_memory_it_is_longer_and_still_true),
+        CASE(test_diff__very_many_lines_are_one_replacement),
         CASE(test_diff__the_empty_text_and_one_without_newline),
         CASE(test_blob__git_calls_it_the_same),
 };
