@@ -20,7 +20,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ASK_TIMEOUT_MS = 1000, ASK_TRIES = 8, ANSWER_MAX = 4 << 20, PATIENCE_MS = 1000, QUEUE_MS = 5 };
+enum {
+        ASK_TIMEOUT_MS = 1000,
+        ASK_TRIES = 8,
+        ANSWER_MAX = 4 << 20,
+        PATIENCE_MS = 1000,
+        QUEUE_MS = 5,
+        LOOKS = 3
+};
 
 struct ask {
         uint32_t request; /* enum box_request; of an answer about output, enum logs_answer */
@@ -199,18 +206,20 @@ static int ask_run(const char *run, struct ask *q, int *patience, struct buf *ou
         return r > 0 ? 1 : r;
 }
 
-/* Num RefCount Protocol Flags ...: 0x10000 is a listening socket */
-static bool is_listening(const char *line)
+/* Num RefCount Protocol Flags Type St Inode Path: what stands behind so many of them. */
+static const char *behind(const char *line, int fields)
 {
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < fields; i++) {
                 line += strspn(line, " ");
                 line += strcspn(line, " ");
         }
-        return strtoul(line, NULL, 16) & 0x10000;
+        return line + strspn(line, " ");
 }
 
-/* Calls `each` with the run id of every socket that looks like one of this user's keepers. */
-static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct err *e)
+static bool is_listening(const char *line) { return strtoul(behind(line, 3), NULL, 16) & 0x10000; }
+
+/* The run ids of all sockets that look like keepers of this user's, each with a NUL behind it. */
+static int look_for_runs(struct buf *runs, size_t *count, struct err *e)
 {
         FILE *f = fopen("/proc/net/unix", "re");
         if (!f)
@@ -218,15 +227,45 @@ static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct 
         char line[512], want[32];
         (void) snprintf(want, sizeof want, "@cordon/%u/", getuid());
         while (fgets(line, sizeof line, f)) {
-                char *at = strstr(line, want);
-                if (!at || !is_listening(line))
+                const char *path = behind(line, 7);
+                if (strncmp(path, want, strlen(want)) != 0 || !is_listening(line))
                         continue;
-                at += strlen(want);
-                at[strcspn(at, "\n")] = '\0';
-                if (!each(ctx, at))
-                        break;
+                buf_add(runs, path + strlen(want), strcspn(path + strlen(want), "\n"));
+                buf_putc(runs, '\0');
+                ++*count;
         }
         (void) fclose(f);
+        return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Calls `each` with each of them once.
+ * SAFETY: everybody's sockets stand in that file, under names that anybody chooses, also with line ends in
+ * them; and it is read in pieces, between which others come and go. So one may stand there twice, whoever
+ * wrote it, and one that is there may be passed over: it is looked for more than once. */
+static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct err *e)
+{
+        AUTO_BUF(runs);
+        size_t count = 0;
+        for (int i = 0; i < LOOKS; i++)
+                if (look_for_runs(&runs, &count, e) < 0)
+                        return -1;
+        const char **all = calloc(count + 1, sizeof *all);
+        if (!all || runs.failed) {
+                free(all);
+                return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the list of boxes");
+        }
+        for (size_t i = 0, at = 0; i < count; i++, at += strlen(runs.p + at) + 1)
+                all[i] = runs.p + at;
+        qsort(all, count, sizeof *all, by_text);
+        for (size_t i = 0; i < count; i++)
+                if ((i == 0 || strcmp(all[i], all[i - 1]) != 0) && !each(ctx, all[i]))
+                        break;
+        free(all);
         return 0;
 }
 

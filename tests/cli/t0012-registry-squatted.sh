@@ -39,6 +39,18 @@ for pair in own:1 other:0; do
         exec 7>&-
         wait $!
 done
+# Nor is a box two because its name stands in another user's, or in what looks like a line of the kernel's list.
+for name in "x@cordon/0/$(cat id)" "$(printf 'x\n0: 00000002 00000000 00010000 0005 01 1 @cordon/0/%s' "$(cat id)")"; do
+        : >bound && mkfifo named
+        other bind "$name" <named >bound 2>&1 &
+        exec 7>named
+        soon test -s bound
+        is "a name is bound: $(echo "$name" | tail -n 1 | cut -c 1-8)..." "$(cat bound)" bound
+        is "and the box is one" "$(timeout 10 "$CORDON" ps 2>&1 | grep -c "mine-$$"):$(timeout 10 "$CORDON" inspect "mine-$$" 2>&1 | jq -r .run)" "1:$(cat id)"
+        exec 7>&-
+        wait $!
+        rm named
+done
 mkfifo end
 as_user "$T/squat" 0 "mine-$$" "$$-1-1111111111111111" "$$-2-2222222222222222" <end >said 2>&1 &
 exec 8>end

@@ -1,6 +1,7 @@
 # What `ps`, `inspect`, `stop` and `logs` say to a keeper and hear from it, without their care (src/box/registry.c).
 #   ask UID RUN REQUEST ARG   asks the keeper of that run; prints the answer, or "nothing"
 #   pretend UID RUN NAME      binds the name of a run, says so, and answers whoever asks, until its input ends
+#   bind NAME                 binds that name and says so, until its input ends
 #   silent UID RUN            calls the keeper, says so, and says nothing to it until its input ends
 import array, json, os, select, socket, struct, sys
 
@@ -49,6 +50,14 @@ def pretend(uid, run, name):
         c.close()
 
 
+def bind(name):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.bind("\0" + name)
+    s.listen(8)
+    print("bound", flush=True)
+    sys.stdin.read()
+
+
 def silent(uid, run):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect(address(uid, run))
@@ -56,4 +65,4 @@ def silent(uid, run):
     sys.stdin.read()
 
 
-{"ask": ask, "pretend": pretend, "silent": silent}[sys.argv[1]](*sys.argv[2:])
+{"ask": ask, "pretend": pretend, "bind": bind, "silent": silent}[sys.argv[1]](*sys.argv[2:])
