@@ -32,8 +32,16 @@ static int meta_from(int slots, const char *name, int parent, const char *target
         work_step();
         if (xattr_mirror(from, to) == 0 && futimens(to, times) == 0)
                 return fchmod(to, mode < 0 ? st.st_mode & 07777 : (mode_t) mode);
+        int sys = errno;
         tree_dir_end(to, back);
+        errno = sys;
         return -1;
+}
+
+/* By errno: it may go well the next time, so that it is not given up. */
+static bool is_passing(void)
+{
+        return fd_is_want(errno) || errno == EIO || errno == ENOSPC || errno == EDQUOT || errno == EROFS;
 }
 
 static int changed_meanwhile(struct err *e, const char *path)
@@ -275,8 +283,11 @@ static int backward(struct journal *j, const struct op *o)
         case OP_SWAP:
                 return back_swap(j, o, parent, name);
         case OP_META:
-                (void) meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name, o->old_mode);
-                return 0;
+                return meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name, o->old_mode) <
+                                               0 &&
+                                       is_passing()
+                               ? -1
+                               : 0; /* else it is somebody's by now */
         }
         return 0;
 }

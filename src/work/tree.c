@@ -141,7 +141,14 @@ int tree_own_dir(int dir, const char *name, mode_t *ret_mode)
         bool closed = (st.st_mode & 0700) != 0700;
         if (closed && geteuid() != 0 && mode_by_place(place, (st.st_mode & 07777) | 0700) == 0)
                 *ret_mode = (st.st_mode & 07777) | S_IFDIR;
-        return fd_reopen(place, O_RDONLY | O_DIRECTORY);
+        int fd = fd_reopen(place, O_RDONLY | O_DIRECTORY);
+        if (fd < 0 && *ret_mode) { /* nobody else will close it again */
+                int sys = errno;
+                (void) mode_by_place(place, st.st_mode & 07777);
+                *ret_mode = 0;
+                errno = sys;
+        }
+        return fd;
 }
 
 void tree_dir_end(int fd, mode_t mode)

@@ -13,8 +13,8 @@ CORDON_LEDGER=off # its sealer would be waited for
 export CORDON_LEDGER
 who=root
 D=$T/d
-fresh 'echo a >a; echo b >b; mkdir gone; echo g >gone/g; echo c >c'
-edit 'echo A2 >a; echo B2 >b; rm -r gone; echo C2 >c; mkdir new; echo n >new/n'
+fresh 'echo a >a; echo b >b; mkdir gone mode; echo g >gone/g; echo c >c'
+edit 'echo A2 >a; echo B2 >b; rm -r gone; echo C2 >c; mkdir new; echo n >new/n; chmod 700 mode'
 tree "$D/p" >before
 cordon apply "$run" >/dev/null
 tree "$D/p" >after
@@ -55,6 +55,25 @@ for fault in openat:EMFILE faccessat2:EIO read:EIO fstat:EIO newfstatat:EIO getd
 done
 is "none of $tried failing calls leaves the tree in between" "$wrong" ""
 ok "and many of them were told" test $failed -gt 30
+# The same while it is taken back: what is said to be done is.
+tried=0 failed=0 wrong=''
+n=0
+while [ $n -lt 40 ]; do
+        n=$((n + 1)) tried=$((tried + 1))
+        cordon apply "$run" >/dev/null
+        timeout -k 1 60 strace -qq -o trace -e trace=openat -e inject=openat:error=EMFILE:when=$n "$CORDON" undo "$run" >/dev/null 2>err
+        code=$?
+        tree "$D/p" >now
+        [ $code -ne 0 ] || cmp -s now before || wrong="$wrong $n: said to be taken back: $(diff before now);"
+        [ $code -eq 0 ] || failed=$((failed + 1))
+        cordon diff --stat "$run" >/dev/null
+        tree "$D/p" >now
+        cmp -s now after || cmp -s now before || { wrong="$wrong $n: in between ($code, $(head -n 1 err));"; break; }
+        cmp -s now before || cordon undo "$run" >/dev/null
+        grep -q INJECTED trace || break
+done
+is "none of $tried failing calls takes half of an apply back" "$wrong" ""
+ok "and many of these were told, too" test $failed -gt 10
 # What cannot be looked at is neither gone nor in use, and no older layer is taken for the newest.
 edit 'echo newer >newer'
 cd "$D/p" || exit 1
