@@ -283,11 +283,9 @@ static int backward(struct journal *j, const struct op *o)
         case OP_SWAP:
                 return back_swap(j, o, parent, name);
         case OP_META:
-                return meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name, o->old_mode) <
-                                               0 &&
-                                       is_passing()
-                               ? -1
-                               : 0; /* else it is somebody's by now */
+                if (meta_from(t->slots, slot_name(o->slot, ".old", other), parent, name, o->old_mode) == 0)
+                        return 0;
+                return is_passing() ? -1 : 0; /* else it is somebody's by now */
         }
         return 0;
 }
