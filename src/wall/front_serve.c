@@ -46,7 +46,14 @@ static void reply(const struct front *f, const struct request *r, int error, con
         memcpy(out, &head, sizeof head);
         if (n)
                 memcpy(out + sizeof head, p, n);
-        (void) !write(f->fuse, out, head.len); /* ENOENT: who asked was killed in between */
+        ssize_t k;
+        do
+                k = write(f->fuse, out, head.len);
+        while (k < 0 && errno == EINTR);
+        /* ENOENT: who asked was killed in between. Any other answer that is lost would be waited for by a
+         * task that not even SIGKILL ends: with us the mount ends, and its wait. */
+        if (k < 0 && errno != ENOENT)
+                _exit(1);
 }
 
 static struct fuse_attr attr_of(const struct front *f, uint32_t i)

@@ -53,6 +53,18 @@ ok "no control group is left by any of them" none_left
 timeout -k 1 60 strace -f -qq -o /dev/null -e trace=epoll_ctl -e inject=epoll_ctl:error=ENOSPC:when=1 "$CORDON" run --net 127.0.0.1:1 -- true 2>"$T/err" </dev/null
 has "a broker that cannot watch says whose the shortage is" "$(cat "$T/err")" max_user_watches
 hasnt "and proposes no other wall" "$(cat "$T/err")" "--wall"
+# An answer of the observer's that is lost would be waited for by a task that nobody can kill.
+if [ -w /dev/fuse ]; then
+        wrong=''
+        for n in 2 4 8 16; do
+                timeout -k 1 30 strace -f -qq -o "$T/trace" -P /dev/fuse -e trace=write -e inject=write:error=ENOMEM:when=$n "$CORDON" run --ledger off --wall namespace -- /bin/ls / >"$T/out" 2>"$T/err" </dev/null
+                case $? in 124 | 137) wrong="$wrong $n: $(head -n 1 "$T/err")" ;; esac
+                grep -q INJECTED "$T/trace" || wrong="$wrong $n: nothing was injected"
+        done
+        is "an answer that the observer could not give holds nobody up" "$wrong" ""
+else
+        skip "an answer that the observer could not give holds nobody up" "/dev/fuse is not for us"
+fi
 # What we lack descriptors for is not what is not there: a door is not left out for that.
 mkdir "$T/door" && echo shown >"$T/door/file" && echo hidden >"$T/door/.env" && chmod -R a+rX "$T/door"
 lacking() { timeout -k 1 60 strace -f -qq -o /dev/null -P "$1" -e trace=openat -e inject=openat:error=EMFILE:when=1 "$CORDON" run -q --ledger off "$2" "$3" --read "$4" -- /bin/echo RAN 2>"$T/err" </dev/null; }
