@@ -135,7 +135,7 @@ done
 ok "there was something to leave ($marks of 8)" test $marks -gt 0
 # Between its birth and its wish to go with its parent, the bystander's parent is killed.
 if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
-        TMPDIR=$DOOR strace -f -qq -o "$T/trace" -e trace=prctl -e inject=prctl:delay_enter=2000000 "$CORDON" breakout >/dev/null 2>&1 &
+        TMPDIR=$DOOR strace -f -qq -o "$T/trace" -e trace=prctl -e inject=prctl:delay_enter=2000000:when=1 "$CORDON" breakout >/dev/null 2>&1 &
         tracer=$!
         soon grep -q PR_SET_PDEATHSIG "$T/trace"
         family=$(pgrep -P "$(pgrep -P $tracer)" | tr '\n' ' ')
