@@ -232,7 +232,7 @@ has "a file that is not executable is told so" "$(why --read . -- ./data)" 'hint
 has "a directory is told so" "$(why --read . -- ./dir)" 'hint: it is a directory'
 if [ "$(readlink -f /lib)" = /usr/lib ] && "$CORDON" run -q --edit /usr/share -- true </dev/null 2>/dev/null; then
         has "that its libraries can be written is told" "$(why --edit /usr/lib -- true)" 'add `run /usr/lib/` if that is meant'
-        is "and what is told helps" "$(why --edit /usr/lib --run /usr/lib/ -- true)" ''
+        is "and what is told helps" "$(why -q --edit /usr/lib --run /usr/lib/ -- true)" ''
         is "the command may start, also by its name, where the box could write it" "$("$CORDON" run -q --edit /usr/bin -- echo started 2>&1 </dev/null)" started
 else
         skip "that its libraries can be written is told" "no edit door here, or /lib is no link to /usr/lib"
