@@ -156,6 +156,7 @@ static inline uint64_t wall_cpu_ns(const struct rusage *u)
 }
 
 /* fail.c */
+#define WALL_NOT_NESTED "no box starts inside another: start both from outside"
 int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same, where a namespace cannot be had. */

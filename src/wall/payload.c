@@ -149,7 +149,7 @@ static int load_filter(struct wall_init *w, struct err *e)
         unblock_signals();
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) { /* the filter lets nobody do that */
                 (void) wall_fail(e, STAGE_CAPS, "closing the process to others");
-                return err_hint(e, "no box starts inside another: start both from outside");
+                return err_hint(e, WALL_NOT_NESTED);
         }
         return wall_filter_load(w, e);
 }

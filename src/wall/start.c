@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -47,6 +48,13 @@ static int open_proc(struct err *e)
  * one to a lower wall. */
 static bool is_shortage(int sys) { return sys == EAGAIN || sys == EINTR || fd_is_want(sys); }
 
+/* The filter of a box lets nobody say that, not even what is so already. */
+static bool is_in_a_box(void)
+{
+        int is = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+        return (is == 0 || is == 1) && prctl(PR_SET_DUMPABLE, is, 0, 0, 0) < 0;
+}
+
 static int clone_error(struct err *e)
 {
         int sys = errno;
@@ -59,7 +67,8 @@ static int clone_error(struct err *e)
         }
         (void) err_set(e, ERR_HOST, sys, "this host does not let us make namespaces: %s", strerror(sys));
         e->step = STAGE_CLONE;
-        return err_hint(e, "`cordon doctor` tells why; `--wall process` needs none");
+        return err_hint(e, is_in_a_box() ? WALL_NOT_NESTED
+                                         : "`cordon doctor` tells why; `--wall process` needs none");
 }
 
 /* Stages in which a host that forbids a mechanism of the namespace wall says so. Not what both walls need,
