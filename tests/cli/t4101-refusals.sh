@@ -242,10 +242,10 @@ has "and it is said how it can be" "$("$CORDON" run -n -- sh -c 'cp /bin/true /t
 is "one that it did not make is missing" "$(refused -- sh -c '/tmp/no-program-7')$(jq -c '.absent | index("/tmp/no-program-7") != null' "$T/status")" true
 mkdir -m 777 "$H/made"
 is "where a run line lets it start nothing is told" "$(refused --write "$H/made" --run "$H/made/" -- sh -c "cp /bin/true $H/made/own; $H/made/own")$(jq .exit "$T/status")" 0
-printf 'use base/system\nwrite %s\nrun %s/later/?\n' "$H/made" "$H/made" >late.policy
+printf 'use base/system\nwrite %s\nrun %s/later/?\n' "$H/made" "$H/made" >"$T/late.policy"
 for wall in namespace process; do
         rm -rf "$H/made/later"
-        is "$wall: behind a run line that named nothing at the start it does not, and that is told" "$(refused --wall $wall -p late.policy -- sh -c "mkdir -p $H/made/later; cp /bin/true $H/made/later/own; $H/made/later/own")" "run $H/made/later/own sh $([ $wall = process ] && echo landlock || echo mount) "
+        is "$wall: behind a run line that named nothing at the start it does not, and that is told" "$(refused --wall $wall -p "$T/late.policy" -- sh -c "mkdir -p $H/made/later; cp /bin/true $H/made/later/own; $H/made/later/own")" "run $H/made/later/own sh $([ $wall = process ] && echo landlock || echo mount) "
 done
 
 # A program whose link leads through a directory that no door shows: what is missing is the directory, which is no program.
