@@ -234,7 +234,7 @@ static int refuse_second_names(int dir, const struct work_door_ask *ask, struct 
                 const char *last;
                 struct node n;
                 AUTO_FD(parent, tree_parent(upper, *x, &last));
-                if (parent < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+                if (parent < 0 && tree_is_missing(errno))
                         continue; /* the layer has none of it */
                 if (parent < 0 || tree_look(parent, last, &n) < 0)
                         return err_set(e, ERR_IO, errno, "the layer of %s: %s: %s", ask->host, *x,
@@ -422,10 +422,6 @@ struct tally {
 
 static bool is_full(const struct tally *t) { return t->bytes > t->max_bytes || t->entries > t->max_entries; }
 
-/* What could not be looked into and is there: closed to us, or we have no descriptor or memory left for it,
- * which a box can bring about by depth alone. */
-static bool is_unseen(int sys) { return sys != ENOENT && sys != ENOTDIR && sys != ELOOP; }
-
 /* SAFETY: without leaving a time in it. By that a box would see where we are, and move what it holds to where
  * we have been. */
 static int tally_open(int dir, const char *name)
@@ -451,7 +447,7 @@ static void tally_dir(struct tally *t, int fd)
                 if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
                         continue;
                 if (tree_look(dirfd(d), x->d_name, &n) < 0) { /* it can be listed and not be searched */
-                        t->blind |= is_unseen(errno);
+                        t->blind |= !tree_is_missing(errno);
                         continue;
                 }
                 t->entries++;
@@ -463,7 +459,7 @@ static void tally_dir(struct tally *t, int fd)
                         break;
                 }
                 int down = tally_open(dirfd(d), x->d_name);
-                t->blind |= down < 0 && is_unseen(errno);
+                t->blind |= down < 0 && !tree_is_missing(errno);
                 if (down >= 0) {
                         t->depth++;
                         tally_dir(t, down);
@@ -487,7 +483,7 @@ bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_ent
                 int top = dir < 0                             ? -1
                           : w->l->doors[w->numbers[i]].is_dir ? tally_open(dir, "upper")
                                                               : TAKE_FD(dir);
-                t.blind |= top < 0 && is_unseen(errno);
+                t.blind |= top < 0 && !tree_is_missing(errno);
                 if (top >= 0)
                         tally_dir(&t, top);
         }

@@ -36,6 +36,9 @@ int tree_place(int dir, const char *path);
 int tree_parent(int dir, const char *path, const char **ret_last);
 /* What is there; NODE_NONE: nothing. -1 with errno. */
 int tree_look(int dir, const char *name, struct node *ret);
+/* By errno: there is no such thing. Whatever else keeps us from it (closed to us; no descriptor or memory
+ * left, which a box can bring about by depth alone) says nothing of it, and must not be taken for that. */
+bool tree_is_missing(int sys);
 /* Opens a regular file for reading, and nothing else: what is no regular file is never opened. *ret_node (or
  * NULL) is what was opened. With `own`, a file of our own that has no read permission is opened all the same.
  */

@@ -222,13 +222,9 @@ static int check_version(const struct layer *l, const char *text, struct err *e)
         return err_hint(e, "use the later cordon for it; nothing of it was touched");
 }
 
-/* By errno: there is no such thing. Whatever else keeps us from it is told as it is: that it were gone would
- * be believed. */
-static bool is_not_there(void) { return errno == ENOENT || errno == ENOTDIR || errno == ELOOP; }
-
 static int not_opened(const struct layer *l, const char *lacks, struct err *e)
 {
-        if (is_not_there())
+        if (tree_is_missing(errno))
                 return err_set(e, ERR_GONE, errno, "the layer %s %s", l->run, lacks);
         return layer_cannot(e, "opening the layer", l->run);
 }
@@ -373,7 +369,7 @@ static bool holds_something(int dir)
                 char upper[NAME_MAX + 8];
                 (void) snprintf(upper, sizeof upper, "%s/upper", doors.v[i]);
                 AUTO_FD(fd, tree_dir(dir, upper));
-                bool none = fd < 0 && is_not_there();
+                bool none = fd < 0 && tree_is_missing(errno);
                 if (!none && (fd < 0 || tree_names(fd, &inside) < 0 || inside.n > 0))
                         return true;
         }
@@ -389,7 +385,7 @@ bool layer_swept(int store, const char *name)
         }
         AUTO_FD(dir, openat(store, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         if (dir < 0)
-                return is_not_there();
+                return tree_is_missing(errno);
         if (faccessat(dir, "meta", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT || holds_something(dir))
                 return false;
         struct layer l = { .store = store, .dir = dir, .lock = -1 };

@@ -77,6 +77,8 @@ static void fill_node(const struct stat *st, struct node *n)
                             .ctime = st->st_ctim };
 }
 
+bool tree_is_missing(int sys) { return sys == ENOENT || sys == ENOTDIR || sys == ELOOP; }
+
 int tree_look(int dir, const char *name, struct node *ret)
 {
         struct stat st;
