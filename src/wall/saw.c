@@ -115,12 +115,16 @@ enum wall_tried saw_kind(const struct seccomp_data *d)
         return kinds[c->how];
 }
 
+static bool makes_name(const struct path_call *c, const struct seccomp_data *d)
+{
+        const uint64_t only_new = O_CREAT | O_EXCL;
+        return c->how == MAKES || (c->how == BY_FLAGS && (d->args[c->path + 1] & only_new) == only_new);
+}
+
 bool saw_makes(const struct seccomp_data *d)
 {
         const struct path_call *c = find_call(d);
-        const uint64_t only_new = O_CREAT | O_EXCL;
-        return c &&
-               (c->how == MAKES || (c->how == BY_FLAGS && (d->args[c->path + 1] & only_new) == only_new));
+        return c && makes_name(c, d);
 }
 
 bool wall_denial_makes(const struct wall_denial *d) { return saw_makes(&d->call); }
@@ -236,10 +240,8 @@ bool saw_names_path(const struct seccomp_data *d) { return find_call(d) != NULL;
 /* Does it act on what the last link leads to? */
 static bool follows(const struct path_call *c, const struct seccomp_data *d)
 {
-        const uint64_t only_new = O_CREAT | O_EXCL;
-        uint64_t flags = c->how == BY_FLAGS ? d->args[c->path + 1] : 0;
         return c->how == RUNS || c->how == CHANGES ||
-               (c->how == BY_FLAGS && !(flags & O_NOFOLLOW) && (flags & only_new) != only_new);
+               (c->how == BY_FLAGS && !(d->args[c->path + 1] & O_NOFOLLOW) && !makes_name(c, d));
 }
 
 /* A program has the name by which it was called, but where that is none to anybody else. */
