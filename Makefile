@@ -3,17 +3,18 @@
 #   make test    everything CI runs
 BUILD  ?= build
 PREFIX ?= /usr/local
+QUIET  ?= --quiet
 # The program itself is linked against musl where that is installed: a glibc program spends a third of a
 # millisecond before main() asking the processor for its caches. The library is built for the system's libc.
 MUSL   := $(shell command -v musl-gcc 2>/dev/null)
 STATIC  = $(if $(MUSL),$(BUILD)-musl,$(BUILD))
 CORDON  = $(STATIC)/src/cli/cordon
 
-.PHONY: all deps demo show test bench fuzz soak check-style install clean quick test-vm
+.PHONY: all deps demo show test everyday bench fuzz soak check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
-	@ninja -C $(BUILD) --quiet
-	@ninja -C $(STATIC) --quiet
+	@ninja -C $(BUILD) $(QUIET)
+	@ninja -C $(STATIC) $(QUIET)
 	@mkdir -p $(STATIC)/src/libexec/cordon
 	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/cordon-*; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/libexec/cordon/; done
 
@@ -29,7 +30,11 @@ deps:
 
 # Make again, because what was installed decides what is built.
 demo:
+	@echo "demo 1/3: packages that the build needs"
 	@sh tools/deps demo
+	@echo "demo 2/3: building (ninja; a minute or two the first time)"
+	@if [ -t 1 ]; then $(MAKE) --no-print-directory all QUIET=; else $(MAKE) --no-print-directory all; fi
+	@echo "demo 3/3: two in the morning"
 	@$(MAKE) --no-print-directory show
 
 show: all
@@ -55,6 +60,11 @@ bench: deps all
 MINUTES ?= 10
 soak: deps all
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) tools/soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+# A hundred everyday command lines, first tries counted, beside bubblewrap and firejail. tests/everyday/README.md.
+everyday: all
+	@sh tools/deps everyday
+	@CORDON=$(abspath $(CORDON)) tests/everyday/run --peers
 
 FUZZ_SECONDS ?= 60
 fuzz: deps

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench/calls.c - calls getppid|read|open COUNT [bare]: one system call in a loop, to see what a filter
- * costs. bare: under a filter of one instruction, which allows all, and a Landlock rule that lets / be read:
- * what the kernel takes for having the two at all. */
+/* bench/calls.c - calls getppid|read|open|connect COUNT [bare]: one system call in a loop, to see what a
+ * filter costs. bare: under a filter of one instruction, which allows all, and a Landlock rule that lets / be
+ * read: what the kernel takes for having the two at all. */
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static int get(int fd)
@@ -32,10 +34,27 @@ static int open_one(int fd)
         return one < 0 ? -1 : close(one);
 }
 
+/* A connection to ourselves, by an abstract name, from socket() to close(). */
+static int connect_one(int fd)
+{
+        static int server = -1;
+        const struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = "\0cordon-bench" };
+        const struct sockaddr *to = (const struct sockaddr *) &at;
+        const socklen_t len = sizeof(sa_family_t) + sizeof "\0cordon-bench" - 1;
+        (void) fd;
+        if (server < 0 && ((server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0 ||
+                           bind(server, to, len) < 0 || listen(server, 8) < 0))
+                return -1;
+        int one = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (one < 0 || connect(one, to, len) < 0)
+                return -1;
+        return close(accept(server, NULL, NULL)) | close(one);
+}
+
 static const struct {
         const char *name;
         int (*call)(int fd);
-} calls[] = { { "getppid", get }, { "read", take }, { "open", open_one } };
+} calls[] = { { "getppid", get }, { "read", take }, { "open", open_one }, { "connect", connect_one } };
 
 static int raise_bare(void)
 {

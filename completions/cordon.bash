@@ -54,9 +54,9 @@ _cordon() {
         local verb=${COMP_WORDS[1]} i
         local verbs="run run-script wrap doors check why learn tighten diagnose advise new policy vault ps stop inspect logs diff apply
                 undo discard fork doctor bench breakout bombs claims cost walls log trace verify react report help version"
-        local doors="--box --doc --use --read --edit --write --run --env --net --sock --in --out --limit --wall --expect
+        local doors="--box --doc --use --read --edit --write --run --env --net --sock --listen --in --out --limit --wall --local --trace --expect
                 --time --cpu --memory --procs --files --disk --output --egress --ingress --effects --rate -p --policy"
-        local run="-t --tty -n --no-stdin -d --detach --name --handle --arg-files --arg-dirs --cwd --work --keep --on --root --require-limit
+        local run="-t --tty -T --no-tty -i --interactive -v --verbose -n --no-stdin -d --detach --name --handle --arg-files --arg-dirs --cwd --work --keep --on --root --require-limit
                 --require-ledger --ledger --in-from --observe --json --status-fd --stage --places --answers --record --passphrase-fd
                 --canary --canary-share --canary-bound
                 -q --quiet --plan"
@@ -123,7 +123,8 @@ _cordon() {
                 case $verb:$cur in
                 diff:-*) _cordon_complete_words "--stat --name-only --json -l --list --color --no-pager -h --help" "$cur" ;;
                 apply:-*) _cordon_complete_words "--include-flagged --to --ledger --json --as-patch -h --help" "$cur" ;;
-                undo:-* | discard:-*) _cordon_complete_words "--json -h --help" "$cur" ;;
+                undo:-*) _cordon_complete_words "--json -h --help" "$cur" ;;
+                discard:-*) _cordon_complete_words "--json -y --yes -h --help" "$cur" ;;
                 *) _cordon_complete_words "$(_cordon_layers)" "$cur" ;;
                 esac
                 ;;
@@ -196,7 +197,7 @@ _cordon() {
                 --places | --answers) _cordon_complete_files "$cur"; return ;;
                 esac
                 _cordon_complete_words "-n --runs -o --output -i --input --status -t --seconds --boxes --net --net-to --stage
-                        --places --answers --with --json -- -h --help $([ "$verb" = learn ] || echo -p --policy --log)" "$cur"
+                        --places --answers --with --json -- -h --help $([ "$verb" = learn ] && echo --read || echo -p --policy --log)" "$cur"
                 ;;
         advise) _cordon_complete_words "$(cordon advise 2>/dev/null) --json -h --help" "$cur" ;;
         new)
@@ -248,7 +249,7 @@ _cordon() {
                 *)
                         case $cur in
                         -*) _cordon_complete_words "-f --follow --box --run --kind --target --since -n --last --json --ledger --format --older -h --help" "$cur" ;;
-                        *) _cordon_complete_words "show field reached proof export prune checkpoint keys rotate restart" "$cur" ;;
+                        *) _cordon_complete_words "show field reached proof export prune checkpoint keys tiles rotate restart" "$cur" ;;
                         esac
                         ;;
                 esac

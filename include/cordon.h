@@ -69,6 +69,12 @@ CORDON_API int cordon_policy_check(cordon_policy *p, cordon_error *e);
  * and what was refused and would pass. Nothing is run. */
 CORDON_API char *cordon_policy_against(cordon_policy *p, const char *run, int json, int *ret_refused,
                                        cordon_error *e);
+/* Finds a bare command name that the caller's PATH has where no box looks (~/.local/bin, /opt/x/bin), and
+ * adds read doors for its directory and what belongs to it, and that directory to the box's PATH. Never for a
+ * policy from a file, nor where keys lie. 1: *ret_path is the command, *ret_shown what was opened, "" if
+ * nothing; the caller frees both. 0: nothing to find. -1: e is set. */
+CORDON_API int cordon_policy_find(cordon_policy *p, const char *name, char **ret_path, char **ret_shown,
+                                  cordon_error *e);
 /* Which way a handle of the policy goes: 1 in, 2 out, 0 no such handle, -1 the policy does not hold. */
 CORDON_API int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e);
 /* What {work} and {home} mean; the working directory and $HOME when not set. */
@@ -109,6 +115,8 @@ CORDON_API char *cordon_policy_diff(cordon_policy *a, cordon_policy *b, int *ret
 CORDON_API const char *cordon_stock_text(const char *name);
 CORDON_API const char *cordon_stock_name(size_t index);
 /* The words of the language with synopsis and help, by index; 0 when there is no such index. */
+/* The limits and what each is where nothing is said: "time", "1h". 1; 0: there is no such index. */
+CORDON_API int cordon_limit_help(size_t index, const char **name, char ret_default[32]);
 CORDON_API int cordon_word_help(size_t index, const char **word, const char **synopsis, const char **help);
 
 /* ---- boxes ---- */
@@ -194,8 +202,9 @@ typedef struct cordon_denial {
         /* Stable, what kind of effect was refused: "read", "write", "run", "net", "sock", "call", "limit",
          * "credential". */
         const char *code;
-        const char *path; /* what it was tried on, as the box named it, absolute; "" for other calls */
-        int on_host;      /* that path exists outside: 1; 0: the box made it; -1: not a path */
+        const char *path;   /* what it was tried on, as the box named it, absolute; "" for other calls */
+        int on_host;        /* that path exists outside: 1; 0: the box made it; -1: not a path */
+        const char *reason; /* stable: "no-door", "read-only", "keys", "home", "own-program" ... */
         int minor; /* 1: a setting of the system that programs do without; 2: one that they always look for */
 } cordon_denial;
 typedef struct cordon_result {
@@ -216,9 +225,11 @@ typedef struct cordon_result {
         size_t work_entries, work_flagged;
         const cordon_error *work_error; /* the layer is there, but could not be read; else NULL */
         size_t recorded,
-                unrecorded;  /* CORDON_RECORD: exchanges in the file; and those too long or broken off */
-        size_t denials_lost; /* at least so many refusals are not among the denials */
-        int mid_line;        /* where standard error goes, the box left a line without its end */
+                unrecorded;    /* CORDON_RECORD: exchanges in the file; and those too long or broken off */
+        size_t denials_lost;   /* at least so many refusals are not among the denials */
+        int mid_line;          /* where standard error goes, the box left a line without its end */
+        size_t left;           /* names in the private home, where the box worked: they are lost with it */
+        const char *left_name; /* one of them, or "" */
         const char *ledger; /* "on", "off: WHY" where all of it or a part is not recorded; "" before it ran */
 } cordon_result;
 /* One thing that the box did and nothing refused, each once: files opened, programs started. */
@@ -296,6 +307,8 @@ CORDON_API int cordon_work_undo(const char *run, int json, cordon_sink out, void
 /* `out`: for `json` alone. */
 CORDON_API int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
                                    cordon_error *e);
+/* The layer that a verb means by this name; NULL: without one. */
+CORDON_API int cordon_work_find(const char *run, char ret_run[64], cordon_error *e);
 CORDON_API int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e);
 /* ---- learning the least doors ---- */
 
@@ -324,6 +337,8 @@ typedef struct cordon_learning {
         const char *answers; /* with MOCK: a file of recorded exchanges */
         /* Credentials, NULL-terminated, or NULL: the command gets a dummy of each. No real one is loaded. */
         const char *const *with;
+        /* Dot paths below the home that may be learned, absolute, NULL-terminated; or NULL: none is. */
+        const char *const *read;
 } cordon_learning;
 typedef struct cordon_learned {
         int passed;   /* the command passed under `policy`, replayed */
@@ -337,6 +352,7 @@ typedef struct cordon_learned {
         char *last; /* why the last run did not pass, with the end of what it said; "" */
         unsigned past_runs, past_observed; /* cordon_tighten_log(): what it judged by */
         int replayed;                      /* `policy` was tried with the command */
+        int refused_net, refused_dot;      /* among what was refused: the network; dot paths below the home */
 } cordon_learned;
 /* Runs the command in boxes, walls up, with the doors it has shown to need so far, until it passes and
  * nothing new is refused. Keys, tokens, agents, the kernel and the system's own files are never learned. */
@@ -422,7 +438,8 @@ typedef enum cordon_log_view {
         CORDON_LOG_CHECKPOINT, /* the newest signed checkpoint; needs no argument */
         CORDON_LOG_KEYS,       /* the public keys, one a line; needs no argument */
         CORDON_LOG_HTML,       /* a run as one self-contained page */
-        CORDON_LOG_POSTMORTEM  /* a run as the beginning of a report on an incident, in Markdown */
+        CORDON_LOG_POSTMORTEM, /* a run as the beginning of a report on an incident, in Markdown */
+        CORDON_LOG_TILES       /* writes the sealed log into a directory, in the layout of C2SP tlog-tiles */
 } cordon_log_view;
 CORDON_API char *cordon_log(cordon_log_view view, const char *arg, cordon_error *e);
 /* From a record to its causes and onward. */

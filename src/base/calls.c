@@ -71,6 +71,26 @@ void calls_allow_first(struct calls *f, uint32_t nr, uint32_t one, uint32_t othe
         answer(f, SECCOMP_RET_KILL_PROCESS);
 }
 
+void calls_allow_among(struct calls *f, uint32_t nr, const uint32_t *first, size_t count, int refused)
+{
+        is(f, nr, 0, (uint8_t) (2 * count + 2));
+        load(f, ARG_LOW);
+        for (size_t i = 0; i < count; i++) {
+                is(f, first[i], 0, 1);
+                answer(f, SECCOMP_RET_ALLOW);
+        }
+        answer(f, SECCOMP_RET_ERRNO | (uint32_t) refused);
+}
+
+void calls_allow_without(struct calls *f, uint32_t nr, uint32_t bits, int refused)
+{
+        is(f, nr, 0, 4);
+        load(f, ARG_LOW);
+        put(f, BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
+        answer(f, SECCOMP_RET_ALLOW);
+        answer(f, SECCOMP_RET_ERRNO | (uint32_t) refused);
+}
+
 #if defined(__SANITIZE_ADDRESS__)
 #define FILTER_CALLS 0
 #elif defined(__has_feature)
@@ -84,12 +104,16 @@ void calls_allow_first(struct calls *f, uint32_t nr, uint32_t one, uint32_t othe
 
 bool calls_sanitized(void) { return !FILTER_CALLS; }
 
-int calls_close(struct calls *f)
+static int close_with(struct calls *f, uint32_t rest)
 {
-        answer(f, SECCOMP_RET_KILL_PROCESS);
+        answer(f, rest);
         struct sock_fprog prog = { .len = f->n, .filter = f->at };
         errno = E2BIG;
         if (f->n > CALLS_MAX)
                 return -1;
         return FILTER_CALLS ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) : 0;
 }
+
+int calls_close(struct calls *f) { return close_with(f, SECCOMP_RET_KILL_PROCESS); }
+
+int calls_close_softly(struct calls *f) { return close_with(f, SECCOMP_RET_ERRNO | ENOSYS); }

@@ -21,5 +21,6 @@ enum {
         ANSWERS_MAX_BYTES = 16 << 20, /* a file of recorded exchanges */
         ANSWERS_MAX_LINES = 65535,    /* its exchanges */
         NET_ROWS_MAX = 256,           /* distinct destinations and refusals kept for the result */
+        COPIES_MAX = 16,              /* single files that a box gets as copies */
         HANDLES_MAX = 32,             /* `in` and `out` handles of one box */
 };

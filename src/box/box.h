@@ -32,7 +32,10 @@ struct box_denial {
         char permit[512]; /* the line that would permit it, or "" when none can */
         char program[64];
         char path[448]; /* what a read, write or run was tried on; a longer one ends in "..." */
-        int on_host;    /* it exists outside: 1; 0: the box made it; -1: not a path */
+        /* Stable: the gap ("no-door", "read-only", "excepted", "not-run" ...), or why no line is proposed
+         * ("keys", "home", "system", "metadata" ...), or "own-program", "name", "socket", "call". */
+        char reason[16];
+        int on_host; /* it exists outside: 1; 0: the box made it; -1: not a path */
         enum box_weight weight;
         uint32_t count, recorded; /* how often; how many of them the ledger has */
 };
@@ -71,6 +74,8 @@ struct box_result {
         char absent[ABSENT_MAX]
                    [256]; /* what was looked for and is not on the host either: nothing refused it */
         unsigned absent_count;
+        uint32_t left; /* names in the private home of a box whose working directory that is: they are lost */
+        char left_name[64];         /* one of them */
         struct box_effect *effects; /* BOX_OBSERVE_ALL: what was done, each once */
         unsigned effect_count;
         uint32_t effects_lost; /* beyond EFFECTS_MAX */
@@ -139,6 +144,7 @@ struct box_config {
         const char *cause;                /* id of the record that led to this run, or NULL */
         uint64_t cause_clock;             /* its logical clock, where another ledger has it */
         bool trial;                       /* learning tries doors: the ledger says so */
+        const char *home;                 /* the caller's, for hints; or NULL */
         uid_t uid;                        /* the caller */
         gid_t gid;
         bool root;           /* the caller can map another id */

@@ -305,6 +305,11 @@ static void describe_row(const struct box *b, const struct egress_row *n, struct
         (void) snprintf(d->what, sizeof d->what, "%s (%s)", n->to, n->why);
         (void) snprintf(d->path, sizeof d->path, "%s", n->to);
         (void) snprintf(d->permit, sizeof d->permit, "%s", n->permit);
+        bool asked = strncmp(n->to, EGRESS_NAME_ASKED, strlen(EGRESS_NAME_ASKED)) == 0;
+        bool metadata = policy_names_metadata(n->to);
+        (void) snprintf(d->reason, sizeof d->reason, metadata ? "metadata" : asked ? "name" : "no-door");
+        if (metadata)
+                d->permit[0] = '\0';
         if (b->one_program)
                 keeper_command_name(b, d->program, sizeof d->program);
         /* Through a door that has it already, another line would help nobody: it stands in the wrong place.

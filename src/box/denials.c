@@ -94,10 +94,14 @@ static bool is_on_host(struct box *b, char *path, enum wall_tried kind)
 static void fill_permit(const struct box *b, struct box_denial *n, char *path, enum effect_kind kind)
 {
         AUTO_BUF(line);
-        struct effect f = { .kind = kind, .path = path };
+        struct effect f = { .kind = kind, .path = path }, asked = { .kind = kind, .path = n->path };
         struct decision d = policy_decide(b->c.policy, &f);
-        policy_smallest_line(&f, &d, &line);
-        if (!line.failed)
+        const char *never = policy_never_hinted(&asked, b->c.home);
+        never = never ? never : policy_never_hinted(&f, b->c.home);
+        (void) snprintf(n->reason, sizeof n->reason, "%s", never ? never : policy_gap_name(d.gap));
+        if (!never)
+                policy_smallest_line(&f, &d, &line);
+        if (!line.failed && line.n < sizeof n->permit)
                 (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(&line));
 }
 
@@ -198,6 +202,8 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
         (void) snprintf(n->path, sizeof n->path, "%s", path);
         n->on_host = is_on_host(b, path, kind);
         if (!n->on_host && !is_own_program(d)) {
+                if (kind == TRIED_SOCK && keeper_is_private(path))
+                        return false; /* a server of its own that the box looks for */
                 note_absent(b, n->path, kind);
                 return false;
         }
@@ -219,19 +225,31 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
         if (n->on_host &&
             strcmp(shown, n->path) == 0) /* no line can name what has bytes that must not be shown */
                 fill_permit(b, n, path, tried[kind].effect);
-        (void) snprintf(n->layer, sizeof n->layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
+        else
+                (void) snprintf(n->reason, sizeof n->reason, "%s", n->on_host ? "odd-name" : "own-program");
+        bool seen = kind == TRIED_SOCK && d->inside; /* who connects for the box did not */
+        (void) snprintf(n->layer, sizeof n->layer, "%s",
+                        b->r.wall == WALL_PROCESS ? "landlock"
+                        : seen                    ? "seccomp"
+                                                  : "mount");
         return true;
 }
 
-/* A socket that was refused is an effect of the network. */
+/* A socket that was refused is an effect of the network, and so is a connection that found nobody: its
+ * destination stands where others have a path. */
 static void describe_call(const struct wall_denial *d, struct box_denial *n)
 {
-        static const char inet[] = "socket(AF_INET";
         const char *permit = wall_denial_words(d, n->what, sizeof n->what);
-        if (strncmp(n->what, inet, strlen(inet)) == 0)
+        bool net = wall_denial_is_net(d), known = net && d->path[0];
+        if (net)
                 (void) snprintf(n->code, sizeof n->code, "net");
-        (void) snprintf(n->permit, sizeof n->permit, "%s", permit ? permit : "");
-        (void) snprintf(n->layer, sizeof n->layer, "seccomp");
+        if (!known)
+                (void) snprintf(n->reason, sizeof n->reason, net ? "socket" : "call");
+        if (known)
+                (void) snprintf(n->permit, sizeof n->permit, "net %s", d->path);
+        else
+                (void) snprintf(n->permit, sizeof n->permit, "%s", permit ? permit : "");
+        (void) snprintf(n->layer, sizeof n->layer, wall_denial_connects(d) ? "net" : "seccomp");
 }
 
 void keeper_add_denial(struct box *b, const struct box_denial *n)
@@ -257,7 +275,7 @@ static const char *limit_layer(const struct box *b, enum limit_key k)
                      : k == LIMIT_PROCS ? b->r.procs_by_group
                                         : k == LIMIT_CPU && b->r.cpu_by_group;
         static const char *const others[LIMIT_KEY__COUNT] = {
-                [LIMIT_TIME] = "keeper",    [LIMIT_CPU] = "rlimit",    [LIMIT_MEMORY] = "rlimit",
+                [LIMIT_TIME] = "keeper",    [LIMIT_CPU] = "rlimit",    [LIMIT_MEMORY] = "sampling",
                 [LIMIT_PROCS] = "rlimit",   [LIMIT_FILES] = "rlimit",  [LIMIT_DISK] = "mount",
                 [LIMIT_OUTPUT] = "keeper",  [LIMIT_EGRESS] = "egress", [LIMIT_INGRESS] = "egress",
                 [LIMIT_EFFECTS] = "egress", [LIMIT_RATE] = "egress",
@@ -310,7 +328,7 @@ bool keeper_is_private(const char *path)
                !any_equals(places, sizeof places / sizeof *places, path);
 }
 
-void keeper_fill_read(struct box_denial *n, const char *path, const struct buf *line)
+void keeper_fill_read(struct box_denial *n, const char *path, const char *home, const struct buf *line)
 {
         AUTO_BUF(own);
         char shown[sizeof n->what - 16];
@@ -319,7 +337,10 @@ void keeper_fill_read(struct box_denial *n, const char *path, const struct buf *
         buf_puts(&own, "read ");
         policy_put_token(&own, path); /* a name with a blank in it is one path, not two */
         line = line ? line : &own;
-        if (strcmp(shown, path) == 0 && !line->failed && line->n < sizeof n->permit)
+        struct effect f = { .kind = EFFECT_READ, .path = n->path };
+        const char *never = policy_never_hinted(&f, home);
+        (void) snprintf(n->reason, sizeof n->reason, "%s", never ? never : policy_gap_name(GAP_NO_DOOR));
+        if (!never && strcmp(shown, path) == 0 && !line->failed && line->n < sizeof n->permit)
                 (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(line));
 }
 
@@ -331,13 +352,13 @@ static void note_hidden(struct box *b, const struct wall_denial *d)
         memcpy(path, d->path, sizeof path);
         path[sizeof path - 1] = '\0';
         struct effect f = { .kind = EFFECT_READ, .path = path };
-        if (d->kind != TRIED_READ || !keeper_is_private(path) || !outside_has(b, path) ||
-            wrote(&b->r, path) || policy_decide(b->c.policy, &f).door)
+        if (d->kind != TRIED_READ || !(keeper_is_private(path) || keeper_is_beside_copy(b, path)) ||
+            !outside_has(b, path) || wrote(&b->r, path) || policy_decide(b->c.policy, &f).door)
                 return;
         struct box_denial n = {
                 .code = "read", .layer = "mount", .count = 1, .on_host = 1, .weight = BOX_SETTING
         };
-        keeper_fill_read(&n, path, NULL);
+        keeper_fill_read(&n, path, b->c.home, NULL);
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
                          sizeof n.program);
         if (!add_up(&b->r, &n))

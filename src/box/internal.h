@@ -75,13 +75,16 @@ struct box {
         int output_error; /* errno of the first write to the caller that failed, other than EPIPE */
         int input_error;  /* errno of the read that ended the input before its end; or 0 */
         bool log_on;
-        struct host_slow *slow;  /* mounts that the keeper does not look into; NULL: not asked yet */
-        struct record *record;   /* what record.c keeps; NULL: no ledger */
-        struct buf log;          /* the last of the output, for `cordon logs` of a detached box */
-        uint64_t log_total;      /* how much there was */
-        struct work_run *work;   /* layers of edit doors; or NULL */
-        struct wall_edit *edits; /* where they are */
-        struct tally_time tally; /* when to look at them again */
+        struct host_slow *slow;   /* mounts that the keeper does not look into; NULL: not asked yet */
+        struct record *record;    /* what record.c keeps; NULL: no ledger */
+        struct buf log;           /* the last of the output, for `cordon logs` of a detached box */
+        uint64_t log_total;       /* how much there was */
+        struct inbound *inbound;  /* `listen` doors; or NULL */
+        struct work_run *work;    /* layers of edit doors; or NULL */
+        struct wall_edit *edits;  /* where they are */
+        struct box_copy *copies;  /* single files of write doors; or NULL */
+        int copy_fds[COPIES_MAX]; /* what is copied in */
+        struct tally_time tally;  /* when to look at them again */
         struct box_result r;
 };
 
@@ -138,7 +141,7 @@ void keeper_command_name(const struct box *b, char *ret, size_t cap);
 /* Below one of the box's own writable places, which hide what the host has there. */
 bool keeper_is_private(const char *path);
 /* A read that was refused, and the line that permits it; NULL: the one that shows this path. */
-void keeper_fill_read(struct box_denial *n, const char *path, const struct buf *line);
+void keeper_fill_read(struct box_denial *n, const char *path, const char *home, const struct buf *line);
 /* named.c: at the end of a run that failed */
 void keeper_note_named(struct box *b);
 /* outside.c: paths of the host that the payload named. What may not answer is not looked at, and counts as
@@ -159,6 +162,19 @@ void broker_record(struct box *b); /* its first effect with consequences: the le
 /* recording.c: names the file of recorded exchanges, if it is whole. */
 int recording_finish(struct box *b, struct err *e);
 void broker_finish(struct box *b); /* takes its last words; nothing of it is left */
+
+/* inbound.c: nothing happens for a box without `listen` doors */
+struct inbound_door {
+        uint16_t port, inner;         /* of the host's loopback, and in the box */
+        uint32_t connections, failed; /* failed: nobody listened inside, or there were too many */
+        uint64_t sent, received;      /* bytes out of the box and into it */
+};
+int inbound_open(struct box *b, struct err *e);
+int inbound_fd(const struct box *b); /* to wait for; or -1 */
+void inbound_serve(struct box *b);
+void inbound_connected(struct box *b, int *fd); /* init's answer; takes the descriptor */
+const struct inbound_door *inbound_doors(const struct box *b, unsigned *ret_count);
+void inbound_close(struct box *b);
 
 /* registry.c */
 void registry_open(struct box *b);
@@ -192,6 +208,15 @@ void record_denial(struct box *b, struct box_denial *d);
 void record_finish(struct box *b);
 bool record_is_open(const struct box *b); /* the start is written, and no end */
 void record_free(struct box *b);
+/* publish.c: single files that the box has as copies */
+int keeper_copies_open(struct box *b, struct err *e);
+/* init made one, and *fd, which is taken, is the directory that it lies in. */
+void keeper_copy_made(struct box *b, const struct wall_message *m, int *fd);
+/* At the end of the run, once; a failure is the run's. */
+void keeper_copies_publish(struct box *b);
+void keeper_copies_close(struct box *b);
+/* In a private directory that stands for the host's. */
+bool keeper_is_beside_copy(const struct box *b, const char *path);
 /* work.c */
 int keeper_work_begin(struct box *b, struct err *e);
 /* Is it time to look how much there is, with so much room left and so much permitted? Pure, but for the time

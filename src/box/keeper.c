@@ -25,6 +25,7 @@ static void fill_start(struct box *b, bool joins_late)
         const struct box_config *c = &b->c;
         b->start = (struct wall_start){ .plan = c->plan,
                                         .edits = b->edits,
+                                        .copies = b->copy_fds,
                                         .io = &b->inside,
                                         .trust_fd = b->broker.trust,
                                         .cgroup_fd = b->group.v2,
@@ -51,8 +52,9 @@ static int start_all(struct box *b, struct err *e)
         bool groups_first = keeper_groups_come_first(b);
         /* The broker first: it gets ready while the rest is made. A box that trusts an authority of its own
          * needs it before its root is built. */
-        if (broker_start(b, e) < 0 || pump_open(b, e) < 0 || handles_open(b, e) < 0 ||
-            keeper_work_begin(b, e) < 0 || (groups_first && keeper_groups_make(b, false, e) < 0) ||
+        if (inbound_open(b, e) < 0 || broker_start(b, e) < 0 || pump_open(b, e) < 0 ||
+            handles_open(b, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0 ||
+            (groups_first && keeper_groups_make(b, false, e) < 0) ||
             (b->c.plan->authority && broker_await(b, e) < 0))
                 return -1;
         bool groups_late = !groups_first && !(b->c.plan->without & WITHOUT_CGROUP);
@@ -187,9 +189,12 @@ static void note_end(struct box *b, const struct wall_end *end)
         if (b->r.memory_peak < end->max_rss)
                 b->r.memory_peak = end->max_rss;
         b->one_program = end->one_program;
+        b->r.left = end->left;
+        (void) str_inert(span_of(end->left_name, strnlen(end->left_name, sizeof end->left_name)),
+                         b->r.left_name, sizeof b->r.left_name);
         if (end->disk_full)
                 b->r.limits_hit |= 1u << LIMIT_DISK;
-        if (end->memory_near && end->status != 0) /* who came near and went on was not refused */
+        if (end->memory_passed)
                 b->r.limits_hit |= 1u << LIMIT_MEMORY;
         if (end->procs_full)
                 b->r.limits_hit |= 1u << LIMIT_PROCS;
@@ -244,8 +249,14 @@ static void hear(struct box *b)
         case WALL_SAYS_ERROR:
                 note_error(b, &m.error);
                 break;
+        case WALL_SAYS_COPY:
+                keeper_copy_made(b, &m, &fd);
+                break;
         case WALL_SAYS_LISTENER:
                 broker_give(b, &m, fd);
+                break;
+        case WALL_SAYS_CONNECTED:
+                inbound_connected(b, &fd);
                 break;
         case WALL_SAYS_LOST:
                 b->r.denials_lost++;
@@ -336,6 +347,7 @@ static void finish(struct box *b)
         fd_close(&b->held);
         if (b->c.keep_output && b->log_on) /* first: who asks from here on finds it there */
                 logs_keep(b);
+        inbound_close(b);
         broker_finish(b);
         keeper_groups_end(b);
         judge_silence(b);
@@ -343,6 +355,7 @@ static void finish(struct box *b)
         b->r.wall_ns = clock_mono_ns() - b->began_ns;
         b->r.mid_line = pump_is_mid_line(b);
         keeper_work_end(b);
+        keeper_copies_publish(b);
         keeper_note_limits(b);
         judge_streams(b);
         if (b->r.end == BOX_EXITED && b->r.code == 0 && handles_finish(b, &b->r.error) < 0)
@@ -366,6 +379,7 @@ enum {
         SLOT_REGISTRY,
         SLOT_BROKER,
         SLOT_LEDGER,
+        SLOT_INBOUND,
         SLOT_PUMPS,
         SLOT__COUNT = SLOT_PUMPS + 3
 };
@@ -411,6 +425,8 @@ static void serve(struct box *b, const struct pollfd *p)
                 broker_record(b);
         if (p[SLOT_BROKER].revents)
                 broker_hear(b);
+        if (p[SLOT_INBOUND].revents)
+                inbound_serve(b);
         pump_serve(b, p + SLOT_PUMPS, 3);
         if (p[SLOT_PIDFD].revents && !b->init_gone) {
                 b->init_gone = true;
@@ -432,6 +448,7 @@ static int step(struct box *b, int timeout_ms)
                 [SLOT_BROKER] = { .fd = b->broker.control, .events = POLLIN },
                 [SLOT_LEDGER] = { .fd = b->up ? b->broker.ledger : -1,
                                   .events = POLLIN }, /* the start is first */
+                [SLOT_INBOUND] = { .fd = inbound_fd(b), .events = POLLIN },
         };
         (void) pump_poll(b, p + SLOT_PUMPS);
         int n = poll(p, SLOT__COUNT, wait_ms(b, timeout_ms));
@@ -491,13 +508,17 @@ void box_free(struct box *b)
         struct calm calm = calm_begin();
         wall_kill(&b->child);
         fd_close(&b->held);
+        inbound_close(b);
+        free(b->inbound);
         broker_finish(b);
         keeper_groups_end(b);
         limit_janitor_dismiss(&b->janitor);
         keeper_work_end(b);
+        keeper_copies_publish(b);
         end_given_up(b);
         free(b->broker.rows);
         free(b->edits);
+        keeper_copies_close(b);
         host_slow_free(b->slow);
         pump_close(b);
         handles_close(b);

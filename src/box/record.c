@@ -219,7 +219,9 @@ void record_finish(struct box *b)
         record_stream(b, 2);
         if (b->r.end == BOX_EXITED && b->r.code == 0)
                 record_handles(b, true);
+        record_copies(b);
         record_destinations(b);
+        record_inbound(b);
         record_denials(b);
         record_limits(b);
         add_end(b, record_used(b));

@@ -43,10 +43,14 @@ void record_shown(struct box *b);        /* what doors of the caller's own show,
 void record_read_origins(struct box *b); /* what was seen to be read below them, and other runs made */
 void record_stream(struct box *b, int stream);
 
+/* publish.c */
+void record_copies(struct box *b); /* what was written to the host at the end */
+
 /* record_effects.c */
 void record_sockets(struct box *b); /* of `sock` doors, whose uses nobody sees */
 void record_denials(struct box *b);
 void record_destinations(struct box *b);
+void record_inbound(struct box *b);
 void record_limits(struct box *b);
 /* True: all was seen, so the other doors were not used, and the end of the run says that it can be known. */
 bool record_used(struct box *b);

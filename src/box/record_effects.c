@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "box/record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static enum ledger_kind kind_of(const struct box_denial *d)
 {
         if (strcmp(d->code, "read") == 0 || strcmp(d->code, "write") == 0)
                 return LEDGER_FILE;
-        bool net = strcmp(d->layer, "egress") == 0 || strncmp(d->what, "socket", 6) == 0;
+        bool net = strcmp(d->layer, "egress") == 0 || strncmp(d->what, "socket", 6) == 0 ||
+                   strcmp(d->layer, "net") == 0;
         return net ? LEDGER_NET : LEDGER_EXEC;
 }
 
@@ -74,22 +76,50 @@ void record_destinations(struct box *b)
                 const struct egress_row *n = &b->r.net[i];
                 uint32_t count = n->requests ? n->requests : n->connections;
                 bool only_name = n->connections + n->requests == 0; /* it was looked up outside */
-                if (!n->allowed || n->to[0] == '\0' || (n->told > 0 && n->told >= count))
+                bool inside = !mock && !only_name && !n->why[0] && n->reached == 0; /* all of it was denied */
+                if (!n->allowed || n->to[0] == '\0' || inside || (n->told > 0 && n->told >= count))
                         continue; /* those with consequences have records of their own */
                 struct ledger_record r =
                         record_of(b, n->requests ? LEDGER_REQUEST : LEDGER_NET, LEDGER_OUTCOME);
                 r.target = n->to;
-                r.result = only_name   ? "its name was looked up, and nothing more"
-                           : n->why[0] ? n->why
-                                       : "done";
+                r.result = only_name         ? "its name was looked up, and nothing more"
+                           : n->why[0]       ? n->why
+                           : n->cut >= count ? "cut off"
+                                             : "done";
                 r.reach = mock ? LEDGER_REACH_SELF : egress_reaches(host_of(n->to), n->reach);
                 r.stage = mock ? LEDGER_MOCK : LEDGER_STAGE_NONE;
                 r.bytes = (int64_t) (n->sent + n->received - n->told_bytes);
                 r.count = only_name ? 1 : count - n->told;
+                if (n->cut > 0)
+                        ledger_more_number(&r, "cut", n->cut);
                 ledger_more_text(&r, "address", n->address);
                 ledger_more_text(&r, "seen", egress_seen_name(n->seen));
                 ledger_more_number(&r, "sent", (int64_t) n->sent);
                 ledger_more_number(&r, "received", (int64_t) n->received);
+                record_causes(b, &r);
+                record_add(b, &r, NULL);
+        }
+}
+
+/* Each `listen` door that was connected to. */
+void record_inbound(struct box *b)
+{
+        unsigned count;
+        const struct inbound_door *d = inbound_doors(b, &count);
+        for (unsigned i = 0; b->record && i < count; i++) {
+                char target[32], door[32];
+                if (d[i].connections == 0)
+                        continue;
+                struct ledger_record r = record_of(b, LEDGER_NET, LEDGER_OUTCOME);
+                (void) snprintf(target, sizeof target, "127.0.0.1:%u", d[i].port);
+                (void) snprintf(door, sizeof door, "listen %u:%u", d[i].port, d[i].inner);
+                r.door = door;
+                r.target = target;
+                r.result = d[i].failed == d[i].connections ? "no server in the box answered" : "connected to";
+                r.bytes = (int64_t) (d[i].sent + d[i].received);
+                r.count = d[i].connections;
+                ledger_more_number(&r, "sent", (int64_t) d[i].sent);
+                ledger_more_number(&r, "received", (int64_t) d[i].received);
                 record_causes(b, &r);
                 record_add(b, &r, NULL);
         }

@@ -69,8 +69,8 @@ static bool is_behind_door(const struct plan *p, const char *path, const struct 
 {
         for (size_t i = 0; i < p->step_count; i++) {
                 const struct plan_step *s = &p->steps[i];
-                if ((s->kind == STEP_BIND || s->kind == STEP_EDIT) && s->dev == st->st_dev &&
-                    s->ino == st->st_ino && strcmp(s->text, path) == 0)
+                if ((s->kind == STEP_BIND || s->kind == STEP_EDIT || s->kind == STEP_COPY) &&
+                    s->dev == st->st_dev && s->ino == st->st_ino && strcmp(s->text, path) == 0)
                         return true;
         }
         return false;

@@ -31,7 +31,7 @@ static void add_limits(const struct box_result *r, struct buf *out)
                         first = false;
                 }
         buf_printf(out, "],\"kept_by\":{\"memory\":\"%s\",\"procs\":\"%s\",\"cpu\":\"%s\"}",
-                   r->memory_by_group ? "cgroup" : "rlimit+sampling", r->procs_by_group ? "cgroup" : "rlimit",
+                   r->memory_by_group ? "cgroup" : "sampling", r->procs_by_group ? "cgroup" : "rlimit",
                    r->cpu_by_group ? "cgroup" : "rlimit+sampling");
 }
 
@@ -87,7 +87,7 @@ static void add_denials(const struct box_result *r, struct buf *out)
                 buf_json(out, span_str(d->what));
                 buf_printf(out, ",\"layer\":\"%s\",\"program\":", d->layer);
                 buf_json(out, span_str(d->program));
-                buf_printf(out, ",\"code\":\"%s\",\"path\":", d->code);
+                buf_printf(out, ",\"code\":\"%s\",\"reason\":\"%s\",\"path\":", d->code, d->reason);
                 buf_json(out, span_str(d->path));
                 buf_printf(out, ",\"minor\":%s,\"count\":%u,\"permit\":", d->weight ? "true" : "false",
                            d->count);
@@ -105,7 +105,7 @@ static void add_denials(const struct box_result *r, struct buf *out)
                 buf_puts(out, i ? "," : "");
                 buf_json(out, span_str(r->absent[i]));
         }
-        buf_putc(out, ']');
+        buf_printf(out, "],\"left\":%u", r->left);
 }
 
 /* Only where all of it was asked for. */

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,10 @@ const struct cli_option apply_options[] = {
           CLI_TEXT(struct apply, patch) },
         { 0 },
 };
+
+/* What becomes of a layer does not depend on who reads the messages: `apply | head` must not end by SIGPIPE.
+ */
+static void outlive_reader(void) { (void) signal(SIGPIPE, SIG_IGN); }
 
 static const char *plural(size_t n) { return n == 1 ? "entry" : "entries"; }
 
@@ -91,6 +96,7 @@ int verb_apply(int argc, char **argv)
         cordon_error e = { 0 };
         cordon_work_outcome r;
         cordon_work_apply_options o = { .out = cli_sink };
+        outlive_reader();
         cli_options_before_paths(argc, argv, cli_verb_find("apply"));
         int at = cli_options(argc, argv, cli_verb_find("apply"), &a, NULL);
         if (at < 0)
@@ -116,6 +122,7 @@ int verb_undo(int argc, char **argv)
         cordon_error e = { 0 };
         cordon_work_outcome r;
         struct cli_json asked = { 0 };
+        outlive_reader();
         cli_options_first(argc, argv, cli_verb_find("undo"));
         int at = cli_options(argc, argv, cli_verb_find("undo"), &asked, NULL);
         if (at < 0)
@@ -137,6 +144,19 @@ int verb_undo(int argc, char **argv)
         return 0;
 }
 
+/* ---- discard ---- */
+
+struct discard {
+        bool json, yes;
+};
+
+const struct cli_option discard_options[] = {
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct discard, json) },
+        { "yes", 'y', NULL, "do not ask; without a name the layer that diff shows",
+          CLI_FLAG(struct discard, yes) },
+        { 0 },
+};
+
 static int discard_one(const char *which, bool json)
 {
         cordon_error e = { 0 };
@@ -147,27 +167,65 @@ static int discard_one(const char *which, bool json)
         return 0;
 }
 
-int verb_discard(int argc, char **argv)
+/* What is discarded cannot be brought back: without a name it is asked for on a terminal, and refused
+ * elsewhere. True: it was agreed to. */
+static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
 {
-        struct cli_json asked = { 0 };
+        cordon_error e = { 0 };
+        char answer[16] = "";
+        *ret_status = EXIT_CORDON;
+        if (d->yes)
+                return true;
+        if (!isatty(0) || !isatty(2)) {
+                (void) cli_usage("discard needs the name of a layer, or --yes for %s", run);
+                (void) cordon_work_list(0, cli_sink, stderr, &e);
+                return false;
+        }
+        if (cordon_work_list(0, cli_sink, stderr, &e) < 0)
+                return *ret_status = cli_error(&e), false;
+        (void) fprintf(stderr, "discard the layer %s? [y/N] ", run);
+        if (fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
+                return true;
+        cli_note("nothing was discarded");
+        *ret_status = 1;
+        return false;
+}
+
+static int discard_all(int count, char **runs, bool json)
+{
         int status = 0;
-        cli_options_first(argc, argv, cli_verb_find("discard"));
-        int at = cli_options(argc, argv, cli_verb_find("discard"), &asked, NULL);
-        if (at < 0)
-                return EXIT_CORDON;
-        int first = at;
-        if (asked.json)
+        if (json)
                 (void) fputs("{\"version\":1,\"layers\":[", stdout);
-        do {
-                if (asked.json && at > first)
+        for (int i = 0; i < count; i++) {
+                if (json && i > 0)
                         (void) putchar(',');
-                status |= discard_one(at < argc ? argv[at] : NULL, asked.json);
-        } while (++at < argc);
-        if (asked.json) {
+                status |= discard_one(runs[i], json);
+        }
+        if (json) {
                 (void) fputs("]}", stdout);
                 end_object();
         }
         return status;
+}
+
+int verb_discard(int argc, char **argv)
+{
+        struct discard d = { 0 };
+        cordon_error e = { 0 };
+        int status = 0;
+        char found[64], *newest = found;
+        outlive_reader();
+        cli_options_first(argc, argv, cli_verb_find("discard"));
+        int at = cli_options(argc, argv, cli_verb_find("discard"), &d, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+        if (at < argc)
+                return discard_all(argc - at, argv + at, d.json);
+        bool none = cordon_work_find(NULL, found, &e) < 0;
+        if (none && !d.json)
+                return cli_error(&e);
+        found[none ? 0 : sizeof found - 1] = '\0'; /* the object tells of a layer that does not exist */
+        return none || is_agreed(&d, newest, &status) ? discard_all(1, &newest, d.json) : status;
 }
 
 int verb_fork(int argc, char **argv)

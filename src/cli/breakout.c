@@ -125,6 +125,15 @@ static bool door_grants(struct breakout *b, const char *effect)
         return door;
 }
 
+static bool runs_any(const struct breakout *b)
+{
+        cordon_error e;
+        char *lines = cordon_policy_view(b->policy, CORDON_VIEW_LINES, &e);
+        bool any = lines && strstr(lines, "\nrun any");
+        cordon_free(lines);
+        return any;
+}
+
 static enum verdict judge(struct breakout *b, const struct probe *p, const struct json *line,
                           bool process_wall)
 {
@@ -135,7 +144,8 @@ static enum verdict judge(struct breakout *b, const struct probe *p, const struc
                 return VERDICT_CANNOT_TELL;
         if (door_grants(b, text_of(line, "effect")))
                 return VERDICT_GRANTED;
-        bool promised = p->promise == PROMISED || (p->promise == NOT_BY_PROCESS_WALL && !process_wall);
+        bool promised = p->promise == PROMISED || (p->promise == NOT_BY_PROCESS_WALL && !process_wall) ||
+                        (p->promise == NOT_WITH_RUN_ANY && !runs_any(b));
         return promised ? VERDICT_ESCAPED : VERDICT_NOT_PROMISED;
 }
 

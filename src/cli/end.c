@@ -4,8 +4,10 @@
 #include "base/shell.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,61 +38,193 @@ static void say_permit(const char *line)
                 buf_puts(&plain, rest + 1);
         buf_shell(&word, buf_str(&plain));
         if (!plain.failed && !word.failed)
-                (void) fprintf(stderr, "; to permit: --%.*s %s", (int) (rest - line), line, buf_str(&word));
+                (void) fprintf(stderr, "hint: --%.*s %s\n", (int) (rest - line), line, buf_str(&word));
 }
 
-/* SAFETY: the box chose the name of what it was refused and of the program that asked. Each is one word, in
+/* SAFETY: the box chose the name of what it was denied and of the program that asked. Each is one word, in
  * quotes where it would be more, so that no part of it is taken for the words of ours that follow. */
-static void say_word(const char *before, const char *word)
+static void put_word(struct buf *out, const char *before, const char *word)
 {
         AUTO_BUF(quoted);
         buf_shell(&quoted, word);
-        if (!quoted.failed)
-                (void) fprintf(stderr, "%s%s", before, buf_str(&quoted));
+        buf_printf(out, "%s%s", before, buf_str(&quoted));
+        out->failed |= quoted.failed;
 }
 
-static void say_denial(const cordon_denial *d)
+/* Why, in words. Of the rest it is said that there is no door of its kind. */
+static const struct {
+        const char *reason, *text;
+} reasons[] = {
+        { "read-only", "read-only" },
+        { "excepted", "an `except` hides it" },
+        { "not-run", "no `run` line names it" },
+        { "writable", "what a box can write does not run" },
+        { "own-program", "what this box can write does not run" },
+        { "socket", "no net door" },
+        { "call", "no door opens it" },
+        { "keys", "keys; no hint is given for them" },
+        { "tokens", "tokens or passwords; no hint is given for them" },
+        { "passwords", "passwords; no hint is given for them" },
+        { "history", "private; no hint is given for it" },
+        { "agent", "acts for its owner; no hint is given for it" },
+        { "kernel", "the kernel's; no door opens it" },
+        { "home", "a whole home directory; name what is needed in it" },
+        { "system", "a directory of the system" },
+        { "metadata", "the metadata service hands out credentials; no hint is given for it" },
+};
+
+static void put_reason(struct buf *out, const cordon_denial *d)
 {
-        size_t n = strlen(d->code);
-        bool path = d->path[0] && strncmp(d->what, d->code, n) == 0 && d->what[n] == ' ';
-        (void) fprintf(stderr, "  %s", path ? d->code : d->what);
+        for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+                if (strcmp(reasons[i].reason, d->reason) == 0) {
+                        buf_printf(out, " (%s)", reasons[i].text);
+                        return;
+                }
+        buf_printf(out, " (no %s door)", d->code);
+}
+
+static bool is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+
+static void say_denial(const cordon_denial *d, const char *more)
+{
+        AUTO_BUF(line);
+        bool broker = is(d->layer, "egress"), path = d->path[0] && !broker;
+        bool to = is(d->code, "sock") || is(d->code, "net");
+        if (is(d->reason, "socket"))
+                buf_puts(&line, "network");
+        else if (broker)
+                buf_printf(&line, "%s%s", strchr(d->path, ' ') ? "" : "connect to ", d->what);
+        else
+                buf_puts(&line, !path ? d->what : to ? "connect to" : d->code);
         if (path)
-                say_word(" ", d->what + n + 1);
+                put_word(&line, " ", d->path);
         if (d->program[0])
-                say_word(" by ", d->program);
+                put_word(&line, " by ", d->program);
+        if (!broker || is(d->reason, "metadata")) /* the broker has a clause of its own */
+                put_reason(&line, d);
         if (d->count > 1)
-                (void) fprintf(stderr, ", %u times", d->count);
-        (void) fprintf(stderr, ": %s", d->layer);
-        if (d->permit[0])
+                buf_printf(&line, ", %u times", d->count);
+        cli_note("blocked: %s%s", buf_str(&line), more);
+}
+
+static void say_hint(const cordon_denial *d)
+{
+        if (is(d->reason, "socket"))
+                (void) fputs(
+                        "hint: --net HOST:PORT names what it may reach; `cordon learn --net ask -- COMMAND` "
+                        "finds that out\n",
+                        stderr);
+        else if (d->permit[0])
                 say_permit(d->permit);
-        if (d->on_host == 0 && strcmp(d->code, "run") == 0)
-                (void) fprintf(
-                        stderr,
-                        "; what it made itself starts only behind --write or --edit DIR with --run DIR/");
-        if (d->permit[0] && strncmp(d->what, "the name ", strlen("the name ")) == 0)
-                (void) fprintf(stderr, " (443 is a guess: only the name was asked for)");
-        (void) fputc('\n', stderr);
+        else if (is(d->reason, "own-program") || is(d->reason, "writable"))
+                (void) fputs("hint: use base/system, or name it: --run PATH or --run DIR/\n", stderr);
+        if (d->permit[0] && is(d->reason, "name"))
+                (void) fputs("hint: 443 is a guess: the box asked for the name alone\n", stderr);
 }
 
-/* Limits are said above. */
-static bool is_of(const cordon_denial *d, int weight)
+/* ---- which of them ---- */
+
+/* Does the command name it? Then that it is missing is the first thing to know. */
+static bool is_named(const struct cli_end *o, const char *path)
 {
-        return strcmp(d->code, "limit") != 0 && d->minor == weight;
+        for (char *const *w = o->command; w && *w; w++) {
+                size_t n = strlen(*w), k = strlen(path);
+                if (n > 0 && k >= n && strcmp(path + k - n, *w) == 0 && (k == n || path[k - n - 1] == '/'))
+                        return true;
+        }
+        return false;
 }
 
-static void say_those(const cordon_result *r, int weight)
+/* What is more likely to have made a run fail comes first. */
+static unsigned rank_of(const struct cli_end *o, const cordon_denial *d)
 {
+        static const char *const order[] = { "credential", "net", "run", "write", "sock", "read", "call" };
+        unsigned n = 1;
+        while (n <= sizeof order / sizeof *order && strcmp(order[n - 1], d->code) != 0)
+                n++;
+        return (d->path[0] && is_named(o, d->path) ? 0 : n) + 16 * (unsigned) d->minor;
+}
+
+/* Of the sockets that were denied the first is enough, and none where a destination is known, which is named
+ * once. */
+static bool is_said_better(const cordon_result *r, const cordon_denial *d)
+{
+        for (size_t i = 0; i < r->denial_count && is(d->code, "net"); i++) {
+                const cordon_denial *o = &r->denials[i];
+                bool same = o < d && is(o->permit, d->permit);
+                if (is(o->code, "net") && (same || (is(d->reason, "socket") && !is(o->reason, "socket"))))
+                        return true;
+        }
+        return false;
+}
+
+/* Limits are said above; what every program looks for is no news. */
+static bool is_listed(const struct cli_end *o, const cordon_result *r, const cordon_denial *d)
+{
+        return !is(d->code, "limit") && (o->verbose || (d->minor < 2 && !is_said_better(r, d)));
+}
+
+enum { SHOWN_MOST = 5, RANKS = 48 };
+
+static void say_where(const struct cli_end *o, const cordon_result *r, size_t more)
+{
+        if (more && is(r->ledger, "on"))
+                cli_note("%zu more blocked: cordon log show %s", more, o->run);
+        else if (more)
+                cli_note("%zu more blocked: cordon run -v ... shows all", more);
+}
+
+/* Those that can have caused it first, each once. */
+static void say_causes(const struct cli_end *o, const cordon_result *r)
+{
+        size_t shown = 0, all = 0;
         for (size_t i = 0; i < r->denial_count; i++)
-                if (is_of(&r->denials[i], weight))
-                        say_denial(&r->denials[i]);
+                all += is_listed(o, r, &r->denials[i]);
+        for (unsigned rank = 0; rank < RANKS; rank++)
+                for (size_t i = 0; i < r->denial_count; i++) {
+                        const cordon_denial *d = &r->denials[i];
+                        if (!is_listed(o, r, d) || rank_of(o, d) != rank ||
+                            (shown == SHOWN_MOST && !o->verbose))
+                                continue;
+                        say_denial(d, "");
+                        say_hint(d);
+                        shown++;
+                }
+        say_where(o, r, all - shown);
 }
 
-static size_t count_those(const cordon_result *r, int weight)
+/* Did it want something that a person should hear of although it went well? */
+static bool matters(const cordon_denial *d)
 {
+        static const char *const secrets[] = {
+                "keys", "tokens", "passwords", "history", "agent", "metadata"
+        };
+        if (d->minor)
+                return false;
+        for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+                if (is(d->reason, secrets[i]))
+                        return true;
+        return is(d->code, "credential") || is(d->code, "run") ||
+               (is(d->code, "net") && is(d->layer, "egress"));
+}
+
+static void say_what_matters(const struct cli_end *o, const cordon_result *r)
+{
+        const cordon_denial *first = NULL;
         size_t n = 0;
+        char more[128] = "";
         for (size_t i = 0; i < r->denial_count; i++)
-                n += is_of(&r->denials[i], weight);
-        return n;
+                if (matters(&r->denials[i]) && n++ == 0)
+                        first = &r->denials[i];
+        if (!first)
+                return;
+        if (is(r->ledger, "on"))
+                (void) snprintf(more, sizeof more, "%s; more: cordon log show %.60s",
+                                n > 1 ? ", and others" : "", o->run);
+        else
+                (void) snprintf(more, sizeof more, "%s; more: cordon run -v ...",
+                                n > 1 ? ", and others" : "");
+        say_denial(first, more);
 }
 
 static void say_absent(const cordon_result *r)
@@ -100,27 +234,46 @@ static void say_absent(const cordon_result *r)
                 buf_puts(&words, i ? ", " : "");
                 buf_shell(&words, r->absent[i]);
         }
-        cli_note("looked for, and not there outside the box either: %s", buf_str(&words));
+        cli_note("does not exist outside the box either: %s", buf_str(&words));
 }
 
-/* Settings of the system that a program went without are told only where the run did not end well, and last.
- */
-static void say_denials(const cordon_result *r)
+static bool went_well(const cordon_result *r) { return r->end == CORDON_EXITED && r->code == 0; }
+
+static void say_denials(const struct cli_end *o, const cordon_result *r)
 {
-        bool well = r->end == CORDON_EXITED && r->code == 0;
-        size_t plain = count_those(r, 0), settings = count_those(r, 1);
-        if (plain || (settings && !well))
-                cli_note("refused:");
-        say_those(r, 0);
-        if (!well)
-                say_those(r, 1);
-        else if (plain && settings)
-                (void) fprintf(stderr, "  and %zu setting%s of the system, which --json lists\n", settings,
-                               settings == 1 ? "" : "s");
+        size_t listed = 0;
+        for (size_t i = 0; i < r->denial_count; i++)
+                listed += is_listed(o, r, &r->denials[i]);
+        if (went_well(r) && !o->verbose) {
+                say_what_matters(o, r);
+                return;
+        }
+        say_causes(o, r);
         if (r->denials_lost)
-                cli_note("%zu or more refusals are not listed: there were too many to tell", r->denials_lost);
-        if (!well && !plain && !settings && r->absent[0])
+                cli_note("%zu or more blocked effects are not listed: there were too many", r->denials_lost);
+        if (!listed && r->absent[0])
                 say_absent(r);
+}
+
+/* What was made where the box worked, without a door, ends with the box. */
+static void say_left(const cordon_result *r)
+{
+        char here[PATH_MAX];
+        AUTO_BUF(name);
+        const char *home = getenv("HOME");
+        if (r->left == 0)
+                return;
+        buf_shell(&name, r->left_name);
+        if (r->left == 1)
+                cli_note("lost: %s was made in the box's private home, which ends with the box",
+                         buf_str(&name));
+        else
+                cli_note("lost: %s and %zu more were made in the box's private home, which ends with the box",
+                         buf_str(&name), r->left - 1);
+        bool at_home = !getcwd(here, sizeof here) || strcmp(here, "/") == 0 || (home && is(here, home));
+        (void) fputs(at_home ? "hint: start it in a directory of its own, with --edit .\n"
+                             : "hint: --edit .\n",
+                     stderr);
 }
 
 static bool has_line(const char *lines, const char *start)
@@ -128,6 +281,17 @@ static bool has_line(const char *lines, const char *start)
         for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
                 if (strncmp(at, start, strlen(start)) == 0)
                         return true;
+        return false;
+}
+
+/* A `run` line for a path, not one of a stock policy, which may all be missing. */
+static bool names_programs(const char *lines)
+{
+        for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+                size_t n = strcspn(at, "\n");
+                if (strncmp(at, "run /", 5) == 0 && at[n - 1] != '?')
+                        return true;
+        }
         return false;
 }
 
@@ -141,7 +305,8 @@ static void say_unheard(const struct cli_end *o, const cordon_result *r)
         if (!make || r->end != CORDON_EXITED || r->code == 0)
                 return;
         char *lines = cordon_policy_view(o->policy, CORDON_VIEW_LINES, &e);
-        if ((has_line(lines, "write ") || has_line(lines, "edit ")) && !has_line(lines, "run /"))
+        if ((has_line(lines, "write ") || has_line(lines, "edit ")) && !has_line(lines, "run any") &&
+            !names_programs(lines))
                 cli_note("note: what a box can write it may not run (\"Permission denied\") but what "
                          "`--run DIR/` names");
         cordon_free(lines);
@@ -190,8 +355,9 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
         if (strcmp(r->wall, "process") == 0)
                 cli_note("note: the process wall, without namespaces: other files answer \"permission "
                          "denied\" "
-                         "instead of not existing, and stat sees them; `cordon doctor` tells what the "
-                         "namespace wall needs");
+                         "instead of not existing, and stat sees them; no loopback, Unix sockets or "
+                         "terminals of "
+                         "its own; `cordon doctor` tells what the namespace wall needs");
         if (r->end == CORDON_LIMIT) {
                 cli_note("the limit `%s` ended it%s; --%s gives it more", r->limit,
                          r->output_truncated ? ", and output was cut there" : "", r->limit);
@@ -200,8 +366,9 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
                                  "kept by rlimits and sampling");
         } else if (r->limits_hit[0])
                 cli_note("limits that were reached: %s", r->limits_hit);
-        say_denials(r);
+        say_denials(o, r);
         say_unheard(o, r);
+        say_left(r);
         say_work(r);
         say_ledger(r);
         if (o->record && !r->error)
@@ -212,7 +379,9 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
 void cli_end_unreached(const struct cli_end *o, cordon_box *b)
 {
         cordon_unreached u;
-        for (size_t i = 0; !o->quiet && cordon_box_unreached(b, i, &u); i++) {
+        for (size_t i = 0;
+             !o->quiet && (o->verbose || !went_well(cordon_box_result(b))) && cordon_box_unreached(b, i, &u);
+             i++) {
                 if (i == 0)
                         cli_note("not reached:");
                 (void) fprintf(stderr, "  %s (%s)", u.to, u.why);

@@ -4,11 +4,13 @@
 #include "cli/cli.h"
 
 struct cli_end {
-        bool quiet, json;
+        bool quiet, json, verbose;
         int status_fd;      /* -1: none */
         const char *record; /* the file of recorded exchanges, or NULL */
         cordon_policy *policy;
-        const char *program; /* that was run, as it was typed */
+        const char *program;  /* that was run, as it was typed */
+        char *const *command; /* with its arguments */
+        const char *run;      /* its id */
 };
 
 /* To people, on standard error. */

@@ -19,7 +19,6 @@ static const struct {
         char typed[24]; /* with its dashes */
         char instead[136];
 } habits[] = {
-        { "-v", SHOWN },
         { "--volume", SHOWN },
         { "--mount", SHOWN },
         { "--bind", SHOWN },
@@ -43,7 +42,7 @@ static const struct {
         { "--offline", NO_NETWORK },
         { "--network", NETWORK },
         { "--share-net", NETWORK },
-        { "--publish", "nothing outside can connect into a box" },
+        { "--publish", "`--listen PORT` or `--listen PORT:PORT`: the host's loopback reaches that port" },
         { "--allow-read", "`--read PATH`" },
         { "--allow-write", "`--edit PATH`, or `--write PATH` for real" },
         { "--allow-net", NETWORK },
@@ -54,9 +53,6 @@ static const struct {
         { "--chdir", "`--cwd DIR` starts there" },
         { "-C", "`--cwd DIR` starts there" },
         { "--dry-run", "`--plan` prints what would be done, and does nothing" },
-        { "--verbose", "`--plan` prints what would be done, `--json` what was" },
-        { "-i", "input is passed on by itself; `-t` gives the box a terminal" },
-        { "--interactive", "input is passed on by itself; `-t` gives the box a terminal" },
         { "--rm", "nothing is left of a box: there is nothing to remove" },
         { "-u", OWN_USER },
         { "--user", OWN_USER },
@@ -100,7 +96,6 @@ static const struct {
         { "learn", "--timeout", "`--seconds N` bounds each run" },
         { "tighten", "--time", "`--seconds N` bounds each run" },
         { "tighten", "--timeout", "`--seconds N` bounds each run" },
-        { "learn", "--read", GIVEN },
         { "learn", "--edit", GIVEN },
         { "learn", "--write", GIVEN },
         { "learn", "-p", GIVEN },
@@ -194,6 +189,8 @@ const char *cli_verb_habit(const char *typed)
 
 const char *cli_habit(const char *verb, const char *typed)
 {
+        if (!verb && strcmp(typed, "--publish") == 0 && cordon_policy_is_word("listen"))
+                return "`--listen PORT` lets programs of this host connect to a server in the box";
         for (size_t i = 0; verb && i < sizeof elsewhere / sizeof *elsewhere; i++)
                 if (strcmp(elsewhere[i].verb, verb) == 0 && strcmp(elsewhere[i].option, typed) == 0)
                         return elsewhere[i].instead;

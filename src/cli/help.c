@@ -30,6 +30,13 @@ static void print_words(void)
                 (void) printf("  %-46s %s\n", left, help);
         }
         (void) printf("  %-46s %s\n", "--time, --cpu, --memory, --procs ... V", "short for --limit 'KEY V'");
+        (void) printf("  %-46s %s\n", "--trace", "short for --local trace");
+        const char *name;
+        char usual[32];
+        (void) printf("  %-46s", "  limits by default (`none` lifts one)");
+        for (size_t i = 0; cordon_limit_help(i, &name, usual); i++)
+                (void) printf(" %s %s", name, usual);
+        (void) printf("\n");
         (void) printf("  %-46s %s\n", "-p, --policy FILE",
                       "door lines or JSON from FILE, or a stock policy by name");
 }

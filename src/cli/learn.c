@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ enum { POLICY_BYTES = 1 << 20, LIST_MAX = 16 };
 struct teach {
         cordon_learning l;
         const char *output, *policy;
-        const char *net_to[LIST_MAX + 1], *with[LIST_MAX + 1];
+        const char *net_to[LIST_MAX + 1], *with[LIST_MAX + 1], *read[LIST_MAX + 1];
+        char paths[LIST_MAX][PATH_MAX];
         bool json, log;
 };
 
@@ -109,6 +111,24 @@ static int take_with(void *ctx, const char *value)
         return add_to(t->with, "--with", value);
 }
 
+/* As a line would have it, without its last slash. */
+static int take_read(void *ctx, const char *value)
+{
+        struct teach *t = ctx;
+        char here[PATH_MAX] = "/";
+        size_t n = 0;
+        while (t->read[n])
+                n++;
+        if (n == LIST_MAX)
+                return cli_usage("--read can be given %d times", LIST_MAX), -1;
+        if ((value[0] != '/' && !getcwd(here, sizeof here)) ||
+            !path_join(here, value, t->paths[n], sizeof t->paths[n]))
+                return cli_usage("--read %s: the path is too long", value), -1;
+        t->read[n] = t->paths[n];
+        t->l.read = t->read;
+        return 0;
+}
+
 static int take_stage(void *ctx, const char *value)
 {
         ((struct teach *) ctx)->l.stage = value;
@@ -170,7 +190,10 @@ static int ask(void *ctx, const char *to, const char *what)
         }
 
 const struct cli_option learn_options[] = {
-        { "runs", 'n', "RUNS", "learn it so often (default: 3)", take_runs }, SHARED
+        { "runs", 'n', "RUNS", "learn it so often (default: 3)", take_runs },
+        { "read", 0, "PATH",
+          "this path below your home may be learned although a name in it begins with a dot", take_read },
+        SHARED
 };
 const struct cli_option tighten_options[] = {
         { "policy", 'p', "POLICY", "the policy whose doors are tried", CLI_TEXT(struct teach, policy) },
@@ -204,7 +227,10 @@ static void say_refused(const cordon_learned *r)
 {
         if (r->refused[0])
                 (void) fprintf(stderr, "cordon: tried, and never learned:\n%s", r->refused);
-        if (!r->passed && strstr(r->refused, "  network: "))
+        if (!r->passed && r->refused_dot)
+                (void) cli_hint(
+                        "--read PATH agrees to one path below your home whose name begins with a dot");
+        if (!r->passed && r->refused_net)
                 (void) cli_hint(
                         "nothing was let out; --net ask asks for each destination, --net-to HOST agrees "
                         "to one, --answers FILE answers without a network");
@@ -234,7 +260,7 @@ static int give(const struct teach *t, const cordon_learned *r)
                 if (!t->json)
                         (void) fprintf(stderr, "cordon: no policy is offered: the command did not pass: %s",
                                        r->last);
-                if (!t->json && !strstr(r->refused, "  network: "))
+                if (!t->json && !r->refused_net && !r->refused_dot)
                         (void) cli_hint(
                                 "does it pass outside a box, here and now? --status N says which exit "
                                 "status is success, --input FILE what it reads");

@@ -206,6 +206,8 @@ static int do_keys(struct log *l, const char *arg)
         return view(l, CORDON_LOG_KEYS, NULL);
 }
 
+static int do_tiles(struct log *l, const char *arg) { return view(l, CORDON_LOG_TILES, arg); }
+
 static void put(void *ctx, const char *text, size_t len)
 {
         (void) ctx;
@@ -288,6 +290,7 @@ static const struct {
         { "prune", NULL, do_prune, false, KIND | OLDER },
         { "checkpoint", NULL, do_checkpoint, false, 0 },
         { "keys", NULL, do_keys, false, 0 },
+        { "tiles", "a directory", do_tiles, false, 0 },
         { "rotate", NULL, do_rotate, false, 0 },
         { "restart", NULL, do_restart, false, 0 },
 };
@@ -300,7 +303,7 @@ static int ask(struct log *l, int argc, char **argv)
         if (i == n)
                 return cli_usage("the ledger has no answer to `%s`: show, field, reached, proof, export, "
                                  "prune, checkpoint, "
-                                 "keys, rotate or restart",
+                                 "keys, tiles, rotate or restart",
                                  argv[0]);
         int given = argc - 1;
         bool may_miss = questions[i].arg && !questions[i].arg[0];

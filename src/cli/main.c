@@ -54,8 +54,8 @@ static const struct cli_verb verbs[] = {
         { "apply", "[--include-flagged] [--to DIR] [--json] [RUN] [PATH...]",
           "let the changes of a box land: all of them or none", verb_apply, apply_options, false },
         { "undo", "[--json] [RUN]", "take the newest apply of a layer back", verb_undo, json_options, false },
-        { "discard", "[--json] [RUN...]", "throw the changes of a box away", verb_discard, json_options,
-          false },
+        { "discard", "[--json] [--yes] [RUN...]", "throw the changes of a box away", verb_discard,
+          discard_options, false },
         { "fork", "RUN", "a second layer that begins with what the first one holds", verb_fork, no_options,
           false },
         { "doctor", "[--json]", "what this host can enforce, tried now, and the command that mends the rest",
@@ -78,6 +78,7 @@ static const struct cli_verb verbs[] = {
           walls_options, false },
         { "log",
           "[OPTIONS] [show RUN | field TARGET | reached | proof ID | export | prune | checkpoint | keys | "
+          "tiles DIR | "
           "rotate | restart]",
           "what crossed: every run's effects, permitted and denied", verb_log, log_options, false },
         { "trace", "[--back] [--forward] [--json] [--ledger DIR]... ID",

@@ -107,6 +107,9 @@ static void say_as_typed(cordon_error *e, const char *word)
         *e = as;
 }
 
+/* --trace is short for --local trace. */
+static bool is_local_flag(const char *name) { return strcmp(name, "trace") == 0; }
+
 static int take_word(cordon_policy *p, const char *word, const char *value)
 {
         cordon_error e;
@@ -116,7 +119,7 @@ static int take_word(cordon_policy *p, const char *word, const char *value)
                 if (cordon_policy_add(p, "limit", limit, &e) == 0)
                         return 0;
                 say_as_typed(&e, word);
-        } else if (cordon_policy_add(p, word, value, &e) == 0) {
+        } else if (cordon_policy_add(p, is_local_flag(word) ? "local" : word, value, &e) == 0) {
                 return 0;
         }
         return policy_failed(&e);
@@ -135,7 +138,12 @@ int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e)
 static int take_policy_file(cordon_policy *p, const char *path)
 {
         cordon_error e;
-        return cli_policy_load(p, path, &e) < 0 ? policy_failed(&e) : 0;
+        const char *published = cli_habit(NULL, "--publish");
+        if (cli_policy_load(p, path, &e) == 0)
+                return 0;
+        if (strspn(path, "0123456789.:") == strlen(path) && published) /* -p 8080:80, as docker has it */
+                (void) snprintf(e.hint, sizeof e.hint, "%s", published);
+        return policy_failed(&e);
 }
 
 int cli_unknown_verb(const char *given)
@@ -245,8 +253,9 @@ static struct meaning meaning_of(const struct cli_verb *verb, const struct given
         struct meaning m = { .own = find_option(verb, g->name, g->letter) };
         bool doors = !m.own && verb->takes_doors;
         m.file = doors && (g->letter ? g->letter == 'p' : strcmp(g->name, "policy") == 0);
-        m.word = doors && !g->letter && (cordon_policy_is_word(g->name) || is_limit_flag(g->name));
-        m.wants = m.own ? m.own->arg != NULL : m.file || m.word;
+        bool local = is_local_flag(g->name);
+        m.word = doors && !g->letter && (local || cordon_policy_is_word(g->name) || is_limit_flag(g->name));
+        m.wants = m.own ? m.own->arg != NULL : m.file || (m.word && !local);
         return m;
 }
 
@@ -312,7 +321,8 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
         }
         if (m.own)
                 return give(m.own, ctx, g->value);
-        return m.file ? take_policy_file(policy, g->value) : take_word(policy, g->name, g->value);
+        return m.file ? take_policy_file(policy, g->value)
+                      : take_word(policy, g->name, m.wants ? g->value : g->name);
 }
 
 /* How many arguments an option and its value take: 1 or 2; 0: it is none. Of letters in a row, *g is the

@@ -27,7 +27,7 @@ struct run {
         const char *set[OPTIONS]; /* for cordon_box_set(), by its number; NULL: as it is */
         struct cli_handles handles;
         struct cli_end end;
-        bool no_stdin, plan, detach;
+        bool no_stdin, plan, detach, no_tty, interactive;
         const char *canary_file; /* a policy that some runs try */
         unsigned canary_share;
         long canary_bound;
@@ -35,6 +35,7 @@ struct run {
         char *work;            /* --work, for the second policy */
         bool script;
         char **command;                  /* of a script */
+        char *found;                     /* the command, where only the caller's PATH has it */
         bool arg_files, arg_directories; /* what the command's arguments name is shown */
 };
 
@@ -173,7 +174,10 @@ static int set_handle(void *ctx, const char *value)
 }
 
 const struct cli_option run_options[] = {
-        { "tty", 't', NULL, "a terminal of the box's own (never yours)", set_tty },
+        { "tty", 't', NULL, "a terminal of the box's own (never yours); the default on a terminal", set_tty },
+        { "no-tty", 'T', NULL, "no terminal", CLI_FLAG(struct run, no_tty) },
+        { "interactive", 'i', NULL, "accepted as docker has it: input is always passed on",
+          CLI_FLAG(struct run, interactive) },
         { "no-stdin", 'n', NULL, "empty input", CLI_FLAG(struct run, no_stdin) },
         { "detach", 'd', NULL, "run in the background; prints the run id", set_detach },
         { "name", 0, "NAME", "a name for ps, stop and logs", set_name },
@@ -210,6 +214,7 @@ const struct cli_option run_options[] = {
           CLI_TEXT(struct run, canary_file) },
         { "canary-share", 0, "PERCENT", "how many of them (default: 10%)", set_canary_share },
         { "canary-bound", 0, "N", "nobody tries it after so many bad runs (default: 1)", set_canary_bound },
+        { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
         { "quiet", 'q', NULL, "say nothing at the end", CLI_FLAG(struct run, end.quiet) },
         { "plan", 0, NULL, "print what would be done, and do nothing", CLI_FLAG(struct run, plan) },
         { 0 },
@@ -332,8 +337,23 @@ static void end_canary(const struct run *r)
 
 /* ---- the run ---- */
 
-/* A door that somebody else's link moved out of the workspace, whose files are somebody else's, or behind
- * which the next run's rules lie: said before anything goes through it. */
+/* A policy file was checked when it was written; an option is typed once. */
+static bool is_worth_saying(const cordon_note *n)
+{
+        static const char *const always[] = { "W131", "W138", "W140" }, *const of_options[] = { "W122",
+                                                                                                "W123" };
+
+        for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+                if (strcmp(n->code, always[i]) == 0)
+                        return true;
+        for (size_t i = 0; n->line == 0 && i < sizeof of_options / sizeof *of_options; i++)
+                if (strcmp(n->code, of_options[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* A door that somebody else's link moved out of the workspace, whose files are somebody else's, behind which
+ * the next run's rules lie, or by an option a store of secrets: said before anything goes through it. */
 static void say_links(const struct run *r)
 {
         cordon_error e = { 0 }; /* of a policy that does not hold: the start tells it */
@@ -341,7 +361,7 @@ static void say_links(const struct run *r)
         if (!r->end.quiet && r->set[CORDON_PLACES])
                 (void) cordon_policy_places(policy_of(r), r->set[CORDON_PLACES], r->set[CORDON_STAGE], &e);
         for (size_t i = 0; !r->end.quiet && cordon_policy_note(policy_of(r), i, &n, &e) == 1; i++)
-                if (strcmp(n.code, "W131") != 0 && strcmp(n.code, "W138") != 0 && strcmp(n.code, "W140") != 0)
+                if (!is_worth_saying(&n))
                         continue;
                 else if (n.line > 0)
                         cli_note("note: %s:%u:%u: %s: %s", n.file, n.line, n.column, n.code, n.text);
@@ -365,6 +385,7 @@ static int configure(struct run *r, char **command)
         cordon_error e = { 0 };
         r->end.policy = policy_of(r);
         r->end.program = command[0];
+        r->end.command = command + 1;
         if (cordon_box_command(r->box, (const char *const *) command) < 0)
                 return cli_error(&no_memory), -1;
         r->set[CORDON_SINGLE_THREAD] = "1";
@@ -431,6 +452,7 @@ static int run_here(struct run *r)
         bool published = publish(r, &e) == 0;
         if (!published)
                 status = cli_error(&e);
+        r->end.run = cordon_box_run_id(r->box);
         cli_end_say(&r->end, result);
         cli_end_unreached(&r->end, r->box);
         end_canary(r);
@@ -499,9 +521,50 @@ static int run_detached(struct run *r)
         return EXIT_CORDON;
 }
 
+/* The caller's shell would find the command: so does the box. */
+static int find_command(struct run *r, char **command)
+{
+        cordon_error e = { 0 };
+        char *shown = NULL;
+        int found = cordon_policy_find(r->policy, command[0], &r->found, &shown, &e);
+        if (found < 0)
+                return start_failed(r, &e);
+        if (found > 0)
+                command[0] = r->found;
+        if (found > 0 && shown[0])
+                cli_note("note: your PATH has the command in %s: shown read-only", shown);
+        cordon_free(shown);
+        return 0;
+}
+
+/* Where a person sits at all three, the box gets a terminal of its own. */
+static void choose_terminal(struct run *r)
+{
+        bool person = isatty(0) && isatty(1) && isatty(2);
+        if (r->no_tty)
+                r->set[CORDON_TTY] = NULL;
+        else if (person && !r->detach && !r->no_stdin && !r->plan)
+                r->set[CORDON_TTY] = "1";
+}
+
+/* `-v HOST:INSIDE` and `-p PORT:PORT` are typed as docker has them: here the first lists what was blocked,
+ * and what follows it would be taken for the command. */
+static bool is_volume(const struct run *r, const char *word)
+{
+        return r->end.verbose && strchr("/.~", word[0]) && strchr(word, ':') && access(word, F_OK) != 0;
+}
+
 static int run_configured(struct run *r, char **command)
 {
         cordon_error e = { 0 };
+        if (is_volume(r, command[0])) {
+                (void) cli_problem("-v takes no argument, and %s is not a program", command[0]);
+                return cli_hint("%s", cli_habit(NULL, "--volume"));
+        }
+        choose_terminal(r);
+        int failed = find_command(r, command);
+        if (failed)
+                return failed;
         if (r->set[CORDON_TTY] && r->detach)
                 return cli_usage("-t and --detach do not go together");
         if (configure(r, command) < 0)
@@ -593,7 +656,7 @@ static int script_policy(struct run *r, char **argv, cordon_error *e)
                 return -1;
         }
         /* Lines of a file, so that a flag such as --time can say otherwise. */
-        static const char defaults[] = "use base/system\nlimit time 60s\n";
+        static const char defaults[] = "use base/strict\nlimit time 60s\n";
         if (cordon_policy_add_text(r->policy, "run-script", defaults, sizeof defaults - 1, e) < 0 ||
             cordon_policy_add(r->policy, "read", path, e) < 0)
                 return -1;
@@ -655,6 +718,7 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         cordon_canary_free(r->canary);
         free(r->work);
         free(r->command);
+        cordon_free(r->found);
         cordon_policy_free(r->policy);
         return status;
 }

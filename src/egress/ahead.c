@@ -15,14 +15,24 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-enum { PATIENCE_S = 30 };
+enum { PATIENCE_S = 30, COVERS_MAX = 1024, CONNECTS_MAX = 4096 /* that the writer remembers */ };
 
 struct ahead { /* one effect */
         struct ahead *next;
         struct flow *f; /* NULL: gone; its outcome is in q */
         bool open;      /* the intent is durable; else asked for */
         uint64_t asked_ns;
+        const struct door *door; /* of a connection nobody looks into; NULL: a request */
         struct ledger_ask q;
+};
+
+/* A durable intent to connect to one destination through one door. It covers every later connection there in
+ * this run, so that only the first waits for the disk; each still has an outcome. */
+struct ahead_cover {
+        struct ahead_cover *next;
+        const struct door *door;
+        uint32_t number;
+        char target[320];
 };
 
 /* ---- the line ---- */
@@ -145,7 +155,7 @@ static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **re
                 return HTTP_STAYS;
         }
         b->ahead_number++;
-        *a = (struct ahead){ b->aheads, f, false, b->now_ns, *q };
+        *a = (struct ahead){ b->aheads, f, false, b->now_ns, NULL, *q };
         b->aheads = a;
         b->aheads_waiting++;
         f->ahead = a;
@@ -194,12 +204,14 @@ static void take_out(struct broker *b, struct ahead *a)
 static void send_outcome(struct broker *b, struct ahead *a)
 {
         a->q.outcome = 1;
-        if (send_ask(b, &a->q) == 0 && a->q.number > b->ahead_after)
+        if (a->q.under)
+                a->q.number = ++b->covered_number;
+        if (send_ask(b, &a->q) == 0 && !a->q.under && a->q.number > b->ahead_after)
                 b->ahead_after = a->q.number;
         take_out(b, a);
 }
 
-bool ahead_over(struct flow *f, const char *result, const struct http_event *e)
+bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const struct http_event *e)
 {
         struct ahead *a = f->ahead;
         struct broker *b = f->b;
@@ -211,6 +223,7 @@ bool ahead_over(struct flow *f, const char *result, const struct http_event *e)
         f->ahead = NULL;
         a->f = NULL;
         (void) snprintf(a->q.result, sizeof a->q.result, "%s%s", a->open ? "" : "kept inside: ", result);
+        a->q.end = (uint8_t) (a->open ? end : LEDGER_END_REFUSED);
         if (!a->open)
                 return true; /* the answer to its intent is still to come */
         a->q.sent = sent;
@@ -242,12 +255,34 @@ static void go_on(struct flow *f, bool leaves, const char *why)
         }
 }
 
+static const struct ahead_cover *find_cover(const struct broker *b, const struct flow *f)
+{
+        const struct ahead_cover *c = b->covers;
+        while (c && (c->door != f->door || strcmp(c->target, f->row_to) != 0))
+                c = c->next;
+        return c;
+}
+
+static void add_cover(struct broker *b, const struct ahead *a)
+{
+        struct ahead_cover *c = NULL;
+        if (a->door && b->cover_count < COVERS_MAX && b->connects_asked <= CONNECTS_MAX)
+                c = malloc(sizeof *c);
+        if (!c)
+                return; /* the next one asks again */
+        *c = (struct ahead_cover){ .next = b->covers, .door = a->door, .number = a->q.number };
+        memcpy(c->target, a->q.target, sizeof c->target);
+        b->covers = c;
+        b->cover_count++;
+}
+
 static void answer(struct broker *b, struct ahead *a, bool leaves, const char *why)
 {
         struct flow *f = a->f;
         if (leaves) {
                 b->aheads_waiting--;
                 a->open = true;
+                add_cover(b, a);
         }
         if (f && leaves) {
                 go_on(f, true, "");
@@ -322,6 +357,25 @@ void ahead_tick(struct broker *b)
 
 /* ---- connections nobody looks into ---- */
 
+static enum http_leave ask_to_connect(struct flow *f, struct ledger_ask *q, const char **ret_why)
+{
+        struct broker *b = f->b;
+        const struct ahead_cover *c = b->ledger_why[0] ? NULL : find_cover(b, f);
+        struct ahead *a = c ? malloc(sizeof *a) : NULL;
+        if (!a) {
+                enum http_leave r = ask(f, q, ret_why);
+                if (r == HTTP_WAITS)
+                        f->ahead->door = f->door;
+                b->connects_asked++;
+                return r;
+        }
+        q->under = c->number;
+        *a = (struct ahead){ b->aheads, f, true, b->now_ns, f->door, *q };
+        b->aheads = a;
+        f->ahead = a;
+        return HTTP_LEAVES;
+}
+
 void ahead_connect(struct flow *f)
 {
         const char *why = "";
@@ -330,7 +384,7 @@ void ahead_connect(struct flow *f)
         take_word(f->door, &q);
         (void) snprintf(q.target, sizeof q.target, "%s", f->row_to);
         name_door(f->door, &q);
-        enum http_leave r = is_asked_for(f->b, &q) ? ask(f, &q, &why) : HTTP_LEAVES;
+        enum http_leave r = is_asked_for(f->b, &q) ? ask_to_connect(f, &q, &why) : HTTP_LEAVES;
         if (r != HTTP_WAITS)
                 go_on(f, r == HTTP_LEAVES, why);
 }
@@ -338,9 +392,10 @@ void ahead_connect(struct flow *f)
 void ahead_last_words(struct broker *b)
 {
         for (struct flow *f = b->flows; f; f = f->next)
-                (void) ahead_over(f, "the box ended", NULL);
+                (void) ahead_over(f, LEDGER_END_CUT, "the box ended", NULL);
         for (struct ahead *a = b->aheads; a; a = a->next) { /* asked for, and never let out */
                 a->q.outcome = 1;
+                a->q.end = LEDGER_END_REFUSED;
                 (void) send_ask(b, &a->q);
         }
         flush_line(b);

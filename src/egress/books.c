@@ -65,6 +65,14 @@ struct egress_row *books_connected(struct broker *b, const struct name *n, const
         return r;
 }
 
+void books_cut(struct flow *f)
+{
+        if (!f->row)
+                return;
+        f->row->cut++;
+        books_touch(f->b, f->row);
+}
+
 void books_deny(struct broker *b, const char *to, const char *why, const char *permit)
 {
         struct egress_row *r = find_row(b, to, false, why, permit);
@@ -176,6 +184,11 @@ void books_spend(struct broker *b, const struct door *d, bool out, size_t n)
         if (d)
                 use_of(b, d)->moved[out] += n;
         *(out ? &b->sent : &b->received) += n;
+}
+
+void books_drain(struct broker *b, const struct door *d)
+{
+        books_spend(b, d, true, books_room(b, d, true, SIZE_MAX));
 }
 
 const char *books_cannot_pay(const struct broker *b, const struct door *d, size_t n)

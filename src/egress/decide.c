@@ -32,14 +32,32 @@ const struct door *decide_raw_door(const struct broker *b, const char *host)
         return raw;
 }
 
+const struct door *decide_wildcard(const struct broker *b, const char *host)
+{
+        const struct door *found = NULL;
+        size_t n = strlen(host);
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                if (d->kind != DOOR_NET || d->net.form == NET_PLACE || decide_closed(b, d))
+                        continue;
+                size_t k = strlen(d->net.host);
+                if (!d->net.wildcard && strcmp(d->net.host, host) == 0)
+                        return NULL;
+                if (d->net.wildcard && n > k + 1 && host[n - k - 1] == '.' &&
+                    strcmp(host + n - k, d->net.host) == 0 && !found)
+                        found = d;
+        }
+        return requests_name_host(b, host) ? NULL : found;
+}
+
 bool decide_names_address(const struct broker *b, const struct egress_address *a, uint16_t port)
 {
         char text[INET6_ADDRSTRLEN];
         (void) egress_address_text(a, text, sizeof text);
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
-                if (d->kind == DOOR_NET && d->net.is_address && d->net.port == port &&
-                    strcmp(d->net.host, text) == 0 && !decide_closed(b, d))
+                if (d->kind == DOOR_NET && d->net.form == NET_HOST_PORT && d->net.is_address &&
+                    d->net.port == port && strcmp(d->net.host, text) == 0 && !decide_closed(b, d))
                         return true;
         }
         return false;

@@ -53,6 +53,7 @@ static void took(struct flow *f, struct source *s, const struct egress_address *
         s->fd = -1;
         (void) setsockopt(f->server.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         if (f->row) {
+                f->row->reached++;
                 f->row->reach = (uint8_t) egress_judge(a);
                 (void) egress_address_text(a, f->row->address, sizeof f->row->address);
                 books_touch(f->b, f->row);

@@ -72,7 +72,8 @@ static enum dns_code look_outside(struct broker *b, struct name *n, struct name 
                 books_looked_up(b, n, to);
         if (n->state != NAME_FAILED)
                 return DNS_OK;
-        (void) books_fail(b, to, resolver_why(b, n));
+        if (!n->unpaid) /* that is a refusal, and written down */
+                (void) books_fail(b, to, resolver_why(b, n));
         return n->temporary ? DNS_FAILURE : DNS_NO_NAME;
 }
 

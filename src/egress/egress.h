@@ -91,7 +91,10 @@ struct egress_row {
         uint32_t connections, requests;
         uint64_t sent, received; /* bytes from and to the box */
         uint64_t told_bytes;     /* of them, those of effects that have records of their own */
-        uint32_t told, spare2;   /* such effects, and those that failed: a row of failures has them */
+        uint32_t told;           /* such effects, and those that failed: a row of failures has them */
+        uint32_t reached;        /* connections that were made outside; 0: nothing left the machine */
+        uint32_t cut;            /* of the connections or requests, those that cordon ended in their middle */
+        uint32_t spare2;
         char to[320];     /* "example.org:443", "GET https://example.org/path", "the name example.org" */
         char why[256];    /* refused or failed: one clause */
         char permit[512]; /* refused: the smallest line that would permit it, or "" */

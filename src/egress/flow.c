@@ -69,7 +69,7 @@ void flow_end(struct flow *f, bool reset)
                 return;
         b->parting -= f->state == FLOW_PARTING;
         f->state = FLOW_OVER;
-        (void) ahead_over(f, reset ? "cut off" : "done", NULL);
+        (void) ahead_over(f, reset ? LEDGER_END_CUT : LEDGER_END_DONE, reset ? "cut off" : "done", NULL);
         if (!reset)
                 flow_closes_whole(f);
         flow_leave_server(f);
@@ -214,35 +214,46 @@ void flow_dialed(struct flow *f)
                 relay_init(f);
 }
 
-static void deny_address(struct flow *f, char *text, size_t cap)
+/* Why the guard turned every address away, and the line that would permit the first. */
+static void name_guarded(const struct flow *f, char why[96], char permit[128])
 {
         const struct dial *d = &f->dial;
-        char permit[128], to[96];
-        (void) snprintf(text, cap, "the name leads to a %s address: %.48s",
-                        egress_reach_name(d->refused_reach), d->refused);
+        char to[96];
+        (void) snprintf(why, 96, "the name leads to a %s address: %.48s", egress_reach_name(d->refused_reach),
+                        d->refused);
         decide_to_text(d->refused, true, f->to_port, to, sizeof to);
-        (void) snprintf(permit, sizeof permit, "net %s", to);
-        books_deny(f->b, f->row_to, text, permit);
+        (void) snprintf(permit, 128, "net %s", to);
 }
 
-/* An address that the guard turned away is a refusal, with the line that would permit it; the rest is the
- * outside's doing, and a request tells of that itself. */
+/* An address that the guard turned away is a refusal, with the line that would permit it. */
+static void not_allowed(struct flow *f)
+{
+        char why[96], permit[128];
+        name_guarded(f, why, permit);
+        if (f->http) {
+                half_open(f, false);
+                requests_not_allowed(f, why, permit);
+                requests_drive(f);
+                return;
+        }
+        books_deny(f->b, f->row_to, why, permit);
+        (void) ahead_over(f, LEDGER_END_REFUSED, "refused: its name leads elsewhere", NULL);
+        flow_end(f, true);
+}
+
+/* The outside's doing; a request tells of that itself. */
 void flow_not_dialed(struct flow *f, const char *why, enum egress_reach reach)
 {
         const struct dial *d = &f->dial;
-        char text[96];
-        bool guarded = d->refused[0] && d->count == 0;
         (void) reach;
-        if (guarded) {
-                deny_address(f, text, sizeof text);
-                why = text;
+        if (d->refused[0] && d->count == 0) {
+                not_allowed(f);
+                return;
         }
         if (d->count)
                 note_try(f, false);
         if (!f->http) {
-                bool told = ahead_over(f, guarded ? "refused: its name leads elsewhere" : why, NULL);
-                if (!guarded)
-                        books_fail_flow(f, why, told);
+                books_fail_flow(f, why, ahead_over(f, LEDGER_END_FAILED, why, NULL));
                 flow_end(f, true);
                 return;
         }
@@ -259,6 +270,7 @@ static void tick(struct flow *f)
                 part_tick(f);
         } else if (f->door && decide_closed(f->b, f->door)) { /* a request in the middle is cut, too */
                 books_deny(f->b, f->row_to, "the door has closed (`until`)", "");
+                books_cut(f);
                 flow_end(f, true);
         } else if (f->give_up_ns && f->b->now_ns >= f->give_up_ns) {
                 dial_stop(f);

@@ -8,7 +8,15 @@
 #include <string.h>
 
 enum { HTTPS = 443, HELLO_BYTES = 16384 };
-enum { RECORD_HEAD = 5, CIPHERS_CHANGE = 20, ALERT = 21, HANDSHAKE = 22, HELLO = 1, HELLO_OF_SERVER = 2 };
+enum {
+        RECORD_HEAD = 5,
+        CIPHERS_CHANGE = 20,
+        ALERT = 21,
+        HANDSHAKE = 22,
+        HEARTBEAT = 24,
+        HELLO = 1,
+        HELLO_OF_SERVER = 2
+};
 
 static bool begins(struct span s, const char *text)
 {
@@ -41,7 +49,7 @@ static struct greeting other_protocol(struct span bytes, bool ended, uint16_t po
 
 static struct greeting judge_hello(const struct tls_hello_info *hello, const char *host, uint16_t port)
 {
-        if (hello->encrypted)
+        if (hello->encrypted || (hello->outer && !hello->sni[0]))
                 return refuse("the hello hides a name in an encrypted one (ECH)", PERMIT_REQUESTS);
         if (hello->early)
                 return refuse("the hello comes with data that wait for no answer (early data)",
@@ -69,13 +77,43 @@ static struct greeting read_hello(struct span bytes, bool ended, const char *hos
         return g;
 }
 
+/* Records that some servers skip or read before a ClientHello, whatever version they state: an alert, a
+ * change of ciphers, a heartbeat, and a handshake of another version (Go takes any below 16). */
+static const struct odd_record {
+        uint8_t type, first; /* of the record, and of what is in it */
+        size_t len;          /* 0: any */
+} odd_records[] = {
+        { CIPHERS_CHANGE, 1, 1 }, { ALERT, 1, 2 },     { ALERT, 2, 2 },
+        { HANDSHAKE, HELLO, 0 },  { HEARTBEAT, 1, 0 },
+};
+
+/* Do these bytes begin with such a record, or may they? */
+static struct greeting judge_odd_record(struct span bytes, bool ended, uint16_t port)
+{
+        bool known = false;
+        if (port == HTTPS)
+                return other_protocol(bytes, ended, port);
+        size_t len = bytes.n >= RECORD_HEAD ? (size_t) bytes.p[3] << 8 | bytes.p[4] : 0;
+        for (size_t i = 0; i < sizeof odd_records / sizeof *odd_records; i++) {
+                const struct odd_record *r = &odd_records[i];
+                if (bytes.p[0] != r->type || (bytes.n >= RECORD_HEAD && r->len && len != r->len))
+                        continue;
+                known = true;
+                if (bytes.n > RECORD_HEAD && bytes.p[RECORD_HEAD] == r->first)
+                        return refuse("a TLS record other than a plain hello comes first", PERMIT_NOTHING);
+        }
+        if (known && bytes.n <= RECORD_HEAD && !ended)
+                return (struct greeting){ .verdict = GREETING_MORE };
+        return other_protocol(bytes, ended, port);
+}
+
 struct greeting greet_judge(struct span bytes, bool ended, const char *host, uint16_t port)
 {
         static const char tls[] = { HANDSHAKE, 3, 0 };
         if (bytes.n == 0)
                 return (struct greeting){ .verdict = ended ? GREETING_PASSES : GREETING_MORE };
         if (!may_begin(bytes, tls))
-                return other_protocol(bytes, ended, port);
+                return judge_odd_record(bytes, ended, port);
         return read_hello(bytes, ended, host, port);
 }
 

@@ -197,6 +197,8 @@ void http_flow_client_left(struct http_flow *f);
 void http_flow_upstream_closed(struct http_flow *f);
 /* It could not be connected; the client is told why, in one clause. */
 void http_flow_upstream_failed(struct http_flow *f, const char *why);
+/* It must not be connected to: the request is denied for this reason. */
+void http_flow_upstream_refused(struct http_flow *f, const char *why);
 
 /* Bytes of a request, head and body, that were read before it was judged: of the one that is asked about by
  * `may`. */

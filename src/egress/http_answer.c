@@ -86,8 +86,9 @@ static void put_framing(struct http_flow *f, enum body_kind kind, bool unpacked,
                 fifo_text(out, "Transfer-Encoding: chunked\r\n");
         else if (known)
                 http_put_length(h->length, out);
-        if (x->close)
-                fifo_text(out, "Connection: close\r\n");
+        x->close = x->close || x->answer_by_end;
+        if (x->close || x->http10)
+                fifo_text(out, x->close ? "Connection: close\r\n" : "Connection: keep-alive\r\n");
         fifo_text(out, "\r\n");
 }
 
@@ -99,7 +100,8 @@ static void begin_answer(struct http_flow *f, bool unpacked)
         struct fifo *out = x->unpack ? &x->late : &f->client.plain;
         x->status = h->status;
         x->answered = !x->unpack;
-        if (h->close || kind == BODY_UNTIL_CLOSE)
+        /* A server that finds fault with a request may leave its body unread. */
+        if (h->close || kind == BODY_UNTIL_CLOSE || x->last || (x->has_body && h->status >= 400))
                 f->link_stale = true;
         put_status(f, out);
         struct http_answered a = { .head = h,
@@ -392,7 +394,10 @@ void http_answer_mock(struct http_flow *f)
         fifo_span(out, m->headers);
         if (!empty)
                 fifo_printf(out, "Content-Length: %zu\r\n", m->body.n);
-        fifo_printf(out, "X-Cordon: mock\r\n%s\r\n", x->close ? "Connection: close\r\n" : "");
+        fifo_printf(out, "X-Cordon: mock\r\n%s\r\n",
+                    x->close    ? "Connection: close\r\n"
+                    : x->http10 ? "Connection: keep-alive\r\n"
+                                : "");
         x->recorded = empty || x->head_only ? span_of("", 0) : m->body;
         x->status = m->status;
         x->answered = true;

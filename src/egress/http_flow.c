@@ -194,6 +194,15 @@ void http_flow_upstream_failed(struct http_flow *f, const char *why)
                 http_flow_upstream_closed(f);
 }
 
+void http_flow_upstream_refused(struct http_flow *f, const char *why)
+{
+        char text[200];
+        if (f->done || (f->link != LINK_CONNECTING && f->link != LINK_WANTED))
+                return;
+        (void) snprintf(text, sizeof text, "%s", why);
+        http_refuse(f, 403, text, true);
+}
+
 void http_flow_client_closed(struct http_flow *f)
 {
         if (f->done)

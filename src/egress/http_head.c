@@ -214,7 +214,8 @@ static enum http_read read_framing(struct http_head *h)
                 return bad(h, 400, "Connection names more than 64 headers");
         h->chunked = te != NULL;
         h->has_length = cl != NULL;
-        h->close = h->http10 || http_has_token(h, "connection", "close");
+        h->close = http_has_token(h, "connection", "close") ||
+                   (h->http10 && !http_has_token(h, "connection", "keep-alive"));
         h->upgrade =
                 http_field_find(h, "upgrade", NULL) != NULL || http_has_token(h, "connection", "upgrade");
         return HTTP_WHOLE;

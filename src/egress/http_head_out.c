@@ -35,17 +35,17 @@ void http_put_length(uint64_t n, struct fifo *out)
 
 /* Compressed, or cut by a range into pieces too small to know, a secret that is sent back would not be seen.
  */
-static bool hides_secrets(struct span name)
+static bool hides_secrets(const struct http_sent *s, struct span name)
 {
-        return http_name_is(name, "accept-encoding") || http_name_is(name, "range") ||
-               http_name_is(name, "if-range");
+        return (s->identity && http_name_is(name, "accept-encoding")) ||
+               (s->whole && (http_name_is(name, "range") || http_name_is(name, "if-range")));
 }
 
 static bool request_field_passes(const struct http_sent *s, struct span name)
 {
         if (http_is_hop(s->head, name) || http_name_is(name, "host") || swap_strips(name, s->to->credential))
                 return false;
-        if (http_names_other_host(name) || (s->identity && hides_secrets(name)))
+        if (http_names_other_host(name) || hides_secrets(s, name))
                 return false;
         return !http_name_is(name, "sec-websocket-extensions"); /* compressed frames could not be scrubbed */
 }
@@ -72,6 +72,8 @@ void http_put_request(const struct http_sent *s, struct fifo *out)
                 http_put_length(h->length, out);
         if (s->websocket)
                 fifo_text(out, "Connection: Upgrade\r\nUpgrade: websocket\r\n");
+        if (s->close)
+                fifo_text(out, "Connection: close\r\n");
         fifo_text(out, "\r\n");
 }
 

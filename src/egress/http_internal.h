@@ -227,6 +227,9 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
 /* http_rules.c: counts one use; false and *ret_why: expired or used up. */
 bool http_rules_use(struct http_rules *r, const struct http_credential *c, const char **ret_why);
 
+/* The credentials that doors put into requests to this host, a bit for each. */
+uint64_t http_rules_credentials_at(const struct http_rules *r, const char *host);
+
 /* ---- fixture.c ---- */
 struct fixture_key {
         const char *method;
@@ -264,7 +267,9 @@ struct http_sent {
         const struct http_judgement *to;
         bool websocket;
         bool identity; /* ask for no compression: secrets must stay visible to the scrubber */
+        bool whole;    /* ask for no range: a secret could be cut into pieces too small to know */
         bool chunked;  /* also where it came with a length, which will not be the length */
+        bool close;    /* the server is to read no second request from this connection */
 };
 void http_put_request(const struct http_sent *s, struct fifo *out);
 void http_put_length(uint64_t n, struct fifo *out);
@@ -314,10 +319,13 @@ struct http_exchange { /* one request and its answer; all zero between two */
         bool answer_chunked; /* the client gets it in chunks */
         bool answer_by_end;  /* nothing but the end of the connection ends it */
         bool may_retry;
+        bool has_body;
+        bool last;         /* its link serves no other request */
         unsigned informal; /* 1xx answers that came */
         unsigned status;
         uint64_t sent, received;
         uint64_t abused, scrubbed; /* a bit for each credential */
+        uint64_t fine;             /* those whose placeholders may stand in the body */
         struct scrub look, clean;
         struct http_frames frames;
         struct swap swap;

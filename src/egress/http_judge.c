@@ -68,6 +68,10 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
                 const char *name = policy_place_of(&s, &c->effect.net, &asked);
                 t = name ? policy_place_target(r->in.places, name, r->in.stage) : NULL;
                 skip = asked ? strlen(asked->path) : 1;
+                if (!asked && d->net.form == NET_URL && !policy_stage_has_url(&s, &c->effect.net)) {
+                        j->allowed = false;
+                        j->why = "no place names this URL in the stage test";
+                }
         }
         if (t) {
                 (void) snprintf(j->host, sizeof j->host, "%s", t->host);

@@ -46,8 +46,8 @@ static bool read_method(struct http_flow *f, const char **ret_why)
         if (!policy_method_known(x->method) || strcmp(x->method, "WEBSOCKET") == 0)
                 return false;
         x->websocket = h->upgrade && wants_websocket(h);
-        *ret_why = "an upgrade to another protocol is not let through";
-        return !h->upgrade || x->websocket;
+        *ret_why = "the upgrade to websocket is malformed";
+        return x->websocket || !http_has_token(h, "upgrade", "websocket"); /* any other offer is ignored */
 }
 
 static void setup_bodies(struct http_flow *f)
@@ -67,6 +67,18 @@ static void setup_bodies(struct http_flow *f)
         x->recording = f->r->in.record && f->cb.on_record && !x->websocket;
 }
 
+/* Methods whose body servers read. That of another is left in the connection by some, which then read it as
+ * the next request. */
+static bool body_is_read(const char *method)
+{
+        static const char *const read[] = { "LOCK",      "MKCOL", "PATCH",  "POST",  "PROPFIND",
+                                            "PROPPATCH", "PUT",   "REPORT", "SEARCH" };
+        for (size_t i = 0; i < COUNT(read); i++)
+                if (strcmp(read[i], method) == 0)
+                        return true;
+        return false;
+}
+
 /* Judged and found good: it goes on its way. */
 static void send_head(struct http_flow *f)
 {
@@ -77,7 +89,11 @@ static void send_head(struct http_flow *f)
                                .websocket = x->websocket,
                                .identity = f->r->in.credential_count > 0 || x->recording };
         setup_bodies(f);
+        x->fine = http_rules_credentials_at(f->r, f->to.host);
+        s.whole = x->recording || x->fine;
         s.chunked = x->chunked;
+        x->has_body = f->head.chunked || f->head.length > 0;
+        s.close = x->last = x->has_body && !body_is_read(x->method);
         x->mock = f->r->in.stage == POLICY_STAGE_MOCK;
         if (x->mock || x->recording)
                 asked_url(f);
@@ -146,12 +162,6 @@ static uint64_t own_bit(const struct http_flow *f)
         return c ? UINT64_C(1) << (c - f->r->in.credentials) : 0;
 }
 
-static uint64_t swapped_in_body(const struct http_flow *f)
-{
-        const struct http_credential *c = f->to.credential;
-        return c && c->where == HTTP_IN_BODY ? own_bit(f) : 0;
-}
-
 /* What a streamed body is held against byte by byte, of one that is here as a whole. */
 static const char *object_to_held(struct http_flow *f)
 {
@@ -163,7 +173,8 @@ static const char *object_to_held(struct http_flow *f)
                 return "the body asks for another method than the request's own";
         form_free(x->form);
         x->form = NULL;
-        x->abused = scrub_find(f->r->placeholders, fifo_all(&x->held)) & ~swapped_in_body(f);
+        x->abused = scrub_find(f->r->placeholders, fifo_all(&x->held)) &
+                    ~http_rules_credentials_at(f->r, f->to.host);
         return x->abused ? "a placeholder of a credential stands in a body where it does not belong" : NULL;
 }
 
@@ -219,7 +230,7 @@ static void send_or_refuse(struct http_flow *f, const char *why, unsigned status
         const struct http_head *h = &f->head;
         bool more = (h->chunked || h->length > 0) && !f->x.whole;
         if (why)
-                http_refuse(f, status, why, more || h->close);
+                http_refuse(f, status, why, more || h->close || h->http10);
         else
                 send_head(f);
 }
@@ -303,25 +314,20 @@ static bool form_is_fine(struct http_flow *f, struct span data, bool end)
         return true;
 }
 
-/* Placeholders in a body: swapped where the door says so, else the request ends here. */
+/* Placeholders in a body: swapped where the door says so, passed on to a host that their credential is for,
+ * which they tell nothing; elsewhere the request ends here. */
 static bool body_data(struct http_flow *f, struct span data, bool end)
 {
         struct http_exchange *x = &f->x;
-        uint64_t fine = swapped_in_body(f);
         x->sent += data.n;
         if (!form_is_fine(f, data, end))
                 return false;
         scrub_pass(&x->look, data, end, &f->scratch);
-        x->abused = x->look.found & ~fine;
+        x->abused = x->look.found & ~x->fine;
         if (x->abused) {
                 fifo_drop(&f->scratch, f->scratch.n);
-                http_refuse(
-                        f, 403,
-                        x->abused == own_bit(f)
-                                ? "the placeholder of this door's credential stands in a body where it does "
-                                  "not belong"
-                                : "a placeholder of a credential stands in a body where it does not belong",
-                        true);
+                http_refuse(f, 403, "a placeholder of a credential stands in a body where it does not belong",
+                            true);
                 return false;
         }
         if (x->swap.from.n) {

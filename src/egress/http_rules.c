@@ -143,9 +143,10 @@ void http_rules_free(struct http_rules *r)
 
 void http_rules_clock(struct http_rules *r, int64_t now) { r->now = now; }
 
+/* Port 0: any. */
 static bool url_is(const struct policy_place_url *u, const char *host, uint16_t port)
 {
-        return u && u->port == port && strcmp(u->host, host) == 0;
+        return u && (port == 0 || u->port == port) && strcmp(u->host, host) == 0;
 }
 
 static bool door_reaches(const struct http_rules *r, const struct door *d, const char *host, uint16_t port)
@@ -156,7 +157,7 @@ static bool door_reaches(const struct http_rules *r, const struct door *d, const
         if (n->form == NET_PLACE)
                 return url_is(policy_place_asked(r->in.places, n->host, r->in.stage), host, port) ||
                        url_is(policy_place_target(r->in.places, n->host, r->in.stage), host, port);
-        if (n->port != port)
+        if (port != 0 && n->port != port)
                 return false;
         size_t a = strlen(host), b = strlen(n->host);
         return n->wildcard ? a > b + 1 && host[a - b - 1] == '.' && strcmp(host + a - b, n->host) == 0
@@ -171,6 +172,21 @@ bool http_rules_cover(const struct http_rules *r, const char *host, uint16_t por
                 if (door_reaches(r, &d[i], host, port))
                         return true;
         return false;
+}
+
+uint64_t http_rules_credentials_at(const struct http_rules *r, const char *host)
+{
+        size_t n;
+        uint64_t all = 0;
+        const struct door *d = policy_doors(r->in.policy, &n);
+        for (size_t i = 0; i < n; i++) {
+                const struct http_credential *c =
+                        d[i].kind == DOOR_NET && d[i].net.credential && door_reaches(r, &d[i], host, 0)
+                                ? find(&r->in, d[i].net.credential)
+                                : NULL;
+                all |= c ? UINT64_C(1) << (c - r->in.credentials) : 0;
+        }
+        return all;
 }
 
 bool http_rules_use(struct http_rules *r, const struct http_credential *c, const char **ret_why)

@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 
+#include <stdio.h>
+
 static int no(const char **ret_why, const char *why)
 {
         *ret_why = why;
@@ -37,7 +39,7 @@ static bool authority_is(struct span a, const struct http_peer *peer, bool tls)
 static int check_query(struct span q, const char **ret_why)
 {
         for (size_t i = 0; i < q.n; i++) {
-                if (q.p[i] <= 0x20 || q.p[i] >= 0x7f || strchr("#\"<>\\`", q.p[i]))
+                if (q.p[i] <= 0x20 || q.p[i] >= 0x7f || q.p[i] == '#')
                         return no(ret_why, "a character that no URL query has");
                 if (q.p[i] == '%' && i + 2 < q.n && q.p[i + 1] == '0' && q.p[i + 2] == '0')
                         return no(ret_why, "an escaped NUL in the query");
@@ -61,14 +63,25 @@ static int strip_absolute(struct span *t, const struct http_peer *peer, bool tls
         return n < rest.n && rest.p[n] == '?' ? no(ret_why, "the target has no path") : 0;
 }
 
+/* Characters that clients send as they are and that mean the same escaped. The escape is the one form that is
+ * judged and sent, so that both spellings have one decision. Not among them: a backslash, which some servers
+ * read as a slash. */
+static bool is_escaped_here(uint8_t c) { return c && strchr("*[]|^`{}\"<>", c); }
+
 /* %2F is a slash to some servers and a letter to others (npm writes @scope%2Fname so): judged as a slash,
  * sent as it came, and let through only where both mean the same door: see the judgement's `tail`. */
-static int read_slashes(struct span raw, char *text, size_t *ret_n, uint64_t *ret_escaped,
+static int read_slashes(struct span raw, char text[HTTP_PATH_MAX], size_t *ret_n, uint64_t *ret_escaped,
                         const char **ret_why)
 {
         size_t n = 0;
         *ret_escaped = 0;
         for (size_t i = 0; i < raw.n; i++) {
+                if (n + 4 > HTTP_PATH_MAX)
+                        return no(ret_why, "the path is too long");
+                if (is_escaped_here(raw.p[i])) {
+                        n += (size_t) snprintf(text + n, 4, "%%%02X", raw.p[i]);
+                        continue;
+                }
                 bool escape = raw.n - i >= 3 && raw.p[i] == '%' && raw.p[i + 1] == '2' &&
                               (raw.p[i + 2] | 0x20) == 'f';
                 if (escape || raw.p[i] == '/') {
@@ -113,8 +126,6 @@ int http_target_url(struct span t, const struct http_peer *peer, bool tls, struc
         const uint8_t *mark = memchr(t.p, '?', t.n);
         ret->query = mark ? span_of(mark + 1, t.n - (size_t) (mark + 1 - t.p)) : (struct span){ 0 };
         t.n = mark ? (size_t) (mark - t.p) : t.n;
-        if (t.n >= sizeof ret->path)
-                return no(ret_why, "the path is too long");
         char text[HTTP_PATH_MAX];
         size_t n;
         if (read_slashes(t, text, &n, &ret->escaped, ret_why) < 0 ||

@@ -16,6 +16,7 @@ enum {
         DNS_CLIENTS_MAX = 16, /* questions over TCP at once */
         DNS_WAITS_MAX = 128,  /* questions over UDP that wait for the outside */
         RELAY_BUFFER = 65536,
+        BULK_MAX = 64,         /* directions that have a pipe, whose pages are the kernel's memory: 16 MB */
         DENIED_ROWS_MAX = 192, /* so that refusals do not crowd out what was reached */
         WATCH_BURST = 256,     /* refused packets that are looked at between two ticks */
 };
@@ -56,6 +57,7 @@ struct name {
         uint64_t good_until_ns;
         bool temporary;       /* NAME_FAILED: another time it may do */
         bool crowded_out;     /* nobody was asked: too many others wait */
+        const char *unpaid;   /* nobody was asked: the budget that had no room for the name; or NULL */
         uint16_t failed_port; /* the port that was last connected to in vain, */
         unsigned fails;       /* how often in a row, */
         uint64_t rest_ns;     /* and until when it is left alone */
@@ -101,6 +103,7 @@ struct http_rules;
 struct http_grants;
 struct http_fixtures;
 struct ahead;
+struct ahead_cover;
 struct flow {
         struct flow *next, *prev, *next_dead, *next_again;
         struct broker *b;
@@ -129,10 +132,11 @@ struct flow {
         uint64_t give_up_ns, part_until_ns;
         bool again, counted_half_open;
         enum egress_seen seen;
-        bool greeted;      /* a relay: the client's first bytes fit the door */
-        bool hello_passed; /* and what follows them must, too, */
-        size_t hello_left; /* when so many have left, */
-        bool hello_last;   /* unless the server has answered to them */
+        bool greeted;             /* a relay: the client's first bytes fit the door */
+        bool hello_passed;        /* and what follows them must, too, */
+        size_t hello_left;        /* when so many have left, */
+        bool hello_last;          /* unless the server has answered to them */
+        const char *guard_permit; /* while a request is denied for its address: the line that permits it */
         char row_to[320];
 };
 
@@ -152,6 +156,9 @@ struct broker {
         struct buf unsent;                  /* what the line to the ledger did not take yet */
         uint32_t ahead_number, ahead_after; /* given last; the newest that had its outcome */
         unsigned aheads_waiting;
+        struct ahead_cover *covers; /* destinations whose intent is durable */
+        unsigned cover_count, connects_asked;
+        uint32_t covered_number; /* of the outcomes under them */
         struct checked_policy *policy;
         const struct door *doors;
         size_t door_count;
@@ -174,7 +181,7 @@ struct broker {
         unsigned watched; /* packets since the last tick */
         bool watch_paused;
         struct flow *flows, *dead, *again, *turn; /* again: from the next round on; turn: those of this one */
-        unsigned flow_count, half_open, parting, dns_clients;
+        unsigned flow_count, half_open, parting, dns_clients, bulk_count;
         uint64_t sent, received; /* bytes from and to the box, all doors */
         uint64_t effects;
         struct door_use all; /* connections and requests of the last hour, all doors */
@@ -212,6 +219,8 @@ void books_seen(struct flow *f, enum egress_seen seen); /* of its row the least 
 void books_looked_up(struct broker *b, struct name *n, const char *to);
 /* Of a connection; what tells of its name (or NULL) becomes it, if nobody has connected there yet. */
 struct egress_row *books_connected(struct broker *b, const struct name *n, const char *to);
+/* A connection or request of this flow is ended by us, and part of it has left. */
+void books_cut(struct flow *f);
 void books_deny(struct broker *b, const char *to, const char *why, const char *permit);
 struct egress_row *books_fail(struct broker *b, const char *to, const char *why);
 /* `told`: its outcome is in the ledger already. */
@@ -226,6 +235,8 @@ size_t books_room(const struct broker *b, const struct door *d, bool out, size_t
 const char *books_cannot_pay(const struct broker *b, const struct door *d, size_t n);
 void books_pay(struct broker *b, const struct door *d, size_t n);
 void books_spend(struct broker *b, const struct door *d, bool out, size_t n);
+/* What is left for going out is too little for what is asked, and is spent. */
+void books_drain(struct broker *b, const struct door *d);
 /* Which budget is empty, in words. */
 const char *books_why(struct broker *b, const struct door *d, bool out);
 
@@ -236,6 +247,8 @@ bool own_by_route(const struct egress_address *a);
 bool decide_closed(const struct broker *b, const struct door *d); /* its `until` has passed */
 /* A door that moves bytes to this host, and is open; NULL: none, or requests are seen there. */
 const struct door *decide_raw_door(const struct broker *b, const char *host);
+/* The door whose `*` this name stands for: the box chose it. NULL: the policy has the name itself. */
+const struct door *decide_wildcard(const struct broker *b, const char *host);
 bool decide_names_address(const struct broker *b, const struct egress_address *a, uint16_t port);
 void decide_to_text(const char *host, bool is_address, uint16_t port, char *out, size_t cap);
 

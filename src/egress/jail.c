@@ -4,11 +4,13 @@
  * the ports that doors name. */
 #include "egress/jail.h"
 #include "base/calls.h"
+#include "base/precedence.h"
 
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -53,6 +55,8 @@ int jail_identity(uint32_t become, struct err *e)
 {
         if (chdir("/") < 0)
                 return fail(e, "leave the directory");
+        if (precedence_drop() < 0)
+                return fail(e, "leave the caller's scheduling class");
         if (become && (setgroups(0, NULL) < 0 || setresgid(become, become, become) < 0 ||
                        setresuid(become, become, become) < 0))
                 return fail(e, "take an id that owns nothing");
@@ -126,6 +130,10 @@ static int close_files(const uint16_t *ports, size_t count)
 
 /* ---- system calls ---- */
 
+#define NAMESPACES                                                                                           \
+        (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |           \
+         CLONE_NEWCGROUP)
+
 /* Moving bytes, waiting, memory, and ending. Not among them: any call that opens, makes or names anything. */
 static const uint32_t allowed[] = {
         SYS_read,
@@ -175,11 +183,85 @@ static const uint32_t allowed[] = {
 #endif
 };
 
+/* What libraries that look up names need beside that: they read files, ask local services over Unix sockets
+ * and the kernel over netlink, are loaded when they are needed, and may have threads. Not among them: any
+ * call that runs a program, changes a file, looks into another process or makes a namespace. */
+static const uint32_t resolver_allowed[] = {
+        SYS_openat,
+        SYS_newfstatat,
+        SYS_fstat,
+        SYS_statx,
+        SYS_lseek,
+        SYS_pread64,
+        SYS_getdents64,
+        SYS_readlinkat,
+        SYS_faccessat,
+        SYS_getcwd,
+        SYS_mmap,
+        SYS_mprotect,
+        SYS_bind,
+        SYS_sendmmsg,
+        SYS_recvmmsg,
+        SYS_ioctl,
+        SYS_dup,
+        SYS_dup3,
+        SYS_pselect6,
+        SYS_epoll_create1,
+        SYS_eventfd2,
+        SYS_timerfd_create,
+        SYS_timerfd_settime,
+        SYS_nanosleep,
+        SYS_clock_getres,
+        SYS_setitimer,
+        SYS_wait4,
+        SYS_waitid,
+        SYS_prctl,
+        SYS_getppid,
+        SYS_getuid,
+        SYS_geteuid,
+        SYS_getgid,
+        SYS_getegid,
+        SYS_uname,
+        SYS_sysinfo,
+        SYS_prlimit64,
+        SYS_sched_yield,
+        SYS_sched_getaffinity,
+        SYS_set_robust_list,
+        SYS_set_tid_address,
+        SYS_sigaltstack,
+        SYS_rseq,
+#ifdef SYS_open
+        SYS_open,
+        SYS_access,
+        SYS_stat,
+        SYS_lstat,
+        SYS_readlink,
+        SYS_select,
+        SYS_dup2,
+        SYS_alarm,
+#endif
+};
+
+int jail_resolver(void)
+{
+        static const uint32_t families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK };
+        struct calls f;
+        calls_begin(&f);
+        calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
+        calls_allow(&f, resolver_allowed, sizeof resolver_allowed / sizeof *resolver_allowed);
+        calls_allow_among(&f, SYS_socket, families, sizeof families / sizeof *families, EAFNOSUPPORT);
+        calls_allow_without(&f, SYS_clone, NAMESPACES, EPERM); /* clone3, whose flags lie in memory, is not */
+        return calls_close_softly(&f);
+}
+
+enum { MEMORY_MAX = 128 << 20 };
+
 int jail_close(const uint16_t *ports, size_t count, uint64_t file_bytes, struct err *e)
 {
         struct calls f;
         limit(RLIMIT_NPROC, 0);
         limit(RLIMIT_FSIZE, file_bytes);
+        limit(RLIMIT_DATA, MEMORY_MAX); /* what finds none is refused: a connection, a request, an answer */
         if (close_files(ports, count) < 0)
                 return fail(e, "close its files");
         calls_begin(&f);

@@ -12,6 +12,8 @@ int jail_memory(struct err *e);
 int jail_identity(uint32_t become, struct err *e);
 /* For the resolver: files are read, none is changed. 0 or -1. */
 int jail_read_only(void);
+/* For the resolver: system calls that its libraries need; any other fails. 0 or -1. */
+int jail_resolver(void);
 /* For the broker: no file at all but `file_bytes` of one that is open, TCP to these ports only (where the
  * kernel can tell), and an allow-list of system calls; anything else ends it. */
 int jail_close(const uint16_t *ports, size_t count, uint64_t file_bytes, struct err *e);

@@ -18,7 +18,7 @@ static uint64_t in_seconds(const struct flow *f, unsigned s)
 
 void part_begin(struct flow *f)
 {
-        (void) ahead_over(f, "done", NULL);
+        (void) ahead_over(f, LEDGER_END_DONE, "done", NULL);
         flow_closes_whole(f);
         flow_leave_server(f);
         requests_done(f);

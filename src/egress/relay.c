@@ -62,14 +62,17 @@ static enum outcome keep_rest(struct half *h, const char *p, size_t n)
         return PUMP_IDLE;
 }
 
-static void become_bulk(struct half *h)
+static void become_bulk(struct broker *b, struct half *h)
 {
+        if (b->bulk_count >= BULK_MAX)
+                return; /* copying goes on */
         if (pipe2(h->pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
                 h->pipe[0] = h->pipe[1] = -1;
                 return; /* copying goes on */
         }
         (void) fcntl(h->pipe[1], F_SETPIPE_SZ, PIPE_BYTES);
         h->bulk = true;
+        b->bulk_count++;
 }
 
 /* A server may ask for a second hello: what comes behind the first is looked at, too. */
@@ -121,7 +124,7 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
         if (k < n)
                 return keep_rest(h, p + (k > 0 ? k : 0), (size_t) (n - (k > 0 ? k : 0)));
         if ((size_t) n == sizeof f->b->buffer)
-                become_bulk(h);
+                become_bulk(f->b, h);
         else if (!hup && (size_t) n < room)
                 return PUMP_IDLE; /* edge-triggered: a short read has emptied it */
         return PUMP_MORE;
@@ -228,6 +231,8 @@ static void judge(struct flow *f, const struct half *h, enum outcome r)
 {
         if (r == PUMP_EMPTY)
                 books_deny(f->b, f->row_to, books_why(f->b, f->door, h->is_out), "");
+        if (r == PUMP_EMPTY || r == PUMP_REFUSED)
+                books_cut(f);
         if (r == PUMP_EMPTY || r == PUMP_REFUSED || r == PUMP_BROKEN)
                 flow_end(f, true);
         else if (f->half[0].shut && f->half[1].shut)
@@ -274,6 +279,8 @@ void relay_done(struct flow *f)
                 buf_done(&f->half[i].rest);
                 if (!f->half[i].from)
                         continue;
+                f->b->bulk_count -= f->half[i].bulk;
+                f->half[i].bulk = false;
                 fd_close(&f->half[i].pipe[0]);
                 fd_close(&f->half[i].pipe[1]);
         }

@@ -204,7 +204,11 @@ static bool tell_ledger(struct flow *f, const struct http_event *e)
         else
                 (void) snprintf(result, sizeof result, "%s: %s",
                                 e->verdict == HTTP_BROKEN ? "broken" : "cut off", e->why);
-        return ahead_over(f, result, e);
+        enum ledger_end end = e->verdict == HTTP_ALLOWED  ? LEDGER_END_DONE
+                              : e->verdict == HTTP_BROKEN ? LEDGER_END_FAILED
+                              : http_flow_is_out(f->http) ? LEDGER_END_CUT
+                                                          : LEDGER_END_REFUSED;
+        return ahead_over(f, end, result, e);
 }
 
 /* One that went through; its bytes may have been told long before. */
@@ -243,8 +247,10 @@ static void on_request(void *ctx, const struct http_event *e)
                         books_fail_flow(f, e->why, told);
                 return;
         }
-        if (e->gap == GAP_PARAMETER)
-                (void) snprintf(permit, sizeof permit, "%s", e->permit);
+        if (http_flow_is_out(f->http))
+                books_cut(f);
+        if (f->guard_permit || e->gap == GAP_PARAMETER)
+                (void) snprintf(permit, sizeof permit, "%s", f->guard_permit ? f->guard_permit : e->permit);
         else if (e->gap != GAP_NONE && e->method[0] && e->path[0] && strlen(url) + 1 < sizeof url)
                 (void) snprintf(permit, sizeof permit, "net %s %s", url, e->method);
         books_deny(f->b, to, e->why, permit);
@@ -386,6 +392,14 @@ void requests_not_connected(struct flow *f, const char *why)
 {
         broker_forget(f->b, &f->server);
         http_flow_upstream_failed(f->http, why);
+}
+
+void requests_not_allowed(struct flow *f, const char *why, const char *permit)
+{
+        broker_forget(f->b, &f->server);
+        f->guard_permit = permit;
+        http_flow_upstream_refused(f->http, why);
+        f->guard_permit = NULL;
 }
 
 /* Where the flow wishes to be connected; the old server is left. */

@@ -15,6 +15,7 @@ int requests_begin(struct flow *f);
 void requests_event(struct flow *f, struct source *s, uint32_t events);
 void requests_connected(struct flow *f);
 void requests_not_connected(struct flow *f, const char *why);
+void requests_not_allowed(struct flow *f, const char *why, const char *permit); /* by the address's guard */
 void requests_drive(struct flow *f);
 void requests_leave(struct flow *f, bool leaves, const char *why); /* the request that waited for it */
 void requests_done(struct flow *f);

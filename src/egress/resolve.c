@@ -12,6 +12,7 @@
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -148,7 +149,7 @@ int resolver_start(struct err *e)
                 if (dup2(ends[1], EGRESS_CONTROL) < 0)
                         _exit(1);
                 (void) syscall(SYS_close_range, EGRESS_CONTROL + 1, ~0U, 0);
-                if (jail_read_only() < 0)
+                if (jail_read_only() < 0 || jail_resolver() < 0)
                         _exit(1);
                 resolver_main(EGRESS_CONTROL);
         }
@@ -184,23 +185,49 @@ static uint32_t place_of(const struct broker *b, const struct name *n)
         return i;
 }
 
+/* A name below a wildcard is the box's own words, and leaves: it is paid for as other bytes are. */
+static bool pay(struct broker *b, struct name *n)
+{
+        const struct door *d = decide_wildcard(b, n->host);
+        size_t bytes = strlen(n->host);
+        n->unpaid = NULL;
+        if (!d)
+                return true;
+        if (books_room(b, d, true, bytes) == bytes) {
+                books_spend(b, d, true, bytes);
+                return true;
+        }
+        books_drain(b, d);
+        n->unpaid = books_why(b, d, true);
+        char to[320];
+        (void) snprintf(to, sizeof to, EGRESS_NAME_ASKED "%s", n->host);
+        books_deny(b, to, n->unpaid, "");
+        return false;
+}
+
 void resolver_ask(struct broker *b, struct name *n)
 {
+        const struct reply none = { .error = EAI_FAIL }, unpaid = { .error = EAI_NONAME };
         struct question q = { .id = place_of(b, n) };
         memcpy(q.name, n->host, sizeof q.name);
         n->state = NAME_ASKED;
         n->good_until_ns =
                 b->now_ns + (WORKER_SECONDS + 2) * UINT64_C(1000000000); /* then it is asked again */
         n->crowded_out = false;
+        if (!pay(b, n)) {
+                settle(b, n, &unpaid);
+                return;
+        }
         if (b->resolver >= 0 && wire_send(b->resolver, &q, sizeof q, -1) == 0)
                 return;
         n->crowded_out = b->resolver >= 0 && (errno == EAGAIN || errno == ENOBUFS);
-        const struct reply none = { .error = EAI_FAIL };
         settle(b, n, &none);
 }
 
 const char *resolver_why(const struct broker *b, const struct name *n)
 {
+        if (n->unpaid)
+                return n->unpaid;
         if (n->crowded_out)
                 return "too many names wait for an answer from outside";
         return b->resolver < 0 ? "cordon-resolver is gone, so no name is looked up any more"

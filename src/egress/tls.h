@@ -29,6 +29,7 @@ enum tls_hello { TLS_HELLO_BAD = 0, TLS_HELLO_MORE, TLS_HELLO_OK };
 struct tls_hello_info {
         char sni[256];  /* lower case; "" when there is none */
         bool encrypted; /* it also carries an encrypted hello: the name that counts may be another */
+        bool outer;     /* it is the outer of an encrypted one, or a browser's GREASE */
         bool early;     /* data follow it that wait for no answer */
         size_t bytes;   /* of the records that it lies in */
 };

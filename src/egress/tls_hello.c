@@ -74,6 +74,17 @@ static bool server_name(struct cursor ext, struct tls_hello_info *info)
         return info->sni[0] != '\0';
 }
 
+/* The outer part of an encrypted hello, RFC 9849. Browsers send one with random bytes in it (GREASE) to every
+ * server that has no key for it, and nobody but the server can tell the two apart. */
+static bool is_outer_ech(struct cursor ext)
+{
+        unsigned type = number(&ext, 1);
+        (void) part(&ext, 2 + 2 + 1); /* kdf, aead, the key's number */
+        (void) vector(&ext, 2);       /* empty in a second hello */
+        struct cursor payload = vector(&ext, 2);
+        return !ext.bad && type == 0 && payload.n > 0 && ext.n == 0;
+}
+
 static bool extensions(struct cursor all, struct tls_hello_info *info)
 {
         bool named = false;
@@ -87,7 +98,9 @@ static bool extensions(struct cursor all, struct tls_hello_info *info)
                         if (!server_name(ext, info))
                                 return false;
                 }
-                info->encrypted = info->encrypted || type == 0xfe0d || type == 0xffce;
+                bool outer = type == 0xfe0d && is_outer_ech(ext);
+                info->outer = info->outer || outer;
+                info->encrypted = info->encrypted || type == 0xffce || (type == 0xfe0d && !outer);
                 info->early = info->early || type == 42;
         }
         return true;

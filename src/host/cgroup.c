@@ -10,6 +10,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { V2 = CONTROLLER__COUNT, LINE_MAX_BYTES = 8192 };
 
@@ -245,14 +247,66 @@ static void read_v2_controllers(struct host_cgroups *h)
                 h->v2_has[i] = host_lists(text, controller_names[i]);
 }
 
+/* ---- where they usually are: the mount table is as long as the host has mounts, and a start should not be
+ * ---- */
+
+#define USUAL_TOP "/sys/fs/cgroup"
+
+static bool is_there(const struct host_hierarchy *y, enum host_cgroup_fs fs)
+{
+        AUTO_FD(own, y->own[0] ? host_cgroup_at(y, y->own, fs) : -1);
+        return own >= 0;
+}
+
+/* One that shows only a part of its hierarchy does not have our group below the path that the kernel tells.
+ */
+static int try_place(struct scan *s, unsigned i, const char *mount, struct span own)
+{
+        struct host_hierarchy *y = hierarchy(s, i);
+        *y = (struct host_hierarchy){ .present = true };
+        (void) stpcpy(s->root[i], "/");
+        (void) snprintf(y->mount, sizeof y->mount, "%s", mount);
+        if (note_own(s, i, own) == 0 && is_there(y, i == V2 ? HOST_CGROUP_V2 : HOST_CGROUP_V1))
+                return 0;
+        *y = (struct host_hierarchy){ 0 };
+        return -1;
+}
+
+/* A hierarchy of v1 is mounted by the names of its controllers. -1: it is not there. */
+static int usual_line(struct scan *s, struct span line)
+{
+        struct span list, path;
+        char mount[256];
+        if (split_group(line, &list, &path) < 0)
+                return -1;
+        if (list.n == 0)
+                return try_place(s, V2, USUAL_TOP, path) == 0 ? 0
+                                                              : try_place(s, V2, USUAL_TOP "/unified", path);
+        int n = snprintf(mount, sizeof mount, USUAL_TOP "/%.*s", (int) list.n, (const char *) list.p);
+        for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
+                if (host_list_has(list, ',', controller_names[i]) &&
+                    (n >= (int) sizeof mount || try_place(s, i, mount, path) < 0))
+                        return -1;
+        return 0;
+}
+
+static bool read_usual(struct scan *s)
+{
+        if (each_line_of("/proc/self/cgroup", usual_line, s) == 0)
+                return true;
+        *s->h = (struct host_cgroups){ 0 };
+        return false;
+}
+
 int host_cgroups_read(struct host_cgroups *ret, struct err *e)
 {
         struct host_cgroups h = { 0 };
         struct scan s = { .h = &h };
-        if (each_line_of("/proc/self/mountinfo", mount_line, &s) < 0)
+        bool usual = read_usual(&s);
+        if (!usual && each_line_of("/proc/self/mountinfo", mount_line, &s) < 0)
                 return err_set(e, ERR_HOST, errno, "cannot read /proc/self/mountinfo");
         /* ENOENT: a kernel without control groups. */
-        if (each_line_of("/proc/self/cgroup", group_line, &s) < 0 && errno != ENOENT)
+        if (!usual && each_line_of("/proc/self/cgroup", group_line, &s) < 0 && errno != ENOENT)
                 return err_set(e, ERR_HOST, errno, "cannot read /proc/self/cgroup");
         if (h.v2.present)
                 read_v2_controllers(&h);

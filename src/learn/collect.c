@@ -99,6 +99,18 @@ static bool leads(const struct learn *l, const char *path, char ret[LEARN_PATH_M
         return l->c.real && l->c.real(l->c.look_ctx, path, ret);
 }
 
+/* Below {home}, names that begin with a dot hold what programs keep of a person: without consent none of it
+ * is learned. What lies in the project is the project's. */
+static bool is_dot_path(const struct learn *l, const struct learn_access *a)
+{
+        const char *home = l->c.home, *work = l->c.work;
+        bool path = a->kind == LEARN_READ || a->kind == LEARN_WRITE || a->kind == LEARN_RUN;
+        bool project = strcmp(work, home) != 0 && fold_inside(work, a->path);
+        if (!path || strcmp(home, "/") == 0 || !fold_inside(home, a->path) || project)
+                return false;
+        return strstr(a->path + strlen(home), "/.") && !(l->c.agreed && l->c.agreed(l->c.look_ctx, a->path));
+}
+
 /* A door follows links, so what is behind them is judged too: who wrote a project made its links, and must
  * not choose what of the host is shown. Program files are, that a project may well lead to. */
 static const char *behind_links(const struct learn *l, const struct learn_access *a)
@@ -110,10 +122,27 @@ static const char *behind_links(const struct learn *l, const struct learn_access
                 return NULL;
         there.path = real;
         const char *kind = learn_is_sensitive(&there);
-        if (kind)
-                return kind;
+        if (kind || is_dot_path(l, &there))
+                return kind ? kind : "dot-path";
         bool ours = fold_inside(l->c.work, a->path) && leads(l, l->c.work, work);
         return ours && !fold_inside(work, real) && !group_is_system(real) ? "link-out" : NULL;
+}
+
+/* By what it holds: a private key has no name that is known. */
+static bool is_key(const struct learn *l, const struct learn_access *a)
+{
+        return a->kind == LEARN_READ && a->on_host && l->c.holds_key &&
+               l->c.holds_key(l->c.look_ctx, a->path);
+}
+
+static const char *never(const struct learn *l, const struct learn_access *a)
+{
+        const char *kind = learn_is_sensitive(a);
+        if (!kind)
+                kind = special(l, a);
+        if (!kind)
+                kind = is_key(l, a) ? "keys" : is_dot_path(l, a) ? "dot-path" : NULL;
+        return kind;
 }
 
 static struct item *append(struct learn *l, const struct learn_access *a)
@@ -131,11 +160,7 @@ static struct item *append(struct learn *l, const struct learn_access *a)
                 l->cap = cap;
         }
         struct item *it = &l->v[l->n];
-        *it = (struct item){ .a = *a,
-                             .sensitive = learn_is_sensitive(a),
-                             .odd = learn_has_odd_bytes(a->path) };
-        if (!it->sensitive)
-                it->sensitive = special(l, a);
+        *it = (struct item){ .a = *a, .sensitive = never(l, a), .odd = learn_has_odd_bytes(a->path) };
         if (!it->sensitive) {
                 it->sensitive = behind_links(l, a);
                 it->behind = it->sensitive != NULL;

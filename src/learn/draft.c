@@ -153,7 +153,9 @@ static void gather(struct shape *s)
         if (l->c.entry && group_of_program(l->c.entry))
                 use_group(s, group_of_program(l->c.entry), s->mask);
         fold_nodes(&l->c, &s->reads);
-        fold_nodes(&l->c, &s->system);
+        struct learn_context plain = l->c; /* nobody's secrets lie among the programs of the system */
+        plain.secrets = NULL;
+        fold_nodes(&plain, &s->system);
         fold_nodes(&l->c, &s->edits);
         drop_showing_edits(s);
         if (s->programs.n > PROGRAMS_MOST || s->system.n > SYSTEM_MOST)

@@ -99,11 +99,31 @@ static size_t children(const struct nodes *s, const char *dir)
         return n;
 }
 
+static void count_one(void *to, const char *below)
+{
+        (void) below;
+        ++*(size_t *) to;
+}
+
+/* A directory with a key or token in it is not opened for the sake of three other files. */
+static bool hides_secret(const struct learn_context *c, struct nodes *s, const char *dir)
+{
+        size_t found = 0;
+        for (size_t i = 0; i < s->shut_count; i++)
+                if (strcmp(s->shut[i], dir) == 0)
+                        return true;
+        if (!c->secrets || (c->secrets(c->look_ctx, dir, count_one, &found) && found == 0))
+                return false;
+        if (s->shut_count < COUNT(s->shut))
+                s->shut[s->shut_count++] = dir;
+        return true;
+}
+
 static bool fold_once(const struct learn_context *c, struct nodes *s)
 {
         for (size_t i = 0; i < s->n; i++) {
                 char *dir = fold_parent(&s->mem, s->v[i].path);
-                if (!dir || !fold_may_open(c, dir) || children(s, dir) < ENOUGH)
+                if (!dir || !fold_may_open(c, dir) || children(s, dir) < ENOUGH || hides_secret(c, s, dir))
                         continue;
                 nodes_add(s, dir, s->v[i].runs, true);
                 drop_covered(s);

@@ -40,6 +40,8 @@ struct nodes {
         struct node *v;
         size_t n, cap;
         bool failed;
+        const char *shut[64]; /* directories that hold a secret: they do not stand for what lies in them */
+        size_t shut_count;
 };
 void nodes_add(struct nodes *s, const char *path, uint64_t runs, bool directory);
 bool nodes_done(struct nodes *s); /* true: there was no memory for all of them */

@@ -66,6 +66,10 @@ struct learn_context {
         /* Tells what lies in a directory of the host or below it, relative to it and in order, that is never
          * learned by its name; false: no memory. NULL: that cannot be known. */
         bool (*secrets)(void *ctx, const char *dir, void (*each)(void *to, const char *below), void *to);
+        /* Does this file begin as a private key does? NULL: not known. */
+        bool (*holds_key)(void *ctx, const char *path);
+        /* Did a person agree that this path, which lies below {home}, is learned? NULL: to none. */
+        bool (*agreed)(void *ctx, const char *path);
         void *look_ctx;
         /* The place that a URL lies in, as "@name/rest"; false: none. NULL: there are no places. */
         bool (*place)(void *ctx, const char *url, struct buf *ret);
@@ -238,6 +242,8 @@ void learn_widened_text(const struct learn_widened *w, struct buf *out); /* one 
 
 /* ---- what was refused for good ---- */
 /* One a line: kind, what, who; "" when nothing. */
+/* Was something refused for this reason? */
+bool learn_refused_for(const struct learn *l, const char *why);
 void learn_refused(const struct learn *l, bool json, struct buf *out);
 
 /* ---- credentials that are none ---- */

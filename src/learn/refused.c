@@ -57,6 +57,17 @@ static void one(const struct item *it, const char *why, bool json, struct buf *o
         buf_putc(out, '}');
 }
 
+bool learn_refused_for(const struct learn *l, const char *why)
+{
+        AUTO_BUF(none);
+        for (size_t i = 0; i < l->n; i++) {
+                const char *r = reason(l, &l->v[i], &none);
+                if (r && strcmp(r, why) == 0)
+                        return true;
+        }
+        return false;
+}
+
 void learn_refused(const struct learn *l, bool json, struct buf *out)
 {
         AUTO_BUF(list);

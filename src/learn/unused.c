@@ -64,6 +64,7 @@ static enum learn_use judge_door(const struct door *d, const struct learn_eviden
                 return judge_file(d, ev);
         case DOOR_ENV:
         case DOOR_SOCK:
+        case DOOR_LISTEN:
         case DOOR_IN:
         case DOOR_OUT:
         case DOOR_NONE:

@@ -8,6 +8,7 @@
 struct answered {
         uint64_t *ids; /* hashes, sorted */
         size_t n, cap;
+        uint64_t from;     /* outcomes of the records from here on are listed */
         bool made, failed; /* failed: no memory for them */
 };
 
@@ -48,28 +49,34 @@ static bool is_answer(const struct ledger_view *v)
         return span_is(v->phase, "outcome") || span_is(v->phase, "denied");
 }
 
-static void make(struct answered *a, const struct span *records, uint64_t count)
+/* Lists the outcomes of the records from `from` on. */
+static void list(struct answered *a, const struct ledger_log *l, uint64_t from)
 {
         struct ledger_view v;
         struct span parent;
-        a->made = true;
-        for (uint64_t i = 0; i < count; i++) {
-                if (!records[i].p || ledger_view_parse(records[i], &v) < 0 || !is_answer(&v))
+        uint64_t end = a->made ? a->from : l->count;
+
+        for (uint64_t i = from; i < end; i++) {
+                struct span bytes = log_bytes(l, i);
+                if (!bytes.p || ledger_view_parse(bytes, &v) < 0 || !is_answer(&v))
                         continue;
                 for (unsigned k = 0; (parent = ledger_element(v.parents, k)).n > 0; k++)
                         add(a, parent);
         }
         if (a->n > 0)
                 qsort(a->ids, a->n, sizeof *a->ids, by_number);
+        a->made = true;
+        a->from = from;
 }
 
 /* The same question without the list. */
-static bool search(const struct span *records, uint64_t count, struct span intent)
+static bool search(const struct ledger_log *l, uint64_t from, struct span intent)
 {
         struct ledger_view v;
         struct span parent;
-        for (uint64_t i = 0; i < count; i++) {
-                if (!records[i].p || ledger_view_parse(records[i], &v) < 0 || !is_answer(&v))
+        for (uint64_t i = from; i < l->count; i++) {
+                struct span bytes = log_bytes(l, i);
+                if (!bytes.p || ledger_view_parse(bytes, &v) < 0 || !is_answer(&v))
                         continue;
                 for (unsigned k = 0; (parent = ledger_element(v.parents, k)).n > 0; k++)
                         if (span_eq(parent, intent))
@@ -78,13 +85,18 @@ static bool search(const struct span *records, uint64_t count, struct span inten
         return false;
 }
 
-bool answered_has(struct answered *a, const struct span *records, uint64_t count, struct span intent)
+/* Listing goes back in steps, so that questions about ever older records do not sort the list each time. */
+enum { LIST_STEP = 1 << 16 };
+
+bool answered_has(struct answered *a, const struct ledger_log *l, uint64_t index, struct span intent)
 {
         uint64_t h = ledger_hash(intent);
-        if (!a->made)
-                make(a, records, count);
-        if (a->failed) /* slow, and right: what is known is never told as unknown */
-                return search(records, count, intent);
+        uint64_t from = l->ledgers ? 0 : index - index % LIST_STEP;
+
+        if (!a->made || from < a->from)
+                list(a, l, from);
+        if (a->failed) /* slow, and right: an effect with an outcome is never reported as unknown */
+                return search(l, from, intent);
         return a->n > 0 && bsearch(&h, a->ids, a->n, sizeof *a->ids, by_number);
 }
 

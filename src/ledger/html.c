@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NODES_MAX = 400, BOX_W = 230, BOX_H = 44, GAP_X = 60, GAP_Y = 16, MARGIN = 20 };
+/* A graph of more boxes is not readable; the table has every record. */
+enum { NODES_MAX = 120, BOX_W = 230, BOX_H = 44, GAP_X = 60, GAP_Y = 16, MARGIN = 20, LIST_MAX = 40 };
 
 struct node {
         uint64_t index;
@@ -22,6 +23,7 @@ struct page {
         struct node nodes[NODES_MAX];
         size_t count;
         char run[LEDGER_ID_MAX];
+        uint64_t first; /* index of the run's first record */
         bool cut;
         struct buf *out;
 };
@@ -71,11 +73,11 @@ static bool add_node(struct page *p, uint64_t index)
 /* The run itself, then whatever caused it and whatever came of it. */
 static void gather(struct page *p)
 {
-        for (uint64_t i = 0; i < ledger_log_count(p->log); i++) {
-                struct ledger_view v;
-                if (ledger_log_view(p->log, i, &v) == 0 && span_is(v.run, p->run))
+        struct ledger_view v;
+        p->first = log_run_begin(p->log, p->run);
+        for (uint64_t i = p->first; i < ledger_log_count(p->log); i++)
+                if (log_view_of_run(p->log, i, p->run, &v))
                         (void) add_node(p, i);
-        }
         size_t own = p->count;
         for (int way = 0; way < 2;
              way++) { /* back from the run, then forward from it: never down another branch */
@@ -200,36 +202,132 @@ static void put_graph(struct page *p)
                 put_node(p, &p->nodes[i]);
         buf_puts(p->out, "</svg></div>\n");
         if (p->cut)
-                buf_printf(p->out, "<p>There is more than %d records of it: the rest is not drawn.</p>\n",
+                buf_printf(p->out, "<p>Only the first %d records are drawn. The table has all of them.</p>\n",
                            NODES_MAX);
+}
+
+/* ---- the head: what ran, how it ended, through which doors ---- */
+
+static void put_fact(struct page *p, const char *name, struct span value)
+{
+        if (value.n == 0)
+                return;
+        buf_printf(p->out, "<dt>%s</dt><dd>", name);
+        put_text(p->out, value, 400);
+        buf_puts(p->out, "</dd>\n");
+}
+
+/* Doors that were open or used, and limits that were reached: one line for each record that says so. */
+static void put_list(struct page *p, const char *name, bool (*belongs)(const struct ledger_view *v))
+{
+        struct ledger_view v;
+        unsigned n = 0;
+        for (uint64_t i = p->first; i < ledger_log_count(p->log); i++) {
+                if (!log_view_of_run(p->log, i, p->run, &v) || !belongs(&v))
+                        continue;
+                if (n++ == 0)
+                        buf_printf(p->out, "<dt>%s</dt>", name);
+                if (n > LIST_MAX)
+                        continue;
+                struct span line = ledger_member(v.more, "line");
+                buf_puts(p->out, "<dd>");
+                put_text(p->out, line.n ? line : v.door, 200);
+                buf_puts(p->out, line.n || !v.door.n ? "" : " ");
+                put_text(p->out, line.n ? span_of(NULL, 0) : v.target, 200);
+                buf_puts(p->out, v.result.n ? ": " : "");
+                put_text(p->out, v.result, 100);
+                buf_puts(p->out, "</dd>\n");
+        }
+        if (n > LIST_MAX)
+                buf_printf(p->out, "<dd>and %u more</dd>\n", n - LIST_MAX);
+}
+
+static bool is_door(const struct ledger_view *v)
+{
+        return span_is(v->phase, "claim") || ledger_member(v->more, "line").n > 0;
+}
+static bool is_limit(const struct ledger_view *v) { return span_is(v->kind, "limit"); }
+
+static void put_head(struct page *p)
+{
+        struct ledger_view v, start = { 0 }, end = { 0 };
+        unsigned records = 0, denied = 0;
+        for (uint64_t i = p->first; i < ledger_log_count(p->log); i++) {
+                if (!log_view_of_run(p->log, i, p->run, &v))
+                        continue;
+                records++;
+                denied += span_is(v.phase, "denied");
+                if (span_is(v.kind, "start"))
+                        start = v;
+                else if (span_is(v.kind, "end"))
+                        end = v;
+        }
+
+        buf_puts(p->out, "<dl>\n");
+        put_fact(p, "Command", start.target);
+        put_fact(p, "Result",
+                 end.json.n ? end.result : span_str("unknown: it runs, or its keeper was killed"));
+        put_fact(p, "Box", start.box);
+        put_fact(p, "Wall", ledger_member(start.more, "wall"));
+        put_fact(p, "Policy", start.policy);
+        buf_printf(p->out, "<dt>Records</dt><dd>%u, %u of them denied</dd>\n", records, denied);
+        if (end.json.n)
+                buf_printf(p->out, "<dt>Time</dt><dd>%.3f s</dd>\n",
+                           (double) (end.time_us - start.time_us) / 1e6);
+        put_list(p, "Limits", is_limit);
+        put_list(p, "Doors", is_door);
+        buf_puts(p->out, "</dl>\n");
+}
+
+/* ---- the table, with a filter for each phase: check boxes and style sheets, no script ---- */
+
+static const char *const filters[] = { "denied", "intent", "outcome", "claim", "credential", "human" };
+
+static void put_filters(struct page *p)
+{
+        buf_puts(p->out, "<fieldset><legend>Show</legend>\n");
+        for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
+                buf_printf(p->out, "<label><input type=\"checkbox\" class=\"f-%s\" checked> %s</label>\n",
+                           filters[i], filters[i]);
+        buf_puts(p->out, "</fieldset>\n<style>");
+        for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
+                buf_printf(p->out, "body:has(.f-%s:not(:checked)) tr.%s{display:none}", filters[i],
+                           filters[i]);
+        buf_puts(p->out, "</style>\n");
+}
+
+static void put_row(struct page *p, const struct ledger_view *v, int64_t since_us)
+{
+        struct span cells[] = { v->id, v->kind, v->phase, v->door, v->target };
+        buf_printf(p->out, "<tr class=\"%s\"><td>%.3f</td>", class_of(v),
+                   (double) (v->time_us - since_us) / 1e3);
+        for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
+                buf_puts(p->out, "<td>");
+                put_text(p->out, cells[c], 300);
+                if (c == 0)
+                        put_ledger(p, v);
+                buf_puts(p->out, "</td>");
+        }
+        buf_printf(p->out, v->bytes >= 0 ? "<td>%lld</td><td>" : "<td></td><td>", (long long) v->bytes);
+        put_text(p->out, v->reach, 16);
+        buf_puts(p->out, "</td><td>");
+        put_text(p->out, v->unknown ? span_str("outcome unknown") : v->result, 200);
+        buf_puts(p->out, "</td></tr>\n");
 }
 
 static void put_table(struct page *p)
 {
+        struct ledger_view v;
+        int64_t since_us = 0;
+        put_filters(p);
         buf_puts(p->out, "<table><thead><tr><th>ms</th><th>id</th><th>kind</th><th>phase</th><th>door</"
                          "th><th>target</th>"
                          "<th>bytes</th><th>reach</th><th>result</th></tr></thead><tbody>\n");
-        int64_t first = 0;
-        for (size_t i = 0; i < p->count; i++) {
-                struct ledger_view v;
-                if (ledger_log_view(p->log, p->nodes[i].index, &v) < 0 || !span_is(v.run, p->run))
+        for (uint64_t i = p->first; i < ledger_log_count(p->log); i++) {
+                if (!log_view_of_run(p->log, i, p->run, &v))
                         continue;
-                first = first ? first : v.time_us;
-                buf_printf(p->out, "<tr class=\"%s\"><td>%.3f</td>", class_of(&v),
-                           (double) (v.time_us - first) / 1e3);
-                struct span cells[] = { v.id, v.kind, v.phase, v.door, v.target };
-                for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
-                        buf_puts(p->out, "<td>");
-                        put_text(p->out, cells[c], 300);
-                        if (c == 0)
-                                put_ledger(p, &v);
-                        buf_puts(p->out, "</td>");
-                }
-                buf_printf(p->out, v.bytes >= 0 ? "<td>%lld</td><td>" : "<td></td><td>", (long long) v.bytes);
-                put_text(p->out, v.reach, 16);
-                buf_puts(p->out, "</td><td>");
-                put_text(p->out, v.unknown ? span_str("outcome unknown") : v.result, 200);
-                buf_puts(p->out, "</td></tr>\n");
+                since_us = since_us ? since_us : v.time_us;
+                put_row(p, &v, since_us);
         }
         buf_puts(p->out, "</tbody></table>\n");
 }
@@ -252,7 +350,11 @@ static const char style[] =
         "path{fill:var(--soft)}"
         "table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:3px 8px;border-bottom:1px "
         "solid var(--line);vertical-align:top;overflow-wrap:anywhere}"
-        "tr.denied td{background:var(--bad)}";
+        "thead th{position:sticky;top:0;background:var(--paper)}tr.denied td{background:var(--bad)}"
+        "dl{display:grid;grid-template-columns:max-content 1fr;gap:2px "
+        "16px}dt{color:var(--soft);grid-column:1}"
+        "dd{margin:0;grid-column:2;font-family:ui-monospace,monospace;font-size:12px;overflow-wrap:anywhere}"
+        "fieldset{border:1px solid var(--line);border-radius:8px}label{margin-right:1em}";
 
 int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, struct err *e)
 {
@@ -286,12 +388,13 @@ int ledger_html(const struct ledger_log *l, const char *which, struct buf *out, 
         buf_printf(out, "</title><style>%s</style></head><body>\n<h1>Run <code>", style);
         put_text(out, span_str(p->run), LEDGER_ID_MAX);
         buf_puts(out, "</code></h1>\n");
-        buf_puts(out, "<p>Boxes of this run are tinted; refusals are red; dashed lines join runs that only "
-                      "their bytes, a pipe or a "
-                      "trace context connect.</p>\n<h2>Causes and effects</h2>\n");
-        put_graph(p);
+        put_head(p);
         buf_puts(out, "<h2>Records of the run</h2>\n");
         put_table(p);
+        buf_puts(out, "<h2>Causes and effects</h2>\n<p>Records of this run are tinted, denials are red. "
+                      "Dashed lines join runs that are connected by their bytes, a pipe or a trace context "
+                      "only.</p>\n");
+        put_graph(p);
         buf_puts(out, "</body></html>\n");
         ledger_graph_free(g);
         free(p->slot);

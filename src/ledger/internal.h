@@ -90,11 +90,16 @@ typedef int scan_each(void *ctx, const struct scan_place *at, const struct frame
  * there where it ended. */
 enum scan_end ledger_scan(int dir, struct scan_place *from, scan_each *each, void *ctx);
 
-/* answered.c: which intents have an outcome; made when it is asked for the first time. */
+/* Maps a segment; the last one, which a writer may still cut, is copied. */
+int segment_map(int dir, uint32_t seq, bool last, size_t from, struct span *ret);
+void segment_unmap(struct span all);
+
+/* answered.c: which intents have an outcome; looked up when it is asked for the first time. `index` is the
+ * intent's own: its outcome comes later. */
 struct answered;
 struct answered *answered_new(void);
 void answered_free(struct answered *a);
-bool answered_has(struct answered *a, const struct span *records, uint64_t count, struct span intent);
+bool answered_has(struct answered *a, const struct ledger_log *l, uint64_t index, struct span intent);
 /* Does an outcome name its intent among its parents? Then the intent counts, not the outcome. */
 bool answers_intent(const struct ledger_view *v);
 
@@ -110,13 +115,18 @@ void text_marks(struct buf *out, const struct ledger_view *v);
 /* hash.c: of a text, keyed in each process. */
 uint64_t ledger_hash(struct span s);
 
-/* read.c: all records at once. Of several ledgers (merge.c), `at` is in the one order, and the other lists
- * tell of each record where it comes from. */
+/* log.c: records by index. Of several ledgers (merge.c), `at` is in the one order, and the other lists say
+ * where each record comes from. */
 enum { RECORD_LOST_CAUSE = 1, RECORD_IN_CIRCLE = 2 };
+struct log_segment {
+        struct span bytes;
+        uint64_t first; /* index of its first record */
+        bool walked;    /* its records are in `at` */
+};
 struct ledger_log {
-        struct span *maps;
-        size_t map_count;
-        struct span *at; /* by index; NULL bytes: pruned, or no record that we know */
+        struct log_segment *segments;
+        size_t segment_count;
+        struct span *at; /* by index, see log_bytes(); NULL bytes: pruned, or not a record that we know */
         uint64_t count;
         struct answered *answered;
         unsigned ledgers; /* 0: one, and none of what follows is there */
@@ -127,6 +137,17 @@ struct ledger_log {
         struct ledger_edge *edges; /* the causes that the order respects */
         size_t edge_count;
 };
+/* log_bytes.c. Maps segments 1 to `last`; 0, or -1: out of memory. */
+int log_map(struct ledger_log *l, int dir, uint32_t last);
+/* The bytes of a record, or an empty span. */
+struct span log_bytes(const struct ledger_log *l, uint64_t index);
+void log_load_all(const struct ledger_log *l);
+/* A quick look without parsing; true does not mean that it is one. */
+bool log_may_start(const struct ledger_log *l, uint64_t index);
+/* Is this a record of the run? Then *ret is it. */
+bool log_view_of_run(const struct ledger_log *l, uint64_t index, const char *run, struct ledger_view *ret);
+/* The index at which the records of a run begin. */
+uint64_t log_run_begin(const struct ledger_log *l, const char *run);
 static inline unsigned log_from(const struct ledger_log *l, uint64_t index)
 {
         return l->from ? l->from[index] : 0;

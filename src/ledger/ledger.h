@@ -192,13 +192,26 @@ void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX]); /* "" for
  * wire/wire.h. Effect 7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome (the reply)
  * RUN.r7. */
 enum { LEDGER_LINE = 3 }; /* the writer's end, at its start */
+/* How an effect ended. What is not done is in the outcome's field `end`. */
+enum ledger_end {
+        LEDGER_END_DONE = 0,
+        LEDGER_END_CUT,     /* in its middle, by either side or by us */
+        LEDGER_END_FAILED,  /* nobody was reached, or the answer broke off */
+        LEDGER_END_REFUSED, /* by us, and nothing of it left */
+        LEDGER_END__COUNT
+};
+const char *ledger_end_name(enum ledger_end e);
+
 struct ledger_ask {
         uint32_t number; /* from 1 on, only upward */
         uint32_t after;  /* intent: the newest effect of this run that had its outcome; 0: none */
+        uint32_t under; /* outcome: of a connection that this earlier intent covers, as all to its destination
+                           in this run; then `number` counts such outcomes; 0: of its own intent */
         uint8_t outcome; /* 0: an intent, whose effect waits for the answer */
         uint8_t kind, reach, stage;
         uint8_t writes, touches;
-        uint8_t spare[2];
+        uint8_t end; /* outcome: enum ledger_end */
+        uint8_t spare;
         uint32_t status; /* outcome: what the server answered; 0: nothing */
         uint64_t sent, received;
         char target[320], door[320], credential[64], result[128], address[48];
@@ -275,9 +288,9 @@ void ledger_log_free(struct ledger_log *l);
 uint64_t ledger_log_count(const struct ledger_log *l);
 /* 0, or -1: pruned, or no record that this version can read. */
 int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret);
-/* Is a payload missing between the records of this run? It may be one of its own that was pruned: then what
- * is left is not all that it did. */
-bool ledger_log_has_gap(const struct ledger_log *l, const char *run);
+/* Is a payload missing between the records of this run, which begin at index `first`? It may be one of its
+ * own that was pruned: then what is left is not all that it did. */
+bool ledger_log_has_gap(const struct ledger_log *l, const char *run, uint64_t first);
 
 /* Several logs as one (merge.c): causes stand before their effects, within a ledger and between them, then by
  * the logical clock, the wall clock, the ledger, the index: the same order however they are given. `names`
@@ -337,6 +350,8 @@ int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, 
 int ledger_verify(int dir, const char *extra, bool json, struct buf *out, bool *ret_ok, struct err *e);
 /* An inclusion proof in C2SP's form, with the record in its `extra` line. */
 int ledger_proof_make(int dir, const char *id, struct buf *out, struct err *e);
+/* Writes what is sealed into the directory `to` in the layout of C2SP tlog-tiles. */
+int ledger_tiles_export(const struct ledger_log *l, int dir, const char *to, struct buf *out, struct err *e);
 /* Checks one with the keys in `keyfile` and nothing else. */
 int ledger_proof_check(struct span text, const char *keyfile, struct buf *out, bool *ret_ok, struct err *e);
 /* Runs cordon-ledger on a ledger: "seal-once", "rotate". */

@@ -36,28 +36,30 @@ static bool make_room(struct ledger_log *l, const struct source *s, size_t n)
         size_t maps = 0;
         for (size_t k = 0; k < n; k++) {
                 records += s[k].log->count;
-                maps += s[k].log->map_count;
+                maps += s[k].log->segment_count;
         }
         l->at = calloc(records + 1, sizeof *l->at);
         l->from = calloc(records + 1, sizeof *l->from);
         l->own_index = calloc(records + 1, sizeof *l->own_index);
         l->marks = calloc(records + 1, sizeof *l->marks);
-        l->maps = calloc(maps + 1, sizeof *l->maps);
+        l->segments = calloc(maps + 1, sizeof *l->segments);
         l->answered = answered_new();
-        return l->at && l->from && l->own_index && l->marks && l->maps && l->answered;
+        return l->at && l->from && l->own_index && l->marks && l->segments && l->answered;
 }
 
 static void take(struct ledger_log *l, const struct source *s, unsigned k)
 {
         (void) snprintf(l->names[k], sizeof l->names[k], "%s", s->name);
+        log_load_all(s->log);
         for (uint64_t i = 0; i < s->log->count; i++, l->count++) {
                 l->at[l->count] = s->log->at[i];
                 l->from[l->count] = (uint8_t) k;
                 l->own_index[l->count] = (uint32_t) i;
         }
-        for (size_t i = 0; i < s->log->map_count; i++)
-                l->maps[l->map_count++] = s->log->maps[i];
-        s->log->map_count = 0; /* they are ours now */
+        for (size_t i = 0; i < s->log->segment_count; i++)
+                l->segments[l->segment_count++] =
+                        s->log->segments[i]; /* walked: its place is of no use here */
+        s->log->segment_count = 0;           /* they are ours now */
         l->ledgers = k + 1;
 }
 

@@ -90,7 +90,7 @@ static bool was_limit(const struct ledger_view *v) { return span_is(v->kind, "li
 static void gather(struct story *s)
 {
         struct ledger_view v;
-        s->has_gap = ledger_log_has_gap(s->log, s->run);
+        s->has_gap = ledger_log_has_gap(s->log, s->run, log_run_begin(s->log, s->run));
         for (uint64_t at = 0; !s->has_start && next_record(s, &at, &v);)
                 if (span_is(v.kind, "start")) {
                         s->start = v;

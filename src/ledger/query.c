@@ -315,7 +315,8 @@ static void nearest_box(const struct ledger_log *l, const char *which, char ret[
         struct ledger_view v;
         ret[0] = '\0';
         for (uint64_t i = ledger_log_count(l); i-- > 0;) {
-                if (ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") || v.box.n >= sizeof name)
+                if (!log_may_start(l, i) || ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") ||
+                    v.box.n >= sizeof name)
                         continue;
                 unsigned d = str_far(which, ledger_plain(v.box, name, sizeof name));
                 if (d < best) {
@@ -345,7 +346,8 @@ int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[
         ret_run[0] = '\0';
         for (uint64_t i = ledger_log_count(l); i-- > 0;) {
                 struct ledger_view v;
-                if (ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") || v.run.n >= LEDGER_ID_MAX)
+                if (!log_may_start(l, i) || ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") ||
+                    v.run.n >= LEDGER_ID_MAX)
                         continue;
                 bool exact = span_is(v.run, which), named = n == 0 || span_is(v.box, which);
                 if (!exact && !named && !begins(v.run, which))

@@ -484,3 +484,13 @@ char *ledger_plain(struct span escaped, char *buf, size_t cap)
                 buf[n] = '\0';
         return buf;
 }
+
+const char *ledger_end_name(enum ledger_end e)
+{
+        static const char *const names[] = { [LEDGER_END_DONE] = "done",
+                                             [LEDGER_END_CUT] = "cut",
+                                             [LEDGER_END_FAILED] = "failed",
+                                             [LEDGER_END_REFUSED] = "refused" };
+        _Static_assert(sizeof names / sizeof *names == LEDGER_END__COUNT, "a name for each");
+        return (unsigned) e < LEDGER_END__COUNT ? names[e] : "?";
+}

@@ -8,6 +8,7 @@
 enum { WIDTH = 48 };
 
 struct run {
+        uint64_t first; /* index of its first record */
         int64_t begin_us, end_us;
         struct ledger_view start, end;
         bool has_start, has_end, has_gap;
@@ -15,10 +16,11 @@ struct run {
 
 static void gather(const struct ledger_log *l, const char *run, struct run *r)
 {
-        *r = (struct run){ .has_gap = ledger_log_has_gap(l, run) };
-        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
+        *r = (struct run){ .first = log_run_begin(l, run) };
+        r->has_gap = ledger_log_has_gap(l, run, r->first);
+        for (uint64_t i = r->first; i < ledger_log_count(l); i++) {
                 struct ledger_view v;
-                if (ledger_log_view(l, i, &v) < 0 || !span_is(v.run, run))
+                if (!log_view_of_run(l, i, run, &v))
                         continue;
                 if (r->begin_us == 0)
                         r->begin_us = v.time_us;
@@ -111,9 +113,9 @@ int ledger_show(const struct ledger_log *l, const char *which, struct buf *out, 
                 return -1;
         gather(l, run, &r);
         put_head(run, &r, out);
-        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
+        for (uint64_t i = r.first; i < ledger_log_count(l); i++) {
                 struct ledger_view v;
-                if (ledger_log_view(l, i, &v) == 0 && span_is(v.run, run))
+                if (log_view_of_run(l, i, run, &v))
                         put_row(&v, &r, out);
         }
         buf_puts(out, "\n> start  < end  * outcome  ? intent  x denied  ~ a door that was open  $ credential "

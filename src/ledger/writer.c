@@ -25,6 +25,9 @@ struct writer {
         uint32_t last;    /* the greatest number that was asked for */
         uint32_t open[OPEN_MAX_EFFECTS + BATCH];
         unsigned open_count;
+        uint32_t shared[OPEN_MAX_EFFECTS]; /* intents of connections: they cover later ones */
+        unsigned shared_count;
+        uint32_t covered; /* the greatest number of an outcome under one of them */
         struct ledger_ask asked[BATCH];
         unsigned asked_count;
 };
@@ -45,7 +48,7 @@ static int clean(struct ledger_ask *q)
                 (void) str_inert(span_of(copy, n), texts[i].p, texts[i].cap);
         }
         bool known = q->reach < LEDGER_REACH__COUNT && q->stage < LEDGER_STAGE__COUNT &&
-                     q->touches < 1u << LEDGER_TOUCH__COUNT;
+                     q->touches < 1u << LEDGER_TOUCH__COUNT && q->end < LEDGER_END__COUNT;
         return known && (q->kind == LEDGER_NET || q->kind == LEDGER_REQUEST) ? 0 : -1;
 }
 
@@ -125,13 +128,23 @@ static bool close_open(struct writer *w, uint32_t number)
         return false;
 }
 
+static bool is_covered(struct writer *w, const struct ledger_ask *q)
+{
+        for (unsigned i = 0; i < w->shared_count && q->number > w->covered; i++)
+                if (w->shared[i] == q->under) {
+                        w->covered = q->number;
+                        return true;
+                }
+        return false;
+}
+
 static void add_outcome(struct writer *w, struct ledger_ask *q)
 {
         char intent[LEDGER_ID_MAX];
         struct err ignored; /* it is kept, and tried again */
-        if (!q->outcome || !w->l || !close_open(w, q->number))
+        if (!q->outcome || !w->l || !(q->under ? is_covered(w, q) : close_open(w, q->number)))
                 return;
-        ledger_effect_id(w->run, 'q', q->number, intent);
+        ledger_effect_id(w->run, 'q', q->under ? q->under : q->number, intent);
         struct ledger_record r = record_of(q, LEDGER_OUTCOME, intent);
         r.result = q->result;
         r.bytes = (int64_t) (q->sent + q->received);
@@ -139,10 +152,12 @@ static void add_outcome(struct writer *w, struct ledger_ask *q)
         ledger_more_number(&r, "received", (int64_t) q->received);
         if (q->status)
                 ledger_more_number(&r, "status", q->status);
+        if (q->end != LEDGER_END_DONE)
+                ledger_more_text(&r, "end", ledger_end_name((enum ledger_end) q->end));
         if (q->address[0])
                 ledger_more_text(&r, "address", q->address);
         ledger_more_text(&r, "seen", q->seen);
-        (void) add(w, &r, 'r', q->number, &ignored);
+        (void) add(w, &r, q->under ? 'n' : 'r', q->number, &ignored);
         q->number = 0; /* told */
 }
 
@@ -168,7 +183,9 @@ static int open_ledger(struct writer *w, struct err *e)
 static void take_back(struct writer *w, const uint32_t *numbers, unsigned count)
 {
         for (unsigned i = 0; i < count && ledger_unsure(w->l); i++) {
-                struct ledger_ask q = { .number = numbers[i], .kind = LEDGER_REQUEST, .outcome = 1 };
+                struct ledger_ask q = {
+                        .number = numbers[i], .kind = LEDGER_REQUEST, .outcome = 1, .end = LEDGER_END_REFUSED
+                };
                 (void) snprintf(q.result, sizeof q.result,
                                 "kept inside: its intent is not known to be durable");
                 w->open[w->open_count++] = q.number;
@@ -179,6 +196,7 @@ static void take_back(struct writer *w, const uint32_t *numbers, unsigned count)
 static void begin_all(struct writer *w)
 {
         uint32_t numbers[BATCH];
+        bool connects[BATCH];
         unsigned count = 0;
         struct err e;
         bool bad = open_ledger(w, &e) < 0;
@@ -186,6 +204,7 @@ static void begin_all(struct writer *w)
         for (unsigned i = 0; i < w->asked_count; i++) {
                 if (!may_begin(w, &w->asked[i]))
                         continue;
+                connects[count] = w->asked[i].kind == LEDGER_NET;
                 numbers[count++] = w->asked[i].number;
                 bad = bad || add_intent(w, &w->asked[i], &e) < 0;
         }
@@ -197,6 +216,8 @@ static void begin_all(struct writer *w)
         for (unsigned i = 0; i < count; i++) {
                 if (!bad)
                         w->open[w->open_count++] = numbers[i];
+                if (!bad && connects[i] && w->shared_count < OPEN_MAX_EFFECTS)
+                        w->shared[w->shared_count++] = numbers[i];
                 answer(w, numbers[i], bad ? &e : NULL);
         }
         if (bad && w->l)

@@ -22,10 +22,18 @@ cordon_box *cordon_box_new(cordon_policy *p)
         return b;
 }
 
+/* A box that is freed before its end was killed: its layer, if there is one, counts as one that waits. */
+static void end_doors(cordon_box *b)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        lib_unmake_doors(b, r && (!b->over || (r->has_work && r->work.kept)));
+}
+
 void cordon_box_free(cordon_box *b)
 {
         if (!b)
                 return;
+        end_doors(b);
         box_free(b->box);
         plan_free(b->plan);
         lib_grants_done(b);
@@ -193,6 +201,8 @@ int cordon_box_wait(cordon_box *b, int timeout_ms)
                 return -1;
         if (!b->over)
                 b->over = box_step(b->box, timeout_ms) == 1;
+        if (b->over)
+                end_doors(b);
         return b->over;
 }
 
@@ -237,7 +247,8 @@ static void name_limits(cordon_box *b, uint32_t hit)
 
 const cordon_result *cordon_box_result(cordon_box *b)
 {
-        b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger = "";
+        b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
+                b->result.left_name = "";
         b->result.absent = b->absent;
         if (!b->box) {
                 b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
@@ -266,6 +277,8 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .denials_lost = r->denials_lost,
                                  .mid_line = r->mid_line,
                                  .ledger = r->ledger,
+                                 .left = r->left,
+                                 .left_name = r->left_name,
                                  .absent = b->absent,
                                  .work = r->has_work && r->work.kept ? r->work.run : "",
                                  .work_entries = r->work.entries,
@@ -279,11 +292,11 @@ const cordon_result *cordon_box_result(cordon_box *b)
         for (unsigned i = 0; i <= ABSENT_MAX; i++)
                 b->absent[i] = i < r->absent_count ? r->absent[i] : NULL;
         for (unsigned i = 0; i < r->denial_count; i++)
-                b->denials[i] = (cordon_denial){ r->denials[i].what,        r->denials[i].layer,
-                                                 r->denials[i].program,     r->denials[i].permit,
-                                                 r->denials[i].count,       r->denials[i].code,
-                                                 r->denials[i].path,        r->denials[i].on_host,
-                                                 (int) r->denials[i].weight };
+                b->denials[i] = (cordon_denial){ r->denials[i].what,    r->denials[i].layer,
+                                                 r->denials[i].program, r->denials[i].permit,
+                                                 r->denials[i].count,   r->denials[i].code,
+                                                 r->denials[i].path,    r->denials[i].on_host,
+                                                 r->denials[i].reason,  (int) r->denials[i].weight };
         return &b->result;
 }
 

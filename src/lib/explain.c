@@ -151,22 +151,6 @@ static void explain_refused(const char *path, struct buf *out)
                 buf_puts(out, "it is not executable: `chmod +x` it, or name its interpreter in front of it");
 }
 
-/* Where the caller's own shell would find it, which a box does not ask: compilers and interpreters of one's
- * own lie below the home. */
-static bool find_in_path(const char *name, char *ret, size_t cap)
-{
-        const char *at = getenv("PATH");
-        for (size_t n; at && *at; at += n + (at[n] == ':')) {
-                struct stat st;
-                n = strcspn(at, ":");
-                int k = at[0] == '/' ? snprintf(ret, cap, "%.*s/%s", (int) n, at, name) : -1;
-                if (k > 0 && (size_t) k < cap && access(ret, X_OK) == 0 && stat(ret, &st) == 0 &&
-                    S_ISREG(st.st_mode))
-                        return true;
-        }
-        return false;
-}
-
 /* Of a shell people know it, and forget it here. */
 static bool explain_here(const char *name, struct buf *out)
 {
@@ -189,7 +173,7 @@ static void explain_elsewhere(const char *name, struct buf *out)
 {
         char path[4096], shown[160];
         AUTO_BUF(word);
-        if (!find_in_path(name, path, sizeof path)) {
+        if (!lib_find_on_path(name, path, sizeof path)) {
                 if (!explain_here(name, out))
                         buf_puts(out, "the box does not see such a program, and this host has none of that "
                                       "name");

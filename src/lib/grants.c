@@ -40,6 +40,7 @@ static int give(struct cordon_box *b, struct vault_request *q, struct err *e)
         if (!b->told)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
         q->stage_live = b->stage == POLICY_STAGE_LIVE;
+        (void) snprintf(q->policy, sizeof q->policy, "%s", policy_digest(b->policy->checked));
         if (vault_give(q, out, b->passphrase, b->told, e) < 0)
                 return -1;
         b->told_count = q->count;

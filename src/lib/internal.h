@@ -15,6 +15,7 @@ struct cordon_policy {
         struct policy *lines;
         struct checked_policy *checked;      /* made on demand, dropped when a line is added */
         char work[ROOT_MAX], home[ROOT_MAX]; /* what {work} and {home} mean; "": not said yet */
+        bool hold_writes;                    /* see struct policy_context */
         bool from_file;                      /* a file was given: nothing is opened by default */
         struct policy_places *places;
         struct policy_staged staged;
@@ -73,6 +74,8 @@ struct cordon_box {
         int passphrase; /* of the vault: a descriptor of the caller's, or -1: the terminal is asked */
         int grants;     /* the pipe with the credentials themselves, for the broker; or -1 */
         struct plan *plan;
+        struct lib_made **made; /* targets of doors that did not exist */
+        size_t made_count;
         struct box *box;
         bool over;
         unsigned short rows, columns;
@@ -91,8 +94,12 @@ static inline struct err *to_err(cordon_error *e) { return (struct err *) (void 
 struct policy_context lib_context(const cordon_policy *p);
 /* The policy as it is, or was, at that time; the caller frees. NULL with e set. */
 struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e);
+/* rules.c: the directory of own policies, as `use NAME` finds them. */
+int lib_config_path(const cordon_policy *p, char *ret, size_t cap);
 /* look.c: where a bare name is found in the box's PATH, which is ours to choose, not the caller's. */
 bool lib_find_program(const char *name, char *ret, size_t cap);
+bool lib_find_on_path(const char *name, char *ret, size_t cap); /* found.c: in the caller's own PATH */
+int lib_roots(cordon_policy *p, struct err *e); /* policy.c: {work} and {home}, where nobody set them */
 /* text.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
  * whole. */
 char *lib_give(struct buf *b, struct err *e);
@@ -150,7 +157,30 @@ const struct policy_staged *lib_staged(const cordon_policy *p); /* NULL: none wa
 /* As the broker would, where a stage was given; *f may become the request to a place. */
 struct decision lib_decide(const cordon_policy *p, struct effect *f);
 
+/* inside.c: what the effect is in the box, whose links and PATH decide what is opened: *d is decided anew,
+ * and f->path becomes in->path where links lead elsewhere. */
+struct lib_inside {
+        char path[4096];
+        bool nowhere; /* links that lead round in a circle */
+};
+void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_inside *in, struct decision *d);
+
 /* look.c: what the host has at the paths that doors and programs name. */
+/* identity.c: the text of a ~/.gitconfig with the caller's name and mail, and with these repositories as safe
+ * ones (NULL-terminated). The caller frees; NULL: no memory. */
+enum { IDENTITY_MAX = 256 };
+struct lib_identity {
+        char name[IDENTITY_MAX], mail[IDENTITY_MAX];
+};
+char *lib_identity(const char *home, const char *const *repositories);
+void lib_identity_read(const char *text, struct lib_identity *ret); /* what it does not say stays */
+
+/* made.c: is this the target of a door that does not exist yet, and is made? */
+bool lib_is_made(const struct door *d, const struct door *doors, size_t n);
+int lib_make_doors(struct cordon_box *b, struct err *e);
+/* Removes what is still as it was made; but what an edit door's layer that waits for a person lies over. */
+void lib_unmake_doors(struct cordon_box *b, bool layer_waits);
+
 struct look;
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
                            struct err *e);

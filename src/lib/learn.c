@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/learn.c - cordon_learn(), cordon_tighten(): real boxes around the pure learner. Nothing of what a
- * command does here reaches the host: there are no `write` doors, and layers of `edit` doors are thrown away.
- */
+/* lib/learn.c - cordon_learn(), cordon_tighten(): real boxes around the pure learner. No file of the host is
+ * changed: `write` doors are held back as `edit` doors, and the overlays are discarded after each run. */
 #include "learn/learn.h"
 #include "base/clock.h"
 #include "base/hash.h"
@@ -155,6 +154,7 @@ static void tell(struct teacher *t, struct learn *l, unsigned run, const cordon_
 static int load_draft(cordon_policy *p, const struct teacher *t, const char *text, cordon_error *e)
 {
         char limit[32];
+        p->hold_writes = true; /* each run starts from the same files */
         (void) snprintf(limit, sizeof limit, "time %us", t->o->seconds ? t->o->seconds : SECONDS);
         return cordon_policy_roots(p, t->at.work, t->at.home, e) < 0 ||
                                cordon_policy_add_text(p, t->o->name ? t->o->name : "draft", text,
@@ -435,6 +435,8 @@ static void fill_refused(cordon_learned *ret, const struct learn *l)
         if (l) {
                 learn_refused(l, false, &text);
                 learn_refused(l, true, &json);
+                ret->refused_net = learn_refused_for(l, "network");
+                ret->refused_dot = learn_refused_for(l, "dot-path");
         } else
                 buf_puts(&json, "[]");
         ret->refused = text_of(&text);
@@ -461,6 +463,8 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                                    .look_ctx = t,
                                    .secrets = teacher_secrets,
                                    .real = real,
+                                   .holds_key = teacher_holds_key,
+                                   .agreed = teacher_agreed,
                                    .place = t->net.places ? teacher_net_place : NULL,
                                    .place_ctx = t };
         struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };

@@ -4,6 +4,7 @@
  * keys and tokens that lie in a directory which is to be opened. */
 #include "base/arena.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "lib/teacher.h"
 #include "policy/policy.h"
 
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Below the home directory; "" is itself. */
 static const char *const places[] = { "",       ".ssh",      ".gnupg",         ".aws",       ".azure",
@@ -54,13 +56,51 @@ bool teacher_other_name(const char *home, const char *path, char *ret, size_t ca
 
 /* ---- what lies below ---- */
 
-enum { NAMES_MOST = 32768, DEPTH_MOST = 32, FOUND_MOST = 1024 };
+/* How private keys begin, whatever their file is called. */
+static const struct {
+        const char *begin, *has;
+} heads[] = { { "-----BEGIN ", "PRIVATE KEY" },
+              { "PuTTY-User-Key-File-", "" },
+              { "untrusted comment: ", "secret key" },
+              { "", "AGE-SECRET-KEY-" } };
+
+static bool begins_as_key(int dir, const char *name)
+{
+        char text[256];
+        AUTO_FD(fd, openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+        struct stat st;
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+                return false;
+        ssize_t n = read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = '\0';
+        for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+                if (strncmp(text, heads[i].begin, strlen(heads[i].begin)) == 0 && strstr(text, heads[i].has))
+                        return true;
+        return false;
+}
+
+bool teacher_holds_key(void *ctx, const char *path)
+{
+        (void) ctx;
+        return begins_as_key(AT_FDCWD, path);
+}
+
+bool teacher_agreed(void *ctx, const char *path)
+{
+        const struct teacher *t = ctx;
+        for (const char *const *p = t->o->read; p && *p; p++)
+                if (path_under(path, *p))
+                        return true;
+        return false;
+}
+
+enum { NAMES_MOST = 32768, READ_MOST = 2048, DEPTH_MOST = 32, FOUND_MOST = 1024 };
 
 struct search {
         struct arena mem;
         char path[PATH_MAX];
-        size_t top; /* where what is relative begins in it */
-        unsigned left;
+        size_t top;             /* where what is relative begins in it */
+        unsigned left, to_read; /* names; files whose beginning is looked at */
         const char *found[FOUND_MOST];
         size_t count;
 };
@@ -76,7 +116,10 @@ static void search_entry(struct search *s, int dir, const struct dirent *x, size
                 return;
         s->path[n] = '/';
         memcpy(s->path + n + 1, x->d_name, len + 1);
-        const char *kept = policy_secret_kind(s->path) ? arena_str(&s->mem, s->path + s->top) : NULL;
+        bool read = x->d_type == DT_REG && s->to_read > 0;
+        s->to_read -= read;
+        bool secret = policy_secret_kind(s->path) || (read && begins_as_key(dir, x->d_name));
+        const char *kept = secret ? arena_str(&s->mem, s->path + s->top) : NULL;
         if (kept && s->count < FOUND_MOST)
                 s->found[s->count++] = kept;
         if (kept || depth == DEPTH_MOST || (x->d_type != DT_DIR && x->d_type != DT_UNKNOWN) ||
@@ -119,6 +162,7 @@ bool teacher_secrets(void *ctx, const char *dir, void (*each)(void *to, const ch
                 memcpy(s->path, dir, n + 1);
                 s->top = n + 1;
                 s->left = NAMES_MOST;
+                s->to_read = READ_MOST;
                 search_in(s, top, n, 0);
                 if (s->count > 1)
                         qsort(s->found, s->count, sizeof *s->found, by_name);

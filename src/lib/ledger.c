@@ -93,7 +93,8 @@ static void note_view(const char *how, const char *target)
         r.target = target ? target : "ledger";
         ledger_more_text(&r, "who", who);
         (void) ledger_append(l, &r, false, NULL, &ignored);
-        (void) ledger_flush(l, 50, &ignored);
+        if (ledger_flush(l, 50, &ignored) == 0)
+                ledger_wake_sealer(l);
         ledger_close(l);
 }
 
@@ -197,6 +198,8 @@ static int answer(cordon_log_view view, const struct ledger_log *l, int dir, con
                 return ledger_html(l, arg, out, e);
         case CORDON_LOG_POSTMORTEM:
                 return ledger_postmortem(l, arg, out, e);
+        case CORDON_LOG_TILES:
+                return ledger_tiles_export(l, dir, arg, out, e);
         }
         return err_set(e, ERR_USAGE, 0, "there is no such view of the ledger");
 }
@@ -205,12 +208,12 @@ static int answer(cordon_log_view view, const struct ledger_log *l, int dir, con
 static char *answer_noted(cordon_log_view view, const struct ledger_log *l, int dir, const char *arg,
                           struct err *e)
 {
-        static const char *const names[] = { "show",  "field", "field", "reached", "reached",
-                                             "proof", NULL,    NULL,    "report",  "report" };
+        static const char *const names[] = { "show", "field", "field",  "reached", "reached", "proof",
+                                             NULL,   NULL,    "report", "report",  "tiles" };
         AUTO_BUF(out);
         if (answer(view, l, dir, arg ? arg : "", &out, e) < 0)
                 return NULL;
-        if (view <= CORDON_LOG_POSTMORTEM && names[view])
+        if (view <= CORDON_LOG_TILES && names[view])
                 note_view(names[view], arg);
         return lib_give(&out, e);
 }
@@ -287,7 +290,8 @@ int cordon_ledgers_each(const cordon_ledgers *l, const cordon_log_filter *f,
 
 char *cordon_ledgers_log(const cordon_ledgers *l, cordon_log_view view, const char *arg, cordon_error *pe)
 {
-        if (view != CORDON_LOG_PROOF && view != CORDON_LOG_CHECKPOINT && view != CORDON_LOG_KEYS)
+        if (view != CORDON_LOG_PROOF && view != CORDON_LOG_CHECKPOINT && view != CORDON_LOG_KEYS &&
+            view != CORDON_LOG_TILES)
                 return answer_noted(view, l->log, -1, arg, to_err(pe));
         (void) err_set(to_err(pe), ERR_USAGE, 0, "proofs, checkpoints and keys are of one ledger");
         (void) err_hint(to_err(pe), "let CORDON_STATE name its directory");

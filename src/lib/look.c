@@ -64,6 +64,18 @@ static void look_where_it_leads(struct arena *mem, const char *path, int fd, str
                 ret->real = arena_str(mem, real);
 }
 
+/* The copy that a box may get instead is the box's to change, and its name is written in that directory: both
+ * must be what the caller can do. */
+static bool is_copyable(const struct door *d, const struct stat *st)
+{
+        char parent[PATH_MAX];
+        size_t n = str_parent(d->path, strlen(d->path));
+        (void) snprintf(parent, sizeof parent, "%.*s", (int) n, d->path);
+        return d->kind == DOOR_WRITE && n > 0 && S_ISREG(st->st_mode) && st->st_uid == geteuid() &&
+               faccessat(AT_FDCWD, d->path, R_OK, AT_EACCESS) == 0 &&
+               faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 static void look_at_path(struct look *l, const struct door *d, struct plan_seen *ret)
 {
         struct arena *mem = &l->mem;
@@ -86,6 +98,8 @@ static void look_at_path(struct look *l, const struct door *d, struct plan_seen 
                 target[n] = '\0';
                 ret->link = arena_str(mem, target);
         }
+        ret->bytes = (uint64_t) st.st_size;
+        ret->copyable = !ret->link && !ret->real && is_copyable(d, &st);
 }
 
 static bool is_repository(const char *dir)
@@ -184,6 +198,10 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
                         look_at_run(l, &doors[i], &l->seen[i], &l->found[i]);
                 else if (doors[i].path)
                         look_at_path(l, &doors[i], &l->seen[i]);
+                if (l->seen[i].kind == SEEN_NOTHING && doors[i].path && lib_is_made(&doors[i], doors, n)) {
+                        l->seen[i].kind = doors[i].directory ? SEEN_DIR : SEEN_FILE;
+                        l->seen[i].copyable = l->seen[i].kind == SEEN_FILE; /* a plan is made, and no file */
+                }
                 l->seen[i].repository = l->seen[i].kind == SEEN_DIR && !doors[i].from_stock &&
                                         doors[i].kind != DOOR_RUN && is_repository(doors[i].path);
         }

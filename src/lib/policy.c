@@ -94,7 +94,7 @@ int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, co
         return 0;
 }
 
-static int find_roots(cordon_policy *p, struct err *e)
+int lib_roots(cordon_policy *p, struct err *e)
 {
         const char *next = "go to another (`cd /`), or say which one {work} is: --work DIR";
         if (!p->work[0] && !getcwd(p->work, sizeof p->work)) {
@@ -124,12 +124,10 @@ struct used_texts {
 static int load_used(void *ctx, const char *name, struct span *ret, struct err *e)
 {
         struct used_texts *u = ctx;
-        char path[4096];
-        const char *config = getenv("XDG_CONFIG_HOME");
-        bool xdg = config && config[0] == '/';
+        char config[PATH_MAX], path[PATH_MAX];
         if (strstr(name, "..") || name[0] == '/' || u->count == sizeof u->text / sizeof *u->text ||
-            (size_t) snprintf(path, sizeof path, "%s%s/cordon/%s.cordon", xdg ? config : u->by->home,
-                              xdg ? "" : "/.config", name) >= sizeof path)
+            lib_config_path(u->by, config, sizeof config) < 0 ||
+            (size_t) snprintf(path, sizeof path, "%s/%s.cordon", config, name) >= sizeof path)
                 return err_set(e, ERR_POLICY, 0, "`use %s`: no such policy", name);
         size_t n = 0;
         char *text = lib_slurp(path, &n, e);
@@ -143,9 +141,11 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
 
 struct policy_context lib_context(const cordon_policy *p)
 {
-        return (struct policy_context){
-                .work = p->work, .home = p->home, .now = clock_wall_s(), .default_system = !p->from_file
-        };
+        return (struct policy_context){ .work = p->work,
+                                        .home = p->home,
+                                        .now = clock_wall_s(),
+                                        .hold_writes = p->hold_writes,
+                                        .default_system = !p->from_file };
 }
 
 struct workspace {
@@ -188,7 +188,7 @@ static bool foreign(enum door_kind kind, const char *path, char *ret, size_t cap
 
 struct checked_policy *lib_check_at(cordon_policy *p, int64_t now, struct err *e)
 {
-        if (find_roots(p, e) < 0)
+        if (lib_roots(p, e) < 0)
                 return NULL;
         struct used_texts u = { .by = p };
         struct policy_context c = lib_context(p);
@@ -252,6 +252,15 @@ const char *cordon_stock_name(size_t index)
         size_t n;
         const char *const *names = policy_stock_names(&n);
         return index < n ? names[index] : NULL;
+}
+
+int cordon_limit_help(size_t index, const char **name, char ret_default[32])
+{
+        if (index >= LIMIT_KEY__COUNT)
+                return 0;
+        *name = policy_limit_name((enum limit_key) index);
+        policy_limit_default((enum limit_key) index, ret_default);
+        return 1;
 }
 
 int cordon_word_help(size_t index, const char **word, const char **synopsis, const char **help)

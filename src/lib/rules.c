@@ -12,6 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* $XDG_CONFIG_HOME/cordon */
+int lib_config_path(const cordon_policy *p, char *ret, size_t cap)
+{
+        const char *config = getenv("XDG_CONFIG_HOME");
+        bool xdg = config && config[0] == '/';
+        int n = snprintf(ret, cap, "%s%s/cordon", xdg ? config : p->home, xdg ? "" : "/.config");
+        return n > 0 && (size_t) n < cap ? 0 : -1;
+}
+
 /* For a warning: one that is not remembered is not warned of. */
 void lib_rules_come_from(cordon_policy *p, const char *file)
 {
@@ -48,11 +57,13 @@ static bool programs_below(const char *door, char *ret, size_t cap)
 bool lib_rules_below(void *ctx, const char *path, char *ret, size_t cap)
 {
         const cordon_policy *p = ctx;
-        char door[PATH_MAX], file[PATH_MAX];
+        char door[PATH_MAX], file[PATH_MAX], named[PATH_MAX], config[PATH_MAX];
         if (!realpath(path, door))
                 return false;
+        bool held = lib_config_path(p, named, sizeof named) == 0 && realpath(named, config);
         for (unsigned i = 0; i < p->rule_count; i++)
-                if (realpath(p->rules[i], file) && path_under(file, door)) {
+                if (realpath(p->rules[i], file) && path_under(file, door) &&
+                    !(held && path_under(file, config))) { /* those no door changes */
                         (void) snprintf(ret, cap, "%s", p->rules[i]);
                         return true;
                 }

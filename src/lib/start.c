@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Landlock scopes signals and abstract sockets from ABI 6 on; the process wall has nothing else that does. */
 enum { PROCESS_WALL_ABI = HOST_LANDLOCK_SCOPES };
@@ -30,6 +31,7 @@ struct state_names {
         char named[STORE_PATH_MAX];
         char real[PATH_MAX];
         char key[VAULT_KEY_PATH], key_real[PATH_MAX];
+        char config[PATH_MAX], config_real[PATH_MAX];
 };
 
 static bool covers(const struct door *d, const char *path)
@@ -60,7 +62,7 @@ static bool any_covers(const struct door *doors, size_t n, const struct plan_req
 /* Where it will be: the links on the way to it are there already. */
 static void resolve_unmade(const char *named, char ret[static PATH_MAX])
 {
-        char up[STORE_PATH_MAX];
+        char up[PATH_MAX];
         for (size_t n = strlen(named); n > 0; n = str_parent(named, n)) {
                 (void) snprintf(up, sizeof up, "%.*s", (int) n, named);
                 if (!realpath(up, ret))
@@ -81,6 +83,50 @@ static void name_key(struct state_names *s, struct plan_request *r)
         r->state[2] = s->key;
         if (realpath(s->key, s->key_real) && strcmp(s->key, s->key_real) != 0)
                 r->state[3] = s->key_real;
+}
+
+static bool any_changes(const struct door *doors, size_t n, const struct plan_request *r, const char *path,
+                        const char *real)
+{
+        for (size_t i = 0; i < n; i++)
+                if ((doors[i].kind == DOOR_WRITE || doors[i].kind == DOOR_EDIT) &&
+                    (path_under(path, doors[i].path) ||
+                     (r->seen[i].real && path_under(real, r->seen[i].real))))
+                        return true;
+        return false;
+}
+
+/* What the caller may not make, no box of the caller's makes. */
+static int make_config(char *path, struct err *e)
+{
+        for (char *s = path + 1; (s = strchr(s, '/')); *s++ = '/') {
+                *s = '\0';
+                (void) mkdir(path, 0700);
+        }
+        if (mkdir(path, 0700) == 0 || errno == EEXIST || errno == EACCES || errno == EPERM || errno == EROFS)
+                return 0;
+        return err_set(e, ERR_IO, errno, "%s cannot be made, and a door covers it: %s", path,
+                       strerror(errno));
+}
+
+/* Policies that `use` finds, and by default the vault's key. A box that could make them would choose the
+ * doors and the key of later runs. */
+static int name_config(const struct cordon_box *b, const struct door *doors, size_t n, struct state_names *s,
+                       struct plan_request *r, struct err *e)
+{
+        if (!has_own_doors(doors, n) || lib_config_path(b->policy, s->config, sizeof s->config) < 0)
+                return 0;
+
+        bool resolved = realpath(s->config, s->config_real) != NULL;
+        if (!resolved)
+                resolve_unmade(s->config, s->config_real);
+        if (!resolved && !b->dry && any_changes(doors, n, r, s->config, s->config_real) &&
+            make_config(s->config, e) < 0)
+                return -1;
+
+        r->config[0] = s->config;
+        r->config[1] = strcmp(s->config, s->config_real) != 0 ? s->config_real : NULL;
+        return 0;
 }
 
 static int name_state(const struct door *doors, size_t n, bool dry, struct state_names *s,
@@ -146,6 +192,25 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
         return NULL;
 }
 
+/* The box's ~/.gitconfig, where a door shows a repository. */
+static int name_git(const struct cordon_box *b, const struct door *doors, size_t n, struct plan_request *r,
+                    struct err *e)
+{
+        const char **repositories = calloc(n + 2, sizeof *repositories);
+        size_t k = 0;
+        for (size_t i = 0; repositories && i < n; i++)
+                if (r->seen[i].repository)
+                        repositories[k++] = doors[i].path;
+        if (repositories && r->cwd_repository)
+                repositories[k++] = r->cwd;
+
+        if (k > 0 && r->wall == WALL_NAMESPACE)
+                r->git_config = lib_identity(b->policy->home, repositories);
+        bool whole = repositories && (k == 0 || r->wall != WALL_NAMESPACE || r->git_config);
+        free(repositories);
+        return whole ? 0 : err_set(e, ERR_MEMORY, ENOMEM, "no memory for git's settings");
+}
+
 struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         size_t n;
@@ -172,7 +237,8 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         char home[PATH_MAX];
         name_home(b, doors, n, home, &r);
         struct state_names state;
-        if (name_state(doors, n, b->dry, &state, &r, e) < 0) {
+        if (name_state(doors, n, b->dry, &state, &r, e) < 0 || name_config(b, doors, n, &state, &r, e) < 0 ||
+            name_git(b, doors, n, &r, e) < 0) {
                 look_free(l);
                 return NULL;
         }
@@ -183,6 +249,7 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
         struct plan *p = files ? plan_make(b->policy->checked, &r, e) : NULL;
         free_variables(passed);
         lib_forms_free(files, r.file_count);
+        free(r.git_config);
         look_free(l);
         return p;
 }
@@ -237,6 +304,7 @@ static int start_with(struct cordon_box *b, enum wall_kind wall, const struct ho
                                 .cause = b->cause[0] ? b->cause : NULL,
                                 .cause_clock = b->cause_clock,
                                 .trial = b->trial,
+                                .home = b->policy->home,
                                 .uid = f->uid,
                                 .gid = f->gid,
                                 .root = b->as_root,
@@ -300,6 +368,8 @@ static int start(struct cordon_box *b, cordon_error *pe)
         lib_watch_work();
         if (lib_places(b, e) < 0 || lib_recording(b, e) < 0 || lib_grants(b, e) < 0)
                 return -1;
+        if (lib_make_doors(b, e) < 0)
+                return -1;
         enum wall_kind wall = policy_wall(b->policy->checked);
         if (wall != WALL_AUTO)
                 return start_with(b, wall, &f, e) == 0 ? 0 : explain_namespaces(e);
@@ -321,7 +391,9 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
                 return err_set(to_err(pe), ERR_USAGE, 0, "this box was started before");
         int r = start(b, pe);
         b->start_failed = r < 0;
-        if (r < 0)
+        if (r < 0) {
                 b->start_error = *pe;
+                lib_unmake_doors(b, false);
+        }
         return r;
 }

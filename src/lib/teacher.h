@@ -51,6 +51,10 @@ bool teacher_other_name(const char *home, const char *path, char *ret, size_t ca
 /* See `secrets` of struct learn_context. Of a large tree, what lies among its first names. */
 bool teacher_secrets(void *ctx, const char *dir, void (*each)(void *to, const char *below), void *to);
 
+bool teacher_holds_key(void *ctx, const char *path);
+/* A dot path below the home that the caller named. */
+bool teacher_agreed(void *ctx, const char *path);
+
 /* ---- learn_net.c ---- */
 int teacher_net_begin(struct teacher *t, cordon_error *e);
 void teacher_net_done(struct teacher *t);

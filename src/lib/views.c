@@ -75,22 +75,36 @@ static int note_start(cordon_policy *p, struct notes_out *o, struct err *e)
 }
 
 /* The box starts, and every request to such a place is refused: where it leads in other stages is no help. */
+static bool leads_nowhere(const struct policy_staged *s, const char *place)
+{
+        return s->stage != POLICY_STAGE_MOCK && policy_place_asked(s->places, place, s->stage) &&
+               !policy_place_target(s->places, place, s->stage);
+}
+
 static void note_nowhere(const cordon_policy *p, struct notes_out *o)
 {
         size_t n;
         const struct door *d = policy_doors(p->checked, &n);
         const struct policy_staged *s = lib_staged(p);
-        for (size_t i = 0; s && s->stage != POLICY_STAGE_MOCK && i < n; i++) {
+        const char *stage = policy_stage_name(s ? s->stage : POLICY_STAGE_LIVE);
+
+        for (size_t i = 0; i < n; i++) {
                 struct policy_note t = { .level = 'W', .code = "W139", .at = d[i].at };
-                const char *stage = policy_stage_name(s->stage);
-                if (d[i].kind != DOOR_NET || d[i].net.form != NET_PLACE ||
-                    !policy_place_asked(s->places, d[i].net.host, s->stage) ||
-                    policy_place_target(s->places, d[i].net.host, s->stage))
+                const char *place = d[i].net.host;
+                if (d[i].kind != DOOR_NET || d[i].net.form != NET_PLACE || (s && !leads_nowhere(s, place)))
                         continue;
-                (void) snprintf(t.text, sizeof t.text,
+                if (s)
+                        (void) snprintf(
+                                t.text, sizeof t.text,
                                 "@%.60s leads nowhere in the stage %s, so every request to it is refused: "
                                 "`place %.60s %s https://HOST/` in the places file says where",
-                                d[i].net.host, stage, d[i].net.host, stage);
+                                place, stage, place, stage);
+                else
+                        (void) snprintf(
+                                t.text, sizeof t.text,
+                                "this box starts only with a places file that has a line `place %.60s live "
+                                "https://HOST/`: check it with --places FILE",
+                                place);
                 note_text(o, &t);
         }
 }

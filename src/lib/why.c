@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/why.c - cordon_policy_why(): one decision in words and in JSON. Field names are stable; new ones are
  * only added. */
+#include "base/str.h"
 #include "lib/internal.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct asked { /* one question, and all that is known about its answer */
         const struct checked_policy *c;
@@ -19,6 +22,8 @@ struct asked { /* one question, and all that is known about its answer */
         const struct policy_staged *staged; /* NULL: where places lead was not asked */
         enum policy_leads leads;
         struct buf url; /* where to */
+        struct lib_inside in;
+        const char *asked_path; /* as it was typed; NULL: of no path */
 };
 
 static bool leads_nowhere(const struct asked *q) { return q->staged && q->leads == POLICY_LEADS_NOWHERE; }
@@ -32,22 +37,9 @@ static enum refusal_look look(const char *path)
         return S_ISDIR(st.st_mode) ? REFUSAL_DIRECTORY : REFUSAL_FILE;
 }
 
-static bool shows_directory(const struct checked_policy *c)
-{
-        size_t n;
-        const struct door *d = policy_doors(c, &n);
-        for (size_t i = 0; i < n; i++)
-                if ((d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || d[i].kind == DOOR_WRITE) &&
-                    !d[i].from_stock && look(d[i].path) == REFUSAL_DIRECTORY)
-                        return true;
-        return false;
-}
-
 static void find_reasons(struct asked *q)
 {
-        struct refusal_facts facts = { .wall = policy_wall(q->c),
-                                       .shows_directory = shows_directory(q->c),
-                                       .look = look };
+        struct refusal_facts facts = { .wall = policy_wall(q->c), .look = look };
         q->near = policy_nearest(q->c, &q->f, &q->d);
         q->refusal = policy_refusal(q->c, &q->f, &q->d, &facts);
         if (!q->f.path || policy_wall(q->c) == WALL_PROCESS || !policy_is_own_place(q->f.path))
@@ -56,17 +48,53 @@ static void find_reasons(struct asked *q)
         policy_difference(q->c, &q->f, &q->d, &q->difference);
 }
 
-/* Nothing to read, run or talk to, whatever a policy says. What is written may be new. */
+static bool has_parent(const char *path)
+{
+        char up[PATH_MAX];
+        struct stat st;
+
+        size_t n = str_parent(path, strlen(path));
+        (void) snprintf(up, sizeof up, "%.*s", n ? (int) n : 1, path);
+        return stat(up, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_program(const char *path)
+{
+        struct stat st;
+        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Nothing to read, run, talk to or make, whatever a policy says. */
 static bool is_absent(const struct asked *q)
 {
         struct stat st;
         char found[PATH_MAX];
-        bool path = q->f.kind == EFFECT_READ || q->f.kind == EFFECT_RUN || q->f.kind == EFFECT_SOCK;
-        if (!path || q->d.built_in)
-                return false;
-        if (q->f.kind == EFFECT_RUN && !strchr(q->f.path, '/'))
-                return !lib_find_program(q->f.path, found, sizeof found);
-        return lstat(q->f.path, &st) < 0 && errno == ENOENT;
+
+        if (q->d.built_in || q->in.nowhere)
+                return q->in.nowhere;
+        switch (q->f.kind) {
+        case EFFECT_READ:
+        case EFFECT_SOCK:
+                return stat(q->f.path, &st) < 0 && (errno == ENOENT || errno == ELOOP);
+        case EFFECT_WRITE:
+                return (q->d.door && q->d.door->optional && stat(q->d.door->path, &st) < 0) ||
+                       (lstat(q->f.path, &st) < 0 && errno == ENOENT && !has_parent(q->f.path));
+        case EFFECT_RUN:
+                return strchr(q->f.path, '/') ? !is_program(q->f.path)
+                                              : !lib_find_program(q->f.path, found, sizeof found);
+        case EFFECT_NONE:
+        case EFFECT_NET:
+        case EFFECT_ENV:
+        case EFFECT_KIND__COUNT:
+                break;
+        }
+        return false;
+}
+
+/* A link, or a program that needs another one: what is judged in its place. */
+static bool leads_elsewhere(const struct asked *q)
+{
+        return q->asked_path && strcmp(q->asked_path, q->f.path) != 0;
 }
 
 /* ---- for programs ---- */
@@ -128,6 +156,10 @@ static void why_json(const struct asked *q, struct buf *out)
                 buf_puts(out, ",\"leads\":");
                 buf_json(out, buf_span(&q->url));
         }
+        if (leads_elsewhere(q)) {
+                buf_puts(out, ",\"opens\":");
+                buf_json(out, span_str(q->f.path));
+        }
         if (is_absent(q))
                 buf_puts(out, ",\"on_host\":false");
         if (!ok)
@@ -183,6 +215,13 @@ static void nowhere_text(const struct asked *q, struct buf *out)
         const struct policy_place_url *asked;
         const char *place =
                 q->f.net.form == NET_PLACE ? q->f.net.host : policy_place_of(q->staged, &q->f.net, &asked);
+        if (!place) {
+                buf_printf(out, "deny   %s\nwhy    nowhere: no place names it in the stage %s\n", q->text,
+                           stage);
+                door_text("door  ", q->d.door, out);
+                buf_printf(out, "permit place NAME %s https://HOST/ in the places file\n", stage);
+                return;
+        }
         buf_printf(
                 out,
                 "deny   %s\nwhy    nowhere: no line of a places file says where @%s leads in the stage %s\n",
@@ -202,6 +241,12 @@ static void leads_text(const struct asked *q, struct buf *out)
                            policy_stage_name(q->staged->stage));
 }
 
+static void opens_text(const struct asked *q, struct buf *out)
+{
+        if (leads_elsewhere(q))
+                buf_printf(out, "opens  %s\n", q->f.path);
+}
+
 static void why_text(const struct asked *q, struct buf *out)
 {
         if (q->d.answer == ANSWER_ALLOW && leads_nowhere(q)) {
@@ -210,6 +255,7 @@ static void why_text(const struct asked *q, struct buf *out)
         }
         if (q->d.answer == ANSWER_ALLOW) {
                 buf_printf(out, "allow  %s\n", q->text);
+                opens_text(q, out);
                 if (is_absent(q))
                         buf_printf(out, "but    this host has no such %s\n",
                                    q->f.kind == EFFECT_RUN ? "program" : "path");
@@ -222,6 +268,7 @@ static void why_text(const struct asked *q, struct buf *out)
         }
         buf_printf(out, "deny   %s\nwhy    %s: %s\n", q->text, policy_gap_name(q->d.gap),
                    buf_str(&q->difference));
+        opens_text(q, out);
         if (is_absent(q))
                 buf_printf(out, "and    this host has no such %s: no line makes it there\n",
                            q->f.kind == EFFECT_RUN ? "program" : "path");
@@ -243,6 +290,8 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
         if (policy_effect_parse(effect, &c, &q.f, to_err(e)) < 0)
                 return NULL;
         q.d = lib_decide(p, &q.f);
+        q.asked_path = q.f.path;
+        lib_inside(q.c, &q.f, &q.in, &q.d);
         q.leads = q.staged && q.f.kind == EFFECT_NET ? policy_leads(q.staged, &q.f.net, &q.url)
                                                      : POLICY_LEADS_ITSELF;
         *ret_allowed = is_allowed(&q);

@@ -113,6 +113,11 @@ static void stamp(const struct work_effect *x, bool late, const char *id)
                 ledger_stamp_origin(fd, id);
 }
 
+static bool is_sha256(const char *digest)
+{
+        return strlen(digest) == 64 && strspn(digest, "0123456789abcdef") == 64;
+}
+
 /* What reached the host, with its content before and after; caused by the run's end. */
 static void record_effect(struct effects *f, const struct work_effect *x)
 {
@@ -128,10 +133,10 @@ static void record_effect(struct effects *f, const struct work_effect *x)
         r.writes = true;
         r.target = target;
         r.result = "applied";
-        r.digest = strlen(x->after) == 64 ? after : NULL;
+        r.digest = is_sha256(x->after) ? after : NULL;
         r.parents[r.parent_count++] = end;
         r.parents[r.parent_count++] = f->intent;
-        if (x->before[0])
+        if (is_sha256(x->before))
                 ledger_more_text(&r, "before", before);
         if (ledger_append(f->ledger, &r, false, id, &none) == 0 && r.digest && !x->linked)
                 stamp(x, f->late, id);
@@ -330,6 +335,12 @@ int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, c
         if (r == 0)
                 box_logs_forget(ret_run);
         return r;
+}
+
+int cordon_work_find(const char *run, char ret_run[64], cordon_error *e)
+{
+        lib_watch_work();
+        return work_find(run, ret_run, to_err(e));
 }
 
 int cordon_work_fork(const char *run, char ret_run[64], cordon_error *e)

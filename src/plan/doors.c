@@ -26,24 +26,13 @@ const struct door *door_at(const struct builder *b, enum door_kind kind, struct 
         return NULL;
 }
 
-static bool has_run(const struct builder *b, struct span path)
+static bool has_run(const struct builder *b, struct span path, bool own)
 {
         size_t lo, hi;
-        return policy_doors_at(b->c, DOOR_RUN, path, &lo, &hi);
-}
-
-/* A `run` line of this path, or `run DIR/` of this directory or one above it. */
-bool door_runs(const struct builder *b, const char *path)
-{
-        char tree[PATH_MAX_BYTES + 1];
-        size_t len = strlen(path);
-        if (has_run(b, span_of(path, len)))
-                return true;
-        for (size_t n = str_parent(path, len); n > 0; n = str_parent(path, n))
-                if (has_run(b, span_of(path, n + 1)))
+        for (policy_doors_at(b->c, DOOR_RUN, path, &lo, &hi); lo < hi; lo++)
+                if (!own || !b->doors[lo].from_stock)
                         return true;
-        int n = snprintf(tree, sizeof tree, "%s/", path);
-        return n > 0 && (size_t) n < sizeof tree && has_run(b, span_of(tree, (size_t) n));
+        return false;
 }
 
 /* Does a line let the box write here? Doors only add: a line that reads takes nothing of that away. */
@@ -55,12 +44,28 @@ bool door_writes(const struct builder *b, const char *path)
         return false;
 }
 
+/* A `run` line of this path, or `run DIR/` of this directory or one above it. Of what the box can write, only
+ * own lines. */
+bool door_runs(const struct builder *b, const char *path)
+{
+        char tree[PATH_MAX_BYTES + 1];
+        size_t len = strlen(path);
+        bool own = door_writes(b, path);
+        if (has_run(b, span_of(path, len), own))
+                return true;
+        for (size_t n = str_parent(path, len); n > 0; n = str_parent(path, n))
+                if (has_run(b, span_of(path, n + 1), own))
+                        return true;
+        int n = snprintf(tree, sizeof tree, "%s/", path);
+        return n > 0 && (size_t) n < sizeof tree && has_run(b, span_of(tree, (size_t) n), own);
+}
+
 unsigned door_flags(const struct builder *b, const struct door *d)
 {
         unsigned f = 0;
         if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
                 f |= STEP_WRITE;
-        if (door_runs(b, d->path) || (!door_writes(b, d->path) && (b->run_any || d->libraries)))
+        if (b->run_any || door_runs(b, d->path) || (!door_writes(b, d->path) && d->libraries))
                 f |= STEP_EXEC;
         if (d->optional)
                 f |= STEP_OPTIONAL;

@@ -147,31 +147,56 @@ static void hold_parents(struct builder *b, const struct door *d, const char *hi
                 pin_parents(b, door, hidden, STEP_OPTIONAL | (door_flags(b, d) & STEP_EXEC));
 }
 
-/* The state directory holds the ledger, unapplied layers and sealed credentials. A door that would show it
- * shows an empty place instead; a door into it, or a wall that cannot hide it, stops the start. `path` is
- * where the box has what the host has at `real`. */
+struct own { /* a directory or file of cordon's */
+        const char *path, *harm, *instead;
+};
+
+/* A door that would show what is cordon's own shows an empty place instead; a door into it, or a wall that
+ * cannot hide it, stops the start. `path` is where the box has what the host has at `real`. */
+static int hide_own(struct builder *b, const struct door *d, const char *path, const char *real,
+                    const struct own *own, struct err *e)
+{
+        if (!own->path || (!path_under(own->path, real) && !path_under(real, own->path)))
+                return 0;
+
+        bool into = path_under(real, own->path);
+        if (b->p->wall == WALL_NAMESPACE && !into) {
+                const char *here = arena_printf(b->a, "%s%s", path, own->path + strlen(real));
+                const char *hidden = here ? door_through_links(b, here) : NULL;
+                if (hidden && d->kind == DOOR_WRITE)
+                        hold_parents(b, d, hidden);
+                (void) build_step(b, STEP_MASK, hidden, NULL, STEP_OPTIONAL);
+                return 0;
+        }
+
+        char at[256];
+        (void) err_set(e, ERR_POLICY, 0, "%s: the door %s would %s, %s", policy_place(&d->at, at, sizeof at),
+                       d->path, own->harm, own->path);
+        return err_hint(e, "%s",
+                        into ? own->instead
+                             : "the process wall cannot hide a part of a door: name narrower doors");
+}
+
+/* The state directory holds the ledger, unapplied layers and sealed credentials: no box sees it. What the
+ * next run obeys, policies and the vault's key, no box changes. */
 static int hide_state_from(struct builder *b, const struct door *d, const char *path, const char *real,
                            struct err *e)
 {
+        struct own state = { .harm = "open cordon's own state",
+                             .instead = "no box may see it: name another path" };
+        struct own config = { .harm = "let the box change what later runs obey",
+                              .instead = "`read` shows it; to change it, work on a copy" };
+        bool changes = d->kind == DOOR_WRITE || d->kind == DOOR_EDIT;
+
         for (size_t k = 0; k < PLAN_OWN_PATHS; k++) {
-                const char *state = b->r->state[k];
-                if (!state || (!path_under(state, real) && !path_under(real, state)))
-                        continue;
-                bool into = path_under(real, state);
-                if (b->p->wall == WALL_NAMESPACE && !into) {
-                        const char *here = arena_printf(b->a, "%s%s", path, state + strlen(real));
-                        const char *hidden = here ? door_through_links(b, here) : NULL;
-                        if (hidden && d->kind == DOOR_WRITE)
-                                hold_parents(b, d, hidden);
-                        (void) build_step(b, STEP_MASK, hidden, NULL, STEP_OPTIONAL);
-                        continue;
-                }
-                char at[256];
-                (void) err_set(e, ERR_POLICY, 0, "%s: the door %s would open cordon's own state, %s",
-                               policy_place(&d->at, at, sizeof at), d->path, state);
-                return err_hint(e,
-                                into ? "no box may see it: name another path"
-                                     : "the process wall cannot hide a part of a door: name narrower doors");
+                state.path = b->r->state[k];
+                if (hide_own(b, d, path, real, &state, e) < 0)
+                        return -1;
+        }
+        for (size_t k = 0; changes && k < PLAN_CONFIG_PATHS; k++) {
+                config.path = b->r->config[k];
+                if (hide_own(b, d, path, real, &config, e) < 0)
+                        return -1;
         }
         return 0;
 }
@@ -228,7 +253,7 @@ static size_t top_of_runs(const struct builder *b, const char *path)
  * program that was written in a `write` door inside a `read` door would run. */
 void build_written(struct builder *b)
 {
-        for (size_t i = 0; i < b->door_count && b->p->wall == WALL_PROCESS; i++) {
+        for (size_t i = 0; i < b->door_count && b->p->wall == WALL_PROCESS && !b->run_any; i++) {
                 const struct door *d = &b->doors[i];
                 if (d->kind != DOOR_WRITE || b->r->seen[i].kind == SEEN_NOTHING || door_runs(b, d->path))
                         continue;

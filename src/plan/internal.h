@@ -25,7 +25,9 @@ struct builder {
         size_t door_count;
         size_t step_cap, rule_cap;
         struct names rules, binds; /* paths that have a rule, and those that have a bind */
-        bool run_any;              /* `run any`: whatever the box sees may start, unless it can write it */
+        size_t own_steps;          /* the first ones: what every box has of its own */
+        uint64_t copied;           /* bytes of the files in STEP_COPY */
+        bool run_any;              /* `run any`: whatever the box sees may start, also what it wrote */
         struct plan_step lost;     /* a step that has no room: written, never read, and the plan is refused */
 };
 
@@ -59,9 +61,13 @@ void build_guards(struct builder *b);
 int build_state_masks(struct builder *b, struct err *e);
 void build_written(struct builder *b); /* what the box writes does not run by a right over what it lies in */
 
+/* copies.c: shows the file as a copy in a private directory, if that may be; else false. */
+bool build_copy(struct builder *b, size_t i);
+
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);
 /* net.c: the ports and literal addresses that the doors name. */
 int build_net(struct builder *b, struct err *e);
 /* payload.c: arguments, variables, working directory, handles. */
 int build_payload(struct builder *b, struct err *e);
+bool build_sees_repository(const struct builder *b);

@@ -79,6 +79,28 @@ static int refuse_place(const struct builder *b, const struct door *d, struct er
         return err_hint(e, "--places FILE, with a line `place %s live https://host/`", d->net.host);
 }
 
+/* In the stage test a door goes where a place leads: what no place names would be the live server. */
+static int judge_stage(const struct builder *b, const struct door *d, struct err *e)
+{
+        const struct policy_staged s = { b->r->places, b->r->stage };
+        char at[256];
+
+        if (policy_stage_has_door(&s, &d->net))
+                return 0;
+
+        (void) err_set(e, ERR_DOOR, 0,
+                       "%s: no place names %s%.200s in the stage test: it would be the live server",
+                       policy_place(&d->at, at, sizeof at), d->net.wildcard ? "*." : "", d->net.host);
+        if (d->net.form == NET_HOST_PORT)
+                return err_hint(
+                        e,
+                        "if %.100s is a test server, say so in the file of --places: `place NAME test "
+                        "http://%.100s:%u/`",
+                        d->net.host, d->net.host, d->net.port);
+        return err_hint(e, "--places FILE, with `place NAME live %s://%.100s/` and `place NAME test URL`",
+                        d->net.tls ? "https" : "http", d->net.host);
+}
+
 static int add_door(struct builder *b, const struct door *d, struct err *e)
 {
         if (b->p->wall != WALL_NAMESPACE)
@@ -93,6 +115,8 @@ static int add_door(struct builder *b, const struct door *d, struct err *e)
                 return 0;
         if (d->net.form == NET_PLACE && !(u = policy_place_asked(b->r->places, d->net.host, b->r->stage)))
                 return refuse_place(b, d, e);
+        if (judge_stage(b, d, e) < 0)
+                return -1;
         b->p->authority |= u->tls;
         if (add_port(b, d, u->port, e) < 0 || (u->is_address && add_local(b, d, u, e) < 0))
                 return -1;

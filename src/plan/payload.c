@@ -186,7 +186,7 @@ static void add_trust(struct builder *b, const char **v, size_t *n)
 }
 
 /* Does the box see a repository? One of a directory that it does not see must not show in its variables. */
-static bool sees_repository(const struct builder *b)
+bool build_sees_repository(const struct builder *b)
 {
         for (size_t i = 0; i < b->door_count; i++)
                 if (b->r->seen[i].repository)
@@ -240,7 +240,7 @@ static void add_git(struct builder *b, const char **v, size_t *n)
         unsigned settings = 0;
         if (b->a->failed || b->p->wall != WALL_NAMESPACE || has_variable(v, *n, "GIT_CONFIG_COUNT"))
                 return;
-        if (sees_repository(b))
+        if (build_sees_repository(b))
                 set_git(b, v, n, &settings, "core.checkStat", "minimal");
         add_git_clones(b, v, n, &settings);
         if (settings)

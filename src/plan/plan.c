@@ -11,6 +11,7 @@ static const char *const step_names[] = {
         [STEP_NONE] = "none",       [STEP_FILE] = "file",     [STEP_LINK] = "link", [STEP_BIND] = "bind",
         [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",
         [STEP_MASK] = "mask",       [STEP_EDIT] = "edit",     [STEP_PIN] = "pin",   [STEP_TRUST] = "trust",
+        [STEP_COPY] = "copy",
 };
 _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");
 
@@ -36,12 +37,15 @@ static bool allocate(struct builder *b)
         size_t own = 0, held = 0, written = 0;
         for (size_t k = 0; k < PLAN_OWN_PATHS; k++)
                 own += b->r->state[k] ? depth_of(b->r->state[k]) : 0;
+        for (size_t k = 0; k < PLAN_CONFIG_PATHS; k++)
+                own += b->r->config[k] ? depth_of(b->r->config[k]) : 0;
         for (size_t i = 0; i < b->door_count; i++)
                 if (b->doors[i].kind == DOOR_WRITE) {
                         held += 2 * own;
                         written += depth_of(b->doors[i].path);
                 }
-        b->step_cap = 64 + (3 + 2 * PLAN_OWN_PATHS) * b->door_count + excepts + held + b->r->file_count;
+        b->step_cap = 64 + (3 + 2 * (PLAN_OWN_PATHS + PLAN_CONFIG_PATHS)) * b->door_count + excepts + held +
+                      b->r->file_count;
         /* And as many as lead there from the top, and to what is written. */
         b->rule_cap = 32 + 3 * b->door_count + excepts + written;
         b->p = arena_alloc(b->a, sizeof *b->p);
@@ -110,6 +114,29 @@ static int refuse_too_few_files(const struct builder *b, struct err *e)
         return err_hint(e, "most programs need 20 and more");
 }
 
+/* Without namespaces a loopback, terminals and sockets would be the host's. What a stock policy opens by
+ * default is left out then, and what a person asked for stops the start. */
+static int resolve_local(struct builder *b, struct err *e)
+{
+        size_t count;
+        const struct policy_local_row *rows = policy_local_rows(&count);
+        b->p->local = policy_local(b->c);
+        if (b->r->wall == WALL_NAMESPACE)
+                return 0;
+
+        for (size_t i = 0; i < count; i++) {
+                const struct source_place *stated = policy_local_stated(b->c, rows[i].bit);
+                char at[256];
+                if (!stated)
+                        continue;
+                (void) err_set(e, ERR_HOST, 0, "%s: the process wall cannot give a box `local %s`",
+                               policy_place(stated, at, sizeof at), rows[i].name);
+                return err_hint(e, "it needs the namespace wall: `cordon doctor` tells what is missing");
+        }
+        b->p->local = 0;
+        return 0;
+}
+
 static int build_all(struct builder *b, struct err *e)
 {
         struct plan *p = b->p;
@@ -118,13 +145,15 @@ static int build_all(struct builder *b, struct err *e)
         p->without = policy_without(b->c);
         p->limits = *policy_limits(b->c);
         p->tty = b->r->tty;
+        if (p->tty) { /* a person works in it, as long as it takes */
+                policy_limit_lift(&p->limits, LIMIT_TIME);
+                policy_limit_lift(&p->limits, LIMIT_CPU);
+        }
         p->uid = p->gid = b->r->root_inside ? 0 : 1000;
-        for (size_t i = 0; i < b->door_count; i++)
-                if (b->doors[i].kind == DOOR_RUN && strcmp(b->doors[i].path, "*") == 0)
-                        b->run_any = true;
+        p->run_any = b->run_any = policy_runs_any(b->c);
         if (refuse_unbuilt(b, e) < 0 || refuse_beyond_process_wall(b, e) < 0 ||
-            refuse_too_few_files(b, e) < 0 || build_net(b, e) < 0 || build_view(b, e) < 0 ||
-            build_payload(b, e) < 0)
+            refuse_too_few_files(b, e) < 0 || resolve_local(b, e) < 0 || build_net(b, e) < 0 ||
+            build_view(b, e) < 0 || build_payload(b, e) < 0)
                 return -1;
         if (p->step_count == b->step_cap || p->rule_count == b->rule_cap)
                 return err_set(e, ERR_INTERNAL, 0, "the plan has more steps than were counted");

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { PLAN_OWN_PATHS = 4 };
+enum { PLAN_OWN_PATHS = 4, PLAN_CONFIG_PATHS = 2 };
 
 /* What the caller found at one path of the host. Gathered by lib/look.c, one per door. */
 enum seen_kind { SEEN_NOTHING = 0, SEEN_FILE, SEEN_DIR, SEEN_SOCKET, SEEN_OTHER };
@@ -21,6 +21,8 @@ struct plan_seen {
         uint64_t dev, ino;   /* of what the links lead to */
         const char *link;    /* the path itself is a symbolic link with this target; or NULL */
         const char *real;    /* a link on the way leads it here; NULL: there is none, or the door is stock */
+        bool copyable;       /* a file of the caller's own in a directory that the caller can write */
+        uint64_t bytes;      /* of a file that is copyable */
         bool repository;     /* a directory with a .git in it */
 };
 
@@ -55,6 +57,7 @@ struct plan_request {
         const char *cwd_asked;        /* --cwd, absolute, or NULL */
         bool cwd_repository;          /* the one that will be used has a .git in it */
         bool cwd_made;                /* an empty directory stands where no door shows the caller's */
+        char *git_config;             /* ~/.gitconfig of a box that sees a repository; or NULL */
         const char *term;             /* TERM for a box with a terminal */
         bool tty;
         bool root_inside;                   /* uid 0 inside: still nobody outside */
@@ -70,6 +73,7 @@ struct plan_request {
         /* cordon's own state directory, as named and as resolved, and the file that opens its vault,
          * likewise: no box sees them */
         const char *state[PLAN_OWN_PATHS];
+        const char *config[PLAN_CONFIG_PATHS]; /* policies and keys of later runs: no box may change them */
 };
 
 enum step_kind {
@@ -84,7 +88,8 @@ enum step_kind {
         STEP_MASK,    /* path: what an `except` hides */
         STEP_EDIT,    /* path: where; text: the tree below the private layer (host path); layer: which one */
         STEP_PIN,     /* path: a part of an edit door, mounted over itself with flags of its own */
-        STEP_TRUST,   /* BOX_TRUST itself, or a file that it covers if it is there */
+        STEP_COPY,  /* path: a file in a private directory, copied from text (host path); layer: which one */
+        STEP_TRUST, /* BOX_TRUST itself, or a file that it covers if it is there */
         STEP_KIND__COUNT
 };
 
@@ -94,6 +99,7 @@ enum {                         /* how a step's mount behaves */
        STEP_OPTIONAL = 1 << 2, /* skip what is not there */
        STEP_IDMAP = 1 << 3,    /* root: files of the caller's id appear as the box's */
        STEP_IS_DIR = 1 << 4,
+       STEP_SOCK = 1 << 7,    /* BIND: a `sock` door */
        STEP_PRIVATE = 1 << 6, /* FILE: its owner's alone, and writable by it */
        STEP_GUARD = 1 << 5,   /* PIN: an `except`: it is there before the box is, and stays as it is */
 };
@@ -103,8 +109,8 @@ struct plan_step {
         unsigned flags;
         const char *path;
         const char *text;
-        uint64_t dev, ino; /* BIND, EDIT: what it must still be */
-        unsigned layer;    /* EDIT: its number, from 0 */
+        uint64_t dev, ino; /* BIND, EDIT, COPY: what it must still be */
+        unsigned layer;    /* EDIT, COPY: its number, from 0 */
 };
 
 enum {                       /* Landlock rights, by class */
@@ -144,6 +150,13 @@ struct plan_local {
         uint16_t port;
 };
 
+/* Unix sockets of the box's own processes, and of `sock` doors. */
+enum plan_sockets {
+        PLAN_SOCKETS_NONE = 0,
+        PLAN_SOCKETS_FREE,  /* the box sees no other: nothing has to be refused */
+        PLAN_SOCKETS_SERVED /* a directory of the host may show others: cordon connects in the box's place */
+};
+
 struct plan {
         const char *box;
         enum wall_kind wall;
@@ -155,6 +168,8 @@ struct plan {
         const char **argv;
         const char **envp;
         const char **exec; /* paths to try in order, as execvp would */
+        bool exec_denied;  /* own `run` lines narrow what starts, and none covers the command: it does not
+                              start */
         const char *cwd;
         const char *cwd_outside; /* the caller's; NULL when another was asked for. For reports */
         uid_t uid, gid;          /* inside */
@@ -165,9 +180,12 @@ struct plan {
         size_t port_count;
         struct plan_local *locals;
         size_t local_count;
+        unsigned local;   /* LOCAL_*: what its processes use among themselves */
+        bool run_any;     /* what the box writes may run, and memory files too */
         bool writes_host; /* a `write` or `edit` door: files outside the private ones can grow */
         unsigned edits;   /* how many EDIT steps: each has a layer of its own */
-        bool sockets;     /* AF_UNIX sockets: always in the namespace wall */
+        unsigned copies;  /* how many COPY steps: the keeper publishes each */
+        enum plan_sockets sockets;
         struct policy_limits limits;
         struct plan_handle *handles;
         size_t handle_count;

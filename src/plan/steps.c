@@ -11,7 +11,7 @@ struct plan_step *build_step(struct builder *b, enum step_kind kind, const char 
         struct plan_step *s = &p->steps[p->step_count++];
         *s = (struct plan_step){ .kind = kind, .flags = flags, .path = path, .text = text };
         size_t had;
-        bool mounts = kind == STEP_BIND || kind == STEP_EDIT || kind == STEP_PIN;
+        bool mounts = kind == STEP_BIND || kind == STEP_EDIT || kind == STEP_PIN || kind == STEP_COPY;
         if (mounts && !names_find(&b->binds, path, &had))
                 names_add(&b->binds, path, p->step_count - 1);
         return s;

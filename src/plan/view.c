@@ -3,7 +3,8 @@
  * paths.
  *
  * Two rules of this file matter most:
- *   - What the box can write is never executable, unless a `run` line covers that very path.
+ *   - Without `run any`, what the box can write is never executable, unless a `run` line covers that very
+ * path.
  *   - Without `run any`, only the libraries of stock policies and listed programs sit on mounts that allow
  * execution. A program that is merely readable cannot be mapped for execution, so handing it to ld.so fails
  * too.
@@ -80,8 +81,10 @@ static int hint_missing(struct builder *b, const struct door *d, struct err *e)
                 return err_hint(e, "an option is one path, blanks and all; a line with `except` stands in a "
                                    "file for -p");
         if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
-                return err_hint(e, "make it first; or write `%s%s %s?` if it may be missing", dashes, word,
-                                path);
+                return err_hint(e,
+                                "its directory does not exist either: make that first; or write `%s%s %s?` "
+                                "if it may be missing",
+                                dashes, word, path);
         return err_hint(e, "write `%s%s %s?` if it may be missing", dashes, word, path);
 }
 
@@ -128,7 +131,8 @@ static int judge_own_place(const struct builder *b, const struct door *d, const 
 
 static void add_bind(struct builder *b, const struct door *d, const struct plan_seen *seen, const char *path)
 {
-        unsigned f = door_flags(b, d) | (seen->kind == SEEN_DIR ? STEP_IS_DIR : 0);
+        unsigned f = door_flags(b, d) | (seen->kind == SEEN_DIR ? STEP_IS_DIR : 0) |
+                     (d->kind == DOOR_SOCK ? STEP_SOCK : 0);
         bool edit = d->kind == DOOR_EDIT;
         struct plan_step *s = build_step(b, edit ? STEP_EDIT : STEP_BIND, path, arena_str(b->a, d->path), f);
         s->dev = seen->dev;
@@ -167,7 +171,7 @@ static int add_door(struct builder *b, size_t i, struct err *e)
                 (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
         else if (!is_redundant(b, d) && seen->real && link_judge(b, i, e) < 0)
                 return -1;
-        else if (!is_redundant(b, d))
+        else if (!is_redundant(b, d) && !build_copy(b, i))
                 add_bind(b, d, seen, path);
         return 0;
 }
@@ -183,13 +187,13 @@ static struct plan_step *held_at(const struct builder *b, const char *path)
         return s->kind == STEP_PIN || (s->kind == STEP_BIND && !(s->flags & STEP_WRITE)) ? s : NULL;
 }
 
-/* A directory of programs that is a link is made as one: what lies in it is found through that. */
-static bool is_in_linked_directory(const struct builder *b, const char *path)
+/* What lies in a directory of programs is found through that, be it bound or made as a link. */
+static bool is_in_program_directory(const struct builder *b, const char *path)
 {
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct plan_program *g = &b->r->found[i];
                 if (b->doors[i].kind == DOOR_RUN && b->r->seen[i].kind == SEEN_DIR && g->path &&
-                    strcmp(g->path, g->real) != 0 && strcmp(g->path, path) != 0 && path_under(path, g->path))
+                    strcmp(g->path, path) != 0 && path_under(path, g->path))
                         return true;
         }
         return false;
@@ -212,7 +216,7 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
         if (real && !build_has_bind(b, real) && !runs) {
                 unsigned f =
                         STEP_EXEC | (is_dir ? STEP_IS_DIR : 0) | (b->r->as_root && !stock ? STEP_IDMAP : 0);
-                if (door_writes(b, g->real) && door_runs(b, g->real))
+                if (door_writes(b, g->real) && (b->run_any || door_runs(b, g->real)))
                         f |= STEP_WRITE;
                 /* In an edit door it is what the layer shows, never the host's own file. */
                 bool edit = up && up->kind == DOOR_EDIT;
@@ -225,7 +229,7 @@ static void add_program(struct builder *b, const struct plan_program *g, bool is
                 build_pin(b, build_rule(b, real, RIGHT_EXEC | RIGHT_READ | (is_dir ? RIGHT_LIST : 0), false),
                           g->dev, g->ino);
         if (strcmp(g->path, g->real) != 0 && !door_covering(b, g->path, NULL) &&
-            !is_in_linked_directory(b, g->path))
+            !is_in_program_directory(b, g->path))
                 (void) build_step(b, STEP_LINK, arena_str(b->a, g->path), real, 0);
 }
 
@@ -244,7 +248,7 @@ static bool lies_behind_write(const struct builder *b, const char *path)
 static int judge_written(struct builder *b, const struct plan_program *g, const char *what, bool is_dir,
                          struct err *e)
 {
-        if (!g->path || !lies_behind_write(b, g->real) || door_runs(b, g->real))
+        if (b->run_any || !g->path || !lies_behind_write(b, g->real) || door_runs(b, g->real))
                 return 0;
         const char *tree = is_dir ? arena_printf(b->scratch, "%s/", g->real) : NULL;
         const char *run = as_token(b, tree ? tree : g->real);
@@ -300,6 +304,39 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
         return err_hint(e, "write `%srun %s?` if it may be missing", dashes, as_token(b, d->path));
 }
 
+/* By a line, or as another name of a program that a line names: awk may be mawk. */
+static bool entry_is_named(const struct builder *b)
+{
+        const struct plan_program *g = &b->r->entry;
+        char *const names[] = { (char *) (uintptr_t) g->path, (char *) (uintptr_t) g->real };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                struct effect f = { .kind = EFFECT_RUN, .path = names[i] };
+                if (policy_decide(b->c, &f).answer == ANSWER_ALLOW)
+                        return true;
+        }
+        for (size_t i = 0; i < b->door_count; i++) {
+                const struct plan_program *o = &b->r->found[i];
+                if (b->doors[i].kind == DOOR_RUN && o->path && o->dev == g->dev && o->ino == g->ino)
+                        return true;
+        }
+        return false;
+}
+
+static int add_entry(struct builder *b, struct err *e)
+{
+        const struct plan_program *g = &b->r->entry;
+        b->p->exec_denied = policy_narrowed(b->c) && g->path && !entry_is_named(b);
+        if (b->p->exec_denied)
+                return 0;
+
+        /* The caller named the command, so exactly that file may start, even where no line covers it. */
+        if (judge_written(b, g, "command", false, e) < 0)
+                return -1;
+        if (!(b->run_any && b->r->entry_searched && g->path))
+                add_program(b, g, false, false);
+        return 0;
+}
+
 static int add_programs(struct builder *b, struct err *e)
 {
         for (size_t i = 0; i < b->door_count; i++) {
@@ -315,14 +352,7 @@ static int add_programs(struct builder *b, struct err *e)
                         return -1;
                 add_program(b, g, is_dir, d->from_stock);
         }
-        /* The caller named the command, so exactly that file may start, even where no line covers it. */
-        if (judge_written(b, &b->r->entry, "command", false, e) < 0)
-                return -1;
-        bool covered =
-                b->run_any && b->r->entry_searched && b->r->entry.path && !door_writes(b, b->r->entry.real);
-        if (!covered)
-                add_program(b, &b->r->entry, false, false);
-        return 0;
+        return add_entry(b, e);
 }
 
 /* What a dynamic program needs executed beside itself. Rights only: visibility comes from base/loader. */
@@ -338,15 +368,15 @@ static void add_loader_rights(struct builder *b)
                 (void) build_rule(b, loaders[i], RIGHT_READ | RIGHT_EXEC, true);
 }
 
-/* For boxes with a network. Without one nobody asks them, and every file is a few microseconds of each start.
- */
+/* How names are looked up. A server of names exists only behind a `net` door. */
 static const struct {
         const char *path, *text;
-} net_files[] = {
-        { "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n127.0.0.1 box\n" },
-        { "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n" },
+        bool net;
+} name_files[] = {
+        { "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n127.0.0.1 box\n", false },
+        { "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n", false },
         { "/etc/resolv.conf",
-          "nameserver " BOX_GATEWAY4 "\nnameserver " BOX_GATEWAY6 "\noptions timeout:2 attempts:2\n" },
+          "nameserver " BOX_GATEWAY4 "\nnameserver " BOX_GATEWAY6 "\noptions timeout:2 attempts:2\n", true },
 };
 
 static void add_etc(struct builder *b)
@@ -357,8 +387,11 @@ static void add_etc(struct builder *b)
                                        b->p->uid, b->p->gid),
                           0);
         (void) build_step(b, STEP_FILE, "/etc/group", arena_printf(b->a, BOX_USER ":x:%u:\n", b->p->gid), 0);
-        for (size_t i = 0; b->p->net && i < sizeof net_files / sizeof *net_files; i++)
-                (void) build_step(b, STEP_FILE, net_files[i].path, net_files[i].text, 0);
+        for (size_t i = 0; i < sizeof name_files / sizeof *name_files; i++)
+                if (b->p->net || !name_files[i].net)
+                        (void) build_step(b, STEP_FILE, name_files[i].path, name_files[i].text, 0);
+                else if (b->p->local & LOCAL_LOOPBACK) /* nobody to ask: programs look for it all the same */
+                        (void) build_step(b, STEP_FILE, name_files[i].path, "", 0);
         if (b->p->net)
                 (void) build_step(b, STEP_TRUST, BOX_TRUST, NULL, 0);
         (void) build_rule(b, "/etc", RIGHT_READ, false);
@@ -395,20 +428,35 @@ static bool any_door_under(const struct builder *b, const char *path)
 static void add_terminal(struct builder *b)
 {
         (void) build_step(b, STEP_DEVPTS, "/dev/pts", NULL, STEP_WRITE);
+        (void) build_step(b, STEP_LINK, "/dev/ptmx", "pts/ptmx", 0);
         (void) build_rule(b, "/dev/pts", RIGHT_READ | RIGHT_LIST | RIGHT_DEVICE, false);
         (void) build_step(b, STEP_DEVICE, own_terminal, NULL, 0);
         (void) build_rule(b, own_terminal, RIGHT_READ | RIGHT_DEVICE, false);
+}
+
+/* git in a box commits in the caller's name. A file of its own rather than a variable, which would overrule
+ * what the repository itself says. */
+static void add_git_config(struct builder *b)
+{
+        static const char path[] = BOX_HOME "/.gitconfig";
+        for (size_t i = 0; i < b->r->file_count; i++)
+                if (strcmp(b->r->files[i].path, path) == 0)
+                        return;
+        if (b->r->git_config && build_sees_repository(b))
+                (void) build_step(b, STEP_FILE, path, arena_str(b->a, b->r->git_config), STEP_PRIVATE);
 }
 
 /* What every box has of its own; nothing here shows a byte of the host's files. */
 static void add_built_ins(struct builder *b)
 {
         add_etc(b);
-        (void) build_step(b, STEP_SCRATCH, BOX_HOME, "home", STEP_WRITE);
+        unsigned own = STEP_WRITE | (b->run_any ? STEP_EXEC : 0);
+        (void) build_step(b, STEP_SCRATCH, BOX_HOME, "home", own);
         for (size_t i = 0; i < b->r->file_count; i++)
                 (void) build_step(b, STEP_FILE, arena_str(b->a, b->r->files[i].path),
                                   arena_str(b->a, b->r->files[i].text), STEP_PRIVATE);
-        (void) build_step(b, STEP_SCRATCH, "/tmp", "tmp", STEP_WRITE);
+        add_git_config(b);
+        (void) build_step(b, STEP_SCRATCH, "/tmp", "tmp", own);
         static const char *const same_as_tmp[] = { "/var/tmp", "/dev/shm" }; /* private and sticky already */
         for (size_t i = 0; i < sizeof same_as_tmp / sizeof *same_as_tmp; i++)
                 if (!any_door_under(b, same_as_tmp[i]))
@@ -419,14 +467,16 @@ static void add_built_ins(struct builder *b)
         }
         for (size_t i = 0; i < sizeof dev_links / sizeof *dev_links; i++)
                 (void) build_step(b, STEP_LINK, dev_links[i][0], dev_links[i][1], 0);
-        if (b->p->tty)
+        if (b->p->tty || b->p->local & LOCAL_PTY)
                 add_terminal(b);
         (void) build_step(b, STEP_PROC, "/proc", NULL, 0);
         (void) build_rule(b, "/proc", RIGHT_READ, false);
         (void) build_rule(b, "/", RIGHT_LIST, false);
         static const char *const scratch[] = { "/tmp", BOX_HOME };
         for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++)
-                (void) build_rule(b, scratch[i], RIGHT_LIST | RIGHT_READ | RIGHT_WRITE, false);
+                (void) build_rule(b, scratch[i],
+                                  RIGHT_LIST | RIGHT_READ | RIGHT_WRITE | (b->run_any ? RIGHT_EXEC : 0),
+                                  false);
 }
 
 /* The process wall has no view of its own: devices by their host paths, and no private files. */
@@ -456,28 +506,18 @@ static int add_sock(struct builder *b, size_t i, struct err *e)
         return add_door(b, i, e);
 }
 
-/* A read-only mount does not stop connect(): a box that may make Unix sockets reaches every socket of the
- * host that lies in a directory it sees. So it may make them only where it sees none but program directories,
- * or single files. */
-static int judge_sockets(struct builder *b, struct err *e)
+/* A read-only mount does not stop connect(): a directory of the host's shows sockets that are not the box's.
+ * Where the box sees none but program directories, or single files, there are no such sockets. */
+static void judge_sockets(struct builder *b)
 {
-        const struct door *directory = NULL, *sock = NULL;
+        bool directory = false;
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
-                if ((door_is_of_files(d) || d->kind == DOOR_RUN) && !d->from_stock &&
-                    b->r->seen[i].kind == SEEN_DIR)
-                        directory = d;
-                if (d->kind == DOOR_SOCK)
-                        sock = d;
+                directory |= (door_is_of_files(d) || d->kind == DOOR_RUN) && !d->from_stock &&
+                             b->r->seen[i].kind == SEEN_DIR;
         }
-        b->p->sockets = b->p->wall == WALL_NAMESPACE && !directory;
-        if (!sock || !directory)
-                return 0;
-        (void) err_set(e, ERR_POLICY, 0,
-                       "a `sock` door and the directory %s in one box: sockets in the directory could be "
-                       "reached too",
-                       directory->path);
-        return err_hint(e, "name single files instead of the directory, or use two boxes");
+        if (b->p->wall == WALL_NAMESPACE && policy_makes_sockets(b->c))
+                b->p->sockets = directory ? PLAN_SOCKETS_SERVED : PLAN_SOCKETS_FREE;
 }
 
 /* The process wall mounts nothing: its doors are Landlock rules, and masks tell what those leave out. */
@@ -492,13 +532,12 @@ static void keep_masks(struct plan *p)
 
 int build_view(struct builder *b, struct err *e)
 {
-        if (judge_sockets(b, e) < 0)
-                return -1;
+        judge_sockets(b);
         if (b->p->wall == WALL_NAMESPACE)
                 add_built_ins(b);
         else
                 add_process_built_ins(b);
-        size_t first = b->p->step_count;
+        size_t first = b->own_steps = b->p->step_count;
         for (size_t i = 0; i < b->door_count; i++) {
                 enum door_kind k = b->doors[i].kind;
                 if ((door_is_of_files(&b->doors[i]) && add_door(b, i, e) < 0) ||

@@ -13,8 +13,12 @@ static const struct builtin_file files[] = {
         { "/dev/null", false, true, true, "the box's own /dev" },
         { "/dev/zero", false, true, true, "the box's own /dev" },
         { "/dev/full", false, true, true, "the box's own /dev" },
-        { "/dev/random", false, false, false, "the box's own /dev" },
-        { "/dev/urandom", false, false, true, "the box's own /dev" },
+        { "/dev/random", false, true, false, "the box's own /dev" },
+        { "/dev/urandom", false, true, false, "the box's own /dev" },
+        { "/dev/urandom", false, false, true, "the box's own /dev" }, /* the process wall lets it be read */
+        { "/dev/stdin", false, true, false, "the box's own /dev" },
+        { "/dev/stdout", false, true, false, "the box's own /dev" },
+        { "/dev/stderr", false, true, false, "the box's own /dev" },
         { "/proc/self", true, false, false, "the box's own /proc" },
 };
 

@@ -38,7 +38,7 @@ static int check_into(struct gather *g, const struct policy *p)
         struct err *e = g->scope.e;
         if (p->n_uses == 0 && take_default(g) < 0)
                 return -1;
-        if (gather_policy(g, p, false, NULL) < 0 || door_set_seal(&c->live, e) < 0 ||
+        if (gather_policy(g, p, false, NULL) < 0 || gather_narrow(g) < 0 || door_set_seal(&c->live, e) < 0 ||
             door_set_seal(&c->closed, e) < 0)
                 return -1;
         if (take_singletons(c, p) < 0)

@@ -12,6 +12,7 @@ void policy_checked_free(struct checked_policy *c)
         free(c->live.v);
         free(c->closed.v);
         free(c->expects);
+        free(c->unpinned);
         free(c->notes);
         arena_done(&c->mem);
         free(c);
@@ -21,7 +22,23 @@ const char *policy_box(const struct checked_policy *c) { return c->box.text; }
 const char *policy_doc(const struct checked_policy *c) { return c->doc.text; }
 const struct policy_limits *policy_limits(const struct checked_policy *c) { return &c->limits; }
 enum wall_kind policy_wall(const struct checked_policy *c) { return c->wall; }
+bool policy_narrowed(const struct checked_policy *c) { return c->narrowed; }
+bool policy_runs_any(const struct checked_policy *c)
+{
+        size_t lo, hi;
+        return door_set_find(&c->live, DOOR_RUN, span_str("*"), &lo, &hi);
+}
+unsigned policy_local(const struct checked_policy *c) { return c->local; }
+const struct source_place *policy_local_stated(const struct checked_policy *c, unsigned bit)
+{
+        return c->local_own & bit ? &c->local_at : NULL;
+}
 unsigned policy_without(const struct checked_policy *c) { return c->without; }
+
+bool policy_makes_sockets(const struct checked_policy *c)
+{
+        return c->local & LOCAL_UNIX || c->live.start[DOOR_SOCK] < c->live.start[DOOR_SOCK + 1];
+}
 
 /* Taken when first asked for, and kept: a start then takes it while the walls go up, not before. */
 const char *policy_digest(const struct checked_policy *c)

@@ -100,27 +100,6 @@ static bool cover_file(const struct door_set *s, const struct door *d, const str
 
 static bool is_tree(const char *path) { return path[0] == '/' && path[strlen(path) - 1] == '/'; }
 
-/* Without the slash that marks a subtree. */
-static struct span tree_dir(const char *path) { return span_of(path, strlen(path) - 1); }
-
-static bool touches(struct span tree, const char *path)
-{
-        size_t n = strlen(path);
-        size_t k = n < tree.n ? n : tree.n;
-        return memcmp(tree.p, path, k) == 0 && (n == tree.n || (n > k ? path[k] == '/' : tree.p[k] == '/'));
-}
-
-/* A door of this kind at DIR/, above or below it. `tree` ends in the slash. */
-static bool kind_touches(const struct door_set *s, enum door_kind kind, const char *tree)
-{
-        size_t lo, hi;
-        for (size_t n = strlen(tree) - 1; n > 0; n = str_parent(tree, n))
-                if (door_set_find(s, kind, span_of(tree, n), &lo, &hi))
-                        return true;
-        lo = door_set_from(s, kind, span_str(tree));
-        return lo < s->start[kind + 1] && strncmp(s->v[lo].path, tree, strlen(tree)) == 0;
-}
-
 /* A read door at DIR/ or above it shows all of it. */
 static bool is_shown_whole(const struct door_set *s, const char *tree)
 {
@@ -133,22 +112,14 @@ static bool is_shown_whole(const struct door_set *s, const char *tree)
         return false;
 }
 
-/* Does `run any` reach all of this? Only what the box sees and can nowhere write. */
+/* Does `run any` reach all of this? Only what the box sees. */
 static bool any_covers(const struct checked_policy *c, const struct door *d)
 {
-        size_t count;
-        const struct builtin_file *b = builtin_files(&count);
-        if (!is_tree(d->path)) {
-                struct effect f = { .kind = EFFECT_RUN, .path = d->path };
-                struct decision w = policy_decide(c, &f);
-                return d->path[0] != '/' || (w.answer == ANSWER_ALLOW && strcmp(w.door->path, "*") == 0);
-        }
-        struct span dir = tree_dir(d->path);
-        for (size_t i = 0; i < count; i++)
-                if (b[i].writable && touches(dir, b[i].path))
-                        return false;
-        return !kind_touches(&c->live, DOOR_EDIT, d->path) && !kind_touches(&c->live, DOOR_WRITE, d->path) &&
-               is_shown_whole(&c->live, d->path);
+        if (is_tree(d->path))
+                return is_shown_whole(&c->live, d->path);
+        struct effect f = { .kind = EFFECT_RUN, .path = d->path };
+        struct decision w = policy_decide(c, &f);
+        return d->path[0] != '/' || (w.answer == ANSWER_ALLOW && strcmp(w.door->path, "*") == 0);
 }
 
 static bool in_bin_dir(const char *path)
@@ -278,7 +249,7 @@ static bool cover_net(const struct door_set *s, const struct asked *q)
 /* Of two doors with one key. */
 static bool simple_covers(const struct door *s, const struct door *d)
 {
-        if (d->kind == DOOR_ENV)
+        if (d->kind == DOOR_ENV || d->kind == DOOR_LISTEN)
                 return s->value && d->value ? strcmp(s->value, d->value) == 0 : s->value == d->value;
         return s->max >= d->max && (s->type == d->type || s->type == HANDLE_BINARY);
 }

@@ -105,7 +105,7 @@ static struct decision write_gap(const struct file_view *v)
         return v->no_read ? deny(GAP_EXCEPTED, v->no_read) : deny(GAP_NO_DOOR, NULL);
 }
 
-static const struct door *explicit_run(const struct door_set *s, const char *path);
+static const struct door *explicit_run(const struct door_set *s, const char *path, bool own);
 
 static struct decision file_live(const struct checked_policy *c, const char *path, bool writing)
 {
@@ -115,7 +115,7 @@ static struct decision file_live(const struct checked_policy *c, const char *pat
                 return writing && !b->writable ? deny(GAP_READ_ONLY, NULL) : allow_builtin(b->name);
         if (writing)
                 return v.write ? allow(v.write) : write_gap(&v);
-        const struct door *seen = v.read ? v.read : explicit_run(&c->live, path);
+        const struct door *seen = v.read ? v.read : explicit_run(&c->live, path, false);
         if (seen)
                 return allow(seen);
         return v.no_read ? deny(GAP_EXCEPTED, v.no_read) : deny(GAP_NO_DOOR, NULL);
@@ -129,14 +129,15 @@ static struct decision file_decide(const struct checked_policy *c, const char *p
         struct file_view old = look(&c->closed, path, 1);
         const struct door *was = writing ? old.write : old.read;
         if (!was && !writing)
-                was = explicit_run(&c->closed, path);
+                was = explicit_run(&c->closed, path, false);
         return was ? deny(GAP_EXPIRED, was) : d;
 }
 
 /* ---- programs ----
  * A bare name stands for that file in each directory where programs are looked for; a path for itself; DIR/
- * for all below. `run any` covers every program that the box can see (or that is looked for by name) and
- * cannot write: what a box wrote itself runs only when a line names it. */
+ * for all below. `run any` covers every program that the box can see (or that is looked for by name), also
+ * what it wrote. Without it, what a box can write runs only when a line of its own policy names it,
+ * not one of a stock policy. */
 
 static const char *const any_key = "*";
 
@@ -150,14 +151,24 @@ static bool in_bin_dir(const char *path)
         return false;
 }
 
+/* The first `run` line of a range, or `best` when that stands earlier; own: no line of a stock policy. */
+static const struct door *first_run(const struct door_set *s, struct span key, bool own,
+                                    const struct door *best)
+{
+        size_t lo, hi;
+        for (door_set_find(s, DOOR_RUN, key, &lo, &hi); lo < hi; lo++)
+                if (!own || !s->v[lo].from_stock)
+                        return !best || &s->v[lo] < best ? &s->v[lo] : best;
+        return best;
+}
+
 /* DIR/ for each directory above the file that ends at path[n]. */
-static const struct door *tree_above(const struct door_set *s, const char *path, size_t n,
+static const struct door *tree_above(const struct door_set *s, struct span path, bool own,
                                      const struct door *best)
 {
-        while (n > 1) {
-                if (path[--n] == '/')
-                        best = first(s, DOOR_RUN, span_of(path, n + 1), best);
-        }
+        for (size_t n = path.n; n > 1;)
+                if (path.p[--n] == '/')
+                        best = first_run(s, span_of(path.p, n + 1), own, best);
         return best;
 }
 
@@ -175,38 +186,35 @@ static const struct door *explicit_bare(const struct door_set *s, const char *na
                 path[d] = '/';
                 memcpy(path + d + 1, name, n + 1);
                 best = first(s, DOOR_RUN, span_str(path), best);
-                best = tree_above(s, path, d + 1 + n, best);
+                best = tree_above(s, span_of(path, d + 1 + n), false, best);
         }
         return best;
 }
 
-static const struct door *explicit_run(const struct door_set *s, const char *path)
+static const struct door *explicit_run(const struct door_set *s, const char *path, bool own)
 {
         if (strcmp(path, any_key) == 0)
                 return NULL;
         if (path[0] != '/')
                 return explicit_bare(s, path);
-        const struct door *best = first(s, DOOR_RUN, span_str(path), NULL);
-        best = tree_above(s, path, strlen(path), best);
+        const struct door *best = first_run(s, span_str(path), own, NULL);
+        best = tree_above(s, span_str(path), own, best);
         const char *base = strrchr(path, '/') + 1;
         if (in_bin_dir(path) && strcmp(base, any_key) != 0 && *base)
-                best = first(s, DOOR_RUN, span_str(base), best);
+                best = first_run(s, span_str(base), own, best);
         return best;
 }
 
 /* Does `run any` reach this program? */
 static bool any_reaches(const struct checked_policy *c, const char *path)
 {
-        if (path[0] != '/')
-                return true;
-        if (file_live(c, path, true).answer == ANSWER_ALLOW)
-                return false;
-        return in_bin_dir(path) || file_live(c, path, false).answer == ANSWER_ALLOW;
+        return path[0] != '/' || in_bin_dir(path) || file_live(c, path, false).answer == ANSWER_ALLOW;
 }
 
 static const struct door *run_in(const struct checked_policy *c, const struct door_set *s, const char *path)
 {
-        const struct door *d = explicit_run(s, path);
+        bool written = path[0] == '/' && file_live(c, path, true).answer == ANSWER_ALLOW;
+        const struct door *d = explicit_run(s, path, written);
         if (d || !any_reaches(c, path))
                 return d;
         return first(s, DOOR_RUN, span_str(any_key), NULL);

@@ -87,7 +87,7 @@ static const struct builtin_file *file_builtin(const struct checked_policy *c, c
         return of_host ? NULL : hit;
 }
 
-static const struct door *program_door(const struct door_set *s, const char *program);
+static const struct door *program_door(const struct door_set *s, const char *program, bool writable);
 
 static struct decision ref_file(const struct checked_policy *c, const char *path, bool writing,
                                 bool with_closed)
@@ -101,8 +101,8 @@ static struct decision ref_file(const struct checked_policy *c, const char *path
         const struct door *not_write = file_door(&c->live, path, POWER_NO_WRITE, floor);
         const struct door *expired = file_door(&c->closed, path, writing ? POWER_WRITE : POWER_READ, NULL);
         bool doors_decide = can_read || can_write || not_read || not_write;
-        const struct door *can_start = writing ? NULL : program_door(&c->live, path);
-        const struct door *could_start = writing ? NULL : program_door(&c->closed, path);
+        const struct door *can_start = writing ? NULL : program_door(&c->live, path, false);
+        const struct door *could_start = writing ? NULL : program_door(&c->closed, path, false);
 
         if (b && !doors_decide && (b->writable || !writing)) {
                 d.answer = ANSWER_ALLOW;
@@ -176,11 +176,12 @@ static bool names_program(const struct door *d, const char *program)
         return a && b && (d->path[0] != '/' || program_bare) && strcmp(a, b) == 0;
 }
 
-/* The first line that names this program, in one way or another. */
-static const struct door *program_door(const struct door_set *s, const char *program)
+/* The first line that names this program, in one way or another. A stock policy's names nothing that the box
+ * can write. */
+static const struct door *program_door(const struct door_set *s, const char *program, bool writable)
 {
         for (size_t i = 0; i < s->n; i++)
-                if (names_program(&s->v[i], program))
+                if (names_program(&s->v[i], program) && !(writable && s->v[i].from_stock))
                         return &s->v[i];
         return NULL;
 }
@@ -188,7 +189,8 @@ static const struct door *program_door(const struct door_set *s, const char *pro
 static const struct door *ref_run_door(const struct checked_policy *c, const struct door_set *s,
                                        const char *program)
 {
-        const struct door *any = NULL, *named = program_door(s, program);
+        bool writable = program[0] == '/' && ref_file(c, program, true, false).answer == ANSWER_ALLOW;
+        const struct door *any = NULL, *named = program_door(s, program, writable);
         for (size_t i = 0; i < s->n && !any; i++)
                 if (s->v[i].kind == DOOR_RUN && strcmp(s->v[i].path, "*") == 0)
                         any = &s->v[i];
@@ -196,8 +198,6 @@ static const struct door *ref_run_door(const struct checked_policy *c, const str
                 return named;
         if (program[0] != '/')
                 return any;
-        if (ref_file(c, program, true, false).answer == ANSWER_ALLOW)
-                return NULL;
         bool visible = short_name(program) || ref_file(c, program, false, false).answer == ANSWER_ALLOW;
         return visible ? any : NULL;
 }

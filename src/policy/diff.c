@@ -79,12 +79,28 @@ static void diff_wall(const struct checked_policy *a, const struct checked_polic
         }
 }
 
+static void diff_local(const struct checked_policy *a, const struct checked_policy *b, struct change *c,
+                       struct buf *out)
+{
+        size_t count;
+        const struct policy_local_row *rows = policy_local_rows(&count);
+        for (size_t i = 0; i < count; i++) {
+                bool was = a->local & rows[i].bit, is = b->local & rows[i].bit;
+                if (was == is)
+                        continue;
+                c->wider = c->wider || is;
+                c->narrower = c->narrower || was;
+                buf_printf(out, "%c local %s\n", is ? '+' : '-', rows[i].name);
+        }
+}
+
 enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b, struct buf *out)
 {
         struct change c = { 0 };
         c.wider = extra(b, a, '+', out);
         c.narrower = extra(a, b, '-', out);
         diff_limits(a, b, &c, out);
+        diff_local(a, b, &c, out);
         diff_wall(a, b, &c, out);
         if (c.wider && c.narrower)
                 return POLICY_CROSSING;
@@ -99,7 +115,7 @@ bool policy_covers_line(const struct checked_policy *c, const char *line, const 
         buf_printf(&text, "use none\n%s\n", line);
         bool read = p && !text.failed && policy_add_text(p, "line", buf_span(&text), &ignored) == 0;
         struct checked_policy *own = read ? policy_check(p, ctx, &ignored) : NULL;
-        bool covered = own && own->live.n > 0;
+        bool covered = own && (own->live.n > 0 || own->local) && !(own->local & ~c->local);
         for (size_t i = 0; covered && i < own->live.n; i++)
                 covered = cover_door(c, &own->live.v[i], NULL);
         policy_checked_free(own);

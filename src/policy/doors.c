@@ -19,6 +19,7 @@ static const struct {
           "only PATH HOME LANG TERM USER, and git's own where a repository is seen or edited" },
         { DOOR_NET, DOOR_NET, "Network", "nothing is reachable" },
         { DOOR_SOCK, DOOR_SOCK, "Sockets", "none" },
+        { DOOR_LISTEN, DOOR_LISTEN, "Inbound", "nobody outside can connect to it" },
         { DOOR_IN, DOOR_OUT, "Handles", "none" },
 };
 
@@ -31,6 +32,7 @@ static const char *const kind_words[] = {
         [DOOR_ENV] = "",
         [DOOR_NET] = "may connect",
         [DOOR_SOCK] = "may talk to the program behind it",
+        [DOOR_LISTEN] = "programs on this host may connect to it",
         [DOOR_IN] = "may be read through its descriptor",
         [DOOR_OUT] = "may be written through its descriptor",
 };
@@ -92,6 +94,20 @@ static void group_text(const struct checked_policy *c, size_t g, struct buf *out
                 kind_text(c, k, out);
 }
 
+static void local_text(const struct checked_policy *c, struct buf *out)
+{
+        size_t count;
+        const struct policy_local_row *rows = policy_local_rows(&count);
+        if (!c->local) {
+                buf_puts(out, "Among its own processes: pipes and files, no sockets or terminals\n");
+                return;
+        }
+        buf_puts(out, "Among its own processes:\n");
+        for (size_t i = 0; i < count; i++)
+                if (c->local & rows[i].bit)
+                        buf_printf(out, "  local %-38s  %s\n", rows[i].name, rows[i].words);
+}
+
 /* ---- the worst ---- */
 
 static void name_doors(const struct checked_policy *c, enum door_kind k, bool own_only, struct buf *out)
@@ -123,14 +139,6 @@ static size_t count_own(const struct checked_policy *c, enum door_kind k)
         for (size_t i = c->live.start[k]; i < c->live.start[k + 1]; i++)
                 n += !c->live.v[i].from_stock;
         return n;
-}
-
-static bool has_any(const struct checked_policy *c)
-{
-        struct effect f = { .kind = EFFECT_RUN };
-        char name[] = "a-name-that-no-line-has";
-        f.path = name;
-        return policy_decide(c, &f).answer == ANSWER_ALLOW;
 }
 
 static void sentence(const struct checked_policy *c, enum door_kind k, const char *text, struct buf *out)
@@ -183,15 +191,20 @@ static void worst_files(const struct checked_policy *c, struct buf *out)
 
 static void worst_programs(const struct checked_policy *c, struct buf *out)
 {
-        if (has_any(c)) {
-                buf_puts(out, "- It can start every program that it can see, with any arguments.\n");
-        } else if (count_of(c, DOOR_RUN, DOOR_RUN) > 0) {
+        if (policy_runs_any(c)) {
+                buf_puts(out,
+                         "- It can start every program that it can see, also one that it wrote, with any "
+                         "arguments.\n");
+                return;
+        }
+        if (count_of(c, DOOR_RUN, DOOR_RUN) > 0) {
                 buf_puts(out, "- It can start, with any arguments, ");
                 name_doors(c, DOOR_RUN, false, out);
                 buf_puts(out, ".\n");
         } else {
                 buf_puts(out, "- It can start no further program.\n");
         }
+        buf_puts(out, "- It can run nothing that it wrote, unless a `run` line covers it.\n");
 }
 
 /* "reaches the public", "touches money, a person". */
@@ -250,6 +263,7 @@ static void worst_network(const struct checked_policy *c, struct buf *out)
                          "- There is no net door, but the programs behind its sockets may send for it.\n");
         }
         sentence(c, DOOR_SOCK, "It can ask for anything that the program behind it does for you:", out);
+        sentence(c, DOOR_LISTEN, "It can answer whatever connects to these ports of the loopback:", out);
         for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
                 if (c->live.v[i].net.credential)
                         buf_printf(out, "- It can act with the credential \"%s\", but not learn it.\n",
@@ -298,6 +312,7 @@ void policy_doors_text(const struct checked_policy *c, const struct policy_stage
         buf_putc(out, '\n');
         for (size_t g = 0; g < COUNT(groups); g++)
                 group_text(c, g, out);
+        local_text(c, out);
         buf_puts(out, "Limits:");
         for (int k = 0; k < LIMIT_KEY__COUNT; k++)
                 buf_printf(out, " %s %s", policy_limit_name((enum limit_key) k),

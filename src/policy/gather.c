@@ -74,6 +74,8 @@ static int expand_file(const struct scope *s, struct door *d, const struct door 
                         s->e,
                         "name the directories that are needed; `use base/system` gives this host's programs");
         }
+        d->directory =
+                (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT) && raw->path[strlen(raw->path) - 1] == '/';
         return raw->except ? expand_except(s, d, raw->except) : 0;
 }
 
@@ -132,6 +134,7 @@ static int expand(const struct scope *s, struct door *d, const struct door *raw)
         case DOOR_RUN:
                 return expand_program(s, d, raw);
         case DOOR_ENV:
+        case DOOR_LISTEN:
         case DOOR_IN:
         case DOOR_OUT:
                 return copy_named(s, d, raw);
@@ -165,7 +168,9 @@ static bool is_no_op(const struct door *raw)
 
 int gather_door(struct gather *g, const struct door *raw, bool stock)
 {
-        struct door d = { .kind = raw->kind, .at = raw->at, .optional = raw->optional, .from_stock = stock };
+        bool held = raw->kind == DOOR_WRITE && g->scope.ctx->hold_writes;
+        enum door_kind kind = held ? DOOR_EDIT : raw->kind;
+        struct door d = { .kind = kind, .at = raw->at, .optional = raw->optional, .from_stock = stock };
         int64_t now = g->scope.ctx->now;
         if (is_no_op(raw))
                 return 0;

@@ -50,6 +50,12 @@ int tokens_add(struct tokens *t, const struct token *k);
 /* ---- written.c: struct policy ---- */
 struct use_line {
         char *name;
+        const char *pin; /* SHA-256 of the used text, in hex; NULL: not pinned */
+        struct source_place at;
+};
+struct unpinned_use { /* an own policy that may change unnoticed */
+        const char *name;
+        char digest[65];
         struct source_place at;
 };
 struct expect_line {
@@ -78,6 +84,8 @@ struct policy {
         size_t n_expects, cap_expects;
         struct text_line box, doc;
         struct wall_line wall;
+        unsigned local;
+        struct source_place local_at; /* of the first line */
         struct policy_limits limits;
         struct source_place limit_at[LIMIT_KEY__COUNT];
         const char *file; /* the first that something came from; NULL: all of it came from flags */
@@ -118,10 +126,12 @@ int line_run(struct reader *r);
 int line_env(struct reader *r);
 int line_net(struct reader *r);
 int line_sock(struct reader *r);
+int line_listen(struct reader *r);
 int line_in(struct reader *r);
 int line_out(struct reader *r);
 int line_limit(struct reader *r);
 int line_wall(struct reader *r);
+int line_local(struct reader *r);
 int line_expect(struct reader *r);
 
 /* ---- json_in.c ---- */
@@ -271,8 +281,13 @@ struct checked_policy {
         struct policy_limits limits;
         enum wall_kind wall;
         unsigned without;
+        unsigned local, local_own; /* local_own: those that an own line states */
+        struct source_place local_at;
+        bool narrowed;  /* own `run` lines narrowed what a stock policy starts */
         char **expects; /* canonical lines of the policy's own, in order */
         size_t n_expects, cap_expects;
+        struct unpinned_use *unpinned;
+        size_t n_unpinned, cap_unpinned;
         struct policy_note *notes;
         size_t n_notes, cap_notes;
         char digest[65]; /* "": not asked for yet */
@@ -294,6 +309,8 @@ struct use_chain {
 int gather_policy(struct gather *g, const struct policy *p, bool stock, const struct use_chain *chain);
 /* gather.c: raw door -> checked door. 1: it opens nothing new and is left out. */
 int gather_door(struct gather *g, const struct door *raw, bool stock);
+/* use.c: own `run` lines narrow what a stock policy starts by default. Before the doors are sealed. */
+int gather_narrow(struct gather *g);
 /* Is this very path read by a stock policy that does not say `run any`? */
 bool stock_reads(const char *path);
 /* expects.c */

@@ -284,6 +284,13 @@ static int key_without(struct json_in *x, const struct json *v)
         return add_token(x, v, "without", false) < 0 ? -1 : each_string(x, v, add_quoted);
 }
 
+static int key_local(struct json_in *x, const struct json *v)
+{
+        if (v->type == JSON_ARRAY && !v->child)
+                return 0;
+        return add_token(x, v, "local", false) < 0 || each_string(x, v, add_quoted) < 0 ? -1 : finish(x);
+}
+
 static int one_expect(struct json_in *x, const struct json *v)
 {
         struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
@@ -299,8 +306,9 @@ static const struct {
         const char *key;
         int (*read)(struct json_in *x, const struct json *v);
 } keys[] = {
-        { "box", key_text },    { "doc", key_text },      { "use", key_use },   { "doors", key_doors },
-        { "limit", key_limit }, { "expect", key_expect }, { "wall", key_wall }, { "without", key_without },
+        { "box", key_text },      { "doc", key_text },    { "use", key_use },
+        { "doors", key_doors },   { "limit", key_limit }, { "local", key_local },
+        { "expect", key_expect }, { "wall", key_wall },   { "without", key_without },
 };
 
 static int read_root(struct json_in *x, const struct json *root)

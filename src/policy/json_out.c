@@ -136,14 +136,16 @@ static void main_value(const struct door *d, struct buf *out)
                 buf_puts(out, "any");
         else
                 buf_puts(out, door_key(d));
+        if (d->directory)
+                buf_putc(out, '/');
         if (d->value)
-                buf_printf(out, "=%s", d->value);
+                buf_printf(out, "%c%s", d->kind == DOOR_LISTEN ? ':' : '=', d->value);
 }
 
 /* Every key a door can have, in byte order; each writes itself or nothing. */
 static const char *const door_keys[] = {
-        "as",  "cap",   "edit", "env", "except", "in",      "max",   "methods", "net",  "optional",
-        "out", "reach", "read", "run", "sock",   "touches", "until", "where",   "with", "write",
+        "as",  "cap",   "edit", "env", "except", "in",      "listen", "max",   "methods", "net",   "optional",
+        "out", "reach", "read", "run", "sock",   "touches", "until",  "where", "with",    "write",
 };
 
 static void door_member(struct json_out *o, const struct door *d, const char *k, const char *value)
@@ -213,6 +215,23 @@ static void walls(struct json_out *o, const struct checked_policy *c)
         close_with(o, ']');
 }
 
+static void locals(struct json_out *o, const struct checked_policy *c)
+{
+        size_t count;
+        const struct policy_local_row *rows = policy_local_rows(&count);
+        if (!c->local)
+                return;
+        key(o, "local");
+        open_with(o, '[');
+        for (size_t i = 0; i < count; i++) {
+                if (!(c->local & rows[i].bit))
+                        continue;
+                next(o);
+                buf_json(o->b, span_str(rows[i].name));
+        }
+        close_with(o, ']');
+}
+
 /* The policy's own tests: part of what a person reads and edits, not of the digest, which is of what they
  * test. */
 static void expectations(struct json_out *o, const struct checked_policy *c)
@@ -251,6 +270,7 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
                 text(o, policy_limit_name(limits_by_name[i]),
                      limit_print(limits_by_name[i], c->limits.value[limits_by_name[i]], value));
         close_with(o, '}');
+        locals(o, c);
         list(o, "use", nothing);
         walls(o, c);
         close_with(o, '}');

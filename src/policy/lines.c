@@ -46,11 +46,33 @@ static bool use_name_ok(const char *s)
                !strstr(s, "//");
 }
 
+static const char pin_mark[] = "sha256:";
+
+/* `use NAME sha256:HEX`: the digest of the text that NAME had when it was looked at. */
+static int read_pin(struct reader *r, const struct token *t, struct use_line *u)
+{
+        const char *hex = t->text + strlen(pin_mark);
+
+        if (!u || u->pin || strlen(hex) != 64 || hex[strspn(hex, "0123456789abcdef")]) {
+                (void) fail_at(r->e, &t->at, "\"%s\" is not the digest of a policy", show_text(t->text).text);
+                return err_hint(r->e,
+                                "write `use NAME sha256:` and 64 hex digits; `cordon check` prints the line");
+        }
+        u->pin = hex;
+        return 0;
+}
+
 int line_use(struct reader *r)
 {
         struct policy *p = r->p;
         const struct token *t = reader_need(r, "the policy's name");
+        const size_t before = p->n_uses;
         for (; t; t = reader_next(r)) {
+                if (strncmp(t->text, pin_mark, strlen(pin_mark)) == 0) {
+                        if (read_pin(r, t, p->n_uses > before ? &p->uses[p->n_uses - 1] : NULL) < 0)
+                                return -1;
+                        continue;
+                }
                 if (!use_name_ok(t->text))
                         return fail_at(r->e, &t->at, "\"%s\" cannot name a policy", show_text(t->text).text);
                 if (vec_room((void **) &p->uses, p->n_uses, &p->cap_uses, sizeof *p->uses) < 0)
@@ -134,6 +156,42 @@ int line_run(struct reader *r)
                                        "a program of this name must be given by its whole path");
                         return err_hint(r->e, "`run any` without quotes means every program");
                 }
+        }
+        return r->n > 1 ? 0 : -1;
+}
+
+/* ---- ports ---- */
+
+/* A port without its sign, space or zeros in front: two spellings of one port would be two doors. */
+static char *read_port(struct reader *r, const struct token *t, struct span text)
+{
+        uint64_t port;
+        bool plain = text.n > 0 && text.p[0] != '0';
+
+        if (plain && str_to_u64(text, &port) == 0 && port <= UINT16_MAX)
+                return arena_copy(&r->p->mem, text);
+        (void) fail_at(r->e, &t->at, "\"%s\" is not PORT or PORT:PORT", show_text(t->text).text);
+        (void) err_hint(r->e, "ports are numbers from 1 to 65535: first the host's, then the box's");
+        return NULL;
+}
+
+int line_listen(struct reader *r)
+{
+        const struct token *t = reader_need(r, "the port");
+        for (; t; t = reader_next(r)) {
+                struct door *d = reader_door(r, DOOR_LISTEN, t);
+                if (!d)
+                        return -1;
+                const char *colon = strchr(t->text, ':');
+                struct span outer = span_of(t->text, colon ? (size_t) (colon - t->text) : strlen(t->text));
+                d->name = read_port(r, t, outer);
+                if (!d->name || (colon && !(d->value = read_port(r, t, span_str(colon + 1)))))
+                        return -1;
+                if (d->value && strcmp(d->name, d->value) == 0)
+                        d->value = NULL;
+                if (!r->p->local)
+                        r->p->local_at = t->at;
+                r->p->local |= LOCAL_LOOPBACK; /* that is where it listens */
         }
         return r->n > 1 ? 0 : -1;
 }
@@ -248,6 +306,11 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
         struct span s = span_str(t->text);
         if (row->unit == UNIT_PER_HOUR && s.n > 2 && memcmp(s.p + s.n - 2, "/h", 2) == 0)
                 s.n -= 2;
+        if (strcmp(t->text, "none") ==
+            0) { /* a person says so; what is left is far from any use, and finite */
+                *ret_value = row->most;
+                return 0;
+        }
         int bad = row->unit == UNIT_MS      ? str_to_ms(s, ret_value)
                   : row->unit == UNIT_BYTES ? str_to_size(s, ret_value)
                                             : str_to_u64(s, ret_value);
@@ -351,6 +414,37 @@ int line_wall(struct reader *r)
         }
         r->p->wall = w;
         return 0;
+}
+
+static int unknown_local(struct reader *r, const struct token *t)
+{
+        size_t count;
+        const struct policy_local_row *rows = policy_local_rows(&count);
+        const char *names[8];
+        for (size_t i = 0; i < count; i++)
+                names[i] = rows[i].name;
+        (void) fail_at(r->e, &t->at, "unknown word \"%s\" after `local`", show_text(t->text).text);
+        (void) err_hint(r->e, "it is loopback, unix, pty or trace");
+        hint_nearest(r->e, t->text, names, count);
+        return -1;
+}
+
+int line_local(struct reader *r)
+{
+        size_t count;
+        const struct policy_local_row *rows = policy_local_rows(&count);
+        const struct token *t = reader_need(r, "loopback, unix, pty or trace");
+        for (; t; t = reader_next(r)) {
+                size_t i = 0;
+                while (i < count && strcmp(rows[i].name, t->text) != 0)
+                        i++;
+                if (i == count)
+                        return unknown_local(r, t);
+                if (!r->p->local)
+                        r->p->local_at = t->at;
+                r->p->local |= rows[i].bit;
+        }
+        return r->n > 1 ? 0 : -1;
 }
 
 int line_expect(struct reader *r)

@@ -118,6 +118,20 @@ static void lint_trifecta(struct lint_view *v, const struct lint_row *row)
         }
 }
 
+/* A policy that is given by an option is chosen anew each time. */
+static void lint_unpinned(struct lint_view *v, const struct lint_row *row)
+{
+        for (size_t i = 0; i < v->c->n_unpinned; i++) {
+                const struct unpinned_use *u = &v->c->unpinned[i];
+                if (u->at.line > 0)
+                        lint_note(v, row, &u->at,
+                                  "whoever can write the policy %s can widen this one: write `use %s "
+                                  "sha256:%s`, and a "
+                                  "change stops the load",
+                                  show_text(u->name).text, show_text(u->name).text, u->digest);
+        }
+}
+
 static void lint_without(struct lint_view *v, const struct lint_row *row)
 {
         if (v->c->without)
@@ -191,6 +205,8 @@ static const struct lint_row rows[] = {
         { 'W', "W135", "money moved with a credential and without bounds", lint_unbounded },
         { 'W', "W138", "a door to change what belongs to somebody else", lint_others_files },
         { 'W', "W140", "a write door over the policy, its places or our programs", lint_own_rules },
+        { 'W', "W142", "an own policy that is used and not pinned", lint_unpinned },
+        { 'E', "E141", "a --write option over a home or a store of secrets", lint_write_option },
 };
 
 static void clean_root(char *to, const char *from)

@@ -38,6 +38,7 @@ void lint_write_root(struct lint_view *v, const struct lint_row *row);
 void lint_write_and_run(struct lint_view *v, const struct lint_row *row);
 void lint_kernel_files(struct lint_view *v, const struct lint_row *row);
 void lint_secret_store(struct lint_view *v, const struct lint_row *row);
+void lint_write_option(struct lint_view *v, const struct lint_row *row);
 void lint_too_much(struct lint_view *v, const struct lint_row *row);
 void lint_hides_private(struct lint_view *v, const struct lint_row *row);
 void lint_hides_etc(struct lint_view *v, const struct lint_row *row);

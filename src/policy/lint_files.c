@@ -178,6 +178,28 @@ void lint_secret_store(struct lint_view *v, const struct lint_row *row)
                                           show_text(d->path).text);
 }
 
+/* An option is typed in a hurry, a policy file is read again: what a slip must not destroy stands in a file.
+ */
+void lint_write_option(struct lint_view *v, const struct lint_row *row)
+{
+        static const char *const homes[] = { "/home", "/root" };
+
+        for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));) {
+                bool home = (v->home[0] && path_inside(d->path, v->home)) ||
+                            lint_listed(homes, COUNT(homes), d->path),
+                     project = v->work[0] && strcmp(v->work, v->home) != 0 && path_inside(v->work, d->path),
+                     store = !project && policy_holds_secrets(d->path);
+                if (d->at.line == 0 && (home || store))
+                        lint_note(
+                                v, row, &d->at,
+                                "%s %s, and the box would change it at once: name the part that is needed, "
+                                "use "
+                                "--edit, or write the line `write %s` into a policy file and give it with -p",
+                                show_text(d->path).text, home ? "is a whole home" : "holds secrets",
+                                show_text(d->path).text);
+        }
+}
+
 void lint_too_much(struct lint_view *v, const struct lint_row *row)
 {
         static const char *const trees[] = { "/home", "/root", "/etc", "/var", "/run",   "/var/run",

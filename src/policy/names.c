@@ -10,9 +10,9 @@
 enum { TEN_YEARS_HOURS = 10 * 365 * 24 };
 
 static const char *const door_words[] = {
-        [DOOR_NONE] = "none", [DOOR_READ] = "read", [DOOR_EDIT] = "edit", [DOOR_WRITE] = "write",
-        [DOOR_RUN] = "run",   [DOOR_ENV] = "env",   [DOOR_NET] = "net",   [DOOR_SOCK] = "sock",
-        [DOOR_IN] = "in",     [DOOR_OUT] = "out",
+        [DOOR_NONE] = "none",     [DOOR_READ] = "read", [DOOR_EDIT] = "edit", [DOOR_WRITE] = "write",
+        [DOOR_RUN] = "run",       [DOOR_ENV] = "env",   [DOOR_NET] = "net",   [DOOR_SOCK] = "sock",
+        [DOOR_LISTEN] = "listen", [DOOR_IN] = "in",     [DOOR_OUT] = "out",
 };
 _Static_assert(COUNT(door_words) == DOOR_KIND__COUNT, "a word for each door");
 
@@ -95,6 +95,14 @@ int limit_key_find(const char *name, enum limit_key *ret_key)
         return -1;
 }
 
+void policy_limit_lift(struct policy_limits *l, enum limit_key k)
+{
+        if (!l->stated[k])
+                l->value[k] = limits[k].most;
+}
+
+void policy_limit_default(enum limit_key k, char ret[32]) { (void) limit_print(k, limits[k].fallback, ret); }
+
 char *limit_print(enum limit_key k, uint64_t value, char buf[32])
 {
         switch (limits[k].unit) {
@@ -126,6 +134,19 @@ int handle_type_find(const char *name, enum handle_type *ret_type)
         if (i >= 0)
                 *ret_type = (enum handle_type) i;
         return i < 0 ? -1 : 0;
+}
+
+static const struct policy_local_row locals[] = {
+        { "loopback", "127.0.0.1 and ::1 of its own; the host's localhost is not reachable", LOCAL_LOOPBACK },
+        { "unix", "Unix sockets that it made itself", LOCAL_UNIX },
+        { "pty", "terminals of its own, as for script and tmux", LOCAL_PTY },
+        { "trace", "trace its own processes, as strace and gdb do", LOCAL_TRACE },
+};
+
+const struct policy_local_row *policy_local_rows(size_t *ret_count)
+{
+        *ret_count = COUNT(locals);
+        return locals;
 }
 
 const struct without_row *without_rows(size_t *ret_count)

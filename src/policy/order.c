@@ -15,6 +15,7 @@ const char *door_key(const struct door *d)
         case DOOR_SOCK:
                 return d->path;
         case DOOR_ENV:
+        case DOOR_LISTEN:
         case DOOR_IN:
         case DOOR_OUT:
                 return d->name;
@@ -86,6 +87,8 @@ static int cmp_door(const void *x, const void *y)
                 return c;
         if ((c = cmp_u64((uint64_t) a->until, (uint64_t) b->until)))
                 return c;
+        if ((c = cmp_u64(a->directory, b->directory)))
+                return c;
         return cmp_u64(a->optional, b->optional);
 }
 
@@ -104,16 +107,18 @@ int door_set_add(struct door_set *s, const struct door *d, struct err *e)
 static void merge(struct door *to, const struct door *d)
 {
         to->optional = to->optional && d->optional;
+        to->directory = to->directory || d->directory;
         to->from_stock = to->from_stock && d->from_stock;
         to->max_stated = to->max_stated || d->max_stated;
         if (to->until != 0 && (d->until == 0 || d->until > to->until))
                 to->until = d->until;
 }
 
-/* A variable has one value, a handle one shape. */
+/* A variable has one value, a port one server, a handle one shape. */
 static int contradicts(const struct door *a, const struct door *b, struct err *e)
 {
-        bool single = a->kind == DOOR_ENV || a->kind == DOOR_IN || a->kind == DOOR_OUT;
+        bool single =
+                a->kind == DOOR_ENV || a->kind == DOOR_LISTEN || a->kind == DOOR_IN || a->kind == DOOR_OUT;
         if (!single || a->kind != b->kind || strcmp(a->name, b->name) != 0)
                 return 0;
         char at[256];

@@ -22,6 +22,7 @@ enum door_kind { /* what a line opens */
                  DOOR_ENV,
                  DOOR_NET,
                  DOOR_SOCK,
+                 DOOR_LISTEN,
                  DOOR_IN,
                  DOOR_OUT,
                  DOOR_KIND__COUNT
@@ -51,6 +52,14 @@ enum handle_type { HANDLE_BINARY = 0, HANDLE_TEXT, HANDLE_JSON, HANDLE_IMAGE, HA
 enum {
         WITHOUT_LANDLOCK = 1 << 0,
         WITHOUT_CGROUP = 1 << 1, /* limits by rlimit and sampling only */
+};
+
+/* `local`: what the box's own processes may use among themselves. */
+enum {
+        LOCAL_LOOPBACK = 1 << 0, /* 127.0.0.1 and ::1 of its own */
+        LOCAL_UNIX = 1 << 1,     /* Unix sockets that the box itself made */
+        LOCAL_PTY = 1 << 2,      /* pseudo-terminals */
+        LOCAL_TRACE = 1 << 3,    /* ptrace: debuggers */
 };
 
 enum net_form { NET_HOST_PORT = 0, NET_URL, NET_PLACE };
@@ -110,16 +119,17 @@ char *policy_place(const struct source_place *at, char *buf, size_t cap);
 struct door {
         enum door_kind kind;
         struct source_place at;
-        char *path;    /* READ EDIT WRITE RUN SOCK: absolute, lexically clean; RUN may be a bare name; "*" is
-                        * `run any`;    RUN with a trailing slash is every program below that directory */
-        char **except; /* READ EDIT: absolute sub-paths, NULL-terminated; or NULL */
-        bool optional; /* PATH? */
+        char *path;     /* READ EDIT WRITE RUN SOCK: absolute, lexically clean; RUN may be a bare name; "*" is
+                         * `run any`;    RUN with a trailing slash is every program below that directory */
+        char **except;  /* READ EDIT: absolute sub-paths, NULL-terminated; or NULL */
+        bool optional;  /* PATH? */
+        bool directory; /* EDIT WRITE: PATH/, which is made as a directory if it does not exist */
         bool from_stock; /* came in by `use base/...` */
         bool libraries;  /* READ: a stock policy that names its programs names this path, whoever wrote the
                             line */
-        char *name;      /* ENV: variable; IN OUT: handle */
-        char *value;     /* ENV NAME=VALUE; NULL: pass the caller's */
-        uint64_t max;    /* IN OUT: bytes */
+        char *name;      /* ENV: variable; IN OUT: handle; LISTEN: port of the host's loopback */
+        char *value;  /* ENV NAME=VALUE; NULL: pass the caller's. LISTEN: port in the box; NULL: the same */
+        uint64_t max; /* IN OUT: bytes */
         bool max_stated; /* written, not the default */
         enum handle_type type;
         struct net_dest net;
@@ -254,6 +264,8 @@ struct policy_context {
          * this host? Then which, in `ret`. NULL: not asked. */
         bool (*rules_below)(void *ctx, const char *path, char *ret, size_t cap);
         void *rules_ctx;
+        bool hold_writes; /* a trial: `write` doors are held back as `edit` doors, so nothing reaches the host
+                           */
         bool default_system; /* with no `use` line at all: `use base/system` (cordon run with no policy file)
                               */
 };
@@ -285,8 +297,27 @@ bool policy_doors_at(const struct checked_policy *c, enum door_kind kind, struct
  * begin with it stand together. The count of doors: none. */
 size_t policy_doors_from(const struct checked_policy *c, enum door_kind kind, struct span prefix);
 const struct policy_limits *policy_limits(const struct checked_policy *c);
+/* As `none` does, unless the policy states it. */
+void policy_limit_lift(struct policy_limits *l, enum limit_key k);
 enum wall_kind policy_wall(const struct checked_policy *c);
+/* `run any` is in force: all that the box sees may start, also what it wrote. Else only what `run` lines name
+ * starts, and nothing that the box can write. */
+bool policy_runs_any(const struct checked_policy *c);
+/* Did own `run` lines narrow what a stock policy starts by default? Then no other program may start, also not
+ * the command. */
+bool policy_narrowed(const struct checked_policy *c);
 unsigned policy_without(const struct checked_policy *c); /* WITHOUT_* */
+/* May the box make Unix sockets, behind the namespace wall? */
+bool policy_makes_sockets(const struct checked_policy *c);
+unsigned policy_local(const struct checked_policy *c); /* LOCAL_* */
+/* The first of them that an own line states: where. NULL: all come from a stock policy. */
+const struct source_place *policy_local_stated(const struct checked_policy *c, unsigned bit);
+/* Name and words of one, by index, until NULL. */
+struct policy_local_row {
+        const char *name, *words;
+        unsigned bit;
+};
+const struct policy_local_row *policy_local_rows(size_t *ret_count);
 const struct policy_note *policy_notes(const struct checked_policy *c, size_t *ret_count);
 /* SHA-256 of the canonical JSON, as 64 hex digits. */
 const char *policy_digest(const struct checked_policy *c); /* "": no memory */
@@ -320,6 +351,11 @@ bool policy_net_choose(const struct checked_policy *c, const struct effect *f, s
 bool policy_net_asks_params(const struct door *d, const struct effect *f);
 const char *policy_gap_name(enum gap g);
 /* The smallest line that would permit the effect ("read /a/b"), into out. */
+/* Why the line for it is not proposed to who only wants a command to work: "keys", "tokens" ..., "home",
+ * "system"; NULL: it may be. */
+const char *policy_never_hinted(const struct effect *f, const char *home);
+/* "host:port", a URL or a name: does it lead to the metadata service of a cloud? */
+bool policy_names_metadata(const char *destination);
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out);
 /* Does the box's own /proc, /dev or home stand at this path, or in it, so that no door can show the host's?
  * The process wall has none of its own. */
@@ -396,11 +432,15 @@ struct decision policy_decide_staged(const struct checked_policy *c, const struc
                                      struct effect *f);
 /* Where a request goes in the stage. */
 enum policy_leads {
-        POLICY_LEADS_NOWHERE = 0, /* its place has no URL in this stage: the broker refuses it */
+        POLICY_LEADS_NOWHERE = 0, /* no place has a URL for it in this stage: the broker refuses it */
         POLICY_LEADS_MOCK,        /* only recorded exchanges answer */
         POLICY_LEADS_ITSELF,      /* no place is meant */
         POLICY_LEADS_THERE        /* to `url` */
 };
+/* The stage test reaches what a place leads to. Can a request through this door get anywhere? */
+bool policy_stage_has_door(const struct policy_staged *s, const struct net_dest *n);
+/* The same of a URL that is asked for by its own name, through no place: the target of one holds it. */
+bool policy_stage_has_url(const struct policy_staged *s, const struct net_dest *n);
 enum policy_leads policy_leads(const struct policy_staged *s, const struct net_dest *n, struct buf *url);
 /* What is known to lie at a path by its name alone: "keys", "tokens", "passwords", "history", "agent" (who
  * talks to it acts as somebody else), "host", "kernel"; NULL: nothing. Never learned. */
@@ -419,8 +459,7 @@ struct refusal {
 };
 enum refusal_look { REFUSAL_NOTHING = 0, REFUSAL_FILE, REFUSAL_DIRECTORY };
 struct refusal_facts {
-        enum wall_kind wall;  /* the wall that is raised; WALL_AUTO counts as the namespace wall */
-        bool shows_directory; /* a door of the policy's own is a directory: no Unix sockets then */
+        enum wall_kind wall; /* the wall that is raised; WALL_AUTO counts as the namespace wall */
         /* What is at a path of this host. NULL: not asked; then every door is taken to be there. */
         enum refusal_look (*look)(const char *path);
 };
@@ -458,6 +497,7 @@ bool policy_covers_line(const struct checked_policy *c, const char *line, const 
 /* ---- names ---- */
 const char *policy_door_word(enum door_kind k);
 const char *policy_limit_name(enum limit_key k);
+void policy_limit_default(enum limit_key k, char ret[32]); /* "1h" */
 const char *policy_wall_name(enum wall_kind k);
 /* The stock policies' names, and the text of one (NULL: no such). */
 const char *const *policy_stock_names(size_t *ret_count);

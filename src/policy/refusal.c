@@ -23,8 +23,13 @@ static const struct refusal not_run = { { "mount", "landlock" }, "EACCES", NULL,
 static const struct refusal not_run_stock = { { "landlock" }, "EACCES", NULL, NULL };
 static const struct refusal masked_run = { { "mount" }, "EACCES", NULL, NULL };
 static const struct refusal no_family = { { "seccomp", "net", "landlock" }, "EAFNOSUPPORT", NULL, NULL };
+static const struct refusal own_loopback = { { "net" }, "ECONNREFUSED", NULL, NULL };
+static const struct refusal no_route = { { "net" }, "ENETUNREACH", NULL, NULL };
+static const struct refusal no_resolver = { { "net" }, "EAI_AGAIN", NULL, NULL };
 static const struct refusal no_sockets = { { "seccomp" }, "EAFNOSUPPORT", NULL, NULL };
 static const struct refusal no_sockets_nor_file = { { "seccomp", "mount" }, "EAFNOSUPPORT", NULL, NULL };
+static const struct refusal not_ours = { { "seccomp" }, "EACCES", NULL, NULL };
+static const struct refusal no_socket_nor_way = { { "mount", "seccomp" }, "ENOENT", NULL, NULL };
 static const struct refusal no_socket_here = { { "mount" }, "ENOENT", NULL, NULL };
 static const struct refusal no_port = { { "egress" }, "ECONNREFUSED", NULL, NULL };
 static const struct refusal no_name = { { "egress" }, "NXDOMAIN", NULL, NULL };
@@ -161,16 +166,57 @@ static bool has_net(const struct checked_policy *c)
         return c->live.start[DOOR_NET] < c->live.start[DOOR_NET + 1];
 }
 
+/* The box's own loopback is all there is: the same port of the host's is not behind it. */
+static struct refusal refuse_beyond_loopback(const struct question *q)
+{
+        const char *host = q->f->net.host;
+        if (!q->f->net.is_address)
+                return strcmp(host, "localhost") == 0 ? own_loopback : no_resolver;
+        return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ? own_loopback : no_route;
+}
+
 /* With a net door there is a broker: names that no door names do not exist, ports that none names are closed,
  * and what is wrong about a request is answered as a request. */
+/* Where both are, connections are made for the box, and only by sockets of its own network. */
+static bool is_served(const struct question *q)
+{
+        if (!policy_makes_sockets(q->c))
+                return false;
+        for (size_t i = q->c->live.start[DOOR_READ]; i < q->c->live.start[DOOR_RUN + 1]; i++) {
+                const struct door *d = &q->c->live.v[i];
+                if (!d->from_stock && q->facts->look && q->facts->look(d->path) == REFUSAL_DIRECTORY)
+                        return true;
+        }
+        return false;
+}
+
+static struct refusal behind_connector(const struct question *q, struct refusal r)
+{
+        if (is_served(q))
+                r.layers[1] = "seccomp";
+        return r;
+}
+
 static struct refusal refuse_net(const struct question *q)
 {
+        if (!has_net(q->c) && q->c->local & LOCAL_LOOPBACK && q->facts->wall != WALL_PROCESS)
+                return behind_connector(q, refuse_beyond_loopback(q));
         if (!has_net(q->c))
                 return no_family;
         if (q->d->gap == GAP_METHOD || q->d->gap == GAP_URL_PATH || q->d->gap == GAP_PARAMETER)
                 return no_request;
         bool named = q->d->gap == GAP_PORT || q->d->gap == GAP_SCHEME || q->f->net.is_address;
         return named ? no_port : no_name;
+}
+
+static struct refusal refuse_sock(const struct question *q)
+{
+        bool seen = sees(q, q->f->path).answer == ANSWER_ALLOW;
+        if (!policy_makes_sockets(q->c))
+                return seen ? no_sockets : no_sockets_nor_file;
+        if (seen)
+                return not_ours;
+        return is_served(q) ? no_socket_nor_way : no_socket_here;
 }
 
 static struct refusal in_namespaces(const struct question *q)
@@ -185,9 +231,7 @@ static struct refusal in_namespaces(const struct question *q)
         case EFFECT_NET:
                 return refuse_net(q);
         case EFFECT_SOCK:
-                if (!q->facts->shows_directory)
-                        return no_socket_here;
-                return sees(q, q->f->path).answer == ANSWER_ALLOW ? no_sockets : no_sockets_nor_file;
+                return refuse_sock(q);
         case EFFECT_ENV:
                 return not_passed;
         case EFFECT_NONE:

@@ -6,7 +6,12 @@ static void show_path(const struct door *d, struct buf *out)
 {
         if (d->kind == DOOR_RUN && strcmp(d->path, "*") == 0)
                 buf_puts(out, "any");
-        else
+        else if (d->directory) {
+                AUTO_BUF(tree);
+                buf_printf(&tree, "%s/", d->path);
+                out->failed = out->failed || tree.failed;
+                show_token(out, buf_str(&tree));
+        } else
                 show_token(out, d->path);
         if (d->optional && strcmp(d->path, "*") != 0)
                 buf_putc(out, '?');
@@ -72,6 +77,9 @@ void show_door(const struct door *d, struct buf *out)
         case DOOR_ENV:
                 show_env(d, out);
                 break;
+        case DOOR_LISTEN:
+                buf_printf(out, "%s%s%s", d->name, d->value ? ":" : "", d->value ? d->value : "");
+                break;
         case DOOR_NET:
                 show_net(&d->net, out);
                 break;
@@ -110,6 +118,19 @@ static void show_wall(const struct checked_policy *c, struct buf *out)
         buf_putc(out, '\n');
 }
 
+static void show_local(const struct checked_policy *c, struct buf *out)
+{
+        size_t count;
+        const struct policy_local_row *rows = policy_local_rows(&count);
+        if (!c->local)
+                return;
+        buf_puts(out, "local");
+        for (size_t i = 0; i < count; i++)
+                if (c->local & rows[i].bit)
+                        buf_printf(out, " %s", rows[i].name);
+        buf_putc(out, '\n');
+}
+
 /* `use none`: everything that was used stands here as lines already. */
 void policy_show(const struct checked_policy *c, struct buf *out)
 {
@@ -128,6 +149,7 @@ void policy_show(const struct checked_policy *c, struct buf *out)
         for (int k = 0; k < LIMIT_KEY__COUNT; k++)
                 buf_printf(out, "limit %s %s\n", policy_limit_name((enum limit_key) k),
                            limit_print((enum limit_key) k, c->limits.value[k], value));
+        show_local(c, out);
         show_wall(c, out);
         for (size_t i = 0; i < c->n_expects; i++)
                 buf_printf(out, "%s\n", c->expects[i]);

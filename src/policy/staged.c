@@ -102,6 +102,59 @@ struct decision policy_decide_staged(const struct checked_policy *c, const struc
         return best;
 }
 
+/* ---- what the stage test reaches ---- */
+
+static bool host_is(const struct net_dest *n, const char *host)
+{
+        if (!n->wildcard)
+                return strcmp(n->host, host) == 0;
+
+        size_t h = strlen(host), k = strlen(n->host);
+        return h > k + 1 && host[h - k - 1] == '.' && strcmp(host + h - k, n->host) == 0;
+}
+
+/* Can a request through this door lie in the place? */
+static bool door_meets(const struct net_dest *n, const struct policy_place_url *u)
+{
+        if (!u || u->port != n->port || !host_is(n, u->host))
+                return false;
+        if (n->form == NET_HOST_PORT)
+                return !n->wildcard;
+        if (u->tls != n->tls)
+                return false;
+
+        size_t door = strlen(n->path), place = strlen(u->path);
+        bool below = strncmp(u->path, n->path, place) == 0;
+        return below || (n->path_tail && door < place && strncmp(u->path, n->path, door) == 0);
+}
+
+bool policy_stage_has_door(const struct policy_staged *s, const struct net_dest *n)
+{
+        const char *name;
+
+        if (s->stage != POLICY_STAGE_TEST || n->form == NET_PLACE)
+                return true;
+        for (size_t i = 0; (name = policy_place_name(s->places, i)); i++) {
+                const struct policy_place_url *asked = policy_place_asked(s->places, name, s->stage);
+                if (door_meets(n, policy_place_target(s->places, name, s->stage)) ||
+                    (n->form == NET_URL && door_meets(n, asked)))
+                        return true;
+        }
+        return false;
+}
+
+bool policy_stage_has_url(const struct policy_staged *s, const struct net_dest *n)
+{
+        const char *name;
+
+        if (s->stage != POLICY_STAGE_TEST)
+                return true;
+        for (size_t i = 0; (name = policy_place_name(s->places, i)); i++)
+                if (policy_place_holds(policy_place_target(s->places, name, s->stage), n))
+                        return true;
+        return false;
+}
+
 static void print_url(const struct policy_place_url *u, struct buf *out)
 {
         bool v6 = u->is_address && strchr(u->host, ':');
@@ -125,8 +178,10 @@ enum policy_leads policy_leads(const struct policy_staged *s, const struct net_d
         if (s->stage == POLICY_STAGE_MOCK)
                 return POLICY_LEADS_MOCK;
         const struct policy_place_url *to = name ? policy_place_target(s->places, name, s->stage) : NULL;
+        if (!to && (name || !(n->form == NET_URL ? policy_stage_has_url : policy_stage_has_door)(s, n)))
+                return POLICY_LEADS_NOWHERE;
         if (!to)
-                return name ? POLICY_LEADS_NOWHERE : POLICY_LEADS_ITSELF;
+                return POLICY_LEADS_ITSELF;
         print_url(to, url);
         buf_puts(url, n->path + skip);
         return POLICY_LEADS_THERE;

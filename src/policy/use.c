@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/use.c - `use`: the union with stock and own policies. A name is taken once however often it is used,
  * so the work is bounded by the number of different names. */
+#include "base/hash.h"
 #include "policy/internal.h"
 
 #include <stdlib.h>
@@ -67,6 +68,47 @@ static int check_chain(struct gather *g, const struct use_line *u, const struct 
         return 0;
 }
 
+/* ---- programs ---- */
+
+static bool is_any(const struct door *d) { return d->kind == DOOR_RUN && strcmp(d->path, "*") == 0; }
+
+/* `run any` of a stock policy and all programs of base/strict: what starts as long as nobody says more. */
+static bool is_default_run(const struct door *d)
+{
+        return d->from_stock && d->kind == DOOR_RUN && (is_any(d) || strcmp(d->at.file, "base/strict") == 0);
+}
+
+static bool has_own_run(const struct door_set *s, bool any)
+{
+        for (size_t i = 0; i < s->n; i++)
+                if (s->v[i].kind == DOOR_RUN && !s->v[i].from_stock && is_any(&s->v[i]) == any)
+                        return true;
+        return false;
+}
+
+static int take_use(struct gather *g, const struct use_line *u, const struct use_chain *chain);
+
+/* An expired line narrows as well: a date that passes opens nothing. */
+int gather_narrow(struct gather *g)
+{
+        struct door_set *s = &g->c->live;
+        size_t kept = 0, all = s->n;
+        if (has_own_run(s, true) || (!has_own_run(s, false) && !has_own_run(&g->c->closed, false)))
+                return 0;
+
+        for (size_t i = 0; i < all; i++)
+                if (!is_default_run(&s->v[i]))
+                        s->v[kept++] = s->v[i];
+        s->n = kept;
+        if (kept == all)
+                return 0;
+
+        g->c->narrowed = true;
+        static char loader[] = "base/loader"; /* what named programs are linked to */
+        struct use_line u = { .name = loader, .at = { .file = "cordon" } };
+        return take_use(g, &u, NULL);
+}
+
 /* A used policy's expectations are tests of that policy alone: the doors of the one who uses it may be wider.
  */
 static int hold_alone(struct gather *g, const struct policy *p, const struct use_chain *chain)
@@ -79,7 +121,7 @@ static int hold_alone(struct gather *g, const struct policy *p, const struct use
         struct gather own = { .scope = g->scope, .c = alone, .nested = true };
         own.scope.mem = &alone->mem;
         int r = gather_policy(&own, p, false, chain);
-        if (r == 0 && door_set_seal(&alone->live, g->scope.e) == 0 &&
+        if (r == 0 && gather_narrow(&own) == 0 && door_set_seal(&alone->live, g->scope.e) == 0 &&
             door_set_seal(&alone->closed, g->scope.e) == 0)
                 r = check_expects(alone, p, &own.scope, false);
         else
@@ -98,13 +140,53 @@ static void take_limits(struct gather *g, const struct policy *p)
                         to->value[k] = p->limits.value[k];
 }
 
+static int has_changed(struct gather *g, const struct use_line *u, const char *digest)
+{
+        (void) fail_at(g->scope.e, &u->at, "the policy %s is not the one that was pinned", u->name);
+        return err_hint(g->scope.e, "look at what changed; then write `use %s sha256:%s`", u->name, digest);
+}
+
+/* What is used from outside the stock set is the text that was looked at: it cannot be widened in silence. */
+static int check_pin(struct gather *g, const struct use_line *u, struct span text, bool stock)
+{
+        struct checked_policy *c = g->c;
+        char digest[65];
+
+        if (stock && !u->pin)
+                return 0;
+        sha256_hex(text, digest);
+        if (u->pin)
+                return strcmp(u->pin, digest) == 0 ? 0 : has_changed(g, u, digest);
+        if (vec_room((void **) &c->unpinned, c->n_unpinned, &c->cap_unpinned, sizeof *c->unpinned) < 0)
+                return fail_memory(g->scope.e);
+
+        struct unpinned_use *x = &c->unpinned[c->n_unpinned];
+        *x = (struct unpinned_use){ .name = arena_str(g->scope.mem, u->name), .at = u->at };
+        x->at.file = arena_str(g->scope.mem, u->at.file);
+        memcpy(x->digest, digest, sizeof x->digest);
+        if (!x->name || !x->at.file)
+                return fail_memory(g->scope.e);
+        c->n_unpinned++;
+        return 0;
+}
+
+/* A name that is in already may be pinned by another line. */
+static int check_again(struct gather *g, const struct use_line *u)
+{
+        struct span text;
+        bool stock;
+
+        return u->pin && (find_text(g, u, &text, &stock) < 0 || check_pin(g, u, text, stock) < 0) ? -1 : 0;
+}
+
 static int take_text(struct gather *g, const struct use_line *u, const struct use_chain *chain,
                      struct policy *p)
 {
         struct use_chain link = { .up = chain, .name = u->name, .depth = chain ? chain->depth + 1 : 1 };
         struct span text;
         bool stock;
-        if (find_text(g, u, &text, &stock) < 0 || policy_add_text(p, u->name, text, g->scope.e) < 0)
+        if (find_text(g, u, &text, &stock) < 0 || check_pin(g, u, text, stock) < 0 ||
+            policy_add_text(p, u->name, text, g->scope.e) < 0)
                 return -1;
         if (p->n_expects > 0 && !g->nested && hold_alone(g, p, &link) < 0)
                 return -1;
@@ -119,7 +201,7 @@ static int take_use(struct gather *g, const struct use_line *u, const struct use
         if (check_chain(g, u, chain) < 0)
                 return -1;
         if (seen(g, u->name))
-                return 0;
+                return check_again(g, u);
         if (remember(g, u) < 0)
                 return -1;
         struct policy *p = policy_new();
@@ -128,8 +210,24 @@ static int take_use(struct gather *g, const struct use_line *u, const struct use
         return r;
 }
 
+static int take_local(struct gather *g, const struct policy *p, bool stock)
+{
+        g->c->local |= p->local;
+        if (stock || !p->local)
+                return 0;
+
+        if (!g->c->local_own) {
+                g->c->local_at = p->local_at;
+                g->c->local_at.file = arena_str(g->scope.mem, p->local_at.file);
+        }
+        g->c->local_own |= p->local;
+        return g->c->local_at.file ? 0 : fail_memory(g->scope.e);
+}
+
 int gather_policy(struct gather *g, const struct policy *p, bool stock, const struct use_chain *chain)
 {
+        if (take_local(g, p, stock) < 0)
+                return -1;
         for (size_t i = 0; i < p->n_uses; i++)
                 if (take_use(g, &p->uses[i], chain) < 0)
                         return -1;

@@ -11,8 +11,8 @@ enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes
 #define WORDS(X)                                                                                             \
         X("box", "NAME", "name of the box", line_box, 0)                                                     \
         X("doc", "\"TEXT\"", "one sentence for people", line_doc, 0)                                         \
-        X("use", "NAME...", "all doors of a stock or own policy; `use none`: not even the loader", line_use, \
-          0)                                                                                                 \
+        X("use", "NAME...[sha256:HEX]",                                                                      \
+          "all doors of a stock or own policy; `use none`: not even the loader", line_use, 0)                \
         X("read", "PATH...[except SUB...]", "visible, read-only", line_read, ONE_TOKEN | DOOR)               \
         X("edit", "PATH...[except SUB...]", "writable in a private layer, applied by a person later",        \
           line_edit, ONE_TOKEN | DOOR)                                                                       \
@@ -23,11 +23,14 @@ enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes
         X("net", "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...]",     \
           "host:port, *.host:port, https://host/path/**, @place/path", line_net, DOOR)                       \
         X("sock", "PATH...", "one Unix socket of the host", line_sock, ONE_TOKEN | DOOR)                     \
+        X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \
+          line_listen, ONE_TOKEN | DOOR)                                                                     \
         X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \
         X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)       \
         X("limit", "KEY VALUE...", "time cpu memory procs files disk output egress ingress effects rate",    \
           line_limit, 0)                                                                                     \
         X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                 \
+        X("local", "WHAT...", "among its own processes: loopback unix pty trace", line_local, 0)             \
         X("expect", "allow|deny EFFECT", "a test of the policy, held at load", line_expect, 0)
 
 static const struct policy_word_help helps[] = {

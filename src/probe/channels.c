@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
@@ -87,6 +88,12 @@ static int lease_shared(struct probe_result *r)
         AUTO_FD(fd, open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
         if (fd < 0)
                 return refused(r, "open /proc/self/exe");
+        struct {
+                uint32_t flags;
+                uint16_t type, pad;
+        } delegation = { .type = F_RDLCK };
+        if (fcntl(fd, 1024 + 16 /* F_SETDELEG */, &delegation) == 0)
+                return escaped(r, "a delegation of a shared program file");
         return by_reply(r, fcntl(fd, F_SETLEASE, F_RDLCK), "a lease on a shared program file");
 }
 
@@ -96,6 +103,29 @@ static int notify_shared(struct probe_result *r)
         if (fd < 0)
                 return refused(r, "open /usr/bin");
         return by_reply(r, fcntl(fd, F_NOTIFY, 1 /* DN_ACCESS */), "watching a shared directory by F_NOTIFY");
+}
+
+/* Each opening of a shared program is an event: which programs the host runs, and when. */
+static int inotify_shared(struct probe_result *r)
+{
+        static const char *const paths[] = { "/usr/bin", "/usr/bin/env", "/usr/lib/os-release", "/dev/null" };
+        AUTO_FD(fd, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+        if (fd < 0)
+                return refused(r, "inotify_init1");
+        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+                if (inotify_add_watch(fd, paths[i], IN_OPEN | IN_ACCESS) >= 0)
+                        return escaped(r, "inotify watches %s, which all boxes and the host share", paths[i]);
+        return refused(r, "inotify_add_watch on shared files");
+}
+
+/* Stays with the inode, and every box that has the file reads it. */
+static int hint_shared(struct probe_result *r)
+{
+        uint64_t none = 0;
+        AUTO_FD(fd, open("/usr/lib/os-release", O_RDONLY | O_CLOEXEC));
+        if (fd < 0)
+                return refused(r, "open /usr/lib/os-release");
+        return by_reply(r, fcntl(fd, 1024 + 12 /* F_SET_RW_HINT */, &none), "a write hint on a shared file");
 }
 
 /* The access time of a file that is shared is a bit, too. */
@@ -109,15 +139,13 @@ static int attr_shared(struct probe_result *r)
         return by_reply(r, chmod("/usr/lib/os-release", 0644), "chmod of a shared file");
 }
 
+/* By opening: that they exist, behind the process wall, is told by another probe. */
 static int tmp_shared(struct probe_result *r)
 {
-        struct stat st;
         static const char *const marks[] = { "/tmp/.X11-unix", "/tmp/.ICE-unix", "/tmp/systemd-private" };
         for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-                if (stat(marks[i], &st) == 0) {
-                        (void) snprintf(r->effect, sizeof r->effect, "read %s", marks[i]);
-                        return escaped(r, "%s of the host is in view", marks[i]);
-                }
+                if (by_open(r, marks[i], O_RDONLY | O_DIRECTORY) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
         return by_open(r, canary(r, ""), O_RDONLY | O_DIRECTORY);
 }
 
@@ -163,6 +191,9 @@ static const struct probe rows[] = {
             lease_shared),
         ROW("no watch on directories that all boxes share", "the host's programs are observed", "seccomp",
             notify_shared),
+        ROW("no inotify on files that all boxes share", "the host's programs are observed", "seccomp",
+            inotify_shared),
+        ROW("no hint on files that all boxes share", "two boxes signal each other", "seccomp", hint_shared),
         ROW("no times of files that all boxes share", "two boxes signal each other", "mount,user",
             atime_shared),
         ROW("no modes of files that all boxes share", "two boxes signal each other", "mount,user",

@@ -258,27 +258,31 @@ static int patch_init(struct probe_result *r) { return by_write_open(r, "/proc/1
 static const struct probe rows[] = {
 #define ROW(name, success, layers, fn)                                                                       \
         {                                                                                                    \
-                name, PROBE_EXECUTION, success, layers, fn, false                                            \
+                name, PROBE_EXECUTION, success, layers, fn, PROMISED                                         \
         }
-        ROW("a written file is not run", "downloads can be run", "mount,landlock", written_file),
-        ROW("a written file is not run by descriptor", "downloads can be run", "mount,landlock",
-            written_by_descriptor),
-        ROW("a written file is not loaded by ld.so", "downloads can be run", "mount,landlock", by_loader),
-        ROW("a written file is not made executable in memory", "downloads can be run", "mount",
-            map_then_protect),
-        ROW("a written script is not run", "downloads can be run", "mount,landlock", script_on_written),
-        ROW("a script does not name the runtime as its interpreter",
-            "the runtime runs what the box wrote (CVE-2019-5736)", "mount,landlock", script_self),
-        ROW("an unnamed file is not run", "downloads can be run", "mount,landlock", unnamed_file),
-        ROW("a memory file is not run", "programs without a file", "memfd-noexec,seccomp", memfd_default),
-        ROW("a memory file is not run that asks for it", "programs without a file", "seccomp,memfd-noexec",
-            memfd_asked),
+#define WRITTEN(name, success, layers, fn)                                                                   \
+        {                                                                                                    \
+                name, PROBE_EXECUTION, success, layers, fn, NOT_WITH_RUN_ANY                                 \
+        }
+        WRITTEN("a written file is not run", "downloads can be run", "mount,landlock", written_file),
+        WRITTEN("a written file is not run by descriptor", "downloads can be run", "mount,landlock",
+                written_by_descriptor),
+        WRITTEN("a written file is not loaded by ld.so", "downloads can be run", "mount,landlock", by_loader),
+        WRITTEN("a written file is not made executable in memory", "downloads can be run", "mount",
+                map_then_protect),
+        WRITTEN("a written script is not run", "downloads can be run", "mount,landlock", script_on_written),
+        WRITTEN("a script does not name the runtime as its interpreter",
+                "the runtime runs what the box wrote (CVE-2019-5736)", "mount,landlock", script_self),
+        WRITTEN("an unnamed file is not run", "downloads can be run", "mount,landlock", unnamed_file),
+        WRITTEN("a memory file is not run", "programs without a file", "memfd-noexec,seccomp", memfd_default),
+        WRITTEN("a memory file is not run that asks for it", "programs without a file",
+                "seccomp,memfd-noexec", memfd_asked),
         ROW("a memory file of huge pages is not run", "programs without a file", "memfd-noexec,seccomp",
             memfd_huge),
-        ROW("a memory file is not run through /proc", "programs without a file", "memfd-noexec,seccomp",
-            memfd_by_proc),
-        ROW("a memory file is not made executable", "programs without a file", "memfd-noexec,seccomp",
-            memfd_map),
+        WRITTEN("a memory file is not run through /proc", "programs without a file", "memfd-noexec,seccomp",
+                memfd_by_proc),
+        WRITTEN("a memory file is not made executable", "programs without a file", "memfd-noexec,seccomp",
+                memfd_map),
         ROW("text is not patched through /proc/self/mem", "granted programs are rewritten as they run",
             "mount,landlock", patch_text),
         ROW("init's text is not patched", "the supervisor is rewritten", "proc,landlock,mount,pid",

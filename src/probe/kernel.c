@@ -12,8 +12,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -144,6 +146,27 @@ static int watch_mounts(struct probe_result *r)
 {
         return by_reach(r, syscall(SYS_fanotify_init, 0x200 /* report ids: no privilege */, O_RDONLY),
                         "fanotify_init", 0);
+}
+
+static int notification_pipe(struct probe_result *r)
+{
+        int ends[2];
+        return by_reach(r, pipe2(ends, O_EXCL | O_CLOEXEC), "pipe2(O_NOTIFICATION_PIPE)", EINVAL);
+}
+
+static int urgent_data(struct probe_result *r)
+{
+        int ends[2];
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+                return refused(r, "socketpair");
+        return by_reply(r, send(ends[0], "x", 1, MSG_OOB), "send(MSG_OOB) on a local socket");
+}
+
+static int huge_pages(struct probe_result *r)
+{
+        void *p = mmap(NULL, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE,
+                       -1, 0);
+        return by_reply(r, p == MAP_FAILED ? -1 : 0, "mmap(MAP_HUGETLB)");
 }
 
 static int compare(struct probe_result *r)
@@ -283,6 +306,10 @@ static const struct probe rows[] = {
         ROW("swapoff is closed", "the host runs out of memory", "seccomp,capabilities", swap_off),
         ROW("the kernel's log is closed", "addresses and events of the host", "seccomp", kernel_log),
         ROW("no fanotify group", "file events of the host", "seccomp", watch_mounts),
+        ROW("no notification pipe", "rarely looked-at kernel code", "seccomp", notification_pipe),
+        ROW("no urgent data on local sockets", "rarely looked-at kernel code (CVE-2025-38236)", "seccomp",
+            urgent_data),
+        ROW("no huge page of the host's pool", "memory that no limit counts", "seccomp", huge_pages),
         ROW("processes cannot be compared", "kernel pointers are ordered", "seccomp", compare),
         ROW("randomisation cannot be turned off", "exploits become easy", "seccomp", persona),
         ROW("page zero cannot be asked for", "null pointers become usable", "seccomp", persona_low),

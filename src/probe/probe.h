@@ -67,7 +67,12 @@ struct probe_result {
 };
 
 /* Who says that it holds. What no wall promises is tried and told all the same. */
-enum probe_promise { PROMISED = 0, NOT_BY_PROCESS_WALL, BY_NO_WALL };
+enum probe_promise {
+        PROMISED = 0,
+        NOT_BY_PROCESS_WALL,
+        NOT_WITH_RUN_ANY, /* what a box writes runs there */
+        BY_NO_WALL
+};
 
 struct probe {
         const char *name; /* the claim it tries to break */

@@ -188,6 +188,18 @@ static int do_rotate(struct work *w, struct err *e)
         return seal_entry(w, true, e);
 }
 
+/* The same for the same policy and credential, so that tools which keep what they were given need not ask
+ * anew; of another vault, and to anybody without the vault's key, they are random. */
+static int placeholder_bytes(struct work *w, const char *name)
+{
+        char context[sizeof w->q.policy + GRANT_NAME + 16];
+        w->q.policy[sizeof w->q.policy - 1] = '\0';
+        int n = snprintf(context, sizeof context, "placeholder\n%s\n%s", w->q.policy, name);
+        return n < 0 || w->q.policy[0] == '\0'
+                       ? -1
+                       : seal_derive(w->key, span_of(context, (size_t) n), w->random, w->length);
+}
+
 /* What is asked for is held against what it is for before anything is handed out. The binding is
  * authenticated: it has just opened the secret. */
 static int give_one(struct work *w, const char *name, const char *asked, struct err *e)
@@ -209,12 +221,9 @@ static int give_one(struct work *w, const char *name, const char *asked, struct 
         memcpy(g->after, m.after, sizeof g->after);
         memcpy(g->scope, asked, sizeof g->scope);
         memcpy(g->secret, w->secret, w->length);
-        if (seal_random(w->random, w->length) < 0)
-                return err_set(e, ERR_INTERNAL, 0, "no random bytes");
+        if (placeholder_bytes(w, m.name) < 0)
+                return err_set(e, ERR_INTERNAL, 0, "no bytes for a placeholder");
         shape_placeholder(span_of(w->secret, w->length), w->random, g->placeholder);
-        if (memcmp(g->placeholder, g->secret, w->length) == 0)
-                return err_set(e, ERR_INTERNAL, 0, "the credential %s has no letters or digits to hide",
-                               name);
         w->told = (struct vault_told){ 0 };
         memcpy(w->told.name, m.name, sizeof w->told.name);
         memcpy(w->told.env, m.env, sizeof w->told.env);

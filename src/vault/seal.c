@@ -4,9 +4,30 @@
 
 #include <limits.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 
 int seal_random(void *to, size_t n) { return n <= INT_MAX && RAND_bytes(to, (int) n) == 1 ? 0 : -1; }
+
+enum { DERIVED = 32, CONTEXT_MAX = 512 };
+
+int seal_derive(const uint8_t key[SEAL_KEY], struct span context, uint8_t *to, size_t n)
+{
+        uint8_t in[CONTEXT_MAX + 4], block[DERIVED];
+        unsigned made = 0;
+        if (context.n > CONTEXT_MAX)
+                return -1;
+        memcpy(in + 4, context.p, context.n);
+        for (size_t at = 0, i = 1; at < n; at += DERIVED, i++) {
+                for (unsigned k = 0; k < 4; k++)
+                        in[k] = (uint8_t) (i >> (24 - 8 * k));
+                if (!HMAC(EVP_sha256(), key, SEAL_KEY, in, context.n + 4, block, &made) || made != DERIVED)
+                        return -1;
+                memcpy(to + at, block, n - at < DERIVED ? n - at : DERIVED);
+        }
+        explicit_bzero(block, sizeof block);
+        return 0;
+}
 
 int seal_close(const uint8_t key[SEAL_KEY], struct span context, struct span plain, uint8_t *ret_box)
 {

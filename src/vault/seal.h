@@ -11,6 +11,8 @@ int seal_close(const uint8_t key[SEAL_KEY], struct span context, struct span pla
 /* `ret_plain` holds box.n - SEAL_NONCE - SEAL_TAG bytes. -1: another key, or something was changed. */
 int seal_open(const uint8_t key[SEAL_KEY], struct span context, struct span box, uint8_t *ret_plain);
 int seal_random(void *to, size_t n);
+/* HMAC-SHA256 of the context and a counter: bytes that only who has the key can make. */
+int seal_derive(const uint8_t key[SEAL_KEY], struct span context, uint8_t *to, size_t n);
 
 /* key.c: the vault's key, made at the first `add`. */
 struct vault_key_in {

@@ -114,6 +114,7 @@ struct vault_request { /* of fixed size; no secret in it */
         int64_t ttl_s;       /* ROTATE: another lifetime; 0: as it was */
         uint32_t stage_live; /* GIVE: the stage is live */
         uint32_t count;      /* GIVE */
+        char policy[80];     /* GIVE: the digest of the box's policy, which its placeholders are made for */
         char names[GRANTS_MAX][GRANT_NAME];
         char asked[GRANTS_MAX][GRANT_ASKED]; /* the doors that name it: policy_net_scope(), one a line */
 };

@@ -93,6 +93,16 @@ static bool link_is_ours(void)
                ioctl(s, SIOCGIFNAME, &third) < 0 && errno == ENODEV;
 }
 
+/* Of the host's namespace we would see another number, and more than one interface. */
+static bool only_loopback(const struct wall_init *w)
+{
+        AUTO_FD(s, socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        struct ifreq lo = { .ifr_name = "lo" };
+        struct stat own;
+        return s >= 0 && ioctl(s, SIOCGIFFLAGS, &lo) == 0 && lo.ifr_flags & IFF_UP &&
+               stat("/proc/self/ns/net", &own) == 0 && w->host_net != 0 && own.st_ino != w->host_net;
+}
+
 /* A fresh network namespace has its loopback down. */
 static bool network_is_gone(const struct wall_init *w)
 {
@@ -100,6 +110,8 @@ static bool network_is_gone(const struct wall_init *w)
                 return true;
         if (w->plan->net)
                 return link_is_ours();
+        if (w->plan->local & LOCAL_LOOPBACK)
+                return only_loopback(w);
         int ends[2]; /* a pair, because a box may be refused any other socket */
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
                 return false;

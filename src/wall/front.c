@@ -115,6 +115,11 @@ int wall_front_open(struct wall_init *w)
         AUTO_FD(fuse, TAKE_FD(w->fuse));
         if (fuse < 0 || !make_tree(w, &f.tree))
                 return -1;
+        void *shared = mmap(NULL, sizeof *w->looks_for_box, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (shared == MAP_FAILED)
+                return -1;
+        f.connector = w->looks_for_box = shared;
         AUTO_FD(root, mount_front(fuse));
         if (root < 0)
                 return -1;

@@ -50,10 +50,11 @@ bool front_tree_path(const struct front_tree *t, uint32_t dir, const char *name,
 /* What the observer needs; all of it is made by init. */
 struct front {
         struct front_tree tree;
-        int fuse;     /* /dev/fuse, connected to the mount */
-        int control;  /* to the keeper */
-        int proc;     /* of the box's processes */
-        int64_t born; /* seconds: the age of everything here */
+        int fuse;                        /* /dev/fuse, connected to the mount */
+        int control;                     /* to the keeper */
+        int proc;                        /* of the box's processes */
+        const _Atomic(pid_t) *connector; /* shared with init: it tells itself of what it misses; or 0 */
+        int64_t born;                    /* seconds: the age of everything here */
 };
 
 /* The observer's life: answers until the mount is gone. */

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/fuse.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -142,7 +143,7 @@ static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t di
 static uint64_t missed(struct observer *o, const struct request *r, uint32_t dir)
 {
         char missing[sizeof((struct wall_denial *) 0)->path];
-        bool by_init = r->head->pid == INIT_PID;
+        bool by_init = r->head->pid == INIT_PID || r->head->pid == (uint32_t) atomic_load(o->f->connector);
         if (!dir || !front_tree_path(&o->f->tree, dir, r->body, missing, sizeof missing))
                 return 0;
         if (o->awake)

@@ -92,6 +92,7 @@ static mode_t mode_of(const struct plan_step *s)
         case STEP_NONE:
         case STEP_MASK:
         case STEP_PIN:
+        case STEP_COPY: /* on the private files */
         case STEP_KIND__COUNT:
                 break;
         }

@@ -3,6 +3,7 @@
  *
  * It is a copy of the keeper made by clone, so it must not touch the heap, locks or standard streams. */
 #include "base/fd.h"
+#include "base/precedence.h"
 #include "wall/internal.h"
 #include "wire/wire.h"
 
@@ -65,6 +66,14 @@ static int place_descriptors(struct wall_init *w, struct err *e)
 }
 
 /* Keeps what the box needs and closes all else that came along from the caller, however many. */
+/* To tell from inside that the box is in another. */
+static void note_network(struct wall_init *w)
+{
+        struct stat net;
+        if (w->plan->local & LOCAL_LOOPBACK && fstatat(w->host_proc, "self/ns/net", &net, 0) == 0)
+                w->host_net = net.st_ino;
+}
+
 static int gather_descriptors(struct wall_init *w, struct err *e)
 {
         const struct wall_stdio *io = w->s->io;
@@ -93,6 +102,7 @@ static int gather_descriptors(struct wall_init *w, struct err *e)
                 from = (unsigned) keep[i] + 1;
         }
         (void) syscall(SYS_close_range, from, ~0U, 0);
+        note_network(w);
         if (place_descriptors(w, e) < 0)
                 return -1;
         return w->early ? wall_payload_gates(w, e) : 0;
@@ -146,6 +156,8 @@ static void share_watches(const struct wall_init *w)
 int wall_memfds_seal(struct wall_init *w, struct err *e)
 {
         (void) e;
+        if (w->plan->run_any)
+                return 0;
         w->memfd_sealed = fd_put(w->host_proc, "sys/vm/memfd_noexec", "1") == 0;
         if (w->memfd_sealed)
                 w->layers |= 1u << LAYER_MEMFD;
@@ -409,6 +421,13 @@ static int stand_behind_reaper(struct wall_init *w, struct err *e)
         _exit(!WIFEXITED(status) || WEXITSTATUS(status) != 0);
 }
 
+/* Before the payload's process is made, which inherits it. init has it neither: a box can make it work. */
+static int leave_precedence(struct err *e)
+{
+        return precedence_drop() < 0 ? wall_fail(e, STAGE_LIMITS, "leaving the caller's scheduling class")
+                                     : 0;
+}
+
 _Noreturn void wall_init_main(struct wall_init *w)
 {
         struct wall_message m = { .word = WALL_SAYS_ERROR };
@@ -421,7 +440,8 @@ _Noreturn void wall_init_main(struct wall_init *w)
         bool behind = w->plan->wall == WALL_PROCESS;
         if (!behind)
                 die_with_keeper(w);
-        if ((behind && stand_behind_reaper(w, &m.error) < 0) || raise_all(w, &m.error) < 0) {
+        if (leave_precedence(&m.error) < 0 || (behind && stand_behind_reaper(w, &m.error) < 0) ||
+            raise_all(w, &m.error) < 0) {
                 (void) wire_send(w->control, &m, sizeof m, -1);
                 _exit(1);
         }

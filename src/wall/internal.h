@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <sys/stat.h>
 
-enum { FILTER_MAX = 1024, PAYLOAD_STACK = 128 * 1024 };
+enum { FILTER_MAX = 1024, PAYLOAD_STACK = 128 * 1024, SOCKS_MAX = 64 };
 
 /* Names of the order in which walls go up; err.step. */
 enum wall_step {
@@ -39,7 +39,8 @@ enum wall_command {
         COMMAND_SIGNAL,
         COMMAND_END,
         COMMAND_MOUNT,
-        COMMAND_JOIN
+        COMMAND_JOIN,
+        COMMAND_CONNECT /* to a port of the box's own loopback; answered with WALL_SAYS_CONNECTED */
 };
 struct wall_order {
         uint32_t command;
@@ -106,7 +107,13 @@ struct wall_init {
         const char *parent_path;
         size_t parent_len;
         bool masked;
-        pid_t observer;                 /* serves the root where it is watched; 0: it is a plain tmpfs */
+        int socks[SOCKS_MAX]; /* of `sock` doors, where the connector is to know them */
+        unsigned sock_count;
+        int calls;       /* to the connector; see connector.h */
+        pid_t connector; /* 0: not made yet */
+        _Atomic(pid_t)
+                *looks_for_box; /* shared with the observer: the connector, whose looks are the box's */
+        pid_t observer;         /* serves the root where it is watched; 0: it is a plain tmpfs */
         uint64_t root_dev, scratch_dev; /* our own filesystems: mount points are made only there */
         int landlock;                   /* ruleset to enforce */
         int listener;                   /* seccomp notifications */
@@ -122,6 +129,7 @@ struct wall_init {
         pid_t net_helper;
         int net_ns; /* a file of it, or a process in it */
         int net_error;
+        ino_t host_net;       /* the network namespace that the box must not be in */
         bool early;           /* the payload's process makes the network namespace: see payload.c */
         int gate, news;       /* eventfds: "go on" to that process, "my namespaces are there" from it */
         _Atomic(pid_t) alive; /* its id, until it has left our memory: by exec or by its end */
@@ -145,7 +153,7 @@ static inline void wall_no_descriptors(struct wall_init *w)
 {
         w->control = w->keeper = w->trust = w->host_proc = w->root = w->proc = w->tasks = w->scratch =
                 w->fuse = w->observer_proc = w->texts = w->parent = w->landlock = w->listener = w->tty_slave =
-                        w->children = w->net_ns = w->gate = w->news = -1;
+                        w->children = w->calls = w->net_ns = w->gate = w->news = -1;
 }
 
 /* Time on processors, in and out of the kernel. */
@@ -178,6 +186,8 @@ int wall_front_device(struct wall_init *w, struct err *e);
 int wall_front_open(struct wall_init *w);
 int wall_net_begin(struct wall_init *w, struct err *e); /* net.c: in parallel with the mounts */
 int wall_net_join(struct wall_init *w, struct err *e);
+/* loopback.c: of the namespace that the caller is in, up, if the plan has one. */
+int wall_net_loopback(const struct wall_init *w, struct err *e);
 /* gateway.c: the other end of the box's one link, and what listens there. Runs in the helper's process. */
 int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
 int wall_tty_open(struct wall_init *w, struct err *e);       /* tty.c */
@@ -206,17 +216,21 @@ int wall_memfds_seal(struct wall_init *w, struct err *e);       /* init.c */
 int wall_become_root(const struct wall_init *w, struct err *e); /* privileges.c: id 0 of the namespace */
 int wall_filter_compile(struct wall_init *w, struct err *e);    /* filter.c */
 int wall_filter_load(struct wall_init *w, struct err *e);       /* filter.c */
-int wall_supervise(struct wall_init *w);                        /* supervise.c */
-_Noreturn void wall_init_main(struct wall_init *w);             /* init.c */
+/* left.c */
+void wall_left(int scratch, struct wall_end *end);
+int wall_supervise(struct wall_init *w);            /* supervise.c */
+_Noreturn void wall_init_main(struct wall_init *w); /* init.c */
 /* tree.c: every process of the box, and init where it is numbered 1; -1: they cannot be listed. */
 int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int proc, const char *pid),
                       void *ctx);
 int wall_own_children(void);             /* the list of them, open: for a process with one thread */
 void wall_kill_stragglers(int children); /* every one that is left, until there is none */
+/* inotify.c: adds the watch that a task asks for. Its number, or -errno. */
+int wall_inotify_add(const struct wall_init *w, const struct seccomp_notif *n);
 /* sample.c: adds up what every process of the box uses. */
 struct wall_sample {
-        uint64_t cpu_ns, rss, data_max; /* data_max: private memory of the largest process */
-        uint64_t shmem;                 /* the part of rss that is of shared memory */
+        uint64_t cpu_ns, rss; /* rss: also what is swapped out, and page tables */
+        uint64_t shmem;       /* the part of rss that is of shared memory */
         uint64_t tasks;
 };
 int wall_sample(const struct wall_init *w, struct wall_sample *ret);
@@ -262,6 +276,7 @@ int place_open_parent(struct wall_init *w, const char *path, const char **ret_la
 
 /* ---- edit.c ---- */
 /* An edit door, and a part of one that is mounted over itself. */
+int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e); /* copy.c */
 int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e);
 int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);
 /* Opens a layer's directory, if it is still what the keeper made. */
@@ -274,3 +289,6 @@ int wall_open_layer(const struct wall_edit *l, struct err *e);
 #define ATTEST_MISSING "/.cordon"
 /* What init and, until exec, the payload's process go by. */
 #define OWN_NAME "cordon-init"
+
+/* inbound.c: connects to a port of the box's own loopback, and sends the socket to the keeper. */
+void wall_inbound_connect(const struct wall_init *w, int port);

@@ -287,7 +287,7 @@ int wall_landlock_build(struct wall_init *w, struct err *e)
                                 policy_wall_name(w->plan->wall));
         }
         struct ruleset_attr a = { .fs = fs_handled((int) abi) };
-        if (abi >= 4 && !w->plan->net)
+        if (abi >= 4 && !w->plan->net && !(w->plan->local & LOCAL_LOOPBACK))
                 a.net = NET_BIND_TCP | NET_CONNECT_TCP;
         if (abi >= 6)
                 a.scoped = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL;

@@ -3,8 +3,8 @@
  * slowest single thing to make (a third of a millisecond). That task is the payload's own where that may be
  * born so early, else a helper.
  *
- * A box without `net` doors gets an empty namespace: no interface is up, not even the loopback. One with them
- * gets its loopback and one link to a gateway (gateway.c). */
+ * A box without `net` doors gets an empty namespace: with `local loopback` its own loopback is up, else no
+ * interface. One with them gets its loopback and one link to a gateway (gateway.c). */
 #include "base/fd.h"
 #include "wall/internal.h"
 
@@ -98,6 +98,8 @@ int wall_net_join(struct wall_init *w, struct err *e)
         if (w->net_ns < 0 || setns(w->net_ns, CLONE_NEWNET) < 0)
                 return wall_fail_namespace(e, STAGE_NET, "entering the network namespace");
         fd_close(&w->net_ns);
+        if (!w->early && !w->plan->net && wall_net_loopback(w, e) < 0)
+                return -1;
         w->layers |= 1u << LAYER_NET;
         return 0;
 }

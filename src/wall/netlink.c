@@ -18,6 +18,11 @@ enum { LOOPBACK_INDEX = 1 };
  * in fewer segments. */
 static const uint32_t mtu = 65535;
 
+/* The ends do not ask for each other (IFF_NOARP): the tables of neighbours are the whole machine's, and a box
+ * that sent to many addresses of its link filled them with questions. Without ARP and ND the kernel sends to
+ * the address of its own end, so both have the same. */
+static const uint8_t both_ends[] = { 2, 0, 0, 0, 0, 1 };
+
 struct request {
         union {
                 struct nlmsghdr head;
@@ -80,15 +85,18 @@ int netlink_veth(int nl, const char *name, const char *peer, int peer_ns)
 {
         struct request r;
         struct ifinfomsg *link = start(&r, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, sizeof *link);
-        const struct ifinfomsg other = { 0 };
+        const struct ifinfomsg other = { .ifi_flags = IFF_NOARP, .ifi_change = IFF_NOARP };
+        link->ifi_flags = link->ifi_change = IFF_NOARP;
         (void) attribute(&r, IFLA_IFNAME, name, strlen(name) + 1);
         (void) attribute(&r, IFLA_MTU, &mtu, sizeof mtu);
+        (void) attribute(&r, IFLA_ADDRESS, both_ends, sizeof both_ends);
         struct rtattr *info = attribute(&r, IFLA_LINKINFO, NULL, 0);
         (void) attribute(&r, IFLA_INFO_KIND, "veth", 4);
         struct rtattr *data = attribute(&r, IFLA_INFO_DATA, NULL, 0);
         struct rtattr *end = attribute(&r, VETH_INFO_PEER, &other, sizeof other);
         (void) attribute(&r, IFLA_IFNAME, peer, strlen(peer) + 1);
         (void) attribute(&r, IFLA_MTU, &mtu, sizeof mtu);
+        (void) attribute(&r, IFLA_ADDRESS, both_ends, sizeof both_ends);
         (void) attribute(&r, IFLA_NET_NS_FD, &peer_ns, sizeof peer_ns);
         close_nest(&r, end);
         close_nest(&r, data);

@@ -101,6 +101,13 @@ static void exec_payload(struct wall_init *w, struct err *e)
         int sys = ENOENT;
         const char *path = w->plan->exec[0];
         w->at_exec = true;
+        if (w->plan->exec_denied) {
+                (void) err_set(e, ERR_EXEC, EACCES, "blocked: run %s (no `run` line covers it)",
+                               w->plan->argv[0]);
+                (void) err_hint(e, "--run %s", w->plan->argv[0]);
+                e->step = STAGE_EXEC;
+                return;
+        }
         for (const char **x = w->plan->exec; *x; x++) {
                 /* Not watched, by our own number: init waits for us and could not answer. */
                 (void) syscall(SYS_execveat, AT_FDCWD, *x, w->plan->argv, w->plan->envp, 0, w->own);
@@ -225,6 +232,7 @@ static int early_main(void *arg)
         wall_step("early-begin");
         bool ok = lead_session(&w->error) == 0 && make_network(&w->error) == 0;
         await_descriptors(w);
+        ok = ok && wall_net_loopback(w, &w->error) == 0;
         await_event(w->gate);
         ok = ok && enter_nested(w, &w->error) == 0;
         w->payload_failed = !ok;

@@ -159,10 +159,8 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
                 { RLIMIT_RTPRIO, 0 },
                 { RLIMIT_NICE, 0 },
         };
-        if (apply(caps, sizeof caps / sizeof *caps, e) < 0)
-                return -1;
-        const struct cap memory = { RLIMIT_DATA, v[LIMIT_MEMORY] };
-        return w->held & WALL_SAMPLES ? apply(&memory, 1, e) : 0;
+        /* No RLIMIT_AS or RLIMIT_DATA: java, chromium and others reserve far more than they ever use. */
+        return apply(caps, sizeof caps / sizeof *caps, e);
 }
 
 int wall_become_root(const struct wall_init *w, struct err *e)

@@ -120,6 +120,19 @@ static int clone_door(const struct plan_step *s, struct err *e)
         return tree < 0 ? wall_fail(e, STAGE_DOORS, "taking the door %s", s->text) : tree;
 }
 
+/* What the connector may reach besides the box's own: as it is now, whatever names lead to later. */
+static int keep_sock(struct wall_init *w, int tree, struct err *e)
+{
+        if (w->sock_count < SOCKS_MAX)
+                w->socks[w->sock_count] = fcntl(tree, F_DUPFD_CLOEXEC, 0);
+        else
+                errno = E2BIG;
+        if (w->sock_count == SOCKS_MAX || w->socks[w->sock_count] < 0)
+                return wall_fail(e, STAGE_DOORS, "keeping more than %d sockets", SOCKS_MAX);
+        w->sock_count++;
+        return 0;
+}
+
 static int do_bind(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         AUTO_FD(tree, s->flags & STEP_IDMAP ? wall_receive_mount(w, s, e) : clone_door(s, e));
@@ -128,6 +141,8 @@ static int do_bind(struct wall_init *w, const struct plan_step *s, struct err *e
         if (wall_set_attr(tree, AT_RECURSIVE, wall_step_attr(s->flags), 0) < 0)
                 return wall_fail(e, STAGE_DOORS, "making %s %s", s->path,
                                  s->flags & STEP_WRITE ? "nosuid" : "read-only");
+        if (s->flags & STEP_SOCK && keep_sock(w, tree, e) < 0)
+                return -1;
         return wall_attach(w, tree, s->path, s->flags & STEP_IS_DIR, e);
 }
 
@@ -158,6 +173,8 @@ static int do_scratch(struct wall_init *w, const struct plan_step *s, struct err
 {
         if (w->scratch < 0 && scratch_begin(w, e) < 0)
                 return -1;
+        if (mkdirat(w->scratch, s->text, 0755) < 0 && errno != EEXIST)
+                return wall_fail(e, STAGE_ROOT, "making the private %s", s->text);
         AUTO_FD(tree, mount_clone(w->scratch, s->text, 0));
         if (tree < 0 || (s->flags & STEP_EXEC && wall_set_attr(tree, 0, 0, MOUNT_ATTR_NOEXEC) < 0))
                 return wall_fail(e, STAGE_ROOT, "taking the private %s", s->text);
@@ -331,7 +348,7 @@ static int (*const doers[])(struct wall_init *, const struct plan_step *, struct
         [STEP_FILE] = do_file,       [STEP_LINK] = do_link,     [STEP_BIND] = do_bind,
         [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device, [STEP_PROC] = do_proc,
         [STEP_DEVPTS] = do_devpts,   [STEP_MASK] = do_mask,     [STEP_EDIT] = wall_do_edit,
-        [STEP_PIN] = wall_do_pin,    [STEP_TRUST] = do_trust,
+        [STEP_PIN] = wall_do_pin,    [STEP_TRUST] = do_trust,   [STEP_COPY] = wall_do_copy,
 };
 _Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
 

@@ -98,9 +98,8 @@ static void add_memory(struct wall_sample *s, int proc, const char *living)
         s->shmem += status_bytes(text, "\nRssShmem:");
         s->rss += status_bytes(text, "\nVmRSS:");
         s->rss += status_bytes(text, "\nVmPTE:"); /* reading what is empty takes memory only there */
-        uint64_t data = status_bytes(text, "\nVmData:") + status_bytes(text, "\nVmStk:");
-        if (data > s->data_max)
-                s->data_max = data;
+        s->rss += status_bytes(text, "\nVmSwap:");
+        s->rss += status_bytes(text, "\nHugetlbPages:"); /* of a hugetlbfs behind a door */
 }
 
 static void add_process(void *ctx, int proc, const char *pid)

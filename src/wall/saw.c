@@ -9,8 +9,10 @@
 #include "wall/leads.h"
 #include "wall/seccomp.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +132,7 @@ bool saw_makes(const struct seccomp_data *d)
 bool wall_denial_makes(const struct wall_denial *d) { return saw_makes(&d->call); }
 
 /* Page by page, because what follows the text may not be mapped. False: not a whole string. */
-static bool read_text(uint32_t task, uint64_t at, char *ret, size_t cap)
+bool saw_text(uint32_t task, uint64_t at, char *ret, size_t cap)
 {
         size_t n = 0;
         while (n < cap) {
@@ -177,6 +179,49 @@ static bool read_address(uint32_t task, uint64_t at, uint64_t len, char *ret, si
         return true;
 }
 
+static bool is_connect(const struct seccomp_data *d)
+{
+        const struct path_call *c = find_call(d);
+        return c && strcmp(c->name, "connect") == 0;
+}
+
+/* As nobody of another box or of the host can be reached by: the loopback, and the address of no host. */
+static bool is_own_address(const struct sockaddr_in6 *a)
+{
+        const struct in6_addr *six = &a->sin6_addr;
+        bool mapped = IN6_IS_ADDR_V4MAPPED(six);
+        return IN6_IS_ADDR_LOOPBACK(six) || IN6_IS_ADDR_UNSPECIFIED(six) ||
+               (mapped && (six->s6_addr[12] == 127 || six->s6_addr[12] == 0));
+}
+
+bool saw_connect(uint32_t task, const struct seccomp_data *d, char *ret, size_t cap)
+{
+        enum { NAMES_PORT = 53 };
+        union {
+                struct sockaddr_in v4;
+                struct sockaddr_in6 v6;
+        } a = { 0 };
+        struct iovec to = { &a, d->args[2] < sizeof a ? (size_t) d->args[2] : sizeof a };
+        struct iovec from = { (void *) (uintptr_t) d->args[1], to.iov_len };
+        if (!is_connect(d) || process_vm_readv((pid_t) task, &to, 1, &from, 1, 0) != (ssize_t) to.iov_len)
+                return false;
+
+        bool four = a.v4.sin_family == AF_INET;
+        if (!four && a.v4.sin_family != AF_INET6)
+                return false;
+        unsigned port = ntohs(four ? a.v4.sin_port : a.v6.sin6_port);
+        uint32_t host = ntohl(a.v4.sin_addr.s_addr);
+        bool own = four ? host >> 24 == 127 || host == 0 : is_own_address(&a.v6);
+        char text[INET6_ADDRSTRLEN] = "";
+        ret[0] = '\0';
+        if (own)
+                return port == NAMES_PORT;
+        (void) inet_ntop(a.v4.sin_family, four ? (void *) &a.v4.sin_addr : (void *) &a.v6.sin6_addr, text,
+                         sizeof text);
+        (void) snprintf(ret, cap, four ? "%s:%u" : "[%s]:%u", text, port);
+        return true;
+}
+
 struct path_at { /* which argument, and which is the directory; see `calls` */
         int path, dir;
         enum how how;
@@ -192,7 +237,7 @@ static bool read_raw(int proc, uint32_t task, const struct seccomp_data *d, stru
                 return false;
         bool read = at.how == CONNECTS
                             ? read_address(task, d->args[at.path], d->args[at.path + 1], text, sizeof text)
-                            : read_text(task, d->args[at.path], text, sizeof text);
+                            : saw_text(task, d->args[at.path], text, sizeof text);
         int32_t dirfd = at.dir < 0 ? AT_FDCWD : (int32_t) d->args[at.dir];
         bool by_fd = at.how == RUNS && dirfd >= 0; /* without a path: the descriptor itself is run */
         if (!read || (text[0] == '\0' && !by_fd))

@@ -17,6 +17,11 @@ enum saw_what {
 };
 enum saw_what saw_call(int proc, uint32_t task, const struct seccomp_data *call, bool in_box,
                        struct wall_denial *ret);
+/* A string of a task; false: it is longer, or not there. */
+bool saw_text(uint32_t task, uint64_t at, char *ret, size_t cap);
+/* A connect() that leads out of the box's own loopback, or to where a server of names would listen: "the
+ * destination", HOST:PORT or "" for a name. False: it is none of these. */
+bool saw_connect(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
 /* The name a task goes by; "" when it is gone. */
 void saw_program(int proc, uint32_t task, char *ret, size_t cap);
 /* Reading, writing or running: what a call would do to its path. */

@@ -24,6 +24,9 @@ struct seccomp_ask {
         bool unix_sockets; /* AF_UNIX socket(), and datagram socketpair() (whose ends can be sent or connected
                               to any address; stream and seqpacket pairs cannot and are always allowed). Off
                               in the process wall */
+        bool unix_served;  /* with `unix_sockets`: the box sees sockets that are not its own. Every connect()
+                              that may be to a Unix socket, and every listen(), goes to the supervisor, which
+                              connects itself; no datagram sockets, which are sent to any address */
         bool own_ipc;      /* the box has its own ipc namespace: SysV IPC and message queues. Off: ENOSYS */
         bool own_view;     /* the box has mount and pid namespaces of its own. Off (process wall): calls that
                               change files' metadata, watch directories or touch other processes' scheduling
@@ -37,8 +40,12 @@ struct seccomp_ask {
                          that has it as its sixth argument, which the kernel does not look at, is our own
                          start's, made when nobody can answer yet: it is not shown. 0: all are */
         bool sampled; /* memory is kept by sampling, which does not see all that the kernel holds for a box */
-        bool memfd_any; /* the pid namespace already makes memfds non-executable (vm.memfd_noexec=1): only an
-                           explicit MFD_EXEC is refused. Off: memfd_create needs MFD_NOEXEC_SEAL */
+        bool connects; /* with `tell`: connect() to an address of AF_INET or AF_INET6 is shown first and goes
+                          on: for who tells what could not be reached */
+        bool trace;    /* ptrace and its kin, over processes of the box */
+        bool memfd_exec; /* `run any`: also memory files that can be run, as outside */
+        bool memfd_any;  /* the pid namespace already makes memfds non-executable (vm.memfd_noexec=1): only an
+                            explicit MFD_EXEC is refused. Off: memfd_create needs MFD_NOEXEC_SEAL */
 };
 
 enum seccomp_verdict {
@@ -59,7 +66,8 @@ enum seccomp_rule {
         RULE_CLONE,    /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, told */
         RULE_SOCKET, /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX and
                         AF_NETLINK, which libc tries all the time; a protocol: EPROTONOSUPPORT */
-        RULE_SOCKETPAIR,  /* AF_UNIX; datagrams only with unix_sockets; else EAFNOSUPPORT */
+        RULE_SOCKETPAIR,  /* AF_UNIX; datagrams only with unix_sockets that are not served; else EAFNOSUPPORT
+                           */
         RULE_IOCTL,       /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, told. Of
                              requests to filesystems what copies or asks; else ENOTTY */
         RULE_SOCKOPT,     /* no program for the kernel to run on a socket; else EPERM */
@@ -76,15 +84,27 @@ enum seccomp_rule {
         RULE_MKNOD,   /* args[1]: regular files, fifos, sockets, no setuid or setgid bit; else EPERM, told */
         RULE_MKNODAT, /* the same in args[2] */
         RULE_RENAME,  /* renameat2: no RENAME_WHITEOUT, which makes a device; else EINVAL */
-        RULE_MEMFD,   /* see memfd_any; MFD_EXEC, MFD_HUGETLB: EACCES; no MFD_NOEXEC_SEAL: ENOSYS */
+        RULE_MEMFD,   /* flags that no kernel knows: EINVAL; MFD_HUGETLB: EACCES; without memfd_exec MFD_EXEC:
+                         EACCES, and see memfd_any: no MFD_NOEXEC_SEAL: ENOSYS */
         RULE_PRLIMIT, /* itself (pid 0), or a query; else EPERM */
         RULE_SELF_ARG0,   /* sched_set*: with own_view, or itself (pid 0); else EPERM */
         RULE_SETPRIORITY, /* the same: PRIO_PROCESS and 0 */
         RULE_IOPRIO,      /* the same: IOPRIO_WHO_PROCESS and 0 */
-        RULE_FCNTL,       /* not F_SETLEASE, F_NOTIFY, F_SETDELEG; else EINVAL */
-        RULE_MADVISE,     /* not MADV_MERGEABLE, MADV_HWPOISON, MADV_SOFT_OFFLINE; else EINVAL */
-        RULE_SECCOMP,     /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, told */
-        RULE_EXECVEAT,    /* allowed; shown with `watch`, but for the start of the payload itself (`own`) */
+        RULE_FCNTL,       /* not F_SETLEASE, F_NOTIFY, F_SETDELEG, F_SET_RW_HINT; else EINVAL */
+        RULE_SEND_ARG2,   /* sendmsg: no MSG_OOB; else EOPNOTSUPP */
+        RULE_SEND_ARG3,   /* sendto, sendmmsg: the same in args[3] */
+        RULE_RW_FLAGS, /* preadv2, pwritev2: no RWF_NOWAIT, RWF_DONTCACHE or unknown flag; else EOPNOTSUPP */
+        RULE_PIPE,     /* pipe2: no O_NOTIFICATION_PIPE; else EINVAL */
+        RULE_MMAP,     /* no MAP_HUGETLB; else ENOMEM */
+        RULE_SHMGET,   /* as RULE_OWN_IPC, and no SHM_HUGETLB; else EPERM */
+        RULE_MADVISE,  /* not MADV_MERGEABLE, MADV_HWPOISON, MADV_SOFT_OFFLINE; else EINVAL */
+        RULE_SECCOMP,  /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, told */
+        RULE_WATCH,    /* with own_view the supervisor makes the call; else EPERM */
+        RULE_EXECVEAT, /* allowed; shown with `watch`, but for the start of the payload itself (`own`) */
+        RULE_CONNECT,  /* allowed; with `unix_served`, lengths of an address of AF_UNIX are served; with
+                          `connects` those of AF_INET and AF_INET6 are shown */
+        RULE_LISTEN,   /* allowed; with `unix_served`, served */
+        RULE_TRACE,    /* the ask's trace; else EPERM, told */
         SECCOMP_RULE__COUNT
 };
 
@@ -118,6 +138,11 @@ bool seccomp_watched(const struct seccomp_row *row);
 /* Of a call that the supervisor was shown: would the filter without `watch` have let it through? Only then
  * may it go on. Judged by number and arguments, which nobody can change any more. */
 bool seccomp_lets_through(const struct seccomp_data *d);
+
+/* Of a call that the supervisor was shown: does it make it for the task, which cannot? */
+bool seccomp_on_behalf(const struct seccomp_data *d);
+/* Is it a connect() or listen() that `unix_served` sends to the supervisor? */
+bool seccomp_served(const struct seccomp_data *d);
 
 /* The three below are for the supervisor and a call it was told of. They never follow a pointer argument. */
 

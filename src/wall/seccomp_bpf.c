@@ -30,6 +30,8 @@ enum go {
         GO_ENOSYS,
         GO_ENOTTY,
         GO_ENOSPC,
+        GO_ENOMEM,
+        GO_EOPNOTSUPP,
         GO_EAFNOSUPPORT,
         GO_EPROTONOSUPPORT,
         GO_NOTIFY,
@@ -49,6 +51,8 @@ static const uint32_t answers[GO__COUNT] = {
         [GO_ENOSYS] = SECCOMP_RET_ERRNO | ENOSYS,
         [GO_ENOTTY] = SECCOMP_RET_ERRNO | ENOTTY,
         [GO_ENOSPC] = SECCOMP_RET_ERRNO | ENOSPC,
+        [GO_ENOMEM] = SECCOMP_RET_ERRNO | ENOMEM,
+        [GO_EOPNOTSUPP] = SECCOMP_RET_ERRNO | EOPNOTSUPP,
         [GO_EAFNOSUPPORT] = SECCOMP_RET_ERRNO | EAFNOSUPPORT,
         [GO_EPROTONOSUPPORT] = SECCOMP_RET_ERRNO | EPROTONOSUPPORT,
         [GO_NOTIFY] = SECCOMP_RET_USER_NOTIF,
@@ -216,10 +220,19 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 #define CHANGES_FILE (1u | 2u | 0x200u)
 #define NEW_LISTENER 8u
 #define WHITEOUT     4u
-#define MEMFD_HUGE   4u /* MFD_NOEXEC_SEAL does not hold for these */
-#define MEMFD_SEAL   8u
-#define MEMFD_EXEC   16u
-#define SOCK_FLAGS   (0x80000u | 0x800u) /* SOCK_CLOEXEC, SOCK_NONBLOCK */
+#define URGENT       1u       /* MSG_OOB: on AF_UNIX code that nothing uses, and that had use after free */
+#define NOTIFIES     0x80u    /* O_NOTIFICATION_PIPE */
+#define MAP_HUGE     0x40000u /* pages of a pool of the whole host, which no memory limit counts */
+#define SHM_HUGE     04000u
+/* RWF_HIPRI, DSYNC, SYNC, APPEND, NOAPPEND, ATOMIC. RWF_NOWAIT fails unless the page cache has the bytes,
+ * which says what others have read lately; RWF_DONTCACHE takes them out of it. */
+#define RW_FLAGS   0x77u
+#define MEMFD_HUGE 4u /* MFD_NOEXEC_SEAL does not hold for these */
+#define MEMFD_SEAL 8u
+#define MEMFD_EXEC 16u
+/* By others programs find out what a kernel has. The last six bits are the size of huge pages. */
+#define MEMFD_KNOWN (31u | 0xfc000000u)
+#define SOCK_FLAGS  (0x80000u | 0x800u) /* SOCK_CLOEXEC, SOCK_NONBLOCK */
 /* NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. In clone(2) the bit of CLONE_NEWTIME (0x80)
  * belongs to the exit signal and makes no namespace. */
 #define CLONE_NEW 0x7e020000u
@@ -312,8 +325,15 @@ static const struct values arch_prctl_allowed[] = {
 };
 
 static const struct values personality_allowed[] = { { 0, 0 }, { 0xffffffff, 0xffffffff } };
-/* F_SETDELEG, F_SETLEASE, F_NOTIFY: a lease holds up whoever opens the same file outside. */
-static const struct values fcntl_refused[] = { { 16, 16 }, { 1024, 1024 }, { 1026, 1026 } };
+/* A lease or a delegation holds up any process that opens the same file outside. A hint about writes stays
+ * with the inode, is set through a descriptor that only reads, and is read by all who have the file. */
+static const struct values fcntl_refused[] = {
+        { 1024, 1024 }, /* F_SETLEASE */
+        { 1026, 1026 }, /* F_NOTIFY */
+        { 1036, 1036 }, /* F_SET_RW_HINT */
+        { 1038, 1038 }, /* F_SET_FILE_RW_HINT */
+        { 1040, 1040 }, /* F_SETDELEG */
+};
 /* MADV_MERGEABLE shows what strangers hold in memory; MADV_HWPOISON and MADV_SOFT_OFFLINE take pages away. */
 static const struct values madvise_refused[] = { { 12, 12 }, { 100, 101 } };
 
@@ -326,7 +346,12 @@ static const struct values types_inet[] = { { 1, 2 } };             /* stream, d
 static const struct values types_unix[] = { { 1, 2 }, { 5, 5 } };   /* and seqpacket */
 static const struct values types_paired[] = { { 1, 1 }, { 5, 5 } }; /* no address can be given to these */
 static const struct values protocols_inet[] = { { 0, 0 }, { 6, 6 }, { 17, 17 } };
+/* sizeof struct sockaddr_in and sockaddr_in6; what a program gives that is longer is not shown. */
+static const struct values lengths_inet[] = { { 16, 16 }, { 28, 28 } };
 static const struct values family_unix[] = { { 1, 1 } };
+/* struct sockaddr_un with a name: longer than the family alone, up to all of it. Of another length the kernel
+ * accepts none for AF_UNIX. */
+static const struct values lengths_unix[] = { { 3, 110 } };
 static const struct values ioprio_process[] = { { 1, 1 } }; /* IOPRIO_WHO_PROCESS */
 
 #define CHOICE(word, list, in, out) (&(struct choice){ word, ALL_BITS, list, COUNT(list), in, out })
@@ -339,7 +364,9 @@ static uint32_t rule_socket(struct program *p)
                 inet = choose(p, CHOICE(LOW(2), protocols_inet, GO_ALLOW, GO_EPROTONOSUPPORT));
                 inet = choose(p, TYPE(types_inet, inet, GO_TELL_FAMILY));
         }
-        if (p->ask->unix_sockets)
+        if (p->ask->unix_sockets && p->ask->unix_served)
+                local = choose(p, TYPE(types_paired, GO_ALLOW, GO_EPROTONOSUPPORT));
+        else if (p->ask->unix_sockets)
                 local = choose(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT));
         const struct range families[] = {
                 { 0, GO_TELL_FAMILY },
@@ -356,9 +383,23 @@ static uint32_t rule_socket(struct program *p)
 
 static uint32_t rule_socketpair(struct program *p)
 {
-        uint32_t pair = p->ask->unix_sockets ? choose(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT))
-                                             : choose(p, TYPE(types_paired, GO_ALLOW, GO_EAFNOSUPPORT));
+        bool any = p->ask->unix_sockets && !p->ask->unix_served;
+        uint32_t pair = any ? choose(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT))
+                            : choose(p, TYPE(types_paired, GO_ALLOW, GO_EAFNOSUPPORT));
         return choose(p, CHOICE(LOW(0), family_unix, pair, GO_EAFNOSUPPORT));
+}
+
+static uint32_t rule_listen(struct program *p)
+{
+        return p->ask->unix_sockets && p->ask->unix_served ? GO_NOTIFY : GO_ALLOW;
+}
+
+static uint32_t rule_connect(struct program *p)
+{
+        if (rule_listen(p) != GO_ALLOW)
+                return choose(p, CHOICE(LOW(2), lengths_unix, GO_NOTIFY, GO_ALLOW));
+        return choose(p, CHOICE(LOW(2), lengths_inet, p->ask->connects && p->ask->tell ? GO_NOTIFY : GO_ALLOW,
+                                GO_ALLOW));
 }
 
 static uint32_t rule_ioctl(struct program *p)
@@ -395,7 +436,15 @@ static uint32_t rule_pins(struct program *p) { return p->ask->sampled ? GO_EINVA
 
 static uint32_t rule_own_ipc(struct program *p) { return p->ask->own_ipc ? GO_ALLOW : GO_ENOSYS; }
 
+static uint32_t rule_shmget(struct program *p)
+{
+        return p->ask->own_ipc ? if_bits(p, LOW(2), SHM_HUGE, GO_EPERM, GO_ALLOW) : GO_ENOSYS;
+}
+
 static uint32_t rule_own_view(struct program *p) { return p->ask->own_view ? GO_ALLOW : GO_EPERM; }
+
+/* A filter without a listener answers ENOSYS. */
+static uint32_t rule_watch(struct program *p) { return p->ask->own_view ? GO_NOTIFY : GO_EPERM; }
 
 static uint32_t rule_setxattr(struct program *p)
 {
@@ -459,12 +508,18 @@ static uint32_t open_with(struct program *p, unsigned flags)
 static uint32_t rule_open(struct program *p) { return open_with(p, 1); }
 static uint32_t rule_openat(struct program *p) { return open_with(p, 2); }
 
+static uint32_t rule_trace(struct program *p) { return p->ask->trace ? GO_ALLOW : GO_TELL; }
+
 static uint32_t rule_memfd(struct program *p)
 {
-        uint32_t go = GO_ALLOW;
-        if (!p->ask->memfd_any)
-                go = if_bits(p, LOW(1), MEMFD_SEAL, GO_ALLOW, GO_ENOSYS);
-        return if_bits(p, LOW(1), MEMFD_EXEC | MEMFD_HUGE, GO_EACCES, go);
+        uint32_t go = GO_ALLOW, refused = MEMFD_HUGE;
+        if (!p->ask->memfd_exec) {
+                refused |= MEMFD_EXEC;
+                if (!p->ask->memfd_any)
+                        go = if_bits(p, LOW(1), MEMFD_SEAL, GO_ALLOW, GO_ENOSYS);
+        }
+        go = if_bits(p, LOW(1), refused, GO_EACCES, go);
+        return if_bits(p, LOW(1), ~MEMFD_KNOWN, GO_EINVAL, go);
 }
 
 static uint32_t rule_prlimit(struct program *p)
@@ -481,13 +536,13 @@ static const struct form {
 } forms[SECCOMP_RULE__COUNT] = {
 /* clang-format off */
 #define LIST(arg, values, in, out) { NULL, 0, { LOW(arg), ALL_BITS, values, COUNT(values), in, out } }
-#define BITS(arg, mask)            { NULL, mask, { LOW(arg), ALL_BITS, NULL, 0, GO_TELL, GO_ALLOW } }
+#define BITS(arg, mask, in)        { NULL, mask, { LOW(arg), ALL_BITS, NULL, 0, in, GO_ALLOW } }
 #define FUNCTION(name)             { name, 0, { 0, 0, NULL, 0, 0, 0 } }
         /* clang-format on */
         [RULE_OWN_IPC] = FUNCTION(rule_own_ipc),
         [RULE_OWN_VIEW] = FUNCTION(rule_own_view),
         [RULE_SETXATTR] = FUNCTION(rule_setxattr),
-        [RULE_CLONE] = BITS(0, CLONE_NEW | CLONE_SIDE),
+        [RULE_CLONE] = BITS(0, CLONE_NEW | CLONE_SIDE, GO_TELL),
         [RULE_SOCKET] = FUNCTION(rule_socket),
         [RULE_SOCKETPAIR] = FUNCTION(rule_socketpair),
         [RULE_IOCTL] = FUNCTION(rule_ioctl),
@@ -502,8 +557,8 @@ static const struct form {
         [RULE_CHMOD_ARG2] = FUNCTION(rule_chmod2),
         [RULE_OPEN] = FUNCTION(rule_open),
         [RULE_OPENAT] = FUNCTION(rule_openat),
-        [RULE_MKNOD] = BITS(1, SETID_BITS | DEVICE_BIT),
-        [RULE_MKNODAT] = BITS(2, SETID_BITS | DEVICE_BIT),
+        [RULE_MKNOD] = BITS(1, SETID_BITS | DEVICE_BIT, GO_TELL),
+        [RULE_MKNODAT] = BITS(2, SETID_BITS | DEVICE_BIT, GO_TELL),
         [RULE_RENAME] = FUNCTION(rule_rename),
         [RULE_MEMFD] = FUNCTION(rule_memfd),
         [RULE_PRLIMIT] = FUNCTION(rule_prlimit),
@@ -511,9 +566,19 @@ static const struct form {
         [RULE_SETPRIORITY] = FUNCTION(rule_setpriority),
         [RULE_IOPRIO] = FUNCTION(rule_ioprio),
         [RULE_FCNTL] = LIST(1, fcntl_refused, GO_EINVAL, GO_ALLOW),
+        [RULE_SEND_ARG2] = BITS(2, URGENT, GO_EOPNOTSUPP),
+        [RULE_SEND_ARG3] = BITS(3, URGENT, GO_EOPNOTSUPP),
+        [RULE_RW_FLAGS] = BITS(5, ~RW_FLAGS, GO_EOPNOTSUPP),
+        [RULE_PIPE] = BITS(1, NOTIFIES, GO_EINVAL),
+        [RULE_MMAP] = BITS(3, MAP_HUGE, GO_ENOMEM),
+        [RULE_SHMGET] = FUNCTION(rule_shmget),
         [RULE_MADVISE] = LIST(2, madvise_refused, GO_EINVAL, GO_ALLOW),
-        [RULE_SECCOMP] = BITS(1, NEW_LISTENER),
+        [RULE_SECCOMP] = BITS(1, NEW_LISTENER, GO_TELL),
+        [RULE_WATCH] = FUNCTION(rule_watch),
         [RULE_EXECVEAT] = FUNCTION(rule_execveat),
+        [RULE_CONNECT] = FUNCTION(rule_connect),
+        [RULE_LISTEN] = FUNCTION(rule_listen),
+        [RULE_TRACE] = FUNCTION(rule_trace),
 #undef LIST
 #undef BITS
 #undef FUNCTION

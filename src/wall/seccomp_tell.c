@@ -150,6 +150,18 @@ static bool makes_socket(const struct seccomp_data *d)
         return row && row->rule == RULE_SOCKET;
 }
 
+bool seccomp_served(const struct seccomp_data *d)
+{
+        const struct seccomp_row *row = row_of(d);
+        return row && (row->rule == RULE_CONNECT || row->rule == RULE_LISTEN);
+}
+
+bool seccomp_on_behalf(const struct seccomp_data *d)
+{
+        const struct seccomp_row *row = row_of(d);
+        return row && row->rule == RULE_WATCH;
+}
+
 int seccomp_errno(const struct seccomp_data *d) { return makes_socket(d) ? EAFNOSUPPORT : EPERM; }
 
 char *seccomp_describe(const struct seccomp_data *d, char *buf, size_t cap)
@@ -175,12 +187,33 @@ const char *seccomp_permit(const struct seccomp_data *d)
 {
         uint32_t type = low(d, 1) & ~(uint32_t) (SOCK_CLOEXEC | SOCK_NONBLOCK);
         bool internet = low(d, 0) == AF_INET || low(d, 0) == AF_INET6;
+        const struct seccomp_row *row = row_of(d);
+        if (row && row->rule == RULE_TRACE)
+                return "local trace";
         return makes_socket(d) && internet && (type == SOCK_STREAM || type == SOCK_DGRAM) ? "net HOST:PORT"
                                                                                           : NULL;
 }
 
+bool wall_denial_connects(const struct wall_denial *d)
+{
+        const struct seccomp_row *row = row_of(&d->call);
+        return d->kind == TRIED_CALL && row && row->rule == RULE_CONNECT;
+}
+
+bool wall_denial_is_net(const struct wall_denial *d)
+{
+        uint32_t family = low(&d->call, 0);
+        return wall_denial_connects(d) ||
+               (makes_socket(&d->call) && (family == AF_INET || family == AF_INET6));
+}
+
 const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap)
 {
+        if (wall_denial_connects(d)) {
+                struct text t = { .p = what, .cap = cap };
+                say(&t, d->path[0] ? "connect to %s" : "look up a host name", d->path);
+                return "net HOST:PORT";
+        }
         (void) seccomp_describe(&d->call, what, cap);
         return seccomp_permit(&d->call);
 }

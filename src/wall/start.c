@@ -259,6 +259,9 @@ static int send_mapped_doors(const struct wall_start *s, int host_proc, const st
         AUTO_FD(userns, -1);
         for (size_t i = 0; i < s->plan->step_count; i++) {
                 const struct plan_step *step = &s->plan->steps[i];
+                if (step->kind == STEP_COPY &&
+                    send_tree(c, fcntl(s->copies[step->layer], F_DUPFD_CLOEXEC, 0), step, e) < 0)
+                        return -1;
                 if ((step->kind != STEP_BIND && step->kind != STEP_EDIT) || !(step->flags & STEP_IDMAP))
                         continue;
                 if (userns < 0) {
@@ -360,6 +363,7 @@ static int offer(const struct wall_child *c, enum wall_command command, int arg)
 }
 
 int wall_signal(const struct wall_child *c, int sig) { return offer(c, COMMAND_SIGNAL, sig); }
+int wall_connect(const struct wall_child *c, uint16_t port) { return offer(c, COMMAND_CONNECT, port); }
 int wall_ask_to_end(const struct wall_child *c) { return offer(c, COMMAND_END, 0); }
 
 /* It is ours, and lives beside the payload: a text of it ends where its room does. */

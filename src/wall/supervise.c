@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "wall/connector.h"
 #include "wall/internal.h"
 #include "wall/saw.h"
 #include "wire/wire.h"
@@ -31,6 +32,10 @@
 enum {
         SAMPLE_MS = 50,
         CLOSE_SAMPLE_MS = 10,
+        CLOSEST_SAMPLE_MS = 2,
+        FILL_PER_MS = 4 << 20, /* bytes that one processor can touch for the first time */
+        FILL_AT_ONCE = 16,     /* processors that do, as far as there are tasks */
+        SAMPLE_SHARE = 20,     /* sampling takes one part in so many of the time, at most */
         FILES_MS = 100,
         STILL_MS = 100,        /* a limit that is passed out of rest is seen within this */
         STILL_FILES_MS = 1000, /* only told of: the kernel keeps it */
@@ -52,6 +57,8 @@ struct watch {
         uint64_t sampled_ns, next_sample_ns, deadline_ns;
         struct wall_still still;
         bool is_still;
+        uint64_t sample_ns;          /* how long the last sample took */
+        uint64_t memory_ms;          /* how soon the rest of the memory can be used up */
         uint64_t cpu_seen, cpu_lost; /* in the last sample; of what went since without being waited for */
         char room[sizeof((struct wall_denial *) 0)->path]; /* the newest directory in which names can be made
                                                             */
@@ -198,18 +205,54 @@ static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
 
-/* SAFETY: a call goes on only if the filter itself, without being watched, would have let it through; that is
- * judged by the copy of number and arguments which the kernel made. All else is answered with an error. */
+static void answer_watch(struct watch *t, const struct seccomp_notif *n, struct seccomp_notif_resp *r)
+{
+        int id = wall_inotify_add(t->w, n);
+        r->val = id < 0 ? 0 : id;
+        r->error = id < 0 ? id : 0;
+        if (id == -EACCES && t->w->s->tell)
+                tell_of_call(t, n);
+}
+
+/* There is nobody to reach, which the kernel answers. */
+static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
+{
+        struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
+        if (!saw_connect(n->pid, &n->data, m.denial.path, sizeof m.denial.path))
+                return;
+        if (!saw_news(&t->told, TOLD_MAX, &m.denial)) {
+                tell_of_lost(t, t->told.lost);
+                return;
+        }
+        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
+        wall_offer_denial(t->w->control, &m, &t->untold);
+}
+
+/* SAFETY: what the connector is for, it answers. Of all else a call goes on only if the filter itself,
+ * without being watched, would have let it through; that is judged by the copy of number and arguments which
+ * the kernel made. All else is answered with an error. */
 static void answer_notification(struct watch *t)
 {
         struct seccomp_notif n = { 0 };
         if (syscall(SYS_ioctl, t->w->listener, SECCOMP_IOCTL_NOTIF_RECV, &n) < 0)
                 return;
         struct seccomp_notif_resp r = { .id = n.id };
-        if (seccomp_lets_through(&n.data)) {
+        if (seccomp_served(&n.data) && t->w->plan->sockets == PLAN_SOCKETS_SERVED) {
+                if (t->w->plan->local & LOCAL_LOOPBACK && !t->w->plan->net && t->w->s->tell)
+                        tell_of_connect(t, &n);
+                if (connector_take(t->w, &n))
+                        return;
+                r.error = -EAGAIN;
+        } else if (seccomp_served(
+                           &n.data)) { /* shown by `connects`; not served, every filter lets it through */
+                tell_of_connect(t, &n);
+                r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else if (seccomp_lets_through(&n.data)) {
                 t->starts |= saw_kind(&n.data) == TRIED_RUN;
                 tell_of_path(t, &n);
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else if (seccomp_on_behalf(&n.data)) {
+                answer_watch(t, &n, &r);
         } else {
                 tell_of_call(t, &n);
                 r.error = -seccomp_errno(&n.data);
@@ -259,7 +302,9 @@ static bool reap(struct watch *t)
         pid_t pid;
         bool over = t->alone;
         while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0)
-                if (pid == t->w->payload) {
+                if (pid != t->w->payload) {
+                        connector_ended(t->w, pid);
+                } else {
                         t->end.status = status;
                         over = true;
                 }
@@ -271,8 +316,15 @@ static bool reap(struct watch *t)
 /* Who loses time goes about it on purpose, with short processes: those are looked for more closely. */
 static int sample_ms(const struct watch *t)
 {
-        if (t->w->held & WALL_SAMPLES)
-                return t->is_still ? STILL_MS : t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS;
+        if (t->w->held & WALL_SAMPLES) {
+                if (t->is_still)
+                        return STILL_MS;
+                uint64_t ms = t->cpu_lost ? CLOSE_SAMPLE_MS : SAMPLE_MS;
+                uint64_t least = t->sample_ns * SAMPLE_SHARE / 1000000u;
+                least = least < CLOSEST_SAMPLE_MS ? CLOSEST_SAMPLE_MS : least;
+                uint64_t soon = t->memory_ms > least ? t->memory_ms : least;
+                return (int) (soon < ms ? soon : ms);
+        }
         if (t->w->tasks < 0 || (t->end.files_full && !t->w->plan->edits))
                 return WAIT_MAX_MS;
         return t->is_still ? STILL_FILES_MS : FILES_MS;
@@ -315,6 +367,14 @@ static uint64_t sum_of_cpu(struct watch *t, struct wall_sample *s)
         return t->cpu_seen + t->cpu_lost;
 }
 
+/* No rlimit refuses what is too much, so the nearer the limit is, the sooner is the next look. */
+static void note_memory_left(struct watch *t, const struct wall_sample *s, uint64_t memory)
+{
+        uint64_t most = t->w->plan->limits.value[LIMIT_MEMORY];
+        uint64_t at_once = s->tasks < FILL_AT_ONCE ? s->tasks + 1 : FILL_AT_ONCE;
+        t->memory_ms = memory < most ? (most - memory) / (FILL_PER_MS * at_once) : 0;
+}
+
 /* True: a limit is passed and the box must end. */
 static bool over_budget(struct watch *t)
 {
@@ -331,10 +391,10 @@ static bool over_budget(struct watch *t)
                  memory = s.rss + (shared > s.shmem ? shared - s.shmem : 0) + t->w->shared.socket_bytes;
         if (memory > t->end.max_rss)
                 t->end.max_rss = memory;
-        t->end.memory_near |= s.data_max > v[LIMIT_MEMORY] / 10 * 9; /* RLIMIT_DATA then says no */
         t->end.procs_full |= s.tasks >= v[LIMIT_PROCS];
         t->end.cpu_over = cpu > v[LIMIT_CPU] * 1000000u;
         t->end.memory_over = memory > v[LIMIT_MEMORY];
+        note_memory_left(t, &s, memory);
         return t->end.cpu_over || t->end.memory_over;
 }
 
@@ -346,6 +406,8 @@ static bool obey(struct watch *t, bool *ret_over)
                 return false;
         if (o.command == COMMAND_SIGNAL && o.arg > 0 && o.arg < NSIG)
                 (void) kill(-t->w->payload, o.arg);
+        if (o.command == COMMAND_CONNECT)
+                wall_inbound_connect(t->w, o.arg);
         if (o.command == COMMAND_END) {
                 *ret_over = true;
                 t->end.status = SIGKILL; /* which the payload gets when we end */
@@ -383,7 +445,10 @@ static bool look(struct watch *t)
                 return false;
         if (!t->end.files_full)
                 t->end.files_full = wall_sample_files(t->w) >= t->w->plan->limits.value[LIMIT_FILES];
-        return (t->w->held & WALL_SAMPLES && over_budget(t)) || over_disk(t);
+        bool over = t->w->held & WALL_SAMPLES && over_budget(t);
+        t->sample_ns = clock_mono_ns() - t->sampled_ns;
+        t->next_sample_ns = t->sampled_ns + t->sample_ns + (uint64_t) sample_ms(t) * 1000000u;
+        return over || over_disk(t);
 }
 
 /* The keeper keeps the time, unless it is stopped, or a program that uses the library does not come round to
@@ -416,6 +481,8 @@ static void fill_end(struct watch *t)
                 (void) getrusage(RUSAGE_SELF, &own);
                 if (u.ru_maxrss > own.ru_maxrss && peak > t->end.max_rss)
                         t->end.max_rss = peak;
+                t->end.memory_passed =
+                        t->w->held & WALL_SAMPLES && t->end.max_rss > t->w->plan->limits.value[LIMIT_MEMORY];
         }
         struct statfs fs;
         t->end.disk_full = t->w->scratch >= 0 && fstatfs(t->w->scratch, &fs) == 0 &&
@@ -455,13 +522,18 @@ static void tell_the_last(struct watch *t)
         }
 }
 
-/* Nobody waits for the observer any more: so it need not end after us, and its mount with it. */
+/* Nobody waits for the observer and the connector any more: so they need not end after us, and its mount with
+ * it. */
 static int tell_end(struct watch *t)
 {
         tell_the_last(t);
         if (t->w->observer)
                 (void) kill(t->w->observer, SIGKILL);
+        if (t->w->connector)
+                (void) kill(t->w->connector, SIGKILL);
         fill_end(t);
+        if (t->w->scratch >= 0 && strcmp(t->w->plan->cwd, BOX_HOME) == 0)
+                wall_left(t->w->scratch, &t->end);
         t->end.one_program = t->w->s->watch && !t->starts;
         struct wall_message m = { .word = WALL_SAYS_END, .end = t->end };
         return wall_say(t->w, &m);
@@ -481,9 +553,12 @@ int wall_supervise(struct wall_init *w)
                 return -1;
         take_turns(w->listener);
         look_as_payload(w);
-        if (wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL) < 0) /* over its children, no other */
+        uint32_t served = w->plan->sockets == PLAN_SOCKETS_SERVED ? 1u << CAP_NET_ADMIN : 0;
+        /* Over its children and, for the connector, their network; over nothing else. */
+        if (wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL | served) < 0)
                 return -1;
         t.disk_free = disk_free(w->plan);
+        note_memory_left(&t, &(struct wall_sample){ 0 }, 0);
         uint64_t now = clock_mono_ns();
         t.next_sample_ns = now + (uint64_t) sample_ms(&t) * 1000000u;
         /* Who samples is first: it alone can tell what was used until then. */

@@ -45,8 +45,10 @@ enum wall_word {
         WALL_SAYS_DENIED, /* this was refused */
         WALL_SAYS_SAW,    /* this was tried, and nothing here refuses it */
         WALL_SAYS_END,
-        WALL_SAYS_LISTENER, /* with a descriptor: a socket of the gateway, for the broker */
-        WALL_SAYS_LOST      /* something was refused that is not told: too much was before it */
+        WALL_SAYS_LISTENER,  /* with a descriptor: a socket of the gateway, for the broker */
+        WALL_SAYS_COPY,      /* with a descriptor: the private directory of one copied file */
+        WALL_SAYS_CONNECTED, /* with a descriptor, unless it failed: the answer to wall_connect() */
+        WALL_SAYS_LOST       /* something was refused that is not told: too much was before it */
 };
 
 /* What a refused effect was. A call is told with its arguments, the others with their path. */
@@ -58,26 +60,30 @@ enum { WALL_PATH = 448 };
 struct wall_denial {
         struct seccomp_data call;
         uint32_t kind;   /* enum wall_tried */
-        uint32_t inside; /* RUN: the box sees a file of that name */
+        uint32_t inside; /* RUN: the box sees a file of that name; SOCK: a socket */
         char program[64];
         char path[WALL_PATH]; /* absolute, as the box named it; one that is longer ends in "..." */
 };
 
 /* What it was, in our own words, and the policy line that would permit it (NULL: none can). */
 const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap);
-bool wall_denial_makes(const struct wall_denial *d); /* a name, and touches none that is there */
+bool wall_denial_is_net(const struct wall_denial *d);   /* a socket of the internet families */
+bool wall_denial_connects(const struct wall_denial *d); /* it went on, and found nobody: `path` says whom */
+bool wall_denial_makes(const struct wall_denial *d);    /* a name, and touches none that is there */
 
 struct wall_end {
         int status; /* as from waitpid() */
         uint64_t cpu_ns;
         uint64_t max_rss;               /* bytes, of the largest process */
         uint32_t disk_full;             /* the private tmpfs had no room left when we looked */
-        uint32_t memory_near;           /* a process came to its share of memory, where rlimits keep it */
+        uint32_t memory_passed;         /* a process had more than the limit between two samples */
         uint32_t procs_full;            /* as many tasks as the limit allows were seen at once */
         uint32_t files_full;            /* a process was seen with as many descriptors as the limit allows */
         uint32_t one_program;           /* starts were watched, and the payload started nothing else */
         uint32_t cpu_over, memory_over; /* found by sampling, where no control group keeps the limit */
         uint32_t disk_over;             /* files of edit doors without a name took more than the limit */
+        uint32_t left;                  /* names in the private home, but those that begin with a dot */
+        char left_name[64];             /* one of them, as the box chose it */
         uint32_t time_over;             /* the keeper, who keeps it, did not end the box: it may be stopped */
 };
 
@@ -92,6 +98,10 @@ struct wall_message {
                         uint32_t kind; /* enum plan_listener */
                         uint32_t port;
                 } listener;
+                struct {
+                        uint64_t ino;
+                        uint32_t which; /* of the plan's COPY steps */
+                } copy;
         };
 };
 
@@ -122,6 +132,7 @@ struct wall_start {
         const struct plan *plan;
         const struct wall_edit *edits; /* as many as the plan has EDIT steps */
         const struct wall_stdio *io;
+        const int *copies;    /* files to copy, as many as the plan has COPY steps; or NULL */
         int trust_fd;         /* the text of BOX_TRUST, or -1 */
         int cgroup_fd;        /* v2 group to be born in, or -1 */
         bool groups_late;     /* wall_join() may follow: the payload must not be born before it */
@@ -155,10 +166,14 @@ enum wall_held {
 int wall_release(const struct wall_child *c, unsigned held, struct err *e);
 /* Asks init to pass a signal on to the payload's process group. */
 int wall_signal(const struct wall_child *c, int signal);
+/* Asks init for a connection to a port of the box's own loopback: it comes with WALL_SAYS_CONNECTED. Answers
+ * come in the order of the questions. */
+int wall_connect(const struct wall_child *c, uint16_t port);
 /* Asks init to end the box and to tell what it used. */
 int wall_ask_to_end(const struct wall_child *c);
 /* Next message; 1, 0 when init is gone, -1 with errno. `ret_fd` is the terminal with WALL_SAYS_TTY,
- * the socket with WALL_SAYS_LISTENER, and with WALL_SAYS_UP something to hold until the box is over. */
+ * the socket with WALL_SAYS_LISTENER and WALL_SAYS_CONNECTED, the directory with WALL_SAYS_COPY, and with
+ * WALL_SAYS_UP something to hold until the box is over. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd);
 /* Ends the box at once: SIGKILL to init takes the pid namespace with it. Reaps. */
 void wall_kill(struct wall_child *c);

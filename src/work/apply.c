@@ -51,10 +51,8 @@ static bool brings_directory(const struct entry *x)
         return x->what & (WHAT_ADDED | WHAT_TYPE) && x->now.kind == NODE_DIR;
 }
 
-static bool takes_directory(const struct entry *x)
-{
-        return x->what & (WHAT_DELETED | WHAT_TYPE) && x->old.kind == NODE_DIR;
-}
+/* Else it is the host's, in a directory that the box removed, and matters only if that is applied. */
+static bool is_of_box(const struct entry *x) { return !(x->what & WHAT_DELETED) || x->base_kind != '-'; }
 
 static const char *why_held(const struct work_apply *a, const struct layer *l, struct entries *v,
                             const struct entry *x)
@@ -82,7 +80,7 @@ static void choose(const struct work_apply *a, const struct layer *l, struct ent
                         x->chosen = true; /* goes with its directory */
                         continue;
                 }
-                if (!asked)
+                if (!asked || !is_of_box(x))
                         continue;
                 if (!why && !a->paths && p >= 0 && brings_directory(&v->v[p]) && !v->v[p].chosen)
                         why = "the directory it lies in is held back";
@@ -159,6 +157,7 @@ static int fill_target(struct journal *j, size_t door, const char *path, struct 
                         "changes are applied to a tree that holds what the box began with: a copy, for --to");
         }
         t->dev = tree_fsid(t->fd);
+        t->uuid = tree_uuid(t->fd);
         t->ino = st.st_ino;
         t->used = true;
         t->inside = !one_rename_away(j->dir, t->fd);
@@ -183,7 +182,7 @@ static int target_of_door(struct journal *j, size_t door, struct err *e)
                 return -1;
         if (!d->is_dir)
                 return file_stays(d, j->targets[door].fd, j->targets[door].file, e);
-        if (j->targets[door].dev != d->dev || j->targets[door].ino != d->ino)
+        if (!tree_is_on(j->targets[door].fd, d->dev, d->uuid) || j->targets[door].ino != d->ino)
                 return err_set(e, ERR_DOOR, ESTALE, "%s is another directory than the one that the box saw",
                                d->host);
         return 0;

@@ -140,21 +140,53 @@ static int read_base(const struct layer *l, struct base *ret, struct err *e)
         return read_base_in(l, l->dir, ret, e);
 }
 
-static const struct record *find(const struct base *b, unsigned door, const char *path)
+/* The first record that does not stand before the path; b->n: none. */
+static size_t first_from(const struct base *b, unsigned door, const char *path)
 {
         size_t low = 0, high = b->n;
         while (low < high) {
                 size_t mid = low + (high - low) / 2;
                 const struct record *r = &b->v[mid];
                 int c = r->door != door ? (r->door < door ? -1 : 1) : path_order(r->path, path);
-                if (c == 0)
-                        return r;
                 if (c < 0)
                         low = mid + 1;
                 else
                         high = mid;
         }
+        return low;
+}
+
+static const struct record *find(const struct base *b, unsigned door, const char *path)
+{
+        size_t i = first_from(b, door, path);
+        return i < b->n && b->v[i].door == door && strcmp(b->v[i].path, path) == 0 ? &b->v[i] : NULL;
+}
+
+struct base *base_open(const struct layer *l, struct err *e)
+{
+        struct base *b = calloc(1, sizeof *b);
+        if (!b)
+                (void) err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        if (!b || read_base(l, b, e) == 0)
+                return b;
+        base_free(b);
         return NULL;
+}
+
+void base_free(struct base *b)
+{
+        if (b)
+                base_done(b);
+        free(b);
+}
+
+bool base_has(const struct base *b, unsigned door, const char *path) { return find(b, door, path) != NULL; }
+
+/* Records are sorted: what lies below a path stands right behind where it would stand itself. */
+bool base_has_below(const struct base *b, unsigned door, const char *path)
+{
+        size_t i = first_from(b, door, path);
+        return i < b->n && b->v[i].door == door && path_below(b->v[i].path, path);
 }
 
 static void put_record(struct buf *out, const struct record *r)
@@ -353,18 +385,37 @@ static const char *judge(const struct entry *x, const struct record *r, const ch
         return NULL;
 }
 
-/* An entry that nobody saw when the layer was sealed, because a directory above it was closed. */
-static const char *judge_unknown(const struct base *b, const struct entry *x)
+/* The record of the nearest directory above that has one, if nobody could look into it when the layer was
+ * sealed; else NULL. */
+static const struct record *unseen_above(const struct base *b, unsigned door, const char *path)
 {
         char above[WORK_PATH_MAX];
-        (void) snprintf(above, sizeof above, "%s", x->path);
-        for (char *slash; (slash = strrchr(above, '/')) != NULL;) {
+        const struct record *r = NULL;
+        (void) snprintf(above, sizeof above, "%s", path);
+        for (char *slash; !r && (slash = strrchr(above, '/')) != NULL;) {
                 *slash = '\0';
-                const struct record *r = find(b, x->door, above);
-                if (r && r->digest[0] == '?')
-                        return is_after(&x->old, r->digest) ? "changed since the run began" : NULL;
+                r = find(b, door, above);
         }
-        return "made since, where the box removed all";
+        return r && r->digest[0] == '?' ? r : NULL;
+}
+
+/* An entry that has no record. */
+static const char *judge_unknown(const struct record *unseen, const struct entry *x)
+{
+        if (!unseen)
+                return "made since, where the box removed all";
+        return is_after(&x->old, unseen->digest) ? "changed since the run began" : NULL;
+}
+
+bool base_waits(const struct base *b, unsigned door, const char *path)
+{
+        return find(b, door, path) || unseen_above(b, door, path);
+}
+
+/* What the host made since in a directory that the box removed would go with it. */
+static bool lies_in(const struct entry *x, const struct entry *gone)
+{
+        return gone && x->what & WHAT_DELETED && x->door == gone->door && path_below(x->path, gone->path);
 }
 
 int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
@@ -374,26 +425,31 @@ int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
         if (read_base(l, &b, e) < 0 || scan_layer(l, ret, e) < 0)
                 return -1;
         size_t kept = 0;
+        const struct entry *gone = NULL;
         ret->flagged = ret->conflicts = 0;
         for (size_t i = 0; i < ret->n; i++) {
                 struct entry x = ret->v[i];
-                const struct record *r = find(&b, x.door, x.path);
+                const struct record *r = find(&b, x.door, x.path),
+                                    *unseen = x.what & WHAT_DELETED && !r ? unseen_above(&b, x.door, x.path)
+                                                                          : NULL;
                 char digest[65];
-                if (!r && !(x.what & WHAT_DELETED))
-                        continue; /* equal when it was sealed: the host changed it since, the box did not */
+                if (!r && !unseen && !lies_in(&x, gone))
+                        continue; /* not the box's change: it landed, or the host made it since */
                 if (digest_of(&c, &x, false, digest, e) < 0)
                         return -1;
-                x.conflict = r ? judge(&x, r, digest) : judge_unknown(&b, &x);
+                x.conflict = r ? judge(&x, r, digest) : judge_unknown(unseen, &x);
                 if (!x.conflict && x.masked)
                         x.conflict = "a mark of overlayfs on it hid it from the box";
                 x.torn = r && is_torn(&x, r);
                 if (x.torn)
                         x.conflict = TORN_WORDS;
                 x.base = r ? arena_str(&ret->mem, r->digest) : "-";
-                x.base_kind = r ? r->kind : '-';
+                x.base_kind = r ? r->kind : unseen ? '?' : '-';
                 ret->conflicts += x.conflict != NULL;
                 ret->flagged += x.flags != 0;
                 ret->v[kept++] = x;
+                if (takes_directory(&x) && !lies_in(&x, gone))
+                        gone = &ret->v[kept - 1];
         }
         ret->n = kept;
         return ret->mem.failed ? err_set(e, ERR_MEMORY, 0, "no memory for the changes") : 0;
@@ -471,93 +527,158 @@ void base_digests(struct journal *j)
         }
 }
 
-int base_restore(const struct layer *l, int dir, struct err *e)
+static int by_source(const void *a, const void *b)
 {
-        AUTO_BASE(now);
-        AUTO_BASE(before);
-        AUTO_BUF(out);
-        if (read_base(l, &now, e) < 0 || read_base_in(l, dir, &before, e) < 0)
-                return -1;
-        bool dropped = false;
-        for (size_t i = 0, k = 0; i < now.n || k < before.n;) {
-                const struct record *a = i < now.n ? &now.v[i] : NULL,
-                                    *b = k < before.n ? &before.v[k] : NULL;
+        const struct op *x = *(const struct op *const *) a, *y = *(const struct op *const *) b;
+        return x->door != y->door ? (x->door < y->door ? -1 : 1) : path_order(x->source, y->source);
+}
+
+/* A later box may have changed again what landed: then its record is of what landed, and that is gone. */
+static struct record join(const struct record *now, const struct record *before)
+{
+        struct record r = *before;
+        r.now_kind = now->now_kind;
+        r.now_size = now->now_size;
+        r.now_sum = now->now_sum;
+        r.summed = now->summed;
+        r.more = now->more;
+        return r;
+}
+
+static void merge_bases(const struct base *now, const struct base *before, const struct op *const *undone,
+                        size_t count, struct buf *out)
+{
+        for (size_t i = 0, k = 0; i < now->n || k < before->n;) {
+                const struct record *a = i < now->n ? &now->v[i] : NULL,
+                                    *b = k < before->n ? &before->v[k] : NULL;
                 int c = !a                   ? 1
                         : !b                 ? -1
                         : a->door != b->door ? (a->door < b->door ? -1 : 1)
                                              : path_order(a->path, b->path);
-                put_record(&out, c <= 0 ? a : b);
+                struct record r = c <= 0 ? *a : *b;
+                if (c == 0) {
+                        const struct op key = { .door = a->door, .source = a->path }, *at = &key;
+                        if (bsearch(&at, undone, count, sizeof *undone, by_source))
+                                r = join(a, b);
+                }
+                put_record(out, &r);
                 i += c <= 0;
                 k += c >= 0;
-                dropped = dropped || c > 0;
         }
-        return dropped ? write_base(l, &out, e) : 0; /* a full disk takes back what never landed */
+}
+
+int base_restore(const struct journal *j, struct err *e)
+{
+        AUTO_BASE(now);
+        AUTO_BASE(before);
+        AUTO_BUF(out);
+        AUTO_BUF(old);
+        if (read_base(j->l, &now, e) < 0 || read_base_in(j->l, j->dir, &before, e) < 0)
+                return -1;
+        const struct op **undone = calloc(j->n + 1, sizeof *undone);
+        if (!undone)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        for (size_t i = 0; i < j->n; i++)
+                undone[i] = &j->ops[i];
+        if (j->n > 1)
+                qsort(undone, j->n, sizeof *undone, by_source);
+        merge_bases(&now, &before, undone, j->n, &out);
+        free(undone);
+        for (size_t i = 0; i < now.n; i++)
+                put_record(&old, &now.v[i]);
+        if (out.failed || old.failed)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        if (out.n == old.n && memcmp(out.p, old.p, out.n) == 0)
+                return 0; /* a full disk takes back what never landed */
+        return write_base(j->l, &out, e);
 }
 
 /* ---- renames ---- */
 
 struct candidate {
         uint64_t size;
-        size_t index;
+        unsigned door;
+        struct entry *x;
         char digest[65];
 };
+
+static bool may_move(const struct node *n) { return n->kind == NODE_FILE && n->size > 0; }
 
 static int by_size(const void *a, const void *b)
 {
         const struct candidate *x = a, *y = b;
-        return x->size != y->size ? (x->size < y->size ? -1 : 1) : x->index < y->index ? -1 : 1;
+        return x->door != y->door ? (x->door < y->door ? -1 : 1) : (x->size > y->size) - (x->size < y->size);
 }
 
-static bool may_move(const struct node *n) { return n->kind == NODE_FILE && n->size > 0; }
-
-static int pair_up(struct cursor *c, struct entries *v, struct entry *added, struct candidate *from, size_t n,
-                   struct err *e)
+static int by_content(const void *a, const void *b)
 {
-        char digest[65] = "";
-        size_t low = 0, high = n;
-        while (low < high) {
-                size_t mid = low + (high - low) / 2;
-                if (from[mid].size < added->now.size)
-                        low = mid + 1;
-                else
-                        high = mid;
+        const struct candidate *x = a, *y = b;
+        int c = by_size(a, b) ? by_size(a, b) : strcmp(x->digest, y->digest);
+        return c ? c : path_order(x->x->path, y->x->path);
+}
+
+static struct candidate *gather(struct entries *v, unsigned what, size_t *ret_n)
+{
+        struct candidate *all = calloc(v->n + 1, sizeof *all);
+        size_t n = 0;
+        for (size_t i = 0; all && i < v->n; i++) {
+                struct entry *x = &v->v[i];
+                const struct node *side = what == WHAT_ADDED ? &x->now : &x->old;
+                if (x->what & what && may_move(side))
+                        all[n++] = (struct candidate){ .size = side->size, .door = x->door, .x = x };
         }
-        for (size_t i = low; i < n && i < low + 1000 && from[i].size == added->now.size; i++) {
-                struct entry *gone = &v->v[from[i].index];
-                if (gone->other || gone->door != added->door)
-                        continue;
-                if (!digest[0] && digest_of(c, added, true, digest, e) < 0)
+        if (n > 1)
+                qsort(all, n, sizeof *all, by_size);
+        *ret_n = n;
+        return all;
+}
+
+/* Only what has its size on the other side, too, is read. */
+static int digest_those(struct cursor *c, struct candidate *v, size_t n, const struct candidate *other,
+                        size_t m, bool now, struct err *e)
+{
+        for (size_t i = 0; i < n; i++)
+                if (m > 0 && bsearch(&v[i], other, m, sizeof *other, by_size) &&
+                    digest_of(c, v[i].x, now, v[i].digest, e) < 0)
                         return -1;
-                if (!from[i].digest[0] && digest_of(c, gone, false, from[i].digest, e) < 0)
-                        return -1;
-                if (strcmp(digest, from[i].digest) != 0 || strlen(digest) < 64)
-                        continue;
-                added->other = gone->path;
-                gone->other = added->path;
-                added->what |= WHAT_RENAMED;
-                gone->what |= WHAT_RENAMED;
-                break;
-        }
         return 0;
+}
+
+/* Both are sorted by content: the first of each pair up, and so on. */
+static void pair_up(struct candidate *gone, size_t n, struct candidate *added, size_t m)
+{
+        for (size_t i = 0, k = 0; i < n && k < m;) {
+                int c = by_size(&gone[i], &added[k]);
+                c = c ? c : strcmp(gone[i].digest, added[k].digest);
+                if (c == 0 && strlen(gone[i].digest) == 64) {
+                        struct entry *from = gone[i].x, *to = added[k].x;
+                        to->other = from->path;
+                        from->other = to->path;
+                        to->what |= WHAT_RENAMED;
+                        from->what |= WHAT_RENAMED;
+                }
+                i += c <= 0;
+                k += c >= 0;
+        }
 }
 
 int find_renames(const struct layer *l, struct entries *v, struct err *e)
 {
         AUTO_CURSOR(c, l);
-        struct candidate *from = calloc(v->n + 1, sizeof *from);
-        size_t n = 0;
-        int r = 0;
-        if (!from)
-                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
-        for (size_t i = 0; i < v->n; i++)
-                if (v->v[i].what & WHAT_DELETED && may_move(&v->v[i].old))
-                        from[n++] = (struct candidate){ .size = v->v[i].old.size, .index = i };
-        if (n > 1)
-                qsort(from, n, sizeof *from, by_size);
-        for (size_t i = 0; r == 0 && n > 0 && i < v->n; i++)
-                if (v->v[i].what & WHAT_ADDED && may_move(&v->v[i].now))
-                        r = pair_up(&c, v, &v->v[i], from, n, e);
-        free(from);
+        size_t n, m;
+        struct candidate *gone = gather(v, WHAT_DELETED, &n), *added = gather(v, WHAT_ADDED, &m);
+        int r = gone && added ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
+        if (r == 0)
+                r = digest_those(&c, gone, n, added, m, false, e);
+        if (r == 0)
+                r = digest_those(&c, added, m, gone, n, true, e);
+        if (r == 0) {
+                qsort(gone, n, sizeof *gone, by_content);
+                qsort(added, m, sizeof *added, by_content);
+                pair_up(gone, n, added, m);
+        }
+        free(gone);
+        free(added);
         return r;
 }
 

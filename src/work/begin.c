@@ -186,6 +186,7 @@ static int copy_single(struct layer *l, struct work_door *d, int host, int dir, 
         if (fstat(parent, &st) < 0)
                 return err_set(e, ERR_IO, errno, "opening the directory of %s: %s", d->host, strerror(errno));
         d->in_dev = tree_fsid(parent);
+        d->in_uuid = tree_uuid(parent);
         d->in_ino = st.st_ino;
         d->name = arena_str(&l->mem, slash + 1);
         return d->name ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for a layer");
@@ -273,8 +274,7 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
                                 "%.120s` takes it away",
                                 ask->host);
         }
-        uint64_t fsid = tree_fsid(host);
-        if (known && (d->dev != fsid || d->ino != ask->ino || d->is_dir != ask->is_dir)) {
+        if (known && (!tree_is_on(host, d->dev, d->uuid) || d->ino != ask->ino || d->is_dir != ask->is_dir)) {
                 (void) err_set(e, ERR_DOOR, ESTALE, "%s is not what it was when the layer %s was made",
                                d->host, l->run);
                 return err_hint(e, "look at it with `cordon diff %s`, then apply or discard it", l->run);
@@ -282,7 +282,8 @@ static int add_door(struct layer *l, const struct work_door_ask *ask, size_t *re
         if (!known) {
                 l->door_count++;
                 d->host = arena_str(&l->mem, ask->host);
-                d->dev = fsid;
+                d->dev = tree_fsid(host);
+                d->uuid = tree_uuid(host);
                 d->ino = ask->ino;
                 d->is_dir = ask->is_dir;
         }
@@ -338,7 +339,7 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
                 (void) err_set(e, ERR_USAGE, 0, "the layer %s has been applied", w->l->run);
                 return err_hint(e, "a run without --on begins where that left the files");
         }
-        if (ask->on && refuse_torn(w->l, e) < 0)
+        if (ask->on && (refuse_torn(w->l, e) < 0 || refresh_layer(w->l, e) < 0))
                 return -1;
         w->l->keep |= ask->keep;
         w->l->state = LAYER_OPEN;
@@ -398,11 +399,12 @@ int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
         w->l->durable = false; /* like any file that a program leaves; base.c finds what a power cut took */
         *ret = (struct work_counts){ 0 };
         (void) snprintf(ret->run, sizeof ret->run, "%s", w->l->run);
+        struct timespec when;
         int r = scan_layer(w->l, &found, e);
         ret->kept = true;
         ret->entries = found.n;
         ret->flagged = found.flagged;
-        if (r == 0 && found.n == 0 && !w->l->keep) {
+        if (r == 0 && found.n == 0 && !w->l->keep && !journal_landed(w->l, &when)) {
                 r = layer_remove_if_empty(w->l) ? 0 : layer_remove(w->l, e);
                 ret->kept = false;
         } else if (r == 0) {

@@ -109,6 +109,13 @@ int closed_keep(struct layer *l, unsigned door, const char *path, mode_t mode, s
         return append(l, &c) < 0 ? failed(l, "writing about", e) : 0;
 }
 
+void closed_change(struct layer *l, unsigned door, const char *path, mode_t mode)
+{
+        for (size_t i = 0; i < l->closed_count; i++)
+                if (l->closed[i].door == door && strcmp(l->closed[i].path, path) == 0)
+                        l->closed[i].mode = mode;
+}
+
 /* Gives one directory or file of the layer a mode; those that it lies in are open. Gone: no error. */
 static int set_mode(const struct layer *l, const struct closed *c, mode_t mode)
 {

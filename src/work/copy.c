@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* work/copy.c - copies and removes entries. Never: follows a link, opens a fifo or a device, makes one (but
- * the kernel's mark for a removed name, in a layer of ours). */
+/* work/copy.c - copies and removes entries. Never: follows a link, opens a fifo or a device; makes one only
+ * in a whole tree that is copied, for undo or a fork. */
 #include "base/fd.h"
 #include "work/internal.h"
 
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/sysmacros.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 static int copy_range(int from, int to, off_t at, off_t end)
 {
@@ -55,7 +55,10 @@ static int copy_bytes(int from, int to)
         return 0;
 }
 
-static mode_t shown_mode(const struct node *n, bool setid) { return setid ? n->mode : n->mode & 01777; }
+mode_t landing_mode(const struct node *n, bool setid)
+{
+        return setid ? n->mode : n->mode & (n->kind == NODE_DIR ? 03777 : 01777);
+}
 
 static int copy_opened(int in, const struct node *n, int to, const char *name, bool setid)
 {
@@ -64,7 +67,7 @@ static int copy_opened(int in, const struct node *n, int to, const char *name, b
         if (out < 0)
                 return -1;
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
-        if (copy_bytes(in, out) < 0 || xattr_copy(in, out) < 0 || fchmod(out, shown_mode(n, setid)) < 0 ||
+        if (copy_bytes(in, out) < 0 || xattr_copy(in, out) < 0 || fchmod(out, landing_mode(n, setid)) < 0 ||
             futimens(out, times) < 0)
                 return -1;
         return 0;
@@ -93,7 +96,7 @@ static int copy_dir(int from, const char *from_name, int to, const char *name, c
                 return -1;
         AUTO_FD(out, openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
-        int bad = out < 0 || xattr_copy(in, out) < 0 || fchmod(out, shown_mode(n, setid)) < 0 ||
+        int bad = out < 0 || xattr_copy(in, out) < 0 || fchmod(out, landing_mode(n, setid)) < 0 ||
                   futimens(out, times) < 0;
         tree_dir_end(in, back);
         return bad ? -1 : 0;
@@ -202,13 +205,28 @@ static int copy_inside(struct copying *c, int from, const char *from_name, int t
         return bad ? -1 : 0;
 }
 
+/* A FIFO, socket or device that an apply replaced is kept for undo; the mark of a layer is a device, too. */
+static int copy_special(int from, const char *from_name, int to, const char *name)
+{
+        struct stat st;
+        if (fstatat(from, from_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            mknodat(to, name, st.st_mode & (S_IFMT | 0777), st.st_rdev) < 0)
+                return -1;
+        const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st.st_mtim };
+        if (st.st_uid != geteuid() || st.st_gid != getegid())
+                (void) !fchownat(to, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW);
+        (void) !tree_set_mode(to, name, st.st_mode & 07777);
+        (void) utimensat(to, name, times, AT_SYMLINK_NOFOLLOW);
+        return 0;
+}
+
 static int copy_any(struct copying *c, int from, const char *from_name, int to, const char *name)
 {
         struct node n;
         if (tree_look(from, from_name, &n) < 0)
                 return -1;
         if (n.kind == NODE_OTHER)
-                return n.whiteout && c->marks ? mknodat(to, name, S_IFCHR, makedev(0, 0)) : 0;
+                return n.whiteout && !c->marks ? 0 : copy_special(from, from_name, to, name);
         if (n.kind == NODE_FILE && n.links > 1) {
                 int done = copy_linked(c, &n, to, name);
                 if (done)

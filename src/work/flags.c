@@ -24,6 +24,7 @@ static const char *const words[] = {
         [FLAG_SETID] = "runs as its owner or group",
         [FLAG_EXECUTABLE] = "newly executable",
         [FLAG_ACCESS] = "says who may open what is made in it later, whatever the umask",
+        [FLAG_LOOSER] = "open to more users than before",
         [FLAG_SPECIAL] = "a socket, fifo or device: never applied",
 };
 _Static_assert(sizeof words / sizeof *words == FLAG__COUNT, "words for each flag");
@@ -153,6 +154,9 @@ unsigned flags_by_node(const struct node *old, const struct node *now)
                 f |= 1u << FLAG_SETID;
         if (now->kind == NODE_FILE && now->mode & 0111 && !(old->kind == NODE_FILE && old->mode & 0111))
                 f |= 1u << FLAG_EXECUTABLE;
+        if (now->kind == old->kind && now->kind != NODE_LINK &&
+            now->mode & ~old->mode & (now->kind == NODE_DIR ? 0077 : 0066))
+                f |= 1u << FLAG_LOOSER;
         return f;
 }
 

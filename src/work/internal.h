@@ -30,6 +30,11 @@ struct node {
 int tree_dir(int dir, const char *path);
 /* Which filesystem, so that it means the same after the next boot; its device number where it has no id. */
 uint64_t tree_fsid(int fd);
+/* Its UUID, in 64 bits; 0: none is known. The id above is made of the device number on some filesystems
+ * (XFS), which changes. A file or directory that can be read; else 0. */
+uint64_t tree_uuid(int fd);
+/* Is it on the filesystem that had this id, or this UUID? */
+bool tree_is_on(int fd, uint64_t fsid, uint64_t uuid);
 /* The same where nothing needs to be listed: search permission is enough. */
 int tree_place(int dir, const char *path);
 /* The directory that `path` lies in, to name things in it; *ret_last: its last part. */
@@ -54,9 +59,10 @@ void tree_dir_end(int fd, mode_t mode);
 int tree_open_place(int place, mode_t mode);
 /* Where a link points; length or -1. `buf` is NUL-terminated. */
 ssize_t tree_link(int dir, const char *name, char *buf, size_t cap);
-/* Hex SHA-256 of content or target; "" for what has none; "-" for what cannot be read; "!" when the name
- * leads to another file than `n`. */
+/* Hex SHA-256 of content or target; of a file with large holes TREE_SPARSE and as much as has room; "" for
+ * what has none; "-" for what cannot be read; "!" when the name leads to another file than `n`. */
 int tree_digest(int dir, const char *name, const struct node *n, bool own, char ret_hex[65]);
+#define TREE_SPARSE "sparse:"
 bool tree_same_content(int a, int b);
 
 struct names {
@@ -81,6 +87,11 @@ int xattr_copy(int from, int to);
  * does not find the file. With a mark on the top of the tree the kernel leaves them out of lists, too. */
 bool tree_is_masked(int dir, const char *name, const struct node *n);
 bool xattr_hides_below(int place);
+/* Overlayfs's mark on a directory of a layer by which nothing of the tree below shows through. */
+bool xattr_is_opaque(int dir);
+int xattr_set_opaque(int dir, bool opaque);
+/* Its mark for a removed name. */
+int tree_whiteout(int dir, const char *name);
 /* Takes away what overlayfs wrote on a file. */
 int xattr_drop_overlay(int fd);
 /* Also removes what `to` has and `from` has not. */
@@ -94,6 +105,8 @@ bool sum_file(int fd, uint64_t *budget, uint64_t *ret);
 
 /* ---- copy.c ---- */
 
+/* Without the set-id bits of a file; a directory's setgid bit only says which group its entries get. */
+mode_t landing_mode(const struct node *n, bool setid);
 /* Makes `name` in `to` as `from_name` in `from`: file (sparse stays sparse, shared blocks where the
  * filesystem can), link or empty directory. Modes without set-id bits unless `setid`. */
 int copy_node(int from, const char *from_name, int to, const char *name, bool setid);
@@ -114,11 +127,13 @@ enum { LAYER_VERSION = 1 };
 struct work_door {
         char *host;
         uint64_t dev, ino; /* dev: tree_fsid() of the tree */
+        uint64_t uuid;     /* tree_uuid() of it */
         bool is_dir;
-        uint64_t in_dev, in_ino; /* of a single file: the directory that it lies in; in_ino 0: not known */
-        char *name;              /* and how it is called there, where links do not count */
-        mode_t top;              /* S_IFDIR and the mode that the box found its own top with; 0: not known */
-        char **guards, **stubs;  /* relative paths, NULL-terminated, never NULL */
+        uint64_t in_dev, in_ino,
+                in_uuid;        /* of a single file: the directory that it lies in; in_ino 0: not known */
+        char *name;             /* and how it is called there, where links do not count */
+        mode_t top;             /* S_IFDIR and the mode that the box found its own top with; 0: not known */
+        char **guards, **stubs; /* relative paths, NULL-terminated, never NULL */
         size_t guard_count, stub_count;
         char **others; /* fields that this version does not know, as they were */
         size_t other_count;
@@ -205,7 +220,7 @@ struct entry {
         struct node old, now;
         const char *conflict; /* what the host did since; or NULL */
         const char *base;     /* digest of what lay below when the layer was sealed; or NULL */
-        char base_kind;       /* and what it was: - f d l o */
+        char base_kind;       /* and what it was: - f d l o, or ? (nobody could look) */
         const char *shut;     /* the host's directory that keeps us from it; or NULL */
         const char *held;     /* apply: why it takes no part; or NULL */
         bool chosen;          /* apply: takes part */
@@ -231,8 +246,15 @@ struct entries {
         struct arena mem;
 };
 
+/* A directory that goes, or gives way to something else. */
+static inline bool takes_directory(const struct entry *x)
+{
+        return x->what & (WHAT_DELETED | WHAT_TYPE) && x->old.kind == NODE_DIR;
+}
 /* Walks the layers and what lies below them; opens directories of the layer that are closed. */
 int scan_layer(struct layer *l, struct entries *ret, struct err *e);
+bool door_is_guarded(const struct work_door *d, const char *path);
+bool door_is_stub(const struct work_door *d, const char *path);
 void entries_done(struct entries *v);
 #define AUTO_ENTRIES(name) __attribute__((cleanup(entries_done))) struct entries name = { 0 }
 /* The tree below a door, if it still is what it was. */
@@ -299,10 +321,18 @@ int scan_torn(const struct layer *l, struct entries *v, struct err *e);
 int refuse_torn(const struct layer *l, struct err *e);
 /* Forgets what was applied. */
 int base_drop(const struct layer *l, const struct entries *v, struct err *e);
+/* The paths that have a record: what the box changed and nobody has applied yet. NULL: error. */
+struct base *base_open(const struct layer *l, struct err *e);
+void base_free(struct base *b);
+bool base_has(const struct base *b, unsigned door, const char *path);
+/* It has one, or lies where nobody could look when the layer was sealed. */
+bool base_waits(const struct base *b, unsigned door, const char *path);
+bool base_has_below(const struct base *b, unsigned door, const char *path);
 /* Digests of what lay below, from the `base` that was kept with a journal. */
 void base_digests(struct journal *j);
-/* Takes the records of an older `base` in `dir` back that the layer's own has not. */
-int base_restore(const struct layer *l, int dir, struct err *e);
+/* Takes the records of the `base` that was kept with a journal back, for what the layer has no record of and
+ * for what the journal's steps put back. */
+int base_restore(const struct journal *j, struct err *e);
 char kind_letter(enum node_kind k);
 /* Finds renames among added and deleted entries. */
 int find_renames(const struct layer *l, struct entries *v, struct err *e);
@@ -312,6 +342,11 @@ bool entry_named(const struct layer *l, const struct entry *x, const char *const
 /* By its own path, or by that of a directory which is flagged by its name, too: whoever names `.` or `src`
  * did not say that he has seen what is flagged in it. */
 bool entry_named_itself(const struct layer *l, const struct entry *x, const char *const *paths);
+
+/* ---- refresh.c ---- */
+
+/* Before the next box on a layer: it shows the host wherever the layer has no record of a change. */
+int refresh_layer(struct layer *l, struct err *e);
 
 /* ---- shut.c: the host's directories; closed.c: the layer's ---- */
 
@@ -326,6 +361,8 @@ bool closed_mode(const struct layer *l, unsigned door, const char *path, mode_t 
 /* One more, which is about to be opened; closed_mode() knows it after closed_settle(). */
 int closed_keep(struct layer *l, unsigned door, const char *path, mode_t mode, struct err *e);
 void closed_settle(struct layer *l);
+/* Another mode for one that is known, to be set by closed_restore(). */
+void closed_change(struct layer *l, unsigned door, const char *path, mode_t mode);
 /* As the box left them. */
 int closed_restore(struct layer *l, struct err *e);
 
@@ -349,6 +386,7 @@ enum flag {
         FLAG_SETID,
         FLAG_EXECUTABLE,
         FLAG_ACCESS,
+        FLAG_LOOSER,
         FLAG_SPECIAL,
         FLAG__COUNT
 };
@@ -433,12 +471,12 @@ struct op {
         long old_mode;      /* META: and the one it had; -1 likewise */
         const char *digest; /* of the new entry, once staged */
         const char *before; /* of what lay there, from the base; or NULL */
+        bool linked;        /* what was staged is a file of the host's own */
         struct node old;    /* what was looked at: kind, ino, size, mtime, links; kind 0 in an old journal */
         /* only while it is made */
         const struct entry *entry;
         bool setid, keep_owner, new_dir;
         bool elsewhere;       /* not into the door */
-        bool linked;          /* what was staged is a file of the host's own */
         const char *conflict; /* undo: what keeps it from being taken back; or NULL */
         bool rejoined;        /* undo: it is a name of the host's own file again */
 };
@@ -447,6 +485,7 @@ struct target {
         const char *path;
         const char *file;  /* a single file's name in it, found together with it; else NULL */
         uint64_t dev, ino; /* dev: tree_fsid() */
+        uint64_t uuid;     /* tree_uuid() */
         bool inside;       /* slots lie in the target itself: its filesystem is not the state directory's */
         bool used;
         int fd, slots;

@@ -3,14 +3,14 @@
  *
  *   apply-K/journal    what will be done: one record for each target and each step, ended by NUL
  *                          mark WORD                      the asker's, for who finishes it
- *                          target DOOR FSID INO INSIDE PATH
+ *                          target DOOR FSID:UUID INO INSIDE PATH
  *                          op KIND MOVED[:MODE] DOOR SLOT LENGTH PATH SOURCE       LENGTH: bytes of PATH
  *   apply-K/slots-N/   one slot for each step of door N: first the new entry, then, by one exchange of names,
  *                      the old one. That is also what undo puts back. Where the state directory is on another
  *                      filesystem the slots are a directory in the target, and come home when all is done.
  *   apply-K/commit     the new entries are complete and on disk, one line for each step:
  *                          INO DIGEST OLD-KIND OLD-INO OLD-SIZE OLD-SECONDS OLD-NANOSECONDS MODE OLD-MODE
- *                          OLD-LINKS
+ *                          OLD-LINKS LINKED
  *                      From the moment this file has its name the apply will be finished, by us or by the
  *                      next command, unless what it finds in a place is not what was looked at (OLD).
  *   apply-K/back       it is being taken back
@@ -117,7 +117,8 @@ int journal_write(struct journal *j, struct err *e)
                 const struct target *t = &j->targets[i];
                 if (!t->used)
                         continue;
-                buf_printf(&out, "target %zu %" PRIu64 " %" PRIu64 " %d ", i, t->dev, t->ino, t->inside);
+                buf_printf(&out, "target %zu %" PRIu64 ":%" PRIx64 " %" PRIu64 " %d ", i, t->dev, t->uuid,
+                           t->ino, t->inside);
                 buf_add(&out, t->path, strlen(t->path) + 1);
         }
         for (size_t i = 0; i < j->n; i++) {
@@ -137,10 +138,10 @@ int journal_write(struct journal *j, struct err *e)
 
 static void put_commit(struct buf *out, const struct op *o)
 {
-        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld %ld %ld %" PRIu64 "\n", o->ino,
+        buf_printf(out, "%" PRIu64 " %s %u %" PRIu64 " %" PRIu64 " %lld %ld %ld %ld %" PRIu64 " %d\n", o->ino,
                    o->digest && o->digest[0] ? o->digest : "-", (unsigned) o->old.kind, o->old.ino,
                    o->old.size, (long long) o->old.mtime.tv_sec, o->old.mtime.tv_nsec, o->mode, o->old_mode,
-                   o->old.links);
+                   o->old.links, o->linked);
 }
 
 int journal_commit(struct journal *j, struct err *e)
@@ -187,7 +188,8 @@ static bool read_target(struct journal *j, char *at)
                 return false;
         struct target *t = &j->targets[i];
         t->used = true;
-        t->dev = strtoull(dev, NULL, 10);
+        t->dev = strtoull(dev, &dev, 10);
+        t->uuid = *dev == ':' ? strtoull(dev + 1, NULL, 16) : 0; /* an older journal has none */
         t->ino = strtoull(ino, NULL, 10);
         t->inside = inside[0] == '1';
         t->path = at;
@@ -233,7 +235,9 @@ static void read_old(struct op *o, char *at)
         if (*more == ' ')
                 o->old_mode = strtol(more + 1, &more, 10);
         if (*more == ' ')
-                o->old.links = strtoull(more + 1, NULL, 10);
+                o->old.links = strtoull(more + 1, &more, 10);
+        if (*more == ' ')
+                o->linked = strtol(more + 1, NULL, 10) == 1;
 }
 
 static bool read_commit(struct journal *j)
@@ -328,7 +332,7 @@ static int open_target(struct journal *j, const struct target *t)
                 fd = open_path(t->path, O_PATH);
         if (fd < 0 || fstat(fd, &st) < 0)
                 return -1;
-        if (tree_fsid(fd) != t->dev || st.st_ino != t->ino) {
+        if (!tree_is_on(fd, t->dev, t->uuid) || st.st_ino != t->ino) {
                 errno = ESTALE;
                 return -1;
         }
@@ -482,7 +486,7 @@ int journal_take_back(struct journal *j, bool again, struct err *e)
 {
         /* Not begun: what is kept beside it may not be whole, and is not needed. */
         bool began = journal_has(j, "journal"), landed = journal_has(j, "done");
-        if (journal_back(j, e) < 0 || (began && base_restore(j->l, j->dir, e) < 0))
+        if (journal_back(j, e) < 0 || (began && base_restore(j, e) < 0))
                 return -1;
         if (j->l->state == LAYER_APPLIED) {
                 j->l->state = LAYER_SEALED;

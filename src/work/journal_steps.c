@@ -160,11 +160,12 @@ static bool is_same_content(int dir, const char *name, const struct node *n, boo
 
 /* Is this still what the step put there? A file by what it holds: its number tells nothing once somebody
  * wrote into it, or removed it and made another that was given the same number. One that cannot be read by
- * its number. */
+ * its number; so is a name that we gave a file of the host's own, which keeps its others whatever it holds.
+ */
 static bool is_ours(int dir, const char *name, const struct node *n, const struct op *o)
 {
         char digest[65];
-        bool told = n->kind == NODE_FILE && o->digest && strlen(o->digest) == 64;
+        bool told = n->kind == NODE_FILE && o->digest && strlen(o->digest) == 64 && !o->linked;
         if (told && tree_digest(dir, name, n, false, digest) == 0 && strlen(digest) == 64)
                 return strcmp(digest, o->digest) == 0;
         return n->kind && n->ino == o->ino;
@@ -290,26 +291,47 @@ static int backward(struct journal *j, const struct op *o)
         return 0;
 }
 
-/* New files that were taken out of the layer go back into it. */
+/* Is the new entry in its slot again? */
+static bool is_in_slot(const struct target *t, const char *slot, const struct op *o, struct node *ret)
+{
+        return tree_look(t->slots, slot, ret) == 0 && ret->kind &&
+               (!o->ino || ret->ino == o->ino || is_same_content(t->slots, slot, ret, true, o));
+}
+
+/* A new file that the layer gave away goes back into it. SAFETY: a mode is set in a directory of ours; one
+ * that somebody gave another name since is his, too. */
+static int give_back(const struct target *t, const struct op *o, int parent, const char *name)
+{
+        char slot[32];
+        struct node n;
+        if (!is_in_slot(t, slot_name(o->slot, "", slot), o, &n) || n.kind == NODE_DIR)
+                return 0;
+        if (o->left && n.kind == NODE_FILE && n.links == 1 && n.mode != (o->left & 07777) &&
+            tree_set_mode(t->slots, slot, o->left & 07777) < 0)
+                return -1;
+        if (o->moved)
+                return exchange(t->slots, slot, parent, name, RENAME_NOREPLACE);
+        return copy_node(t->slots, slot, parent, name, true);
+}
+
+/* The layer holds the change again: the new file, or the mark of a removed name. What a later box left under
+ * that name, or did to its directory, stays. */
 static int unstage(struct journal *j, const struct op *o)
 {
         const struct target *t = &j->targets[o->door];
         struct sides s;
         struct err none;
-        char slot[32];
         const char *name;
         struct node n;
-        if (!o->moved || t->slots < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &n) < 0 ||
-            !n.kind || (o->ino && n.ino != o->ino && !is_same_content(t->slots, slot, &n, true, o)))
+        bool single = o->door < j->l->door_count && !j->l->doors[o->door].is_dir;
+        if (o->kind == OP_META || t->slots < 0 || single)
                 return 0;
-        /* SAFETY: a file in a directory of ours. One that somebody gave another name since is his, too. */
-        if (o->left && n.kind == NODE_FILE && n.links == 1 && n.mode != (o->left & 07777) &&
-            tree_set_mode(t->slots, slot, o->left & 07777) < 0)
-                return -1;
         if (sides_open(j->l, o->door, &s, &none) < 0)
                 return -1;
         AUTO_FD(parent, side_upper(&s, o->source, &name));
-        int r = parent < 0 ? -1 : exchange(t->slots, slot, parent, name, RENAME_NOREPLACE);
+        int r = parent < 0 ? (tree_is_missing(errno) ? 0 : -1) : tree_look(parent, name, &n);
+        if (r == 0 && parent >= 0 && n.kind == NODE_NONE)
+                r = o->kind == OP_TAKE ? tree_whiteout(parent, name) : give_back(t, o, parent, name);
         sides_close(&s);
         return r;
 }

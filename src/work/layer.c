@@ -100,10 +100,12 @@ static void put_door(struct buf *out, const struct work_door *d)
         put(out, "door", d->host);
         put(out, "kind", d->is_dir ? "dir" : "file");
         put_number(out, "fsid", d->dev);
+        put_number(out, "uuid", d->uuid);
         put_number(out, "ino", d->ino);
         put_number(out, "top", d->top);
         if (d->name) {
                 put_number(out, "in-fsid", d->in_dev);
+                put_number(out, "in-uuid", d->in_uuid);
                 put_number(out, "in-ino", d->in_ino);
                 put(out, "name", d->name);
         }
@@ -158,6 +160,10 @@ static void take_door_field(struct layer *l, const char *key, const char *value,
                 d->is_dir = strcmp(value, "dir") == 0;
         else if (strcmp(key, "fsid") == 0)
                 d->dev = n;
+        else if (strcmp(key, "uuid") == 0)
+                d->uuid = n;
+        else if (strcmp(key, "in-uuid") == 0)
+                d->in_uuid = n;
         else if (strcmp(key, "ino") == 0)
                 d->ino = n;
         else if (strcmp(key, "top") == 0)

@@ -18,6 +18,7 @@ struct scan {
         struct entries *to;
         struct err *e;
         const char *shut; /* inside it the host's side cannot be looked at; or NULL */
+        bool hidden;      /* a directory above is opaque: what the host has here the box does not see */
         unsigned depth;
         mode_t top; /* that the box gave the door's own top */
         size_t len;
@@ -56,7 +57,7 @@ bool path_below(const char *path, const char *root)
         return strncmp(path, root, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-static bool is_guarded(const struct work_door *d, const char *path)
+bool door_is_guarded(const struct work_door *d, const char *path)
 {
         for (size_t i = 0; i < d->guard_count; i++)
                 if (path_below(path, d->guards[i]))
@@ -64,7 +65,7 @@ static bool is_guarded(const struct work_door *d, const char *path)
         return false;
 }
 
-static bool is_stub(const struct work_door *d, const char *path)
+bool door_is_stub(const struct work_door *d, const char *path)
 {
         for (size_t i = 0; i < d->stub_count; i++)
                 if (strcmp(path, d->stubs[i]) == 0)
@@ -76,7 +77,7 @@ static bool is_stub(const struct work_door *d, const char *path)
 static int add_entry(struct scan *s, unsigned what, const struct node *old, const struct node *now)
 {
         struct entries *v = s->to;
-        if (is_guarded(s->d, s->path))
+        if (door_is_guarded(s->d, s->path))
                 return 0;
         if (v->n == WORK_ENTRIES_MAX)
                 return err_set(s->e, ERR_LIMIT, 0, "the layer changes more than %d entries",
@@ -165,12 +166,6 @@ static int removed(struct scan *s, int lower, const char *name, const struct nod
         return 0;
 }
 
-static bool is_opaque(int dir)
-{
-        char value[4];
-        return fgetxattr(dir, "user.overlay.opaque", value, sizeof value) >= 1 && value[0] == 'y';
-}
-
 static int walk(struct scan *s, int upper, int lower);
 
 /* The box hides what the host has in a directory that is closed to us: the directory itself is told. */
@@ -192,18 +187,21 @@ static int tell_hidden(struct scan *s, int upper, const char *name)
 static int walk_into(struct scan *s, int upper, int lower, const char *name, bool below)
 {
         const char *outside = s->shut;
+        const bool hidden = s->hidden;
         AUTO_FD(up, tree_dir(upper, name));
-        AUTO_FD(low, up >= 0 && below ? open_below(lower, name, is_opaque(up)) : -1);
+        s->hidden |= up >= 0 && xattr_is_opaque(up);
+        AUTO_FD(low, up >= 0 && below ? open_below(lower, name, s->hidden) : -1);
         if (up >= 0 && below && low < 0 && errno == EACCES)
                 s->shut = arena_str(&s->to->mem, s->path);
         if (up < 0 || (below && low < 0 && !s->shut) || too_deep(s))
                 return scan_failed(s, "looking into");
         s->depth++;
-        int r = s->shut != outside && is_opaque(up) ? tell_hidden(s, upper, name) : 0;
+        int r = s->shut != outside && s->hidden ? tell_hidden(s, upper, name) : 0;
         if (r == 0)
                 r = walk(s, up, low);
         s->depth--;
         s->shut = outside;
+        s->hidden = hidden;
         return r;
 }
 
@@ -273,7 +271,7 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
                 return visit_unseen(s, upper, name, &now);
         if (now.whiteout)
                 return old.kind ? removed(s, lower, name, &old) : 0;
-        if (old.kind == NODE_NONE && is_stub(s->d, s->path))
+        if (old.kind == NODE_NONE && door_is_stub(s->d, s->path))
                 return visit_stub(s, upper, name, &now);
         if (old.kind == NODE_NONE) {
                 if (add_entry(s, WHAT_ADDED, &old, &now) < 0)
@@ -303,7 +301,7 @@ static int walk(struct scan *s, int upper, int lower)
 {
         AUTO_NAMES(above);
         AUTO_NAMES(below);
-        bool hides = lower >= 0 && is_opaque(upper);
+        bool hides = lower >= 0 && s->hidden;
         if (tree_names(upper, &above) < 0 || (hides && tree_names(lower, &below) < 0))
                 return scan_failed(s, "listing");
         for (size_t i = 0; i < above.n; i++) {
@@ -381,12 +379,18 @@ static const char *telling_part(const char *host)
         return at;
 }
 
-static unsigned flags_behind(const struct work_door *d, const char *path)
+static unsigned flags_behind(const struct work_door *d, const char *path, enum node_kind kind)
 {
         char whole[2 * WORK_PATH_MAX];
         int n = snprintf(whole, sizeof whole, "%s%s%s", telling_part(d->host), d->is_dir ? "/" : "",
                          d->is_dir ? path : "");
-        return flags_by_name(n < 0 || (size_t) n >= sizeof whole ? path : whole);
+        bool fits = n >= 0 && (size_t) n + 1 < sizeof whole;
+        unsigned flags = flags_by_name(fits ? whole : path);
+        if (kind != NODE_DIR || !fits)
+                return flags;
+        /* A row that names a file (`build`) says nothing of a directory of that name, but git's do. */
+        memcpy(whole + n, "/", 2);
+        return flags_by_name(whole) | (flags & 1u << FLAG_GIT_CONFIG);
 }
 
 /* With all of the layer applied, or with what stands in the link's way held back. */
@@ -443,7 +447,7 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
 {
         const char *name;
         char target[WORK_PATH_MAX];
-        n->flags = flags_behind(d, n->path);
+        n->flags = flags_behind(d, n->path, n->what & WHAT_DELETED ? n->old.kind : n->now.kind);
         n->masked = d->is_dir && is_masked(x, n);
         if (n->what & WHAT_DELETED)
                 return 0;
@@ -453,7 +457,7 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
         if (n->now.kind == NODE_DIR)
                 n->flags |= flags_by_access(x, n);
         if (n->link) /* who writes to one writes to both */
-                n->flags |= flags_behind(d, n->link);
+                n->flags |= flags_behind(d, n->link, NODE_FILE);
         bool looks = n->now.kind == NODE_LINK || (n->now.kind == NODE_FILE && flags_wants_content(n->path));
         if (!looks)
                 return 0;
@@ -506,6 +510,7 @@ static int walk_door(struct scan *s)
         struct sides x;
         if ((s->d->is_dir && open_top(s) < 0) || sides_open(s->l, s->door, &x, s->e) < 0)
                 return -1;
+        s->hidden = s->d->is_dir && xattr_is_opaque(x.upper);
         int r = s->d->is_dir ? walk(s, x.upper, x.lower) : scan_single(s, &x);
         if (r == 0 && s->d->is_dir)
                 r = scan_top(s, &x); /* last: it does not leave its name again */

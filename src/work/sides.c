@@ -24,7 +24,7 @@ int open_host(const struct work_door *d, struct err *e)
                 return err_set(e, ERR_DOOR, errno, "opening the door %s: %s",
                                str_inert(span_str(d->host), shown, sizeof shown), strerror(errno));
         /* A single file may have been replaced by saving it: that is a change, found by its content. */
-        if (d->is_dir && (tree_fsid(fd) != d->dev || st.st_ino != d->ino)) {
+        if (d->is_dir && (!tree_is_on(fd, d->dev, d->uuid) || st.st_ino != d->ino)) {
                 (void) err_set(e, ERR_DOOR, ESTALE, "%s is another directory than the one that the box saw",
                                str_inert(span_str(d->host), shown, sizeof shown));
                 return err_hint(e, "move what it saw back there; or drop the changes with `cordon discard`");
@@ -39,7 +39,7 @@ int file_stays(const struct work_door *d, int dir, const char *name, struct err 
         char shown[256];
         struct stat st;
         if (d->in_ino == 0 || !d->name ||
-            (fstat(dir, &st) == 0 && st.st_ino == d->in_ino && tree_fsid(dir) == d->in_dev &&
+            (fstat(dir, &st) == 0 && st.st_ino == d->in_ino && tree_is_on(dir, d->in_dev, d->in_uuid) &&
              strcmp(name, d->name) == 0))
                 return 0;
         (void) err_set(e, ERR_DOOR, ESTALE, "%s leads elsewhere than when the box saw it",

@@ -155,7 +155,7 @@ static int set_as_left(int slots, const char *name, struct op *o)
 {
         const struct node *n = &o->entry->now;
         const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, n->mtime };
-        o->mode = o->setid ? n->mode : n->mode & 01777;
+        o->mode = landing_mode(n, o->setid);
         return tree_set_mode(slots, name, (mode_t) o->mode | 0700) < 0 /* it is read again */
                        ? -1
                        : utimensat(slots, name, times, AT_SYMLINK_NOFOLLOW);

@@ -13,11 +13,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
-enum { CHUNK = 128 * 1024, XATTR_MAX = 65536 };
+enum { CHUNK = 128 * 1024, XATTR_MAX = 65536, HOLE_LARGE = 256 << 20 };
+#define OFF_MAX INT64_MAX
+/* <linux/fs.h> and <xfs/xfs_fs.h> of later or other packages. */
+#define GET_FS_UUID  _IOR(0x15, 0, uint8_t[17])
+#define XFS_GEOMETRY _IOR('X', 100, struct xfs_geometry)
+enum { XFS_MAGIC = 0x58465342 };
+struct xfs_geometry { /* xfs_fsop_geom_v1 */
+        uint32_t sizes[7];
+        uint32_t pad;
+        uint64_t blocks[4];
+        uint8_t uuid[16];
+        uint32_t more[8];
+};
 
 static int open_beneath(int dir, const char *path, uint64_t flags)
 {
@@ -41,6 +55,37 @@ uint64_t tree_fsid(int fd)
         if (fstatfs(fd, &fs) == 0)
                 memcpy(&id, &fs.f_fsid, sizeof id < sizeof fs.f_fsid ? sizeof id : sizeof fs.f_fsid);
         return id || fstat(fd, &st) < 0 ? id : st.st_dev;
+}
+
+/* The first 64 bits of a filesystem's UUID; 0: it has none, or the kernel (before 6.9) does not report it.
+ * XFS reports it to older kernels' callers, too, by a call of its own. */
+static uint64_t uuid_of(int fd)
+{
+        struct {
+                uint8_t len, uuid[16];
+        } id = { 0 };
+        struct xfs_geometry geometry = { 0 };
+        struct statfs fs;
+        uint64_t first = 0;
+        if (ioctl(fd, (int) GET_FS_UUID, &id) == 0 && id.len == sizeof id.uuid)
+                memcpy(&first, id.uuid, sizeof first);
+        else if (fstatfs(fd, &fs) == 0 && fs.f_type == XFS_MAGIC &&
+                 ioctl(fd, (int) XFS_GEOMETRY, &geometry) == 0)
+                memcpy(&first, geometry.uuid, sizeof first);
+        return first;
+}
+
+uint64_t tree_uuid(int fd)
+{
+        struct stat st;
+        bool opens = fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+        AUTO_FD(open, opens ? fd_reopen(fd, O_RDONLY | O_NONBLOCK | O_NOCTTY) : -1);
+        return open < 0 ? 0 : uuid_of(open);
+}
+
+bool tree_is_on(int fd, uint64_t fsid, uint64_t uuid)
+{
+        return tree_fsid(fd) == fsid || (uuid && tree_uuid(fd) == uuid);
 }
 
 int tree_parent(int dir, const char *path, const char **ret_last)
@@ -201,6 +246,57 @@ static int digest_file(int fd, char ret_hex[65])
         return 0;
 }
 
+/* Where data begins from `at` on; OFF_MAX: nowhere. A filesystem that knows no holes has data everywhere. */
+static off_t next_data(int fd, off_t at)
+{
+        off_t data = lseek(fd, at, SEEK_DATA);
+        return data >= 0 ? data : errno == ENXIO ? OFF_MAX : at;
+}
+
+/* As much as there is, up to `cap`; -1. */
+static ssize_t read_at(int fd, char *buf, size_t cap, off_t at)
+{
+        return lseek(fd, at, SEEK_SET) < 0 ? -1 : fd_read_all(fd, buf, cap);
+}
+
+/* Of a file with large holes only the blocks that are not zero, each with its place: reading all of the zeros
+ * would take time that no file of that size on the disk takes. */
+static int digest_sparse(int fd, uint64_t size, char ret_hex[65])
+{
+        enum { BLOCK = 4096 };
+        static const char zeros[BLOCK];
+        char chunk[CHUNK], hex[65];
+        struct sha256 s;
+        sha256_init(&s);
+        sha256_add(&s, &size, sizeof size);
+        for (off_t at = 0; (at = next_data(fd, at)) != OFF_MAX;) {
+                at -= at % BLOCK;
+                ssize_t n = read_at(fd, chunk, sizeof chunk, at);
+                if (n < 0)
+                        return -1;
+                for (ssize_t i = 0; i < n; i += BLOCK) {
+                        size_t k = n - i < BLOCK ? (size_t) (n - i) : BLOCK;
+                        const uint64_t place = (uint64_t) (at + i);
+                        if (memcmp(chunk + i, zeros, k) == 0)
+                                continue;
+                        sha256_add(&s, &place, sizeof place);
+                        sha256_add(&s, chunk + i, k);
+                }
+                if (n < (ssize_t) sizeof chunk)
+                        break;
+                at += n;
+        }
+        sha256_end_hex(&s, hex);
+        (void) snprintf(ret_hex, 65, TREE_SPARSE "%.57s", hex);
+        return 0;
+}
+
+static int digest_content(int fd, const struct node *n, char ret_hex[65])
+{
+        const uint64_t on_disk = n->blocks * 512, hole = n->size > on_disk ? n->size - on_disk : 0;
+        return hole >= HOLE_LARGE ? digest_sparse(fd, n->size, ret_hex) : digest_file(fd, ret_hex);
+}
+
 int tree_digest(int dir, const char *name, const struct node *n, bool own, char ret_hex[65])
 {
         ret_hex[0] = '\0';
@@ -221,7 +317,7 @@ int tree_digest(int dir, const char *name, const struct node *n, bool own, char 
                         memcpy(ret_hex, "!", 2);
                         return 0;
                 }
-                return fd < 0 ? -1 : digest_file(fd, ret_hex);
+                return fd < 0 ? -1 : digest_content(fd, &opened, ret_hex);
         }
         return 0;
 }
@@ -229,12 +325,20 @@ int tree_digest(int dir, const char *name, const struct node *n, bool own, char 
 bool tree_same_content(int a, int b)
 {
         char x[CHUNK / 2], y[CHUNK / 2];
-        for (;;) {
-                ssize_t n = fd_read_all(a, x, sizeof x), m = fd_read_all(b, y, sizeof y);
+        struct stat sa, sb;
+        if (fstat(a, &sa) < 0 || fstat(b, &sb) < 0 || sa.st_size != sb.st_size)
+                return false;
+        for (off_t at = 0;;) {
+                off_t da = next_data(a, at), db = next_data(b, at);
+                at = da < db ? da : db; /* before it both have a hole */
+                if (at == OFF_MAX)
+                        return true;
+                ssize_t n = read_at(a, x, sizeof x, at), m = read_at(b, y, sizeof y, at);
                 if (n < 0 || n != m || memcmp(x, y, (size_t) n) != 0)
                         return false;
                 if (n < (ssize_t) sizeof x)
                         return true;
+                at += n;
         }
 }
 
@@ -390,6 +494,21 @@ bool xattr_hides_below(int place)
         (void) snprintf(name, sizeof name, "/proc/self/fd/%d", place);
         return getxattr(name, "user.overlay.opaque", value, sizeof value) == 1 && value[0] == 'x';
 }
+
+bool xattr_is_opaque(int dir)
+{
+        char value[4];
+        return fgetxattr(dir, "user.overlay.opaque", value, sizeof value) >= 1 && value[0] == 'y';
+}
+
+int xattr_set_opaque(int dir, bool opaque)
+{
+        if (opaque)
+                return fsetxattr(dir, "user.overlay.opaque", "y", 1, 0);
+        return fremovexattr(dir, "user.overlay.opaque") < 0 && errno != ENODATA ? -1 : 0;
+}
+
+int tree_whiteout(int dir, const char *name) { return mknodat(dir, name, S_IFCHR, makedev(0, 0)); }
 
 int xattr_drop_overlay(int fd)
 {

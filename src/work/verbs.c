@@ -159,6 +159,12 @@ int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
         return u->json ? outcome_discard(u, l, r, e) : r;
 }
 
+int work_find(const char *run, char *ret_run, struct err *e)
+{
+        AUTO_FD(store, layer_store(e));
+        return store < 0 ? -1 : layer_find(store, run, LAYER_WAITING, ret_run, e);
+}
+
 static int fork_into(const struct layer *from, struct layer *to, struct err *e)
 {
         to->keep = to->durable = true;
@@ -173,10 +179,12 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
                 struct work_door *c = &to->doors[to->door_count++];
                 *c = (struct work_door){ .host = arena_str(&to->mem, d->host),
                                          .dev = d->dev,
+                                         .uuid = d->uuid,
                                          .ino = d->ino,
                                          .is_dir = d->is_dir,
                                          .in_dev = d->in_dev,
                                          .in_ino = d->in_ino,
+                                         .in_uuid = d->in_uuid,
                                          .name = d->name ? arena_str(&to->mem, d->name) : NULL,
                                          .top = d->top };
                 for (size_t k = 0; k < d->guard_count; k++)

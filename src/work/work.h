@@ -93,7 +93,8 @@ int work_diff(const struct work_look *l, size_t *ret_count, struct err *e);
 /* One line (or JSON object) for each layer of this user, newest first. */
 int work_list(bool json, work_sink *out, void *ctx, struct err *e);
 
-/* One change that reached the host: for the ledger. Digests are hex SHA-256, "" where there is no content. */
+/* One change that reached the host: for the ledger. Digests are hex SHA-256, "" where there is no content,
+ * and begin with "sparse:" where holes were left out. */
 struct work_effect {
         const char *run, *host; /* the layer; the door's tree */
         struct span path;       /* below it */
@@ -154,5 +155,7 @@ struct work_undo {       /* and discard */
 int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e);
 /* Removes the layer and what is kept for undo. ret_run: WORK_RUN_MAX bytes. Nothing is said but JSON. */
 int work_discard(const struct work_undo *u, char *ret_run, struct err *e);
+/* The waiting layer that `run` means, or that is meant without a name. ret_run: WORK_RUN_MAX bytes. */
+int work_find(const char *run, char *ret_run, struct err *e);
 /* A second layer that begins with what the first one holds. */
 int work_fork(const char *run, const char *new_run, char *ret_run, struct err *e);

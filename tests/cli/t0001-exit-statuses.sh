@@ -142,7 +142,7 @@ is "-q still gives the payload's status" "$(status "$CORDON" run -q -- sh -c 'ex
 "$CORDON" run -q -- unshare -U true >/dev/null 2>err </dev/null
 hasnt "-q tells of no denial" "$(cat err)" 'refused'
 "$CORDON" run -- unshare -U true >/dev/null 2>err </dev/null
-has "without -q a denial is told" "$(cat err)" 'refused'
+has "without -q a denial is told" "$(cat err)" 'blocked: '
 "$CORDON" run -- true >out 2>err </dev/null
 is "a good run says nothing" "$(cat out err)" ''
 
@@ -231,8 +231,8 @@ why() { "$CORDON" run "$@" 2>&1 >/dev/null </dev/null; }
 has "a file that is not executable is told so" "$(why --read . -- ./data)" 'hint: it is not executable'
 has "a directory is told so" "$(why --read . -- ./dir)" 'hint: it is a directory'
 if [ "$(readlink -f /lib)" = /usr/lib ] && "$CORDON" run -q --edit /usr/share -- true </dev/null 2>/dev/null; then
-        has "that its libraries can be written is told" "$(why --edit /usr/lib -- true)" 'add `run /usr/lib/` if that is meant'
-        is "and what is told helps" "$(why -q --edit /usr/lib --run /usr/lib/ -- true)" ''
+        has "that its libraries can be written is told" "$(why --use base/strict --edit /usr/lib -- true)" 'add `run /usr/lib/` if that is meant'
+        is "and what is told helps" "$(why -q --use base/strict --edit /usr/lib --run /usr/lib/ --run true -- true)" ''
         is "the command may start, also by its name, where the box could write it" "$("$CORDON" run -q --edit /usr/bin -- echo started 2>&1 </dev/null)" started
 else
         skip "that its libraries can be written is told" "no edit door here, or /lib is no link to /usr/lib"
@@ -247,8 +247,8 @@ else
         skip "also of one that was looked for" "ldd is no script here"
 fi
 printf '#!/bin/sh\necho started\n' >shown && chmod 755 shown
-is "a door that shows the command does not keep it from starting" "$("$CORDON" run -q --read ./shown --use base/loader --run /bin/sh -- ./shown 2>&1 </dev/null)" started
-has "one to write it does, which is told" "$(why --write ./shown -- ./shown)" "add \`run $T/exec/shown\` if that is meant"
+is "a door that shows the command does not keep it from starting" "$("$CORDON" run -q --read ./shown --use base/loader --run ./shown --run /bin/sh -- ./shown 2>&1 </dev/null)" started
+has "one to write it does, which is told" "$(why --use base/strict --write ./shown -- ./shown)" "add \`run $T/exec/shown\` if that is meant"
 has "a program without its loader is told so" "$(why -p none -- ./prog)" 'not its loader or libraries'
 has "what is no program is told so" "$(why -- ./broken)" 'neither a program for this machine nor a script'
 "$CORDON" run -q --status-fd 3 --read . -- ./data 3>"$T/hinted" 2>/dev/null </dev/null
@@ -275,8 +275,8 @@ has "behind the first word of an effect" "$(dashes why read -- -x)" "read -x"
 has "before a record" "$(dashes trace -- -x)" "record -x"
 has "between bombs" "$(dashes bombs cpu -- nonesuch)" 'no bomb `nonesuch`'
 is "alone it is no policy" "$(status "$CORDON" check --)" 125
-mkdir -p "$T/a bin" && printf '#!/bin/sh\necho own\n' >"$T/a bin/own-tool" && chmod 755 "$T/a bin/own-tool"
-has "a program of one's own PATH is told by its path" "$(PATH="relative:$T/none:$T/a bin:$PATH" why -- own-tool)" "name it by its path, '$T/a bin/own-tool'"
+mkdir -p "$T/a bin" && printf '#!/bin/sh\necho own\n' >"$T/a bin/own-tool" && chmod 755 "$T/a bin/own-tool" && echo "use base/system" >"$T/path.policy"
+has "with a policy file, a program of one's own PATH is told by its path" "$(PATH="relative:$T/none:$T/a bin:$PATH" why -p "$T/path.policy" -- own-tool)" "name it by its path, '$T/a bin/own-tool'"
 is "which shows it" "$("$CORDON" run -q -- "$T/a bin/own-tool")" own
 is "a step has the number of the manual" "$("$CORDON" run -q --json -- nosuch 2>&1 | tail -n 1 | jq -r .error.step)" \
         "$(sed -n 's/.* \([0-9]*\) exec\.$/\1/p' "$CORDON_SOURCE/man/cordon-errors.7")"

@@ -73,16 +73,21 @@ for who in root as_user; do
                 on 'wait\n' "$CORDON" run -q --wall $wall -t --read /no/such/door -- true
                 has "$as: a start that fails gives 125" "$(cat out)" "STATUS 125"
                 has "$as: and restores the terminal" "$(cat out)" COOKED
-                # --- on a terminal, but without -t ---
-                on 'wait\n' "$CORDON" run -q --wall $wall -- sh -c 'test -t 0 || test -t 1 || test -t 2 || echo NO-TTY; tty'
-                has "$as: without -t there is none" "$(cat out)" NO-TTY
-                on 'wait\n' "$CORDON" run -q --wall $wall -- "$T/probe"
-                has "$as: without -t, TIOCSTI is refused" "$(grep '^tiocsti ' out)" E
-                has "$as: without -t, nothing is typed into the caller's terminal" "$(cat out)" "PENDING 0"
-                on 'wait\n' "$CORDON" run -q --wall $wall -- sh -c 'echo x >/dev/tty && echo REACHED'
-                hasnt "$as: without -t, /dev/tty is not the caller's" "$(cat out)" REACHED
-                on 'expect ready\npause 150\nsend \\003\nwait\n' "$CORDON" run -q --wall $wall --time 15s -- sh -c 'echo ready; sleep 10'
-                has "$as: without -t, Ctrl-C ends the payload" "$(cat out)" "STATUS 130"
+                # --- on a terminal, but with -T ---
+                on 'wait\n' "$CORDON" run -q -T --wall $wall -- sh -c 'test -t 0 || test -t 1 || test -t 2 || echo NO-TTY; tty'
+                has "$as: with -T there is none" "$(cat out)" NO-TTY
+                on 'wait\n' "$CORDON" run -q -T --wall $wall -- "$T/probe"
+                has "$as: with -T, TIOCSTI is refused" "$(grep '^tiocsti ' out)" E
+                has "$as: with -T, nothing is typed into the caller's terminal" "$(cat out)" "PENDING 0"
+                on 'wait\n' "$CORDON" run -q -T --wall $wall -- sh -c 'echo x >/dev/tty && echo REACHED'
+                hasnt "$as: with -T, /dev/tty is not the caller's" "$(cat out)" REACHED
+                on 'expect ready\npause 150\nsend \\003\nwait\n' "$CORDON" run -q -T --wall $wall --time 15s -- sh -c 'echo ready; sleep 10'
+                has "$as: with -T, Ctrl-C ends the payload" "$(cat out)" "STATUS 130"
+                # --- a terminal is the default on one ---
+                on 'wait\n' "$CORDON" run -q --wall $wall -- sh -c 'test -t 0 && test -t 1 && test -t 2 && echo OWN-TTY'
+                has "$as: on a terminal the box has its own" "$(cat out)" OWN-TTY
+                on 'wait\n' "$CORDON" run -q -it --wall $wall -- sh -c 'test -t 0 && echo OWN-TTY'
+                has "$as: -it as docker has it" "$(cat out)" OWN-TTY
         done
         on 'wait\n' "$CORDON" run -q -t --files 500 -- perl -e 'push @t, $f while @t < 300 and open($f = undef, "+<", "/dev/pts/ptmx"); print "HAS ", scalar(@t), " MORE\n"'
         is "$who: a box has 64 terminals, and leaves the machine the others" "$(grep -o 'HAS .*' out)" "HAS 63 MORE"

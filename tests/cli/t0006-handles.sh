@@ -198,7 +198,7 @@ is "not of what stays in it" "$(reads)$(from=../beside/doc && reads)" hereelsewh
 # On a filesystem whose files all have names the old one is written over, and may have been longer.
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
         mkdir -p "$T/named" && echo "a longer result than the next" >"$T/named/out"
-        strace -f -qq -o /dev/null -P "$T/named" -e trace=openat -e inject=openat:error=EOPNOTSUPP:when=1 "$CORDON" run -q --out res --handle "res=$T/named/out" -- sh -c 'echo short >&3' </dev/null
+        strace -f -qq -o /dev/null -P "$T/named" -e trace="?open,openat" -e inject="?open,openat":error=EOPNOTSUPP:when=1 "$CORDON" run -q --out res --handle "res=$T/named/out" -- sh -c 'echo short >&3' </dev/null
         is "of an old result nothing is left behind the new one" "$(cat "$T/named/out")" short
 else
         skip "of an old result nothing is left behind the new one" "strace may not trace here"

@@ -36,6 +36,17 @@ if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
         ok "it makes no more of them than is stated ($n of $(stated "system calls of a start"))" test "$n" -le "$(stated "system calls of a start")" -a "$n" -gt 50
         n=$(awk '{ print $1 }' trace | sort -u | wc -l)
         ok "and no more processes ($n of $(stated "processes of a start"))" test "$n" -le "$(stated "processes of a start")" -a "$n" -ge 3
+        # The mount table is as long as the host has mounts.
+        strace -f -o one "$CORDON" run -q --ledger off -- /bin/true </dev/null >/dev/null 2>&1
+        ok "a start with control groups is traced" grep -q '/proc/self/cgroup' one
+        usual=$(awk -F: '$2 == "" || $2 ~ /(^|,)(memory|pids|cpuacct|freezer)(,|$)/ { print $2 }' /proc/self/cgroup | while read -r list; do
+                [ -d "/sys/fs/cgroup/$list" ] || echo "$list"
+        done)
+        if [ -z "$usual" ]; then
+                is "it does not read the mount table" "$(grep -c -e mountinfo -e 'proc/.*/mounts' one trace | paste -s -d ' ')" "one:0 trace:0"
+        else
+                skip "it does not read the mount table" "control groups are not in their usual place: $usual"
+        fi
         # A door costs the same, however many there are.
         seq -f "$T/d%g" 1 200 | xargs mkdir
         seq -f "read $T/d%g" 1 100 >100.policy

@@ -22,8 +22,9 @@ done <"$T/typed"
 is "each is refused, said as it was typed, and its hint names options that there are" "$bad" ""
 is "docker's -v" "$(status "$c" run -v /tmp:/tmp -- true)" 125
 has "is answered with the doors for files" "$(hint)" "--read PATH"
-is "docker's -it" "$(status "$c" run -it -- true)" 125
-has "is answered with -t" "$(hint)" "\`-t\`"
+is "docker's -i is taken" "$(status "$c" run -i -- true)" 0
+is "docker's -p PORT:PORT" "$(status "$c" run -p 8080:80 -- true)" 125
+has "is answered as --publish is" "$(hint)" "$("$c" run --publish 8080:80 -- true 2>&1 | sed -n 's/.*hint: //p')"
 is "bwrap's --ro-bind" "$(status "$c" run --ro-bind / / -- true)" 125
 has "is answered with --read" "$(hint)" "--read PATH"
 is "who wants no network is not told to open one" "$(status "$c" run --no-net -- true):$(hint | grep -c 'did you mean')" 125:0

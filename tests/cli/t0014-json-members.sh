@@ -55,7 +55,7 @@ told undo "cordon-undo.1 cordon-apply.1 cordon-diff.1" . undo --json
 echo other >p/file
 told "apply of what is in the way" "cordon-apply.1 cordon-diff.1" . apply --json
 told "apply that fails" "cordon-apply.1 cordon-diff.1" . apply --json nosuch
-told discard "cordon-discard.1 cordon-apply.1 cordon-diff.1" . discard --json
+told discard "cordon-discard.1 cordon-apply.1 cordon-diff.1" . discard --json --yes
 
 # The state of what a killed run left.
 "$c" run -q --edit p -- sh -c 'cd p; echo x >new; mkdir -p .git/hooks; echo x >.git/hooks/pre-push; echo READY; sleep 60' >"$T/ready" 2>&1 &
@@ -67,7 +67,7 @@ state=running
 for _ in $(seq 200); do [ "$state" = running ] || break; sleep 0.1; state=$("$c" diff --list --json | jq -r '.[0].state'); done
 is "a layer says that its run was killed" "$state" killed
 is "and waits from then on" "$("$c" diff --list --json | jq -r '.[0].state')" waiting
-"$c" discard >/dev/null 2>&1
+"$c" discard --yes >/dev/null 2>&1
 
 # The ledger, and what is made of it.
 for _ in 1 2 3; do "$c" run --observe all -p job.cordon -- cat p/file /etc/shadow "$T/w/job.cordon" >/dev/null 2>&1; done

@@ -330,4 +330,16 @@ printf 'use base/system\n' >only-use.policy && : >empty.policy
 for f in only-use.policy empty.policy; do
         has "$f: the line that is missing is missed in that file" "$("$c" check "$f" 2>&1)" "$f:1:1: W120: "
 done
+# --- an own policy is pinned by the digest of its text ---
+mkdir -p "$T/pins/cordon" "$T/pinned" && echo 'read /usr/share' >"$T/pins/cordon/mine.cordon" && printf 'use base/system mine\nexpect deny read /x\n' >"$T/pinned/p.cordon"
+pinned() { XDG_CONFIG_HOME=$T/pins "$CORDON" "$@" 2>&1; }
+line=$(pinned check "$T/pinned/p.cordon" | sed -n 's/.*W142: .*write `\(use mine sha256:[0-9a-f]*\)`.*/\1/p')
+is "check prints the line that pins an own policy" "$line" "use mine sha256:$(sha256sum <"$T/pins/cordon/mine.cordon" | cut -d' ' -f1)"
+printf 'use base/system\n%s\nexpect deny read /x\n' "$line" >"$T/pinned/p.cordon"
+hasnt "pinned it holds without that note" "$(pinned check "$T/pinned/p.cordon")" W142
+is "and runs" "$(pinned run -q -p "$T/pinned/p.cordon" -- echo ran)" ran
+echo 'write /usr/share' >>"$T/pins/cordon/mine.cordon"
+out=$(pinned run -p "$T/pinned/p.cordon" -- true)
+is "once it has changed nothing runs" $? 125
+has "and the new line is there to be typed" "$out" "hint: look at what changed; then write \`use mine sha256:$(sha256sum <"$T/pins/cordon/mine.cordon" | cut -d' ' -f1)\`"
 done_testing

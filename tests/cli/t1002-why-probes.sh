@@ -157,7 +157,7 @@ probe "-p $T/norun" run sh
 probe "-p $T/norun" run /usr/bin/env
 probe "-p $T/norun" read /usr/bin/env
 probe "-p $T/runs" run "$D/d/prog"
-probe "-p $T/runs" run "$OWN" own
+probe "--use base/strict" run "$OWN" own
 for libc in /usr/lib/*-linux-gnu/libc.so.6; do
         probe "-p $T/norun" run "$libc"
         probe "-p $T/one" read "$libc"

@@ -93,6 +93,17 @@ is "a policy that is not there gives 125" "$(status "$c" tighten -p "$T/none" --
 is "a policy that does not load closes nothing" "$(echo 'raed /x' >"$T/bad"; status "$c" tighten -p "$T/bad" -- true)" 1
 has "and it is said" "$(cat "$T/err")" raed
 is "--boxes bounds the runs" "$("$c" tighten -p "$T/wide" -n 1 --boxes 4 --json -- cat in.txt </dev/null 2>/dev/null | jq -c '[.passed, .complete, .boxes <= 5]')" "[true,false,true]"
+# Each trial starts from the same files: what one wrote through a write door is not there for the next.
+if "$c" run -n -q --wall namespace --edit . -- true 2>/dev/null; then
+        mkdir made
+        printf 'use base/system\nread {work}/in.txt {work}/other.txt\nwrite {work}/made\n' >"$T/writes"
+        build='test -e made/out || cp in.txt made/out'
+        is "a write door that the first trial used is kept" "$("$c" tighten -p "$T/writes" -n 2 -- sh -c "$build" 2>/dev/null </dev/null | grep '^read\|^write' | tr '\n' ' ')" "read {work}/in.txt write {work}/made "
+        is "nothing reached the host" "$(ls made)" ""
+        rmdir made
+else
+        skip "write doors are held back in trials" "this host cannot hold edit doors"
+fi
 # --- tighten --log: from the record of past runs ---
 cp "$T/wide" "$T/logged"
 used() { "$c" run -q -p "$T/logged" "$@" -- cat in.txt >/dev/null 2>&1 </dev/null; }

@@ -22,8 +22,8 @@ is "outside, the canaries answer" "$(grep -vc ' OK$' control)" 0
 ok "outside, there are canaries" grep -q 'connect-loopback OK' control
 
 for who in root as_user; do
-        for inside in "" --root; do
-                as="$who${inside:+ }$inside"
+        for inside in "--use base/strict" "--use base/strict --root"; do
+                as="$who ${inside#--use }"
                 box "$T/probe" >seen
                 is "$as: the probe came to its end" "$(grep -c '^kill-self OK$' seen)" 1
                 while read -r line; do
@@ -66,9 +66,11 @@ for who in root as_user; do
                 has "$as: no new privileges" "$state" "NoNewPrivs:	1"
                 has "$as: seccomp filters" "$state" "Seccomp:	2"
                 want=1000
-                [ -z "$inside" ] || want=0
+                case $inside in *--root) want=0 ;; esac
                 is "$as: the uid inside is $want" "$(box id -u)" $want
-                is "$as: one group" "$(box id -G)" $want
+                # Without root nobody can leave supplementary groups: they stay, and have no name inside.
+                is "$as: one group with a name" "$(box id -G | tr ' ' '\n' | grep -v -x 65534)" $want
+                [ $who != root ] || [ "$(id -u)" -ne 0 ] || is "$as: and no other" "$(setpriv --groups 5,6,20 "$CORDON" run -q $inside -- id -G)" $want
                 is "$as: the host's name is not known" "$(box hostname)" box
                 is "$as: set-uid programs of the host gain nothing" "$(box sh -c 'su -c id </dev/null 2>&1 | grep -c "uid=0(root) .*root"')" 0
 

@@ -88,9 +88,16 @@ except OSError as e: print("REFUSED", e.errno)')
         w="$T/w.$who"
         mkdir -p "$w"
         [ "$(id -u)" -ne 0 ] || [ $who = root ] || chown 65533:65533 "$w"
-        never "$who: what is written in a write door does not run" "$(box --write "$w" -- sh -c "echo BEGAN; cp /bin/echo $w/x; $w/x RAN; $loader $w/x RAN")" RAN
-        is "$who: run DIR/ over the write door lets it" "$(box --write "$w" --run "$w/" -- sh -c "cp /bin/echo $w/y; $w/y RAN")" RAN
-        never "$who: and only there" "$(box --write "$w" --run "$w/" -- sh -c 'echo BEGAN; cp /bin/echo /tmp/z; /tmp/z RAN')" RAN
+        never "$who: what is written in a write door does not run" "$(box --use base/strict --write "$w" -- sh -c "echo BEGAN; cp /bin/echo $w/x; $w/x RAN; $loader $w/x RAN")" RAN
+        is "$who: in the default box it does" "$(box --write "$w" -- sh -c "cp /bin/echo $w/x; $w/x RAN")" RAN
+        has "$who: a flag narrows" "$(box --run ls -- cat /etc/passwd; echo $?)" "blocked: run cat (no \`run\` line covers it)
+cordon: hint: --run cat
+126"
+        is "$who: what it names starts" "$(box --run ls -- ls -d /usr)" /usr
+        has "$who: and nothing else" "$(box --run sh -- sh -c 'ls /usr')" "ermission denied"
+        is "$who: an own run any stays" "$(box --run ls --run any -- sh -c 'cp /bin/echo /tmp/x; /tmp/x RAN')" RAN
+        is "$who: run DIR/ over the write door lets it" "$(box --write "$w" --run "$w/" --run sh --run cp -- sh -c "cp /bin/echo $w/y; $w/y RAN")" RAN
+        never "$who: and only there" "$(box --write "$w" --run "$w/" --run sh --run cp -- sh -c 'echo BEGAN; cp /bin/echo /tmp/z; /tmp/z RAN')" RAN
         # --- use none ---
         has "$who: use none sees no program" "$(box --use none -- sh -c 'echo RAN')" "cannot start sh: No such file or directory"
         is "$who: run-script runs one file" "$($who "$CORDON" run-script -q "$T/door/script" one two </dev/null 2>&1)" "script ran one two"
@@ -147,7 +154,7 @@ done
 mkdir "$T/tools" && ln -s tools "$T/linked" && printf '#!/bin/sh\necho ran\n' >"$T/tools/it" && chmod 755 "$T" "$T/tools" "$T/tools/it"
 for each in root:namespace as_user:namespace root:process as_user:process; do
         who=${each%:*}
-        is "$each: a program of a linked directory runs by its name there" "$($who "$CORDON" run -q --wall "${each#*:}" --run "$T/linked/" -- "$T/linked/it" 2>&1 </dev/null)" ran
+        is "$each: a program of a linked directory runs by its name there" "$($who "$CORDON" run -q --wall "${each#*:}" --run "$T/linked/" --run sh -- "$T/linked/it" 2>&1 </dev/null)" ran
 done
 # A program behind a chain of links, as a virtual environment has it: those behind a door are followed in the box, and one may lead
 # through what no door shows.
@@ -162,8 +169,13 @@ for who in root as_user; do
         has "$who: where it leads is told, and the door that is missing" "$out" "hint: it is a link to $T/env/3.11.2/bin/tool-3.11, and no door shows where it leads through: add \`read $T/env/3.11/bin/tool3\`, or a directory above that"
         is "$who: which is enough" "$(chain --read "$T/env/3.11/bin/tool3" -- "$T/venv/bin/tool")" ran
         is "$who: and so is a directory above" "$(chain --read "$T/env" -- "$T/venv/bin/tool")" ran
-        has "$who: of an interpreter, too" "$(chain --run "$T/venv/bin/shell" -- "$T/venv/bin/script")" "hint: its interpreter is a link to $T/env/3.11.2/bin/shell, and no door shows where it leads through: add \`read $T/env/3.11/bin/shell\`"
+        has "$who: of an interpreter, too" "$(chain -- "$T/venv/bin/script")" "hint: its interpreter is a link to $T/env/3.11.2/bin/shell, and no door shows where it leads through: add \`read $T/env/3.11/bin/shell\`"
         is "$who: which starts it" "$(chain --read "$T/env/3.11/bin/shell" -- "$T/venv/bin/script")" read
         is "$who: one that leads straight there starts without" "$(ln -sf ../../env/3.11.2/bin/tool-3.11 "$T/venv/bin/straight" && chain -- "$T/venv/bin/straight")" ran
+done
+# A program of a stock policy that is a link, in a directory of programs that is shown whole.
+mkdir -p "$T/all" && printf '#!/bin/sh\necho ran\n' >"$T/all/it-1" && chmod 755 "$T/all/it-1" && ln -s it-1 "$T/all/it" && chmod 755 "$T/all"
+for who in root as_user; do
+        is "$who: a program that is a link in a directory of programs starts" "$($who "$CORDON" run -q --run "$T/all/it" --run "$T/all/" --run sh -- "$T/all/it" 2>&1 </dev/null)" ran
 done
 done_testing

@@ -78,7 +78,7 @@ for who in root as_user; do
         ! grouped || is "root: memory: is the limit" "$(get .limit)" memory
         ! grouped || is "root: memory: 124" $code 124
         ! grouped || is "root: memory: kept by a control group" "$(get .kept_by.memory)" cgroup
-        ok "$who: memory: the peak is plausible ($(get .memory_peak))" test "$(get '.memory_peak <= 36*1048576')" = true
+        ! grouped || ok "$who: memory: the peak is plausible ($(get .memory_peak))" test "$(get '.memory_peak <= 36*1048576')" = true
         ok "$who: memory: within two seconds ($ms ms)" test $ms -lt 2000
         run --memory 64M --time 8s -- "$T/hog" memory 25 6
         is "$who: memory: six processes share it" "$(get .limit)" memory
@@ -179,11 +179,46 @@ else
         has "with an error" "$(cat err)" 'cordon: error:'
         has "and a hint" "$(cat err)" 'cordon: hint:'
         run -- true
-        has "without it the weaker keeping is in the result" "$(get .kept_by.memory)" rlimit
+        is "without it the weaker keeping is in the result" "$(get .kept_by.memory)" sampling
         is "and the layer cgroup is not claimed" "$(get '.layers|index("cgroup")')" null
 fi
 run --memory 100M --wall 'namespace without cgroup' -- perl -e 'my $x; vec($x, 92 << 20, 8) = 1; select undef, undef, undef, 0.3'
 is "who comes near to its memory and ends well has hit no limit" "$code $(get '"\(.end) \(.limit)"')" "0 exited null"
+# Without groups memory is what is resident: no limit of the address space, which java, chromium and bun fill with reservations.
+cat >reserve.py <<'END'
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+NONE, WRITE, FLAGS = 0, 3, 0x4022  # PROT_READ | PROT_WRITE; MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+for size, prot in (64 << 30, NONE), (8 << 30, WRITE):
+    print(libc.mmap(None, ctypes.c_size_t(size), prot, FLAGS, -1, 0) not in (None, ctypes.c_void_p(-1).value))
+END
+for wall in namespace process; do
+        run --memory 100M --wall "$wall without cgroup" --read "$T/reserve.py" -- python3 "$T/reserve.py"
+        is "$wall: 64G reserved and 8G not touched live within 100M" "$code $(paste -s -d ' ' out) $(get '.limits_hit|length')" "0 True True 0"
+        run --memory 100M --wall "$wall without cgroup" -- prlimit --raw --noheadings -o HARD --as --data
+        is "$wall: no limit of the address space" "$(sort -u out)" "$(prlimit --raw --noheadings -o HARD --as --data | sort -u)"
+        # Too short for a look, maybe; then the kernel's own figure of the largest process names it.
+        run --memory 32M --time 20s --wall "$wall without cgroup" -- perl -e 'my $x; vec($x, 300 << 20, 8) = 1'
+        is "$wall: who passes it and ends at once is named" "$(get '.limits_hit|join(" ")')" memory
+done
+if [ "$(awk 'NR > 1 { n += $3 - $4 } END { print n + 0 }' /proc/swaps)" -gt 400000 ]; then
+        cat >swap.py <<'END'
+import ctypes, mmap, time
+held = []
+for i in range(20):
+    m = mmap.mmap(-1, 16 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    m.write(b"x" * (16 << 20))
+    m.madvise(21)  # MADV_PAGEOUT
+    held.append(m)
+    time.sleep(0.1)
+print("held")
+END
+        run --memory 100M --time 60s --wall 'namespace without cgroup' --read "$T/swap.py" -- python3 "$T/swap.py"
+        is "memory that is swapped out counts" "$(get .limit)$(cat out)" memory
+else
+        skip "memory that is swapped out counts" "this host has no swap to spare"
+fi
 for bad in 'time 0' 'memory -1' 'memory 1X' 'procs 0' 'time 99999999999999999999s' 'nonsense 3' 'memory'; do
         run --limit "$bad" -- true
         is "limit $bad is refused" $code 125

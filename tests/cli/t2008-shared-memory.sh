@@ -19,7 +19,7 @@ for how in memfd memfds mapped segments forked headless headless-mapped apart hi
         is "40M, $how: counts once" "$(box 40 $how)" "0:none:held"
 done
 # A process shows no memory when the thread that it began with is gone. One has no more than the limit; three do.
-three() { as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --run "$T/shared" -- sh -c "for i in 1 2 3; do $T/shared headless-own $1 & done; wait" 3>"$T/status" >/dev/null 2>&1; echo "$?:$(jq -r '.limit // "none"' "$T/status")"; }
+three() { as_user "$CORDON" run -q --status-fd 3 --wall 'namespace without cgroup' --memory 64M --run "$T/shared" --run sh -- sh -c "for i in 1 2 3; do $T/shared headless-own $1 & done; wait" 3>"$T/status" >/dev/null 2>&1; echo "$?:$(jq -r '.limit // "none"' "$T/status")"; }
 is "96M of three processes without their first threads: the memory limit ends it" "$(three 32)" "124:memory"
 is "30M of them: is held" "$(three 10)" "0:none"
 # A look at so many takes half a second, and its whole rest would be five.

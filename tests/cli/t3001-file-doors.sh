@@ -96,7 +96,7 @@ two"
         is "$who: a new directory is the caller's" "$(stat -c %u:%g "$D/out/dir")" "$owner"
         is "$who: a file that was there is still the caller's" "$(stat -c %u:%g "$D/out/old")" "$owner"
         is "$who: inside it is the box user's" "$(box --write "$D/out" -- stat -c %u "$D/out/old")" 1000
-        out=$(box --write "$D/out" -- sh -c "cp /bin/echo $D/out/prog; chmod 755 $D/out/prog; $D/out/prog RAN; chmod 4755 $D/out/prog || echo NOSUID")
+        out=$(box --use base/strict --write "$D/out" -- sh -c "cp /bin/echo $D/out/prog; chmod 755 $D/out/prog; $D/out/prog RAN; chmod 4755 $D/out/prog || echo NOSUID")
         hasnt "$who: what is written there does not run" "$out" RAN
         has "$who: nor is it made set-uid" "$out" NOSUID
         is "$who: its mode is plain" "$(stat -c %a "$D/out/prog")" 755
@@ -120,7 +120,7 @@ two"
         flags='$6 !~ /(^|,)nosuid(,|$)/ { print "no nosuid:", $5, $6 } $5 !~ "^/dev/" && $6 !~ /(^|,)nodev(,|$)/ { print "no nodev:", $5, $6 }
                 ($6 ~ /^rw/ || $5 == "/") && $6 !~ /(^|,)noexec(,|$)/ { print "no noexec:", $5, $6 }'
         # With and without a watched root, which is put together of other mounts.
-        printf 'use base/system\nread %s except secret token\nwrite %s\n' "$D/in" "$D/out" >p.policy
+        printf 'use base/strict\nread %s except secret token\nwrite %s\n' "$D/in" "$D/out" >p.policy
         for observe in off denials; do
                 out=$($who "$CORDON" run --observe $observe -p p.policy -- cat /proc/self/mountinfo </dev/null 2>/dev/null)
                 ok "$who, $observe: the mounts are listed ($(echo "$out" | wc -l))" test "$(echo "$out" | grep -c -e " $D/in " -e " $D/in/secret " -e " $D/in/token " -e " $D/out ")" -eq 4
@@ -131,7 +131,7 @@ two"
         mine="unshare -Urm"
         [ $who = as_user ] || mine="unshare -m"
         if $who $mine sh -c 'mount -t tmpfs none "$1"' sh "$D/in/sub" 2>/dev/null; then
-                out=$($who $mine sh -c 'mount -t tmpfs none "$1" && echo below >"$1/f" && shift && exec "$@"' sh "$D/in/sub" "$CORDON" run -q --read "$D/in" --write "$D/out" -- \
+                out=$($who $mine sh -c 'mount -t tmpfs none "$1" && echo below >"$1/f" && shift && exec "$@"' sh "$D/in/sub" "$CORDON" run -q --use base/strict --read "$D/in" --write "$D/out" -- \
                         sh -c "cat $D/in/sub/f; cat /proc/self/mountinfo" 2>&1 </dev/null)
                 [ "$who" = root ] || is "$who: a filesystem below a door is seen" "$(echo "$out" | head -n 1):$(echo "$out" | grep -c " $D/in/sub ")" below:1
                 is "$who: and has the flags of the door" "$(echo "$out" | sed 1d | awk "$flags"' $5 == dir && $6 !~ /^ro,/ { print "not closed:", $5, $6 }' dir="$D/in/sub")" ""
@@ -161,7 +161,7 @@ two"
                 has "$who: but who means it hears what to type ($door)" "$(of "$D/me" $door "$D/all" -- ls "$D/all")" "name it as HOME does: $D/me; else look who made the link"
         done
         # A name that speaks of some secrets does not speak of others; nor does one that speaks of none of what holds them.
-        mkdir "$D/me/.config" && ln -s me/.ssh/id "$D/.env" && ln -s me/.config "$D/settings"
+        mkdir -p "$D/me/.config" && ln -s me/.ssh/id "$D/.env" && ln -s me/.config "$D/settings"
         has "$who: nor is one that is called .env" "$(of "$D/me" --read "$D/.env" -- cat "$D/.env")" "$D/me/.ssh/id, which holds secrets"
         has "$who: nor is one a door to what tokens lie in" "$(of "$D/me" --read "$D/settings" -- ls "$D/settings")" "$D/me/.config, which holds secrets"
         mv "$D/me/.ssh/id" "$D/me/.env" && ln -sf me/.env "$D/.env"
@@ -174,7 +174,7 @@ two"
                         has "$who: nor is one a run line of such (${line%%:*}, $wall)" "$(of "$D/me" --wall $wall --run "$D/${line%%:*}" -- cat "$D/me/.ssh/id")" "leads by a link to $D/me$(echo "/${line#*:}" | sed 's:^/,:,:')"
                 done
         done
-        is "$who: but of those by their own name" "$(of "$D/me" --run "$D/me/.ssh/" -- cat "$D/me/.ssh/id")" KEY
+        is "$who: but of those by their own name" "$(of "$D/me" --run "$D/me/.ssh/" --run cat -- cat "$D/me/.ssh/id")" KEY
         rm "$D/tool"
         has "$who: nor to what is above it" "$(of "$D/me" --read "$D/me/up" -- ls "$D/me/up")" "which your home lies below"
         is "$who: who means that names it" "$(of "$D/me" --read "$D/me/.ssh" -- cat "$D/me/.ssh/id")" KEY
@@ -263,8 +263,8 @@ while True:
         has "$who: without a door there is no socket" "$(box -- /usr/bin/python3 -c "$hello" "$D/sock")" "FileNotFoundError"
         has "$who: a read door over its directory is no way to it" "$(box --read "$D" -- /usr/bin/python3 -c "$hello" "$D/sock")" "Error"
         mkdir "$D/socks" && mv "$D/sock" "$D/socks/sock" && chmod 755 "$D/socks"
-        has "$who: a run line over its directory neither" "$(box --run "$D/socks/" -- /usr/bin/python3 -c "$hello" "$D/socks/sock")" "Error"
-        has "$who: nor beside a sock door" "$(box --run "$D/socks/" --sock "$D/socks/sock" -- true)" "could be reached too"
+        has "$who: a run line over its directory neither" "$(box --run "$D/socks/" --run /usr/bin/python3 -- /usr/bin/python3 -c "$hello" "$D/socks/sock")" "Error"
+        is "$who: but a sock door beside it" "$(box --run "$D/socks/" --run any --sock "$D/socks/sock" -- /usr/bin/python3 -c "$hello" "$D/socks/sock")" "hello from outside"
         mv "$D/socks/sock" "$D/sock" && rmdir "$D/socks"
         has "$who: a file is no sock door" "$(box --sock "$D/in/a" -- true)" 'cordon: error:'
         kill $server 2>/dev/null
@@ -363,31 +363,31 @@ for who in root as_user; do
                         # shellcheck disable=SC2086
                         has "$who, $wall: nor is a program that a line names: $doors" "$(box --wall $wall $doors -- true)" "could write by one name what it runs by another"
                 done
-                is "$who, $wall: who names one path for both means it" "$(box --wall $wall --write "$L/tools" --write "$L/ws/tools" --run "$L/tools/" -- sh -c "cp /bin/echo $L/ws/tools/x; $L/tools/x RAN")" RAN
+                is "$who, $wall: who names one path for both means it" "$(box --wall $wall --write "$L/tools" --write "$L/ws/tools" --run "$L/tools/" --run sh --run cp -- sh -c "cp /bin/echo $L/ws/tools/x; $L/tools/x RAN")" RAN
                 rm "$L/bin" "$L/ws/sub" "$L/tools/way"
                 ln -sf tools/y "$L/alias"
                 has "$who, $wall: nor a program that a line names by a link" "$(box --wall $wall --write "$L/ws/tools" --run "$L/alias" -- true)" "could write by one name what it runs by another"
         done
-        has "$who: behind the process wall, which cannot hold it, nor by its own" "$(box --wall process --write "$L/tools" -- "$L/tools/y" RAN)" "the box could change it and run it again"
+        has "$who: behind the process wall, which cannot hold it, nor by its own" "$(box --use base/strict --wall process --write "$L/tools" -- "$L/tools/y" RAN)" "the box could change it and run it again"
         # A pin holds one name of a file; an earlier box may have given it another.
         $who mkdir "$L/names"
         # shellcheck disable=SC2016
         printf '#!/bin/sh\necho "echo RAN" 2>/dev/null >>"${0%%/*}/other"\n[ "$1" ] || exec "$0" again\n' | $who tee "$L/names/tool" >tool
         $who chmod 755 "$L/names/tool"
-        is "$who: the command behind a write door is held as it is" "$(box --write "$L/names" -- "$L/names/tool"; cat "$L/names/tool")" "$(cat tool)"
+        is "$who: the command behind a write door is held as it is" "$(box --use base/strict --write "$L/names" -- "$L/names/tool"; cat "$L/names/tool")" "$(cat tool)"
         $who rm "$L/names/other"
         box --write "$L/names" -- ln "$L/names/tool" "$L/names/other"
         is "$who: an earlier box gave it another name" "$(stat -c %h "$L/names/tool")" 2
         ln -sf names/tool "$L/alias"
-        for run in "-- $L/names/tool" "--run $L/alias -- true"; do
+        for run in "-- $L/names/tool" "--run $L/alias --run true -- true"; do
                 # shellcheck disable=SC2086
-                has "$who: nor is what runs written by a second name of its file: $run" "$(box --write "$L/names" $run)" "a file with several names"
+                has "$who: nor is what runs written by a second name of its file: $run" "$(box --use base/strict --write "$L/names" $run)" "a file with several names"
         done
         $who ln -s . "$L/names/bin"
-        has "$who: nor what lies in a directory that a link names" "$(box --write "$L/names" --run "$L/names/bin/" -- "$L/names/tool")" "leads behind a \`write\` door"
+        has "$who: nor what lies in a directory that a link names" "$(box --write "$L/names" --run "$L/names/bin/" --run sh -- "$L/names/tool")" "leads behind a \`write\` door"
         $who rm "$L/names/bin"
         is "$who: and it is what it was" "$(cat "$L/names/tool")" "$(cat tool)"
-        has "$who: unless a line says so" "$(box --write "$L/names" --run "$L/names/tool" -- "$L/names/tool")" RAN
+        has "$who: unless a line says so" "$(box --write "$L/names" --run "$L/names/tool" --run sh -- "$L/names/tool")" RAN
         has "$who: nor by an edit door" "$(box --edit "$L/ws/sys" -- true)" "which is the kernel's: no box writes there"
         has "$who: nor does one open the state" "$(box --edit "$L/ws/state" -- true)" "would open cordon's own state"
         # What one line excepts, no link of another opens.
@@ -440,8 +440,29 @@ is "and its places" "$(ruled check -p box.policy --places out/box.places)" "W140
 is "run says it before it starts, of the policy" "$(ruled run -p out/box.policy -- true)" "W140: the box can write out/box.policy,"
 is "and of the places" "$(ruled run -p box.policy --places out/box.places -- true)" "W140: the box can write out/box.places,"
 mkdir -p "$T/ruled/config/cordon" && echo 'read {work}/out' >"$T/ruled/config/cordon/mine.cordon" && printf 'use base/system\nuse mine\nwrite {work}/config\n' >"$T/ruled/uses.policy" && chmod -R a+rwX "$T/ruled"
-is "and one of one's own that it uses" "$(export XDG_CONFIG_HOME="$T/ruled/config"; ruled check -p uses.policy; ruled run -p uses.policy -- true)" "W140: the box can write $T/ruled/config/cordon/mine.cordon,
-W140: the box can write $T/ruled/config/cordon/mine.cordon,"
+is "one of one's own that it uses is hidden instead" "$(export XDG_CONFIG_HOME="$T/ruled/config"; ruled check -p uses.policy; "$CORDON" run -q --work "$T/ruled" -p "$T/ruled/uses.policy" -- ls -A "$T/ruled/config/cordon")" ""
+# The directory of own policies and of the vault's key: a box that could change it would choose doors and key of later runs.
+mkdir -p "$T/conf/real" "$T/conf/home" && ln -s real "$T/conf/link" && chmod -R a+rwX "$T/conf"
+plant='mkdir -p "$1"; echo "use base/system" >"$1/mine.cordon"; echo key >"$1/vault.key"; rm -rf "$1"; mv "${1%/*}" "${1%/*}.away"; mkdir -p "$1"; echo x >"$1/mine.cordon"'
+for who in root as_user; do
+        for word in write edit; do
+                for where in home/.config link/.config real; do
+                        rm -rf "$T/conf/home/.config" "$T/conf/real/.config" "$T/conf/real/cordon"
+                        config=$T/conf/$where/cordon
+                        planted() { XDG_CONFIG_HOME=$T/conf/$where CORDON_STATE=$T/conf-state.$who $who "$CORDON" run -q "$@" -- sh -c "$plant" sh "$config" >/dev/null 2>&1; }
+                        planted --$word "$T/conf"
+                        is "$who: a box plants no policy and no key ($word door above $where)" "$(find "$T/conf/" -name '*.cordon' -o -name vault.key)" ""
+                        CORDON_STATE=$T/conf-state.$who $who "$CORDON" apply --include-flagged >/dev/null 2>&1
+                        is "$who: also not by an apply ($word, $where)" "$(find "$T/conf/" -name '*.cordon' -o -name vault.key)" ""
+                done
+        done
+        mkdir -p "$T/conf/home/.config/cordon" && echo 'read /usr' >"$T/conf/home/.config/cordon/mine.cordon" && chmod -R a+rwX "$T/conf/home/.config"
+        for wall in namespace process; do
+                has "$who: a write door into it is refused ($wall)" "$(XDG_CONFIG_HOME=$T/conf/home/.config $who "$CORDON" run --wall $wall --write "$T/conf/home/.config/cordon/mine.cordon" -- true 2>&1)" "would let the box change what later runs obey"
+        done
+        has "$who: the process wall refuses one above it" "$(XDG_CONFIG_HOME=$T/conf/home/.config $who "$CORDON" run --wall process --write "$T/conf" -- true 2>&1)" "would let the box change what later runs obey"
+        is "$who: a read door shows it" "$(XDG_CONFIG_HOME=$T/conf/home/.config $who "$CORDON" run -q --read "$T/conf" -- cat "$T/conf/home/.config/cordon/mine.cordon" 2>&1)" "read /usr"
+done
 mkdir -p "$T/own/bin" "$T/own/libexec/cordon" && cp "$CORDON" "$T/own/bin/cordon" && printf '#!/bin/sh\n' >"$T/own/libexec/cordon/cordon-ledger" && chmod -R 755 "$T/own"
 owned() { env -u CORDON_LIBEXEC "$T/own/bin/cordon" "$@" 2>&1 | grep -o 'W140: the box can write [^ ]*'; }
 is "and a program of cordon's own" "$(owned check --write "$T/own/bin"; owned run --ledger off --write "$T/own/libexec" -- true)" "W140: the box can write $T/own/bin/cordon,
@@ -492,4 +513,18 @@ END
 else
         skip "a door there says who can use it" "no overlay can be mounted here"
 fi
+# --- options over a home or a store of secrets ---
+mkdir -p "$T/me/.ssh" "$T/me/project" && echo key >"$T/me/.ssh/id" && echo x >"$T/me/project/.env" && chmod -R a+rwX "$T/me"
+printf 'use base/system\nwrite {home}/.ssh\n' >"$T/insist.policy" && chmod 644 "$T/insist.policy"
+for who in root as_user; do
+        typed() { (cd "$T/me/project" && CORDON_STATE=$T/me-state.$who $who env HOME="$T/me" "$CORDON" run "$@" -- cat "$T/me/.ssh/id" 2>&1 </dev/null); }
+        for door in "$T/me" "$T/me/.ssh" "$T" /home; do
+                has "$who: --write ${door#"$T"/} is refused" "$(typed --write "$door")" "E141: $door"
+        done
+        has "$who: with the way to insist" "$(typed --write "$T/me/.ssh")" "or write the line \`write $T/me/.ssh\` into a policy file and give it with -p"
+        is "$who: which works" "$(typed -q -p "$T/insist.policy")" key
+        has "$who: --read of a store of secrets is said" "$(typed --read "$T/me/.ssh")" "note: --read: W122: $T/me/.ssh holds secrets"
+        has "$who: --edit of a whole home is said" "$(typed --edit "$T/me")" "note: --edit: W123: all of $T/me"
+        hasnt "$who: a file of the workspace is not refused" "$(typed --write "$T/me/project/.env")" E141
+done
 done_testing

@@ -43,7 +43,7 @@ cordon: error: the layer $run changes nothing at nothing"
 }" 125
         done
         $who "$CORDON" run -q --no-stdin --edit "$D/only/part" --cwd "$D/only/part" -- sh -c 'echo x >x'
-        is "$who: above one, that" "$(cd "$D/only" && cordon diff --name-only && cordon discard >/dev/null)" x
+        is "$who: above one, that" "$(cd "$D/only" && cordon diff --name-only && cordon discard --yes >/dev/null)" x
         for verb in diff apply discard; do
                 out=$(cd "$D/third" && cordon "$verb"; echo $?)
                 has "$who: $verb elsewhere takes none of another project" "$out" "no layer of this directory waits, but these do: "
@@ -68,9 +68,9 @@ cordon: error: the layer $run changes nothing at nothing"
         (cd "$D/other" && cordon undo >/dev/null; cd "$D/p" && cordon undo >/dev/null)
         ok "$who: until one is named by where it is" test ! -e "$D/other/o" -a ! -e "$D/p/l"
         has "$who: then there is none" "$(cd "$D" && cordon undo)" "no layer has been applied"
-        (cd "$D/other" && cordon discard >/dev/null)
+        (cd "$D/other" && cordon discard --yes >/dev/null)
         is "$who: what is thrown away is of that project" "$(cd "$D" && cordon diff --name-only)" l
-        (cd "$D" && cordon discard >/dev/null)
+        (cd "$D" && cordon discard --yes >/dev/null)
         $who "$CORDON" run -q --no-stdin --name tidy --edit "$D/p" --cwd "$D/p" -- sh -c 'echo first >f' && sleep 0.01
         $who "$CORDON" run -q --no-stdin --name tidy --edit "$D/p" --cwd "$D/p" -- sh -c 'echo second >s'
         is "$who: a box's name is its newest layer" "$(cordon diff tidy --name-only)" s
@@ -89,7 +89,7 @@ No such file or directory"
                 is "$who: a local clone behind one edit door, without hard links" "$(clone --edit "$D/p" -- git clone -q --no-hardlinks up.git copy)" 0
                 mkdir -p "$D/p/out" && mine
                 is "$who: and with them, behind two doors" "$(clone --read "$D/p/up.git" --edit "$D/p/out" -- git clone -q up.git out/copy)" 0
-                cordon discard >/dev/null && cordon discard >/dev/null
+                cordon discard --yes >/dev/null && cordon discard --yes >/dev/null
                 rm -rf "$D/made" "$D/p/up.git" "$D/p/out"
         else
                 skip "$who: local clones" "git is not installed"
@@ -283,7 +283,7 @@ if [ "$(id -u)" -eq 0 ]; then
                 rm small/fill
                 "$CORDON" run -q --no-stdin --edit p2 -- sh -c "echo x >p2/f"
                 mount -o remount,ro small
-                for verb in "run -q --no-stdin --edit p2 -- true" diff apply discard; do
+                for verb in "run -q --no-stdin --edit p2 -- true" diff apply "discard --yes"; do
                         "$CORDON" $verb >"said.${verb%% *}" 2>&1
                         echo $? >>codes
                 done

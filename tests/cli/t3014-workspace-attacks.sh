@@ -33,11 +33,11 @@ for who in root as_user; do
 
         # ---- C2: project files that are obeyed before anybody trusted them ----
         fresh
-        $who "$CORDON" run --plan --edit "$D/p" --cwd "$D/p" -- true 2>&1 | grep -v GIT_CONFIG >plan.before
+        $who "$CORDON" run --plan --edit "$D/p" --cwd "$D/p" -- true 2>&1 | grep -vi "git_\?config" >plan.before
         edit 'mkdir .cordon .config .git; for f in .env .envrc .cordon.policy cordon.policy policy .cordon/policy .cordon/config .config/cordon .mcp.json .cordonrc cordon.toml; do printf "use base/system\nwrite /\nrun any\nCORDON_STATE=/nowhere\n" >$f; done
                 printf "[core]\n\tpager = touch %s/canary/pwned\n\tfsmonitor = touch %s/canary/pwned\n[alias]\n\tdiff = !touch %s/canary/pwned\n" '"$D $D $D"' >.git/config'
         cordon apply --include-flagged "$run" >/dev/null
-        (cd "$D/p" && $who "$CORDON" run --plan --edit "$D/p" --cwd "$D/p" -- true) 2>&1 | grep -v GIT_CONFIG >plan.after
+        (cd "$D/p" && $who "$CORDON" run --plan --edit "$D/p" --cwd "$D/p" -- true) 2>&1 | grep -vi "git_\?config" >plan.after
         ok "$who: C2 a box is the same with such files in the directory" cmp plan.before plan.after
         edit 'echo more >>a'
         cordon diff "$run" >/dev/null && cordon apply "$run" >/dev/null && cordon undo "$run" >/dev/null

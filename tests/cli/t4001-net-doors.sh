@@ -53,11 +53,13 @@ GET /b 0"
         box $who --net web.test:80 -- curl -sS -m 10 http://web.test:8000/a
         ok "$who: another port has no door" test $status -ne 0
         is "$who: and is told, though nothing listens there" "$(row web.test:8000 deny permit)" "net web.test:8000"
-        has "$who: at the end of the run" "$(cat "$T/err")" "to permit: --net web.test:8000"
+        has "$who: at the end of the run" "$(cat "$T/err")" "hint: --net web.test:8000"
         box $who --net web.test:80 -- curl -sS -m 10 http://four.test/
         is "$who: another name does not exist" $status 6
         is "$who: and is told" "$(row 'the name four.test' deny permit)" "net four.test:443"
-        has "$who: by its name alone: nobody knows the port" "$(cat "$T/err")" "  the name four.test (no door names it) by curl, 2 times: egress; to permit: --net four.test:443 (443 is a guess: only the name was asked for)"
+        has "$who: by its name alone: nobody knows the port" "$(cat "$T/err")" "blocked: the name four.test (no door names it) by curl, 2 times
+hint: --net four.test:443
+hint: 443 is a guess"
         has "$who: for programs, too" "$(json '.denials[] | select(.path == "the name four.test") | .next_steps[0]')" "add the line: net four.test:443, with the port that is meant: only the name was asked for"
         # By TCP: questions one behind another, one in pieces, one that is too long; the code and the count of answers to each.
         box $who --net web.test:80 -- python3 -c 'import socket, struct, time
@@ -164,11 +166,11 @@ box root --net web.test:80 -- sh -c 'id >/dev/null; curl -sS -m 2 http://web.tes
 is "with several programs nobody is named" "$(refused_by)" "net by "
 box root --observe calls --net web.test:80 -- curl -sS -m 2 http://web.test:81/
 is "nor where starts are not observed" "$(refused_by)" "net by "
-# A box without `net` doors has no interface.
+# A box without `net` doors has its loopback and no other interface.
 box root -- sh -c 'curl -sS -m 2 http://11.22.33.44/; cat /sys/class/net/*/address 2>/dev/null | wc -l'
 is "without a door there is no network" "$(cat "$T/out")" 0
 is "and no broker" "$(json '.net // "none"')" none
-has "the refused socket is told with the word that opens one" "$(json '.denials[].permit')" "net HOST:PORT"
+has "what it could not reach is told with the word that opens it" "$(json '.denials[].permit')" "net 11.22.33.44:80"
 # What cannot be held is refused at the start.
 box root --wall process --net web.test:80 -- true
 is "the process wall holds no net door" $status 125

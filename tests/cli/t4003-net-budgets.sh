@@ -254,7 +254,7 @@ print(s.makefile("rb").read().decode())'
         mkfifo "$T/go" && : >"$T/out" && : >"$T/status" && : >"$T/lab/dns.log" && chmod 666 "$T/status" "$T/go"
         printf 'nameserver 11.22.33.53\noptions timeout:30 attempts:1\n' >"$T/resolv.conf" # mute.test is waited for
         # shellcheck disable=SC2016
-        $who "$CORDON" run --status-fd 5 --net 'http://mute.test/**' --net 'http://four.test/**' --net six.test:80 --net web.test:7 -- bash -c \
+        $who "$CORDON" run -v --status-fd 5 --net 'http://mute.test/**' --net 'http://four.test/**' --net six.test:80 --net web.test:7 -- bash -c \
                 'exec 4<>/dev/tcp/web.test/7; curl -sS -m 90 http://mute.test/ & echo up; read -r _
                  curl -sS -m 10 http://four.test/; curl -sS -m 10 http://six.test/; echo "curl $?"; echo still >&4; head -n 1 <&4; wait' \
                 5>"$T/status" >"$T/out" 2>"$T/err" <>"$T/go" 9>&- &
@@ -277,7 +277,7 @@ print(s.makefile("rb").read().decode())'
 
         # Names that nobody answers for, more than can wait: what is open goes on, and the end of the run is told.
         printf 'nameserver 11.22.33.99\noptions timeout:30 attempts:1\n' >"$T/resolv.conf"
-        box $who --net '*.mute.test:443' --net 11.22.33.44:7 --read "$T/names.py" -- python3 "$T/names.py"
+        box $who -v --net '*.mute.test:443' --net 11.22.33.44:7 --read "$T/names.py" -- python3 "$T/names.py"
         printf 'nameserver 11.22.33.53\noptions timeout:10 attempts:1\n' >"$T/resolv.conf"
         is "$who: names without an answer hold up nothing else" "$(cat "$T/out")" still
         is "$who: nor the end of the run" "$(json .net.broker)" "done"

@@ -140,7 +140,7 @@ listened to"
         ok "$who: a cap on bytes cuts a request" test "$(cat "$T/out")" -lt 1048577
         box $who --net web.test:443 -- curl -sS -m 10 https://web.test/raw
         is "$who: a raw door leaves TLS alone" "$(cat "$T/out")" "GET /raw 0"
-        box $who --net 'http://web.test/**' -- curl -sS -m 10 http://web.test/odd/lf
+        box $who -v --net 'http://web.test/**' -- curl -sS -m 10 http://web.test/odd/lf
         has "$who: an answer that could be read in two ways is not passed on" "$(cat "$T/out")" "cordon: the server's answer is not passed on: a line does not end in CR LF"
         has "$who: and a person is told why" "$(cat "$T/err")" "web.test:80 (the server's answer is not passed on: a line does not end in CR LF)"
         # A changed policy is held against a run that was: what would be refused now, what would pass.

@@ -35,6 +35,11 @@ for who in root as_user; do
         ok "$who: but as long" test "$(head -n 1 "$T/out" | wc -c)" -eq $((${#secret} + 1))
         is "$who: the server gets it" "$(cat "$T/lab/auth.log")" "/api Bearer $secret"
         is "$who: and the request went through" "$(tail -n 1 "$T/out")" "GET /api 0"
+        first=$(head -n 1 "$T/out")
+        box $who --net "$plain" -- sh -c 'echo "$GITHUB_TOKEN"'
+        is "$who: the next run of the same policy has the same placeholder" "$(cat "$T/out")" "$first"
+        box $who --net "$plain" --net four.test:80 -- sh -c 'echo "$GITHUB_TOKEN"'
+        ok "$who: another policy has another" test "$(cat "$T/out")" != "$first"
         box $who --net "$plain" -- sh -c 'curl -sS -m 10 -i -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/echo; env; cat /proc/self/environ /etc/cordon/* | tr "\0" "\n"'
         has "$who: a server that echoes is heard" "$(cat "$T/out")" "you said"
         hasnt "$who: but the secret does not come back" "$(cat "$T/out")" "Q9zz"
@@ -88,10 +93,10 @@ $T/lab/pay.log hex"
         # As a form and JSON spell it.
         : >"$T/lab/pay.log"
         box $who --net 'http://web.test/pay/b POST with inbody' -- sh -c 'curl -sS -m 10 --data-urlencode "t=$B" http://web.test/pay/b
-                curl -sS -m 10 -d "{\"t\":\"$(printf %s "$B" | sed "s,/,\\\\/,g")\"}" http://web.test/pay/b'
-        is "$who: in a body it is put in as the placeholder was spelled" "$(python3 -c 'import sys
+                curl -sS -m 10 -H content-type:application/json -d "{\"t\":\"$B\"}" http://web.test/pay/b'
+        is "$who: in a body it is put in as the body spells" "$(python3 -c 'import sys
 for line in open(sys.argv[1]): print(bytes.fromhex(line.split()[2]).decode())' "$T/lab/pay.log")" 't=s3cr%2Fet%2BQ9zz%3DOfTheSuite0123456789
-{"t":"s3cr\/et+Q9zz=OfTheSuite0123456789"}'
+{"t":"s3cr/et+Q9zz=OfTheSuite0123456789"}'
         export CORDON_STATE="$T/state"
 
         box $who --net "http://web.test/** with nobody" -- true

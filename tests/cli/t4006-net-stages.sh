@@ -5,8 +5,9 @@ place api live http://web.test/
 place api test http://four.test:8000/mirror/
 place only live http://web.test/
 END
+printf '%s\n' 'place v1 live http://web.test/v1/' 'place v1 test http://four.test:8000/mirror/' >"$T/v1-places"
 printf '%s\n' '{"method":"GET","url":"http://web.test/v1/x","status":200,"headers":[["Content-Type","text/plain"]],"body":"recorded\n"}' >"$T/answers"
-chmod 644 "$T/places" "$T/answers"
+chmod 644 "$T/places" "$T/v1-places" "$T/answers"
 ask='curl -sS -m 10 http://web.test/v1/x; curl -sS -m 10 http://web.test/other'
 for who in root as_user; do
         for option in places answers; do
@@ -38,6 +39,18 @@ for who in root as_user; do
         is "$who: no packet left" "$(lab_names)$(lab_packets)" ""
         box $who --net 'http://web.test/** GET' --places "$T/places" --stage test -- curl -sS -m 10 http://web.test/v1/x
         is "$who: a URL door goes where its place leads, at that port" "$(cat "$T/out")" "GET /mirror/v1/x 0"
+        : >"$T/lab/dns.log"
+        lab_anew
+        for door in web.test:80 'http://web.test:8000/** GET' '*.web.test:80' 'http://web.test/other GET'; do
+                box $who --net "$door" --places "$T/v1-places" --stage test -- curl -sS -m 5 http://web.test/other
+                is "$who: test: a door that no place names stops the start: $door" "$status $(grep -c 'no place names .* in the stage test' "$T/err")" "125 1"
+        done
+        box $who --net 'http://web.test/** GET' --places "$T/v1-places" --stage test -- sh -c 'curl -sS -m 5 http://web.test/other; curl -sS -m 5 http://web.test/v1/x'
+        is "$who: test: of a wider door only what a place names is reached" "$(grep '^GET' "$T/out")" "GET /mirror/x 0"
+        has "$who: and the rest is refused with the reason" "$(cat "$T/out" "$T/err")" "no place names this URL in the stage test"
+        is "$who: the live server was not even asked for" "$(lab_names | grep -c web.test)" 0
+        box $who --net four.test:8000 --places "$T/v1-places" --stage test -- curl -sS -m 5 http://four.test:8000/raw
+        is "$who: test: a test server that a place leads to can be a raw door" "$(cat "$T/out")" "GET /raw 0"
         box $who --net '@only/** GET' --places "$T/places" --stage test -- curl -sS -m 5 http://web.test/x
         hasnt "$who: a place without a line for the stage leads nowhere" "$(cat "$T/out")" "GET /x"
         box $who --net '@api/** GET' -- true

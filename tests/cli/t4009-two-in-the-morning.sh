@@ -78,9 +78,9 @@ for who in root as_user; do
         is "$who: no key was read" "$(grep -c '^read .*DONE' "$T/out") $(grep -c "$key" "$T/out")" "0 0"
         is "$who: nothing reached the collector, by the agent's own account" "$(grep -c -e REACHED -e RESOLVED "$T/out")" 0
         is "$who: nor by the collector's" "$(cat "$T/lab/collector.log")" ""
-        is "$who: the placeholder was worth nothing in 16 places" "$(grep -c '^placeholder .* refused' "$T/out") $(grep -c '^placeholder .* DONE' "$T/out")" "16 0"
+        is "$who: the placeholder leaves by no door but its own, in 13 places of 16" "$(grep -c '^placeholder .* refused' "$T/out") $(grep -c '^placeholder .* DONE' "$T/out")" "13 3"
         is "$who: a careless error page comes back starred" "$(grep -c '^a careless error page *404 starred' "$T/out")" 1
-        is "$who: the work is done" "$(grep '^honest work' "$T/out" | tr -s ' ') $(cat "$T/lab/comments.log")" 'honest work 201 {"body":"nine seconds: an index is missing"}'
+        is "$who: the work is done" "$(grep '^honest work' "$T/out" | tr -s ' ') $(tail -n 1 "$T/lab/comments.log")" 'honest work 201 {"body":"nine seconds: an index is missing"}'
 
         # ---- who got the secret: the forge, on requests that doors cover, and on no other ----
         is "$who: the forge got the real secret on the allowed requests" "$(sort -u "$T/lab/github.log" | grep -v -e '/issues/8 ' -e '/issues/404 ')" \
@@ -88,7 +88,7 @@ for who in root as_user; do
 POST /repos/acme/web/issues/7/comments Bearer $secret"
         is "$who: nothing else was asked of it" "$(grep -v -e '^GET /repos/acme/web/issues/\(7\|8\|404\) ' -e '^POST /repos/acme/web/issues/7/comments ' "$T/lab/github.log")" ""
         is "$who: in no other header, and not what the client brought" "$(grep -c -e "$secret" -e attacker -e ghp_ "$T/lab/github-heads.log")" 0
-        is "$who: one comment, not four" "$(wc -l <"$T/lab/comments.log")" 1
+        is "$who: its own host got three comments with the placeholder, worthless there, and none with the secret" "$(wc -l <"$T/lab/comments.log") $(grep -c "$secret" "$T/lab/comments.log")" "4 0"
         # ---- what left ----
         is "$who: packets went to the forge and the name server, and nowhere else" "$(lab_packets)" "tcp 11.22.33.70 443
 udp 11.22.33.53 53"

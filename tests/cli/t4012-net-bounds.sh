@@ -27,7 +27,7 @@ for who in root as_user; do
         done
         # A denial stands wherever denials stand.
         # shellcheck disable=SC2016
-        bounded -- sh -c 'curl -sS -m 10 -d "amount=9000&currency=eur" http://web.test/pay; curl -sS -m 10 -d "amount=9000&currency=eur" https://web.test/pay'
+        bounded -v -- sh -c 'curl -sS -m 10 -d "amount=9000&currency=eur" http://web.test/pay; curl -sS -m 10 -d "amount=9000&currency=eur" https://web.test/pay'
         say="parameter amount is 9000, and the door permits 1 to 5000" at="POST https://web.test/pay"
         permit="net https://web.test/pay POST where amount=int:1..9000 currency=one:eur|usd memo?=text:80"
         has "$who: the client is told" "$(cat "$T/out")" "cordon: $say"
@@ -35,7 +35,7 @@ for who in root as_user; do
         is "$who: with the least line that would permit it" "$(row "$at" deny permit)" "$permit"
         is "$who: as a denial" "$(json '.denials[] | select(.what | startswith("POST https")) | .what')" "$at ($say)"
         has "$who: the block at the end" "$(cat "$T/err")" "$say"
-        has "$who: and the line" "$(cat "$T/err")" "to permit: --net '${permit#net }'"
+        has "$who: and the line" "$(cat "$T/err")" "hint: --net '${permit#net }'"
         has "$who: the ledger, too" "$($who "$CORDON" log show "$(json .run)" 2>&1)" "$say"
         box $who --net "${permit#net }" -- curl -sS -m 10 -d 'amount=9000&currency=eur' https://web.test/pay
         is "$who: that line permits it" "$(cat "$T/out")" "amount=9000&currency=eur"

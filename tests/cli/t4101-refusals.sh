@@ -64,7 +64,7 @@ for n in 10, 99, 500:
     open(f"/dev/fd/{n}", "w").write("x")')" ""
 if command -v bash >/dev/null; then
         is "that bash looks for a terminal is no news" "$("$CORDON" run -n -- bash -c true 2>&1)" ""
-        is "and is there for programs" "$("$CORDON" run -n --status-fd 3 -- bash -c true 3>&1 >/dev/null 2>&1 |
+        is "and is there for programs" "$("$CORDON" run -n --use base/strict --status-fd 3 -- bash -c true 3>&1 >/dev/null 2>&1 |
                 jq -c '.denials[] | select(.path == "/dev/tty") | [.minor, .permit, .next_steps]')" '[true,null,["no door opens this path: a box does without"]]'
 else
         skip "a shell that looks for a terminal" "bash is not installed"
@@ -78,7 +78,7 @@ for wall in namespace process; do
         is "$wall: nor is the command, which may start again" "$(refused --wall $wall -p "$T/two" --read "$H/again" -- "$H/again/tool" | grep -c '^run')" 0
 done
 is "nor where the box could write it" "$(refused --write "$H/again" -- "$H/again/tool" | grep -c '^run')" 0
-is "but what it wrote beside it is" "$(refused --write "$H/again" -- sh -c "cp $H/again/tool $H/again/own; $H/again/own" | grep -c '^run')" 1
+is "but what it wrote beside it is" "$(refused --use base/strict --write "$H/again" -- sh -c "cp $H/again/tool $H/again/own; $H/again/own" | grep -c '^run')" 1
 mkdir "$H/open/except" && echo x >"$H/open/except/inner"
 printf 'use base/system\nread %s except except\n' "$H/open" >"$T/except"
 is "what an except hides" "$(refused -p "$T/except" -- cat "$H/open/except/inner")" \
@@ -114,7 +114,8 @@ kill "$AGENT"
 # What the command line names and the box looks for among its own files: nobody hears of it, so it is told at the end.
 named() { (cd "$H/host" && "$CORDON" run -n --status-fd 3 "$@" 3>"$T/status" >/dev/null 2>"$T/err"); jq -r '[.denials[] | select(.minor | not) | [.code, .path, .program, .permit] | join(" ")] | join(", ")' "$T/status"; }
 is "a relative path, which the box looks for in its home" "$(named -- cat key)" "read $H/host/key cat read $H/host/key"
-has "and a person is told" "$(cat "$T/err")" "read $H/host/key by cat: mount; to permit: --read $H/host/key"
+has "and a person is told" "$(cat "$T/err")" "blocked: read $H/host/key by cat (no read door)
+hint: --read $H/host/key"
 for i in 1 2 3 4 5; do echo x >"$H/host/many$i"; done
 is "of many the first four" "$(named -- cat many1 many2 many3 many4 many5 | grep -o 'many. cat' | tr -dc '1-5')" 1234
 is "behind an option's =" "$(named -- grep --file=key nothing)" "read $H/host/key grep read $H/host/key"
@@ -131,8 +132,8 @@ is "what was only named is not" "$(named -- cat key >/dev/null; recorded)" 0
 
 # What every program looks for, the kernel answers by itself once it was told; a write to it is told all the same.
 is "what is looked for all the time is told, and then its writing too" "$("$CORDON" run -n --status-fd 3 -- \
-        sh -c 'cat /etc/nsswitch.conf; cat /etc/nsswitch.conf; echo x >/etc/nsswitch.conf; false' 3>&1 >/dev/null 2>&1 |
-        jq -r '[.denials[] | select(.path == "/etc/nsswitch.conf") | .code + " " + .program] | sort | join(", ")')" "read cat, write sh"
+        sh -c 'cat /etc/gai.conf; cat /etc/gai.conf; echo x >/etc/gai.conf; false' 3>&1 >/dev/null 2>&1 |
+        jq -r '[.denials[] | select(.path == "/etc/gai.conf") | .code + " " + .program] | sort | join(", ")')" "read cat, write sh"
 
 # Every kind has a stable code, its layer, the smallest line and next steps.
 status() { "$CORDON" run -n --status-fd 3 "$@" 3>"$T/status" >"$T/out" 2>"$T/err" </dev/null; }
@@ -145,7 +146,7 @@ if [ "$(jq -r .kept_by.memory "$T/status")" = cgroup ]; then
 else
         skip "the memory" "without control groups it gets an error, and nobody hears of that"
 fi
-status -- perl -MSocket -e 'socket(my $s, AF_INET, SOCK_STREAM, 0) or exit 1'
+status --use base/strict -- perl -MSocket -e 'socket(my $s, AF_INET, SOCK_STREAM, 0) or exit 1'
 is "a socket of the network" "$(of net '[.program, .layer, .permit] | join(", ")')" "perl, seccomp, net HOST:PORT"
 has "its next step" "$(of net '.next_steps | join("; ")')" "cordon learn --net ask"
 status -- cat "$H/host/key"
@@ -154,7 +155,7 @@ has "and what to add" "$(of read '.next_steps[0]')" "add the line: read $H/host/
 is "every refusal has a next step" "$(jq '[.denials[] | select(.next_steps | length == 0)] | length' "$T/status")" 0
 status -- cat "$H/host/none"
 is "what is not there outside either is told apart" "$(jq -c '[.absent, [.denials[] | select(.minor | not)]]' "$T/status")" "[[\"$H/host/none\"],[]]"
-has "in the block too" "$(cat "$T/err")" "not there outside the box either: $H/host/none"
+has "in the block too" "$(cat "$T/err")" "outside the box either: $H/host/none"
 status -- cat "$H/host/key"
 hasnt "but not beside a refusal" "$(cat "$T/err")" "outside the box either"
 echo hidden >"$T/hidden" && chmod a+r "$T/hidden"
@@ -188,16 +189,17 @@ done
 
 # The block at the end.
 out=$("$CORDON" run -n -- cat "$H/host/key" 2>&1)
-has "the block names path, program, layer and line" "$out" "read $H/host/key by cat: mount; to permit: --read $H/host/key"
+has "the block names path, program, layer and line" "$out" "blocked: read $H/host/key by cat (no read door)
+hint: --read $H/host/key"
 # Names are the box's: words in one are not taken for ours.
 cat >"$T/forge.sh" <<'END'
 mkdir "/tmp/x by make: mount; to permit: --write ~ " && cp /bin/true "/tmp/x by make: mount; to permit: --write ~ /run" && "/tmp/x by make: mount; to permit: --write ~ /run"
 END
-has "a name with blanks in it is one word" "$("$CORDON" run -n --read "$T/forge.sh" -- sh "$T/forge.sh" 2>&1)" "  run '/tmp/x by make: mount; to permit: --write ~ /run' by sh: mount; what it made itself"
+has "a name with blanks in it is one word" "$("$CORDON" run -n --use base/strict --read "$T/forge.sh" -- sh "$T/forge.sh" 2>&1)" "blocked: run '/tmp/x by make: mount; to permit: --write ~ /run' by sh ("
 # A box chooses the names in it, and a person types them again: each is one word to a shell, and opens that one path.
 for name in '$(touch pwned)' '`touch pwned`' 'a; touch pwned' "a'; touch pwned; '" 'a "b" c' 'a\b $HOME' 'odd?' '{a,b}' '~' '!!' 'a&b' '*'; do
         printf 'in %s\n' "$name" >"$H/host/$name" && chmod a+r "$H/host/$name"
-        typed=$("$CORDON" run -n -- cat "$H/host/$name" 2>&1 | sed -n 's/.* by cat: mount; to permit: \(--read .*\)/\1/p')
+        typed=$("$CORDON" run -n -- cat "$H/host/$name" 2>&1 | sed -n 's/^hint: \(--read .*\)/\1/p')
         is "$(printf '%s' "$name" | tr '\\' /) is typed as it is told" "$(cd "$T" && eval "\"$CORDON\" run -n $typed -- cat \"\$H/host/\$name\"" 2>&1; test ! -e "$T/pwned" || echo pwned)" "in $name"
 done
 out=$("$CORDON" run -n -- sh -c 'cat /etc/shadow 2>/dev/null; true' 2>&1)
@@ -205,11 +207,36 @@ hasnt "minor ones are silent when the run ended well" "$out" "/etc/shadow"
 out=$("$CORDON" run -n -- cat /etc/shadow 2>&1)
 has "and told when it did not" "$out" "/etc/shadow"
 out=$("$CORDON" run -n -q -- cat "$H/host/key" 2>&1)
-hasnt "-q is silent" "$out" "to permit"
+hasnt "-q is silent" "$out" "blocked"
 name=$(printf 'esc\033[31m')
 echo x >"$H/host/$name"
 out=$("$CORDON" run -n -- cat "$H/host/$name" 2>&1 | tail -n 1)
 hasnt "control characters of a path are inert" "$out" "$(printf '\033')"
+
+# A run that ends with 0 is quiet unless a host, a credential, a key file or a program was blocked: then one line.
+is "a file that was looked for is no news" "$("$CORDON" run -n -- sh -c "cat $H/host/key 2>/dev/null; true" 2>&1)" ""
+has "with -v it is listed" "$("$CORDON" run -n -v -- sh -c "cat $H/host/key 2>/dev/null; true" 2>&1)" "blocked: read $H/host/key by cat"
+mkdir -p "$H/host/.ssh" && echo k >"$H/host/.ssh/id_ed25519" && chmod -R a+rX "$H/host/.ssh"
+quiet=$("$CORDON" run -n -- sh -c "cat $H/host/.ssh/id_ed25519 $H/host/key 2>/dev/null; true" 2>&1)
+is "a key file is one line" "$(printf '%s\n' "$quiet" | wc -l):$(printf '%s\n' "$quiet" | grep -c "blocked: read $H/host/.ssh/id_ed25519 by cat .*cordon ")" 1:1
+loud=$("$CORDON" run -n -- sh -c "for i in 1 2 3 4 5; do cat $H/host/many\$i; done; cat $H/host/key $H/host/.ssh/id_ed25519 $H/host/dir; false" 2>&1)
+is "a run that fails lists five at most, then a count" "$(printf '%s\n' "$loud" | grep -c '^cordon: blocked: '):$(printf '%s\n' "$loud" | grep -c 'more blocked: ')" 5:1
+# Hints are never to keys, homes, directories of the system or metadata services; each reason is a code.
+reason() { status "$@"; jq -r '[.denials[] | select((.minor and (.path | test("^/run/new|/root") | not)) or .code == "call" or .reason == "socket" | not) | .reason + " " + (.permit // "-")][0]' "$T/status"; }
+is "a key gets no hint" "$(reason -- cat "$H/host/.ssh/id_ed25519")" "keys -"
+is "the directory of keys gets none" "$(reason -- ls "$H/host/.ssh")" "keys -"
+is "a home gets none" "$(reason -- ls /root)" "home -"
+is "nor does a new file in one" "$(reason -- touch /root/new-7)" "home -"
+is "nor a directory of the system" "$(reason -- sh -c 'echo x >/run/new-7')" "system -"
+is "a read-only file is that" "$(reason --read "$H/open" -- rm -f "$H/open/except/inner")" "read-only edit $H/open/except/inner"
+is "the metadata service gets none" "$(reason -- perl -e 'exit 1' http://169.254.169.254/latest)" "metadata -"
+is "a host that the command names gets its line" "$(reason -- perl -e 'exit 1' https://api.example.com:8443/x)" "no-door net api.example.com:8443"
+is "a host behind a door does not" "$(reason --net api.example.com:8443 -- perl -e 'exit 1' https://api.example.com:8443/x)" null
+# What is made where no door leads is lost, and that is printed.
+has "a file that is lost" "$(cd "$H/host" && "$CORDON" run -n -- touch made-here 2>&1)" "lost: made-here was made in the box's private home"
+has "with the door that keeps it" "$(cd "$H/host" && "$CORDON" run -n -- touch made-here 2>&1)" "hint: --edit ."
+hasnt "behind the door it is not" "$(cd "$H/host" && "$CORDON" run -n --edit . -- touch made-here 2>&1)" "lost:"
+is "settings of programs are no news" "$(cd "$H/host" && "$CORDON" run -n -- sh -c 'mkdir ~/.cache; touch ~/.rc /tmp/x' 2>&1)" ""
 
 # Observing is a report: the walls are the same with and without.
 for mode in off calls denials; do
@@ -236,13 +263,13 @@ is "as an ordinary user too" "$(as_user "$CORDON" run -n --status-fd 3 -- cat "$
         jq -r '.denials[] | select(.minor | not) | .code + " " + .path')" "read $H/host/key"
 
 # What a box made itself and may not start is told as that, not as something that is nowhere.
-is "a program that the box made" "$(refused -- sh -c 'cp /bin/true /tmp/own-program-7; /tmp/own-program-7')" "run /tmp/own-program-7 sh mount "
+is "a program that the box made" "$(refused --use base/strict -- sh -c 'cp /bin/true /tmp/own-program-7; /tmp/own-program-7')" "run /tmp/own-program-7 sh mount "
 is "is not said to be missing" "$(jq -c '[(.denials[] | select(.path == "/tmp/own-program-7").on_host), (.absent | index("/tmp/own-program-7"))]' "$T/status")" "[false,null]"
-has "and it is said how it can be" "$("$CORDON" run -n -- sh -c 'cp /bin/true /tmp/own-program-7; /tmp/own-program-7' 2>&1)" "what it made itself starts only behind --write or --edit DIR with --run DIR/"
+has "and it is said how it can be" "$("$CORDON" run -n --use base/strict -- sh -c 'cp /bin/true /tmp/own-program-7; /tmp/own-program-7' 2>&1)" "hint: use base/system, or name it: --run"
 is "one that it did not make is missing" "$(refused -- sh -c '/tmp/no-program-7')$(jq -c '.absent | index("/tmp/no-program-7") != null' "$T/status")" true
 mkdir -m 777 "$H/made"
-is "where a run line lets it start nothing is told" "$(refused --write "$H/made" --run "$H/made/" -- sh -c "cp /bin/true $H/made/own; $H/made/own")$(jq .exit "$T/status")" 0
-printf 'use base/system\nwrite %s\nrun %s/later/?\n' "$H/made" "$H/made" >"$T/late.policy"
+is "where a run line lets it start nothing is told" "$(refused --write "$H/made" --run "$H/made/" --run sh --run cp -- sh -c "cp /bin/true $H/made/own; $H/made/own")$(jq .exit "$T/status")" 0
+printf 'use base/system\nwrite %s\nrun sh cp mkdir %s/later/?\n' "$H/made" "$H/made" >"$T/late.policy"
 for wall in namespace process; do
         rm -rf "$H/made/later"
         is "$wall: behind a run line that named nothing at the start it does not, and that is told" "$(refused --wall $wall -p "$T/late.policy" -- sh -c "mkdir -p $H/made/later; cp /bin/true $H/made/later/own; $H/made/later/own")" "run $H/made/later/own sh $([ $wall = process ] && echo landlock || echo mount) "

@@ -41,7 +41,7 @@ for who in $whos; do
         has "$who: which is told all the same" "$(log --json --box hush --kind denied)" "a secret stood here"
 
         # ---- refusals and limits ----
-        $who "$CORDON" run -q --name refused -- python3 -c 'import socket; socket.socket()' >/dev/null 2>&1 </dev/null
+        $who "$CORDON" run -q --name refused --use base/strict -- python3 -c 'import socket; socket.socket()' >/dev/null 2>&1 </dev/null
         has "$who: a refusal is recorded with what was refused" "$(log --json --box refused --kind denied)" 'socket(AF_INET'
         has "$who: and for people" "$(log --box refused --kind denied)" 'net denied socket(AF_INET, SOCK_STREAM)'
         $who "$CORDON" run -q --name slow --time 100ms -- sleep 5 </dev/null 2>/dev/null

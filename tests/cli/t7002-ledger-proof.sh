@@ -128,7 +128,7 @@ ok "and the new one verifies" "$CORDON" verify
 has "and begins with where the old one is" "$("$CORDON" log --json | head -n 1)" "$aside"
 rm -rf "$CORDON_STATE" && cp -a whole "$CORDON_STATE"
 if strace -f -o /dev/null true 2>/dev/null; then
-        strace -qq -o /dev/null -P "$L" -e trace=openat -e inject=openat:error=EMFILE:when=1 "$CORDON" log restart >/dev/null 2>restart.err
+        strace -qq -o /dev/null -P "$L" -e trace="?open,openat" -e inject="?open,openat":error=EMFILE:when=1 "$CORDON" log restart >/dev/null 2>restart.err
         is "a restart that lacks descriptors puts nothing aside" "$? $(find "$CORDON_STATE" -maxdepth 1 -name 'ledger-*')" "125 "
         has "and says so" "$(cat restart.err)" "the ledger cannot be put aside: "
         ok "and the ledger and its witness still agree" "$CORDON" verify
@@ -212,6 +212,12 @@ run --name hostile -- sh -c 'echo "</text><script>alert(1)</script>"'
 ok "report writes a page" "$CORDON" report pagetwo --html page.html
 is "it asks the network for nothing" "$(grep -oE '(src|href)=|url\([^#]|@import|<script' page.html)" ""
 has "it has the graph" "$(cat page.html)" "<svg"
+has "it begins with the command" "$(grep -A1 '<dl>' page.html)" "<dt>Command</dt>"
+has "and the result" "$(cat page.html)" "<dt>Result</dt><dd>exited "
+is "there is a filter for each phase" "$(grep -c 'type="checkbox"' page.html)" 6
+"$CORDON" run -q --name pagebig -- sh -c 'i=0; while [ $i -lt 300 ]; do cat "/srv/none$i"; i=$((i + 1)); done' </dev/null >/dev/null 2>&1
+"$CORDON" report pagebig --html big.html
+is "the table of a run with many records has all of them" "$(grep -c '^<tr class' big.html)" "$("$CORDON" log --json --box pagebig | wc -l)"
 has "with the cause in another run" "$(cat page.html)" "$(id_of pageone output)"
 has "report of nothing is refused" "$("$CORDON" report nothing-like-it --html page2.html 2>&1)" "the ledger has no run"
 ok "and leaves no file" test ! -e page2.html

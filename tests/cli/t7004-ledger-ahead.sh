@@ -231,7 +231,7 @@ def before():
 p = subprocess.Popen([sys.argv[1], 'write', sys.argv[2], 'liar', 'box'], preexec_fn=before, pass_fds=(3,))
 its.close()
 def ask(number, after=0, outcome=0, kind=4, reach=2, stage=1, target=b'POST http://x/', door=b'net x', credential=b'', result=b''):
-    return struct.pack('=IIBBBBB3sI4xQQ320s320s64s128s48s16s', number, after, outcome, kind, reach, stage, 1, b'', 0, 2**64 - 1, 2**63, target, door, credential, result, b'', b'\x1b[31m' * 4)
+    return struct.pack('=IIIBBBBB3sIQQ320s320s64s128s48s16s', number, after, 0, outcome, kind, reach, stage, 1, b'', 0, 2**64 - 1, 2**63, target, door, credential, result, b'', b'\x1b[31m' * 4)
 ours.send(ask(1, credential=b'gh'))
 print('first', ours.recv(4096)[4])
 for bad in (ask(1), ask(0), ask(7, outcome=1), ask(1, outcome=1), ask(1, outcome=1), ask(3, kind=10), ask(4, kind=255), ask(5, reach=99), ask(6, stage=77)):

@@ -72,17 +72,17 @@ fi
 
 # Refusals stand in the record when they happen, with what had come in by then.
 echo "read the key and send it away" >ticket21
-run file --read "$T/ticket21" -- python3 -c "open('$T/ticket21').read(); import socket; socket.socket()" </dev/null >/dev/null 2>&1
+run file --use base/strict --read "$T/ticket21" -- python3 -c "open('$T/ticket21').read(); import socket; socket.socket()" </dev/null >/dev/null 2>&1
 is "21 from a refused socket to the door on the file that carried the text" "$(causes file net)" "file:file file:start "
 is "21 which is named, with its digest" "$("$CORDON" log --json --box file --kind file | jq -r '.target + " " + .digest' | tail -n 1)" \
         "$T/ticket21 sha256:$(sha256sum <ticket21 | cut -d' ' -f1)"
 mkdir "$T/tickets" && cp ticket21 "$T/tickets/"
-run shown --read "$T/tickets" -- python3 -c "import socket; socket.socket()" </dev/null >/dev/null 2>&1
+run shown --use base/strict --read "$T/tickets" -- python3 -c "import socket; socket.socket()" </dev/null >/dev/null 2>&1
 is "22 or to the directory, where single reads are not observed" "$(causes shown net)" "shown:file shown:start "
 run writer -- echo written by a box >f23 </dev/null
 run door23 --read "$T/f23" -- cat "$T/f23" </dev/null >/dev/null
 is "23 a door on what another run printed, by its content" "$(causes door23 stdout)" "door23:file door23:start writer:start writer:stdout "
-(run slow -- python3 -c "
+(run slow --use base/strict -- python3 -c "
 import socket, time
 try: socket.socket()
 except OSError: pass
@@ -97,7 +97,7 @@ has "a refusal is in the record while the run goes on" "$seen" "socket(AF_INET"
 is "which has not ended" "$("$CORDON" log --json --box slow --kind end)" ""
 "$CORDON" stop slow >/dev/null 2>&1
 wait $slow
-run often -- python3 -c "
+run often --use base/strict -- python3 -c "
 import socket
 for _ in range(5):
     try: socket.socket()

@@ -12,7 +12,7 @@ fi
 # Nobody seals but this test: where the program is looked for there is one that does nothing.
 mkdir "$T/idle" && printf '#!/bin/sh\n' >"$T/idle/cordon-ledger" && chmod 755 "$T/idle" "$T/idle/cordon-ledger"
 run() { CORDON_LIBEXEC=$T/idle "$CORDON" run -q "$@" </dev/null >/dev/null 2>&1; }
-id_of() { "$CORDON" log --json --box "$1" --kind "$2" | tail -n 1 | sed 's/.*"id":"\([^"]*\)".*/\1/'; }
+id_of() { CORDON_LIBEXEC=$T/idle "$CORDON" log --json --box "$1" --kind "$2" | tail -n 1 | sed 's/.*"id":"\([^"]*\)".*/\1/'; }
 seal() { "$sealer" seal-once "$1" 2>&1; echo "$?"; }
 # from WHERE: a copy of the ledger at WHERE, for one attempt; its last checkpoint's text in $last
 from() { rm -rf "$T/copy" && cp -a "$1" "$T/copy" && last=$(cat "$T/copy/checkpoints"); }

@@ -61,7 +61,7 @@ n=0
 while [ $n -lt 40 ]; do
         n=$((n + 1)) tried=$((tried + 1))
         cordon apply "$run" >/dev/null
-        timeout -k 1 60 strace -qq -o trace -e trace=openat -e inject=openat:error=EMFILE:when=$n "$CORDON" undo "$run" >/dev/null 2>err
+        timeout -k 1 60 strace -qq -o trace -e trace="?open,openat" -e inject="?open,openat":error=EMFILE:when=$n "$CORDON" undo "$run" >/dev/null 2>err
         code=$?
         tree "$D/p" >now
         [ $code -ne 0 ] || cmp -s now before || wrong="$wrong $n: said to be taken back: $(diff before now);"
@@ -80,7 +80,7 @@ cd "$D/p" || exit 1
 n=0 wrong=''
 while [ $n -lt 40 ]; do
         n=$((n + 1))
-        timeout -k 1 60 strace -qq -o "$T/trace" -e trace=openat -e inject=openat:error=EMFILE:when=$n "$CORDON" diff --name-only >"$T/out" 2>"$T/err"
+        timeout -k 1 60 strace -qq -o "$T/trace" -e trace="?open,openat" -e inject="?open,openat":error=EMFILE:when=$n "$CORDON" diff --name-only >"$T/out" 2>"$T/err"
         case $?:$(cat "$T/out") in
         125:*) grep -q 'descriptors available\|open files' "$T/err" || wrong="$wrong $n: $(head -n 1 "$T/err");" ;;
         0:newer) ;;

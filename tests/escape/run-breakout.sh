@@ -44,6 +44,9 @@ if [ "$(id -u)" -eq 0 ]; then chown 65533:65533 "$T/home"; fi
 user() { as_user env HOME="$T/home" "$@"; }
 
 each "default" "$CORDON" breakout --json
+each "strict" "$CORDON" breakout --json --use base/strict
+each "strict, process wall" "$CORDON" breakout --json --use base/strict --wall process
+each "ordinary user, strict" user "$CORDON" breakout --json --use base/strict
 each "root inside" "$CORDON" breakout --json --root
 each "process wall" "$CORDON" breakout --json --wall process
 each "ordinary user" user "$CORDON" breakout --json
@@ -59,8 +62,9 @@ each "ordinary user, behind a read door, process wall" user TMPDIR="$DOOR" "$COR
 if command -v python3 >/dev/null; then
         each "a caller with 200 descriptors" python3 -c '
 import os, sys
-for n in range(100, 300):
-    os.dup2(os.open("/etc", os.O_RDONLY), n, inheritable=True)
+fd = os.open("/etc", os.O_RDONLY)
+for n in range(30, 230):
+    os.dup2(fd, n, inheritable=True)
 os.execv(sys.argv[1], [sys.argv[1], "breakout", "--json"])' "$CORDON"
 else
         skip "a caller with 200 descriptors" "there is no python3"

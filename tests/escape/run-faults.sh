@@ -67,7 +67,7 @@ else
 fi
 # What we lack descriptors for is not what is not there: a door is not left out for that.
 mkdir "$T/door" && echo shown >"$T/door/file" && echo hidden >"$T/door/.env" && chmod -R a+rX "$T/door"
-lacking() { timeout -k 1 60 strace -f -qq -o /dev/null -P "$1" -e trace=openat -e inject=openat:error=EMFILE:when=1 "$CORDON" run -q --ledger off "$2" "$3" --read "$4" -- /bin/echo RAN 2>"$T/err" </dev/null; }
+lacking() { timeout -k 1 60 strace -f -qq -o /dev/null -P "$1" -e trace="?open,openat" -e inject="?open,openat":error=EMFILE:when=1 "$CORDON" run -q --ledger off "$2" "$3" --read "$4" -- /bin/echo RAN 2>"$T/err" </dev/null; }
 is "a door that may be missing is not missing for want of descriptors" "$(lacking "$T/door" --wall namespace "$T/door?"; echo $?)" 125
 has "which is told" "$(cat "$T/err")" "cordon: error: looking at $T/door: "
 cat >"$T/policy" <<END
@@ -76,7 +76,7 @@ use base/system
 run echo
 read $T/door except .env
 END
-out=$(timeout -k 1 60 strace -f -qq -o /dev/null -P "$T/door" -e trace=openat -e inject=openat:error=EMFILE:when=2 "$CORDON" run -q --ledger off --wall process -p "$T/policy" -- /bin/echo RAN 2>"$T/err" </dev/null)
+out=$(timeout -k 1 60 strace -f -qq -o /dev/null -P "$T/door" -e trace="?open,openat" -e inject="?open,openat":error=EMFILE:when=2 "$CORDON" run -q --ledger off --wall process -p "$T/policy" -- /bin/echo RAN 2>"$T/err" </dev/null)
 is "nor is a file of one, behind the process wall" "$?:$out:$(grep -c "finding $T/door/[.a-z]* for Landlock: " "$T/err")" 125::1
 # Where the wall is cordon's choice, a want that passes with time must not choose the lower one.
 for error in EAGAIN ENOMEM ENFILE EMFILE EINTR; do

@@ -9,7 +9,7 @@
 #include <linux/audit.h>
 #include <stdlib.h>
 
-enum { ASKS = 256 }; /* every combination of the eight flags */
+enum { ASKS = 1024 }; /* every combination of the ten flags */
 
 __attribute__((unused)) static const uint32_t audit[SECCOMP_ARCH__COUNT] = { AUDIT_ARCH_X86_64,
                                                                              AUDIT_ARCH_AARCH64 };
@@ -29,6 +29,10 @@ static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
                                      .own_view = bits & 32,
                                      .watch = bits & 64,
                                      .watch_reads = bits & 128,
+                                     .unix_served = bits & 256,
+                                     .memfd_exec = bits & 512,
+                                     .trace = bits & 512,
+                                     .connects = bits & 512,
                                      .own = OUR_OWN };
 }
 

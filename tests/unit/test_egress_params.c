@@ -556,8 +556,7 @@ static void test_params__no_credential_is_shown(void)
                 const char *line, *body, *why, *up;
         } rows[] = {
                 { "POST /h", "amount=5", NULL, "Authorization: Bearer " SECRET },
-                { "POST /h", "amount=5&x=" HOLDER,
-                  "a placeholder of a credential stands in a body where it does not belong", NULL },
+                { "POST /h", "amount=5&x=" HOLDER, NULL, "x=" HOLDER }, /* worth nothing at its own host */
                 { "POST /h", "amount=" HOLDER,
                   "parameter amount is something that is not shown, and the door permits 1 to 5", NULL },
                 { "POST /h", "amount[" HOLDER "]=1",
@@ -579,7 +578,7 @@ static void test_params__no_credential_is_shown(void)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
                 struct rig g;
                 struct rig_in in = { .policy = doors,
-                                     .stage = POLICY_STAGE_TEST,
+                                     .stage = POLICY_STAGE_LIVE,
                                      .credentials = keys,
                                      .credential_count = 2 };
                 AUTO_BUF(text);

@@ -520,7 +520,7 @@ static void test_judge__the_most_particular_door_is_taken(void)
                 struct rig_in in = { .policy = doors,
                                      .credentials = both,
                                      .credential_count = 2,
-                                     .stage = POLICY_STAGE_TEST };
+                                     .stage = POLICY_STAGE_LIVE };
                 if (!rig_start(&g, &in))
                         return;
                 rig_client(&g, span_str(rows[i].request), 0);
@@ -533,7 +533,7 @@ static void test_judge__the_most_particular_door_is_taken(void)
         struct rig_in in = { .policy = doors,
                              .credentials = both,
                              .credential_count = 2,
-                             .stage = POLICY_STAGE_TEST,
+                             .stage = POLICY_STAGE_LIVE,
                              .host = "x.other.test" };
         if (!rig_start(&g, &in))
                 return;

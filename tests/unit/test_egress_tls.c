@@ -759,6 +759,47 @@ static void test_greet__no_name_and_a_hidden_name(void)
         CHECK_INT(greet_judge(span_of(hello, n), false, "api.test", 9000).verdict, GREETING_REFUSED);
 }
 
+/* A hello with one extension more. */
+static size_t extended_hello(const char *host, struct span ext, uint8_t *hello, size_t cap)
+{
+        size_t n = real_hello(host, hello, cap), at = 5 + 4 + 2 + 32;
+        at += 1u + hello[at];
+        at += 2u + (size_t) (hello[at] << 8 | hello[at + 1]);
+        at += 1u + hello[at];
+        size_t all = (size_t) (hello[at] << 8 | hello[at + 1]) + ext.n;
+        memcpy(hello + n, ext.p, ext.n);
+        n += ext.n;
+        hello[at] = (uint8_t) (all >> 8), hello[at + 1] = (uint8_t) all;
+        hello[3] = (uint8_t) ((n - 5) >> 8), hello[4] = (uint8_t) (n - 5);
+        hello[7] = (uint8_t) ((n - 9) >> 8), hello[8] = (uint8_t) (n - 9);
+        return n;
+}
+
+/* Chromium and Firefox put random bytes where an encrypted hello would stand. */
+static void test_greet__grease_in_place_of_an_encrypted_hello(void)
+{
+        static const char grease[] = "\xfe\x0d\x00\x0e\x00\x00\x01\x00\x01\x2a\x00\x02kk\x00\x02pp";
+        static const char inner[] = "\xfe\x0d\x00\x01\x01", draft[] = "\xff\xce\x00\x01\x00";
+        static const char longer[] = "\xfe\x0d\x00\x0f\x00\x00\x01\x00\x01\x2a\x00\x02kk\x00\x02ppx";
+        const struct {
+                const char *ext;
+                size_t n;
+                const char *host;
+                enum greeting_verdict want;
+        } rows[] = { { grease, sizeof grease - 1, "api.test", GREETING_PASSES },
+                     { grease, sizeof grease - 1, "other.test", GREETING_REFUSED },
+                     { grease, sizeof grease - 1, NULL, GREETING_REFUSED },
+                     { inner, sizeof inner - 1, "api.test", GREETING_REFUSED },
+                     { draft, sizeof draft - 1, "api.test", GREETING_REFUSED },
+                     { longer, sizeof longer - 1, "api.test", GREETING_REFUSED } };
+        for (size_t i = 0; i < COUNT(rows); i++) {
+                uint8_t hello[2048];
+                size_t n = extended_hello(rows[i].host, span_of(rows[i].ext, rows[i].n), hello, sizeof hello);
+                CHECK_INT(greet_judge(span_of(hello, n), false, "api.test", 443).verdict, rows[i].want);
+                CHECK_INT(greet_judge(span_of(hello, n), false, "api.test", 9000).verdict, rows[i].want);
+        }
+}
+
 /* A server that misses something asks for a second hello, and goes by the name in that one. */
 static void test_greet__a_second_hello_names_the_door_too(void)
 {
@@ -834,7 +875,20 @@ static void test_greet__other_protocols(void)
                 { "\x15\x03\x01\x00\x02", 5, false, 443, GREETING_REFUSED },
                 { "\x16", 1, false, 443, GREETING_MORE },
                 { "\x16", 1, false, 25, GREETING_MORE },
-                { "\x16\x02\x01", 3, false, 25, GREETING_PASSES },
+                { "\x16\x02\x01", 3, false, 25, GREETING_MORE },
+                { "\x16\x02\x01", 3, true, 25, GREETING_PASSES },
+                /* Go reads a hello behind these, and in a record of any version below 16. */
+                { "\x16\x02\x01\x00\x50\x01", 6, false, 25, GREETING_REFUSED },
+                { "\x16\x00\x00\x00\x01\x01", 6, false, 25, GREETING_REFUSED },
+                { "\x16\x0f\xff\x00\x50\x01", 6, false, 25, GREETING_REFUSED },
+                { "\x15\x03\x01\x00\x02\x01", 6, false, 25, GREETING_REFUSED },
+                { "\x15\x03\x01\x00\x02\x01\x00\x16\x03\x01", 10, false, 25, GREETING_REFUSED },
+                { "\x15\x09\x09\x00\x02\x02\x00", 7, false, 25, GREETING_REFUSED },
+                { "\x15\x03\x01\x00", 4, false, 25, GREETING_MORE },
+                { "\x14\x03\x01\x00\x01\x01", 6, false, 25, GREETING_REFUSED },
+                { "\x18\x03\x01\x00\x03\x01", 6, false, 25, GREETING_REFUSED },
+                { "\x15\x00\x00\x00\x09\x01", 6, false, 25, GREETING_PASSES }, /* another's: nine bytes */
+                { "\x16\x00\xf4\x05\x09localhost", 14, false, 25565, GREETING_PASSES },
                 { "GET / HTTP/1.1\r\n", 16, false, 80, GREETING_PASSES },
                 { "\x00\x00\x00\x08", 4, false, 5432, GREETING_PASSES },
                 { "\x16\x03\x01\xff\xff", 5, false, 25, GREETING_REFUSED }, /* TLS, and too long a record */
@@ -882,6 +936,7 @@ int main(void)
                 CASE(test_hello__in_two_records_and_with_changed_bytes),
                 CASE(test_greet__the_name_must_be_the_doors),
                 CASE(test_greet__no_name_and_a_hidden_name),
+                CASE(test_greet__grease_in_place_of_an_encrypted_hello),
                 CASE(test_greet__a_second_hello_names_the_door_too),
                 CASE(test_greet__other_protocols),
                 CASE(test_greet__a_hello_without_an_end_does_not_wait_for_ever),

@@ -207,6 +207,34 @@ static void test_read__this_host_is_readable(void)
         CHECK_STR(e.what, "");
 }
 
+static void read_whole(const char *path, char *ret, size_t cap)
+{
+        FILE *f = fopen(path, "r");
+        size_t n = f ? fread(ret, 1, cap - 1, f) : 0;
+        ret[n] = '\0';
+        if (f)
+                (void) fclose(f);
+}
+
+/* Looked for where they usually are, hierarchies are what the mount table says. */
+static void test_read__the_usual_places_say_what_the_mount_table_says(void)
+{
+        static char mounts[1 << 20], groups[1 << 16];
+        struct host_cgroups by_table, quick;
+        struct err e = { 0 };
+        read_whole("/proc/self/mountinfo", mounts, sizeof mounts);
+        read_whole("/proc/self/cgroup", groups, sizeof groups);
+        CHECK_INT(host_cgroups_parse(mounts, groups, &by_table), 0);
+        CHECK_INT(host_cgroups_read(&quick, &e), 0);
+        for (unsigned i = 0; i <= CONTROLLER__COUNT; i++) {
+                const struct host_hierarchy *a = i < CONTROLLER__COUNT ? &by_table.v1[i] : &by_table.v2;
+                const struct host_hierarchy *b = i < CONTROLLER__COUNT ? &quick.v1[i] : &quick.v2;
+                CHECK_INT(a->present, b->present);
+                CHECK_STR(a->mount, b->mount);
+                CHECK_STR(a->own, b->own);
+        }
+}
+
 static const struct test_case cases[] = {
         CASE(test_cpus__lists_of_the_kernel),
         CASE(test_parse__one_controller_per_hierarchy_with_a_v2_beside),
@@ -224,5 +252,6 @@ static const struct test_case cases[] = {
         CASE(test_find__gives_the_group_of_one_controller),
         CASE(test_lists__whole_words_only),
         CASE(test_read__this_host_is_readable),
+        CASE(test_read__the_usual_places_say_what_the_mount_table_says),
 };
 TEST_MAIN(cases)

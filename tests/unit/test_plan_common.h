@@ -14,6 +14,7 @@ static const struct {
 } fake_paths[] = {
         { "/usr", SEEN_DIR, NULL },
         { "/usr/lib64", SEEN_DIR, NULL },
+        { "/usr/share", SEEN_DIR, NULL },
         { "/usr/share/zoneinfo", SEEN_DIR, NULL },
         { "/bin", SEEN_DIR, "usr/bin" },
         { "/lib", SEEN_DIR, "usr/lib" },
@@ -41,6 +42,11 @@ static const struct {
         { "/w/proj/lib", SEEN_DIR, NULL },
         { "/w/proj/run", SEEN_FILE, NULL },
         { "/etc/own", SEEN_DIR, NULL },
+        { "/etc/one", SEEN_FILE, NULL },
+        { "/c", SEEN_DIR, NULL },
+        { "/c/one", SEEN_FILE, NULL },
+        { "/c/two", SEEN_FILE, NULL },
+        { "/tmp/one", SEEN_FILE, NULL },
 };
 
 static const struct {
@@ -68,6 +74,13 @@ struct scene {
         struct plan *p;
 };
 
+/* Files of the caller's own, as lib/look.c says. */
+static inline bool path_is_copyable(const char *path)
+{
+        size_t n = strlen(path);
+        return strncmp(path, "/c/", 3) == 0 || (n > 4 && strcmp(path + n - 4, "/one") == 0);
+}
+
 static inline struct plan_seen fake_look(const char *path)
 {
         for (size_t i = 0; path && i < COUNT(fake_paths); i++)
@@ -75,6 +88,8 @@ static inline struct plan_seen fake_look(const char *path)
                         return (struct plan_seen){ .kind = fake_paths[i].kind,
                                                    .dev = FAKE_DEV,
                                                    .ino = FAKE_INO + i,
+                                                   .copyable = path_is_copyable(path),
+                                                   .bytes = 1000,
                                                    .link = fake_paths[i].link };
         return (struct plan_seen){ 0 };
 }

@@ -39,8 +39,8 @@ static void test_view__a_sock_door_becomes_a_bind(void)
 {
         SCENE(s);
         MUST_PLAN(s, "use none\nsock /s.sock\n");
-        CHECK_INT(bind_flags(s.p, "/s.sock"), 0);
-        CHECK(s.p->sockets);
+        CHECK_INT(bind_flags(s.p, "/s.sock"), STEP_SOCK);
+        CHECK_INT(s.p->sockets, PLAN_SOCKETS_FREE);
 }
 
 static void test_view__an_optional_door_that_is_there_stays_optional(void)
@@ -154,14 +154,22 @@ static void test_view__stock_doors_sit_on_executable_mounts_but_have_no_execute_
         CHECK_INT(rights(s.p, LOADER), RIGHT_READ | RIGHT_EXEC);
 }
 
-static void test_view__with_run_any_read_doors_are_executable_and_write_doors_not(void)
+static void test_view__with_run_any_all_that_the_box_sees_is_executable(void)
 {
         SCENE(s);
         MUST_PLAN(s, "use none\nread /d\nwrite /e\nrun any\n");
         CHECK_INT(bind_flags(s.p, "/d"), RO_DIR | STEP_EXEC);
         CHECK_INT(rights(s.p, "/d"), LOOK | RIGHT_EXEC);
-        CHECK_INT(bind_flags(s.p, "/e"), RO_DIR | STEP_WRITE);
-        CHECK_INT(rights(s.p, "/e"), LOOK | RIGHT_WRITE);
+        CHECK_INT(bind_flags(s.p, "/e"), RO_DIR | STEP_WRITE | STEP_EXEC);
+        CHECK_INT(rights(s.p, "/e"), LOOK | RIGHT_WRITE | RIGHT_EXEC);
+        CHECK_INT(rights(s.p, "/tmp"), LOOK | RIGHT_WRITE | RIGHT_EXEC);
+        CHECK(s.p->run_any && find_step(s.p, STEP_SCRATCH, "/tmp")->flags & STEP_EXEC);
+        SCENE(named);
+        MUST_PLAN(named, "use none\nwrite /e\nrun awk\n");
+        CHECK_INT(bind_flags(named.p, "/e"), RO_DIR | STEP_WRITE);
+        CHECK_INT(rights(named.p, "/e"), LOOK | RIGHT_WRITE);
+        CHECK_INT(rights(named.p, "/tmp"), LOOK | RIGHT_WRITE);
+        CHECK(!named.p->run_any && !(find_step(named.p, STEP_SCRATCH, "/tmp")->flags & STEP_EXEC));
 }
 
 static void test_view__a_run_line_over_that_very_path_makes_a_write_door_executable(void)
@@ -217,7 +225,7 @@ static void test_view__a_listed_program_is_called_by_its_name(void)
 static void test_view__a_program_behind_an_executable_door_needs_no_mount(void)
 {
         SCENE(s);
-        MUST_PLAN(s, "use base/system\nrun awk\n");
+        MUST_PLAN(s, "use base/system\nrun any awk\n");
         CHECK_INT(bind_flags(s.p, "/usr"), RO_DIR | STEP_EXEC | STEP_OPTIONAL);
         CHECK_INT(bind_flags(s.p, "/usr/bin/mawk"), -1);
         CHECK(!find_step(s.p, STEP_LINK, "/usr/bin/awk"));
@@ -478,7 +486,8 @@ static void test_view__a_missing_door_is_told_with_its_place_and_a_line_to_type(
                 "write `read /gone?` if it may be missing");
         SCENE(write);
         refused(&write, "use none\nwrite /gone\n", ERR_DOOR, "t:2:7: there is no /gone on this host",
-                "make it first; or write `write /gone?` if it may be missing");
+                "its directory does not exist either: make that first; or write `write /gone?` if it may be "
+                "missing");
         SCENE(sock);
         refused(&sock, "use none\nsock /gone\n", ERR_DOOR, "t:2:6: there is no /gone on this host",
                 "write `sock /gone?` if it may be missing");
@@ -601,39 +610,27 @@ static void test_view__the_refusal_of_a_sock_door_does_not_deny_that_a_file_is_o
         CHECK(s.e.what[0] && !strstr(s.e.what, "neither a file"));
 }
 
-static void test_view__sock_beside_a_directory_door_is_refused(void)
-{
-        static const char *const words[] = { "read", "write" };
-        for (size_t i = 0; i < COUNT(words); i++) {
-                char text[64];
-                SCENE(s);
-                (void) snprintf(text, sizeof text, "use none\n%s /d\nsock /s.sock\n", words[i]);
-                refused(&s, text, ERR_POLICY,
-                        "a `sock` door and the directory /d in one box: sockets in the directory could be "
-                        "reached too",
-                        "name single files instead of the directory, or use two boxes");
-        }
-        SCENE(file);
-        MUST_PLAN(file, "use none\nread /file\nsock /s.sock\n");
-        SCENE(stock);
-        MUST_PLAN(stock, "use base/system\nsock /s.sock\n");
-        CHECK(stock.p->sockets);
-}
-
-static void test_view__sockets_can_be_made_only_without_a_directory_of_ones_own(void)
+/* What a directory shows of the host's sockets is refused by who connects; without one there are none. */
+static void test_view__sockets_are_served_beside_a_directory_of_ones_own(void)
 {
         static const struct {
                 const char *text;
-                bool sockets;
+                enum plan_sockets sockets;
         } rows[] = {
-                { "use none\n", true },
-                { "use none\nread /file\n", true },
-                { "use base/system\n", true },
-                { "use none\nread /d\n", false },
-                { "use none\nwrite /d\n", false },
-                { "use none\nread /file /d\n", false },
-                { "use none\nread /gone?\n", true },
-                { "use base/system\nread /usr\n", false },
+                { "use none\n", PLAN_SOCKETS_NONE },
+                { "use none\nread /d\n", PLAN_SOCKETS_NONE },
+                { "use none\nsock /s.sock\n", PLAN_SOCKETS_FREE },
+                { "use none\nread /file\nsock /s.sock\n", PLAN_SOCKETS_FREE },
+                { "use none\nread /d\nsock /s.sock\n", PLAN_SOCKETS_SERVED },
+                { "use none\nwrite /d\nsock /s.sock\n", PLAN_SOCKETS_SERVED },
+                { "use base/strict\n", PLAN_SOCKETS_NONE },
+                { "use none\nlocal unix\n", PLAN_SOCKETS_FREE },
+                { "use none\nlocal unix\nread /d\n", PLAN_SOCKETS_SERVED },
+                { "use base/system\n", PLAN_SOCKETS_FREE },
+                { "use base/system\nread /file\n", PLAN_SOCKETS_FREE },
+                { "use base/system\nread /gone?\n", PLAN_SOCKETS_FREE },
+                { "use base/system\nread /file /d\n", PLAN_SOCKETS_SERVED },
+                { "use base/system\nread /usr\n", PLAN_SOCKETS_SERVED },
         };
         for (size_t i = 0; i < COUNT(rows); i++) {
                 SCENE(s);
@@ -642,6 +639,26 @@ static void test_view__sockets_can_be_made_only_without_a_directory_of_ones_own(
                         printf("# %s\n", rows[i].text);
                 CHECK_INT(s.p->sockets, rows[i].sockets);
         }
+}
+
+static void test_view__local_is_for_the_namespace_wall(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, "use base/system\n");
+        CHECK_INT(s.p->local, LOCAL_LOOPBACK | LOCAL_UNIX | LOCAL_PTY);
+        CHECK(find_step(s.p, STEP_DEVPTS, "/dev/pts") && find_step(s.p, STEP_LINK, "/dev/ptmx"));
+        SCENE(strict);
+        MUST_PLAN(strict, "use base/strict\n");
+        CHECK(strict.p->local == 0 && !find_step(strict.p, STEP_DEVPTS, "/dev/pts"));
+        SCENE(process); /* a default is left out */
+        process.r.wall = WALL_PROCESS;
+        MUST_PLAN(process, "use base/system\n");
+        CHECK_INT(process.p->local, 0);
+        SCENE(stated); /* what is asked for is not */
+        stated.r.wall = WALL_PROCESS;
+        CHECK(!scene_plan(&stated, "use base/system\nlocal pty\n"));
+        CHECK_INT(stated.e.code, ERR_HOST);
+        CHECK(strstr(stated.e.what, "the process wall cannot give a box `local pty`") != NULL);
 }
 
 static int pin_flags(const struct plan *p, const char *path)
@@ -798,7 +815,7 @@ static void test_view__no_rule_of_the_process_wall_lets_what_is_written_be_execu
 {
         SCENE(s);
         s.r.wall = WALL_PROCESS;
-        MUST_PLAN(s, "use none\nwrite /w/proj\nread /w/proj/lib\nrun any\n");
+        MUST_PLAN(s, "use none\nwrite /w/proj\nread /w/proj/lib\nrun awk\n");
         for (size_t i = 0; i < s.p->rule_count; i++)
                 for (size_t j = 0; j < s.p->rule_count; j++)
                         if ((s.p->rules[i].rights & RIGHT_WRITE) && (s.p->rules[j].rights & RIGHT_EXEC))
@@ -816,26 +833,27 @@ static const struct plan_rule *rule_of(const struct plan *p, const char *path)
 
 static void test_view__nor_does_a_rule_above_what_is_written(void)
 {
-        static const char *const doors[] = { "use none\nread /d\nwrite /d/sub/deep\nrun any\n",
-                                             "use none\nwrite /d/sub/deep\nread /d\nread /d/sub\nrun any\n",
-                                             "use none\nread /d except file\nwrite /d/sub/deep\nrun any\n" };
+        static const char *const doors[] = {
+                "use base/strict\nwrite /usr/share/zoneinfo\n",
+                "use base/strict\nwrite /usr/share/zoneinfo\nread /usr/share\n"
+        };
         for (size_t i = 0; i < COUNT(doors); i++) {
                 SCENE(s);
                 s.r.wall = WALL_PROCESS;
                 MUST_PLAN(s, doors[i]);
-                const struct plan_rule *top = rule_of(s.p, "/d"), *way = rule_of(s.p, "/d/sub");
+                const struct plan_rule *top = rule_of(s.p, "/usr"), *way = rule_of(s.p, "/usr/share");
                 CHECK(top && way);
                 if (!top || !way)
                         continue;
                 CHECK(!(top->rights & RIGHT_EXEC) && top->entries & RIGHT_EXEC); /* all else in it runs */
                 CHECK(!(way->rights & RIGHT_EXEC) && way->entries & RIGHT_EXEC);
                 CHECK_INT((top->rights | way->rights) & LOOK, LOOK);
-                CHECK_INT(rights(s.p, "/d/sub/deep"), LOOK | RIGHT_WRITE);
+                CHECK_INT(rights(s.p, "/usr/share/zoneinfo"), LOOK | RIGHT_WRITE);
         }
         SCENE(twice);
         twice.r.wall = WALL_PROCESS;
-        MUST_PLAN(twice, "use none\nread /d\nwrite /d/sub\nwrite /d/sub/deep\nrun any\n");
-        const struct plan_rule *outer = rule_of(twice.p, "/d/sub");
+        MUST_PLAN(twice, "use base/strict\nwrite /usr/share\nwrite /usr/share/zoneinfo\n");
+        const struct plan_rule *outer = rule_of(twice.p, "/usr/share");
         CHECK(outer && outer->rights == (LOOK | RIGHT_WRITE) && outer->entries == 0);
         SCENE(meant);
         meant.r.wall = WALL_PROCESS;
@@ -951,6 +969,47 @@ static void test_view__many_doors_find_room(void)
         CHECK_INT(count_steps(s.p, STEP_MASK), 300);
 }
 
+/* ---- single files that are copied ---- */
+
+static const struct {
+        const char *lines;
+        int copies, binds;
+} single_files[] = {
+        { "write /c/one\n", 1, 0 },
+        { "write /c/one /c/two\n", 2, 0 },
+        { "write /tmp/one\n", 1, 0 },
+        { "write /c/one\nread /d\n", 1, 1 },
+        { "write /c/one\nread /c/two\n", 1, 1 },
+        { "read /c\nwrite /c/one\n", 0, 2 }, /* its directory is shown */
+        { "write /c\nwrite /c/one\n", 0, 2 },
+        { "write /etc/one\n", 0, 1 },              /* files of the box's own lie beside it */
+        { "write /file\n", 0, 1 },                 /* not the caller's own */
+        { "write /c/one\nlimit disk 2K\n", 0, 1 }, /* no room for a copy */
+};
+
+static void test_view__a_single_file_is_copied_where_nothing_else_shows_its_directory(void)
+{
+        for (size_t i = 0; i < COUNT(single_files); i++) {
+                SCENE(s);
+                AUTO_BUF(text);
+                buf_printf(&text, "use none\n%s", single_files[i].lines);
+                MUST_PLAN(s, buf_str(&text));
+                CHECK_INT(count_steps(s.p, STEP_COPY), single_files[i].copies);
+                CHECK_INT(s.p->copies, single_files[i].copies);
+                CHECK_INT(count_steps(s.p, STEP_BIND), single_files[i].binds);
+                CHECK(s.p->writes_host);
+        }
+}
+
+static void test_view__the_process_wall_copies_nothing(void)
+{
+        SCENE(s);
+        s.r.wall = WALL_PROCESS;
+        MUST_PLAN(s, "use none\nwrite /c/one\n");
+        CHECK_INT(s.p->copies, 0);
+        CHECK(rights(s.p, "/c/one") & RIGHT_WRITE);
+}
+
 static const struct test_case cases[] = {
         CASE(test_view__every_door_becomes_a_bind_of_what_was_seen),
         CASE(test_view__a_sock_door_becomes_a_bind),
@@ -963,7 +1022,7 @@ static const struct test_case cases[] = {
         CASE(test_view__var_tmp_is_a_link_unless_a_door_lies_there),
         CASE(test_view__without_run_any_own_doors_are_not_executable),
         CASE(test_view__stock_doors_sit_on_executable_mounts_but_have_no_execute_right),
-        CASE(test_view__with_run_any_read_doors_are_executable_and_write_doors_not),
+        CASE(test_view__with_run_any_all_that_the_box_sees_is_executable),
         CASE(test_view__a_run_line_over_that_very_path_makes_a_write_door_executable),
         CASE(test_view__a_run_line_inside_a_write_door_covers_its_own_path_only),
         CASE(test_view__a_run_line_of_a_directory_covers_all_below_it),
@@ -999,8 +1058,8 @@ static const struct test_case cases[] = {
         CASE(test_view__a_device_or_pipe_is_refused),
         CASE(test_view__what_is_no_socket_is_refused_in_a_sock_door),
         CASE(test_view__the_refusal_of_a_sock_door_does_not_deny_that_a_file_is_one),
-        CASE(test_view__sock_beside_a_directory_door_is_refused),
-        CASE(test_view__sockets_can_be_made_only_without_a_directory_of_ones_own),
+        CASE(test_view__sockets_are_served_beside_a_directory_of_ones_own),
+        CASE(test_view__local_is_for_the_namespace_wall),
         CASE(test_view__an_edit_door_is_a_layer_and_never_a_bind),
         CASE(test_view__what_an_edit_door_excepts_is_held_with_all_that_leads_to_it),
         CASE(test_view__a_program_in_an_edit_door_is_the_layers_own),
@@ -1021,5 +1080,7 @@ static const struct test_case cases[] = {
         CASE(test_view__writes_host_tells_of_a_write_door_that_is_there),
         CASE(test_view__what_the_policy_gives_up_and_limits_reach_the_plan),
         CASE(test_view__many_doors_find_room),
+        CASE(test_view__a_single_file_is_copied_where_nothing_else_shows_its_directory),
+        CASE(test_view__the_process_wall_copies_nothing),
 };
 TEST_MAIN(cases)

@@ -57,7 +57,7 @@ static void test_diff__programs(void)
         check("run /opt/x/y", "run /opt/x/", POLICY_WIDER, NULL);
         check("run git", "run git /usr/bin/git", POLICY_EQUAL, NULL);
         check("run /usr/bin/git", "run git", POLICY_WIDER, NULL);
-        check("run any\nedit /w", "run any /w/tool\nedit /w", POLICY_WIDER, "+ run /w/tool\n");
+        check("run any\nedit /w", "run any /w/tool\nedit /w", POLICY_EQUAL, "");
         check("run any\nread /usr", "run any /usr/lib/x/\nread /usr", POLICY_EQUAL, NULL);
         check("run any", "run any /opt/x/", POLICY_WIDER, NULL);
 }

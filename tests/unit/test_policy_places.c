@@ -78,6 +78,51 @@ static void test_stages__names(void)
         CHECK_STR(policy_stage_name(POLICY_STAGE_TEST), "test");
 }
 
+static void test_stages__test_has_only_what_a_place_names(void)
+{
+        static const char file[] =
+                "place api live https://api.test/v1/\nplace api test http://stage.test:81/m/\n";
+        static const struct {
+                const char *door;
+                bool has;
+        } rows[] = {
+                { "https://api.test/v1/** GET", true },
+                { "https://api.test/v1/x GET", true },
+                { "https://api.test/** GET", true },
+                { "https://api.test/v2/** GET", false },
+                { "https://api.test/ GET", false },
+                { "http://api.test/v1/** GET", false },
+                { "https://api.test:444/v1/**", false },
+                { "https://*.test.example/**", false },
+                { "https://other.test/v1/**", false },
+                { "http://stage.test:81/m/x GET", true },
+                { "http://stage.test:81/n/x GET", false },
+                { "stage.test:81", true },
+                { "stage.test:80", false },
+                { "api.test:443", false },
+                { "*.stage.test:81", false },
+                { "@api/x GET", true },
+        };
+        struct err e;
+        struct policy_places *p = policy_places_parse("places", span_str(file), &e);
+        for (size_t i = 0; p && i < COUNT(rows); i++) {
+                char text[100];
+                size_t n;
+                (void) snprintf(text, sizeof text, "use none\nnet %s\n", rows[i].door);
+                struct checked_policy *c = load(text);
+                const struct door *d = policy_doors(c, &n);
+                for (enum policy_stage s = 0; s < POLICY_STAGE__COUNT; s++) {
+                        const struct policy_staged staged = { p, s };
+                        bool want = s != POLICY_STAGE_TEST || rows[i].has;
+                        if (policy_stage_has_door(&staged, &d[0].net) != want)
+                                printf("# %s\n", rows[i].door);
+                        CHECK_INT(policy_stage_has_door(&staged, &d[0].net), want);
+                }
+                policy_checked_free(c);
+        }
+        policy_places_free(p);
+}
+
 static void test_websocket__only_where_it_is_named(void)
 {
         struct checked_policy *c = load("use none\nnet https://a.test/x\nnet https://a.test/ws WEBSOCKET\n");
@@ -94,6 +139,7 @@ int main(void)
                 CASE(test_places__each_stage_has_its_url),
                 CASE(test_places__bad_lines_say_where),
                 CASE(test_stages__names),
+                CASE(test_stages__test_has_only_what_a_place_names),
                 CASE(test_websocket__only_where_it_is_named),
         };
         return test_main(cases, COUNT(cases));

@@ -6,7 +6,7 @@ static void test_stock__every_entry_is_optional_and_reads_only(void)
 {
         size_t count, n;
         const char *const *names = policy_stock_names(&count);
-        CHECK_INT(count, 6);
+        CHECK_INT(count, 7);
         for (size_t i = 0; i < count; i++) {
                 AUTO_BUF(text);
                 buf_printf(&text, "use %s\nexpect deny read /root\n", names[i]);
@@ -33,6 +33,15 @@ static void test_stock__nothing_of_a_person_is_visible(void)
                                              "read /root",
                                              "read /etc/passwd",
                                              "read /etc/shadow",
+                                             "read /etc/ssl",
+                                             "read /etc/ssl/private/key.pem",
+                                             "read /etc/pki/tls/private/key.pem",
+                                             "read /etc/gitconfig",
+                                             "read /etc/npmrc",
+                                             "read /etc/pip.conf",
+                                             "read /etc/environment",
+                                             "read /etc/maven/settings.xml",
+                                             "read /etc/machine-id",
                                              "read /var/log",
                                              "read /run",
                                              "read /proc/1",

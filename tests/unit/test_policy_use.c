@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `use`: unions, defaults, cycles, depth, and what does not leak. */
+#include "base/hash.h"
 #include "test_policy_common.h"
 
 struct shelf {
@@ -150,11 +151,68 @@ static void test_use__so_many_and_no_more(void)
         CHECK_STR(e.what, "t:65:5: more than 64 policies are used");
 }
 
+static unsigned unpinned(const struct checked_policy *c)
+{
+        size_t n;
+        unsigned found = 0;
+        const struct policy_note *t = policy_notes(c, &n);
+        for (size_t i = 0; i < n; i++)
+                found += strcmp(t[i].code, "W142") == 0;
+        return found;
+}
+
+static void test_use__a_pinned_policy_is_the_one_that_was_looked_at(void)
+{
+        static const char text[] = "read /data\n", wider[] = "read /data\nwrite /data\n";
+        static const unsigned notes[] = { 0, 2, 0, 1 }; /* inner, and mine as inner has it */
+        struct shelf s[] = { { "mine", text }, { "inner", "use mine\n" }, { NULL, NULL } };
+        char digest[65], policy[4][300];
+        struct err e = { 0 };
+        sha256_hex(span_str(text), digest);
+        (void) snprintf(policy[0], sizeof policy[0], "use base/loader mine sha256:%s base/git\n", digest);
+        (void) snprintf(policy[1], sizeof policy[1], "use inner\nuse mine sha256:%s\n", digest);
+        (void) snprintf(policy[2], sizeof policy[2], "{\"use\":[\"mine\",\"sha256:%s\"]}", digest);
+        (void) snprintf(policy[3], sizeof policy[3], "use mine\n");
+        for (size_t i = 0; i < 4; i++) {
+                struct checked_policy *c = load_with(s, policy[i], &e);
+                CHECK(c != NULL);
+                CHECK_INT(c ? unpinned(c) : 99, notes[i]);
+                policy_checked_free(c);
+        }
+        s[0].text = wider;
+        for (size_t i = 0; i < 3; i++) {
+                CHECK(load_with(s, policy[i], &e) == NULL);
+                CHECK(strstr(e.what, "the policy mine is not the one that was pinned"));
+                CHECK(strstr(e.hint, "write `use mine sha256:"));
+        }
+        struct checked_policy *c = load_with(s, policy[3], &e);
+        CHECK(c != NULL);
+        policy_checked_free(c);
+}
+
+static void test_use__a_pin_is_64_hex_digits_behind_a_name(void)
+{
+        static const char *const bad[] = {
+                "use sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
+                "use base/git sha256:0123\n",
+                "use base/git sha256:\n",
+                "use base/git sha256:0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef\n",
+        };
+        struct shelf none[] = { { NULL, NULL } };
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+                struct err e = { 0 };
+                CHECK(load_with(none, bad[i], &e) == NULL);
+                CHECK(strstr(e.what, "is not the digest of a policy"));
+        }
+}
+
 static const struct test_case cases[] = {
         CASE(test_use__doors_are_united_and_nothing_else_leaks),
         CASE(test_use__cycles_depth_and_missing_names_are_errors),
         CASE(test_use__an_error_in_a_used_policy_names_its_line),
         CASE(test_use__so_many_and_no_more),
+        CASE(test_use__a_pinned_policy_is_the_one_that_was_looked_at),
+        CASE(test_use__a_pin_is_64_hex_digits_behind_a_name),
         CASE(test_use__with_no_use_line_there_is_the_loader_or_the_system),
 };
 TEST_MAIN(cases)

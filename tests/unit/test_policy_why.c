@@ -8,12 +8,10 @@ static enum refusal_look nothing_optional(const char *path)
         return strcmp(path, "/opt/dir") == 0 ? REFUSAL_DIRECTORY : REFUSAL_NOTHING;
 }
 
-static struct refusal refusal_of(const char *text, const char *effect, bool directory)
+static struct refusal refusal_of(const char *text, const char *effect)
 {
         struct checked_policy *c = load(text);
-        struct refusal_facts facts = { .wall = policy_wall(c),
-                                       .shows_directory = directory,
-                                       .look = nothing_optional };
+        struct refusal_facts facts = { .wall = policy_wall(c), .look = nothing_optional };
         struct effect f;
         struct err e;
         struct refusal r = { 0 };
@@ -30,40 +28,48 @@ static void test_refusal__each_way_of_saying_no(void)
 {
         static const struct {
                 const char *policy, *effect;
-                bool directory;
                 const char *layer, *answer;
         } rows[] = {
-                { "use none\n", "read /opt/x", false, "mount", "ENOENT" },
-                { "use none\n", "read /opt/dir", false, "mount", "ENOENT" },
-                { "use none\nread /opt/a/b\n", "read /opt/a", false, "mount", "empty" },
-                { "use none\nread /opt/a/b?\n", "read /opt/a", false, "mount", "ENOENT" },
-                { "use none\nread /opt/a/b\n", "write /opt/a/c", false, "mount", "EROFS" },
-                { "use none\nread /opt/a/b\n", "write /opt/a/b/c", false, "mount", "EROFS" },
-                { "use none\nread /opt/a\n", "write /srv/x/y", false, "mount", "ENOENT" },
-                { "use none\nread /opt/a except b\n", "read /opt/a/b", false, "mount", "empty" },
-                { "use none\nread /opt/a except b\n", "read /opt/a/b/c", false, "mount", "ENOENT" },
-                { "use none\nread /opt/a except b\n", "run /opt/a/b", false, "mount", "EACCES" },
-                { "use none\nread /opt/a\n", "run /opt/a/x", false, "mount", "EACCES" },
-                { "use none\nwrite /opt/a\nrun any\n", "run /opt/a/x", false, "mount", "EACCES" },
-                { "use base/python3\n", "run /usr/lib/python3/x", false, "landlock", "EACCES" },
-                { "use base/python3\n", "run sh", false, "mount", "ENOENT" },
-                { "use none\n", "net GET https://example.com/", false, "seccomp", "EAFNOSUPPORT" },
-                { "use none\nnet a.example:443\n", "net b.example:443", false, "egress", "NXDOMAIN" },
-                { "use none\nnet a.example:443\n", "net a.example:80", false, "egress", "ECONNREFUSED" },
-                { "use none\nnet a.example:443\n", "net 192.0.2.7:443", false, "egress", "ECONNREFUSED" },
-                { "use none\nnet https://a.example/x GET\n", "net POST https://a.example/x", false, "egress",
+                { "use none\n", "read /opt/x", "mount", "ENOENT" },
+                { "use none\n", "read /opt/dir", "mount", "ENOENT" },
+                { "use none\nread /opt/a/b\n", "read /opt/a", "mount", "empty" },
+                { "use none\nread /opt/a/b?\n", "read /opt/a", "mount", "ENOENT" },
+                { "use none\nread /opt/a/b\n", "write /opt/a/c", "mount", "EROFS" },
+                { "use none\nread /opt/a/b\n", "write /opt/a/b/c", "mount", "EROFS" },
+                { "use none\nread /opt/a\n", "write /srv/x/y", "mount", "ENOENT" },
+                { "use none\nread /opt/a except b\n", "read /opt/a/b", "mount", "empty" },
+                { "use none\nread /opt/a except b\n", "read /opt/a/b/c", "mount", "ENOENT" },
+                { "use none\nread /opt/a except b\n", "run /opt/a/b", "mount", "EACCES" },
+                { "use none\nread /opt/a\n", "run /opt/a/x", "mount", "EACCES" },
+                { "use none\nwrite /opt/a\nrun ls\n", "run /opt/a/x", "mount", "EACCES" },
+                { "use base/python3\n", "run /usr/lib/python3/x", "landlock", "EACCES" },
+                { "use base/python3\n", "run sh", "mount", "ENOENT" },
+                { "use none\n", "net GET https://example.com/", "seccomp", "EAFNOSUPPORT" },
+                { "use none\nnet a.example:443\n", "net b.example:443", "egress", "NXDOMAIN" },
+                { "use none\nnet a.example:443\n", "net a.example:80", "egress", "ECONNREFUSED" },
+                { "use none\nnet a.example:443\n", "net 192.0.2.7:443", "egress", "ECONNREFUSED" },
+                { "use none\nnet https://a.example/x GET\n", "net POST https://a.example/x", "egress",
                   "403" },
-                { "use none\n", "sock /run/x", false, "mount", "ENOENT" },
-                { "use none\nread /opt\n", "sock /run/x", true, "seccomp", "EAFNOSUPPORT" },
-                { "use none\n", "env SECRET", false, "environment", "unset" },
-                { "use none\nwall process\n", "read /opt/x", false, "landlock", "EACCES" },
-                { "use none\nwall process\n", "write /tmp/x", false, "landlock", "EACCES" },
-                { "use none\nwall process\n", "run sh", false, "landlock", "EACCES" },
-                { "use none\nwall process\n", "sock /run/x", false, "seccomp", "EAFNOSUPPORT" },
-                { "use none\nwall process\n", "net a.example:1", false, "seccomp", "EAFNOSUPPORT" },
+                { "use base/system\n", "net 127.0.0.1:80", "net", "ECONNREFUSED" },
+                { "use base/system\n", "net [::1]:80", "net", "ECONNREFUSED" },
+                { "use base/system\n", "net 192.0.2.7:80", "net", "ENETUNREACH" },
+                { "use base/system\n", "net a.example:80", "net", "EAI_AGAIN" },
+                { "use base/system\nwall process\n", "net 127.0.0.1:80", "seccomp", "EAFNOSUPPORT" },
+                { "use none\nlocal unix\n", "sock /run/x", "mount", "ENOENT" },
+                { "use none\n", "sock /run/x", "seccomp", "EAFNOSUPPORT" },
+                { "use none\nread /opt\n", "sock /opt/x", "seccomp", "EAFNOSUPPORT" },
+                { "use none\nsock /run/y\n", "sock /run/x", "mount", "ENOENT" },
+                { "use base/system\n", "sock /run/x", "mount", "ENOENT" },
+                { "use base/system\nread /opt\n", "sock /opt/x", "seccomp", "EACCES" },
+                { "use none\n", "env SECRET", "environment", "unset" },
+                { "use none\nwall process\n", "read /opt/x", "landlock", "EACCES" },
+                { "use none\nwall process\n", "write /tmp/x", "landlock", "EACCES" },
+                { "use none\nwall process\n", "run sh", "landlock", "EACCES" },
+                { "use none\nwall process\n", "sock /run/x", "seccomp", "EAFNOSUPPORT" },
+                { "use none\nwall process\n", "net a.example:1", "seccomp", "EAFNOSUPPORT" },
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-                struct refusal r = refusal_of(rows[i].policy, rows[i].effect, rows[i].directory);
+                struct refusal r = refusal_of(rows[i].policy, rows[i].effect);
                 if (strcmp(r.layers[0], rows[i].layer) != 0 || strcmp(r.answer, rows[i].answer) != 0)
                         printf("# %s with %s\n", rows[i].effect, rows[i].policy);
                 CHECK_STR(r.layers[0], rows[i].layer);
@@ -73,7 +79,7 @@ static void test_refusal__each_way_of_saying_no(void)
 
 static void test_refusal__a_layer_given_up_is_not_named(void)
 {
-        struct refusal r = refusal_of("use none\nwall namespace without landlock\n", "read /opt/x", false);
+        struct refusal r = refusal_of("use none\nwall namespace without landlock\n", "read /opt/x");
         CHECK_STR(r.layers[0], "mount");
         CHECK(!r.layers[1]);
 }

@@ -10,8 +10,10 @@
 #include <linux/memfd.h>
 #include <linux/sched.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -27,10 +29,10 @@ static void test_surface__is_as_large_as_announced(void)
                 enum seccomp_arch arch;
                 unsigned bits, reachable;
         } announced[] = {
-                { SECCOMP_X86_64, 0, 242 },  { SECCOMP_X86_64, 1, 243 },   { SECCOMP_X86_64, 2, 243 },
-                { SECCOMP_X86_64, 4, 260 },  { SECCOMP_X86_64, 32, 264 },  { SECCOMP_X86_64, 63, 283 },
-                { SECCOMP_AARCH64, 0, 213 }, { SECCOMP_AARCH64, 1, 214 },  { SECCOMP_AARCH64, 2, 214 },
-                { SECCOMP_AARCH64, 4, 231 }, { SECCOMP_AARCH64, 32, 228 }, { SECCOMP_AARCH64, 63, 247 },
+                { SECCOMP_X86_64, 0, 241 },  { SECCOMP_X86_64, 1, 242 },   { SECCOMP_X86_64, 2, 242 },
+                { SECCOMP_X86_64, 4, 259 },  { SECCOMP_X86_64, 32, 263 },  { SECCOMP_X86_64, 63, 282 },
+                { SECCOMP_AARCH64, 0, 212 }, { SECCOMP_AARCH64, 1, 213 },  { SECCOMP_AARCH64, 2, 213 },
+                { SECCOMP_AARCH64, 4, 230 }, { SECCOMP_AARCH64, 32, 227 }, { SECCOMP_AARCH64, 63, 246 },
         };
         for (size_t i = 0; i < sizeof announced / sizeof *announced; i++) {
                 struct seccomp_ask ask = ask_of(announced[i].arch, announced[i].bits);
@@ -73,14 +75,14 @@ static void test_table__has_no_name_or_number_twice(void)
 
 /* ---- Sentences about the calls that escapes are made of. ---- */
 
-enum { NARROW = 0, NET = 1, UNIX = 2, IPC = 4, TELL = 8, MEMFD = 16, VIEW = 32 };
+enum { NARROW = 0, NET = 1, UNIX = 2, IPC = 4, TELL = 8, MEMFD = 16, VIEW = 32, SERVED = 256, FREE = 512 };
 
-static uint32_t answer(enum seccomp_arch arch, unsigned bits, const char *name, const uint64_t args[5])
+static uint32_t answer(enum seccomp_arch arch, unsigned bits, const char *name, const uint64_t args[6])
 {
         const struct filter *f = filter_of(arch, bits);
         const struct seccomp_row *row = row_named(name);
         struct seccomp_data d = { .arch = audit[arch],
-                                  .args = { args[0], args[1], args[2], args[3], args[4] } };
+                                  .args = { args[0], args[1], args[2], args[3], args[4], args[5] } };
         d.nr = row ? row->nr[arch] : -1;
         return bpf_sim_run(f->insns, &d).ret;
 }
@@ -88,13 +90,13 @@ static uint32_t answer(enum seccomp_arch arch, unsigned bits, const char *name, 
 /* On both architectures. */
 #define ANSWERS(want, bits, name, ...)                                                                       \
         do {                                                                                                 \
-                const uint64_t args_[5] = { __VA_ARGS__ };                                                   \
+                const uint64_t args_[6] = { __VA_ARGS__ };                                                   \
                 for (int arch_ = 0; arch_ < SECCOMP_ARCH__COUNT; arch_++)                                    \
                         CHECK_INT(answer((enum seccomp_arch) arch_, bits, name, args_), want);               \
         } while (0)
 /* Calls that aarch64 does not have. */
 #define ANSWERS_X86(want, bits, name, ...)                                                                   \
-        CHECK_INT(answer(SECCOMP_X86_64, bits, name, (const uint64_t[5]){ __VA_ARGS__ }), want)
+        CHECK_INT(answer(SECCOMP_X86_64, bits, name, (const uint64_t[6]){ __VA_ARGS__ }), want)
 #define ALLOWS(bits, name, ...)      ANSWERS(SECCOMP_RET_ALLOW, bits, name, __VA_ARGS__)
 #define DENIES(err, bits, name, ...) ANSWERS(fails(err), bits, name, __VA_ARGS__)
 #define TELLS(err, bits, name, ...)                                                                          \
@@ -297,10 +299,9 @@ static void test_rename__leaves_no_whiteout(void)
 /* Landlock covers none of these, so without a view of its own a box must not have them at all. */
 static void test_view__metadata_and_watches_only_in_its_own(void)
 {
-        static const char *const both[] = { "fchown",        "fchownat",          "utimensat",
-                                            "setxattr",      "lsetxattr",         "fsetxattr",
-                                            "removexattr",   "lremovexattr",      "fremovexattr",
-                                            "removexattrat", "inotify_add_watch", "inotify_init1" };
+        static const char *const both[] = { "fchown",       "fchownat",      "utimensat",    "setxattr",
+                                            "lsetxattr",    "fsetxattr",     "removexattr",  "lremovexattr",
+                                            "fremovexattr", "removexattrat", "inotify_init1" };
         static const char *const x86[] = {
                 "chown", "lchown", "utime", "utimes", "futimesat", "inotify_init"
         };
@@ -313,6 +314,8 @@ static void test_view__metadata_and_watches_only_in_its_own(void)
                 ANSWERS_X86(fails(EPERM), TELL, x86[i], 3);
                 ANSWERS_X86(SECCOMP_RET_ALLOW, VIEW, x86[i], 3);
         }
+        QUIET(EPERM, NARROW, "inotify_add_watch", 3);
+        ANSWERS(SECCOMP_RET_USER_NOTIF, VIEW, "inotify_add_watch", 3); /* init makes it */
         QUIET(EPERM, NARROW, "fchmod", 3, 0644);
         QUIET(EPERM, NARROW, "fchmod", 3, 04755);
         QUIET(EPERM, NARROW, "fchmodat", 0, 0, 0644);
@@ -377,6 +380,33 @@ static void test_socket__the_net_door_opens_tcp_and_udp_only(void)
         QUIET(EPROTONOSUPPORT, NET, "socket", AF_INET, SOCK_DGRAM, 1);    /* ICMP */
 }
 
+/* Lengths of every other family's addresses are among them: whose socket it is, the filter cannot see. */
+static void test_connect__is_served_where_it_may_be_to_a_unix_socket(void)
+{
+        static const uint64_t served[] = { 3, 16, 28, 110, 16 | UINT64_C(0xdeadbeef00000000) },
+                              not_unix[] = { 0, 2, 111, 128, 0x80000010, 0xffffffff };
+        for (size_t i = 0; i < sizeof served / sizeof *served; i++) {
+                ANSWERS(SECCOMP_RET_USER_NOTIF, UNIX | SERVED, "connect", 3, 0, served[i]);
+                ALLOWS(UNIX, "connect", 3, 0, served[i]);
+                ALLOWS(NET | SERVED, "connect", 3, 0, served[i]);
+        }
+        for (size_t i = 0; i < sizeof not_unix / sizeof *not_unix; i++)
+                ALLOWS(UNIX | SERVED, "connect", 3, 0, not_unix[i]);
+        ANSWERS(SECCOMP_RET_USER_NOTIF, UNIX | SERVED, "listen", 3, 8);
+        ALLOWS(UNIX, "listen", 3, 8);
+}
+
+static void test_socket__no_datagrams_where_unix_sockets_are_served(void)
+{
+        ALLOWS(UNIX | SERVED, "socket", AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK);
+        ALLOWS(UNIX | SERVED, "socket", AF_UNIX, SOCK_SEQPACKET);
+        QUIET(EPROTONOSUPPORT, UNIX | SERVED, "socket", AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC);
+        QUIET(EPROTONOSUPPORT, UNIX | SERVED, "socket", AF_UNIX, SOCK_RAW);
+        QUIET(EAFNOSUPPORT, UNIX | SERVED, "socketpair", AF_UNIX, SOCK_DGRAM);
+        QUIET(EAFNOSUPPORT, SERVED, "socket", AF_UNIX, SOCK_STREAM);
+        ALLOWS(UNIX, "socket", AF_UNIX, SOCK_DGRAM);
+}
+
 /* An end of a datagram pair can be connected or sent to any address, so it is a socket() by another name. */
 static void test_socketpair__no_datagrams_where_unix_sockets_are_off(void)
 {
@@ -405,6 +435,11 @@ static void test_memfd__what_could_be_run_is_not_made(void)
         QUIET(EACCES, MEMFD, "memfd_create", 0, MFD_HUGETLB | 21u << 26);
         ALLOWS(MEMFD, "memfd_create", 0, MFD_CLOEXEC | garbage);
         QUIET(EACCES, MEMFD, "memfd_create", 0, MFD_EXEC | MFD_CLOEXEC);
+        ALLOWS(FREE, "memfd_create", 0, MFD_EXEC);
+        ALLOWS(FREE, "memfd_create", 0, 0);
+        QUIET(EINVAL, FREE, "memfd_create", 0, 0x20);
+        QUIET(EINVAL, NARROW, "memfd_create", 0, 0x20);
+        QUIET(EINVAL, MEMFD, "memfd_create", 0, UINT32_MAX); /* how programs ask whether a kernel has it */
         QUIET(ENOSYS, NARROW, "memfd_secret", 0);
 }
 
@@ -496,7 +531,7 @@ static void test_verdict__calls_that_programs_only_try_are_quiet(void)
         static const char *const absent[] = { "clone3",         "openat2",          "io_uring_setup",
                                               "io_uring_enter", "statmount",        "listmount",
                                               "cachestat",      "lsm_list_modules", "listns",
-                                              "file_getattr" };
+                                              "file_getattr",   "futex_requeue" };
         static const char *const refused[] = { "name_to_handle_at", "kcmp",
                                                "process_madvise",   "mbind",
                                                "fanotify_init",     "migrate_pages",
@@ -515,6 +550,55 @@ static void test_verdict__calls_that_programs_only_try_are_quiet(void)
                 QUIET(EPERM, NARROW, refused[i], 0);
         for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
                 ALLOWS(NARROW, allowed[i], 0);
+}
+
+static void test_fcntl__holds_up_nobody_and_leaves_no_mark(void)
+{
+        static const uint64_t refused[] = { 1024, 1026, 1036, 1038, 1040 };
+        for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+                QUIET(EINVAL, VIEW, "fcntl", 3, refused[i]);
+                QUIET(EINVAL, NARROW, "fcntl", 3, refused[i] | garbage);
+        }
+        ALLOWS(NARROW, "fcntl", 3, 16);   /* F_GETOWN_EX */
+        ALLOWS(NARROW, "fcntl", 3, 1035); /* F_GET_RW_HINT */
+        ALLOWS(NARROW, "fcntl", 3, 1039); /* F_GETDELEG */
+}
+
+static void test_read__does_not_ask_what_is_in_the_page_cache(void)
+{
+        static const char *const calls[] = { "preadv2", "pwritev2" };
+        for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+                QUIET(EOPNOTSUPP, VIEW, calls[i], 3, 0, 1, 0, 0, 0x08);       /* RWF_NOWAIT */
+                QUIET(EOPNOTSUPP, VIEW, calls[i], 3, 0, 1, 0, 0, 0x80);       /* RWF_DONTCACHE */
+                QUIET(EOPNOTSUPP, VIEW, calls[i], 3, 0, 1, 0, 0, 0x80000000); /* of a newer kernel */
+                ALLOWS(VIEW, calls[i], 3, 0, 1, 0, 0, 0);
+                ALLOWS(VIEW, calls[i], 3, 0, 1, 0, 0, 0x76 | garbage);
+        }
+}
+
+static void test_send__has_no_urgent_data(void)
+{
+        QUIET(EOPNOTSUPP, NET | UNIX, "sendto", 3, 0, 1, MSG_OOB | MSG_NOSIGNAL);
+        QUIET(EOPNOTSUPP, NET | UNIX, "sendmmsg", 3, 0, 1, MSG_OOB | garbage);
+        QUIET(EOPNOTSUPP, NET | UNIX, "sendmsg", 3, 0, MSG_OOB);
+        ALLOWS(NET | UNIX, "sendto", 3, 1, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ALLOWS(NET | UNIX, "sendmmsg", 3, 1, 1, MSG_NOSIGNAL);
+        ALLOWS(NET | UNIX, "sendmsg", 3, 1, MSG_NOSIGNAL);
+}
+
+static void test_pipe__carries_no_notifications(void)
+{
+        QUIET(EINVAL, NARROW, "pipe2", 0, O_EXCL | O_CLOEXEC); /* O_NOTIFICATION_PIPE */
+        ALLOWS(NARROW, "pipe2", 0, O_CLOEXEC | O_NONBLOCK | O_DIRECT);
+}
+
+static void test_pages__huge_ones_of_the_host_are_not_taken(void)
+{
+        QUIET(ENOMEM, NARROW, "mmap", 0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB);
+        QUIET(ENOMEM, NARROW, "mmap", 0, 4096, 3, MAP_HUGETLB | 21u << 26 | garbage);
+        ALLOWS(NARROW, "mmap", 0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+        QUIET(EPERM, IPC, "shmget", 0, 4096, SHM_HUGETLB | 0600);
+        ALLOWS(IPC, "shmget", 0, 4096, 01600);
 }
 
 /* ---- What the supervisor says. ---- */
@@ -611,6 +695,8 @@ static const struct test_case cases[] = {
         CASE(test_view__scheduling_of_others_only_in_its_own),
         CASE(test_socket__without_doors_there_is_none),
         CASE(test_socket__the_net_door_opens_tcp_and_udp_only),
+        CASE(test_connect__is_served_where_it_may_be_to_a_unix_socket),
+        CASE(test_socket__no_datagrams_where_unix_sockets_are_served),
         CASE(test_socketpair__no_datagrams_where_unix_sockets_are_off),
         CASE(test_seccomp__own_filters_yes_own_listener_no),
         CASE(test_memfd__what_could_be_run_is_not_made),
@@ -619,6 +705,11 @@ static const struct test_case cases[] = {
         CASE(test_ipc__only_in_a_namespace_of_its_own),
         CASE(test_verdict__hostile_calls_are_told),
         CASE(test_verdict__calls_that_programs_only_try_are_quiet),
+        CASE(test_fcntl__holds_up_nobody_and_leaves_no_mark),
+        CASE(test_read__does_not_ask_what_is_in_the_page_cache),
+        CASE(test_send__has_no_urgent_data),
+        CASE(test_pipe__carries_no_notifications),
+        CASE(test_pages__huge_ones_of_the_host_are_not_taken),
         CASE(test_describe__says_what_was_tried),
         CASE(test_describe__is_cut_and_never_overruns),
         CASE(test_permit__names_a_line_only_where_one_helps),

@@ -134,7 +134,8 @@ static void one(struct journal *j, struct tally *t)
 static void test_swap__the_judged_file_is_replaced_or_nothing(void)
 {
         build();
-        struct layer l = { .run = "unit" };
+        struct work_door single = { .is_dir = false };
+        struct layer l = { .run = "unit", .doors = &single, .door_count = 1 };
         struct op o = { .kind = OP_SWAP, .path = "name", .source = "name", .digest = "-" };
         struct journal *j = calloc(1, sizeof *j);
         CHECK(j != NULL);

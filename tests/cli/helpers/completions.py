@@ -19,7 +19,7 @@ def zsh():
         verbs, offers = branch.split(")", 1)
         offers = re.sub(r"\$(doors|view|run|learn)\b", lambda m: lists[m.group(1)], offers)
         options = {o for m in re.finditer(r"\{(-[^}]*)\}'\[", offers) for o in m.group(1).split(",")}
-        options |= set(re.findall(r"'(?:\([^)]*\))?\*?(--?[a-z][a-z-]*)\[", offers))
+        options |= set(re.findall(r"'(?:\([^)]*\))?\*?(--?[a-zA-Z][a-z-]*)\[", offers))
         for verb in verbs.split("|"):
             found[verb.strip()] = options
     return found
@@ -34,7 +34,7 @@ def fish():
         for verb in (m.group(1).split() if m.group(1) else sets[m.group(2)]) if m else []:
             options = found.setdefault(verb, set())
             options |= {"--" + o for o in re.findall(r"-l ([a-z-]+)", m.group(3).split(" -d ")[0])}
-            options |= {"-" + o for o in re.findall(r"-s ([a-z])\b", m.group(3).split(" -d ")[0])}
+            options |= {"-" + o for o in re.findall(r"-s ([a-zA-Z])\b", m.group(3).split(" -d ")[0])}
     return found
 
 
@@ -44,7 +44,7 @@ for shell, offered in (("zsh", zsh()), ("fish", fish())):
     for verb in verbs:
         text = say("help", verb)
         text = text[text.index("Options:"):] if "Options:" in text else ""
-        has = {o.strip(" ,") for o in re.findall(r"(?:^|[ ,])--?[a-z][a-z-]*", text, re.M)}
+        has = {o.strip(" ,") for o in re.findall(r"(?:^|[ ,])--?[a-zA-Z][a-z-]*", text, re.M)}
         got = offered.get(verb, set()) - {"-h", "--help"}
         for o in sorted(has - got):
             print(shell, verb, "lacks", o)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* parser.c FILE...: a decoder with every fault that decoders have. The first word of a file says which one it
  * meets; a file that says "look PATH" tries to read PATH, as whoever took the parser over would. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,15 @@ static void eat(void)
                         abort();
                 memset(p, 1, n);
         }
+}
+
+/* An address of RFC 5737: nobody has it. */
+static int reaches_network(void)
+{
+        struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(80) };
+        int s = socket(AF_INET, SOCK_DGRAM, 0);
+        (void) inet_pton(AF_INET, "192.0.2.1", &at.sin_addr);
+        return s >= 0 && connect(s, (struct sockaddr *) &at, sizeof at) == 0;
 }
 
 static int look(const char *path)
@@ -69,7 +80,7 @@ static int parse(char *text, size_t n)
         if (strcmp(word, "look") == 0)
                 return look(rest);
         if (strcmp(word, "net") == 0)
-                return socket(AF_INET, SOCK_STREAM, 0) < 0 ? puts("no network"), 4 : 0;
+                return reaches_network() ? 0 : (puts("no network"), 4);
         printf("%s\n", word);
         return 0;
 }

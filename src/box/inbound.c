@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* box/inbound.c - `listen` doors: ports of the host's loopback that lead to a server in the box.
+ *
+ *   client on the host ──accept──▶ keeper ──relay──▶ socket made by init inside the box's network namespace
+ *
+ * The keeper moves bytes and reads none of them. One epoll descriptor stands for all sockets, so that the
+ * keeper's loop has one more to wait for. What is sent out of the box counts as `egress`, what comes in as
+ * `ingress`, and each connection is counted for the record. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "box/internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+enum { LISTENERS_MAX = 64, LINKS_MAX = 256, ASKED_MAX = 64, BUFFER = 16384, BACKLOG = 64, EVENTS = 32 };
+
+struct listener {
+        int fd;
+        unsigned door; /* in inbound_door */
+};
+
+struct half { /* one direction */
+        size_t have, sent;
+        bool ended; /* its source is at its end */
+        char bytes[BUFFER];
+};
+
+struct link {
+        int outer, inner;
+        unsigned door;
+        struct half in, out; /* into the box, and out of it */
+};
+
+struct inbound {
+        int epoll;
+        struct listener listeners[LISTENERS_MAX];
+        unsigned listener_count;
+        struct link *links[LINKS_MAX];
+        struct {
+                int fd;
+                unsigned door;
+        } asked[ASKED_MAX]; /* accepted, and waiting for init's answer, oldest first */
+        unsigned asked_count;
+        struct inbound_door doors[LISTENERS_MAX];
+        unsigned door_count;
+        uint64_t sent, received;
+};
+
+/* ---- start ---- */
+
+static int add_listener(struct inbound *n, const struct sockaddr *at, socklen_t len)
+{
+        static const int on = 1;
+        AUTO_FD(fd, socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        struct epoll_event ev = { .events = EPOLLIN, .data.u64 = n->listener_count };
+
+        if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 || bind(fd, at, len) < 0 ||
+            listen(fd, BACKLOG) < 0 || epoll_ctl(n->epoll, EPOLL_CTL_ADD, fd, &ev) < 0)
+                return -1;
+        n->listeners[n->listener_count++] = (struct listener){ TAKE_FD(fd), n->door_count };
+        return 0;
+}
+
+static uint16_t port_of(const char *text) { return (uint16_t) strtoul(text, NULL, 10); }
+
+static int open_door(struct inbound *n, const struct door *d, struct err *e)
+{
+        uint16_t port = port_of(d->name);
+        struct sockaddr_in v4 = { .sin_family = AF_INET,
+                                  .sin_port = htons(port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+                                   .sin6_port = htons(port),
+                                   .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+
+        if (n->listener_count + 2 > LISTENERS_MAX)
+                return err_set(e, ERR_POLICY, 0, "more than %d ports to listen at", LISTENERS_MAX / 2);
+        if (add_listener(n, (struct sockaddr *) &v4, sizeof v4) < 0) {
+                (void) err_set(e, ERR_IO, errno, "listen %u: %s", port, strerror(errno));
+                return errno == EADDRINUSE
+                               ? err_hint(e, "another program has this port; for example: listen %u:%s",
+                                          port + 1u, d->value ? d->value : d->name)
+                               : -1;
+        }
+        (void) add_listener(n, (struct sockaddr *) &v6, sizeof v6); /* a host without IPv6 has the other */
+        n->doors[n->door_count++] = (struct inbound_door){
+                .port = port,
+                .inner = d->value ? port_of(d->value) : port,
+        };
+        return 0;
+}
+
+int inbound_open(struct box *b, struct err *e)
+{
+        size_t count;
+        const struct door *d = policy_doors(b->c.policy, &count);
+
+        for (size_t i = 0; i < count; i++) {
+                if (d[i].kind != DOOR_LISTEN)
+                        continue;
+                if (!b->inbound) {
+                        b->inbound = calloc(1, sizeof *b->inbound);
+                        if (!b->inbound)
+                                return err_set(e, ERR_MEMORY, 0, "out of memory");
+                        b->inbound->epoll = epoll_create1(EPOLL_CLOEXEC);
+                        if (b->inbound->epoll < 0)
+                                return err_set(e, ERR_IO, errno, "epoll: %s", strerror(errno));
+                }
+                if (open_door(b->inbound, &d[i], e) < 0)
+                        return -1;
+        }
+        return 0;
+}
+
+int inbound_fd(const struct box *b) { return b->inbound && b->up ? b->inbound->epoll : -1; }
+
+/* ---- connections ---- */
+
+static uint64_t key_of(unsigned link, bool outer) { return LISTENERS_MAX + 2u * link + outer; }
+
+static void watch(const struct inbound *n, unsigned i, int op)
+{
+        const struct link *l = n->links[i];
+        struct epoll_event outer = { .data.u64 = key_of(i, true) }, inner = { .data.u64 = key_of(i, false) };
+
+        outer.events = (l->in.have == 0 && !l->in.ended ? EPOLLIN : 0u) | (l->out.have ? EPOLLOUT : 0u);
+        inner.events = (l->out.have == 0 && !l->out.ended ? EPOLLIN : 0u) | (l->in.have ? EPOLLOUT : 0u);
+        (void) epoll_ctl(n->epoll, op, l->outer, &outer);
+        (void) epoll_ctl(n->epoll, op, l->inner, &inner);
+}
+
+static void end_link(struct inbound *n, unsigned i)
+{
+        fd_close(&n->links[i]->outer);
+        fd_close(&n->links[i]->inner);
+        free(n->links[i]);
+        n->links[i] = NULL;
+}
+
+static int free_slot(const struct inbound *n)
+{
+        for (unsigned i = 0; i < LINKS_MAX; i++)
+                if (!n->links[i])
+                        return (int) i;
+        return -1;
+}
+
+static void accept_from(struct box *b, const struct listener *from)
+{
+        struct inbound *n = b->inbound;
+        AUTO_FD(fd, accept4(from->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+
+        if (fd < 0)
+                return;
+        n->doors[from->door].connections++;
+        if (n->asked_count == ASKED_MAX || wall_connect(&b->child, n->doors[from->door].inner) < 0)
+                return; /* closed, as by a server that is busy */
+        n->asked[n->asked_count].fd = TAKE_FD(fd);
+        n->asked[n->asked_count++].door = from->door;
+}
+
+void inbound_connected(struct box *b, int *fd)
+{
+        struct inbound *n = b->inbound;
+        if (!n || n->asked_count == 0)
+                return;
+
+        AUTO_FD(outer, n->asked[0].fd);
+        unsigned door = n->asked[0].door;
+        memmove(n->asked, n->asked + 1, --n->asked_count * sizeof *n->asked);
+
+        int slot = free_slot(n);
+        struct link *l = *fd >= 0 && slot >= 0 ? calloc(1, sizeof *l) : NULL;
+        if (!l) {
+                n->doors[door].failed++;
+                return;
+        }
+        l->outer = TAKE_FD(outer);
+        l->inner = TAKE_FD(*fd);
+        l->door = door;
+        n->links[slot] = l;
+        watch(n, (unsigned) slot, EPOLL_CTL_ADD);
+}
+
+/* Moves what it can from one socket to the other. Returns the bytes passed on, or -1: the link is over. */
+static ssize_t move(struct half *h, int from, int to)
+{
+        if (h->have == 0 && !h->ended) {
+                ssize_t r = recv(from, h->bytes, sizeof h->bytes, MSG_DONTWAIT);
+                if (r < 0 && errno != EAGAIN && errno != EINTR)
+                        return -1;
+                h->ended = r == 0;
+                h->have = r > 0 ? (size_t) r : 0;
+                h->sent = 0;
+                if (r == 0)
+                        (void) shutdown(to, SHUT_WR);
+        }
+        if (h->have == 0)
+                return 0;
+
+        ssize_t w = send(to, h->bytes + h->sent, h->have, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (w < 0)
+                return errno == EAGAIN || errno == EINTR || errno == ENOTCONN ? 0 : -1;
+        h->sent += (size_t) w;
+        h->have -= (size_t) w;
+        return w;
+}
+
+static bool within_budget(struct box *b)
+{
+        const uint64_t *most = b->c.plan->limits.value;
+        const struct inbound *n = b->inbound;
+        if (n->sent > most[LIMIT_EGRESS])
+                b->r.limits_hit |= 1u << LIMIT_EGRESS;
+        if (n->received > most[LIMIT_INGRESS])
+                b->r.limits_hit |= 1u << LIMIT_INGRESS;
+        return n->sent <= most[LIMIT_EGRESS] && n->received <= most[LIMIT_INGRESS];
+}
+
+static void relay(struct box *b, unsigned i)
+{
+        struct inbound *n = b->inbound;
+        struct link *l = n->links[i];
+        ssize_t in = move(&l->in, l->outer, l->inner), out = in < 0 ? -1 : move(&l->out, l->inner, l->outer);
+
+        n->received += in > 0 ? (uint64_t) in : 0;
+        n->sent += out > 0 ? (uint64_t) out : 0;
+        n->doors[l->door].received += in > 0 ? (uint64_t) in : 0;
+        n->doors[l->door].sent += out > 0 ? (uint64_t) out : 0;
+        bool over = l->in.ended && l->out.ended && l->in.have == 0 && l->out.have == 0;
+        if (in < 0 || out < 0 || over || !within_budget(b))
+                end_link(n, i);
+        else
+                watch(n, i, EPOLL_CTL_MOD);
+}
+
+void inbound_serve(struct box *b)
+{
+        struct epoll_event ev[EVENTS];
+        struct inbound *n = b->inbound;
+        int count = epoll_wait(n->epoll, ev, EVENTS, 0);
+
+        for (int k = 0; k < count; k++) {
+                uint64_t key = ev[k].data.u64;
+                unsigned link = key < LISTENERS_MAX ? 0 : (unsigned) (key - LISTENERS_MAX) / 2;
+                if (key < LISTENERS_MAX)
+                        accept_from(b, &n->listeners[key]);
+                else if (link < LINKS_MAX && n->links[link])
+                        relay(b, link);
+        }
+}
+
+const struct inbound_door *inbound_doors(const struct box *b, unsigned *ret_count)
+{
+        *ret_count = b->inbound ? b->inbound->door_count : 0;
+        return b->inbound ? b->inbound->doors : NULL;
+}
+
+void inbound_close(struct box *b)
+{
+        struct inbound *n = b->inbound;
+        if (!n)
+                return;
+        for (unsigned i = 0; i < LINKS_MAX; i++)
+                if (n->links[i])
+                        end_link(n, i);
+        for (unsigned i = 0; i < n->asked_count; i++)
+                fd_close(&n->asked[i].fd);
+        for (unsigned i = 0; i < n->listener_count; i++)
+                fd_close(&n->listeners[i].fd);
+        fd_close(&n->epoll);
+        n->asked_count = n->listener_count = 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/left.c - what the payload left in its private home, which ends with the box. For a report alone.
+ * Called by init when the payload is over, on the tmpfs itself: no path of the box is followed. */
+#include "base/fd.h"
+#include "wall/internal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { LEFT_BYTES = 4096, LEFT_READS = 16 };
+
+struct entry { /* of getdents64() */
+        uint64_t ino, next;
+        uint16_t length;
+        uint8_t type;
+        char name[];
+};
+
+static void note(struct wall_end *end, const struct entry *x)
+{
+        if (x->name[0] == '.') /* settings and caches of programs */
+                return;
+        if (end->left++ == 0)
+                (void) snprintf(end->left_name, sizeof end->left_name, "%s", x->name);
+}
+
+void wall_left(int scratch, struct wall_end *end)
+{
+        _Alignas(uint64_t) char some[LEFT_BYTES];
+        AUTO_FD(home, openat(scratch, "home", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        for (unsigned i = 0; home >= 0 && i < LEFT_READS; i++) {
+                long n = syscall(SYS_getdents64, home, some, sizeof some);
+                for (long at = 0; at < n;) {
+                        const struct entry *x = (const void *) (some + at);
+                        note(end, x);
+                        at += x->length;
+                }
+                if (n <= 0)
+                        return;
+        }
+}

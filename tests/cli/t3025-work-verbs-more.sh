@@ -1,0 +1,35 @@
+#!/bin/sh
+# discard without a name, and verbs whose messages nobody reads.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib-work.sh"
+answer() { said=$(cd "$D/p" && $who python3 "$here/helpers/answer_on_tty.py" "$1" "$CORDON" discard); }
+
+for who in root as_user; do
+        D=$T/$who
+        fresh 'echo a >a'
+        edit 'echo b >>a; echo n >new'
+        is "$who: discard without a name is refused" "$(cd "$D/p" && status $who "$CORDON" discard)" 125
+        has "$who: it says what to do" "$(cat "$T/err")" "or --yes for $run"
+        has "$who: and lists the layers" "$(cat "$T/err")" "waiting"
+        has "$who: the layer is there" "$(cordon diff --list)" "$run"
+        is "$who: also with --json, one value" "$(cd "$D/p" && $who "$CORDON" discard --json 2>/dev/null | jq -s 'length')" 1
+        has "$who: the layer is still there" "$(cordon diff --list)" "$run"
+        answer n
+        has "$who: on a terminal it asks" "$said" "discard the layer $run?"
+        has "$who: no is no" "$(cordon diff --list)" "$run"
+        answer ''
+        has "$who: no answer is no" "$(cordon diff --list)" "$run"
+        answer y
+        hasnt "$who: yes is yes" "$(cordon diff --list)" "$run"
+        edit 'echo c >>a'
+        (cd "$D/p" && cordon discard --yes >/dev/null)
+        hasnt "$who: --yes does not ask" "$(cordon diff --list)" "$run"
+
+        # More messages than a pipe holds, and nobody reads them.
+        edit 'mkdir -p .git/hooks; cd .git/hooks; i=0; while [ $i -lt 2000 ]; do : >hook-$i; i=$((i + 1)); done; cd ../..; echo c >>a'
+        (cd "$D/p" && $who "$CORDON" apply "$run" 2>&1 | head -n 1 >/dev/null)
+        is "$who: apply | head applies" "$(tr '\n' ' ' <"$D/p/a")" "a c "
+        (cd "$D/p" && { $who "$CORDON" undo "$run" 2>&1; echo $? >"$T/ended"; } | true)
+        is "$who: undo | true takes it back" "$(tr '\n' ' ' <"$D/p/a") $(cat "$T/ended")" "a  0"
+done
+done_testing

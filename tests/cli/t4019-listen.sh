@@ -1,0 +1,98 @@
+#!/bin/sh
+# `listen` doors: a port of the host's loopback leads to a server in the box, nothing else does, and connections are recorded.
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+get() { python3 -c 'import sys, urllib.request as u; sys.stdout.write(u.urlopen("http://%s/%s" % (sys.argv[1], sys.argv[2]), timeout=20).read().decode())' "$@" 2>&1; }
+cat >server.py <<'END'
+import http.server, os, sys
+class H(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *a): pass
+    def do_GET(self):
+        if self.path == "/end": os._exit(0)
+        body = b"x" * 300000 if self.path == "/big" else b"pong"
+        self.send_response(200); self.send_header("Content-Length", str(len(body))); self.end_headers(); self.wfile.write(body)
+class V6(http.server.HTTPServer):
+    address_family = 10
+server = V6(("::1", int(sys.argv[1])), H) if len(sys.argv) > 2 else http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), H)
+print("ready", flush=True); server.serve_forever()
+END
+if ! "$CORDON" run -q --wall namespace -- true 2>/dev/null; then
+        skip "listen doors" "no namespace wall here"
+        done_testing
+fi
+# serve NAME LISTEN ARGUMENTS...: a server in a box, until it said that it is ready
+serve() {
+        name=$1 door=$2
+        shift 2
+        rm -f "$name.out"
+        "$CORDON" run -q --wall namespace --name "$name" --read server.py --listen "$door" -- python3 server.py "$@" >"$name.out" 2>"$name.err" </dev/null &
+        soon grep -q ready "$name.out"
+}
+port=$(free_port)
+serve same "$port" "$port"
+is "the host reaches the server" "$(get "127.0.0.1:$port" a)" pong
+is "by the name localhost" "$(get "localhost:$port" a)" pong
+is "a large answer comes whole" "$(get "127.0.0.1:$port" big | wc -c | tr -d ' ')" 300000
+python3 - "$port" >many <<'END'
+import socket, sys, threading
+ok = []
+def one():
+    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 30); s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+    data = b""
+    while True:
+        more = s.recv(4096)
+        if not more: break
+        data += more
+    ok.append(data.endswith(b"pong"))
+t = [threading.Thread(target=one) for _ in range(20)]
+[x.start() for x in t]; [x.join() for x in t]
+print(ok.count(True))
+END
+is "twenty at once" "$(cat many)" 20
+has "another box cannot listen at the same port" "$("$CORDON" run --wall namespace --listen "$port" -- true 2>&1)" "listen $port"
+is "which is an error of its own" "$(status "$CORDON" run -q --wall namespace --listen "$port" -- true)" 125
+others=$(python3 - "$port" <<'END'
+import socket, sys
+def tries(where):
+    try:
+        s = socket.create_connection((where, int(sys.argv[1])), 2); s.close(); return "reached"
+    except OSError: return "no"
+try: own = socket.gethostbyname(socket.gethostname())
+except OSError: own = "127.0.1.1"
+print(tries(own) if not own.startswith("127.0.0.1") else "no")
+END
+)
+is "other addresses of the host do not lead to it" "$others" no
+get "127.0.0.1:$port" end >/dev/null
+wait
+ok "the end of the box closes the port" test "$(get "127.0.0.1:$port" a | grep -c refused)" -ge 1
+record=$("$CORDON" log --json --box same | jq -c 'select(.door // "" | startswith("listen"))')
+is "the connections are recorded" "$(echo "$record" | jq -r '.kind + " " + .phase + " " + .target')" "net outcome 127.0.0.1:$port"
+ok "with their number and bytes" test "$(echo "$record" | jq '.count >= 23 and .bytes > 300000')" = true
+
+outer=$(free_port)
+serve other "$outer:7070" 7070
+is "the port inside may be another" "$(get "127.0.0.1:$outer" a)" pong
+get "127.0.0.1:$outer" end >/dev/null
+wait
+serve six "$outer:7070" 7070 v6
+is "a server at ::1 is reached too" "$(get "127.0.0.1:$outer" a)" pong
+get "127.0.0.1:$outer" end >/dev/null
+wait
+"$CORDON" run -q --wall namespace --listen "$outer" -- sleep 60 >/dev/null 2>&1 </dev/null &
+keeper=$!
+soon sh -c "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", $outer), 5)' 2>/dev/null"
+ok "a port without a server closes the connection" test "$(get "127.0.0.1:$outer" a | wc -c)" -gt 0
+kill -9 "$keeper"
+wait "$keeper" 2>/dev/null
+free() { python3 -c 'import socket, sys; s = socket.socket(); s.setsockopt(1, 2, 1); s.bind(("127.0.0.1", int(sys.argv[1]))); s.listen()' "$1"; }
+ok "a keeper that was killed leaves no listener" soon free "$outer"
+
+for bad in 0 65536 x 80:x 080 1:2:3 ''; do
+        is "--listen '$bad' is refused" "$(status "$CORDON" run -q --listen "$bad" -- true)" 125
+done
+has "doors names it" "$("$CORDON" doors --listen 8080:80)" "listen 8080:80"
+echo "listen 8080:80" >listen.cordon
+has "its JSON has the same door" "$("$CORDON" policy json listen.cordon)" '8080:80'
+done_testing
