@@ -335,6 +335,36 @@ static void judge(const struct checked_policy *c, struct effect *f, struct lib_i
         f->path = in->path;
 }
 
+/* Does this door give the box a copy of one file, in a private directory in place of the file's own? */
+static bool is_one_file(const struct checked_policy *c, const struct door *d, const char *parent)
+{
+        size_t n;
+        struct stat st;
+        const struct door *all = policy_doors(c, &n);
+        bool made = lstat(d->path, &st) < 0 && lib_is_made(d, all, n) && !d->directory;
+
+        return (made || lib_is_copyable(d, &st)) && !is_shown(c, parent, "") &&
+               !run_by_its_end(c, d->path, true);
+}
+
+/* Beside such a file the box writes as it likes, and nothing of it is kept. */
+static bool is_beside_one_file(const struct checked_policy *c, const char *path)
+{
+        size_t n;
+        char parent[PATH_MAX];
+        const struct door *d = policy_doors(c, &n);
+
+        for (size_t i = 0; i < n; i++) {
+                if (d[i].kind != DOOR_WRITE)
+                        continue;
+                (void) snprintf(parent, sizeof parent, "%.*s", (int) str_parent(d[i].path, strlen(d[i].path)),
+                                d[i].path);
+                if (parent[0] && path_under(path, parent) && is_one_file(c, &d[i], parent))
+                        return true;
+        }
+        return false;
+}
+
 static bool has_net(const struct checked_policy *c)
 {
         size_t n;
@@ -376,4 +406,8 @@ void lib_inside(const struct checked_policy *c, struct effect *f, struct lib_ins
                 judge_starter(c, f, in, d);
         if (f->kind == EFFECT_READ && d->answer != ANSWER_ALLOW && is_given(c, f->path))
                 *d = (struct decision){ .answer = ANSWER_ALLOW, .built_in = "the box's own /etc" };
+        if (f->kind == EFFECT_WRITE && d->gap == GAP_NO_DOOR && d->answer != ANSWER_ALLOW &&
+            !is_shown(c, f->path, "") && is_beside_one_file(c, f->path))
+                *d = (struct decision){ .answer = ANSWER_ALLOW,
+                                        .built_in = "a private directory around a one-file `write` door" };
 }

@@ -177,6 +177,11 @@ void lib_identity_read(const char *text, struct lib_identity *ret); /* what it d
 
 /* made.c: is this the target of a door that does not exist yet, and is made? */
 bool lib_is_made(const struct door *d, const struct door *doors, size_t n);
+
+/* look.c: can a box get a copy of the file behind this door? The copy is the box's to change, and the name is
+ * written in its directory: both must be what the caller can do. */
+struct stat;
+bool lib_is_copyable(const struct door *d, const struct stat *st);
 int lib_make_doors(struct cordon_box *b, struct err *e);
 /* Removes what is still as it was made; but what an edit door's layer that waits for a person lies over. */
 void lib_unmake_doors(struct cordon_box *b, bool layer_waits);

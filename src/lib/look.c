@@ -64,9 +64,7 @@ static void look_where_it_leads(struct arena *mem, const char *path, int fd, str
                 ret->real = arena_str(mem, real);
 }
 
-/* The copy that a box may get instead is the box's to change, and its name is written in that directory: both
- * must be what the caller can do. */
-static bool is_copyable(const struct door *d, const struct stat *st)
+bool lib_is_copyable(const struct door *d, const struct stat *st)
 {
         char parent[PATH_MAX];
         size_t n = str_parent(d->path, strlen(d->path));
@@ -99,7 +97,7 @@ static void look_at_path(struct look *l, const struct door *d, struct plan_seen 
                 ret->link = arena_str(mem, target);
         }
         ret->bytes = (uint64_t) st.st_size;
-        ret->copyable = !ret->link && !ret->real && is_copyable(d, &st);
+        ret->copyable = !ret->link && !ret->real && lib_is_copyable(d, &st);
 }
 
 static bool is_repository(const char *dir)

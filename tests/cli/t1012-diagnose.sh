@@ -89,7 +89,7 @@ runs 3 own -- sh -c 'exit 3'
 is "12: it fails for reasons of its own" "$(verdict own)" fits
 has "which is told" "$("$c" diagnose "$T/own")" "3 failed runs had no refusal that was seen"
 is "what counts as passed can be said" "$("$c" diagnose --status 3 --json "$T/own" | jq -c '.boxes[0] | [.runs, .failed]')" "[6,3]"
-box network "use base/system"
+box network "use base/strict"
 if command -v python3 >/dev/null; then
         runs 3 network -- python3 -c 'import socket; socket.socket()'
         is "a network that is missing is too narrow" "$(verdict network)" "too narrow"

@@ -210,7 +210,7 @@ P
         cp /bin/echo "$D/p/tool" && chmod 755 "$D/p/tool" && mine
         loader=$(find /lib64 /lib -name 'ld-linux-*.so.*' 2>/dev/null | head -n 1)
         for try in 'cp /bin/echo e; ./e RAN' 'mv tool t2; ./t2 RAN' 'cp tool t2; ./t2 RAN' 'ln tool t2; ./t2 RAN' "cp /bin/echo e; $loader ./e RAN" '{ echo "#!/bin/sh"; echo echo RAN; } >s; chmod 755 s; ./s' "/proc/self/root$D/p/tool RAN" '/proc/self/cwd/tool RAN' 'exec 3<tool; /proc/self/fd/3 RAN' 'cp /bin/echo /tmp/e; /tmp/e RAN'; do
-                never "$who: F10 $try" "$($who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" -- sh -c "echo BEGAN; $try" 2>/dev/null)" RAN
+                never "$who: F10 $try" "$($who "$CORDON" run -q --no-stdin --use base/strict --edit "$D/p" --cwd "$D/p" -- sh -c "echo BEGAN; $try" 2>/dev/null)" RAN
         done
         for l in $($who "$CORDON" diff --list --json 2>/dev/null | jq -r '.[].run'); do $who "$CORDON" discard "$l" >/dev/null 2>&1; done
 done

@@ -47,6 +47,8 @@ def lines():
         if word == "read" and below and chance.random() < 0.4:
             line += " except " + " ".join(chance.sample(below, chance.randint(1, 2)))
         made.append(line)
+    if any(m.startswith("run ") for m in made):  # then nothing else runs: the prober's own programs are named
+        made.append("run /bin/ /usr/bin/")
     return made
 
 
