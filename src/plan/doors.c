@@ -65,7 +65,7 @@ unsigned door_flags(const struct builder *b, const struct door *d)
         unsigned f = 0;
         if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
                 f |= STEP_WRITE;
-        if (b->run_any || door_runs(b, d->path) || (!door_writes(b, d->path) && d->libraries))
+        if (b->run_any || door_runs(b, d->path) || (!door_writes(b, d->path) && policy_shows_libraries(d)))
                 f |= STEP_EXEC;
         if (d->optional)
                 f |= STEP_OPTIONAL;

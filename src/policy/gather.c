@@ -183,6 +183,5 @@ int gather_door(struct gather *g, const struct door *raw, bool stock)
                 return fail_memory(g->scope.e);
         if (expand(&g->scope, &d, raw) < 0 || check_length(&g->scope, &d) < 0)
                 return -1;
-        d.libraries = d.kind == DOOR_READ && stock_reads(d.path);
         return door_set_add(d.until != 0 && now >= d.until ? &g->c->closed : &g->c->live, &d, g->scope.e);
 }

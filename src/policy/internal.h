@@ -311,8 +311,6 @@ int gather_policy(struct gather *g, const struct policy *p, bool stock, const st
 int gather_door(struct gather *g, const struct door *raw, bool stock);
 /* use.c: own `run` lines narrow what a stock policy starts by default. Before the doors are sealed. */
 int gather_narrow(struct gather *g);
-/* Is this very path read by a stock policy that does not say `run any`? */
-bool stock_reads(const char *path);
 /* expects.c */
 int check_expects(struct checked_policy *c, const struct policy *p, const struct scope *s, bool keep);
 

@@ -125,8 +125,6 @@ struct door {
         bool optional;  /* PATH? */
         bool directory; /* EDIT WRITE: PATH/, which is made as a directory if it does not exist */
         bool from_stock; /* came in by `use base/...` */
-        bool libraries;  /* READ: a stock policy that names its programs names this path, whoever wrote the
-                            line */
         char *name;      /* ENV: variable; IN OUT: handle; LISTEN: port of the host's loopback */
         char *value;  /* ENV NAME=VALUE; NULL: pass the caller's. LISTEN: port in the box; NULL: the same */
         uint64_t max; /* IN OUT: bytes */
@@ -502,3 +500,5 @@ const char *policy_wall_name(enum wall_kind k);
 /* The stock policies' names, and the text of one (NULL: no such). */
 const char *const *policy_stock_names(size_t *ret_count);
 const char *policy_stock_text(const char *name);
+/* A `read` door whose very path a stock policy names that names its programs, too, whoever wrote the line. */
+bool policy_shows_libraries(const struct door *d);

@@ -135,7 +135,7 @@ static struct refusal refuse_write(const struct question *q)
 
 static struct refusal refuse_visible(const struct decision *seen)
 {
-        return seen->door && seen->door->libraries ? not_run_stock : not_run;
+        return seen->door && policy_shows_libraries(seen->door) ? not_run_stock : not_run;
 }
 
 static struct refusal refuse_run(const struct question *q)

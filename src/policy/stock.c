@@ -108,9 +108,13 @@ static bool names_path(const char *text, const char *path)
         return false;
 }
 
-bool stock_reads(const char *path)
+/* Asked where it matters, not of every door: most boxes have `run any`. */
+bool policy_shows_libraries(const struct door *d)
 {
+        const char *path = d->path;
         static const char *const with_named_programs[] = { loader, python3, node, git };
+        if (d->kind != DOOR_READ)
+                return false;
         if (!path_under(path, "/usr") && !path_under(path, "/etc") && strncmp(path, "/lib", 4) != 0)
                 return false; /* most doors, at once */
         for (size_t i = 0; i < COUNT(with_named_programs); i++)
