@@ -82,7 +82,12 @@ static void look_at_path(struct look *l, const struct door *d, struct plan_seen 
         char target[PATH_MAX];
         AUTO_FD(fd, d->from_stock ? -1 : open(path, O_PATH | O_CLOEXEC));
         *ret = (struct plan_seen){ 0 };
-        if (d->from_stock ? stat(path, &st) < 0 : fd < 0 || fstat(fd, &st) < 0) {
+        if (d->from_stock ? lstat(path, &st) < 0 : fd < 0 || fstat(fd, &st) < 0) {
+                note_want(l, path);
+                return;
+        }
+        bool plain = d->from_stock && !S_ISLNK(st.st_mode);
+        if (d->from_stock && !plain && stat(path, &st) < 0) {
                 note_want(l, path);
                 return;
         }
@@ -91,7 +96,7 @@ static void look_at_path(struct look *l, const struct door *d, struct plan_seen 
         ret->ino = st.st_ino;
         if (!d->from_stock)
                 look_where_it_leads(mem, path, fd, ret);
-        ssize_t n = readlink(path, target, sizeof target - 1);
+        ssize_t n = plain ? -1 : readlink(path, target, sizeof target - 1);
         if (n > 0) {
                 target[n] = '\0';
                 ret->link = arena_str(mem, target);

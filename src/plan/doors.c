@@ -123,12 +123,15 @@ bool door_changed_otherwise(const struct builder *b, const struct door *d, const
         return false;
 }
 
-/* Where a link of the host leads, cleaned lexically: "/bin" -> "usr/bin" gives "/usr/bin". NULL: too odd. */
-static const char *link_end(struct builder *b, const char *path, const char *target)
+/* Where a link of the host leads, cleaned lexically: "/bin" -> "usr/bin" gives "/usr/bin", and "/etc/x" ->
+ * "../usr/lib/x" gives "/usr/lib/x", because the directories of stock doors are no links. NULL: too odd. */
+static const char *link_end(struct builder *b, const struct door *d, const char *target)
 {
-        const char *slash = strrchr(path, '/');
+        size_t dir = str_parent(d->path, strlen(d->path));
+        for (; d->from_stock && dir > 0 && strncmp(target, "../", 3) == 0; target += 3)
+                dir = str_parent(d->path, dir);
         char *s = target[0] == '/' ? arena_str(b->a, target)
-                                   : arena_printf(b->a, "%.*s/%s", (int) (slash - path), path, target);
+                                   : arena_printf(b->a, "%.*s/%s", (int) dir, d->path, target);
         if (!s || strstr(s, "/../") || strstr(s, "/./") || strstr(s, "//"))
                 return NULL;
         return s;
@@ -141,7 +144,7 @@ const char *door_shown_as_link(struct builder *b, size_t i)
         const struct plan_seen *seen = &b->r->seen[i];
         if (d->kind != DOOR_READ || !seen->link)
                 return NULL;
-        const char *end = link_end(b, d->path, seen->link);
+        const char *end = link_end(b, d, seen->link);
         return end && door_covering(b, end, d) ? end : NULL;
 }
 

@@ -130,6 +130,7 @@ struct plan_rule {
         bool pinned;      /* the process wall, which has no mounts: it must still be what was looked at */
         uint64_t dev, ino;
         const char *real; /* a link on the way leads it here, or NULL. For reports */
+        bool covered;     /* rules above it give all of its rights: Landlock need not be told */
 };
 
 /* What a socket of the gateway is for. */

@@ -167,11 +167,15 @@ static int add_door(struct builder *b, size_t i, struct err *e)
                 return 0; /* seen through the link, and visible there */
         if (seen->link && d->kind == DOOR_READ && !d->except && door_covering(b, d->path, d))
                 return 0; /* a link that another door shows as it is */
-        if (door_shown_as_link(b, i))
+        if (door_shown_as_link(b, i)) {
                 (void) build_step(b, STEP_LINK, path, arena_str(b->a, seen->link), 0);
-        else if (!is_redundant(b, d) && seen->real && link_judge(b, i, e) < 0)
+                return 0;
+        }
+        if (is_redundant(b, d))
+                return 0;
+        if (seen->real && link_judge(b, i, e) < 0)
                 return -1;
-        else if (!is_redundant(b, d) && !build_copy(b, i))
+        if (!build_copy(b, i))
                 add_bind(b, d, seen, path);
         return 0;
 }
@@ -394,7 +398,7 @@ static void add_etc(struct builder *b)
                         (void) build_step(b, STEP_FILE, name_files[i].path, "", 0);
         if (b->p->net)
                 (void) build_step(b, STEP_TRUST, BOX_TRUST, NULL, 0);
-        (void) build_rule(b, "/etc", RIGHT_READ, false);
+        (void) build_rule(b, "/etc", RIGHT_READ | (b->run_any ? RIGHT_EXEC : 0), false);
 }
 
 /* Programs that look only where the system keeps its roots (wget, and whatever links GnuTLS) find the box's
@@ -530,6 +534,23 @@ static void keep_masks(struct plan *p)
         p->step_count = n;
 }
 
+/* Landlock adds up the rights of all directories above a file. What is mounted has no link on its way, so
+ * that those above it are the ones its path names. */
+static bool is_covered(const struct builder *b, const struct plan_rule *r)
+{
+        unsigned above = 0;
+        size_t at;
+        if (r->entries || !build_has_bind(b, r->path))
+                return false;
+        for (size_t n = strlen(r->path); n > 1;) {
+                n = str_parent(r->path, n);
+                const char *dir = arena_copy(b->scratch, span_of(r->path, n ? n : 1));
+                if (dir && names_find(&b->rules, dir, &at))
+                        above |= b->p->rules[at].rights;
+        }
+        return (r->rights & ~above) == 0;
+}
+
 int build_view(struct builder *b, struct err *e)
 {
         judge_sockets(b);
@@ -563,5 +584,7 @@ int build_view(struct builder *b, struct err *e)
                 return -1;
         if (b->p->wall == WALL_PROCESS)
                 keep_masks(b->p);
+        for (size_t i = 0; b->p->wall == WALL_NAMESPACE && i < b->p->rule_count; i++)
+                b->p->rules[i].covered = is_covered(b, &b->p->rules[i]);
         return 0;
 }

@@ -297,7 +297,7 @@ int wall_landlock_build(struct wall_init *w, struct err *e)
                 return wall_fail(e, STAGE_LANDLOCK, "making the Landlock rules");
         const struct rules r = { w, set, a.fs };
         for (size_t i = 0; i < w->plan->rule_count; i++)
-                if (add_rule(&r, &w->plan->rules[i], e) < 0)
+                if (!w->plan->rules[i].covered && add_rule(&r, &w->plan->rules[i], e) < 0)
                         return -1;
         w->landlock = TAKE_FD(set);
         return 0;
