@@ -93,7 +93,7 @@ static void read_links(int dir, struct dir_list *entries)
 static void list_ahead(int root)
 {
         static const char *const dirs[] = { ".", "etc", "dev" };
-        DIR_LIST(entries, 4096);
+        DIR_LIST(entries, FRONT_LIST_BYTES); /* the kernel asks for as much, before Linux 6.16 for a page */
         for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
                 AUTO_FD(dir, openat(root, dirs[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
                 if (dir >= 0 && dir_more(&entries, dir) > 0 && i == 0)

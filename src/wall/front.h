@@ -29,6 +29,8 @@ struct front_tree {
         uint32_t count, cap;
 };
 
+enum { FRONT_LIST_BYTES = 8192 }; /* of entries that one answer lists */
+
 #define FRONT_MASK_DIR   ".mask-dir"
 #define FRONT_MASK_FILE  ".mask-file"
 #define FRONT_EDIT_BELOW ".edit-below"

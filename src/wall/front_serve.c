@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-enum { BUFFER = 16384, TOLD_MAX = 256, FOREVER = 1 << 30, INIT_PID = 1 };
+enum { BUFFER = 2 * FRONT_LIST_BYTES, TOLD_MAX = 256, FOREVER = 1 << 30, INIT_PID = 1 };
 
 struct request {
         const struct fuse_in_header *head;

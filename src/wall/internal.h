@@ -106,6 +106,7 @@ struct wall_init {
         int parent; /* root.c: the directory of the last step, and its path */
         const char *parent_path;
         size_t parent_len;
+        uint64_t parent_dev; /* 0: not known */
         bool masked;
         int socks[SOCKS_MAX]; /* of `sock` doors, where the connector is to know them */
         unsigned sock_count;
@@ -262,6 +263,7 @@ int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct er
 void wall_forget_parent(struct wall_init *w);
 /* The thing behind a door, if it still is what it was when it was looked at. */
 int wall_open_door(const struct plan_step *s, struct err *e);
+int wall_judge_door(int fd, const struct plan_step *s, struct err *e); /* the same of what is open */
 /* What the new root shows at `path`, as a descriptor, not behind any link (ELOOP). */
 int place_find(const struct wall_init *w, const char *path);
 /* What lies there. -1 with errno: the place was not found (place is -1), or is a link itself (ELOOP), which
@@ -269,6 +271,7 @@ int place_find(const struct wall_init *w, const char *path);
 int place_look(int place, struct stat *ret);
 /* True for a directory of our own filesystems: only there may a mount point be made. */
 bool place_is_ours(const struct wall_init *w, int dir);
+bool place_is_made(const struct wall_init *w, int dir); /* of a watched root: whole, from the plan */
 int place_make_node(int dir, const char *name, bool is_dir);
 /* The directory that `path` lies in, made where it is ours and missing. Borrowed: the last one is kept,
  * because steps come in groups (/etc/..., /dev/...), and mounts on top of it would be a new group. */

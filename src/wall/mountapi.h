@@ -34,10 +34,10 @@ static inline int mount_fsmount(int fs, unsigned attr)
 }
 
 /* A detached copy of what `path` beneath `dir` shows ("": of dir itself). */
-static inline int mount_clone(int dir, const char *path, unsigned recursive)
+static inline int mount_clone(int dir, const char *path, unsigned flags)
 {
         return (int) syscall(SYS_open_tree, dir, path,
-                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | recursive);
+                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | flags);
 }
 
 static inline int mount_attr_set(int tree, unsigned recursive, const struct mount_attr *a)
@@ -50,6 +50,12 @@ static inline int mount_move(int tree, int place)
 {
         return (int) syscall(SYS_move_mount, tree, "", place, "",
                              MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+}
+
+/* The place is a name in `dir`, never where a link of that name leads. */
+static inline int mount_move_to(int tree, int dir, const char *name)
+{
+        return (int) syscall(SYS_move_mount, tree, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
 static inline int mount_over_proc(int tree)

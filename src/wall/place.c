@@ -31,10 +31,29 @@ int place_look(int place, struct stat *ret)
         return -1;
 }
 
-bool place_is_ours(const struct wall_init *w, int dir)
+static bool device_of(const struct wall_init *w, int dir, dev_t *ret)
 {
         struct stat at;
-        return fstat(dir, &at) == 0 && (at.st_dev == w->root_dev || at.st_dev == w->scratch_dev);
+        if (dir >= 0 && dir == w->parent && w->parent_dev) {
+                *ret = (dev_t) w->parent_dev;
+                return true;
+        }
+        if (fstat(dir, &at) < 0)
+                return false;
+        *ret = at.st_dev;
+        return true;
+}
+
+bool place_is_ours(const struct wall_init *w, int dir)
+{
+        dev_t at;
+        return device_of(w, dir, &at) && (at == w->root_dev || at == w->scratch_dev);
+}
+
+bool place_is_made(const struct wall_init *w, int dir)
+{
+        dev_t at;
+        return w->observer && device_of(w, dir, &at) && at == w->root_dev;
 }
 
 int place_make_node(int dir, const char *name, bool is_dir)
@@ -77,10 +96,23 @@ int place_open_parent(struct wall_init *w, const char *path, const char **ret_la
         w->parent = walk_down(w, fcntl(w->root, F_DUPFD_CLOEXEC, 0), path + 1, last);
         w->parent_path = path;
         w->parent_len = n;
+        dev_t dev;
+        w->parent_dev = 0;
+        if (w->parent >= 0 && device_of(w, w->parent, &dev))
+                w->parent_dev = dev;
         return w->parent;
 }
 
 void wall_forget_parent(struct wall_init *w) { fd_close(&w->parent); }
+
+/* What is mounted at `path` hides the directory that is kept, if that lies there. */
+static void forget_hidden(struct wall_init *w, const char *path)
+{
+        size_t n = strlen(path);
+        if (w->parent >= 0 && n < w->parent_len && memcmp(w->parent_path, path, n) == 0 &&
+            w->parent_path[n] == '/')
+                wall_forget_parent(w);
+}
 
 /* An O_PATH descriptor of the place where a mount goes, made if it is on our own tmpfs and missing. */
 static int open_place(struct wall_init *w, const char *path, bool is_dir)
@@ -101,8 +133,23 @@ static int open_place(struct wall_init *w, const char *path, bool is_dir)
         return openat(dir, last, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* By its name in a directory of ours, which nobody else changes. False: to be looked for. */
+static bool attach_here(struct wall_init *w, int tree, const char *path, bool is_dir)
+{
+        const char *last;
+        int dir = place_open_parent(w, path, &last);
+        if (dir < 0 || !place_is_ours(w, dir) ||
+            (!place_is_made(w, dir) && place_make_node(dir, last, is_dir) < 0))
+                return false;
+        return mount_move_to(tree, dir, last) == 0;
+}
+
 int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e)
 {
+        if (attach_here(w, tree, path, is_dir)) {
+                forget_hidden(w, path);
+                return 0;
+        }
         AUTO_FD(place, open_place(w, path, is_dir));
         if (place < 0) {
                 int sys = errno;
@@ -114,8 +161,7 @@ int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, st
         }
         if (mount_move(tree, place) < 0)
                 return wall_fail(e, STAGE_DOORS, "mounting %s", path);
-        if (is_dir)
-                wall_forget_parent(w);
+        forget_hidden(w, path);
         return 0;
 }
 
@@ -145,17 +191,21 @@ int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct er
         return fd;
 }
 
+int wall_judge_door(int fd, const struct plan_step *s, struct err *e)
+{
+        struct stat st;
+        if (fstat(fd, &st) == 0 && st.st_dev == s->dev && st.st_ino == s->ino)
+                return 0;
+        errno = ESTALE;
+        return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", s->text);
+}
+
 int wall_open_door(const struct plan_step *s, struct err *e)
 {
         AUTO_FD(from, fd_open2(AT_FDCWD, s->text, O_PATH, RESOLVE_NO_MAGICLINKS));
         if (from < 0)
                 return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
-        struct stat st;
-        if (fstat(from, &st) < 0 || st.st_dev != s->dev || st.st_ino != s->ino) {
-                errno = ESTALE;
-                return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", s->text);
-        }
-        return TAKE_FD(from);
+        return wall_judge_door(from, s, e) < 0 ? -1 : TAKE_FD(from);
 }
 
 int wall_proc_make(const char *hidepid)

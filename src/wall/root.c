@@ -39,13 +39,6 @@ static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
 
 /* ---- steps ---- */
 
-/* A watched root was made whole, from the plan. */
-static bool is_made(const struct wall_init *w, int dir)
-{
-        struct stat at;
-        return w->observer && fstat(dir, &at) == 0 && at.st_dev == w->root_dev;
-}
-
 static int write_text(const struct plan_step *s, int dir, const char *name, struct err *e)
 {
         mode_t mode = s->flags & STEP_PRIVATE ? 0600 : 0444;
@@ -93,7 +86,7 @@ static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e
         int dir = place_open_parent(w, s->path, &last);
         if (dir < 0)
                 return wall_fail(e, STAGE_DOORS, "making %s", s->path);
-        if (is_made(w, dir))
+        if (place_is_made(w, dir))
                 return s->text[0] ? mount_text(w, s, e) : 0;
         return write_text(s, dir, last, e);
 }
@@ -104,20 +97,20 @@ static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e
         int dir = place_open_parent(w, s->path, &last);
         if (dir < 0 || !place_is_ours(w, dir))
                 return wall_fail(e, STAGE_DOORS, "making the link %s", s->path);
-        if (is_made(w, dir))
+        if (place_is_made(w, dir))
                 return 0;
         if (symlinkat(s->text, dir, last) < 0 && errno != EEXIST)
                 return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
         return 0;
 }
 
+/* Taken by its name, and looked at then: what is mounted is what was judged, whatever the name leads to. */
 static int clone_door(const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(from, wall_open_door(s, e));
-        if (from < 0)
-                return -1;
-        int tree = mount_clone(from, "", AT_RECURSIVE);
-        return tree < 0 ? wall_fail(e, STAGE_DOORS, "taking the door %s", s->text) : tree;
+        AUTO_FD(tree, mount_clone(AT_FDCWD, s->text, AT_RECURSIVE | AT_NO_AUTOMOUNT));
+        if (tree < 0)
+                return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
+        return wall_judge_door(tree, s, e) < 0 ? -1 : TAKE_FD(tree);
 }
 
 /* What the connector may reach besides the box's own: as it is now, whatever names lead to later. */
@@ -203,17 +196,14 @@ static bool is_device(int fd, const char *path)
 
 static int do_device(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        AUTO_FD(from, fd_open2(AT_FDCWD, s->path, O_PATH | O_NOFOLLOW,
-                               RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS));
-        if (from < 0)
+        AUTO_FD(tree, mount_clone(AT_FDCWD, s->path, AT_SYMLINK_NOFOLLOW));
+        if (tree < 0)
                 return wall_fail(e, STAGE_ROOT, "opening %s", s->path);
-        if (!is_device(from, s->path)) {
+        if (!is_device(tree, s->path)) {
                 errno = ENODEV;
                 return wall_fail(e, STAGE_ROOT, "%s of this host is not the device it should be", s->path);
         }
-        AUTO_FD(tree, mount_clone(from, "", 0));
-        if (tree < 0 ||
-            wall_set_attr(tree, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, 0) < 0)
+        if (wall_set_attr(tree, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "taking %s", s->path);
         return wall_attach(w, tree, s->path, false, e);
 }
