@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_end.c - how a request ends: answered by us, cut off, told; and the end of its connection. */
-#include "egress/http_form.h"
+#include "egress/http_internal.h"
 #include "egress/http_internal.h"
 #include "egress/tls.h"
 
@@ -61,7 +61,6 @@ void http_exchange_end(struct http_flow *f)
         fifo_done(&x->asked);
         fifo_done(&x->record_fields);
         fifo_done(&x->record_body);
-        form_free(x->form);
         if (x->params_known || x->gathered)
                 held_done(x);
         *x = (struct http_exchange){ 0 };

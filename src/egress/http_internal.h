@@ -310,7 +310,6 @@ enum http_request_state {
 enum http_answer_state { ANSWER_NONE = 0, ANSWER_HEAD, ANSWER_BODY, ANSWER_TUNNEL, ANSWER_MOCK };
 enum http_link_state { LINK_NONE = 0, LINK_WANTED, LINK_CONNECTING, LINK_OPEN };
 
-struct http_form;
 struct http_exchange { /* one request and its answer; all zero between two */
         char method[40];
         struct http_body request, answer;
@@ -340,7 +339,6 @@ struct http_exchange { /* one request and its answer; all zero between two */
         struct fifo packed;    /* what was not unpacked yet */
         bool packed_rest;      /* more may come out without more going in */
         uint64_t packed_bytes, unpacked_bytes, grown; /* the last: by the most, so far */
-        struct http_form *form;                       /* a body that could ask for another method, or NULL */
         /* Where parameters are judged: */
         bool gathered, whole; /* its body was read before it; to its end */
         bool params_known;

@@ -2,7 +2,7 @@
 /* egress/http_override.c - fields and parameters by which a server can be asked for something else than the
  * request line says. What was judged must be what is done, so they are refused. Pure. */
 #include "base/str.h"
-#include "egress/http_form.h"
+#include "egress/http_internal.h"
 
 static const char *const other_method[] = { "x-http-method-override", "x-http-method", "x-method-override" };
 static const char *const other_path[] = {
@@ -24,6 +24,11 @@ static bool among(struct span name, const char *const *list, size_t n)
 
 bool http_names_other_host(struct span name) { return among(name, other_host, COUNT(other_host)); }
 
+/* A name that is "_method" to some server, byte by byte, without its escapes. */
+struct form_name {
+        unsigned n;
+        bool begun, nested, other;
+};
 static const char word[] = "method";
 
 /* What a server takes off at the ends of a name: Django any space, URLSearchParams a '?' at the beginning. */
@@ -35,7 +40,7 @@ static bool is_taken_off(const struct form_name *m, uint8_t c)
 
 /* To PHP a space or a dot is '_', and several before a name are left out as spaces are. Brackets are left out
  * by some: `[_method]` and `_method]` are `_method`; behind it they say that there are several. */
-void form_name_add(struct form_name *m, uint8_t c)
+static void form_name_add(struct form_name *m, uint8_t c)
 {
         m->nested = m->nested || (c == '[' && m->n == sizeof word - 1 && !m->other);
         if (m->nested || c == '[' || c == ']' || is_taken_off(m, c))
@@ -47,7 +52,7 @@ void form_name_add(struct form_name *m, uint8_t c)
                 m->other = true;
 }
 
-bool form_name_is_method(const struct form_name *m)
+static bool form_name_is_method(const struct form_name *m)
 {
         return m->begun && !m->other && m->n == sizeof word - 1;
 }

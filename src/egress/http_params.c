@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_params.c - the parameters of one request: of its query, and of its body where that is a form or
  * a JSON object that every server reads alike; and its cookies, where they could be taken for those. Pure. */
-#include "egress/http_form.h"
+#include "egress/http_internal.h"
 
 #include <strings.h>
 
@@ -34,6 +34,17 @@ static enum body_form form_of(struct span type)
         return tailed || same_word(kind, "application/json") ? FORM_JSON : FORM_OTHER;
 }
 
+/* Not in a coding that a server undoes and we do not. */
+static bool is_plain_coding(const struct http_head *h)
+{
+        const struct http_field *f = NULL;
+
+        while ((f = http_field_find(h, "content-encoding", f)))
+                if (f->value.n != 0 && !http_name_is(f->value, "identity"))
+                        return false;
+        return true;
+}
+
 static void read_body(struct http_flow *f, struct span body)
 {
         struct http_exchange *x = &f->x;
@@ -43,7 +54,7 @@ static void read_body(struct http_flow *f, struct span body)
                 x->params.unread = "the body does not say what it is";
         else if (http_field_find(&f->head, "content-type", t))
                 x->params.unread = "the request says twice what its body is";
-        else if (!form_is_plain_coding(&f->head))
+        else if (!is_plain_coding(&f->head))
                 x->params.unread = "the body is compressed";
         else if (form == FORM_ESCAPED)
                 policy_params_form(&x->params, &x->params_mem, body, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_request.c - the way up: a request is read, judged, rewritten and sent on. Nothing of it leaves
  * before it is judged. */
-#include "egress/http_form.h"
+#include "egress/http_internal.h"
 #include "egress/http_internal.h"
 
 /* ---- the head ---- */
@@ -134,27 +134,6 @@ static const char *object_to_destination(struct http_flow *f)
         return to.allowed && to.door == f->to.door ? NULL : "the door does not cover the Destination header";
 }
 
-static bool method_may(void *ctx, const char *method)
-{
-        const struct http_flow *f = ctx;
-        struct http_verdict_in in = question(f);
-        struct http_judgement to;
-        in.method = method;
-        http_judge(f->r, &in, &to);
-        return to.allowed && to.door == f->to.door;
-}
-
-/* A form that is posted can ask for another method. Where the door permits them all, it may. */
-static const char *object_to_form(struct http_flow *f)
-{
-        const struct http_head *h = &f->head;
-        const char *why = NULL;
-        bool body = h->chunked || h->length > 0;
-        if (!body || strcmp(f->x.method, "POST") != 0 || !f->to.door->net.methods)
-                return NULL;
-        return form_new(h, &f->x.form, &why) < 0 ? why : NULL;
-}
-
 /* Of the credential that the door puts in; 0: it puts in none. */
 static uint64_t own_bit(const struct http_flow *f)
 {
@@ -166,13 +145,8 @@ static uint64_t own_bit(const struct http_flow *f)
 static const char *object_to_held(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
-        struct form_judge j = { f, method_may };
         if (!x->whole)
                 return NULL;
-        if (x->form && !form_pass(x->form, fifo_all(&x->held), true, &j))
-                return "the body asks for another method than the request's own";
-        form_free(x->form);
-        x->form = NULL;
         x->abused = scrub_find(f->r->placeholders, fifo_all(&x->held)) &
                     ~http_rules_credentials_at(f->r, f->to.host);
         return x->abused ? "a placeholder of a credential stands in a body where it does not belong" : NULL;
@@ -205,7 +179,7 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
         if ((why = object_to_destination(f)))
                 return why;
         *ret_status = 400;
-        if ((why = http_override(&f->head, &f->url)) || (why = object_to_form(f)))
+        if ((why = http_override(&f->head, &f->url)))
                 return why;
         *ret_status = 403;
         if (f->to.tail < 64 && f->url.escaped >> f->to.tail)
@@ -295,33 +269,12 @@ static void put_up(struct http_flow *f, struct span data)
                 fifo_text(&f->upstream.plain, "\r\n");
 }
 
-/* Before a server has the last of it: what it has not whole, it does not do. */
-static bool form_is_fine(struct http_flow *f, struct span data, bool end)
-{
-        struct http_exchange *x = &f->x;
-        struct form_judge j = { f, method_may };
-        bool last = end || (x->request.kind == BODY_LENGTH && x->request.left == 0);
-        if (!x->form)
-                return true;
-        if (!form_pass(x->form, data, last, &j)) {
-                http_refuse(f, 403, "the body asks for another method than the request's own", true);
-                return false;
-        }
-        if (last) {
-                form_free(x->form);
-                x->form = NULL;
-        }
-        return true;
-}
-
 /* Placeholders in a body: swapped where the door says so, passed on to a host that their credential is for,
  * which they tell nothing; elsewhere the request ends here. */
 static bool body_data(struct http_flow *f, struct span data, bool end)
 {
         struct http_exchange *x = &f->x;
         x->sent += data.n;
-        if (!form_is_fine(f, data, end))
-                return false;
         scrub_pass(&x->look, data, end, &f->scratch);
         x->abused = x->look.found & ~x->fine;
         if (x->abused) {

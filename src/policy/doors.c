@@ -38,15 +38,32 @@ static const char *const kind_words[] = {
 };
 _Static_assert(COUNT(kind_words) == DOOR_KIND__COUNT, "words for each door");
 
+/* Some frameworks take the method from a posted body, which nobody judges. */
+static bool has_post(const struct door *d)
+{
+        for (char **m = d->net.methods; m && *m; m++)
+                if (strcmp(*m, "POST") == 0)
+                        return true;
+        return false;
+}
+
+static const char *door_words(const struct door *d)
+{
+        if (d->kind == DOOR_ENV)
+                return d->value ? "set to this" : "the caller's value";
+        if (d->kind == DOOR_NET && has_post(d))
+                return "may connect; what a server makes of a POST's body is not judged";
+        return kind_words[d->kind];
+}
+
 static void door_text(const struct door *d, struct buf *out)
 {
         AUTO_BUF(line);
         char inert[POLICY_MAX_LINE];
-        const char *words =
-                d->kind == DOOR_ENV ? (d->value ? "set to this" : "the caller's value") : kind_words[d->kind];
+
         show_door(d, &line);
         out->failed = out->failed || line.failed;
-        buf_printf(out, "  %-44s  %s\n", str_inert(buf_span(&line), inert, sizeof inert), words);
+        buf_printf(out, "  %-44s  %s\n", str_inert(buf_span(&line), inert, sizeof inert), door_words(d));
 }
 
 /* All doors of one kind from one stock policy, in few lines: they are many and nobody wrote them here. */

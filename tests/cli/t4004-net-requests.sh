@@ -80,15 +80,6 @@ for who in root as_user; do
         is "$who: an escaped slash below a door goes as it came, and nowhere else" "$(grep '^GET' "$T/out")" "GET /a/@scope%2Fname 0"
         box $who $http -- curl -sS -m 10 -H 'X-HTTP-Method-Override: DELETE' http://web.test/a/x
         is "$who: a header that asks for another method is refused" "$(row 'GET http://web.test/a/x' deny why)" "a header asks for another method than the request's own"
-        # The same in a form, in parts and in JSON: the server never has the whole of it.
-        # shellcheck disable=SC2089
-        for form in '-d _method=DELETE' '-d a=b&%5Fmethod=delete' '-F _method=DELETE' '--json {"_method":"DELETE"}'; do
-                # shellcheck disable=SC2086,SC2090
-                box $who --net 'http://web.test/a/** GET POST' -- curl -sS -m 10 $form http://web.test/a/x
-                is "$who: $form is judged as what it asks for" "$(cat "$T/out")" "cordon: the body asks for another method than the request's own"
-        done
-        box $who --net 'http://web.test/a/** POST DELETE' -- curl -sS -m 10 -d _method=DELETE http://web.test/a/x
-        is "$who: and passes where the door permits that" "$(cat "$T/out")" "POST /a/x 14"
         box $who $http -- curl -sS -m 10 -H 'Host: four.test' http://web.test/a/x
         hasnt "$who: another Host is refused" "$(cat "$T/out")" "GET /a/x"
         lab_anew
