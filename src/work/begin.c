@@ -213,7 +213,7 @@ static int make_parts(struct layer *l, struct work_door *d, int host, int dir, s
 }
 
 /* A layer that is not synced at its end is marked so by the kernel, which then refuses it a second time. What
- * the mark warns of, base.c looks for. */
+ * the mark warns of, seal.c looks for. */
 static int make_work_again(const struct work_door *d, int dir, struct err *e)
 {
         if (!d->is_dir)
@@ -396,7 +396,7 @@ void work_drop(struct work_run *w)
 int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
 {
         AUTO_ENTRIES(found);
-        w->l->durable = false; /* like any file that a program leaves; base.c finds what a power cut took */
+        w->l->durable = false; /* like any file that a program leaves; seal.c finds what a power cut took */
         *ret = (struct work_counts){ 0 };
         (void) snprintf(ret->run, sizeof ret->run, "%s", w->l->run);
         struct timespec when;

@@ -275,6 +275,19 @@ void sides_close(struct sides *s);
 int side_upper(const struct sides *s, const char *path, const char **ret_name);
 int side_lower(const struct sides *s, const char *path, const char **ret_name);
 
+/* Sides are opened once per door: entries come sorted. */
+struct cursor {
+        const struct layer *l;
+        long door;
+        struct sides s;
+};
+int cursor_at(struct cursor *c, unsigned door, struct err *e);
+void cursor_done(struct cursor *c);
+#define AUTO_CURSOR(name, layer)                                                                             \
+        __attribute__((cleanup(cursor_done))) struct cursor name = { .l = (layer), .door = -1 }
+/* tree_digest() of one side of an entry; "" for what has no content. */
+int digest_of(struct cursor *c, const struct entry *x, bool now, char ret_hex[65], struct err *e);
+
 /* What differs between two entries of one kind, beside the content of a directory: WHAT_... */
 unsigned node_differs(int upper, int lower, const char *un, const char *ln, const struct node *now,
                       const struct node *old);
@@ -308,17 +321,41 @@ void view_down(struct view *v, const char *name, bool hidden);
  * told counts as yes. */
 bool view_leads_out(const struct view *top, const char *path, const char *target);
 
-/* ---- base.c ---- */
+/* ---- base.c: the file `base`, which holds a record of each changed entry ---- */
 struct journal;
 
-int seal(struct layer *l, struct entries *ret, struct err *e);
-int seal_scanned(struct layer *l, struct entries *ret, struct err *e);
-/* Scans, and holds the entries against what was sealed; the layer's own side only by kind and size. */
-int scan_sealed(struct layer *l, struct entries *ret, struct err *e);
-/* Reads what the layer itself holds: entries that are not what was sealed become torn. */
-int scan_torn(const struct layer *l, struct entries *v, struct err *e);
-/* The same without a scan, for a run that goes on: -1 when an entry is torn. */
-int refuse_torn(const struct layer *l, struct err *e);
+struct record {
+        unsigned door;
+        char kind;
+        mode_t mode;
+        uid_t uid;
+        gid_t gid;
+        uint64_t size;
+        const char *digest;
+        char now_kind; /* of the layer's side */
+        uint64_t now_size, now_sum;
+        bool summed;
+        const char *more; /* what a later version added there */
+        const char *path;
+};
+
+struct base {
+        char *text;
+        struct record *v;
+        size_t n;
+};
+
+#define AUTO_BASE(name) __attribute__((cleanup(base_done))) struct base name = { 0 }
+void base_done(struct base *b);
+char kind_letter(enum node_kind k);
+int base_read(const struct layer *l, struct base *ret, struct err *e);
+const struct record *base_find(const struct base *b, unsigned door, const char *path);
+/* The record of the nearest directory above that has one, if nobody could look into it when the layer was
+ * sealed; else NULL. */
+const struct record *base_unseen_above(const struct base *b, unsigned door, const char *path);
+/* Adds a record to a text, and writes the text with its end. Records are sorted by door and path. */
+void base_put(struct buf *out, const struct record *r);
+int base_write(const struct layer *l, struct buf *out, struct err *e);
 /* Forgets what was applied. */
 int base_drop(const struct layer *l, const struct entries *v, struct err *e);
 /* The paths that have a record: what the box changed and nobody has applied yet. NULL: error. */
@@ -333,14 +370,27 @@ void base_digests(struct journal *j);
 /* Takes the records of the `base` that was kept with a journal back, for what the layer has no record of and
  * for what the journal's steps put back. */
 int base_restore(const struct journal *j, struct err *e);
-char kind_letter(enum node_kind k);
+
+/* ---- seal.c ---- */
+
+int seal(struct layer *l, struct entries *ret, struct err *e);
+int seal_scanned(struct layer *l, struct entries *ret, struct err *e);
+/* Scans, and holds the entries against what was sealed; the layer's own side only by kind and size. */
+int scan_sealed(struct layer *l, struct entries *ret, struct err *e);
+/* Reads what the layer itself holds: entries that are not what was sealed become torn. */
+int scan_torn(const struct layer *l, struct entries *v, struct err *e);
+/* The same without a scan, for a run that goes on: -1 when an entry is torn. */
+int refuse_torn(const struct layer *l, struct err *e);
+
+/* ---- renames.c, names.c ---- */
+
 /* Finds renames among added and deleted entries. */
 int find_renames(const struct layer *l, struct entries *v, struct err *e);
 /* Does each of the paths name an entry? */
 int paths_all_found(const struct layer *l, const struct entries *v, const char *const *paths, struct err *e);
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths);
-/* By its own path, or by that of a directory which is flagged by its name, too: whoever names `.` or `src`
- * did not say that he has seen what is flagged in it. */
+/* By its own path, or by that of a directory which is flagged by its name: naming a parent directory does not
+ * approve the flagged files below it. */
 bool entry_named_itself(const struct layer *l, const struct entry *x, const char *const *paths);
 
 /* ---- refresh.c ---- */

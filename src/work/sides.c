@@ -141,3 +141,39 @@ unsigned node_differs(int upper, int lower, const char *un, const char *ln, cons
         }
         return what;
 }
+
+int cursor_at(struct cursor *c, unsigned door, struct err *e)
+{
+        if (c->door == (long) door)
+                return 0;
+        if (c->door >= 0)
+                sides_close(&c->s);
+        c->door = -1;
+        if (sides_open(c->l, door, &c->s, e) < 0)
+                return -1;
+        c->door = door;
+        return 0;
+}
+
+void cursor_done(struct cursor *c)
+{
+        if (c->door >= 0)
+                sides_close(&c->s);
+}
+
+int digest_of(struct cursor *c, const struct entry *x, bool now, char ret_hex[65], struct err *e)
+{
+        const char *name;
+        const struct node *n = now ? &x->now : &x->old;
+        ret_hex[0] = '\0';
+        if (n->kind != NODE_FILE && n->kind != NODE_LINK)
+                return 0;
+        if (cursor_at(c, x->door, e) < 0)
+                return -1;
+        AUTO_FD(dir, now ? side_upper(&c->s, x->path, &name) : side_lower(&c->s, x->path, &name));
+        char shown[256];
+        if (dir < 0 || tree_digest(dir, name, n, now, ret_hex) < 0)
+                return err_set(e, ERR_IO, errno, "reading %s: %s",
+                               str_inert(span_str(x->path), shown, sizeof shown), strerror(errno));
+        return 0;
+}
