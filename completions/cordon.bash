@@ -32,7 +32,8 @@ _cordon_argument() {
         --limit) _cordon_complete_words "time cpu memory procs files disk output egress ingress effects rate" "$2" ;;
         --on) _cordon_complete_words "$(_cordon_layers)" "$2" ;;
         --color) _cordon_complete_words "auto always never" "$2" ;;
-        --as-patch) _cordon_complete_files "$2" ;;
+        --as-patch | --all-but | --theirs) _cordon_complete_files "$2" ;;
+        --flagged) _cordon_complete_words "git-hook git-config git-inside vcs startup ci editor build package agent policy environment search-path link setid executable access mode" "$2" ;;
         --expect) _cordon_complete_words "allow deny" "$2" ;;
         --ledger) _cordon_complete_words "on off" "$2" ;;
         --observe) _cordon_complete_words "off calls denials all" "$2" ;;
@@ -121,8 +122,8 @@ _cordon() {
         diff | apply | undo | discard | fork)
                 _cordon_argument "$prev" "$cur" && return
                 case $verb:$cur in
-                diff:-*) _cordon_complete_words "--stat --name-only --json -l --list --color --no-pager -h --help" "$cur" ;;
-                apply:-*) _cordon_complete_words "--include-flagged --to --ledger --json --as-patch -h --help" "$cur" ;;
+                diff:-*) _cordon_complete_words "--stat --name-only --json -v --verbose -l --list --color --no-pager -h --help" "$cur" ;;
+                apply:-*) _cordon_complete_words "--include-flagged --flagged --all-but --to --ledger --json --as-patch -h --help" "$cur" ;;
                 undo:-*) _cordon_complete_words "--json -h --help" "$cur" ;;
                 discard:-*) _cordon_complete_words "--json -y --yes -h --help" "$cur" ;;
                 *) _cordon_complete_words "$(_cordon_layers)" "$cur" ;;

@@ -268,8 +268,16 @@ typedef enum cordon_work_form {
         CORDON_WORK_NAMES,
         CORDON_WORK_JSON
 } cordon_work_form;
-CORDON_API int cordon_work_diff(const char *run, cordon_work_form form, int colour, const char *const *paths,
-                                cordon_sink out, void *ctx, size_t *ret_entries, cordon_error *e);
+typedef struct cordon_work_diff_options {
+        const char *run;
+        cordon_work_form form;
+        int colour;
+        int verbose; /* nothing is summed up; else large directories that are new or gone are one line each */
+        const char *const *paths;
+        cordon_sink out;
+        void *out_ctx;
+} cordon_work_diff_options;
+CORDON_API int cordon_work_diff(const cordon_work_diff_options *o, size_t *ret_entries, cordon_error *e);
 CORDON_API int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e);
 
 /* One change that reached the host. Digests are SHA-256 in hex; "" where there is no content. */
@@ -282,8 +290,10 @@ typedef struct cordon_work_effect {
 typedef struct cordon_work_apply_options {
         const char *run;
         const char *const *paths;
+        const char *const *all_but; /* not these, nor what lies below; or NULL */
         int include_flagged;
-        const char *to; /* into this directory instead of the door's own */
+        const char *const *flagged; /* also what is flagged as these kinds alone; or NULL */
+        const char *to;             /* into this directory instead of the door's own */
         cordon_sink out;
         void *out_ctx;
         void (*effect)(void *ctx, const cordon_work_effect *effect);

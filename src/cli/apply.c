@@ -8,10 +8,34 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { LIST_MAX = 64 };
+
 struct apply {
         bool flagged, no_ledger, json;
         const char *to, *patch;
+        const char *kinds[LIST_MAX + 1], *but[LIST_MAX + 1]; /* NULL-terminated */
 };
+
+static int add_to(const char **list, const char *option, const char *value)
+{
+        size_t n = 0;
+        while (list[n])
+                n++;
+        if (n == LIST_MAX)
+                return cli_usage("%s can be given %d times", option, LIST_MAX), -1;
+        list[n] = value;
+        return 0;
+}
+
+static int add_kind(void *ctx, const char *value)
+{
+        return add_to(((struct apply *) ctx)->kinds, "--flagged", value);
+}
+
+static int add_but(void *ctx, const char *value)
+{
+        return add_to(((struct apply *) ctx)->but, "--all-but", value);
+}
 
 static int set_ledger(void *ctx, const char *value)
 {
@@ -25,6 +49,9 @@ static int set_ledger(void *ctx, const char *value)
 const struct cli_option apply_options[] = {
         { "include-flagged", 0, NULL, "also what the host would execute or trust",
           CLI_FLAG(struct apply, flagged) },
+        { "flagged", 0, "KIND", "also what is flagged as this kind, as diff names it; once for each",
+          add_kind },
+        { "all-but", 0, "PATH", "not this, nor what lies below; once for each", add_but },
         { "to", 0, "DIR", "into this directory; the layer stays", CLI_TEXT(struct apply, to) },
         { "ledger", 0, "on|off", "record it; what cannot be recorded is not applied (default: on)",
           set_ledger },
@@ -53,7 +80,8 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a)
                 cli_note("%zu %s applied%s%s; cordon undo %s takes it back", r->applied, plural(r->applied),
                          a->to ? " to " : "", a->to ? a->to : "", r->run);
         if (r->held > r->closed)
-                cli_note("%zu %s held back: name them, or --include-flagged, after cordon diff %s",
+                cli_note("%zu %s held back: name them, --flagged KIND or --include-flagged, after cordon "
+                         "diff %s",
                          r->held - r->closed, plural(r->held - r->closed), r->run);
         if (r->closed > 0)
                 cli_note("%zu %s held back in closed directories; the layer %s keeps them", r->closed,
@@ -105,6 +133,8 @@ int verb_apply(int argc, char **argv)
         if (a.patch && (a.to || a.json))
                 return cli_usage("--as-patch goes neither with --to nor with --json");
         o.include_flagged = a.flagged;
+        o.flagged = a.kinds[0] ? a.kinds : NULL;
+        o.all_but = a.but[0] ? a.but : NULL;
         o.to = a.to;
         o.no_ledger = a.no_ledger;
         o.json = a.json;

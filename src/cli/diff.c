@@ -11,7 +11,7 @@
 
 struct diff {
         cordon_work_form form;
-        bool list, json, no_pager;
+        bool list, json, no_pager, verbose;
         enum { COLOUR_AUTO = 0, COLOUR_ALWAYS, COLOUR_NEVER } colour;
 };
 
@@ -52,6 +52,8 @@ const struct cli_option diff_options[] = {
         { "stat", 0, NULL, "one line for each entry", set_stat },
         { "name-only", 0, NULL, "names, quoted as git quotes them", set_names },
         { "json", 0, NULL, "for programs", set_json },
+        { "verbose", 'v', NULL, "every entry of directories that are summed up, and why each is flagged",
+          CLI_FLAG(struct diff, verbose) },
         { "list", 'l', NULL, "the layers there are", CLI_FLAG(struct diff, list) },
         { "color", 0, "WHEN", "auto (the default), always, never", set_colour },
         { "no-pager", 0, NULL, "never through $PAGER", CLI_FLAG(struct diff, no_pager) },
@@ -115,14 +117,22 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
         pid_t pager = paged ? start_pager(&to) : -1;
         if (!to)
                 to = stdout;
-        int r = cordon_work_diff(run, d->form, colour, paths, cli_sink, to, &entries, &e);
+        cordon_work_diff_options o = { .run = run,
+                                       .form = d->form,
+                                       .colour = colour,
+                                       .verbose = d->verbose,
+                                       .paths = paths,
+                                       .out = cli_sink,
+                                       .out_ctx = to };
+        int r = cordon_work_diff(&o, &entries, &e);
         if (to != stdout)
                 (void) fclose(to);
         while (pager > 0 && waitpid(pager, &status, 0) < 0)
                 ;
         if (r == 0 && is_missing(status)) {
                 cli_note("note: the pager did not start: this is without one");
-                r = cordon_work_diff(run, d->form, colour, paths, cli_sink, stdout, &entries, &e);
+                o.out_ctx = stdout;
+                r = cordon_work_diff(&o, &entries, &e);
         }
         if (r < 0)
                 return cli_error(&e);

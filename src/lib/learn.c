@@ -205,7 +205,10 @@ static void take_layer(struct teacher *t, const cordon_result *r)
         cordon_error none;
         if (!r->work[0])
                 return;
-        (void) cordon_work_diff(r->work, CORDON_WORK_TEXT, 0, NULL, hash_change, t, &entries, &none);
+        const cordon_work_diff_options all = {
+                .run = r->work, .verbose = 1, .out = hash_change, .out_ctx = t
+        };
+        (void) cordon_work_diff(&all, &entries, &none);
         (void) cordon_work_discard(r->work, 0, NULL, NULL, dropped, &none);
 }
 

@@ -244,19 +244,19 @@ static void record_patch(struct patch *p, const char *run)
         (void) record_after(run, &r);
 }
 
-int cordon_work_diff(const char *run, cordon_work_form form, int colour, const char *const *paths,
-                     cordon_sink out, void *ctx, size_t *ret_entries, cordon_error *e)
+int cordon_work_diff(const cordon_work_diff_options *o, size_t *ret_entries, cordon_error *e)
 {
         static const enum work_form forms[] = { [CORDON_WORK_TEXT] = WORK_TEXT,
                                                 [CORDON_WORK_STAT] = WORK_STAT,
                                                 [CORDON_WORK_NAMES] = WORK_NAMES,
                                                 [CORDON_WORK_JSON] = WORK_JSON };
-        const struct work_look look = { .run = run,
-                                        .form = forms[form],
-                                        .colour = colour != 0,
-                                        .paths = paths,
-                                        .out = out,
-                                        .out_ctx = ctx };
+        const struct work_look look = { .run = o->run,
+                                        .form = forms[o->form],
+                                        .colour = o->colour != 0,
+                                        .verbose = o->verbose != 0,
+                                        .paths = o->paths,
+                                        .out = o->out,
+                                        .out_ctx = o->out_ctx };
         lib_watch_work();
         return work_diff(&look, ret_entries, to_err(e));
 }
@@ -289,7 +289,9 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
         const struct work_apply a = { .run = o->run,
                                       .mark = effects.off ? NULL : effects.name,
                                       .paths = o->paths,
+                                      .but = o->all_but,
                                       .flagged = o->include_flagged != 0,
+                                      .kinds = o->flagged,
                                       .to = o->to,
                                       .out = o->out,
                                       .out_ctx = o->out_ctx,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* work/apply.c - lets a layer land: which entries, whether something is in their way, which steps in which
- * order; and takes the newest apply back. */
+/* work/apply.c - lets a layer land: whether something is in the way, and which steps in which order. */
 #include "base/fd.h"
 #include "base/str.h"
 #include "store/store.h"
@@ -21,81 +20,6 @@ static void layer_end(struct layer **l) { layer_free(*l); }
 #define AUTO_LAYER(name, init) __attribute__((cleanup(layer_end))) struct layer *name = (init)
 static void journal_end(struct journal **j) { journal_free(*j); }
 #define AUTO_JOURNAL(name, init) __attribute__((cleanup(journal_end))) struct journal *name = (init)
-
-/* ---- which ---- */
-
-static void say(const struct work_apply *a, const char *mark, const struct entry *x, const char *why)
-{
-        AUTO_BUF(out);
-        char shown[WORK_PATH_MAX];
-        buf_printf(&out, "%s %s: %s\n", mark, str_inert(span_str(x->path), shown, sizeof shown), why);
-        if (a->out && !a->json)
-                a->out(a->out_ctx, buf_str(&out), out.n);
-}
-
-/* Parents of every entry, found once: entries are sorted with a directory right before what lies in it. */
-static long *find_parents(const struct entries *v)
-{
-        long *up = calloc(v->n + 1, sizeof *up);
-        for (size_t i = 0; up && i < v->n; i++) {
-                long k = i ? (long) i - 1 : -1;
-                while (k >= 0 && !(v->v[k].door == v->v[i].door && path_below(v->v[i].path, v->v[k].path)))
-                        k = up[k];
-                up[i] = k;
-        }
-        return up;
-}
-
-static bool brings_directory(const struct entry *x)
-{
-        return x->what & (WHAT_ADDED | WHAT_TYPE) && x->now.kind == NODE_DIR;
-}
-
-/* Else it is the host's, in a directory that the box removed, and matters only if that is applied. */
-static bool is_of_box(const struct entry *x) { return !(x->what & WHAT_DELETED) || x->base_kind != '-'; }
-
-static const char *why_held(const struct work_apply *a, const struct layer *l, struct entries *v,
-                            const struct entry *x)
-{
-        unsigned bit;
-        if (x->shut)
-                return shut_words(l, v, x);
-        if (x->flags & FLAG_NEVER)
-                return flags_words(FLAG_NEVER, &bit);
-        if (x->flags && !a->flagged && !entry_named_itself(l, x, a->paths))
-                return flags_words(x->flags, &bit);
-        return NULL;
-}
-
-/* Chooses; tells how many are held back. */
-static void choose(const struct work_apply *a, const struct layer *l, struct entries *v, const long *up,
-                   struct work_outcome *ret)
-{
-        for (size_t i = 0; i < v->n; i++) {
-                struct entry *x = &v->v[i];
-                long p = up[i];
-                bool asked = !a->paths || entry_named(l, x, a->paths);
-                const char *why = asked ? why_held(a, l, v, x) : NULL;
-                if (p >= 0 && v->v[p].chosen && takes_directory(&v->v[p]) && x->what & WHAT_DELETED) {
-                        x->chosen = true; /* goes with its directory */
-                        continue;
-                }
-                if (!asked || !is_of_box(x))
-                        continue;
-                if (!why && !a->paths && p >= 0 && brings_directory(&v->v[p]) && !v->v[p].chosen)
-                        why = "the directory it lies in is held back";
-                if (why) {
-                        ret->held++;
-                        ret->closed += x->shut != NULL;
-                        x->held = why;
-                        say(a, "held back:", x, why);
-                        continue;
-                }
-                x->chosen = true;
-                for (; p >= 0 && brings_directory(&v->v[p]); p = up[p])
-                        v->v[p].chosen = true; /* what was named needs where it lies */
-        }
-}
 
 /* ---- whether ---- */
 
@@ -128,7 +52,7 @@ static size_t count_conflicts(const struct work_apply *a, const struct journal *
                 if (why) {
                         n++;
                         x->conflict = why;
-                        say(a, "in the way:", x, why);
+                        apply_say(a, "in the way:", x, why);
                 }
         }
         return n;
@@ -225,7 +149,7 @@ static void add_op(const struct work_apply *a, struct journal *j, const struct e
                           .entry = x,
                           .before = x->base,
                           .old = x->old,
-                          .setid = (x->flags && (a->flagged || a->paths)) != 0,
+                          .setid = (x->flags && (a->flagged || a->paths || a->kinds)) != 0,
                           .keep_owner = x->what & WHAT_OWNER && !a->flagged,
                           .new_dir = brings_directory(x),
                           .elsewhere = a->to != NULL };
@@ -269,56 +193,6 @@ static int make_ops(const struct work_apply *a, struct journal *j, const struct 
 }
 
 /* ---- doing it ---- */
-
-/* Two applies into one tree take turns, from the first look on. The lock is a file of ours: a box can lock
- * what it sees. Each tree once, and always in the same order, so that nobody waits for himself or in a
- * circle. */
-struct place {
-        uint64_t dev, ino;
-};
-struct turns {
-        struct place place[WORK_DOORS_MAX];
-        int lock[WORK_DOORS_MAX];
-        size_t places, n;
-};
-
-static void turns_end(struct turns *t)
-{
-        while (t->n > 0) {
-                (void) flock(t->lock[--t->n], LOCK_UN); /* see layer_free() */
-                fd_close(&t->lock[t->n]);
-        }
-}
-#define AUTO_TURNS(name) __attribute__((cleanup(turns_end))) struct turns name = { 0 }
-
-static int by_place(const void *a, const void *b)
-{
-        const struct place *x = a, *y = b;
-        return x->dev != y->dev ? (x->dev < y->dev ? -1 : 1) : (x->ino > y->ino) - (x->ino < y->ino);
-}
-
-static int take_turns(struct turns *t, struct err *e)
-{
-        AUTO_FD(state, store_open(e));
-        AUTO_FD(dir, state < 0 ? -1 : store_dir(state, "locks", e));
-        if (dir < 0)
-                return -1;
-        if (t->places > 1)
-                qsort(t->place, t->places, sizeof *t->place, by_place);
-        for (size_t i = 0; i < t->places; i++) {
-                char name[64];
-                if (i > 0 && by_place(&t->place[i - 1], &t->place[i]) == 0)
-                        continue;
-                (void) snprintf(name, sizeof name, "apply-%" PRIx64 "-%" PRIx64, t->place[i].dev,
-                                t->place[i].ino);
-                int fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-                if (fd >= 0)
-                        t->lock[t->n++] = fd;
-                if (fd < 0 || flock(fd, LOCK_EX) < 0)
-                        return err_set(e, ERR_IO, errno, "waiting for another apply: %s", strerror(errno));
-        }
-        return 0;
-}
 
 /* Where a door's changes go; false: it is not there, and a later look will say so. */
 static bool find_place(const struct work_apply *a, const struct work_door *d, struct place *ret)
@@ -408,7 +282,7 @@ static void tell_apart(const struct work_apply *a, const struct entries *v)
                         continue;
                 (void) snprintf(why, sizeof why, "had %" PRIu64 " names, and is a file of its own now",
                                 v->v[i].apart);
-                say(a, "note:", &v->v[i], why);
+                apply_say(a, "note:", &v->v[i], why);
         }
 }
 
@@ -435,11 +309,8 @@ static void note_landed(const struct work_apply *a, struct layer *l, struct entr
 static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
                 struct work_outcome *ret, struct err *e)
 {
-        if (!a->to && shut_mark(l, v, e) < 0)
+        if ((!a->to && shut_mark(l, v, e) < 0) || choose_entries(a, l, v, up, ret, e) < 0)
                 return -1;
-        choose(a, l, v, up, ret);
-        for (size_t i = 0; i < v->n; i++)
-                ret->applied += v->v[i].chosen;
         if (ret->applied == 0)
                 return 0;
         AUTO_JOURNAL(j, journal_new(l, e));
@@ -470,9 +341,8 @@ static int land(const struct work_apply *a, struct layer *l, struct entries *v, 
 static int hand_out(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
                     struct work_outcome *ret, struct err *e)
 {
-        choose(a, l, v, up, ret);
-        for (size_t i = 0; i < v->n; i++)
-                ret->applied += v->v[i].chosen;
+        if (choose_entries(a, l, v, up, ret, e) < 0)
+                return -1;
         if ((ret->conflicts = count_conflicts(a, NULL, v)) == 0)
                 return show_patch(a, l, v, e);
         ret->applied = 0;
@@ -488,7 +358,7 @@ static int apply_layer(const struct work_apply *a, struct layer *l, struct entri
                 return err_hint(e, "`cordon undo %s` takes it back", l->run);
         }
         if (take_turns_of(a, l, &turns, e) < 0 || scan_sealed(l, v, e) < 0 || scan_torn(l, v, e) < 0 ||
-            paths_all_found(l, v, a->paths, e) < 0)
+            paths_all_found(l, v, a->paths, e) < 0 || paths_all_found(l, v, a->but, e) < 0)
                 return -1;
         long *up = find_parents(v);
         int r = up ? (a->patch ? hand_out : land)(a, l, v, up, ret, e)
@@ -506,169 +376,4 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
                 (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
         int r = l ? apply_layer(a, l, &v, ret, e) : -1;
         return a->json ? outcome_apply(a, l, &v, ret, r, e) : r;
-}
-
-/* ---- undo ---- */
-
-/* Does it lie in a directory that the apply closed to its own owner? Then it is looked at when it is taken.
- */
-static bool is_behind_closed(const struct journal *j, const struct op *o)
-{
-        for (size_t i = 0; i < j->n; i++) {
-                const struct op *m = &j->ops[i];
-                bool holds = strcmp(m->path, ".") == 0 || path_below(o->path, m->path);
-                if (m->kind == OP_META && m->door == o->door && m->mode >= 0 && (m->mode & 0500) != 0500 &&
-                    holds)
-                        return true;
-        }
-        return false;
-}
-
-/* A file that we may not read is known by its number, and by not having changed since it landed. Its mode is
- * not changed for a look: whoever is killed meanwhile would leave another one. */
-static bool is_untouched(const struct journal *j, const struct op *o, const struct node *now)
-{
-        struct stat done;
-        return now->ino == o->ino && fstatat(j->dir, "done", &done, AT_SYMLINK_NOFOLLOW) == 0 &&
-               (now->ctime.tv_sec < done.st_mtim.tv_sec ||
-                (now->ctime.tv_sec == done.st_mtim.tv_sec && now->ctime.tv_nsec <= done.st_mtim.tv_nsec));
-}
-
-/* What an apply put there must still be there, or undo would destroy somebody's later work. */
-static const char *judge_undo(const struct journal *j, const struct op *o)
-{
-        const struct target *t = &j->targets[o->door];
-        struct node now;
-        const char *name;
-        char digest[65] = "";
-        if (o->kind == OP_META)
-                return NULL;
-        AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
-        if (parent < 0 || tree_look(parent, name, &now) < 0)
-                return errno == EACCES && is_behind_closed(j, o) ? NULL : "the way to it is gone";
-        if (o->kind == OP_TAKE)
-                return now.kind ? "is there again" : NULL;
-        if (now.kind == NODE_NONE)
-                return "is gone";
-        if (tree_digest(parent, name, &now, false, digest) < 0)
-                return "cannot be read";
-        if (strcmp(digest, "-") == 0 && strcmp(o->digest, "-") != 0)
-                return is_untouched(j, o, &now) ? NULL : "cannot be read";
-        return strcmp(o->digest, digest[0] ? digest : "-") == 0 ? NULL : "changed since";
-}
-
-struct put {
-        unsigned door;
-        const char *path;
-};
-
-static int by_put(const void *a, const void *b)
-{
-        const struct put *x = a, *y = b;
-        return x->door != y->door ? (x->door < y->door ? -1 : 1) : strcmp(x->path, y->path);
-}
-
-/* A directory that was put there must hold nothing but what was put there too. */
-static const char *judge_contents(const struct journal *j, const struct op *o, const struct put *puts,
-                                  size_t count)
-{
-        AUTO_NAMES(names);
-        if (o->kind != OP_PUT && o->kind != OP_SWAP)
-                return NULL;
-        AUTO_FD(dir, tree_dir(j->targets[o->door].fd, o->path));
-        if (dir < 0 || tree_names(dir, &names) < 0)
-                return NULL; /* no directory, or not ours to look into */
-        for (size_t i = 0; i < names.n; i++) {
-                char path[2 * WORK_PATH_MAX];
-                (void) snprintf(path, sizeof path, "%s/%s", o->path, names.v[i]);
-                const struct put key = { o->door, path };
-                if (!bsearch(&key, puts, count, sizeof *puts, by_put))
-                        return "holds something new";
-        }
-        return NULL;
-}
-
-static size_t undo_conflicts(struct journal *j, const struct work_undo *u)
-{
-        size_t n = 0, count = 0;
-        struct put *puts = calloc(j->n + 1, sizeof *puts);
-        for (size_t i = 0; puts && i < j->n; i++)
-                if (j->ops[i].kind == OP_PUT)
-                        puts[count++] = (struct put){ j->ops[i].door, j->ops[i].path };
-        if (count > 1)
-                qsort(puts, count, sizeof *puts, by_put);
-        for (size_t i = 0; i < j->n; i++) {
-                struct op *o = &j->ops[i];
-                const char *why = judge_undo(j, o);
-                if (!why)
-                        why = puts ? judge_contents(j, o, puts, count) : "no memory to look at it";
-                if (!why)
-                        continue;
-                AUTO_BUF(line);
-                char shown[WORK_PATH_MAX];
-                buf_printf(&line, "in the way: %s: %s\n", str_inert(span_str(o->path), shown, sizeof shown),
-                           why);
-                if (u->out && !u->json)
-                        u->out(u->out_ctx, buf_str(&line), line.n);
-                o->conflict = why;
-                n++;
-        }
-        free(puts);
-        return n;
-}
-
-static void tell_copies(const struct work_undo *u, const struct journal *j)
-{
-        for (size_t i = 0; i < j->n; i++) {
-                const struct op *o = &j->ops[i];
-                AUTO_BUF(line);
-                char shown[WORK_PATH_MAX];
-                if (!j->targets[o->door].inside || o->old.kind != NODE_FILE || o->old.links < 2 ||
-                    o->rejoined)
-                        continue;
-                buf_printf(&line, "note: %s: had %" PRIu64 " names, and comes back as a file of its own\n",
-                           str_inert(span_str(o->path), shown, sizeof shown), o->old.links);
-                if (u->out && !u->json)
-                        u->out(u->out_ctx, buf_str(&line), line.n);
-        }
-}
-
-static int undo_journal(const struct work_undo *u, struct journal *j, struct work_outcome *ret, struct err *e)
-{
-        if (journal_open_targets(j, false, e) < 0)
-                return -1;
-        AUTO_TURNS(turns);
-        for (size_t i = 0; i < WORK_DOORS_MAX; i++)
-                if (j->targets[i].used)
-                        turns.place[turns.places++] = (struct place){ j->targets[i].dev, j->targets[i].ino };
-        if (take_turns(&turns, e) < 0)
-                return -1;
-        ret->conflicts = undo_conflicts(j, u);
-        if (ret->conflicts > 0)
-                return 0;
-        for (size_t i = 0; i < j->n; i++)
-                ret->applied += j->ops[i].kind != OP_META;
-        if (journal_send_out(j, e) < 0 || journal_mark(j, "back", e) < 0)
-                return -1;
-        tell_copies(u, j);
-        for (size_t i = 0; i < WORK_DOORS_MAX; i++) { /* again: what was only a place is opened */
-                fd_close(&j->targets[i].fd);
-                fd_close(&j->targets[i].slots);
-        }
-        if (journal_open_targets(j, false, e) == 0 && journal_take_back(j, false, e) == 0)
-                return 0;
-        return err_hint(
-                e, "it is taken back in part; once that is out of the way the next command on %s goes on",
-                j->l->run);
-}
-
-int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e)
-{
-        *ret = (struct work_outcome){ 0 };
-        AUTO_LAYER(l, layer_open(u->run, LAYER_LANDED, e));
-        if (l)
-                (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
-        AUTO_JOURNAL(j, l ? journal_newest(l, "done", e) : NULL);
-        int r = j ? undo_journal(u, j, ret, e) : -1;
-        return u->json ? outcome_undo(u, l, j, ret, r, e) : r;
 }

@@ -6,33 +6,36 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *const words[] = {
-        [FLAG_GIT_HOOK] = "git runs it",
-        [FLAG_GIT_CONFIG] = "git takes orders from it",
-        [FLAG_GIT_INSIDE] = "inside a git directory",
-        [FLAG_VCS] = "a version control program takes orders from it",
-        [FLAG_SHELL_START] = "a shell or login reads it at its start",
-        [FLAG_CI] = "a build server runs it",
-        [FLAG_EDITOR] = "an editor acts on it",
-        [FLAG_BUILD] = "a build tool runs it",
-        [FLAG_PACKAGE] = "a package manager runs what it says",
-        [FLAG_AGENT] = "a coding agent obeys it",
-        [FLAG_POLICY] = "a box gets its doors from it",
-        [FLAG_ENVIRONMENT] = "sets variables of programs started here",
-        [FLAG_SEARCH_PATH] = "found before the real program or library of that name",
-        [FLAG_LINK_OUT] = "a link that leaves the tree",
-        [FLAG_SETID] = "runs as its owner or group",
-        [FLAG_EXECUTABLE] = "newly executable",
-        [FLAG_ACCESS] = "says who may open what is made in it later, whatever the umask",
-        [FLAG_LOOSER] = "open to more users than before",
-        [FLAG_SPECIAL] = "a socket, fifo or device: never applied",
+static const struct {
+        char kind[12]; /* for --flagged */
+        char words[60];
+} flags[] = {
+        [FLAG_GIT_HOOK] = { "git-hook", "git runs it" },
+        [FLAG_GIT_CONFIG] = { "git-config", "git takes orders from it" },
+        [FLAG_GIT_INSIDE] = { "git-inside", "inside a git directory" },
+        [FLAG_VCS] = { "vcs", "a version control program takes orders from it" },
+        [FLAG_SHELL_START] = { "startup", "a shell or login reads it at its start" },
+        [FLAG_CI] = { "ci", "a build server runs it" },
+        [FLAG_EDITOR] = { "editor", "an editor acts on it" },
+        [FLAG_BUILD] = { "build", "a build tool runs what it says" },
+        [FLAG_PACKAGE] = { "package", "a package manager runs what it says" },
+        [FLAG_AGENT] = { "agent", "a coding agent obeys it" },
+        [FLAG_POLICY] = { "policy", "a box gets its doors from it" },
+        [FLAG_ENVIRONMENT] = { "environment", "sets variables of programs started here" },
+        [FLAG_SEARCH_PATH] = { "search-path", "found before the real program or library of that name" },
+        [FLAG_LINK_OUT] = { "link", "a link that leaves the tree" },
+        [FLAG_SETID] = { "setid", "runs as its owner or group" },
+        [FLAG_EXECUTABLE] = { "executable", "newly executable" },
+        [FLAG_ACCESS] = { "access", "says who may open what is made in it later" },
+        [FLAG_LOOSER] = { "mode", "open to more users than before" },
+        [FLAG_SPECIAL] = { "special", "a socket, fifo or device: never applied" },
 };
-_Static_assert(sizeof words / sizeof *words == FLAG__COUNT, "words for each flag");
+_Static_assert(sizeof flags / sizeof *flags == FLAG__COUNT, "words for each flag");
 
 const unsigned FLAG_NEVER = 1u << FLAG_SPECIAL;
 const unsigned FLAG_LEAVES = 1u << FLAG_LINK_OUT;
 unsigned flags_count(void) { return FLAG__COUNT; }
-const char *flags_row(unsigned i) { return i < FLAG__COUNT ? words[i] : NULL; }
+const char *flags_kind(unsigned i) { return i < FLAG__COUNT ? flags[i].kind : NULL; }
 
 static bool glob(const char *p, const char *pe, const char *s, const char *se)
 {
@@ -62,15 +65,16 @@ static const char *part_end(const char *s)
 }
 
 /* Does the pattern match from this part of the path on? */
-static bool matches_here(const char *pattern, const char *path)
+static bool matches_here(const char *pattern, const char *end, const char *path)
 {
         for (;;) {
-                const char *pe = part_end(pattern), *se = part_end(path);
+                const char *slash = memchr(pattern, '/', (size_t) (end - pattern)), *pe = slash ? slash : end,
+                           *se = part_end(path);
                 if (!glob(pattern, pe, path, se))
                         return false;
-                if (*pe == '\0')
+                if (pe == end)
                         return *se == '\0';
-                if (pe[1] == '\0')
+                if (pe + 1 == end)
                         return true; /* "dir/": itself and all below */
                 if (*se == '\0')
                         return false;
@@ -79,37 +83,57 @@ static bool matches_here(const char *pattern, const char *path)
         }
 }
 
-/* Most rows are told by their last byte: it is the path's, where it is no wildcard. */
-static bool ends_alike(const char *pattern, char last)
+/* Most patterns are told by their first and last byte: they are the path's, unless they are wildcards. */
+static bool may_match(const char *pattern, const char *end, char first, char last)
 {
-        char end = pattern[strlen(pattern) - 1];
-        return end == last || end == '/' || end == '*';
+        return (pattern[0] == first || pattern[0] == '*') &&
+               (end[-1] == last || end[-1] == '/' || end[-1] == '*');
 }
 
-static unsigned flags_of(const char *path)
+bool flags_match(const char *patterns, const char *path)
 {
-        unsigned f = 0;
         size_t n = strlen(path);
         char last = n > 0 ? (char) tolower((unsigned char) path[n - 1]) : '\0';
         for (const char *at = path;; at++) {
                 char first = (char) tolower((unsigned char) *at);
-                for (size_t i = 0; i < trusted_count; i++) {
-                        const char *p = trusted_names[i].pattern;
-                        if ((p[0] == first || p[0] == '*') && ends_alike(p, last) && matches_here(p, at))
-                                f |= 1u << trusted_names[i].flag;
+                for (const char *p = patterns; *p;) {
+                        const char *end = strchrnul(p, ' ');
+                        if (may_match(p, end, first, last) && matches_here(p, end, at))
+                                return true;
+                        p = *end ? end + 1 : end;
                 }
                 at = part_end(at);
                 if (*at == '\0')
-                        return f;
+                        return false;
         }
 }
 
 unsigned flags_by_name(const char *path)
 {
+        unsigned f = 0;
         char plain[2 * WORK_PATH_MAX];
-        unsigned f = flags_of(path);
         spelling_plain(path, plain, sizeof plain);
-        return strcmp(path, plain) == 0 ? f : f | flags_of(plain);
+        for (size_t i = 0; i < trusted_count; i++)
+                if (flags_match(trusted_names[i].patterns, path) ||
+                    (strcmp(path, plain) != 0 && flags_match(trusted_names[i].patterns, plain)))
+                        f |= 1u << trusted_names[i].flag;
+        return f;
+}
+
+const char *flags_reason(const char *path)
+{
+        for (size_t i = 0; i < trusted_count; i++)
+                if (flags_match(trusted_names[i].patterns, path))
+                        return trusted_names[i].reason;
+        return NULL;
+}
+
+unsigned flags_of_kind(const char *kind)
+{
+        for (unsigned i = 0; i < FLAG__COUNT; i++)
+                if (strcmp(flags[i].kind, kind) == 0)
+                        return 1u << i;
+        return 0;
 }
 
 bool flags_wants_content(const char *path)
@@ -184,13 +208,23 @@ unsigned flags_by_link(const char *path, const char *target)
         return 0;
 }
 
-const char *flags_words(unsigned flags, unsigned *ret_bit)
+const char *flags_words(unsigned bits, unsigned *ret_bit)
 {
         for (unsigned i = 0; i < FLAG__COUNT; i++)
-                if (flags & (1u << i)) {
+                if (bits & (1u << i)) {
                         *ret_bit = 1u << i;
-                        return words[i];
+                        return flags[i].words;
                 }
         *ret_bit = 0;
         return "";
+}
+
+void flags_put(struct buf *out, unsigned bits)
+{
+        const char *between = "";
+        for (unsigned i = 0; i < FLAG__COUNT; i++)
+                if (bits & (1u << i)) {
+                        buf_printf(out, "%s%s [%s]", between, flags[i].words, flags[i].kind);
+                        between = "; ";
+                }
 }

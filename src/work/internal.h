@@ -392,6 +392,8 @@ bool entry_named(const struct layer *l, const struct entry *x, const char *const
 /* By its own path, or by that of a directory which is flagged by its name: naming a parent directory does not
  * approve the flagged files below it. */
 bool entry_named_itself(const struct layer *l, const struct entry *x, const char *const *paths);
+/* Is one of the paths this directory, or below it? */
+bool names_reach_into(const struct layer *l, unsigned door, const char *dir, const char *const *paths);
 
 /* ---- refresh.c ---- */
 
@@ -443,8 +445,9 @@ enum flag {
 
 /* No pointers: the loader would have to write each of them anew, in memory of every process. */
 struct trusted {
-        char pattern[39];
         uint8_t flag; /* enum flag */
+        char reason[63];
+        char patterns[448];
 };
 extern const struct trusted trusted_names[];
 extern const size_t trusted_count;
@@ -452,7 +455,11 @@ extern const size_t trusted_count;
 /* `path` as a filesystem may take it that does not tell names apart as this one does. */
 void spelling_plain(const char *path, char *ret, size_t cap);
 
+/* Does the path match one of the patterns, which are separated by spaces? See trusted.c. */
+bool flags_match(const char *patterns, const char *path);
 unsigned flags_by_name(const char *path);
+/* Of the first row that names it; NULL: none does. */
+const char *flags_reason(const char *path);
 /* What to look into when its name alone does not tell. */
 bool flags_wants_content(const char *path);
 unsigned flags_by_content(struct span text);
@@ -463,7 +470,32 @@ extern const unsigned FLAG_LEAVES; /* a link that leaves the tree */
 const char *flags_words(unsigned flags, unsigned *ret_bit);
 extern const unsigned FLAG_NEVER; /* never applied: sockets, fifos, devices */
 unsigned flags_count(void);
-const char *flags_row(unsigned i);
+/* The words by which kinds are named to --flagged; 0: there is no such kind. */
+const char *flags_kind(unsigned i);
+unsigned flags_of_kind(const char *kind);
+/* All of them, each with its kind: "git runs it [git-hook]; ..." */
+void flags_put(struct buf *out, unsigned flags);
+
+/* ---- fold.c: directories that are told in one line ---- */
+
+struct fold {
+        size_t n; /* entries, from the first on */
+        size_t files, flagged, renamed;
+        uint64_t bytes;
+        unsigned flags;
+};
+/* How many bytes of `path` lead to a directory of packages, build products or a cache; 0: it lies in none. */
+size_t fold_length(const char *path, bool is_dir);
+/* The same of an entry; a repository that is new as a whole counts as well. */
+size_t fold_of(const struct entries *v, size_t i);
+/* The entries from `first` on that lie at or below the first `len` bytes of its path. */
+struct fold fold_measure(const struct entries *v, size_t first, size_t len);
+/* A directory that is new or gone, with all that lies in it. */
+bool fold_is_whole(const struct entry *x);
+/* Is it told in one line? */
+bool fold_is_long(const struct entry *x, const struct fold *f);
+/* "12,252 files, 88 MB" */
+void fold_put(struct buf *out, const struct fold *f);
 
 /* ---- show.c, patch.c, lines.c, paths.c ---- */
 /* PREFIX and PATH as git writes names: in quotes, with octal escapes, where one line could not hold them. */
@@ -598,6 +630,40 @@ void work_step(void);
 #else
 static inline void work_step(void) {}
 #endif
+
+/* ---- turns.c ---- */
+
+/* Two applies into one tree take turns, from the first look on. The lock is a file of ours: a box can lock
+ * what it sees. Each tree once, and always in the same order, so that nobody waits for himself or in a
+ * circle. */
+struct place {
+        uint64_t dev, ino;
+};
+struct turns {
+        struct place place[WORK_DOORS_MAX];
+        int lock[WORK_DOORS_MAX];
+        size_t places, n;
+};
+
+void turns_end(struct turns *t);
+#define AUTO_TURNS(name) __attribute__((cleanup(turns_end))) struct turns name = { 0 }
+/* Waits for whoever works on one of the places. */
+int take_turns(struct turns *t, struct err *e);
+
+/* ---- choose.c ---- */
+
+/* Does an entry bring a directory that is new? */
+static inline bool brings_directory(const struct entry *x)
+{
+        return x->what & (WHAT_ADDED | WHAT_TYPE) && x->now.kind == NODE_DIR;
+}
+/* Parents of every entry, found once; -1: none. NULL: no memory. */
+long *find_parents(const struct entries *v);
+/* Which take part (`chosen`) and which are held back (`held`), and tells of these. */
+int choose_entries(const struct work_apply *a, const struct layer *l, struct entries *v, const long *up,
+                   struct work_outcome *ret, struct err *e);
+/* "MARK PATH: WHY" to the asker. */
+void apply_say(const struct work_apply *a, const char *mark, const struct entry *x, const char *why);
 
 /* outcome.c: JSON to the asker; -1 also where there is no memory for it. */
 int outcome_apply(const struct work_apply *a, const struct layer *l, const struct entries *v,

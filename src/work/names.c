@@ -58,7 +58,7 @@ static const char *behind_door(const struct work_door *d, const char *name)
         return at[0] && strcmp(at, ".") != 0 ? at : NULL;
 }
 
-/* A directory's own row, as `.git/hooks/`; a file's (`build`) does not speak for what lies below. */
+/* A directory's own row, as `.git/hooks/`; a file's (`.env`) does not speak for what lies below. */
 static bool is_flagged_directory(const char *at)
 {
         char name[WORK_PATH_MAX + 2];
@@ -92,5 +92,15 @@ bool entry_named(const struct layer *l, const struct entry *x, const char *const
         for (; paths && *paths; paths++)
                 if (named_by(l, x, *paths))
                         return true;
+        return false;
+}
+
+bool names_reach_into(const struct layer *l, unsigned door, const char *dir, const char *const *paths)
+{
+        for (; paths && *paths; paths++) {
+                const char *at = behind_door(&l->doors[door], *paths);
+                if (at && path_below(at, dir))
+                        return true;
+        }
         return false;
 }

@@ -388,7 +388,7 @@ static unsigned flags_behind(const struct work_door *d, const char *path, enum n
         unsigned flags = flags_by_name(fits ? whole : path);
         if (kind != NODE_DIR || !fits)
                 return flags;
-        /* A row that names a file (`build`) says nothing of a directory of that name, but git's do. */
+        /* A row that names a file (`.env`) says nothing of a directory of that name, but git's do. */
         memcpy(whole + n, "/", 2);
         return flags_by_name(whole) | (flags & 1u << FLAG_GIT_CONFIG);
 }
@@ -452,6 +452,8 @@ static int flag_entry(const struct work_door *d, const struct sides *x, struct e
         if (n->what & WHAT_DELETED)
                 return 0;
         n->flags |= flags_by_node(&n->old, &n->now);
+        if (fold_length(n->path, false) > 0) /* builds and packages bring programs, which run when called */
+                n->flags &= ~(1u << FLAG_EXECUTABLE);
         if (d->is_dir && makes_repository(x, n->path))
                 n->flags |= 1u << FLAG_GIT_INSIDE;
         if (n->now.kind == NODE_DIR)

@@ -173,12 +173,39 @@ static void put_what(struct shower *s, const struct entry *x)
                 }
 }
 
-static void put_flags(struct shower *s, unsigned flags)
+static bool is_opened(const struct shower *s, const struct entry *x, size_t len)
 {
-        for (unsigned bit; flags; flags &= ~bit)
-                buf_printf(&s->out, "; %s", flags_words(flags, &bit));
+        char dir[WORK_PATH_MAX];
+        (void) snprintf(dir, sizeof dir, "%.*s", (int) len, x->path);
+        return s->look->verbose || names_reach_into(s->l, x->door, dir, s->look->paths);
 }
 
+static void put_flag_line(struct shower *s, const struct entry *x)
+{
+        buf_puts(&s->out, "! ");
+        put_name(s, x, x->path);
+        buf_puts(&s->out, ": ");
+        put_what(s, x);
+        buf_puts(&s->out, "; ");
+        flags_put(&s->out, x->flags);
+        const char *reason = s->look->verbose ? flags_reason(x->path) : NULL;
+        if (reason)
+                buf_printf(&s->out, " (%s)", reason);
+        buf_putc(&s->out, '\n');
+}
+
+static void put_flag_fold(struct shower *s, const struct entry *x, size_t len, const struct fold *f)
+{
+        char dir[WORK_PATH_MAX];
+        (void) snprintf(dir, sizeof dir, "%.*s", (int) len, x->path);
+        buf_puts(&s->out, "! ");
+        put_name(s, x, dir);
+        buf_printf(&s->out, "/: %zu entries; ", f->flagged);
+        flags_put(&s->out, f->flags);
+        buf_putc(&s->out, '\n');
+}
+
+/* In directories that nobody reads entry by entry, one line for all. */
 static void put_flagged(struct shower *s)
 {
         bool any = false;
@@ -188,17 +215,19 @@ static void put_flagged(struct shower *s)
                         continue;
                 if (!any) {
                         colour(s, "1;31");
-                        buf_puts(&s->out, "Held back until named or --include-flagged:");
+                        buf_puts(&s->out, "Held back until named, --flagged KIND or --include-flagged:");
                         colour(s, "0");
                         buf_putc(&s->out, '\n');
                 }
                 any = true;
-                buf_puts(&s->out, "! ");
-                put_name(s, x, x->path);
-                buf_puts(&s->out, ": ");
-                put_what(s, x);
-                put_flags(s, x->flags);
-                buf_putc(&s->out, '\n');
+                size_t len = fold_of(s->v, i);
+                const struct fold f = fold_measure(s->v, i, len ? len : strlen(x->path));
+                if (len == 0 || f.flagged < 2 || is_opened(s, x, len)) {
+                        put_flag_line(s, x);
+                        continue;
+                }
+                put_flag_fold(s, x, len, &f);
+                i += f.n - 1;
         }
         if (any)
                 buf_putc(&s->out, '\n');
@@ -349,14 +378,46 @@ static bool is_told_as_rename(const struct shower *s, const struct entry *x)
         return takes(s, &now);
 }
 
+/* Where what was opened by name ends, and how many entries from here on are told in one line; 0: none. */
+static size_t summed_up(const struct shower *s, size_t i, size_t *opened, struct fold *ret)
+{
+        const struct entry *x = &s->v->v[i];
+        if (i < *opened || !fold_is_whole(x))
+                return 0;
+        *ret = fold_measure(s->v, i, strlen(x->path));
+        if (is_opened(s, x, strlen(x->path)))
+                *opened = i + ret->n;
+        return i >= *opened && fold_is_long(x, ret) ? ret->n : 0;
+}
+
+static void put_sum(struct shower *s, const struct entry *x, const struct fold *f)
+{
+        colour(s, "1");
+        put_name(s, x, x->path);
+        buf_puts(&s->out, "/ ");
+        fold_put(&s->out, f);
+        buf_puts(&s->out, ": ");
+        put_what(s, x);
+        colour(s, "0");
+        buf_puts(&s->out, " (name it, or -v, to see it)\n");
+}
+
 int show_diffs(struct shower *s, struct err *e)
 {
         put_flagged(s);
         put_conflicts(s);
+        size_t opened = 0;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
+                struct fold f;
                 if (!takes(s, x) || is_told_as_rename(s, x))
                         continue;
+                size_t all = summed_up(s, i, &opened, &f);
+                if (all > 0) {
+                        put_sum(s, x, &f);
+                        i += all - 1;
+                        continue;
+                }
                 put_header(s, x);
                 if (put_content_diff(s, x, e) < 0)
                         return -1;
@@ -407,41 +468,68 @@ static int count_lines(struct shower *s, const struct entry *x, struct numbers *
         return 0;
 }
 
+static void put_stat_line(struct shower *s, const struct entry *x, struct numbers *n)
+{
+        buf_puts(&s->out, x->flags ? "! " : "  ");
+        if (x->what & WHAT_RENAMED) {
+                put_name(s, x, x->what & WHAT_ADDED ? x->other : x->path);
+                buf_puts(&s->out, " => ");
+                *n = (struct numbers){ .binary = n->binary };
+        }
+        put_name(s, x, x->what & WHAT_RENAMED && x->what & WHAT_DELETED ? x->other : x->path);
+        if (n->binary)
+                buf_printf(&s->out, " | binary %" PRIu64 " to %" PRIu64 " bytes", x->old.size, x->now.size);
+        else
+                buf_printf(&s->out, " | +%zu -%zu", n->added, n->removed);
+        buf_puts(&s->out, " (");
+        put_what(s, x);
+        buf_puts(&s->out, ")\n");
+}
+
+static void put_stat_sum(struct shower *s, const struct entry *x, const struct fold *f)
+{
+        buf_puts(&s->out, f->flagged ? "! " : "  ");
+        put_name(s, x, x->path);
+        buf_puts(&s->out, "/ | ");
+        fold_put(&s->out, f);
+        buf_puts(&s->out, " (");
+        put_what(s, x);
+        buf_puts(&s->out, ")\n");
+}
+
 int show_stat(struct shower *s, struct err *e)
 {
-        size_t entries = 0, added = 0, removed = 0, flagged = 0;
+        size_t entries = 0, added = 0, removed = 0, flagged = 0, opened = 0, sums = 0;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
                 struct numbers n;
+                struct fold f;
                 if (!takes(s, x))
                         continue;
-                entries++;
-                flagged += x->flags != 0;
+                size_t all = summed_up(s, i, &opened, &f);
+                entries += all ? all : 1;
+                flagged += all ? f.flagged : x->flags != 0;
+                sums += all > 0;
+                if (all > 0) {
+                        put_stat_sum(s, x, &f);
+                        i += all - 1;
+                        continue;
+                }
                 if (is_told_as_rename(s, x))
                         continue;
                 if (count_lines(s, x, &n, e) < 0)
                         return -1;
-                buf_puts(&s->out, x->flags ? "! " : "  ");
-                if (x->what & WHAT_RENAMED) {
-                        put_name(s, x, x->what & WHAT_ADDED ? x->other : x->path);
-                        buf_puts(&s->out, " => ");
-                        n = (struct numbers){ .binary = n.binary };
-                }
-                put_name(s, x, x->what & WHAT_RENAMED && x->what & WHAT_DELETED ? x->other : x->path);
-                if (n.binary)
-                        buf_printf(&s->out, " | binary %" PRIu64 " to %" PRIu64 " bytes", x->old.size,
-                                   x->now.size);
-                else
-                        buf_printf(&s->out, " | +%zu -%zu", n.added, n.removed);
-                buf_puts(&s->out, " (");
-                put_what(s, x);
-                buf_puts(&s->out, ")\n");
+                put_stat_line(s, x, &n);
                 flush_some(s);
                 added += n.added;
                 removed += n.removed;
         }
-        buf_printf(&s->out, "%zu %s, %zu lines added, %zu removed, %zu flagged\n", entries,
+        buf_printf(&s->out, "%zu %s, %zu lines added, %zu removed, %zu flagged", entries,
                    entries == 1 ? "entry" : "entries", added, removed, flagged);
+        if (sums > 0)
+                buf_printf(&s->out, "; %zu %s summed up, not counted in lines", sums,
+                           sums == 1 ? "directory is" : "directories are");
+        buf_putc(&s->out, '\n');
         return 0;
 }
 
@@ -486,12 +574,20 @@ void json_changes(struct buf *out, unsigned what)
 void json_flags(struct buf *out, unsigned flags)
 {
         const char *between = "";
+        const unsigned all = flags;
         buf_puts(out, ",\"flags\":[");
         for (unsigned bit; flags; flags &= ~bit) {
                 buf_puts(out, between);
                 buf_json(out, span_str(flags_words(flags, &bit)));
                 between = ",";
         }
+        buf_puts(out, "],\"kinds\":[");
+        between = "";
+        for (unsigned i = 0; i < flags_count(); i++)
+                if (all & 1u << i) {
+                        buf_printf(out, "%s\"%s\"", between, flags_kind(i));
+                        between = ",";
+                }
         buf_putc(out, ']');
 }
 

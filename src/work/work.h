@@ -83,6 +83,7 @@ struct work_look {
                             waits, with a door at, above or below the working directory */
         enum work_form form;
         bool colour;
+        bool verbose;             /* nothing is summed up, and flags with their reasons */
         const char *const *paths; /* only these and what lies below; NULL: all */
         work_sink *out;
         void *out_ctx;
@@ -106,7 +107,9 @@ struct work_apply {
         const char *run;
         const char *mark;         /* kept with the journal, for work_on_settled(): a word; or NULL */
         const char *const *paths; /* only these; named paths need no `flagged` */
+        const char *const *but;   /* and not these, nor what lies below; or NULL */
         bool flagged;             /* also what is flagged */
+        const char *const *kinds; /* also what is flagged as these, and as nothing else; or NULL */
         const char *to;           /* into this directory instead; or NULL */
         work_sink *out;           /* what was held back, or what is in the way */
         void *out_ctx;

@@ -59,15 +59,15 @@ for who in root as_user; do
         fresh
         mkdir -p "$D/p/.git" && echo '[core]' >"$D/p/.git/config" && mine
         edit 'mkdir .git/hooks .github .github/workflows .vscode .claude; echo x >.git/hooks/post-checkout; echo "[core] fsmonitor=./evil" >.git/config
-                echo "* filter=x" >.gitattributes; echo x >.bashrc; echo x >.github/workflows/ci.yml; echo x >.vscode/tasks.json; echo x >Makefile; echo x >.env
+                echo "* filter=x" >.gitattributes; echo x >.bashrc; echo x >.github/workflows/ci.yml; echo x >.vscode/tasks.json; echo x >Jenkinsfile; echo x >.env
                 echo "{\"scripts\":{\"postinstall\":\"evil\"}}" >package.json; echo x >.claude/settings.json; ln -s ../outside out; ln -s /etc/passwd abs
                 printf "#!/bin/sh\n" >tool; chmod 755 tool; mkfifo pipe; mkdir .husky; echo x >.husky/pre-push; echo plain >plain; echo x >.mcp.json; mkdir node_modules node_modules/.bin; ln -s ../x node_modules/.bin/git
                 cp tool src/tool; echo x >src/new'
-        out=$(cordon diff "$run")
-        missing=$(for f in .git/hooks/post-checkout .git/config .gitattributes .bashrc .github/workflows/ci.yml .vscode/tasks.json Makefile .env package.json .claude/settings.json out abs tool pipe .husky/pre-push .mcp.json node_modules/.bin/git; do
+        out=$(cordon diff -v "$run")
+        missing=$(for f in .git/hooks/post-checkout .git/config .gitattributes .bashrc .github/workflows/ci.yml .vscode/tasks.json Jenkinsfile .env package.json .claude/settings.json out abs tool pipe .husky/pre-push .mcp.json node_modules/.bin/git; do
                 printf '%s\n' "$out" | grep -q "^! $f: " || echo "$f"; done)
         is "$who: what the host executes or trusts is flagged" "$missing" ""
-        is "$who: first of all" "$(printf '%s\n' "$out" | head -n 1)" "Held back until named or --include-flagged:"
+        is "$who: first of all" "$(printf '%s\n' "$out" | head -n 1)" "Held back until named, --flagged KIND or --include-flagged:"
         hasnt "$who: plain text is not" "$out" "! plain"
         cordon apply "$run" src >/dev/null
         is "$who: a directory that is named brings nothing along that is flagged" "$(find "$D/p" -name new -o -name tool)" "$D/p/src/new"
@@ -76,8 +76,8 @@ for who in root as_user; do
         is "$who: and holds the flagged back" "$(find "$D/p" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')" ".git .github a node_modules plain src "
         has "$who: saying so" "$out" "held back: .git/hooks/post-checkout: git runs it"
         is "$who: git's configuration is the host's" "$(cat "$D/p/.git/config")" "[core]"
-        cordon apply "$run" Makefile >/dev/null
-        ok "$who: a named path lands" test -e "$D/p/Makefile"
+        cordon apply "$run" Jenkinsfile >/dev/null
+        ok "$who: a named path lands" test -e "$D/p/Jenkinsfile"
         ok "$who: another does not" test ! -e "$D/p/.bashrc"
         cordon apply --include-flagged "$run" >/dev/null
         ok "$who: with --include-flagged all do" test -e "$D/p/.git/hooks/post-checkout"
@@ -211,18 +211,18 @@ n"
         ok "$who: and git runs no hook of the box" test ! -e "$D/git/.git/hooks/pre-commit"
         # --- a patch holds back what an apply holds back ---
         fresh
-        printf 'all:\n' >"$D/p/Makefile" && mine
+        printf 'all:\n' >"$D/p/Jenkinsfile" && mine
         cp -a "$D/p" "$D/git" && git init -q "$D/git"
-        edit 'echo new >a; echo "	evil" >>Makefile; echo x >.bashrc; mkdir .husky; echo x >.husky/pre-push; rm src/b'
+        edit 'echo new >a; echo "	evil" >>Jenkinsfile; echo x >.bashrc; mkdir .husky; echo x >.husky/pre-push; rm src/b'
         cordon apply --as-patch "$D/patch3" "$run" >out
         is "$who: a patch with something in it is a success" $? 0
-        has "$who: what is flagged is told as apply tells it" "$(cat out)" "held back: Makefile: a build tool runs it"
-        has "$who: with how to have it" "$(cat out)" "4 entries held back: name them, or --include-flagged"
-        is "$who: and named in the patch" "$(grep -c '^# not in this patch: \(Makefile\|.bashrc\|.husky\|.husky/pre-push\): ' "$D/patch3")" 4
-        is "$who: git takes the rest" "$(git -c safe.directory='*' -C "$D/git" apply "$D/patch3" 2>&1; cat "$D/git/a" "$D/git/Makefile"; ls -A "$D/git" | tr '\n' ' ')" "new
+        has "$who: what is flagged is told as apply tells it" "$(cat out)" "held back: Jenkinsfile: a build server runs it"
+        has "$who: with how to have it" "$(cat out)" "4 entries held back: name them, --flagged KIND or --include-flagged"
+        is "$who: and named in the patch" "$(grep -c '^# not in this patch: \(Jenkinsfile\|.bashrc\|.husky\|.husky/pre-push\): ' "$D/patch3")" 4
+        is "$who: git takes the rest" "$(git -c safe.directory='*' -C "$D/git" apply "$D/patch3" 2>&1; cat "$D/git/a" "$D/git/Jenkinsfile"; ls -A "$D/git" | tr '\n' ' ')" "new
 all:
-.git Makefile a "
-        is "$who: what is named is in it, and nothing else" "$(cordon apply --as-patch - "$run" Makefile | grep '^+++')" "+++ b/Makefile"
+.git Jenkinsfile a "
+        is "$who: what is named is in it, and nothing else" "$(cordon apply --as-patch - "$run" Jenkinsfile | grep '^+++')" "+++ b/Jenkinsfile"
         is "$who: and with --include-flagged all" "$(cordon apply --include-flagged --as-patch - "$run" | grep -c '^+++')" 5
         cordon apply --as-patch "$D/patch3" "$run" >out
         is "$who: a file that is there is not written over" "$? $(grep -c 'File exists' out)" "125 1"

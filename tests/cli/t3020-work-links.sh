@@ -136,14 +136,14 @@ one"
         is "$who: the repository is whole, and packed" "$(as git -C "$D/p/up" fsck 2>&1; as git -C "$D/p/up" count-objects -v | grep -E '^(count|packs|garbage)' | tr '\n' ' ')" "count: 0 packs: 1 garbage: 0 "
         cordon discard "$run" >/dev/null
         # A changed file and its new name are one file after an apply: the name is told, and held back as the file is.
-        rm -rf "$D" && mkdir -p "$D/p/pub" && printf 'all:\n' >"$D/p/Makefile" && echo x >"$D/p/plain" && mine
-        edit 'ln Makefile pub/m; echo "# y" >>Makefile; ln plain pub/p; echo y >>plain; echo n >new; ln new pub/new'
+        rm -rf "$D" && mkdir -p "$D/p/pub" && printf 'all:\n' >"$D/p/Jenkinsfile" && echo x >"$D/p/plain" && mine
+        edit 'ln Jenkinsfile pub/m; echo "# y" >>Jenkinsfile; ln plain pub/p; echo y >>plain; echo n >new; ln new pub/new'
         is "$who: the second name of a changed file is told" "$(cordon diff --json "$run" | jq -c '[.entries[] | select(.link) | [.path, .link, (.flags | length)]]')" \
-                '[["pub/m","Makefile",1],["pub/p","plain",0]]'
+                '[["pub/m","Jenkinsfile",1],["pub/p","plain",0]]'
         cordon apply "$run" >out 2>&1
         is "$who: and held back with it" "$(ls "$D/p/pub" | tr '\n' ' ')" "new p "
         cordon apply --include-flagged "$run" >out 2>&1 || cat out
-        ok "$who: then they are one file" test "$D/p/Makefile" -ef "$D/p/pub/m"
+        ok "$who: then they are one file" test "$D/p/Jenkinsfile" -ef "$D/p/pub/m"
         cordon discard "$run" >/dev/null
         # A path with a percent sign is not decoded; a box that lists its programs is left alone.
         repository

@@ -125,24 +125,24 @@ fi
 # Whoever names a directory has not named what is flagged in it.
 who=as_user D=$T/named
 fresh 'echo a >a'
-edit 'echo b >>a; echo x: >Makefile; mkdir -p s .github/workflows; echo y: >s/Makefile; echo c >s/c; echo w >.github/workflows/w.yml; mkfifo pipe'
+edit 'echo b >>a; echo x: >Jenkinsfile; mkdir -p s .github/workflows; echo y: >s/Jenkinsfile; echo c >s/c; echo w >.github/workflows/w.yml; mkfifo pipe'
 landed() { (cd "$D/p" && find . -mindepth 1 ! -type d | sort | tr '\n' ' '); }
 for name in . ./ "$D/p" "$D/p/"; do
-        has "$name names nothing that is flagged" "$(cordon apply "$run" "$name")" "held back: s/Makefile: a build tool runs it"
+        has "$name names nothing that is flagged" "$(cordon apply "$run" "$name")" "held back: s/Jenkinsfile: a build server runs it"
         is "$name: the rest lands" "$(landed)" "./a ./s/c "
         cordon undo "$run" >out || fail "undo" "$(cat out)"
 done
 cordon apply "$run" "$D/p/s" >out
 is "a directory neither" "$(landed)" "./a ./s/c "
-cordon apply "$run" s/Makefile .github/workflows/ >out || fail "by name" "$(cat out)"
-is "but its own name does, and a directory that is flagged itself" "$(landed)" "./.github/workflows/w.yml ./a ./s/Makefile ./s/c "
+cordon apply "$run" s/Jenkinsfile .github/workflows/ >out || fail "by name" "$(cat out)"
+is "but its own name does, and a directory that is flagged itself" "$(landed)" "./.github/workflows/w.yml ./a ./s/Jenkinsfile ./s/c "
 cordon apply --include-flagged "$run" >out || fail "all of it" "$(cat out)"
-is "all that is asked for lands, but a fifo never does" "$(landed)" "./.github/workflows/w.yml ./Makefile ./a ./s/Makefile ./s/c "
+is "all that is asked for lands, but a fifo never does" "$(landed)" "./.github/workflows/w.yml ./Jenkinsfile ./a ./s/Jenkinsfile ./s/c "
 has "and is told" "$(cat out)" "held back: pipe: a socket, fifo or device: never applied"
 
-# `build` is a name of build files, and a directory's more often.
+# Nor in a directory whose entries are told in one line.
 fresh 'echo a >a; mkdir build'
-edit 'echo x >build/out; echo y: >build/Makefile; mkdir -p build/.git/hooks; echo z >build/.git/hooks/pre-commit'
+edit 'echo x >build/out; echo y: >build/Jenkinsfile; mkdir -p build/.git/hooks; echo z >build/.git/hooks/pre-commit'
 for name in build build/ "$D/p/build"; do
         cordon apply "$run" "$name" >out
         is "$name names a directory, and nothing that is flagged in it" "$(landed)" "./a ./build/out "

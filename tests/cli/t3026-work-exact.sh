@@ -25,12 +25,12 @@ for who in root as_user; do
         cordon apply --include-flagged "$run" >out
         is "$who: asked for, it is" "$(stat -c %a "$D/p/secret" "$D/p/private" "$D/p" | tr '\n' ' ')" "666 755 777 "
 
-        # A directory of a build file's name is no build file.
+        # A directory of a flagged file's name is not that file.
         fresh 'echo a >a'
-        edit 'mkdir -p build/out workspace; echo 1 >build/out/x; echo 2 >workspace/y; mkdir sub; echo x >sub/build'
+        edit 'mkdir -p build/out .env; echo 1 >build/out/x; echo 2 >.env/y; mkdir sub; echo x >sub/.env'
         cordon apply "$run" >out
-        is "$who: directories called build and workspace land" "$(cat "$D/p/build/out/x" "$D/p/workspace/y" | tr '\n' ' ')" "1 2 "
-        is "$who: a file of that name is held back" "$([ -e "$D/p/sub/build" ] || echo held)" held
+        is "$who: directories called build and .env land" "$(cat "$D/p/build/out/x" "$D/p/.env/y" | tr '\n' ' ')" "1 2 "
+        is "$who: a file of that name is held back" "$([ -e "$D/p/sub/.env" ] || echo held)" held
         cordon discard "$run" >/dev/null
 
         # More renames of one size than were looked at.

@@ -286,7 +286,9 @@ static void look_at_layer(struct editor *x, const char *layer)
                 cordon_error e = { 0 };
                 (void) snprintf(old, sizeof old, "-old %u\n", x->id);
                 (void) snprintf(new, sizeof new, "+new %u\n", x->id);
-                if (cordon_work_diff(layer, CORDON_WORK_TEXT, 0, NULL, put_text, &diff, &entries, &e) == 0 &&
+                if (cordon_work_diff(
+                            &(cordon_work_diff_options){ .run = layer, .out = put_text, .out_ctx = &diff },
+                            &entries, &e) == 0 &&
                     entries == 1 && strstr(diff.text[1], old) && strstr(diff.text[1], new))
                         continue;
                 x->wrong++;
@@ -362,7 +364,8 @@ static void case_unheard(void)
                 const char *run = wait_for(b)->work;
                 const cordon_work_apply_options all = { .run = run, .json = 1 };
                 expect(cordon_work_list(1, NULL, NULL, &e) == 0, "layers are listed to nobody");
-                expect(cordon_work_diff(run, CORDON_WORK_JSON, 0, NULL, NULL, NULL, &entries, &e) == 0 &&
+                expect(cordon_work_diff(&(cordon_work_diff_options){ .run = run, .form = CORDON_WORK_JSON },
+                                        &entries, &e) == 0 &&
                                entries == 1,
                        "changes are counted (%zu)", entries);
                 expect(cordon_work_apply(&all, &done, &e) == 0 && done.applied == 1 &&

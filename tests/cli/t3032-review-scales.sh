@@ -1,0 +1,93 @@
+#!/bin/sh
+# Review that scales: what is flagged and what is not, one line for directories that nobody reads entry by entry, approval by kind,
+# everything but a path, and the host's side of a conflict.
+# shellcheck disable=SC2016,SC2317
+. "$(dirname "$0")/lib-work.sh"
+landed() { (cd "$D/p" && find . -mindepth 1 ! -type d | sort | tr '\n' ' '); }
+
+for who in root as_user; do
+        D="$T/$who"
+
+        # An ordinary change of a project raises no flag: sources, build files, manifests, a commit.
+        fresh 'mkdir -p src tests .git/objects/ab .git/refs/heads .git/logs; for f in Makefile package.json pyproject.toml Cargo.toml go.mod Dockerfile src/a.c; do echo 1 >$f; done'
+        edit 'for f in Makefile package.json pyproject.toml Cargo.toml go.mod Dockerfile src/a.c; do echo 2 >>$f; done
+                echo n >src/new.c; echo t >tests/conftest.py; echo r >requirements.txt; echo l >package-lock.json
+                echo o >.git/objects/ab/cd; echo h >.git/HEAD; echo i >.git/index; echo m >.git/refs/heads/main; echo l >.git/logs/HEAD
+                mkdir -p build target/debug; echo e >build/prog; chmod 755 build/prog; cp build/prog target/debug/app'
+        is "$who: an ordinary change is not flagged" "$(cordon diff --json "$run" | jq -c '[.entries[] | select(.flags != []) | .path]')" "[]"
+        cordon apply "$run" >out
+        hasnt "$who: and nothing of it is held back" "$(cat out)" "held back"
+        has "$who: a program that is new outside build directories is" \
+                "$(edit 'echo x >tool; chmod 755 tool' && cordon diff "$run")" "! tool: added; newly executable [executable]"
+        cordon discard "$run" >/dev/null
+
+        # Directories that nobody reads entry by entry: one line for what is flagged in them, one for all that is new.
+        fresh 'echo a >a; mkdir -p lib'
+        edit 'mkdir -p node_modules/.bin small/in .git/hooks; i=0; while [ $i -lt 40 ]; do mkdir node_modules/p$i; echo "{\"scripts\":{\"postinstall\":\"x\"}}" >node_modules/p$i/package.json
+                ln -s ../p$i/x node_modules/.bin/b$i; head -c 3000 /dev/zero >node_modules/p$i/data; i=$((i + 1)); done
+                echo one >small/in/f; echo h >.git/hooks/pre-commit; echo c >.git/config; echo x >>a; mkdir lib/many; i=0; while [ $i -lt 30 ]; do echo $i >lib/many/$i; i=$((i + 1)); done'
+        cordon diff "$run" >shown
+        is "$who: what is flagged in node_modules is one line" "$(grep -c '^! node_modules' shown) $(grep '^! node_modules' shown)" \
+                "1 ! node_modules/: 81 entries; a package manager runs what it says [package]; found before the real program or library of that name [search-path]"
+        is "$who: a new repository is, too" "$(grep '^! .git' shown)" "! .git/: 4 entries; git runs it [git-hook]; git takes orders from it [git-config]"
+        is "$who: a new directory is summed up" "$(grep '^node_modules' shown)" "node_modules/ 120 files, 121 kB: added (name it, or -v, to see it)"
+        is "$who: also one of no known name, if it is large" "$(grep '^lib' shown)" "lib/many/ 30 files, 80 bytes: added (name it, or -v, to see it)"
+        has "$who: a small one is shown" "$(cat shown)" "+one"
+        cordon diff "$run" node_modules >named
+        is "$who: by its name all of it is shown" "$(grep -c '^node_modules/p[0-9]*/data: added' named) $(grep -c '^! node_modules/' named)" "40 81"
+        cordon diff "$run" node_modules/p7 >named
+        is "$who: and of what lies in it" "$(grep -c '^node_modules/p' named) $(grep -c '^! ' named)" "3 1"
+        cordon diff -v "$run" >all
+        is "$who: with -v all of it" "$(grep -c '^node_modules/p[0-9]*/data: added' all) $(grep -c '^lib/many/[0-9]*: added' all)" "40 30"
+        has "$who: and the reason of each flag" "$(cat all)" "! .git/hooks/pre-commit: added; git runs it [git-hook] (git runs it at commit, checkout, merge or push)"
+        has "$who: --stat sums up" "$(cordon diff --stat "$run")" "! node_modules/ | 120 files, 121 kB (added)"
+        has "$who: and says that it does" "$(cordon diff --stat "$run")" "2 directories are summed up"
+        is "$who: programs get every entry" "$(cordon diff --json "$run" | jq '[.entries[] | select(.path | startswith("node_modules/"))] | length') $(cordon diff --name-only "$run" | grep -c '^node_modules/')" "161 161"
+        is "$who: with the kinds of its flags" "$(cordon diff --json "$run" | jq -c '[.entries[] | select(.path == ".git/hooks/pre-commit" or .path == "a") | .kinds]')" '[["git-hook"],[]]'
+        cordon apply "$run" >out
+        is "$who: apply holds back in one line" "$(grep -c 'held back: node_modules' out) $(grep 'held back: node_modules' out)" \
+                "1 held back: node_modules/: 81 entries: a package manager runs what it says [package]; found before the real program or library of that name [search-path]"
+        is "$who: the rest of it landed" "$(find "$D/p/node_modules" -type f | wc -l)" 40
+
+        # Approval by kind, of what lies below a directory that is named or of all.
+        cordon apply --flagged package "$run" node_modules/p1 node_modules/p2 >out || fail "$who: by kind" "$(cat out)"
+        is "$who: a kind and a directory" "$(find "$D/p" -name package.json | sed "s|$D/p/||" | sort | tr '\n' ' ')" "node_modules/p1/package.json node_modules/p2/package.json "
+        cordon apply --flagged package "$run" >out
+        is "$who: a kind alone" "$(find "$D/p" -name package.json | wc -l) $(find "$D/p/node_modules" -type l | wc -l)" "40 0"
+        cordon apply --flagged search-path --flagged git-hook "$run" >out
+        is "$who: kinds are repeatable, and others stay" "$(find "$D/p/node_modules" -type l | wc -l) $([ -e "$D/p/.git/config" ] || echo held)" "40 held"
+        has "$who: an unknown kind is an error that lists them" "$(cordon apply --flagged hooks "$run")" "hint: kinds are: git-hook git-config"
+        cordon discard "$run" >/dev/null
+
+        # An entry of two kinds needs both; a fifo never lands.
+        fresh 'echo a >a'
+        edit 'mkdir -p .git/hooks; ln -s /etc/passwd .envrc; mkfifo pipe'
+        cordon apply --flagged environment --flagged special "$run" >out
+        has "$who: one kind of two is not enough, and the missing one is named" "$(cat out)" "held back: .envrc: a link that leaves the tree [link]"
+        has "$who: no kind brings a fifo" "$(cat out)" "held back: pipe: a socket, fifo or device: never applied"
+        cordon apply --flagged environment --flagged link "$run" >out
+        is "$who: with all of its kinds it lands" "$(readlink "$D/p/.envrc")" "/etc/passwd"
+        cordon discard "$run" >/dev/null
+
+        # All but a path.
+        fresh 'mkdir -p d/in keep; echo 1 >d/in/x; echo 2 >d/y; echo a >a; echo k >keep/k'
+        edit 'echo b >>a; echo n >n; mkdir -p new/sub; echo s >new/sub/s; echo t >new/t; rm -r d; echo kk >>keep/k'
+        has "$who: a path that names no change is an error" "$(cordon apply --all-but nowhere "$run")" "changes nothing at nowhere"
+        cordon apply --all-but new/sub --all-but d/in --all-but "$D/p/keep" "$run" >out || fail "$who: all but" "$(cat out)"
+        is "$who: everything else lands" "$(landed)$(cat "$D/p/a" "$D/p/keep/k" | tr '\n' ' ')" "./a ./d/in/x ./keep/k ./n ./new/t a b k "
+        has "$who: a directory does not go with what was left in it" "$(cat out)" "held back: d: something in it is left out"
+        is "$who: the layer keeps what was left out" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "d d/in d/in/x keep/k new/sub new/sub/s "
+        cordon apply --all-but keep "$run" new keep >out || fail "$who: of named ones" "$(cat out)"
+        is "$who: also of what is named" "$(landed)$(cat "$D/p/keep/k")" "./a ./d/in/x ./keep/k ./n ./new/sub/s ./new/t k"
+        cordon apply "$run" >out || fail "$who: the rest" "$(cat out)"
+        is "$who: and the rest later" "$(landed)" "./a ./keep/k ./n ./new/sub/s ./new/t "
+        cordon undo "$run" >/dev/null && cordon undo "$run" >/dev/null && cordon undo "$run" >/dev/null
+        is "$who: each of them can be taken back" "$(landed)$(cat "$D/p/a")" "./a ./d/in/x ./d/y ./keep/k a"
+        cordon discard "$run" >/dev/null
+        # What goes as a whole is summed up as well.
+        fresh 'mkdir -p dist; i=0; while [ $i -lt 25 ]; do echo $i >dist/$i; i=$((i + 1)); done'
+        edit 'rm -r dist'
+        is "$who: a large directory that is gone is one line" "$(cordon diff "$run")" "dist/ 25 files, 65 bytes: deleted (name it, or -v, to see it)"
+        cordon discard "$run" >/dev/null
+done
+done_testing
