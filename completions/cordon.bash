@@ -122,7 +122,7 @@ _cordon() {
         diff | apply | undo | discard | fork)
                 _cordon_argument "$prev" "$cur" && return
                 case $verb:$cur in
-                diff:-*) _cordon_complete_words "--stat --name-only --json -v --verbose -l --list --color --no-pager -h --help" "$cur" ;;
+                diff:-*) _cordon_complete_words "--stat --name-only --json --theirs -v --verbose -l --list --color --no-pager -h --help" "$cur" ;;
                 apply:-*) _cordon_complete_words "--include-flagged --flagged --all-but --to --ledger --json --as-patch -h --help" "$cur" ;;
                 undo:-*) _cordon_complete_words "--json -h --help" "$cur" ;;
                 discard:-*) _cordon_complete_words "--json -y --yes -h --help" "$cur" ;;

@@ -164,6 +164,7 @@ complete -c cordon -n '__cordon_verb discard' -s y -l yes -d 'Do not ask'
 complete -c cordon -n '__cordon_verb diff apply undo discard fork' -a '(__cordon_layers)'
 complete -c cordon -n '__cordon_verb diff' -l stat -d 'One line for each entry'
 complete -c cordon -n '__cordon_verb diff' -l name-only -d 'Names only'
+complete -c cordon -n '__cordon_verb diff' -l theirs -r -F -d "The host's side of conflicts there"
 complete -c cordon -n '__cordon_verb diff' -s v -l verbose -d 'Sum up nothing, and say why entries are flagged'
 complete -c cordon -n '__cordon_verb diff' -s l -l list -d 'The layers there are'
 complete -c cordon -n '__cordon_verb diff' -l color -x -a 'auto always never' -d 'Colour'

@@ -274,6 +274,8 @@ typedef struct cordon_work_diff_options {
         int colour;
         int verbose; /* nothing is summed up; else large directories that are new or gone are one line each */
         const char *const *paths;
+        const char *const
+                *theirs; /* or NULL: of conflicts there, what the host has against what the box left */
         cordon_sink out;
         void *out_ctx;
 } cordon_work_diff_options;

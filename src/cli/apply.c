@@ -8,33 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LIST_MAX = 64 };
-
 struct apply {
         bool flagged, no_ledger, json;
         const char *to, *patch;
-        const char *kinds[LIST_MAX + 1], *but[LIST_MAX + 1]; /* NULL-terminated */
+        const char *kinds[CLI_LIST_MAX + 1], *but[CLI_LIST_MAX + 1]; /* NULL-terminated */
 };
-
-static int add_to(const char **list, const char *option, const char *value)
-{
-        size_t n = 0;
-        while (list[n])
-                n++;
-        if (n == LIST_MAX)
-                return cli_usage("%s can be given %d times", option, LIST_MAX), -1;
-        list[n] = value;
-        return 0;
-}
 
 static int add_kind(void *ctx, const char *value)
 {
-        return add_to(((struct apply *) ctx)->kinds, "--flagged", value);
+        return cli_list_add(((struct apply *) ctx)->kinds, "--flagged", value);
 }
 
 static int add_but(void *ctx, const char *value)
 {
-        return add_to(((struct apply *) ctx)->but, "--all-but", value);
+        return cli_list_add(((struct apply *) ctx)->but, "--all-but", value);
 }
 
 static int set_ledger(void *ctx, const char *value)
@@ -71,7 +58,8 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a)
 {
         if (r->conflicts > 0) {
                 cli_note("error: nothing was applied: %zu %s in the way", r->conflicts, plural(r->conflicts));
-                cli_note("hint: look at both sides, then apply the rest by name, --to another directory, or "
+                cli_note("hint: `cordon diff --theirs PATH` shows the host's side; apply the rest with "
+                         "--all-but PATH, --to another directory, or "
                          "discard %s",
                          r->run);
                 return 1;

@@ -39,6 +39,10 @@ struct cli_json { /* for json_options */
 };
 /* A whole number within bounds; -1 after it was said what `option` takes. */
 int cli_number(const char *option, const char *value, long least, long most, long *ret);
+/* An option that can be given several times: a list with room for so many and NULL. -1 after it was said that
+ * there are too many. */
+enum { CLI_LIST_MAX = 64 };
+int cli_list_add(const char **list, const char *option, const char *value);
 
 /* Puts options, and the "--" that ends them, before the other words: for verbs whose words are names, not a
  * command. */

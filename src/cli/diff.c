@@ -12,6 +12,7 @@
 struct diff {
         cordon_work_form form;
         bool list, json, no_pager, verbose;
+        const char *theirs[CLI_LIST_MAX + 1]; /* NULL-terminated */
         enum { COLOUR_AUTO = 0, COLOUR_ALWAYS, COLOUR_NEVER } colour;
 };
 
@@ -48,10 +49,17 @@ static int set_colour(void *ctx, const char *value)
         return cli_usage("--color takes auto, always or never"), -1;
 }
 
+static int add_theirs(void *ctx, const char *value)
+{
+        return cli_list_add(((struct diff *) ctx)->theirs, "--theirs", value);
+}
+
 const struct cli_option diff_options[] = {
         { "stat", 0, NULL, "one line for each entry", set_stat },
         { "name-only", 0, NULL, "names, quoted as git quotes them", set_names },
         { "json", 0, NULL, "for programs", set_json },
+        { "theirs", 0, "PATH", "of conflicts there: what the host has, against what the box left",
+          add_theirs },
         { "verbose", 'v', NULL, "every entry of directories that are summed up, and why each is flagged",
           CLI_FLAG(struct diff, verbose) },
         { "list", 'l', NULL, "the layers there are", CLI_FLAG(struct diff, list) },
@@ -122,6 +130,7 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
                                        .colour = colour,
                                        .verbose = d->verbose,
                                        .paths = paths,
+                                       .theirs = d->theirs[0] ? d->theirs : NULL,
                                        .out = cli_sink,
                                        .out_ctx = to };
         int r = cordon_work_diff(&o, &entries, &e);
@@ -155,6 +164,8 @@ int verb_diff(int argc, char **argv)
                 return EXIT_CORDON;
         if (d.list)
                 return cordon_work_list(d.json, cli_sink, stdout, &e) < 0 ? cli_error(&e) : 0;
+        if (d.theirs[0] && d.form != CORDON_WORK_TEXT)
+                return cli_usage("--theirs is text: it goes with none of --stat, --name-only and --json");
         cli_run_and_paths(argc, argv, at, &run, &paths);
         return show(&d, run, paths);
 }

@@ -15,13 +15,13 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { POLICY_BYTES = 1 << 20, LIST_MAX = 16 };
+enum { POLICY_BYTES = 1 << 20 };
 
 struct teach {
         cordon_learning l;
         const char *output, *policy;
-        const char *net_to[LIST_MAX + 1], *with[LIST_MAX + 1], *read[LIST_MAX + 1];
-        char paths[LIST_MAX][PATH_MAX];
+        const char *net_to[CLI_LIST_MAX + 1], *with[CLI_LIST_MAX + 1], *read[CLI_LIST_MAX + 1];
+        char paths[CLI_LIST_MAX][PATH_MAX];
         bool json, log;
 };
 
@@ -83,17 +83,6 @@ static int take_net(void *ctx, const char *value)
         return cli_usage("--net takes deny, mock or ask, not %s", value), -1;
 }
 
-static int add_to(const char **list, const char *option, const char *value)
-{
-        size_t n = 0;
-        while (list[n])
-                n++;
-        if (n == LIST_MAX)
-                return cli_usage("%s can be given %d times", option, LIST_MAX), -1;
-        list[n] = value;
-        return 0;
-}
-
 static int take_net_to(void *ctx, const char *value)
 {
         struct teach *t = ctx;
@@ -101,14 +90,14 @@ static int take_net_to(void *ctx, const char *value)
                 return cli_usage("--net-to takes a host or host:port, not %s", value), -1;
         t->l.net = CORDON_LEARN_NET_ASK;
         t->l.net_to = t->net_to;
-        return add_to(t->net_to, "--net-to", value);
+        return cli_list_add(t->net_to, "--net-to", value);
 }
 
 static int take_with(void *ctx, const char *value)
 {
         struct teach *t = ctx;
         t->l.with = t->with;
-        return add_to(t->with, "--with", value);
+        return cli_list_add(t->with, "--with", value);
 }
 
 /* As a line would have it, without its last slash. */
@@ -119,8 +108,8 @@ static int take_read(void *ctx, const char *value)
         size_t n = 0;
         while (t->read[n])
                 n++;
-        if (n == LIST_MAX)
-                return cli_usage("--read can be given %d times", LIST_MAX), -1;
+        if (n == CLI_LIST_MAX)
+                return cli_usage("--read can be given %d times", CLI_LIST_MAX), -1;
         if ((value[0] != '/' && !getcwd(here, sizeof here)) ||
             !path_join(here, value, t->paths[n], sizeof t->paths[n]))
                 return cli_usage("--read %s: the path is too long", value), -1;

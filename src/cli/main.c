@@ -48,7 +48,7 @@ static const struct cli_verb verbs[] = {
         { "inspect", "[--json] BOX", "one running box as JSON", verb_inspect, inspect_options, false },
         { "logs", "[-f] BOX", "the newest output of a detached box, also when it is over", verb_logs,
           logs_options, false },
-        { "diff", "[--stat | --name-only | --json] [-v] [RUN] [PATH...]",
+        { "diff", "[--stat | --name-only | --json | --theirs PATH] [-v] [RUN] [PATH...]",
           "what a box changed behind its edit doors, and what of it is flagged", verb_diff, diff_options,
           false },
         { "apply", "[--include-flagged | --flagged KIND] [--all-but PATH] [--to DIR] [RUN] [PATH...]",

@@ -30,6 +30,17 @@ cordon_box *cli_box_new(cordon_policy *policy)
         return b;
 }
 
+int cli_list_add(const char **list, const char *option, const char *value)
+{
+        size_t n = 0;
+        while (list[n])
+                n++;
+        if (n == CLI_LIST_MAX)
+                return cli_usage("%s can be given %d times", option, CLI_LIST_MAX), -1;
+        list[n] = value;
+        return 0;
+}
+
 int cli_number(const char *option, const char *value, long least, long most, long *ret)
 {
         char *end;

@@ -255,6 +255,7 @@ int cordon_work_diff(const cordon_work_diff_options *o, size_t *ret_entries, cor
                                         .colour = o->colour != 0,
                                         .verbose = o->verbose != 0,
                                         .paths = o->paths,
+                                        .theirs = o->theirs,
                                         .out = o->out,
                                         .out_ctx = o->out_ctx };
         lib_watch_work();

@@ -514,6 +514,7 @@ void json_changes(struct buf *out, unsigned what);
 void json_flags(struct buf *out, unsigned flags);
 void json_apart(struct buf *out, uint64_t names); /* nothing where there is nothing to tell */
 int show_diffs(struct shower *s, struct err *e);
+int show_theirs(struct shower *s, struct err *e);
 int show_stat(struct shower *s, struct err *e);
 int show_names(struct shower *s, struct err *e);
 int show_json(struct shower *s, struct err *e);

@@ -337,28 +337,28 @@ static void put_hunks(struct shower *s, const struct buf *hunks)
         }
 }
 
-static int put_content_diff(struct shower *s, const struct entry *x, struct err *e)
+/* What the two sides of an entry hold; with `theirs`, the host's against the box's. */
+static int put_sides(struct shower *s, const struct entry *x, bool theirs, struct err *e)
 {
         struct content a, b;
-        bool wants = x->what & (WHAT_CONTENT | WHAT_TYPE) ||
-                     (x->what & (WHAT_ADDED | WHAT_DELETED | WHAT_UNSEEN) && !(x->what & WHAT_RENAMED));
-        if (!wants || (!has_content(&x->old) && !has_content(&x->now)))
+        if (!has_content(&x->old) && !has_content(&x->now))
                 return 0;
         if (is_large(x)) {
                 buf_printf(&s->out, "too large to be shown as text: %" PRIu64 " to %" PRIu64 " bytes\n",
-                           x->old.size, x->now.size);
+                           theirs ? x->now.size : x->old.size, theirs ? x->old.size : x->now.size);
                 return 0;
         }
         if (show_contents(s, x, &a, &b, e) < 0)
                 return -1;
-        struct span old = span_of(a.p, a.n), now = span_of(b.p, b.n);
+        struct span host = span_of(a.p, a.n), box = span_of(b.p, b.n), from = theirs ? box : host,
+                    to = theirs ? host : box;
         if (a.unread)
                 buf_puts(&s->out, "(the host's file cannot be read: what the box left is shown whole)\n");
-        if (is_binary(old) || is_binary(now)) {
-                buf_printf(&s->out, "binary: %zu to %zu bytes\n", old.n, now.n);
+        if (is_binary(from) || is_binary(to)) {
+                buf_printf(&s->out, "binary: %zu to %zu bytes\n", from.n, to.n);
         } else {
                 AUTO_BUF(hunks);
-                if (!lines_diff(old, now, &hunks))
+                if (!lines_diff(from, to, &hunks))
                         buf_puts(&s->out,
                                  "(too different to be matched line by line: shown as one replacement)\n");
                 s->out.failed |= hunks.failed;
@@ -367,6 +367,48 @@ static int put_content_diff(struct shower *s, const struct entry *x, struct err 
         free(a.p);
         free(b.p);
         return 0;
+}
+
+static int put_content_diff(struct shower *s, const struct entry *x, struct err *e)
+{
+        bool wants = x->what & (WHAT_CONTENT | WHAT_TYPE) ||
+                     (x->what & (WHAT_ADDED | WHAT_DELETED | WHAT_UNSEEN) && !(x->what & WHAT_RENAMED));
+        return wants ? put_sides(s, x, false, e) : 0;
+}
+
+static void put_side(struct shower *s, const char *whose, const struct node *n)
+{
+        buf_printf(&s->out, "%s: %s", whose, kinds[n->kind]);
+        if (n->kind != NODE_NONE)
+                buf_printf(&s->out, ", %06o", git_mode(n));
+}
+
+/* The host's side of each conflict. What lay there when the run ended is known by its digest only, so it is
+ * held against what the box left. */
+int show_theirs(struct shower *s, struct err *e)
+{
+        size_t conflicts = 0;
+        for (size_t i = 0; i < s->v->n; i++) {
+                const struct entry *x = &s->v->v[i];
+                if (!x->conflict || !takes(s, x) || !entry_named(s->l, x, s->look->theirs))
+                        continue;
+                conflicts++;
+                colour(s, "1");
+                put_name(s, x, x->path);
+                buf_printf(&s->out, ": %s (", x->conflict);
+                put_side(s, "- the box", &x->now);
+                put_side(s, "; + the host", &x->old);
+                buf_putc(&s->out, ')');
+                colour(s, "0");
+                buf_putc(&s->out, '\n');
+                if (put_sides(s, x, true, e) < 0)
+                        return -1;
+                flush_some(s);
+        }
+        if (conflicts > 0)
+                return 0;
+        (void) err_set(e, ERR_USAGE, 0, "nothing is in conflict there: the host has not changed it since");
+        return err_hint(e, "`cordon diff %s` lists conflicts behind what is flagged", s->l->run);
 }
 
 /* The old name of a rename, which is told where the name is now. Not when it alone was asked for. */

@@ -29,11 +29,12 @@ int work_diff(const struct work_look *look, size_t *ret_count, struct err *e)
         AUTO_ENTRIES(v);
         AUTO_LAYER(l, layer_open(look->run, LAYER_WAITING, e));
         if (!l || scan_sealed(l, &v, e) < 0 || scan_torn(l, &v, e) < 0 ||
-            paths_all_found(l, &v, look->paths, e) < 0 || find_renames(l, &v, e) < 0)
+            paths_all_found(l, &v, look->paths, e) < 0 || paths_all_found(l, &v, look->theirs, e) < 0 ||
+            find_renames(l, &v, e) < 0)
                 return -1;
         struct shower s = { .l = l, .v = &v, .look = look, .many = touches_many(&v) };
         *ret_count = v.n;
-        return show_end(&s, forms[look->form](&s, e), e);
+        return show_end(&s, (look->theirs ? show_theirs : forms[look->form])(&s, e), e);
 }
 
 /* ---- list ---- */

@@ -85,6 +85,9 @@ struct work_look {
         bool colour;
         bool verbose;             /* nothing is summed up, and flags with their reasons */
         const char *const *paths; /* only these and what lies below; NULL: all */
+        /* Instead, of conflicts at these paths and below: what the host has, against what the box left. As
+         * text; or NULL. */
+        const char *const *theirs;
         work_sink *out;
         void *out_ctx;
 };

@@ -84,6 +84,25 @@ for who in root as_user; do
         cordon undo "$run" >/dev/null && cordon undo "$run" >/dev/null && cordon undo "$run" >/dev/null
         is "$who: each of them can be taken back" "$(landed)$(cat "$D/p/a")" "./a ./d/in/x ./d/y ./keep/k a"
         cordon discard "$run" >/dev/null
+        # The host's side of a conflict.
+        fresh 'printf "1\n2\n3\n" >a; echo b >b; mkdir s; echo c >s/c; echo d >d'
+        edit 'printf "1\nbox\n3\n" >a; echo x >>b; echo c2 >s/c; echo d2 >d'
+        printf '1\nhost\n3\n' >"$D/p/a" && rm "$D/p/s/c" && mine
+        cordon diff --theirs a "$run" >out
+        is "$who: --theirs shows what the host has against what the box left" "$(cat out)" "a: changed since (- the box: file, 100644; + the host: file, 100644)
+@@ -1,3 +1,3 @@
+ 1
+-box
++host
+ 3"
+        is "$who: a directory means what lies in it" "$(cordon diff --theirs s "$run" | head -n 1)" "s/c: removed since (- the box: file, 100644; + the host: nothing)"
+        is "$who: and all of it what is in conflict" "$(cordon diff --theirs . "$run" | grep -c ' since (')" 2
+        has "$who: what is in no conflict is said to be in none" "$(cordon diff --theirs b "$run")" "nothing is in conflict there"
+        has "$who: a path that names no change is an error" "$(cordon diff --theirs nowhere "$run")" "changes nothing at nowhere"
+        is "$who: it is text" "$(cordon diff --theirs a --json "$run" >/dev/null; echo $?)" 125
+        cordon apply --all-but a --all-but s "$run" >out || fail "$who: without the conflicts" "$(cat out)"
+        is "$who: what is in no conflict lands without the others" "$(cat "$D/p/b" "$D/p/d" | tr '\n' ' ')" "b x d2 "
+        cordon discard "$run" >/dev/null
         # What goes as a whole is summed up as well.
         fresh 'mkdir -p dist; i=0; while [ $i -lt 25 ]; do echo $i >dist/$i; i=$((i + 1)); done'
         edit 'rm -r dist'
