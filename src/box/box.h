@@ -26,14 +26,16 @@ enum box_weight { BOX_PLAIN = 0, BOX_SETTING, BOX_HABIT };
 
 /* One kind of refusal, with how often it happened. Reported, never an input to anything. */
 struct box_denial {
-        char code[12];    /* stable: "read", "write", "run", "net", "sock", "call", "limit", "credential" */
+        char code[12];    /* stable: "read", "write", "run", "net", "sock", "call", "rename", "limit",
+                         "credential" */
         char what[640];   /* "socket(AF_INET, SOCK_STREAM)", "read /root/.ssh/id_rsa" */
         char layer[24];   /* "seccomp", "mount", "egress" */
         char permit[512]; /* the line that would permit it, or "" when none can */
         char program[64];
         char path[448]; /* what a read, write or run was tried on; a longer one ends in "..." */
         /* Stable: the gap ("no-door", "read-only", "excepted", "not-run" ...), or why no line is proposed
-         * ("keys", "home", "system", "metadata" ...), or "own-program", "name", "socket", "call". */
+         * ("keys", "home", "system", "metadata" ...), or "own-program", "name", "socket", "call",
+         * "too-large", "mounted", "not-owned". */
         char reason[16];
         int on_host; /* it exists outside: 1; 0: the box made it; -1: not a path */
         enum box_weight weight;

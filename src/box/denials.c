@@ -252,6 +252,25 @@ static void describe_call(const struct wall_denial *d, struct box_denial *n)
         (void) snprintf(n->layer, sizeof n->layer, wall_denial_connects(d) ? "net" : "seccomp");
 }
 
+/* Reasons that init gives, as codes. */
+static const char *const moves[WALL_REASON__COUNT] = {
+        [REASON_MOVE_SIZE] = "too-large",
+        [REASON_MOVE_MOUNT] = "mounted",
+        [REASON_MOVE_RIGHTS] = "not-owned",
+};
+
+/* A directory of an edit door that was not renamed. No line would help: it is a matter of what is in it. */
+static void describe_move(const struct wall_denial *d, struct box_denial *n)
+{
+        char shown[sizeof n->what - 16];
+        (void) snprintf(n->code, sizeof n->code, "rename");
+        (void) snprintf(n->reason, sizeof n->reason, "%s", moves[d->reason]);
+        (void) snprintf(n->layer, sizeof n->layer, "mount");
+        (void) snprintf(n->path, sizeof n->path, "%.*s", (int) sizeof d->path - 1, d->path);
+        (void) snprintf(n->what, sizeof n->what, "rename %s",
+                        str_inert(span_str(n->path), shown, sizeof shown));
+}
+
 void keeper_add_denial(struct box *b, const struct box_denial *n)
 {
         if (b->r.denial_count == DENIALS_MAX) {
@@ -395,7 +414,9 @@ void keeper_note_denial(struct box *b, const struct wall_denial *d)
         (void) snprintf(n.code, sizeof n.code, "%s", tried[d->kind].word);
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
                          sizeof n.program);
-        if (d->kind == TRIED_CALL)
+        if (d->reason < WALL_REASON__COUNT && moves[d->reason])
+                describe_move(d, &n);
+        else if (d->kind == TRIED_CALL)
                 describe_call(d, &n);
         else if (!describe_path(b, d, &n)) {
                 if (d->kind == TRIED_RUN)

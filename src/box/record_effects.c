@@ -28,7 +28,7 @@ void record_sockets(struct box *b)
 /* What kind of effect a refusal was of, by its stable word. */
 static enum ledger_kind kind_of(const struct box_denial *d)
 {
-        if (strcmp(d->code, "read") == 0 || strcmp(d->code, "write") == 0)
+        if (strcmp(d->code, "read") == 0 || strcmp(d->code, "write") == 0 || strcmp(d->code, "rename") == 0)
                 return LEDGER_FILE;
         bool net = strcmp(d->layer, "egress") == 0 || strncmp(d->what, "socket", 6) == 0 ||
                    strcmp(d->layer, "net") == 0;

@@ -70,6 +70,9 @@ static const struct {
         { "kernel", "the kernel's; no door opens it" },
         { "home", "a whole home directory; name what is needed in it" },
         { "system", "a directory of the system" },
+        { "too-large", "EXDEV: more than 5,000 entries, 64 levels or 64 MB behind an edit door" },
+        { "mounted", "EXDEV: an `except` or another door lies in it" },
+        { "not-owned", "EXDEV: not all of it can be moved with your rights" },
         { "metadata", "the metadata service hands out credentials; no hint is given for it" },
 };
 
@@ -118,6 +121,8 @@ static void say_hint(const cordon_denial *d)
                 say_permit(d->permit);
         else if (is(d->reason, "own-program") || is(d->reason, "writable"))
                 (void) fputs("hint: use base/system, or name it: --run PATH or --run DIR/\n", stderr);
+        else if (is(d->reason, "too-large"))
+                (void) fputs("hint: `mv` copies it instead, or rename it outside the box\n", stderr);
         if (d->permit[0] && is(d->reason, "name"))
                 (void) fputs("hint: 443 is a guess: the box asked for the name alone\n", stderr);
 }
@@ -138,7 +143,8 @@ static bool is_named(const struct cli_end *o, const char *path)
 /* What is more likely to have made a run fail comes first. */
 static unsigned rank_of(const struct cli_end *o, const cordon_denial *d)
 {
-        static const char *const order[] = { "credential", "net", "run", "write", "sock", "read", "call" };
+        static const char *const order[] = { "credential", "net",  "run",  "write",
+                                             "rename",     "sock", "read", "call" };
         unsigned n = 1;
         while (n <= sizeof order / sizeof *order && strcmp(order[n - 1], d->code) != 0)
                 n++;

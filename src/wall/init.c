@@ -392,7 +392,8 @@ static void let_go_of_stdio(struct wall_init *w)
         fd_close(&w->host_proc);
         fd_close(&w->trust);
         fd_close(&w->root);
-        fd_close(&w->landlock);
+        if (!w->serves_moves) /* else the mover enters it */
+                fd_close(&w->landlock);
 }
 
 /* Without a pid namespace nothing ends with init by itself. So init has a parent whose only work is to

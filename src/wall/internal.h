@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <sys/stat.h>
 
-enum { FILTER_MAX = 1024, PAYLOAD_STACK = 128 * 1024, SOCKS_MAX = 64 };
+enum { FILTER_MAX = 1024, PAYLOAD_STACK = 128 * 1024, SOCKS_MAX = 64, MOVES_MAX = 32 };
 
 /* Names of the order in which walls go up; err.step. */
 enum wall_step {
@@ -110,8 +110,12 @@ struct wall_init {
         bool masked;
         int socks[SOCKS_MAX]; /* of `sock` doors, where the connector is to know them */
         unsigned sock_count;
-        int calls;       /* to the connector; see connector.h */
-        pid_t connector; /* 0: not made yet */
+        int calls;                  /* to the connector; see connector.h */
+        pid_t connector;            /* 0: not made yet */
+        int moves;                  /* to the mover; see mover.h */
+        pid_t mover;                /* 0: not made yet */
+        uint64_t moving[MOVES_MAX]; /* calls that it has */
+        bool serves_moves;          /* renames stop at us */
         _Atomic(pid_t)
                 *looks_for_box; /* shared with the observer: the connector, whose looks are the box's */
         pid_t observer;         /* serves the root where it is watched; 0: it is a plain tmpfs */
@@ -154,7 +158,7 @@ static inline void wall_no_descriptors(struct wall_init *w)
 {
         w->control = w->keeper = w->trust = w->host_proc = w->root = w->proc = w->tasks = w->scratch =
                 w->fuse = w->observer_proc = w->texts = w->parent = w->landlock = w->listener = w->tty_slave =
-                        w->children = w->calls = w->net_ns = w->gate = w->news = -1;
+                        w->children = w->calls = w->moves = w->net_ns = w->gate = w->news = -1;
 }
 
 /* Time on processors, in and out of the kernel. */

@@ -42,6 +42,7 @@ struct seccomp_ask {
         bool sampled; /* memory is kept by sampling, which does not see all that the kernel holds for a box */
         bool connects; /* with `tell`: connect() to an address of AF_INET or AF_INET6 is shown first and goes
                           on: for who tells what could not be reached */
+        bool moves;    /* every rename is shown to the supervisor, which makes some of them for the task */
         bool trace;    /* ptrace and its kin, over processes of the box */
         bool memfd_exec; /* `run any`: also memory files that can be run, as outside */
         bool memfd_any;  /* the pid namespace already makes memfds non-executable (vm.memfd_noexec=1): only an
@@ -135,6 +136,15 @@ enum seccomp_arch seccomp_native(void);
 
 /* Is this one of the calls that `watch` shows, wholly let through by its row? */
 bool seccomp_watched(const struct seccomp_row *row);
+/* Is it one of the calls that rename, and of which form? */
+enum seccomp_renames {
+        RENAMES_NOT = 0,
+        RENAMES_PLAIN, /* (old, new) */
+        RENAMES_AT,    /* (dir, old, dir, new) */
+        RENAMES_FLAGS  /* the same, with flags */
+};
+enum seccomp_renames seccomp_renames(const struct seccomp_data *d);
+enum seccomp_renames seccomp_row_renames(const struct seccomp_row *row);
 /* Of a call that the supervisor was shown: would the filter without `watch` have let it through? Only then
  * may it go on. Judged by number and arguments, which nobody can change any more. */
 bool seccomp_lets_through(const struct seccomp_data *d);

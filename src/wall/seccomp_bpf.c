@@ -41,6 +41,7 @@ enum go {
         GO_TELL_FAMILY, /* becomes GO_NOTIFY or GO_EAFNOSUPPORT */
         GO_WATCH,       /* becomes GO_NOTIFY or GO_ALLOW */
         GO_WATCH_READ,  /* the same, with watch_reads */
+        GO_RENAME,      /* GO_NOTIFY with `moves`, else as GO_WATCH */
         GO__COUNT
 };
 
@@ -108,7 +109,9 @@ static uint32_t settle(const struct program *p, uint32_t go)
                 return p->ask->tell ? GO_NOTIFY : GO_EPERM;
         if (go == GO_TELL_FAMILY)
                 return p->ask->tell ? GO_NOTIFY : GO_EAFNOSUPPORT;
-        if (go == GO_WATCH)
+        if (go == GO_RENAME && p->ask->moves)
+                return GO_NOTIFY;
+        if (go == GO_WATCH || go == GO_RENAME)
                 return p->ask->watch ? GO_NOTIFY : GO_ALLOW;
         if (go == GO_WATCH_READ)
                 return p->ask->watch && p->ask->watch_reads ? GO_NOTIFY : GO_ALLOW;
@@ -480,7 +483,7 @@ static uint32_t rule_ioprio(struct program *p)
         return choose(p, CHOICE(LOW(0), ioprio_process, if_zero(p, LOW(1), GO_ALLOW, GO_EPERM), GO_EPERM));
 }
 
-static uint32_t rule_rename(struct program *p) { return if_bits(p, LOW(4), WHITEOUT, GO_EINVAL, GO_WATCH); }
+static uint32_t rule_rename(struct program *p) { return if_bits(p, LOW(4), WHITEOUT, GO_EINVAL, GO_RENAME); }
 
 static uint32_t rule_creat(struct program *p) { return if_bits(p, LOW(1), SETID_BITS, GO_TELL, GO_WATCH); }
 
@@ -611,6 +614,8 @@ static uint32_t go_of(struct program *p, const struct seccomp_row *row)
         case SECCOMP_ABSENT:
                 return GO_ENOSYS;
         case SECCOMP_ALLOW:
+                if (seccomp_row_renames(row))
+                        return GO_RENAME;
                 return seccomp_watched(row) ? GO_WATCH : GO_ALLOW;
         case SECCOMP_ALLOW_IF:
                 return go_of_rule(p, row->rule);

@@ -90,6 +90,16 @@ bool seccomp_watched(const struct seccomp_row *row)
         return row->verdict == SECCOMP_ALLOW && watched[row - rows];
 }
 
+enum seccomp_renames seccomp_row_renames(const struct seccomp_row *row)
+{
+        static const uint8_t renames[ROW__COUNT] = {
+                [ROW_rename] = RENAMES_PLAIN,
+                [ROW_renameat] = RENAMES_AT,
+                [ROW_renameat2] = RENAMES_FLAGS,
+        };
+        return (enum seccomp_renames) renames[row - rows];
+}
+
 static bool lets_through(const struct seccomp_ask *ask, const struct seccomp_row *row)
 {
         if (row->verdict != SECCOMP_ALLOW_IF)

@@ -150,6 +150,12 @@ static bool makes_socket(const struct seccomp_data *d)
         return row && row->rule == RULE_SOCKET;
 }
 
+enum seccomp_renames seccomp_renames(const struct seccomp_data *d)
+{
+        const struct seccomp_row *row = row_of(d);
+        return row ? seccomp_row_renames(row) : RENAMES_NOT;
+}
+
 bool seccomp_served(const struct seccomp_data *d)
 {
         const struct seccomp_row *row = row_of(d);

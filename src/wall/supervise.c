@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "wall/connector.h"
 #include "wall/internal.h"
+#include "wall/mover.h"
 #include "wall/saw.h"
 #include "wire/wire.h"
 
@@ -249,7 +250,10 @@ static void answer_notification(struct watch *t)
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         } else if (seccomp_lets_through(&n.data)) {
                 t->starts |= saw_kind(&n.data) == TRIED_RUN;
-                tell_of_path(t, &n);
+                if (t->w->s->watch)
+                        tell_of_path(t, &n);
+                if (t->w->serves_moves && seccomp_renames(&n.data) && mover_take(t->w, &n))
+                        return;
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         } else if (seccomp_on_behalf(&n.data)) {
                 answer_watch(t, &n, &r);
@@ -304,6 +308,7 @@ static bool reap(struct watch *t)
         while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0)
                 if (pid != t->w->payload) {
                         connector_ended(t->w, pid);
+                        mover_ended(t->w, pid);
                 } else {
                         t->end.status = status;
                         over = true;
@@ -531,6 +536,8 @@ static int tell_end(struct watch *t)
                 (void) kill(t->w->observer, SIGKILL);
         if (t->w->connector)
                 (void) kill(t->w->connector, SIGKILL);
+        if (t->w->mover)
+                (void) kill(t->w->mover, SIGKILL);
         fill_end(t);
         if (t->w->scratch >= 0 && strcmp(t->w->plan->cwd, BOX_HOME) == 0)
                 wall_left(t->w->scratch, &t->end);

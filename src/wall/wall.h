@@ -54,12 +54,25 @@ enum wall_word {
 /* What a refused effect was. A call is told with its arguments, the others with their path. */
 enum wall_tried { TRIED_CALL = 0, TRIED_READ, TRIED_WRITE, TRIED_RUN, TRIED_SOCK, TRIED__COUNT };
 
+/* Why, where neither kind nor call tells it. */
+enum wall_reason {
+        REASON_NONE = 0,
+        REASON_MOVE_SIZE,   /* a directory of an edit door was not renamed: there is too much in it */
+        REASON_MOVE_MOUNT,  /* something is mounted in it: an `except`, or another door */
+        REASON_MOVE_RIGHTS, /* not all of it is the box's to move */
+        WALL_REASON__COUNT
+};
+
+/* A directory of an edit door is renamed file by file, up to as many entries and bytes. */
+enum { MOVE_ENTRIES_MAX = 5000, MOVE_BYTES_MAX = 64 << 20 };
+
 enum { WALL_PATH = 448 };
 
 /* Something that the box was refused and that is worth telling. */
 struct wall_denial {
         struct seccomp_data call;
         uint32_t kind;   /* enum wall_tried */
+        uint32_t reason; /* enum wall_reason */
         uint32_t inside; /* RUN: the box sees a file of that name; SOCK: a socket */
         char program[64];
         char path[WALL_PATH]; /* absolute, as the box named it; one that is longer ends in "..." */

@@ -33,6 +33,7 @@ static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
                                      .memfd_exec = bits & 512,
                                      .trace = bits & 512,
                                      .connects = bits & 512,
+                                     .moves = bits & 512,
                                      .own = OUR_OWN };
 }
 

@@ -375,6 +375,9 @@ static uint32_t expect_watched(const struct seccomp_ask *ask, const struct secco
                                const struct seccomp_data *d)
 {
         uint32_t plain = expect(ask, row, d);
+        bool renames = row && strncmp(seccomp_row_name(row), "rename", 6) == 0;
+        if (ask->moves && renames && plain == SECCOMP_RET_ALLOW)
+                return SECCOMP_RET_USER_NOTIF;
         return ask->watch && plain == SECCOMP_RET_ALLOW && is_shown(ask, row, d->args)
                        ? SECCOMP_RET_USER_NOTIF
                        : plain;
