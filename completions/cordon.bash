@@ -141,6 +141,7 @@ _cordon() {
                 [ "$prev" != --against ] || return
                 case $verb-$cur in
                 check--*) _cordon_complete_words "--json --against --work --stage --places $doors -h --help" "$cur" ;;
+                doors--*) _cordon_complete_words "-v --verbose --json --work --stage --places $doors -h --help" "$cur" ;;
                 claims--*) _cordon_complete_words "--json $doors -h --help" "$cur" ;;
                 *--*) _cordon_complete_words "--json --work --stage --places $doors -h --help" "$cur" ;;
                 check-* | doors-*) _cordon_complete_files "$cur" ;;

@@ -78,6 +78,7 @@ complete -c cordon -n $run -l canary -r -F -d 'A policy that a share of the runs
 complete -c cordon -n $run -l canary-share -x -a '1 5 10 50' -d 'How many percent of them'
 complete -c cordon -n $run -l canary-bound -x -d 'How many bad runs end it'
 complete -c cordon -n $run -l work -x -a '(__fish_complete_directories)' -d 'What {work} means'
+complete -c cordon -n '__cordon_verb doors' -s v -l verbose -d 'Name each file of /etc that a stock policy shows'
 complete -c cordon -n '__cordon_verb doors check why' -l work -x -a '(__fish_complete_directories)' -d 'What {work} means'
 complete -c cordon -n '__cordon_verb doors check why' -l stage -x -a 'live test mock' -d 'As in this stage'
 complete -c cordon -n '__cordon_verb doors check why' -l places -r -F -d 'Where @name leads in each stage'

@@ -70,11 +70,12 @@ CORDON_API int cordon_policy_check(cordon_policy *p, cordon_error *e);
 CORDON_API char *cordon_policy_against(cordon_policy *p, const char *run, int json, int *ret_refused,
                                        cordon_error *e);
 /* Finds a bare command name that the caller's PATH has where no box looks (~/.local/bin, /opt/x/bin), and
- * adds read doors for its directory and what belongs to it, and that directory to the box's PATH. Never for a
- * policy from a file, nor where keys lie. 1: *ret_path is the command, *ret_shown what was opened, "" if
- * nothing; the caller frees both. 0: nothing to find. -1: e is set. */
-CORDON_API int cordon_policy_find(cordon_policy *p, const char *name, char **ret_path, char **ret_shown,
-                                  cordon_error *e);
+ * adds read doors for its directory and what belongs to it, and that directory to the box's PATH; likewise
+ * for the commands in the text of `sh -c`, and what a command with a slash is a link to. Never for a
+ * policy from a file, nor where keys lie. 1: *ret_path is the command; 0: the command is as it was. *ret_shown
+ * is what was opened, "" or NULL if nothing; the caller frees both. -1: e is set. */
+CORDON_API int cordon_policy_find(cordon_policy *p, const char *const *argv, char **ret_path,
+                                  char **ret_shown, cordon_error *e);
 /* Which way a handle of the policy goes: 1 in, 2 out, 0 no such handle, -1 the policy does not hold. */
 CORDON_API int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e);
 /* What {work} and {home} mean; the working directory and $HOME when not set. */
@@ -91,7 +92,8 @@ typedef enum cordon_view {
         CORDON_VIEW_CANONICAL, /* what the digest is made of */
         CORDON_VIEW_DIGEST,
         CORDON_VIEW_NOTES, /* lints, one a line; also what the vault and this host have to say */
-        CORDON_VIEW_NOTES_JSON
+        CORDON_VIEW_NOTES_JSON,
+        CORDON_VIEW_DOORS_ALL /* CORDON_VIEW_DOORS, each path of the stock policies named */
 } cordon_view;
 CORDON_API char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e);
 /* One lint of the policy itself. */

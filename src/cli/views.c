@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct view {
-        bool json;
+        bool json, all;
         const char *against; /* a run, or NULL */
         const char *work;    /* what {work} means; NULL: here */
         const char *places, *stage;
@@ -32,6 +32,14 @@ const struct cli_option json_options[] = {
 
 const struct cli_option view_options[] = {
         { "json", 0, NULL, "for programs", CLI_FLAG(struct view, json) },
+        VIEW_OPTIONS,
+        { 0 },
+};
+
+const struct cli_option doors_options[] = {
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct view, json) },
+        { "verbose", 'v', NULL, "name each file of /etc that a stock policy shows",
+          CLI_FLAG(struct view, all) },
         VIEW_OPTIONS,
         { 0 },
 };
@@ -86,8 +94,12 @@ int verb_doors(int argc, char **argv)
                         loaded = false;
                 }
         if (loaded)
-                status = cli_give(
-                        cordon_policy_view(p, o.json ? CORDON_VIEW_DOORS_JSON : CORDON_VIEW_DOORS, &e), &e);
+                status = cli_give(cordon_policy_view(p,
+                                                     o.json  ? CORDON_VIEW_DOORS_JSON
+                                                     : o.all ? CORDON_VIEW_DOORS_ALL
+                                                             : CORDON_VIEW_DOORS,
+                                                     &e),
+                                  &e);
         if (loaded && status == 0 && !o.json)
                 say_widened(p);
         cordon_policy_free(p);

@@ -135,7 +135,8 @@ char *cordon_policy_view(cordon_policy *p, cordon_view view, cordon_error *e)
                 return NULL;
         switch (view) {
         case CORDON_VIEW_DOORS:
-                policy_doors_text(p->checked, lib_staged(p), &out);
+        case CORDON_VIEW_DOORS_ALL:
+                policy_doors_text(p->checked, lib_staged(p), view == CORDON_VIEW_DOORS_ALL, &out);
                 break;
         case CORDON_VIEW_DOORS_JSON:
                 policy_doors_json(p->checked, lib_staged(p), &out);

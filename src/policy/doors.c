@@ -67,13 +67,18 @@ static void door_text(const struct door *d, struct buf *out)
 }
 
 /* All doors of one kind from one stock policy, in few lines: they are many and nobody wrote them here. */
-static void stock_text(const struct checked_policy *c, enum door_kind k, const char *file, struct buf *out)
+static void stock_text(const struct checked_policy *c, enum door_kind k, const char *file, bool all,
+                       struct buf *out)
 {
-        size_t column = 0;
+        size_t column = 0, folded = 0;
         for (size_t i = c->live.start[k]; i < c->live.start[k + 1]; i++) {
                 const struct door *d = &c->live.v[i];
                 if (!d->from_stock || strcmp(d->at.file, file) != 0)
                         continue;
+                if (!all && k == DOOR_READ && path_under(d->path, "/etc")) {
+                        folded++;
+                        continue;
+                }
                 if (column == 0 || column > 90) {
                         if (column)
                                 buf_puts(out, "\n     ");
@@ -87,9 +92,14 @@ static void stock_text(const struct checked_policy *c, enum door_kind k, const c
         }
         if (column)
                 buf_putc(out, '\n');
+        if (folded)
+                buf_printf(out,
+                           "  %s, read-only: what this host has of %zu files and directories in /etc that "
+                           "programs need (-v: which)\n",
+                           file, folded);
 }
 
-static void kind_text(const struct checked_policy *c, enum door_kind k, struct buf *out)
+static void kind_text(const struct checked_policy *c, enum door_kind k, bool all, struct buf *out)
 {
         size_t count;
         const char *const *names = policy_stock_names(&count);
@@ -97,10 +107,10 @@ static void kind_text(const struct checked_policy *c, enum door_kind k, struct b
                 if (!c->live.v[i].from_stock)
                         door_text(&c->live.v[i], out);
         for (size_t i = 0; i < count; i++)
-                stock_text(c, k, names[i], out);
+                stock_text(c, k, names[i], all, out);
 }
 
-static void group_text(const struct checked_policy *c, size_t g, struct buf *out)
+static void group_text(const struct checked_policy *c, size_t g, bool all, struct buf *out)
 {
         if (count_of(c, groups[g].first, groups[g].last) == 0) {
                 buf_printf(out, "%s: %s\n", groups[g].title, groups[g].none);
@@ -108,7 +118,7 @@ static void group_text(const struct checked_policy *c, size_t g, struct buf *out
         }
         buf_printf(out, "%s:\n", groups[g].title);
         for (enum door_kind k = groups[g].first; k <= groups[g].last; k++)
-                kind_text(c, k, out);
+                kind_text(c, k, all, out);
 }
 
 static void local_text(const struct checked_policy *c, struct buf *out)
@@ -320,7 +330,8 @@ static void worst(const struct checked_policy *c, struct buf *out)
         worst_rest(c, out);
 }
 
-void policy_doors_text(const struct checked_policy *c, const struct policy_staged *s, struct buf *out)
+void policy_doors_text(const struct checked_policy *c, const struct policy_staged *s, bool all,
+                       struct buf *out)
 {
         char value[32];
         buf_printf(out, "box %s", c->box.text);
@@ -328,7 +339,7 @@ void policy_doors_text(const struct checked_policy *c, const struct policy_stage
                 buf_printf(out, ": %s", c->doc.text);
         buf_putc(out, '\n');
         for (size_t g = 0; g < COUNT(groups); g++)
-                group_text(c, g, out);
+                group_text(c, g, all, out);
         local_text(c, out);
         buf_puts(out, "Limits:");
         for (int k = 0; k < LIMIT_KEY__COUNT; k++)

@@ -481,7 +481,9 @@ void policy_net_scope(const struct door *d, struct buf *out);
 
 /* ---- views ---- */
 /* Every door in words, then the worst that a hostile guest could do with them, in sentences. */
-void policy_doors_text(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);
+/* `all`: also each path that a stock policy has in /etc. */
+void policy_doors_text(const struct checked_policy *c, const struct policy_staged *s, bool all,
+                       struct buf *out);
 void policy_doors_json(const struct checked_policy *c, const struct policy_staged *s, struct buf *out);
 
 enum policy_order { POLICY_EQUAL = 0, POLICY_WIDER, POLICY_NARROWER, POLICY_CROSSING };

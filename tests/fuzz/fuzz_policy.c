@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         policy_json(c, &json);
         must_be(c, &show);
         must_be(c, &json);
-        policy_doors_text(c, NULL, &text);
+        policy_doors_text(c, NULL, true, &text);
         policy_doors_json(c, NULL, &text);
         if (policy_diff(c, c, &text) != POLICY_EQUAL)
                 abort();

@@ -750,7 +750,7 @@ static void test_bounds__forms(void)
                 struct checked_policy *again = load(buf_str(&canonical));
                 CHECK(again && strcmp(policy_digest(again), policy_digest(a)) == 0);
                 policy_checked_free(again);
-                policy_doors_text(a, NULL, &words);
+                policy_doors_text(a, NULL, true, &words);
                 CHECK(strstr(buf_str(&words),
                              "- What it asks for at https://a.test/** is bound: w is true or false in the "
                              "body; y is integers up to 5 in the body, or not there; z is a| or b c in the "

@@ -9,7 +9,7 @@ static bool says(const char *policy, const char *sentence)
         struct checked_policy *c = load(policy);
         if (!c)
                 return false;
-        policy_doors_text(c, NULL, &b);
+        policy_doors_text(c, NULL, true, &b);
         bool found = strstr(buf_str(&b), sentence) != NULL;
         if (!found)
                 printf("# not found: %s\n# in\n%s\n", sentence, buf_str(&b));
@@ -45,13 +45,25 @@ static void test_doors__the_worst_case_is_told_in_sentences(void)
 }
 
 /* A rule of the project: no sentence promises more than a test holds. */
+static void test_doors__stock_files_of_etc_are_one_line(void)
+{
+        AUTO_BUF(b);
+        struct checked_policy *c = load("use base/system\nread /etc/x.conf\n");
+        policy_doors_text(c, NULL, false, &b);
+        CHECK(strstr(buf_str(&b), "files and directories in /etc that programs need (-v: which)\n"));
+        CHECK(strstr(buf_str(&b), "read /etc/x.conf"));
+        CHECK(!strstr(buf_str(&b), "/etc/fonts"));
+        CHECK(says("use base/system\n", " /etc/fonts?"));
+        policy_checked_free(c);
+}
+
 static void test_doors__no_text_of_ours_boasts(void)
 {
         static const char *const never[] = { "secure", "safe", "unbreakable" };
         struct checked_policy *c =
                 load("read /a\nedit /b\nwrite /c\nrun any\nenv A\nnet h.example:443\nsock /s\nin i\nout o\n");
         AUTO_BUF(b);
-        policy_doors_text(c, NULL, &b);
+        policy_doors_text(c, NULL, true, &b);
         policy_show(c, &b);
         size_t n;
         const struct policy_word_help *w = policy_words(&n);
@@ -86,7 +98,7 @@ static void test_doors__hostile_names_are_inert(void)
         AUTO_BUF(b);
         struct checked_policy *c = load("use none\nread \"/a\tb\"\n");
         CHECK(c != NULL);
-        policy_doors_text(c, NULL, &b);
+        policy_doors_text(c, NULL, true, &b);
         CHECK(strchr(buf_str(&b), '\t') == NULL);
         policy_checked_free(c);
 }
@@ -120,6 +132,7 @@ static void test_names__have_no_holes(void)
 
 static const struct test_case cases[] = {
         CASE(test_doors__the_worst_case_is_told_in_sentences),
+        CASE(test_doors__stock_files_of_etc_are_one_line),
         CASE(test_doors__no_text_of_ours_boasts),
         CASE(test_doors__the_json_view_is_json),
         CASE(test_doors__hostile_names_are_inert),
