@@ -526,12 +526,12 @@ static int find_command(struct run *r, char **command)
 {
         cordon_error e = { 0 };
         char *shown = NULL;
-        int found = cordon_policy_find(r->policy, command[0], &r->found, &shown, &e);
+        int found = cordon_policy_find(r->policy, (const char *const *) command, &r->found, &shown, &e);
         if (found < 0)
                 return start_failed(r, &e);
         if (found > 0)
                 command[0] = r->found;
-        if (found > 0 && shown[0])
+        if (shown && shown[0])
                 cli_note("note: your PATH has the command in %s: shown read-only", shown);
         cordon_free(shown);
         return 0;

@@ -117,7 +117,21 @@ b"
         has "$who: its directory comes first in the box's PATH" "$(on_path -- t-nvm)" "
 $P/.nvm/v/1/bin:/usr/local/sbin:"
         is "$who: a PATH that was set stays" "$(on_path -q --env PATH=/bin -- t-nvm | tail -n 1)" /bin
-        is "$who: what a box runs widens nothing" "$(on_path -q -- sh -c 't-local || echo none' | tail -n 1)" none
+        is "$who: what a box runs widens nothing" "$(on_path -q -- sh -c 'eval "$0" || echo none' t-local | tail -n 1)" none
+        has "$who: a command in the text of a shell is found" "$(on_path -q -- sh -c 'true && A=1 t-local')" BEGAN
+        has "$who: and one in another directory" "$(on_path -q -- bash -c 'if t-local; then t-nvm; fi | grep -c BEGAN')" 2
+        has "$who: and what env or timeout starts" "$(on_path -q -- timeout 20 t-local)" BEGAN
+        is "$who: no word that stands elsewhere in it is" "$(on_path -- sh -c 'echo t-local "; t-nvm"')" "t-local ; t-nvm"
+        mkdir -p "$P/rust/bin" "$P/.rustup/toolchains/x" "$P/elsewhere/bin" && echo KEPT >"$P/.rustup/settings.toml" && echo SECRET >"$P/.rustup/other"
+        printf '#!/bin/sh\necho "$RUSTUP_HOME"; cat "$RUSTUP_HOME/settings.toml" "$RUSTUP_HOME/other"\n' >"$P/rust/bin/rustup" && ln -s rustup "$P/rust/bin/t-rustc"
+        cp "$P/rust/bin/rustup" "$P/elsewhere/bin/t-off" && chmod -R a+rX "$P" && chmod 755 "$P/rust/bin/rustup" "$P/elsewhere/bin/t-off"
+        out=$($who env HOME="$P" PATH="$P/rust/bin:$PATH" "$CORDON" run -q -- t-rustc 2>/dev/null </dev/null)
+        is "$who: what rustup starts is found by its variable" "$(printf '%s\n' "$out" | head -n 2)" "$P/.rustup
+KEPT"
+        hasnt "$who: and nothing else of it is seen" "$out" SECRET
+        mkdir -p "$P/proj/v/bin" && ln -s "$P/.nvm/v/1/bin/t-nvm" "$P/proj/v/bin/nvm" && ln -s "$P/elsewhere/bin/t-off" "$P/proj/v/bin/off" && chmod -R a+rX "$P/proj"
+        has "$who: a link to what the PATH has runs" "$(cd "$P/proj/v" && on_path --read . -- bin/nvm)" BEGAN
+        hasnt "$who: a link to something else opens nothing beside it" "$(cd "$P/proj/v" && on_path --read . -- bin/off)" "shown read-only"
         printf 'use base/system\n' >"$T/system.policy"
         is "$who: nor does a command where a policy file has the doors" "$(on_path -q -p "$T/system.policy" -- t-local >/dev/null; echo $?)" 127
         has "$who: a command of the system is the system's" "$(cp "$P/bin/t-home" "$P/bin/true"; on_path -- sh -c 'command -v true')" true
