@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_fifo.c - a queue of bytes that may hold secrets: what leaves it is wiped. */
+#include "base/base64.h"
 #include "egress/http_internal.h"
 
 #include <stdarg.h>
@@ -47,6 +48,16 @@ uint8_t *fifo_room(struct fifo *q, size_t n) { return room(q, n) ? q->p + q->at 
 void fifo_grew(struct fifo *q, size_t n) { q->n += n; }
 
 void fifo_text(struct fifo *q, const char *s) { fifo_add(q, s, strlen(s)); }
+
+void fifo_base64(struct fifo *q, struct span bytes)
+{
+        char text[4];
+
+        for (size_t i = 0; i < bytes.n; i += 3) {
+                base64_block(bytes.p + i, bytes.n - i, text);
+                fifo_add(q, text, sizeof text);
+        }
+}
 void fifo_span(struct fifo *q, struct span s) { fifo_add(q, s.p, s.n); }
 
 void fifo_printf(struct fifo *q, const char *fmt, ...)

@@ -35,6 +35,7 @@ void fifo_grew(struct fifo *q, size_t n);     /* that many were */
 void fifo_text(struct fifo *q, const char *s);
 void fifo_number(struct fifo *q, uint64_t v);
 void fifo_span(struct fifo *q, struct span s);
+void fifo_base64(struct fifo *q, struct span bytes);
 void fifo_printf(struct fifo *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void fifo_drop(struct fifo *q, size_t n);
 void fifo_done(struct fifo *q);
@@ -156,11 +157,6 @@ void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out);
 void scrub_done(struct scrub *s);
 /* The words that stand in `text`, a bit for each. */
 uint64_t scrub_find(const struct scrub_set *set, struct span text);
-
-/* ---- http_base64.c ---- */
-void http_base64(struct span in, struct fifo *out);
-/* 0 or -1: not base64. */
-int http_base64_read(struct span in, struct buf *out);
 
 /* ---- swap.c ---- */
 enum swap_field { SWAP_AS_IT_IS = 0, SWAP_IN_FORM, SWAP_IN_JSON };

@@ -210,7 +210,7 @@ static void put_basic(const struct http_credential *cred, struct fifo *out)
         fifo_text(&plain, cred->field);
         fifo_text(&plain, ":");
         fifo_span(&plain, cred->secret);
-        http_base64(fifo_all(&plain), out);
+        fifo_base64(out, fifo_all(&plain));
         out->failed = out->failed || plain.failed;
         fifo_done(&plain);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/internal.h - shared by the ledger's files: frames, segments, places. */
 #pragma once
+#include "base/base64.h"
 #include "ledger/ledger.h"
 
 #include <sys/types.h>

@@ -257,9 +257,6 @@ bool ledger_check_consistency(uint64_t first, const uint8_t root1[LEDGER_HASH], 
 
 /* ---- notes (note.c): C2SP signed notes, pure ---- */
 
-void ledger_base64(struct span bytes, struct buf *out);
-/* Strict: no space, right padding. The count, or -1. */
-ssize_t ledger_unbase64(struct span text, uint8_t *ret, size_t cap);
 struct ledger_note {
         struct span whole; /* text, empty line, signature lines */
         struct span text;  /* what is signed, with its last newline */

@@ -4,55 +4,6 @@
 #include "base/str.h"
 #include "ledger/internal.h"
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-void ledger_base64(struct span bytes, struct buf *out)
-{
-        for (size_t i = 0; i < bytes.n; i += 3) {
-                size_t k = bytes.n - i < 3 ? bytes.n - i : 3;
-                uint32_t v = (uint32_t) bytes.p[i] << 16 | (k > 1 ? (uint32_t) bytes.p[i + 1] << 8 : 0) |
-                             (k > 2 ? bytes.p[i + 2] : 0u);
-                buf_putc(out, digits[v >> 18]);
-                buf_putc(out, digits[v >> 12 & 63]);
-                buf_putc(out, k > 1 ? digits[v >> 6 & 63] : '=');
-                buf_putc(out, k > 2 ? digits[v & 63] : '=');
-        }
-}
-
-static int value_of(uint8_t c)
-{
-        const char *at = c ? strchr(digits, c) : NULL;
-        return at ? (int) (at - digits) : -1;
-}
-
-ssize_t ledger_unbase64(struct span text, uint8_t *ret, size_t cap)
-{
-        size_t n = 0;
-        if (text.n == 0 || text.n % 4 != 0)
-                return -1;
-        for (size_t i = 0; i < text.n; i += 4) {
-                bool last = i + 4 == text.n;
-                size_t pad = last ? (size_t) (text.p[i + 3] == '=') +
-                                             (text.p[i + 2] == '=' && text.p[i + 3] == '=')
-                                  : 0;
-                uint32_t v = 0;
-                for (size_t j = 0; j < 4; j++) {
-                        int d = j >= 4 - pad ? 0 : value_of(text.p[i + j]);
-                        if (d < 0)
-                                return -1;
-                        v = v << 6 | (uint32_t) d;
-                }
-                if (v & ((1u << (8 * pad)) - 1)) /* bits that nothing stands for */
-                        return -1;
-                const uint8_t three[3] = { (uint8_t) (v >> 16), (uint8_t) (v >> 8), (uint8_t) v };
-                if (cap - n < 3 - pad)
-                        return -1;
-                memcpy(ret + n, three, 3 - pad);
-                n += 3 - pad;
-        }
-        return (ssize_t) n;
-}
-
 bool ledger_note_line(struct span *rest, struct span *ret)
 {
         const uint8_t *nl = rest->n ? memchr(rest->p, '\n', rest->n) : NULL;
@@ -69,9 +20,8 @@ static int head_lines(struct span *rest, struct ledger_note *n)
         if (!ledger_note_line(rest, &n->origin) || n->origin.n == 0 || !ledger_note_line(rest, &size) ||
             !ledger_note_line(rest, &root))
                 return -1;
-        return str_to_u64(size, &n->size) < 0 || ledger_unbase64(root, n->root, LEDGER_HASH) != LEDGER_HASH
-                       ? -1
-                       : 0;
+        return str_to_u64(size, &n->size) < 0 || base64_read(root, n->root, LEDGER_HASH) != LEDGER_HASH ? -1
+                                                                                                        : 0;
 }
 
 int ledger_note_next(struct span text, struct ledger_note *ret, struct span *ret_rest)

@@ -41,10 +41,10 @@ static int put_proof(int dir, const struct ledger_view *v, uint64_t index, struc
                 return err_hint(e, "`cordon verify` tells what was changed");
         }
         buf_printf(out, "%s\nextra ", first_line);
-        ledger_base64(v->json, out);
+        base64_put(v->json, out);
         buf_printf(out, "\nindex %llu\n", (unsigned long long) index);
         for (unsigned i = 0; i < p.count; i++) {
-                ledger_base64(span_of(p.hash[i], LEDGER_HASH), out);
+                base64_put(span_of(p.hash[i], LEDGER_HASH), out);
                 buf_putc(out, '\n');
         }
         buf_putc(out, '\n');
@@ -87,14 +87,14 @@ static int parse(struct span text, struct parsed *p)
         if (!ledger_note_line(&text, &l) || !span_is(l, first_line) || !ledger_note_line(&text, &l) ||
             !span_starts(l, "extra "))
                 return -1;
-        ssize_t n = ledger_unbase64(span_of(l.p + 6, l.n - 6), p->record, sizeof p->record);
+        ssize_t n = base64_read(span_of(l.p + 6, l.n - 6), p->record, sizeof p->record);
         if (n <= 0 || !ledger_note_line(&text, &l) || !span_starts(l, "index ") ||
             str_to_u64(span_of(l.p + 6, l.n - 6), &p->index) < 0)
                 return -1;
         p->record_len = (size_t) n;
         for (p->proof.count = 0; ledger_note_line(&text, &l) && l.n > 0; p->proof.count++)
                 if (p->proof.count == 63 ||
-                    ledger_unbase64(l, p->proof.hash[p->proof.count], LEDGER_HASH) != LEDGER_HASH)
+                    base64_read(l, p->proof.hash[p->proof.count], LEDGER_HASH) != LEDGER_HASH)
                         return -1;
         return l.n == 0 && ledger_note_next(text, &p->note, &rest) == 1 && rest.n == 0 ? 0 : -1;
 }

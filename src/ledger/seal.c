@@ -196,7 +196,7 @@ static int sign_checkpoint(struct sealer *s, const struct key *also)
         uint8_t root[LEDGER_HASH];
         ledger_tree_root(&s->tree, root);
         buf_printf(&note, "%s\n%llu\n", s->key.name, (unsigned long long) s->tree.size);
-        ledger_base64(span_of(root, sizeof root), &note);
+        base64_put(span_of(root, sizeof root), &note);
         buf_putc(&note, '\n');
         size_t text = note.n;
         buf_putc(&note, '\n');

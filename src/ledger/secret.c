@@ -55,7 +55,7 @@ static int keep_base64(struct secret *s, const uint8_t *p, size_t n, size_t skip
         AUTO_BUF(text);
         buf_add(&padded, "\0\0", skip);
         buf_add(&padded, p, n);
-        ledger_base64(buf_span(&padded), &text);
+        base64_put(buf_span(&padded), &text);
         size_t front = skip ? skip + 1 : 0, whole = (skip + n) * 8 / 6;
         if (text.failed || padded.failed || whole <= front + SECRET_LEAST)
                 return 0;

@@ -52,7 +52,7 @@ static void put_key(const struct key *k, const uint8_t bytes[32], struct buf *ou
         uint8_t tagged[33] = { ALGORITHM_ED25519 };
         memcpy(tagged + 1, bytes, 32);
         buf_printf(out, "%s+%02x%02x%02x%02x+", k->name, k->id[0], k->id[1], k->id[2], k->id[3]);
-        ledger_base64(span_of(tagged, sizeof tagged), out);
+        base64_put(span_of(tagged, sizeof tagged), out);
         OPENSSL_cleanse(tagged, sizeof tagged);
         buf_putc(out, '\n');
 }
@@ -72,8 +72,7 @@ static int parse_key(struct span line, struct key *ret, uint8_t bytes[32])
         if (!data || data - hash != 9 || hash == text || (size_t) (hash - text) >= sizeof ret->name)
                 return -1;
         *hash = '\0';
-        if (ledger_unbase64(span_str(data + 1), tagged, sizeof tagged) != 33 ||
-            tagged[0] != ALGORITHM_ED25519)
+        if (base64_read(span_str(data + 1), tagged, sizeof tagged) != 33 || tagged[0] != ALGORITHM_ED25519)
                 return -1;
         *ret = (struct key){ 0 };
         memcpy(ret->name, text, strlen(text) + 1);
@@ -206,7 +205,7 @@ int key_sign_note(const struct key *k, struct span text, struct buf *out, struct
                 return err_set(e, ERR_INTERNAL, 0, "signing failed");
         memcpy(signature, k->id, 4);
         buf_printf(out, DASH "%s ", k->name);
-        ledger_base64(span_of(signature, sizeof signature), out);
+        base64_put(span_of(signature, sizeof signature), out);
         buf_putc(out, '\n');
         return 0;
 }
@@ -232,8 +231,8 @@ int key_check_note(const struct key *k, const struct ledger_note *n)
                 uint8_t bytes[80];
                 if (len > front + name + 1 && memcmp(rest.p + front, k->name, name) == 0 &&
                     rest.p[front + name] == ' ' &&
-                    ledger_unbase64(span_of(rest.p + front + name + 1, len - front - name - 1), bytes,
-                                    sizeof bytes) == 68 &&
+                    base64_read(span_of(rest.p + front + name + 1, len - front - name - 1), bytes,
+                                sizeof bytes) == 68 &&
                     memcmp(bytes, k->id, 4) == 0)
                         return is_right(k, n->text, bytes + 4) ? 1 : -1;
                 rest = span_of(rest.p + len + (nl != NULL), rest.n - len - (nl != NULL));

@@ -54,7 +54,7 @@ static void notes(struct span rest)
                 inside(n.text, all);
                 inside(n.signatures, all);
         }
-        (void) ledger_unbase64(all, bytes, sizeof bytes);
+        (void) base64_read(all, bytes, sizeof bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
