@@ -45,6 +45,8 @@ static ssize_t line_unseen(int tty, int signals, const char *prompt, char *to, s
         if (tcgetattr(tty, &was) < 0)
                 return -1;
         quiet = was;
+        quiet.c_iflag |= ICRNL; /* `run` may have taken the terminal already, which is raw then */
+        quiet.c_lflag |= ICANON | ISIG;
         quiet.c_lflag &= ~(tcflag_t) ECHO;
         quiet.c_cc[VSUSP] = _POSIX_VDISABLE; /* a stop would hand the terminal on before it is in order */
         if (tcsetattr(tty, TCSAFLUSH, &quiet) < 0)

@@ -75,14 +75,15 @@ for who in root as_user; do
                 is "$as: and its neighbour is not there" "$(box --edit "$D/single" -- ls "$D")" single
                 is "$as: what is synced there waits for no disk" "$(box --edit "$D/p" -- cat /proc/self/mountinfo | grep -c " $D/p .*volatile")" 1
                 for door in "$D/p" "$D/single"; do
-                        is "$as: its mount lends nothing: no device, no set-id program, nothing to run (${door##*/})" "$(box --edit "$door" -- cat /proc/self/mountinfo | awk -v at="$door" '$5 == at { print $6 }' | tr , '\n' | grep -c -x -e nodev -e nosuid -e noexec)" 3
+                        is "$as: its mount lends nothing: no device, no set-id program, nothing to run (${door##*/})" "$(box --use base/strict --edit "$door" -- cat /proc/self/mountinfo | awk -v at="$door" '$5 == at { print $6 }' | tr , '\n' | grep -c -x -e nodev -e nosuid -e noexec)" 3
                 done
-                is "$as: what was written does not run" "$(box --edit "$D/p" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2" 2>&1 | grep -c '^ran')" 0
-                is "$as: unless a run line names it" "$(box --edit "$D/p" --run "$D/p/" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2")" ran
-                is "$as: also where it is a door in the door" "$(box --edit "$D/p" --edit "$D/p/tool" --run "$D/p/tool" -- sh -c "$D/p/tool")" ran
-                is "$as: the command itself may lie in the door" "$(box --edit "$D/p" -- "$D/p/tool")" ran
-                $who "$CORDON" run -q $inside --edit "$D/p" --status-fd 3 -- ln "$D/p/tool" "$D/p/second" 3>status
-                has "$as: but not by two names, of which the box could write one" "$(box --edit "$D/p" --on "$(jq -r .work.layer <status)" -- "$D/p/tool")" "several names in the layer"
+                is "$as: what was written runs by default" "$(box --edit "$D/p" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2" 2>&1)" ran
+                is "$as: but not in a strict box" "$(box --use base/strict --edit "$D/p" -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2" 2>&1 | grep -c '^ran')" 0
+                is "$as: unless a run line names it" "$(box --use base/strict --edit "$D/p" --run "$D/p/" --run sh --run cp -- sh -c "cp $D/p/tool $D/p/t2 && $D/p/t2")" ran
+                is "$as: also where it is a door in the door" "$(box --use base/strict --edit "$D/p" --edit "$D/p/tool" --run "$D/p/tool" --run sh -- sh -c "$D/p/tool")" ran
+                is "$as: the command itself may lie in the door" "$(box --use base/strict --edit "$D/p" -- "$D/p/tool")" ran
+                $who "$CORDON" run -q $inside --use base/strict --edit "$D/p" --status-fd 3 -- ln "$D/p/tool" "$D/p/second" 3>status
+                has "$as: but not by two names, of which the box could write one" "$(box --use base/strict --edit "$D/p" --on "$(jq -r .work.layer <status)" -- "$D/p/tool")" "several names in the layer"
                 $who "$CORDON" discard "$(jq -r .work.layer <status)" >/dev/null 2>&1
                 out=$(box --edit "$D/p" -- sh -c "echo evil >$D/p/tool; cp $D/p/a $D/p/tool; rm $D/p/tool" 2>&1)
                 n=$(layers)

@@ -12,7 +12,7 @@ run() {
         name=$1 want=$2
         shift 2
         # shellcheck disable=SC2086
-        box $who $door --limit 'procs 200' --read "$T/client" --read "$T/lab/ca.pem" --run "$T/client" -- "$@"
+        box $who $door --limit 'procs 200' --read "$T/client" --read "$T/lab/ca.pem" -- "$@"
         is "$who: $name" "$(cat "$T/out" | tail -n 1)" "$want"
         [ "$status" -eq 0 ] || fail "$who: $name ends well" "status $status" "$(cat "$T/err")"
 }

@@ -66,7 +66,7 @@ told() { $who "$CORDON" log --json 2>/dev/null | jq -c --arg run "$(json .run)" 
 now=$(date +%s)
 closes=$(((now / 60 + 1) * 60))
 [ $((closes - now)) -ge 15 ] || closes=$((closes + 60))
-timeout 150 "$CORDON" run --status-fd 5 --net "web.test:7005 until $(date -u -d "@$closes" +%Y-%m-%dT%H:%MZ)" --run "$T/client" -- \
+timeout 150 "$CORDON" run --status-fd 5 --net "web.test:7005 until $(date -u -d "@$closes" +%Y-%m-%dT%H:%MZ)" --read "$T/client" -- \
         "$T/client" web.test 7005 hold 5>"$T/closing.status" >"$T/closing" 2>&1 </dev/null 9>&- &
 closing=$!
 timeout 150 "$CORDON" run --status-fd 5 --net "http://web.test/** until $(date -u -d "@$closes" +%Y-%m-%dT%H:%MZ)" -- \
@@ -76,7 +76,7 @@ closing2=$!
 
 printf 'use base/system\nnet http://web.test/** GET\n' >"$T/usual-net" && chmod 644 "$T/usual-net"
 for who in root as_user; do
-        box $who --net web.test:7003 --limit 'egress 1M' --run "$T/client" -- "$T/client" web.test 7003 flood
+        box $who --net web.test:7003 --limit 'egress 1M' --read "$T/client" -- "$T/client" web.test 7003 flood
         has "$who: limit egress stops the sender" "$(cat "$T/out")" "stopped "
         hasnt "$who: it does not send for ever" "$(cat "$T/out")" never
         has "$who: the limit is named" "$(json '.limits_hit | join(" ")')" egress
@@ -85,24 +85,24 @@ for who in root as_user; do
         ok "$who: at most the limit arrived" test "$(sink | cut -d' ' -f1)" -le 1048576
         is "$who: the refusal is told" "$(row web.test:7003 deny why)" "the limit \`egress\` is used up"
 
-        box $who --net web.test:7003 --limit 'egress 1M' --limit 'output 1K' --run "$T/client" -- sh -c "$T/client web.test 7003 flood >/dev/null; yes"
+        box $who --net web.test:7003 --limit 'egress 1M' --limit 'output 1K' --read "$T/client" -- sh -c "$T/client web.test 7003 flood >/dev/null; yes"
         is "$who: of two limits the ledger has the one that ended it, and the one that was only reached" "$($who "$CORDON" log --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target + ": " + .result' | sort | tr '\n' ' ')" "egress: reached output: ended the run "
 
-        box $who --net 'web.test:7004 cap 3M' --run "$T/client" -- "$T/client" web.test 7004 drain
+        box $who --net 'web.test:7004 cap 3M' --read "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: a door's cap counts what comes in, to the byte" "$(row web.test:7004 allow received)" 3145728
         ok "$who: and no more reaches the program" test "$(cat "$T/out")" -le 3145728
         is "$who: told" "$(row web.test:7004 deny why)" "the door's cap is used up"
-        box $who --net 'web.test:7004 cap 1M' --net web.test:80 --run "$T/client" -- sh -c "$T/client web.test 7004 drain >/dev/null; $T/client web.test 7004 drain >/dev/null; curl -sS http://web.test/x"
+        box $who --net 'web.test:7004 cap 1M' --net web.test:80 --read "$T/client" -- sh -c "$T/client web.test 7004 drain >/dev/null; $T/client web.test 7004 drain >/dev/null; curl -sS http://web.test/x"
         is "$who: another door has its own" "$(cat "$T/out")" "GET /x 0"
 
         # One way only: the other is as free as before.
-        box $who --net 'web.test:7004 cap 2M/in' --run "$T/client" -- "$T/client" web.test 7004 drain
+        box $who --net 'web.test:7004 cap 2M/in' --read "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: a cap for what comes in counts that, to the byte" "$(row web.test:7004 allow received) $(row web.test:7004 deny why)" \
                 "2097152 the door's cap for what comes in is used up"
-        box $who --net 'web.test:7003 cap 1M/out' --run "$T/client" -- "$T/client" web.test 7003 flood
+        box $who --net 'web.test:7003 cap 1M/out' --read "$T/client" -- "$T/client" web.test 7003 flood
         is "$who: a cap for what goes out likewise" "$(row web.test:7003 allow sent) $(row web.test:7003 deny why)" \
                 "1048576 the door's cap for what goes out is used up"
-        box $who --net 'web.test:7004 cap 1K/out cap 3M/in' --run "$T/client" -- "$T/client" web.test 7004 drain
+        box $who --net 'web.test:7004 cap 1K/out cap 3M/in' --read "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: a cap for what goes out does not count what comes in" "$(row web.test:7004 allow received)" 3145728
 
         # Through a door that sees requests: what came along with a head, in a connection that had no door yet or another one.
@@ -127,7 +127,7 @@ print(s.makefile("rb").read().decode())'
         hasnt "$who: and none of it arrives" "$(cat "$T/out")" "POST /capped"
 
         # What comes in, all doors together: a door's cap does not widen it, and a second door is no second budget.
-        box $who --net 'web.test:7004 cap 8M' --ingress 2M --run "$T/client" -- "$T/client" web.test 7004 drain
+        box $who --net 'web.test:7004 cap 8M' --ingress 2M --read "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: limit ingress is kept to the byte" "$(row web.test:7004 allow received)" 2097152
         ok "$who: and no more reaches the program" test "$(cat "$T/out")" -le 2097152
         is "$who: its refusal is told" "$(row web.test:7004 deny why)" "the limit \`ingress\` is used up"
@@ -135,7 +135,7 @@ print(s.makefile("rb").read().decode())'
         has "$who: with the line that gives more" "$(json '[.denials[] | select(.code == "limit") | .permit] | join(" ")')" "limit ingress 4M"
         has "$who: and at the end of the run" "$(cat "$T/err")" "limits that were reached: ingress"
         is "$who: and in the ledger" "$($who "$CORDON" log --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target')" ingress
-        box $who --net web.test:7004 --net 'http://web.test/** GET' --limit 'ingress 1M' --run "$T/client" -- \
+        box $who --net web.test:7004 --net 'http://web.test/** GET' --limit 'ingress 1M' --read "$T/client" -- \
                 sh -c "$T/client web.test 7004 drain >/dev/null; curl -sS -m 5 http://web.test/x"
         hasnt "$who: nothing comes in through another door then" "$(cat "$T/out")" "GET /x"
         box $who --net 'http://web.test/** GET' --limit 'ingress 1M' -- sh -c 'curl -sS -m 9 http://web.test/bytes/3000000 | wc -c'
@@ -224,7 +224,7 @@ print(s.makefile("rb").read().decode())'
 
         # The end of the run.
         : >"$T/lab/hold.log" && : >"$T/status" && chmod 666 "$T/status" && mkfifo "$T/go" && chmod 666 "$T/go"
-        $who "$CORDON" run --net web.test:7005 --limit 'output 1K' --run "$T/client" -- sh -c "$T/client web.test 7005 hold & read -r _; yes" >"$T/out" 2>"$T/err" <>"$T/go" 9>&- &
+        $who "$CORDON" run --net web.test:7005 --limit 'output 1K' --read "$T/client" -- sh -c "$T/client web.test 7005 hold & read -r _; yes" >"$T/out" 2>"$T/err" <>"$T/go" 9>&- &
         soon grep -q open "$T/lab/hold.log"
         echo >"$T/go"
         wait $!
@@ -235,7 +235,7 @@ print(s.makefile("rb").read().decode())'
         # A broker that is killed. (The output of the run before says "held", too: away with it.)
         : >"$T/out"
         : >"$T/status" && chmod 666 "$T/status"
-        $who timeout 100 "$CORDON" run --status-fd 5 --net web.test:7005 --net web.test:80 --run "$T/client" -- \
+        $who timeout 100 "$CORDON" run --status-fd 5 --net web.test:7005 --net web.test:80 --read "$T/client" -- \
                 sh -c "at=\$(getent ahostsv4 web.test | { read -r a _; echo \$a; }); $T/client web.test 7005 hold
                         curl -sS -m 30 http://web.test/; echo name \$?; curl -sS -m 30 --resolve web.test:80:\$at http://web.test/; echo address \$?" 5>"$T/status" >"$T/out" 2>"$T/err" </dev/null 9>&- &
         run=$!
@@ -296,7 +296,7 @@ print(s.makefile("rb").read().decode())'
         is "$who: however much is sent, the end is heard" "$(json .net.broker) $(row web.test:80 allow connections)" "done 400"
 
         # Many at once.
-        box $who --net web.test:7 --limit 'files 2048' --run "$T/client" -- "$T/client" web.test 7 many
+        box $who --net web.test:7 --limit 'files 2048' --read "$T/client" -- "$T/client" web.test 7 many
         is "$who: 512 connections at once, and no more" "$(cat "$T/out")" 512
         is "$who: the others are told" "$(row web.test:7 deny why)" "too many connections at once"
 done
@@ -314,7 +314,7 @@ fi
 
 # The keeper is killed: the broker goes with it, and the box too.
 : >"$T/out"
-"$CORDON" run --net web.test:7005 --run "$T/client" -- "$T/client" web.test 7005 hold >"$T/out" 2>&1 </dev/null 9>&- &
+"$CORDON" run --net web.test:7005 --read "$T/client" -- "$T/client" web.test 7005 hold >"$T/out" 2>&1 </dev/null 9>&- &
 run=$!
 soon grep -q held "$T/out"
 below() { ps -eo pid=,ppid=,comm= | awk -v up="$1" '$2 == up { print $1 ":" $3 }' | while read -r x; do echo "$x"; below "${x%%:*}"; done; }
@@ -329,7 +329,7 @@ done
 
 # A run that ends by itself waits for no slow close, and leaves nobody either: the resolver, who has it, ends alone.
 : >"$T/out"
-"$CORDON" run --net web.test:7005 --run "$T/client" --limit 'time 5s' -- "$T/client" web.test 7005 hold >"$T/out" 2>&1 </dev/null 9>&- &
+"$CORDON" run --net web.test:7005 --read "$T/client" --limit 'time 5s' -- "$T/client" web.test 7005 hold >"$T/out" 2>&1 </dev/null 9>&- &
 run=$!
 soon grep -q held "$T/out"
 family=$(below $run)

@@ -23,13 +23,13 @@ for who in root as_user; do
         is "$who: a program that takes init's name is told of" "$(told)$(lost)" "[true,true]false"
         run hide-among-paths 2000
         is "$who: after two thousand paths it is told that not all is told" "$(told)$(lost)" "[false,true]true"
-        $who "$CORDON" run --read "$T/evade" -- "$T/evade" hide-among-paths 2000 >out 2>err </dev/null
-        is "$who: a person is told so, too" "$(grep -c 'or more refusals are not listed' err)" 1
+        $who "$CORDON" run -v --read "$T/evade" -- "$T/evade" hide-among-paths 2000 >out 2>err </dev/null
+        is "$who: a person is told so, too" "$(grep -c 'or more blocked effects are not listed' err)" 1
         run hide-by-hash
         is "$who: a path does not hide another whose plain hash is the same" "$(told)$(lost)" "[true,true]false"
         # Links of the box's own, the kernel's links, and what is behind `..` where that is not what it is as text.
         # shellcheck disable=SC2016
-        $who "$CORDON" run -q --observe denials --status-fd 3 -- sh -c '
+        $who "$CORDON" run -q --use base/strict --observe denials --status-fd 3 -- sh -c '
                 cp /bin/true /tmp/t; mkdir -p /tmp/lib/made; ln -s /usr/bin /tmp/l; ln -s /proc/self/fd/6 /tmp/k
                 exec 5</usr/bin 6</usr/bin/id
                 true >/tmp/l/by-link; true >/tmp/l/../lib/by-dots; true >/proc/self/root/usr/bin/by-root; true >/proc/self/fd/5/by-fd; true >/tmp/k

@@ -76,8 +76,8 @@ hasnt "and none of others" "$(both report right --html -)" "$(id_in "$A" given s
 is "the page is the same, turned" "$(both report right --html - | sha256sum)" "$(turned report right --html - | sha256sum)"
 has "report: a postmortem with the cause of another host" "$(both report right --postmortem - | tail -n 40)" "## Questions for people"
 has "and its ledger" "$(both report right --postmortem -)" "- Ledger \`$name_b\`"
-run_b blocked -- python3 -c "import socket, sys; sys.stdin.read(); socket.socket()" <"$T/b-file" >/dev/null 2>&1
-run_a source -- echo from a </dev/null | run_b victim -- python3 -c "import socket, sys; sys.stdin.read(); socket.socket()" >/dev/null 2>&1
+run_b blocked --use base/strict -- python3 -c "import socket, sys; sys.stdin.read(); socket.socket()" <"$T/b-file" >/dev/null 2>&1
+run_a source -- echo from a </dev/null | run_b victim --use base/strict -- python3 -c "import socket, sys; sys.stdin.read(); socket.socket()" >/dev/null 2>&1
 both report victim --postmortem pm.md
 has "the cause of a refusal in B is what A put out" "$(sed -n '/^## Causes/,/^## Doors/p' pm.md)" "$(id_in "$A" source stdout)"
 has "neither option" "$(both report right)" "For example"

@@ -33,7 +33,7 @@ compile second
 for who in "" as_user; do
         is "${who:-root}: outside, a key is held, a port answers for itself and a name is heard" "$($who "$T/second" hold "$T/second" | grep -v -e securebits -e namespace | tr '\n' ' ')" "key FOUND tcp Connection refused bind BOUND abstract CONNECTED "
         for wall in namespace process; do
-                $who "$T/second" hold env CORDON_KNOCKOUT=seccomp "$H" run -q --wall $wall --read "$T/second" -- "$T/second" >"$T/out" 2>"$T/err" </dev/null
+                $who "$T/second" hold env CORDON_KNOCKOUT=seccomp "$H" run -q --use base/strict --wall $wall --read "$T/second" -- "$T/second" >"$T/out" 2>"$T/err" </dev/null
                 is "${who:-root}, $wall: the caller's keyring does not come along, filter or not" "$(head -n 1 "$T/out")" "key none"
                 is "${who:-root}, $wall: Landlock holds TCP by itself" "$(sed -n -e 's/^tcp //p' -e 's/^bind //p' "$T/out" | paste -s -d ' ')" "refused refused"
                 [ $wall = namespace ] || is "${who:-root}, $wall: and names without a file" "$(sed -n 's/^abstract //p' "$T/out")" refused

@@ -25,7 +25,7 @@ static void put_base64(struct fifo *out, const char *before)
 {
         struct fifo plain = { 0 };
         fifo_printf(&plain, "%s%s", before, secret);
-        http_base64(fifo_all(&plain), out);
+        fifo_base64(out, fifo_all(&plain));
         fifo_done(&plain);
 }
 
