@@ -12,9 +12,7 @@ const char *const gaps_always[] = {
         "locks (flock) on read-only files that boxes share, as program files, are a channel between boxes",
         "a read door below /tmp is read-only by its mount alone: Landlock's rule for /tmp covers it too",
         "a fifo of the host behind a read door below /tmp can be written: the mount does not stop that",
-        "without root a box keeps the account's supplementary groups, which the kernel lets nobody leave: "
-        "what "
-        "they open behind a door is open",
+        "without root a box keeps the account's supplementary groups, and what they open behind a door",
         "out of scope: what an agent does with a network that a door gives it",
         "out of scope: what a model says, wants or was told",
         "out of scope: products of providers, and what happens to data that was sent to them",

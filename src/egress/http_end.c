@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_end.c - how a request ends: answered by us, cut off, told; and the end of its connection. */
 #include "egress/http_internal.h"
-#include "egress/http_internal.h"
 #include "egress/tls.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 /* egress/http_flow.c - a client connection: what comes of the bytes on both sides, and of their ends. What a
  * request or an answer means is in http_request.c and http_answer.c. */
 #include "egress/http_internal.h"
-#include "egress/http_internal.h"
 #include "egress/tls.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 /* egress/http_request.c - the way up: a request is read, judged, rewritten and sent on. Nothing of it leaves
  * before it is judged. */
 #include "egress/http_internal.h"
-#include "egress/http_internal.h"
 
 /* ---- the head ---- */
 

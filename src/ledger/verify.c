@@ -322,7 +322,7 @@ static void check_end(struct verify *v, enum scan_end end, const struct scan_pla
                              (unsigned long long) v->tree.size);
         if (v->points_differ + v->points_beyond > 2)
                 find(v, "%llu checkpoints in all do not match for the reasons above",
-                     (unsigned long long) (v->points_differ + v->points_beyond));
+                     (unsigned long long) v->points_differ + v->points_beyond);
         if (v->pruned > v->pruned_told)
                 find(v, "%llu payloads are gone, and pruning is recorded for %llu",
                      (unsigned long long) v->pruned, (unsigned long long) v->pruned_told);

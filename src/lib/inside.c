@@ -307,7 +307,9 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
         if (led && s.answer == ANSWER_ALLOW)
                 return;
 
-        *d = s.answer == ANSWER_ALLOW ? (struct decision){ .gap = GAP_NO_DOOR } : s;
+        *d = s;
+        if (s.answer == ANSWER_ALLOW)
+                *d = (struct decision){ .gap = GAP_NO_DOOR };
         memcpy(in->path, starter, sizeof in->path);
         f->kind = EFFECT_READ; /* that is what is missing */
         f->path = in->path;

@@ -74,8 +74,7 @@ struct cordon_box {
         int passphrase; /* of the vault: a descriptor of the caller's, or -1: the terminal is asked */
         int grants;     /* the pipe with the credentials themselves, for the broker; or -1 */
         struct plan *plan;
-        struct lib_made **made; /* targets of doors that did not exist */
-        size_t made_count;
+        struct lib_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
         bool over;
         unsigned short rows, columns;

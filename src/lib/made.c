@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 struct lib_made {
+        struct lib_made *next;
         int parent;       /* the directory that it was made in, whatever its name leads to later */
         const char *name; /* in `path` */
         bool dir, edit;
@@ -74,18 +75,16 @@ static int make(struct lib_made *m)
 static int make_door(struct cordon_box *b, const struct door *d, struct err *e)
 {
         struct lib_made *m = calloc(1, sizeof *m + strlen(d->path) + 1);
-        struct lib_made **more = m ? realloc(b->made, (b->made_count + 1) * sizeof *more) : NULL;
-        if (!more) {
-                free(m);
+        if (!m)
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
-        }
+
         (void) stpcpy(m->path, d->path);
         m->name = strrchr(m->path, '/') + 1;
         m->dir = d->directory;
         m->edit = d->kind == DOOR_EDIT;
-        b->made = more;
         if (make(m) == 0) {
-                b->made[b->made_count++] = m;
+                m->next = b->made;
+                b->made = m;
                 return 0;
         }
         char at[256];
@@ -118,14 +117,11 @@ static bool is_as_made(const struct lib_made *m)
 
 void lib_unmake_doors(struct cordon_box *b, bool layer_waits)
 {
-        for (size_t i = b->made_count; i-- > 0;) {
-                struct lib_made *m = b->made[i];
+        for (struct lib_made *m; (m = b->made);) {
                 if (!(m->edit && layer_waits) && is_as_made(m))
                         (void) unlinkat(m->parent, m->name, m->dir ? AT_REMOVEDIR : 0);
+                b->made = m->next;
                 fd_close(&m->parent);
                 free(m);
         }
-        free(b->made);
-        b->made = NULL;
-        b->made_count = 0;
 }

@@ -196,17 +196,20 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
 static int name_git(const struct cordon_box *b, const struct door *doors, size_t n, struct plan_request *r,
                     struct err *e)
 {
-        const char **repositories = calloc(n + 2, sizeof *repositories);
+        const char **repositories = r->wall == WALL_NAMESPACE ? calloc(n + 2, sizeof *repositories) : NULL;
         size_t k = 0;
+        bool whole = repositories || r->wall != WALL_NAMESPACE;
+
         for (size_t i = 0; repositories && i < n; i++)
                 if (r->seen[i].repository)
                         repositories[k++] = doors[i].path;
         if (repositories && r->cwd_repository)
                 repositories[k++] = r->cwd;
 
-        if (k > 0 && r->wall == WALL_NAMESPACE)
+        if (repositories && k > 0) {
                 r->git_config = lib_identity(b->policy->home, repositories);
-        bool whole = repositories && (k == 0 || r->wall != WALL_NAMESPACE || r->git_config);
+                whole = r->git_config;
+        }
         free(repositories);
         return whole ? 0 : err_set(e, ERR_MEMORY, ENOMEM, "no memory for git's settings");
 }
