@@ -54,6 +54,18 @@ int host_facts_quick(struct host_facts *ret, struct err *e);
 unsigned host_cpus(void);
 /* How many a list of the kernel's ("0-3,8") names; 0: it is not one. Pure. */
 unsigned host_cpus_parse(const char *list);
+
+/* What a box is shown of the machine; see machine.c. */
+enum { HOST_CPUS_MAX = 1024 };
+struct host_machine {
+        uint64_t cpus[HOST_CPUS_MAX / 64]; /* a bit for each that the caller may run on */
+        uint64_t memory;                   /* bytes */
+        uint64_t up_cs;                    /* since the machine started, in hundredths of a second */
+        int64_t booted_s;                  /* when that was, by the clock on the wall */
+        char release[65], version[65];     /* as uname(2) */
+        char cpuinfo[4096];                /* the host's, from its beginning */
+};
+void host_machine_read(struct host_machine *ret);
 /* Parses /proc/self/mountinfo and /proc/self/cgroup. */
 int host_cgroups_read(struct host_cgroups *ret, struct err *e);
 /* The same from given texts: pure, for tests and fuzzing. Returns 0 or -1 on text it cannot read. */

@@ -38,9 +38,9 @@ int host_own_ids(struct host_ids *ret);
 
 typedef void host_look(struct host_finding *f);
 /* probe_ns.c */
-host_look host_look_userns, host_look_mount, host_look_pid, host_look_proc, host_look_net, host_look_ipc,
-        host_look_uts, host_look_cgroup_ns, host_look_time, host_look_overlay, host_look_fuse,
-        host_look_idmap;
+host_look host_look_userns, host_look_mount, host_look_pid, host_look_proc, host_look_proc_files,
+        host_look_net, host_look_ipc, host_look_uts, host_look_cgroup_ns, host_look_time, host_look_overlay,
+        host_look_fuse, host_look_idmap;
 /* probe_kernel.c */
 host_look host_look_nnp, host_look_seccomp, host_look_notify, host_look_landlock, host_look_memfd;
 /* probe_net.c */

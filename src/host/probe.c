@@ -15,6 +15,7 @@ static const struct {
         { "mount namespace", host_look_mount, true },
         { "pid namespace", host_look_pid, true },
         { "fresh /proc", host_look_proc, true },
+        { "files in /proc", host_look_proc_files, false },
         { "net namespace", host_look_net, true },
         { "ipc namespace", host_look_ipc, true },
         { "uts namespace", host_look_uts, true },

@@ -155,15 +155,42 @@ static int mount_proc(struct host_outcome *o, bool subset)
         return mnt < 0 ? failed(o, STEP_MOUNT) : 0;
 }
 
-static _Noreturn void init_of_new_ns(unsigned long proc)
+/* A whole one with a name of it covered, narrowed then: what a box's /proc/cpuinfo needs. Beside the host's:
+ * it is attached to a place of our own mount namespace, as in a box. */
+static int cover_proc(struct host_outcome *o)
+{
+        struct stat st;
+        AUTO_FD(fs, (int) syscall(SYS_fsopen, "proc", 1));
+        if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+                return failed(o, STEP_MOUNT);
+        AUTO_FD(mnt, (int) syscall(SYS_fsmount, fs, 1, 0));
+        if (mnt < 0 || syscall(SYS_move_mount, mnt, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+                return failed(o, STEP_MOUNT);
+        AUTO_FD(tree, (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null", OPEN_TREE_CLONE | O_CLOEXEC));
+        if (tree < 0 || syscall(SYS_move_mount, tree, "", mnt, "stat", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+                return failed(o, STEP_TREE);
+        AUTO_FD(again, (int) syscall(SYS_fspick, mnt, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH));
+        if (again < 0 || syscall(SYS_fsconfig, again, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
+            syscall(SYS_fsconfig, again, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
+                return failed(o, STEP_ATTR);
+        return fstatat(mnt, "stat", &st, 0) < 0   ? failed(o, STEP_ATTR)
+               : fstatat(mnt, "sys", &st, 0) == 0 ? EEXIST
+                                                  : 0;
+}
+
+enum proc_try { PROC_NONE, PROC_WHOLE, PROC_SUBSET, PROC_COVERED };
+
+static _Noreturn void init_of_new_ns(enum proc_try how)
 {
         struct host_outcome o = { 0 };
         if (getpid() != 1)
                 _exit(EIO);
-        _exit(proc ? mount_proc(&o, proc == 2) : 0);
+        _exit(how == PROC_NONE      ? 0
+              : how == PROC_COVERED ? cover_proc(&o)
+                                    : mount_proc(&o, how == PROC_SUBSET));
 }
 
-/* arg: 0 only be pid 1; 1 also mount a whole proc; 2 with subset=pid. */
+/* arg: enum proc_try, as pid 1. */
 static int try_pid(struct host_outcome *o, unsigned long arg)
 {
         int status;
@@ -175,7 +202,7 @@ static int try_pid(struct host_outcome *o, unsigned long arg)
                 return failed(o, STEP_CHILD);
         if (pid == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-                init_of_new_ns(arg);
+                init_of_new_ns((enum proc_try) arg);
         }
         if (waitpid(pid, &status, 0) < 0)
                 return failed(o, STEP_CHILD);
@@ -186,7 +213,7 @@ static int try_pid(struct host_outcome *o, unsigned long arg)
 void host_look_pid(struct host_finding *f)
 {
         char why[96];
-        struct host_outcome o = host_try(try_pid, 0);
+        struct host_outcome o = host_try(try_pid, PROC_NONE);
         if (o.sys)
                 host_say(f, HOST_NO, "cannot start a pid 1: %s", host_why(&o, why));
         else
@@ -196,12 +223,12 @@ void host_look_pid(struct host_finding *f)
 void host_look_proc(struct host_finding *f)
 {
         char why[96];
-        struct host_outcome o = host_try(try_pid, 2);
+        struct host_outcome o = host_try(try_pid, PROC_SUBSET);
         if (o.sys == 0) {
                 host_say(f, HOST_YES, "mounted with subset=pid in a new pid namespace");
                 return;
         }
-        if (host_try(try_pid, 1).sys == 0) {
+        if (host_try(try_pid, PROC_WHOLE).sys == 0) {
                 host_say(f, HOST_WEAK, "mounted, but without subset=pid (kernel before 5.8)");
                 return;
         }
@@ -212,6 +239,17 @@ void host_look_proc(struct host_finding *f)
         if (o.step == STEP_CHILD && o.sys == EPERM)
                 host_mend(f, "docker run --security-opt systempaths=unconfined ... (podman: --security-opt "
                              "unmask=ALL)");
+}
+
+void host_look_proc_files(struct host_finding *f)
+{
+        char why[96];
+        struct host_outcome o = host_try(try_pid, PROC_COVERED);
+        if (o.sys == 0)
+                host_say(f, HOST_YES, "boxes have a cpuinfo, meminfo, stat ... of their own");
+        else
+                host_say(f, HOST_WEAK, "boxes have no /proc/cpuinfo, meminfo, stat ...: %s",
+                         host_why(&o, why));
 }
 
 /* --- mounts --- */

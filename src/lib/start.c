@@ -230,6 +230,11 @@ struct plan *lib_plan(const struct cordon_box *b, enum wall_kind wall, struct er
                                   .places_later = b->places_later,
                                   .stage = b->stage,
                                   .as_root = b->as_root };
+        struct host_machine machine;
+        if (wall == WALL_NAMESPACE && policy_local(b->policy->checked) & LOCAL_PROC) {
+                host_machine_read(&machine);
+                r.machine = &machine;
+        }
         char here[4096];
         if (getcwd(here, sizeof here) && here[0] == '/')
                 r.cwd = here;

@@ -66,6 +66,10 @@ bool build_copy(struct builder *b, size_t i);
 
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);
+bool build_any_door_under(const struct builder *b, const char *path); /* or the command itself */
+/* machine.c: /proc/cpuinfo and the like, and /sys/devices/system/cpu; at most how many steps that takes. */
+size_t machine_steps(const struct plan_request *r);
+void build_machine(struct builder *b);
 /* net.c: the ports and literal addresses that the doors name. */
 int build_net(struct builder *b, struct err *e);
 /* payload.c: arguments, variables, working directory, handles. */

@@ -8,10 +8,11 @@
 #include <string.h>
 
 static const char *const step_names[] = {
-        [STEP_NONE] = "none",       [STEP_FILE] = "file",     [STEP_LINK] = "link", [STEP_BIND] = "bind",
-        [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",
-        [STEP_MASK] = "mask",       [STEP_EDIT] = "edit",     [STEP_PIN] = "pin",   [STEP_TRUST] = "trust",
-        [STEP_COPY] = "copy",
+        [STEP_NONE] = "none", [STEP_FILE] = "file",       [STEP_LINK] = "link",
+        [STEP_BIND] = "bind", [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device",
+        [STEP_PROC] = "proc", [STEP_DEVPTS] = "devpts",   [STEP_MASK] = "mask",
+        [STEP_EDIT] = "edit", [STEP_PIN] = "pin",         [STEP_TRUST] = "trust",
+        [STEP_COPY] = "copy", [STEP_DIR] = "dir",         [STEP_COVER] = "cover",
 };
 _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");
 
@@ -44,7 +45,8 @@ static bool allocate(struct builder *b)
                         held += 2 * own;
                         written += depth_of(b->doors[i].path);
                 }
-        b->step_cap = 64 + (3 + 2 * (PLAN_OWN_PATHS + PLAN_CONFIG_PATHS)) * b->door_count + excepts + held +
+        b->step_cap = 64 + machine_steps(b->r) +
+                      (3 + 2 * (PLAN_OWN_PATHS + PLAN_CONFIG_PATHS)) * b->door_count + excepts + held +
                       b->r->file_count;
         /* And as many as lead there from the top, and to what is written. */
         b->rule_cap = 32 + 3 * b->door_count + excepts + written;

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "host/host.h"
 #include "policy/policy.h"
 
 #include <stdint.h>
@@ -52,13 +53,14 @@ struct plan_request {
         const char *const *passed; /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
         const struct plan_file *files;
         size_t file_count;
-        const char *home, *home_real; /* the caller's, as named and as resolved; NULL: not known */
-        const char *cwd;              /* the caller's, absolute */
-        const char *cwd_asked;        /* --cwd, absolute, or NULL */
-        bool cwd_repository;          /* the one that will be used has a .git in it */
-        bool cwd_made;                /* an empty directory stands where no door shows the caller's */
-        char *git_config;             /* ~/.gitconfig of a box that sees a repository; or NULL */
-        const char *term;             /* TERM for a box with a terminal */
+        const char *home, *home_real;       /* the caller's, as named and as resolved; NULL: not known */
+        const char *cwd;                    /* the caller's, absolute */
+        const char *cwd_asked;              /* --cwd, absolute, or NULL */
+        bool cwd_repository;                /* the one that will be used has a .git in it */
+        bool cwd_made;                      /* an empty directory stands where no door shows the caller's */
+        char *git_config;                   /* ~/.gitconfig of a box that sees a repository; or NULL */
+        const char *term;                   /* TERM for a box with a terminal */
+        const struct host_machine *machine; /* for `local proc`; or NULL */
         bool tty;
         bool root_inside;                   /* uid 0 inside: still nobody outside */
         enum wall_kind wall;                /* resolved: WALL_NAMESPACE or WALL_PROCESS */
@@ -83,7 +85,9 @@ enum step_kind {
         STEP_BIND,    /* path: where; text: what (host path) */
         STEP_SCRATCH, /* path: where; text: which part of the private, size-capped tmpfs */
         STEP_DEVICE,  /* path: /dev/NAME, from the host, checked by its number */
-        STEP_PROC,    /* a fresh /proc of the box's own processes */
+        STEP_DIR,     /* path: an empty directory */
+        STEP_COVER,   /* path: /proc/NAME, text: what it shows, mounted over proc's own. Before STEP_PROC */
+        STEP_PROC,    /* a fresh /proc of the box's own processes, with nothing beside them but covers */
         STEP_DEVPTS,  /* terminals of the box's own */
         STEP_MASK,    /* path: what an `except` hides */
         STEP_EDIT,    /* path: where; text: the tree below the private layer (host path); layer: which one */

@@ -419,7 +419,7 @@ static const char *const dev_links[][2] = {
         { "/dev/stderr", "/proc/self/fd/2" },
 };
 
-static bool any_door_under(const struct builder *b, const char *path)
+bool build_any_door_under(const struct builder *b, const char *path)
 {
         for (size_t i = 0; i < b->door_count; i++)
                 if (door_is_of_files(&b->doors[i]) && path_under(b->doors[i].path, path))
@@ -463,7 +463,7 @@ static void add_built_ins(struct builder *b)
         (void) build_step(b, STEP_SCRATCH, "/tmp", "tmp", own);
         static const char *const same_as_tmp[] = { "/var/tmp", "/dev/shm" }; /* private and sticky already */
         for (size_t i = 0; i < sizeof same_as_tmp / sizeof *same_as_tmp; i++)
-                if (!any_door_under(b, same_as_tmp[i]))
+                if (!build_any_door_under(b, same_as_tmp[i]))
                         (void) build_step(b, STEP_LINK, same_as_tmp[i], "/tmp", 0);
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
                 (void) build_step(b, STEP_DEVICE, devices[i], NULL, 0);
@@ -473,6 +473,7 @@ static void add_built_ins(struct builder *b)
                 (void) build_step(b, STEP_LINK, dev_links[i][0], dev_links[i][1], 0);
         if (b->p->tty || b->p->local & LOCAL_PTY)
                 add_terminal(b);
+        build_machine(b);
         (void) build_step(b, STEP_PROC, "/proc", NULL, 0);
         (void) build_rule(b, "/proc", RIGHT_READ, false);
         (void) build_rule(b, "/", RIGHT_LIST, false);

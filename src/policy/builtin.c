@@ -6,20 +6,28 @@
 static const char home[] = "/home/box";
 
 static const struct builtin_file files[] = {
-        { "/tmp", true, true, false, "the private /tmp" },
-        { "/var/tmp", true, true, false, "the private /var/tmp" },
-        { "/dev/shm", true, true, false, "the private /dev/shm" },
-        { home, true, true, false, "the private home" },
-        { "/dev/null", false, true, true, "the box's own /dev" },
-        { "/dev/zero", false, true, true, "the box's own /dev" },
-        { "/dev/full", false, true, true, "the box's own /dev" },
-        { "/dev/random", false, true, false, "the box's own /dev" },
-        { "/dev/urandom", false, true, false, "the box's own /dev" },
-        { "/dev/urandom", false, false, true, "the box's own /dev" }, /* the process wall lets it be read */
-        { "/dev/stdin", false, true, false, "the box's own /dev" },
-        { "/dev/stdout", false, true, false, "the box's own /dev" },
-        { "/dev/stderr", false, true, false, "the box's own /dev" },
-        { "/proc/self", true, false, false, "the box's own /proc" },
+        { "/tmp", true, true, false, "the private /tmp", 0 },
+        { "/var/tmp", true, true, false, "the private /var/tmp", 0 },
+        { "/dev/shm", true, true, false, "the private /dev/shm", 0 },
+        { home, true, true, false, "the private home", 0 },
+        { "/dev/null", false, true, true, "the box's own /dev", 0 },
+        { "/dev/zero", false, true, true, "the box's own /dev", 0 },
+        { "/dev/full", false, true, true, "the box's own /dev", 0 },
+        { "/dev/random", false, true, false, "the box's own /dev", 0 },
+        { "/dev/urandom", false, true, false, "the box's own /dev", 0 },
+        { "/dev/urandom", false, false, true, "the box's own /dev",
+          0 }, /* the process wall lets it be read */
+        { "/dev/stdin", false, true, false, "the box's own /dev", 0 },
+        { "/dev/stdout", false, true, false, "the box's own /dev", 0 },
+        { "/dev/stderr", false, true, false, "the box's own /dev", 0 },
+        { "/proc/self", true, false, false, "the box's own /proc", 0 },
+        { "/proc/cpuinfo", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/loadavg", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/meminfo", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/stat", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/uptime", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/version", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/sys/devices/system/cpu", true, false, false, "the box's own /sys", LOCAL_PROC },
 };
 
 static const char *const vars[] = { "HOME", "LANG", "PATH", "TERM", "USER" };

@@ -81,6 +81,8 @@ static const struct builtin_file *file_builtin(const struct checked_policy *c, c
                 const struct builtin_file *b = &all[i - 1];
                 if (c->wall == WALL_PROCESS && !b->process)
                         continue;
+                if (b->local && !(c->local & b->local))
+                        continue;
                 if (strcmp(b->path, path) == 0 || (b->tree && below_or_same(b->path, path)))
                         hit = b;
         }

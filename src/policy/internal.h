@@ -260,6 +260,7 @@ struct builtin_file {
         bool tree, writable;
         bool process; /* also behind the process wall, which has no view of its own */
         const char *name;
+        unsigned local; /* LOCAL_*: only where the policy opens that; or 0 */
 };
 const struct builtin_file *builtin_files(size_t *ret_count);
 const char *const *builtin_vars(size_t *ret_count);

@@ -424,7 +424,7 @@ static int unknown_local(struct reader *r, const struct token *t)
         for (size_t i = 0; i < count; i++)
                 names[i] = rows[i].name;
         (void) fail_at(r->e, &t->at, "unknown word \"%s\" after `local`", show_text(t->text).text);
-        (void) err_hint(r->e, "it is loopback, unix, pty or trace");
+        (void) err_hint(r->e, "it is loopback, unix, pty, proc or trace");
         hint_nearest(r->e, t->text, names, count);
         return -1;
 }
@@ -433,7 +433,7 @@ int line_local(struct reader *r)
 {
         size_t count;
         const struct policy_local_row *rows = policy_local_rows(&count);
-        const struct token *t = reader_need(r, "loopback, unix, pty or trace");
+        const struct token *t = reader_need(r, "loopback, unix, pty, proc or trace");
         for (; t; t = reader_next(r)) {
                 size_t i = 0;
                 while (i < count && strcmp(rows[i].name, t->text) != 0)

@@ -150,7 +150,7 @@ static bool is_own_device(const char *path)
         size_t count;
         const struct builtin_file *b = builtin_files(&count);
         for (size_t i = 0; i < count; i++)
-                if (!b[i].tree && strcmp(b[i].path, path) == 0)
+                if (!b[i].tree && !b[i].local && strcmp(b[i].path, path) == 0)
                         return true;
         return false;
 }

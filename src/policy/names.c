@@ -140,6 +140,8 @@ static const struct policy_local_row locals[] = {
         { "loopback", "127.0.0.1 and ::1 of its own; the host's localhost is not reachable", LOCAL_LOOPBACK },
         { "unix", "Unix sockets that it made itself", LOCAL_UNIX },
         { "pty", "terminals of its own, as for script and tmux", LOCAL_PTY },
+        { "proc", "/proc/cpuinfo, meminfo, stat ... that show the box's share, not the host's load",
+          LOCAL_PROC },
         { "trace", "trace its own processes, as strace and gdb do", LOCAL_TRACE },
 };
 

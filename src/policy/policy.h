@@ -60,6 +60,7 @@ enum {
         LOCAL_UNIX = 1 << 1,     /* Unix sockets that the box itself made */
         LOCAL_PTY = 1 << 2,      /* pseudo-terminals */
         LOCAL_TRACE = 1 << 3,    /* ptrace: debuggers */
+        LOCAL_PROC = 1 << 4,     /* /proc/cpuinfo and the like, made for the box */
 };
 
 enum net_form { NET_HOST_PORT = 0, NET_URL, NET_PLACE };

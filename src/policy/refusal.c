@@ -58,7 +58,7 @@ static bool leads_somewhere(const struct question *q, const char *path)
         if (strcmp(path, "/") == 0)
                 return true;
         for (size_t i = 0; i < count; i++)
-                if (path_inside(path, b[i].path))
+                if (!(b[i].local & ~q->c->local) && path_inside(path, b[i].path))
                         return true;
         if (strcmp(path, "/etc") == 0)
                 return true; /* passwd and group of the box's own */

@@ -50,7 +50,7 @@ static const char loader[] =
 static const char system_text[] =
         "doc \"The program files of this host and their configuration, read-only.\"\n" SYSTEM_FILES
         "run  any\n"
-        "local loopback unix pty\n";
+        "local loopback unix pty proc\n";
 
 /* The same files for what nobody trusts: nothing that the box writes runs, and `local` opens nothing. */
 static const char strict[] =

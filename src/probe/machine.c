@@ -124,23 +124,64 @@ static int kernel_images(struct probe_result *r)
         return read_each(r, paths, COUNT(paths));
 }
 
+/* Files that cordon makes, where a box has them: they must not be the kernel's. */
+static const struct {
+        const char *path, *own; /* how the one that tells nothing begins, or what is in it */
+} made_files[] = {
+        { "/proc/loadavg", "0.00 0.00 0.00 " },
+        { "/proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\n" },
+        { "/proc/uptime", " 0.00\n" },
+        { "/proc/version", " (box@box) " },
+        { "/proc/meminfo", "\nCached:                0 kB\n" },
+};
+
+static int made_is_ours(struct probe_result *r, const char *path, const char *own)
+{
+        char text[8192];
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC));
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+        if (n < 0)
+                return refused(r, path);
+        text[n] = '\0';
+        return strstr(text, own) ? held(r, "%s is one that was made for the box", path)
+                                 : escaped(r, "%s is the kernel's", path);
+}
+
+static int made_facts(struct probe_result *r)
+{
+        for (size_t i = 0; i < COUNT(made_files); i++)
+                if (made_is_ours(r, made_files[i].path, made_files[i].own) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+        return (int) r->outcome;
+}
+
+static int made_written(struct probe_result *r)
+{
+        static const char *const paths[] = { "/proc/cpuinfo",
+                                             "/proc/loadavg",
+                                             "/proc/meminfo",
+                                             "/proc/stat",
+                                             "/proc/uptime",
+                                             "/proc/version",
+                                             "/sys/devices/system/cpu/online" };
+        return by_write_opens(r, paths, COUNT(paths));
+}
+
 static int kernel_facts(struct probe_result *r)
 {
         static const char *const paths[] = {
                 "/proc/kallsyms",        "/proc/config.gz",   "/proc/cmdline", "/proc/interrupts",
                 "/proc/timer_list",      "/proc/sched_debug", "/proc/modules", "/proc/vmallocinfo",
                 "/proc/slabinfo",        "/proc/iomem",       "/proc/ioports", "/proc/latency_stats",
-                "/proc/bus/pci/devices", "/proc/partitions",  "/proc/swaps",   "/proc/diskstats",
-                "/proc/version"
+                "/proc/bus/pci/devices", "/proc/partitions",  "/proc/swaps",   "/proc/diskstats"
         };
         return read_each(r, paths, COUNT(paths));
 }
 
 static int load_facts(struct probe_result *r)
 {
-        static const char *const paths[] = { "/proc/loadavg", "/proc/stat",         "/proc/meminfo",
-                                             "/proc/uptime",  "/proc/pressure/cpu", "/proc/vmstat",
-                                             "/proc/locks",   "/proc/net/unix",     "/proc/net/tcp" };
+        static const char *const paths[] = { "/proc/pressure/cpu", "/proc/vmstat", "/proc/locks",
+                                             "/proc/net/unix", "/proc/net/tcp" };
         return read_each(r, paths, COUNT(paths));
 }
 
@@ -157,7 +198,10 @@ static int sys_tree(struct probe_result *r)
                                              "/sys/bus/pci",
                                              "/sys/module",
                                              "/sys/power/state" };
-        return read_each(r, paths, COUNT(paths));
+        for (size_t i = 0; i < COUNT(paths); i++) /* the way to the box's own files is not the kernel's */
+                if (!is_way(paths[i]) && by_open(r, paths[i], O_RDONLY) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+        return PROBE_HELD;
 }
 
 /* CVE-2022-0492: every v1 hierarchy, by mount; then any that is there already. */
@@ -249,6 +293,10 @@ static const struct probe rows[] = {
         ROW("no image of memory can be read", "all memory of the machine", LAYERS, kernel_images),
         ROW("no facts about the kernel", "addresses and settings for an exploit", LAYERS, kernel_facts),
         ROW("no facts about the machine's load", "what others do, by its traces", LAYERS, load_facts),
+        ROW("what stands for the machine's load tells nothing of it", "what others do, by its traces", LAYERS,
+            made_facts),
+        ROW("what stands for the machine's facts is not written", "other programs are told lies", LAYERS,
+            made_written),
         ROW("/sys is not here", "devices, firmware, tracing", LAYERS, sys_tree),
         ROW("no v1 control groups by mount", "release_agent runs as root (CVE-2022-0492)",
             "seccomp,landlock,nested-user,capabilities", release_mount),

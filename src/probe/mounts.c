@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { REMOUNT = 32, BIND = 4096, RECURSIVE = 16384, MOVE = 8192, SHARED = 1 << 20, DETACH = 2 };
@@ -40,6 +41,24 @@ static int mount_proc(struct probe_result *r)
         if (reply == 0)
                 (void) syscall(SYS_umount2, "/proc", DETACH);
         return by_reply(r, reply, "mount of a second proc");
+}
+
+static void mount_own_proc(void *arg)
+{
+        (void) arg;
+        _exit(syscall(SYS_mount, "none", "/tmp", "proc", 0, NULL) == 0 ? 0 : errno);
+}
+
+/* In namespaces of one's own a proc may be mounted, unless the one that is there is covered in part. */
+static int mount_nested_proc(struct probe_result *r)
+{
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) < 0)
+                return refused(r, "unshare of user, mount and pid namespaces");
+        int status = child_status(mount_own_proc, NULL);
+        if (!WIFEXITED(status))
+                return cannot_tell(r, "no child in the new pid namespace");
+        errno = WEXITSTATUS(status);
+        return by_reply(r, status == 0 ? 0 : -1, "mount of a proc in a nested pid namespace");
 }
 
 static int mount_sysfs(struct probe_result *r)
@@ -206,6 +225,8 @@ static int chroot_proc(struct probe_result *r)
 static const struct probe rows[] = {
         ROW("no tmpfs can be mounted", "the box covers its own view", CLOSED, mount_tmpfs),
         ROW("no second proc can be mounted", "an unmasked /proc", CLOSED, mount_proc),
+        ROW("no proc of a nested pid namespace can be mounted", "an unmasked /proc", CLOSED,
+            mount_nested_proc),
         ROW("no sysfs can be mounted", "the machine's devices and knobs", CLOSED, mount_sysfs),
         ROW("no filesystem of the kernel can be mounted", "devices, tracing, BPF", CLOSED, mount_devices),
         ROW("no overlay can be mounted", "the kernel's overlay code is reached", CLOSED, mount_overlay),

@@ -86,13 +86,15 @@ static mode_t mode_of(const struct plan_step *s)
         case STEP_EDIT:
                 return s->flags & STEP_IS_DIR ? S_IFDIR | 0755 : S_IFREG | 0444;
         case STEP_SCRATCH:
+        case STEP_DIR:
         case STEP_PROC:
         case STEP_DEVPTS:
                 return S_IFDIR | 0755;
         case STEP_NONE:
         case STEP_MASK:
         case STEP_PIN:
-        case STEP_COPY: /* on the private files */
+        case STEP_COPY:  /* on the private files */
+        case STEP_COVER: /* on proc's */
         case STEP_KIND__COUNT:
                 break;
         }

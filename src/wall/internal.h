@@ -259,8 +259,6 @@ uint64_t wall_step_attr(unsigned flags);
 int wall_set_attr(int tree, unsigned recursive, uint64_t set, uint64_t clear);
 /* Moves a detached mount to its place in the new root, made if it is on our own tmpfs and missing. */
 int wall_attach(struct wall_init *w, int tree, const char *path, bool is_dir, struct err *e);
-/* A /proc of the box's own processes, detached; `hidepid` as in proc(5). */
-int wall_proc_make(const char *hidepid);
 /* The next mount that the keeper of a root caller made for us. */
 int wall_receive_mount(struct wall_init *w, const struct plan_step *s, struct err *e);
 /* A mount has changed what paths mean: what was kept may lie below it. */
@@ -280,6 +278,15 @@ int place_make_node(int dir, const char *name, bool is_dir);
 /* The directory that `path` lies in, made where it is ours and missing. Borrowed: the last one is kept,
  * because steps come in groups (/etc/..., /dev/...), and mounts on top of it would be a new group. */
 int place_open_parent(struct wall_init *w, const char *path, const char **ret_last);
+
+/* root.c: a small file of the plan's, in a directory of our own. */
+int wall_write_text(const struct plan_step *s, int dir, const char *name, struct err *e);
+
+/* ---- proc.c ---- */
+/* A /proc of the box's own processes, detached; `hidepid` as in proc(5). */
+int wall_proc_make(const char *hidepid);
+int wall_do_cover(struct wall_init *w, const struct plan_step *s, struct err *e);
+int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e);
 
 /* ---- edit.c ---- */
 /* An edit door, and a part of one that is mounted over itself. */

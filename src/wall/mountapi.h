@@ -28,6 +28,14 @@ static inline int mount_fscreate(int fs)
 {
         return (int) syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
 }
+static inline int mount_fspick(int tree)
+{
+        return (int) syscall(SYS_fspick, tree, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH);
+}
+static inline int mount_fsreconfigure(int fs)
+{
+        return (int) syscall(SYS_fsconfig, fs, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0);
+}
 static inline int mount_fsmount(int fs, unsigned attr)
 {
         return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attr);

@@ -207,12 +207,3 @@ int wall_open_door(const struct plan_step *s, struct err *e)
                 return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
         return wall_judge_door(from, s, e) < 0 ? -1 : TAKE_FD(from);
 }
-
-int wall_proc_make(const char *hidepid)
-{
-        AUTO_FD(fs, mount_fsopen("proc"));
-        if (fs < 0 || mount_fsset(fs, "hidepid", hidepid) < 0 || mount_fsset(fs, "subset", "pid") < 0 ||
-            mount_fscreate(fs) < 0)
-                return -1;
-        return mount_fsmount(fs, MOUNT_PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY);
-}

@@ -39,7 +39,7 @@ static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
 
 /* ---- steps ---- */
 
-static int write_text(const struct plan_step *s, int dir, const char *name, struct err *e)
+int wall_write_text(const struct plan_step *s, int dir, const char *name, struct err *e)
 {
         mode_t mode = s->flags & STEP_PRIVATE ? 0600 : 0444;
         AUTO_FD(fd, openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
@@ -77,7 +77,7 @@ static int mount_text(struct wall_init *w, const struct plan_step *s, struct err
 {
         char name[16];
         (void) snprintf(name, sizeof name, "%u", w->text_count++);
-        return write_text(s, w->texts, name, e) < 0 ? -1 : texts_mount(w, name, s, e);
+        return wall_write_text(s, w->texts, name, e) < 0 ? -1 : texts_mount(w, name, s, e);
 }
 
 static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e)
@@ -88,7 +88,7 @@ static int do_file(struct wall_init *w, const struct plan_step *s, struct err *e
                 return wall_fail(e, STAGE_DOORS, "making %s", s->path);
         if (place_is_made(w, dir))
                 return s->text[0] ? mount_text(w, s, e) : 0;
-        return write_text(s, dir, last, e);
+        return wall_write_text(s, dir, last, e);
 }
 
 static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e)
@@ -101,6 +101,16 @@ static int do_link(struct wall_init *w, const struct plan_step *s, struct err *e
                 return 0;
         if (symlinkat(s->text, dir, last) < 0 && errno != EEXIST)
                 return wall_fail(e, STAGE_ROOT, "making the link %s", s->path);
+        return 0;
+}
+
+static int do_dir(struct wall_init *w, const struct plan_step *s, struct err *e)
+{
+        const char *last;
+        int dir = place_open_parent(w, s->path, &last);
+        if (dir < 0 || !place_is_ours(w, dir) ||
+            (!place_is_made(w, dir) && place_make_node(dir, last, true) < 0))
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
         return 0;
 }
 
@@ -206,20 +216,6 @@ static int do_device(struct wall_init *w, const struct plan_step *s, struct err 
         if (wall_set_attr(tree, 0, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY, 0) < 0)
                 return wall_fail(e, STAGE_ROOT, "taking %s", s->path);
         return wall_attach(w, tree, s->path, false, e);
-}
-
-static int do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
-{
-        if (!wall_left_out(LAYER_PID))
-                w->proc = wall_proc_make("ptraceable"); /* "invisible" shows all to the group 0 outside */
-        if (w->proc < 0) {
-                (void) wall_fail(e, STAGE_ROOT, "making the box's own /proc");
-                return e->sys == EPERM
-                               ? err_hint(e, "parts of /proc are covered here, as in most containers: "
-                                             "`cordon doctor` tells what mends it")
-                               : -1;
-        }
-        return wall_attach(w, w->proc, s->path, true, e);
 }
 
 /* The machine has a few thousand terminals for all: one box gets enough of them for itself. */
@@ -335,10 +331,11 @@ static int do_trust(struct wall_init *w, const struct plan_step *s, struct err *
 }
 
 static int (*const doers[])(struct wall_init *, const struct plan_step *, struct err *) = {
-        [STEP_FILE] = do_file,       [STEP_LINK] = do_link,     [STEP_BIND] = do_bind,
-        [STEP_SCRATCH] = do_scratch, [STEP_DEVICE] = do_device, [STEP_PROC] = do_proc,
-        [STEP_DEVPTS] = do_devpts,   [STEP_MASK] = do_mask,     [STEP_EDIT] = wall_do_edit,
-        [STEP_PIN] = wall_do_pin,    [STEP_TRUST] = do_trust,   [STEP_COPY] = wall_do_copy,
+        [STEP_FILE] = do_file,        [STEP_LINK] = do_link,      [STEP_BIND] = do_bind,
+        [STEP_SCRATCH] = do_scratch,  [STEP_DEVICE] = do_device,  [STEP_DEVPTS] = do_devpts,
+        [STEP_MASK] = do_mask,        [STEP_EDIT] = wall_do_edit, [STEP_PIN] = wall_do_pin,
+        [STEP_TRUST] = do_trust,      [STEP_COPY] = wall_do_copy, [STEP_DIR] = do_dir,
+        [STEP_COVER] = wall_do_cover, [STEP_PROC] = wall_do_proc,
 };
 _Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
 

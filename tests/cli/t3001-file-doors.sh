@@ -191,7 +191,7 @@ two"
         rm -f "$D/fifo"
         is "$who: /proc/self/fd is no door" "$(box --read /proc/self/fd -- true >/dev/null; echo $?)" 125
         # Where the box's own stands, the host's cannot: said so, and no line is named that does not help.
-        for own in /proc /proc/meminfo /dev /home; do
+        for own in /proc /proc/cmdline /dev /home; do
                 [ -e $own ] || continue
                 has "$who: $own is no door" "$(box --read $own -- true)" 'own'
                 is "$who: why names none either" "$($who "$CORDON" why read $own | grep permit)" "permit no line can"

@@ -645,7 +645,7 @@ static void test_view__local_is_for_the_namespace_wall(void)
 {
         SCENE(s);
         MUST_PLAN(s, "use base/system\n");
-        CHECK_INT(s.p->local, LOCAL_LOOPBACK | LOCAL_UNIX | LOCAL_PTY);
+        CHECK_INT(s.p->local, LOCAL_LOOPBACK | LOCAL_UNIX | LOCAL_PTY | LOCAL_PROC);
         CHECK(find_step(s.p, STEP_DEVPTS, "/dev/pts") && find_step(s.p, STEP_LINK, "/dev/ptmx"));
         SCENE(strict);
         MUST_PLAN(strict, "use base/strict\n");
@@ -659,6 +659,59 @@ static void test_view__local_is_for_the_namespace_wall(void)
         CHECK(!scene_plan(&stated, "use base/system\nlocal pty\n"));
         CHECK_INT(stated.e.code, ERR_HOST);
         CHECK(strstr(stated.e.what, "the process wall cannot give a box `local pty`") != NULL);
+}
+
+/* ---- /proc/cpuinfo and the like ---- */
+
+static const struct host_machine machine = {
+        .cpus = { 0x8c }, /* 2, 3 and 7 */
+        .memory = 64ull << 30,
+        .up_cs = 123456,
+        .booted_s = 1700000000,
+        .release = "6.1",
+        .version = "#1 SMP",
+        .cpuinfo = "processor\t: 0\nmodel name\t: A CPU\nSerial\t\t: 77\ncpu MHz\t\t: 800\n\nHardware\t: "
+                   "board\n",
+};
+
+static const char *cover(const struct scene *s, const char *path)
+{
+        const struct plan_step *step = find_step(s->p, STEP_COVER, path);
+        CHECK(step && step < find_step(s->p, STEP_PROC, "/proc"));
+        return step ? step->text : "";
+}
+
+static void test_view__proc_shows_the_box_its_share(void)
+{
+        SCENE(s);
+        s.r.machine = &machine;
+        MUST_PLAN(s, "use base/system\nlimit memory 1G\n");
+        const char *cpuinfo = cover(&s, "/proc/cpuinfo");
+        CHECK(strstr(cpuinfo, "processor\t: 2\nmodel name\t: A CPU\n") == cpuinfo);
+        CHECK(strstr(cpuinfo, "\nprocessor\t: 7\n") != NULL);
+        CHECK(!strstr(cpuinfo, "Serial") && !strstr(cpuinfo, "MHz") && !strstr(cpuinfo, "board"));
+        CHECK(strstr(cover(&s, "/proc/meminfo"), "MemTotal:        1048576 kB\n") != NULL);
+        CHECK(strstr(cover(&s, "/proc/stat"), "\ncpu7 0 ") && !strstr(cover(&s, "/proc/stat"), "cpu4"));
+        CHECK(strstr(cover(&s, "/proc/stat"), "\nbtime 1700000000\n") != NULL);
+        CHECK_STR(cover(&s, "/proc/uptime"), "1234.56 0.00\n");
+        CHECK_STR(cover(&s, "/proc/loadavg"), "0.00 0.00 0.00 1/1 1\n");
+        CHECK_STR(cover(&s, "/proc/version"), "Linux version 6.1 (box@box) #1 SMP\n");
+        CHECK_STR(find_step(s.p, STEP_FILE, "/sys/devices/system/cpu/online")->text, "2-3,7\n");
+        CHECK_STR(find_step(s.p, STEP_FILE, "/sys/devices/system/cpu/possible")->text, "0-7\n");
+        CHECK(find_step(s.p, STEP_DIR, "/sys/devices/system/cpu/cpu7") != NULL);
+        CHECK_INT(rights(s.p, "/sys/devices/system/cpu"), RIGHT_READ);
+}
+
+static void test_view__a_strict_box_is_not_told_of_the_machine(void)
+{
+        static const char *const policies[] = { "use base/strict\n", "use none\n" };
+        for (size_t i = 0; i < COUNT(policies); i++) {
+                SCENE(s);
+                s.r.machine = &machine;
+                MUST_PLAN(s, policies[i]);
+                CHECK_INT(count_steps(s.p, STEP_COVER), 0);
+                CHECK(!find_step(s.p, STEP_FILE, "/sys/devices/system/cpu/online"));
+        }
 }
 
 static int pin_flags(const struct plan *p, const char *path)
@@ -1060,6 +1113,8 @@ static const struct test_case cases[] = {
         CASE(test_view__the_refusal_of_a_sock_door_does_not_deny_that_a_file_is_one),
         CASE(test_view__sockets_are_served_beside_a_directory_of_ones_own),
         CASE(test_view__local_is_for_the_namespace_wall),
+        CASE(test_view__proc_shows_the_box_its_share),
+        CASE(test_view__a_strict_box_is_not_told_of_the_machine),
         CASE(test_view__an_edit_door_is_a_layer_and_never_a_bind),
         CASE(test_view__what_an_edit_door_excepts_is_held_with_all_that_leads_to_it),
         CASE(test_view__a_program_in_an_edit_door_is_the_layers_own),

@@ -1,0 +1,64 @@
+#!/bin/sh
+# `local proc`: /proc/cpuinfo and the like are made for the box. They show its share of the machine and none of the host's
+# load, they cannot be written, and no other name of proc comes with them.
+. "$(dirname "$0")/lib.sh"
+cd "$T" || exit 1
+chmod 755 "$T"
+cp "$BUILD/tests/hooked" "$T/hooked" && chmod 755 "$T/hooked" || { fail "the program with hooks is built"; done_testing; }
+NAMES="cpuinfo loadavg meminfo stat uptime version"
+# Everything that proc itself has beside processes, as this kernel has it.
+# shellcheck disable=SC2010
+OTHERS=$(ls /proc | grep -v -x -E "[0-9]+|self|thread-self|$(echo "$NAMES" | tr ' ' '|')" | tr '\n' ' ')
+
+root() { "$@"; }
+for who in root as_user; do
+        for observe in denials off; do
+                as="$who, observe $observe"
+                box() { $who timeout 30 "$CORDON" run -q --wall namespace --observe "$observe" "$@" </dev/null 2>&1; }
+                is "$as: the processors are those that it may run on" "$(box -- sh -c 'grep -c "^processor" /proc/cpuinfo; grep -c "^cpu[0-9]" /proc/stat; nproc' | sort -u | wc -l)" 1
+                is "$as: glibc counts the same" "$(box -- sh -c 'getconf _NPROCESSORS_ONLN; nproc' | sort -u | wc -l)" 1
+                is "$as: the memory is the limit" "$(box --memory 300M -- sed -n 's/^MemTotal: *//p' /proc/meminfo)" "307200 kB"
+                is "$as: of the load there are zeros" "$(box -- cut -c 1-15 /proc/loadavg):$(box -- sed -n 's/^cpu  //p' /proc/stat)" "0.00 0.00 0.00 :0 0 0 0 0 0 0 0 0 0"
+                host=$(sed -n 's/^btime //p' /proc/stat) own=$(box -- sed -n 's/^btime //p' /proc/stat)
+                ok "$as: the machine started when it did ($own, $host)" test $((host - own)) -le 1 -a $((own - host)) -le 1
+                before=$(cut -d . -f 1 /proc/uptime) own=$(box -- cut -d . -f 1 /proc/uptime) after=$(cut -d . -f 1 /proc/uptime)
+                ok "$as: and has been up as long" test "$own" -ge "$before" -a "$own" -le "$after"
+                is "$as: the kernel's version is what uname says" "$(box -- sh -c 'cut -d " " -f 3 /proc/version; uname -r' | sort -u | wc -l)" 1
+                hasnt "$as: not who built it" "$(box -- cat /proc/version)" gcc
+                hasnt "$as: no serial number, nor a frequency that follows the load" "$(box -- grep -i -E '^(serial|hardware|cpu mhz|microcode)' /proc/cpuinfo)" :
+                # shellcheck disable=SC2016
+                is "$as: no other name of proc is there" "$(box -- sh -c 'cd /proc; for n; do stat "$n" 2>&1 | grep -v "No such file or directory"; done; echo BEGAN' sh $OTHERS)" BEGAN
+                # shellcheck disable=SC2016
+                is "$as: nothing of it can be written, removed or made" "$(box -- sh -c 'for f in cpuinfo loadavg meminfo stat uptime version; do
+                        (: >>/proc/$f) 2>&- && echo $f written; chmod 666 /proc/$f 2>&- && echo $f changed; rm -f /proc/$f 2>&- && echo $f removed; done
+                        cd /sys/devices/system/cpu && for f in online possible present cpu0/x new; do (: >>$f) 2>&- && echo $f written; done; echo BEGAN')" BEGAN
+                is "$as: /sys has nothing else" "$(box -- sh -c 'cd /sys && find . | grep -v -E "^\./devices/system/cpu/(cpu[0-9]+|online|possible|present)$" | sort | tr "\n" " "')" ". ./devices ./devices/system ./devices/system/cpu "
+                # --- boxes without ---
+                is "$as: the strict box has none of it" "$(box --use base/strict -- sh -c 'cd /proc; ls -d cpuinfo loadavg meminfo stat uptime version /sys 2>&- ; echo BEGAN')" BEGAN
+                is "$as: unless it says so" "$(box --use base/strict --local proc -- sh -c 'cd /proc; echo cpuinfo loadavg meminfo stat uptime version | xargs ls -d | wc -l')" 6
+                # --- a nested proc, with all that forbids one taken away ---
+                hooked() { $who env CORDON_KNOCKOUT=seccomp,landlock,nested-user,memfd-noexec timeout 30 "$T/hooked" run -q --wall namespace --observe off "$@" </dev/null 2>&1; }
+                nest='unshare -U -r true 2>/dev/null || echo CANNOT; unshare -U -r -p -m -f mount -t proc proc /tmp && echo MOUNTED; echo BEGAN'
+                if [ $observe = denials ] || ! command -v unshare >/dev/null || hooked -- sh -c "$nest" | grep -q CANNOT; then
+                        skip "$as: a nested pid namespace mounts no proc" "watched, or no nested namespace here"
+                else
+                        never "$as: a nested pid namespace mounts no proc" "$(hooked -- sh -c "$nest")" MOUNTED
+                        has "$as: which a proc without covers would permit" "$(hooked --use base/strict -- sh -c "$nest")" MOUNTED
+                fi
+        done
+        if command -v taskset >/dev/null; then
+                is "$who: who is tied to one processor has one" "$(taskset -c 0 env - PATH="$PATH" "$CORDON" run -q --wall namespace -- sh -c 'grep "^processor" /proc/cpuinfo; cat /sys/devices/system/cpu/online' | tr -s '\t\n' ' ')" "processor : 0 0 "
+        else
+                skip "$who: who is tied to one processor has one" "no taskset here"
+        fi
+        has "$who: a process wall cannot have it" "$($who "$CORDON" run -q --wall process --local proc -- true 2>&1)" "the process wall cannot give a box \`local proc\`"
+        is "$who: nor has by default" "$(status $who "$CORDON" run -q --wall process -- true)" 0
+done
+
+has "doors prints it" "$("$CORDON" doors)" "local proc"
+hasnt "not of the strict box" "$("$CORDON" doors --use base/strict)" "local proc"
+has "why permits it" "$("$CORDON" why read /proc/cpuinfo)" "the box's own /proc"
+ok "and not in the strict box" test "$(status "$CORDON" why --use base/strict read /proc/cpuinfo)" -ne 0
+has "the claims say what tells the same without a file" "$("$CORDON" claims)" "sysinfo(2), uname(2) and cpuid"
+has "doctor says whether this host lets boxes have it" "$("$CORDON" doctor)" "files in /proc"
+done_testing
