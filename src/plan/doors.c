@@ -164,3 +164,11 @@ const char *door_through_links(struct builder *b, const char *path)
         }
         return arena_str(b->a, path);
 }
+
+bool door_any_under(const struct builder *b, const char *path)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                if (door_is_of_files(&b->doors[i]) && path_under(b->doors[i].path, path))
+                        return true;
+        return b->r->entry.path && path_under(b->r->entry.path, path);
+}

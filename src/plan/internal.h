@@ -43,8 +43,9 @@ bool door_is_of_files(const struct door *d); /* read, edit, write */
 const struct door *door_at(const struct builder *b, enum door_kind kind, struct span path);
 const struct door *door_covering(const struct builder *b, const char *path, const struct door *other);
 const struct door *door_mounted_over(const struct builder *b, const char *path);
-bool door_runs(const struct builder *b, const char *path);   /* by a `run` line */
-bool door_writes(const struct builder *b, const char *path); /* some line lets the box write there */
+bool door_runs(const struct builder *b, const char *path);      /* by a `run` line */
+bool door_writes(const struct builder *b, const char *path);    /* some line lets the box write there */
+bool door_any_under(const struct builder *b, const char *path); /* or the command itself */
 bool door_excepts(const struct door *d, const char *path);
 bool door_changed_otherwise(const struct builder *b, const struct door *d, const char *path);
 unsigned door_flags(const struct builder *b, const struct door *d); /* of its mount */
@@ -66,7 +67,6 @@ bool build_copy(struct builder *b, size_t i);
 
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);
-bool build_any_door_under(const struct builder *b, const char *path); /* or the command itself */
 /* machine.c: /proc/cpuinfo and the like, and /sys/devices/system/cpu; at most how many steps that takes. */
 size_t machine_steps(const struct plan_request *r);
 void build_machine(struct builder *b);

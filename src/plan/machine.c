@@ -201,6 +201,6 @@ void build_machine(struct builder *b)
                 files[i].write(b, &text);
                 keep(b, STEP_COVER, files[i].path, &text);
         }
-        if (!build_any_door_under(b, "/sys"))
+        if (!door_any_under(b, "/sys"))
                 add_sys(b);
 }

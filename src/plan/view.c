@@ -419,14 +419,6 @@ static const char *const dev_links[][2] = {
         { "/dev/stderr", "/proc/self/fd/2" },
 };
 
-bool build_any_door_under(const struct builder *b, const char *path)
-{
-        for (size_t i = 0; i < b->door_count; i++)
-                if (door_is_of_files(&b->doors[i]) && path_under(b->doors[i].path, path))
-                        return true;
-        return b->r->entry.path && path_under(b->r->entry.path, path);
-}
-
 /* /dev/tty is the terminal of the session that asks, and a box is a session of its own: it is never the
  * caller's. */
 static void add_terminal(struct builder *b)
@@ -450,21 +442,28 @@ static void add_git_config(struct builder *b)
                 (void) build_step(b, STEP_FILE, path, arena_str(b->a, b->r->git_config), STEP_PRIVATE);
 }
 
+/* A part of the private files, writable; `limit disk` holds for all parts together. */
+static void add_scratch(struct builder *b, const char *path, const char *part)
+{
+        (void) build_step(b, STEP_SCRATCH, path, part, STEP_WRITE | (b->run_any ? STEP_EXEC : 0));
+        (void) build_rule(b, path, RIGHT_LIST | RIGHT_READ | RIGHT_WRITE | (b->run_any ? RIGHT_EXEC : 0),
+                          false);
+}
+
 /* What every box has of its own; nothing here shows a byte of the host's files. */
 static void add_built_ins(struct builder *b)
 {
         add_etc(b);
-        unsigned own = STEP_WRITE | (b->run_any ? STEP_EXEC : 0);
-        (void) build_step(b, STEP_SCRATCH, BOX_HOME, "home", own);
+        add_scratch(b, BOX_HOME, "home");
         for (size_t i = 0; i < b->r->file_count; i++)
                 (void) build_step(b, STEP_FILE, arena_str(b->a, b->r->files[i].path),
                                   arena_str(b->a, b->r->files[i].text), STEP_PRIVATE);
         add_git_config(b);
-        (void) build_step(b, STEP_SCRATCH, "/tmp", "tmp", own);
-        static const char *const same_as_tmp[] = { "/var/tmp", "/dev/shm" }; /* private and sticky already */
-        for (size_t i = 0; i < sizeof same_as_tmp / sizeof *same_as_tmp; i++)
-                if (!build_any_door_under(b, same_as_tmp[i]))
-                        (void) build_step(b, STEP_LINK, same_as_tmp[i], "/tmp", 0);
+        add_scratch(b, "/tmp", "tmp");
+        if (!door_any_under(b, "/var/tmp")) /* private and sticky already */
+                (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);
+        if (!door_any_under(b, "/dev/shm"))
+                add_scratch(b, "/dev/shm", "shm");
         for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
                 (void) build_step(b, STEP_DEVICE, devices[i], NULL, 0);
                 (void) build_rule(b, devices[i], RIGHT_READ | RIGHT_DEVICE, false);
@@ -477,11 +476,6 @@ static void add_built_ins(struct builder *b)
         (void) build_step(b, STEP_PROC, "/proc", NULL, 0);
         (void) build_rule(b, "/proc", RIGHT_READ, false);
         (void) build_rule(b, "/", RIGHT_LIST, false);
-        static const char *const scratch[] = { "/tmp", BOX_HOME };
-        for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++)
-                (void) build_rule(b, scratch[i],
-                                  RIGHT_LIST | RIGHT_READ | RIGHT_WRITE | (b->run_any ? RIGHT_EXEC : 0),
-                                  false);
 }
 
 /* The process wall has no view of its own: devices by their host paths, and no private files. */

@@ -30,7 +30,7 @@ enum { ONE_TOKEN = 1, DOOR = 2 }; /* as a flag the argument is one token | takes
         X("limit", "KEY VALUE...", "time cpu memory procs files disk output egress ingress effects rate",    \
           line_limit, 0)                                                                                     \
         X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                 \
-        X("local", "WHAT...", "among its own processes: loopback unix pty proc trace", line_local, 0)             \
+        X("local", "WHAT...", "among its own processes: loopback unix pty proc trace", line_local, 0)        \
         X("expect", "allow|deny EFFECT", "a test of the policy, held at load", line_expect, 0)
 
 static const struct policy_word_help helps[] = {

@@ -266,6 +266,8 @@ void wall_forget_parent(struct wall_init *w);
 /* The thing behind a door, if it still is what it was when it was looked at. */
 int wall_open_door(const struct plan_step *s, struct err *e);
 int wall_judge_door(int fd, const struct plan_step *s, struct err *e); /* the same of what is open */
+/* A small file of the plan's, in a directory of our own. */
+int wall_write_text(const struct plan_step *s, int dir, const char *name, struct err *e);
 /* What the new root shows at `path`, as a descriptor, not behind any link (ELOOP). */
 int place_find(const struct wall_init *w, const char *path);
 /* What lies there. -1 with errno: the place was not found (place is -1), or is a link itself (ELOOP), which
@@ -278,9 +280,6 @@ int place_make_node(int dir, const char *name, bool is_dir);
 /* The directory that `path` lies in, made where it is ours and missing. Borrowed: the last one is kept,
  * because steps come in groups (/etc/..., /dev/...), and mounts on top of it would be a new group. */
 int place_open_parent(struct wall_init *w, const char *path, const char **ret_last);
-
-/* root.c: a small file of the plan's, in a directory of our own. */
-int wall_write_text(const struct plan_step *s, int dir, const char *name, struct err *e);
 
 /* ---- proc.c ---- */
 /* A /proc of the box's own processes, detached; `hidepid` as in proc(5). */

@@ -207,3 +207,12 @@ int wall_open_door(const struct plan_step *s, struct err *e)
                 return wall_fail(e, STAGE_DOORS, "opening the door %s", s->text);
         return wall_judge_door(from, s, e) < 0 ? -1 : TAKE_FD(from);
 }
+
+int wall_write_text(const struct plan_step *s, int dir, const char *name, struct err *e)
+{
+        mode_t mode = s->flags & STEP_PRIVATE ? 0600 : 0444;
+        AUTO_FD(fd, openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+        if (fd < 0 || fd_write_all(fd, s->text, strlen(s->text)) < 0)
+                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        return 0;
+}

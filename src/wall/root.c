@@ -39,15 +39,6 @@ static int make_tmpfs(const char *size, const char *inodes, uint64_t attr)
 
 /* ---- steps ---- */
 
-int wall_write_text(const struct plan_step *s, int dir, const char *name, struct err *e)
-{
-        mode_t mode = s->flags & STEP_PRIVATE ? 0600 : 0444;
-        AUTO_FD(fd, openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-        if (fd < 0 || fd_write_all(fd, s->text, strlen(s->text)) < 0)
-                return wall_fail(e, STAGE_ROOT, "making %s", s->path);
-        return 0;
-}
-
 /* What a watched root needs and never shows: a tmpfs for its files, and the observer's /proc. Nothing can be
  * cloned from a detached mount before Linux 6.15, and when one goes that waits for every core to leave the
  * kernel: so both have a place, and stay buried under /tmp's. */
@@ -155,7 +146,7 @@ static int scratch_begin(struct wall_init *w, struct err *e)
         static const struct {
                 const char *name;
                 mode_t mode;
-        } parts[] = { { "tmp", 01777 }, { "home", 0700 } };
+        } parts[] = { { "tmp", 01777 }, { "shm", 01777 }, { "home", 0700 } };
         char size[32], inodes[32];
         uint64_t disk = w->plan->limits.value[LIMIT_DISK];
         (void) snprintf(size, sizeof size, "%llu", (unsigned long long) disk);

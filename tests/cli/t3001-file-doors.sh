@@ -125,7 +125,7 @@ two"
                 out=$($who "$CORDON" run --observe $observe -p p.policy -- cat /proc/self/mountinfo </dev/null 2>/dev/null)
                 ok "$who, $observe: the mounts are listed ($(echo "$out" | wc -l))" test "$(echo "$out" | grep -c -e " $D/in " -e " $D/in/secret " -e " $D/in/token " -e " $D/out ")" -eq 4
                 is "$who, $observe: every mount is nosuid, nodev, and noexec where it can be written" "$(echo "$out" | awk "$flags")" ""
-                is "$who, $observe: and only the write door and the private files can be" "$(echo "$out" | awk '$6 ~ /^rw/ { print $5 }' | sort -u)" "$(printf '%s\n' "$D/out" /home/box /tmp | sort)"
+                is "$who, $observe: and only the write door and the private files can be" "$(echo "$out" | awk '$6 ~ /^rw/ { print $5 }' | sort -u)" "$(printf '%s\n' "$D/out" /dev/shm /home/box /tmp | sort)"
         done
         # A filesystem that is mounted below a door is as closed as the door. Root's doors do not show it.
         mine="unshare -Urm"

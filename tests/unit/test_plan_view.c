@@ -116,6 +116,20 @@ static void test_view__passwd_has_a_root_line_unless_the_box_is_root(void)
         CHECK(strstr(find_step(r.p, STEP_FILE, "/etc/passwd")->text, "box:x:0:0:") != NULL);
 }
 
+static void test_view__shared_memory_is_private_unless_a_door_lies_there(void)
+{
+        SCENE(s);
+        MUST_PLAN(s, "use none\nread /d\n");
+        CHECK_INT(find_step(s.p, STEP_SCRATCH, "/dev/shm")->flags, STEP_WRITE);
+        CHECK_INT(rights(s.p, "/dev/shm"), LOOK | RIGHT_WRITE);
+        SCENE(any);
+        MUST_PLAN(any, "use base/system\n");
+        CHECK_INT(find_step(any.p, STEP_SCRATCH, "/dev/shm")->flags, STEP_WRITE | STEP_EXEC);
+        SCENE(at);
+        MUST_PLAN(at, "use none\nread /dev/shm?\n");
+        CHECK(!find_step(at.p, STEP_SCRATCH, "/dev/shm"));
+}
+
 static void test_view__var_tmp_is_a_link_unless_a_door_lies_there(void)
 {
         SCENE(s);
@@ -1072,6 +1086,7 @@ static const struct test_case cases[] = {
         CASE(test_view__the_built_in_steps_come_before_the_doors),
         CASE(test_view__a_terminal_brings_devpts),
         CASE(test_view__passwd_has_a_root_line_unless_the_box_is_root),
+        CASE(test_view__shared_memory_is_private_unless_a_door_lies_there),
         CASE(test_view__var_tmp_is_a_link_unless_a_door_lies_there),
         CASE(test_view__without_run_any_own_doors_are_not_executable),
         CASE(test_view__stock_doors_sit_on_executable_mounts_but_have_no_execute_right),
