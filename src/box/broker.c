@@ -180,6 +180,7 @@ int broker_await(struct box *b, struct err *e)
                         if (trust >= 0) {
                                 fd_close(&b->broker.trust);
                                 b->broker.trust = TAKE_FD(trust);
+                                b->broker.bundle_bytes = m.bundle_bytes;
                         }
                         return 0;
                 }

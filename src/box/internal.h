@@ -33,10 +33,11 @@ struct pump { /* one direction of one stream */
 struct broker_line { /* to the broker of this box */
         pid_t pid;
         int control;
-        int ledger;     /* the writer's end of the broker's line, until somebody asks; or -1 */
-        pid_t writer;   /* of the ledger, for this run; or -1 */
-        uint32_t after; /* the newest effect that had its outcome in the ledger */
-        int trust;      /* what programs in the box are to trust, or -1 */
+        int ledger;            /* the writer's end of the broker's line, until somebody asks; or -1 */
+        pid_t writer;          /* of the ledger, for this run; or -1 */
+        uint32_t after;        /* the newest effect that had its outcome in the ledger */
+        int trust;             /* what programs in the box are to trust, or -1 */
+        uint32_t bundle_bytes; /* of it, if a database of NSS follows; or 0 */
         struct egress_row *rows;
         bool told; /* its refusals are in the result */
         uint32_t record_failed;

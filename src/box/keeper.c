@@ -28,6 +28,7 @@ static void fill_start(struct box *b, bool joins_late)
                                         .copies = b->copy_fds,
                                         .io = &b->inside,
                                         .trust_fd = b->broker.trust,
+                                        .bundle_bytes = b->broker.bundle_bytes,
                                         .cgroup_fd = b->group.v2,
                                         .groups_late = joins_late,
                                         .sampled = !joins_late && keeper_groups_hold(b) & WALL_SAMPLES,

@@ -108,6 +108,7 @@ struct egress_message {
         uint32_t recorded;      /* exchanges in the RECORD file, each a whole line */
         uint32_t unrecorded;    /* exchanges that went through and are not in it: too long, broken off */
         uint32_t record_failed; /* the file is not whole: errno of the write */
+        uint32_t bundle_bytes;  /* READY: of the file; what follows is a database of NSS */
         uint32_t after;         /* the newest effect that had its outcome in the ledger */
         union {
                 struct err error;

@@ -170,6 +170,7 @@ struct broker {
         struct http_grants *grants; /* credentials of this run, or NULL */
         struct http_rules *rules;   /* NULL: no door sees requests */
         int trust;                  /* what the box's programs are to trust, or -1 */
+        size_t bundle_bytes;        /* of it; the rest is a database of NSS */
         int record;                 /* exchanges are written here, or -1 */
         uint32_t recorded, answered, record_failed;
         uint64_t record_bytes;

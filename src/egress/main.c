@@ -45,6 +45,7 @@ int main(void)
                 m.word = EGRESS_SAYS_ERROR;
                 m.error = e;
         }
+        m.bundle_bytes = (uint32_t) b.bundle_bytes;
         if (wire_send(b.control, &m, sizeof m, b.trust) < 0 || m.word == EGRESS_SAYS_ERROR)
                 return 1;
         if (b.trust >= 0)

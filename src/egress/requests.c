@@ -42,14 +42,20 @@ static int read_roots(struct buf *out)
         return 0; /* none: then no server can be verified, and every such connection says so */
 }
 
-/* The host's roots and the box's own authority, for the programs in the box. */
-static int make_bundle(const struct buf *trusted, struct span ca)
+/* For the programs in the box: the host's roots and the box's own authority; then that authority again, for
+ * browsers. */
+static int make_bundle(struct broker *b, const struct buf *trusted, const struct tls_box *tls)
 {
+        AUTO_BUF(nss);
+        struct span ca = tls_box_ca_pem(tls);
+        bool browsers = tls_box_nss(tls, &nss);
         AUTO_FD(fd, (int) syscall(SYS_memfd_create, "trust", MFD_CLOEXEC));
         if (fd < 0 || fd_write_all(fd, buf_str(trusted), trusted->n) < 0 || fd_write_all(fd, "\n", 1) < 0 ||
-            fd_write_all(fd, ca.p, ca.n) < 0)
+            fd_write_all(fd, ca.p, ca.n) < 0 || (browsers && fd_write_all(fd, nss.p, nss.n) < 0))
                 return -1;
-        return TAKE_FD(fd);
+        b->trust = TAKE_FD(fd);
+        b->bundle_bytes = trusted->n + 1 + ca.n;
+        return 0;
 }
 
 int requests_take_grants(struct broker *b, int fd, struct err *e)
@@ -122,8 +128,10 @@ static int start_tls(struct broker *b, struct http_rules_in *in, struct err *e)
                 struct tls_box *tls = tls_box_new(&box, e);
                 in->tls = tls_box_ops();
                 in->tls_ctx = tls;
-                b->trust = tls ? make_bundle(&trusted, tls_box_ca_pem(tls)) : -1;
-                r = !tls ? -1 : b->trust < 0 ? err_set(e, ERR_IO, errno, "no file for the box's trust") : 0;
+                if (!tls)
+                        r = -1;
+                else if (make_bundle(b, &trusted, tls) < 0)
+                        r = err_set(e, ERR_IO, errno, "no file for the box's trust");
         }
         free(names);
         return r;

@@ -20,6 +20,8 @@ struct tls_box *tls_box_new(const struct tls_box_in *in, struct err *e);
 void tls_box_free(struct tls_box *b); /* wipes the keys */
 /* The CA's certificate, for the bundle that the box sees. Lives as long as the box. */
 struct span tls_box_ca_pem(const struct tls_box *b);
+/* The same as the NSS database of a browser. False: more names than fit, or no memory; then there is none. */
+bool tls_box_nss(const struct tls_box *b, struct buf *out);
 /* For http_rules_in.tls; its ctx is the struct tls_box. */
 const struct tls_ops *tls_box_ops(void);
 

@@ -93,7 +93,7 @@ enum step_kind {
         STEP_EDIT,    /* path: where; text: the tree below the private layer (host path); layer: which one */
         STEP_PIN,     /* path: a part of an edit door, mounted over itself with flags of its own */
         STEP_COPY,  /* path: a file in a private directory, copied from text (host path); layer: which one */
-        STEP_TRUST, /* BOX_TRUST itself, or a file that it covers if it is there */
+        STEP_TRUST, /* BOX_TRUST itself, BOX_NSS, or a file that the former covers if it is there */
         STEP_KIND__COUNT
 };
 
@@ -104,7 +104,7 @@ enum {                         /* how a step's mount behaves */
        STEP_IDMAP = 1 << 3,    /* root: files of the caller's id appear as the box's */
        STEP_IS_DIR = 1 << 4,
        STEP_SOCK = 1 << 7,    /* BIND: a `sock` door */
-       STEP_PRIVATE = 1 << 6, /* FILE: its owner's alone, and writable by it */
+       STEP_PRIVATE = 1 << 6, /* FILE, TRUST: its owner's alone, and writable by it */
        STEP_GUARD = 1 << 5,   /* PIN: an `except`: it is there before the box is, and stays as it is */
 };
 
@@ -212,6 +212,10 @@ struct plan {
 
 /* The home of every box, and its user's name. */
 #define BOX_HOME "/home/box"
+
+/* Where Chromium and others that use NSS look for what their user trusts. */
+#define BOX_NSS BOX_HOME "/.pki/nssdb/cert9.db"
+
 #define BOX_USER "box"
 #define BOX_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

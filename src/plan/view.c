@@ -459,6 +459,8 @@ static void add_built_ins(struct builder *b)
                 (void) build_step(b, STEP_FILE, arena_str(b->a, b->r->files[i].path),
                                   arena_str(b->a, b->r->files[i].text), STEP_PRIVATE);
         add_git_config(b);
+        if (b->p->authority)
+                (void) build_step(b, STEP_TRUST, BOX_NSS, NULL, STEP_OPTIONAL | STEP_PRIVATE);
         add_scratch(b, "/tmp", "tmp");
         if (!door_any_under(b, "/var/tmp")) /* private and sticky already */
                 (void) build_step(b, STEP_LINK, "/var/tmp", "/tmp", 0);

@@ -266,17 +266,26 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         return 0;
 }
 
-/* The text that came from the broker, on our own filesystem. */
+/* What came from the broker, on our own filesystem: the bundle, or the database behind it. */
 static int write_trust(struct wall_init *w, const struct plan_step *s, int dir, const char *last,
                        struct err *e)
 {
-        AUTO_FD(fd,
-                dir < 0 ? -1 : openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444));
+        bool nss = s->flags & STEP_PRIVATE;
+        AUTO_FD(fd, dir < 0 ? -1
+                            : openat(dir, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                     nss ? 0600 : 0444));
         char text[4096];
         ssize_t n = -1;
-        for (off_t at = 0; fd >= 0 && (n = pread(w->trust, text, sizeof text, at)) > 0; at += n)
+        off_t at = nss ? (off_t) w->s->bundle_bytes : 0;
+        off_t end = nss || !w->s->bundle_bytes ? INT32_MAX : (off_t) w->s->bundle_bytes;
+        for (; fd >= 0; at += n) {
+                size_t most = end - at < (off_t) sizeof text ? (size_t) (end - at) : sizeof text;
+                n = pread(w->trust, text, most, at);
+                if (n <= 0)
+                        break;
                 if (fd_write_all(fd, text, (size_t) n) < 0)
                         return wall_fail(e, STAGE_ROOT, "making %s", s->path);
+        }
         return n < 0 ? wall_fail(e, STAGE_ROOT, "making %s", s->path) : 0;
 }
 
@@ -287,7 +296,7 @@ static int mount_trust(struct wall_init *w, const struct plan_step *s, struct er
 
 static int make_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        if (w->observer)
+        if (w->observer && !(s->flags & STEP_PRIVATE))
                 return mount_trust(w, s, e);
         const char *last;
         int dir = place_open_parent(w, s->path, &last);
@@ -304,12 +313,20 @@ static int link_trust(struct wall_init *w, const struct plan_step *s)
         return 0;
 }
 
+static bool has_nss(const struct wall_init *w)
+{
+        struct stat st;
+        return w->s->bundle_bytes && fstat(w->trust, &st) == 0 && st.st_size > (off_t) w->s->bundle_bytes;
+}
+
 static int do_trust(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
         struct stat st;
         if (w->trust < 0)
                 return 0; /* this host has no roots */
-        if (strcmp(s->path, BOX_TRUST) == 0)
+        if (s->flags & STEP_PRIVATE && !has_nss(w))
+                return 0;
+        if (strcmp(s->path, BOX_TRUST) == 0 || s->flags & STEP_PRIVATE)
                 return make_trust(w, s, e);
         AUTO_FD(place, place_find(w, s->path));
         if (place < 0 && errno == ENOENT && !(s->flags & STEP_OPTIONAL))

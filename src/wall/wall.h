@@ -145,16 +145,17 @@ struct wall_start {
         const struct plan *plan;
         const struct wall_edit *edits; /* as many as the plan has EDIT steps */
         const struct wall_stdio *io;
-        const int *copies;    /* files to copy, as many as the plan has COPY steps; or NULL */
-        int trust_fd;         /* the text of BOX_TRUST, or -1 */
-        int cgroup_fd;        /* v2 group to be born in, or -1 */
-        bool groups_late;     /* wall_join() may follow: the payload must not be born before it */
-        bool die_with_thread; /* the caller has one thread: also use the parent-death signal */
-        bool sampled;         /* no control group keeps memory: see struct seccomp_ask */
-        bool tell;            /* report refused calls */
-        bool watch_all;       /* with `watch`: report also what nothing refuses */
-        bool watch;           /* report paths that were looked for and are hidden */
-        bool front;           /* with `watch`: the box's own directories may be served, where there is FUSE */
+        const int *copies;     /* files to copy, as many as the plan has COPY steps; or NULL */
+        int trust_fd;          /* the text of BOX_TRUST, or -1 */
+        uint32_t bundle_bytes; /* of that text, if BOX_NSS follows it in the same file; 0: it is all */
+        int cgroup_fd;         /* v2 group to be born in, or -1 */
+        bool groups_late;      /* wall_join() may follow: the payload must not be born before it */
+        bool die_with_thread;  /* the caller has one thread: also use the parent-death signal */
+        bool sampled;          /* no control group keeps memory: see struct seccomp_ask */
+        bool tell;             /* report refused calls */
+        bool watch_all;        /* with `watch`: report also what nothing refuses */
+        bool watch;            /* report paths that were looked for and are hidden */
+        bool front; /* with `watch`: the box's own directories may be served, where there is FUSE */
         unsigned short rows, columns; /* of the terminal, when there is one */
         uid_t caller_uid;
         gid_t caller_gid;
