@@ -253,21 +253,23 @@ static void describe_call(const struct wall_denial *d, struct box_denial *n)
 }
 
 /* Reasons that init gives, as codes. */
-static const char *const moves[WALL_REASON__COUNT] = {
+static const char *const reasons[WALL_REASON__COUNT] = {
         [REASON_MOVE_SIZE] = "too-large",
         [REASON_MOVE_MOUNT] = "mounted",
         [REASON_MOVE_RIGHTS] = "not-owned",
+        [REASON_GROUP] = "group",
 };
 
-/* A directory of an edit door that was not renamed. No line would help: it is a matter of what is in it. */
-static void describe_move(const struct wall_denial *d, struct box_denial *n)
+/* A directory of an edit door that was not renamed, or a file of a group that has no number in the box. No
+ * line would help: it is a matter of what lies there. */
+static void describe_reason(const struct wall_denial *d, struct box_denial *n)
 {
         char shown[sizeof n->what - 16];
-        (void) snprintf(n->code, sizeof n->code, "rename");
-        (void) snprintf(n->reason, sizeof n->reason, "%s", moves[d->reason]);
+        (void) snprintf(n->code, sizeof n->code, d->reason == REASON_GROUP ? "write" : "rename");
+        (void) snprintf(n->reason, sizeof n->reason, "%s", reasons[d->reason]);
         (void) snprintf(n->layer, sizeof n->layer, "mount");
         (void) snprintf(n->path, sizeof n->path, "%.*s", (int) sizeof d->path - 1, d->path);
-        (void) snprintf(n->what, sizeof n->what, "rename %s",
+        (void) snprintf(n->what, sizeof n->what, "%s %s", n->code,
                         str_inert(span_str(n->path), shown, sizeof shown));
 }
 
@@ -414,8 +416,8 @@ void keeper_note_denial(struct box *b, const struct wall_denial *d)
         (void) snprintf(n.code, sizeof n.code, "%s", tried[d->kind].word);
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
                          sizeof n.program);
-        if (d->reason < WALL_REASON__COUNT && moves[d->reason])
-                describe_move(d, &n);
+        if (d->reason < WALL_REASON__COUNT && reasons[d->reason])
+                describe_reason(d, &n);
         else if (d->kind == TRIED_CALL)
                 describe_call(d, &n);
         else if (!describe_path(b, d, &n)) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The path of a line, which may stand in the quotes of the policy language, as an option takes it: as it is,
@@ -73,6 +74,8 @@ static const struct {
         { "too-large", "EXDEV: more than 5,000 entries, 64 levels or 64 MB behind an edit door" },
         { "mounted", "EXDEV: an `except` or another door lies in it" },
         { "not-owned", "EXDEV: not all of it can be moved with your rights" },
+        { "group",
+          "its group is not your primary one: behind an edit door without root the kernel maps no other" },
         { "metadata", "the metadata service hands out credentials; no hint is given for it" },
 };
 
@@ -110,6 +113,22 @@ static void say_denial(const cordon_denial *d, const char *more)
         cli_note("blocked: %s%s", buf_str(&line), more);
 }
 
+/* `sg` starts a command with another of the account's groups as its primary one. */
+static void hint_group(const char *path)
+{
+        char above[PATH_MAX];
+        struct stat st = { 0 };
+        (void) snprintf(above, sizeof above, "%s", path);
+        char *slash = strrchr(above, '/');
+        if (stat(above, &st) < 0 && slash) {
+                *slash = '\0';
+                (void) stat(above, &st);
+        }
+        (void) fprintf(stderr,
+                       "hint: sg GROUP -c 'cordon run ...' with the name of group %u, or a write door\n",
+                       (unsigned) st.st_gid);
+}
+
 static void say_hint(const cordon_denial *d)
 {
         if (is(d->reason, "socket"))
@@ -121,6 +140,8 @@ static void say_hint(const cordon_denial *d)
                 say_permit(d->permit);
         else if (is(d->reason, "own-program") || is(d->reason, "writable"))
                 (void) fputs("hint: use base/system, or name it: --run PATH or --run DIR/\n", stderr);
+        else if (is(d->reason, "group"))
+                hint_group(d->path);
         else if (is(d->reason, "too-large"))
                 (void) fputs("hint: `mv` copies it instead, or rename it outside the box\n", stderr);
         if (d->permit[0] && is(d->reason, "name"))

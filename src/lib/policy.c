@@ -180,7 +180,7 @@ static bool foreign(enum door_kind kind, const char *path, char *ret, size_t cap
 {
         struct stat st;
         if ((kind == DOOR_WRITE && geteuid() != 0) || stat(path, &st) < 0 ||
-            (st.st_uid == geteuid() && st.st_gid == getegid()))
+            (st.st_uid == geteuid() && (geteuid() == 0 || st.st_gid == getegid())))
                 return false;
         (void) snprintf(ret, cap, "%u:%u", (unsigned) st.st_uid, (unsigned) st.st_gid);
         return true;

@@ -287,8 +287,8 @@ void lint_others_files(struct lint_view *v, const struct lint_row *row)
                         if (v->ctx->foreign(k, d->path, owner, sizeof owner))
                                 lint_note(v, row, &d->at,
                                           "%s belongs to %s: a box changes only what belongs to you and your "
-                                          "group, so "
-                                          "run cordon as its owner",
+                                          "primary group, so run cordon as its owner, or with a group of "
+                                          "yours by `sg GROUP -c`",
                                           show_text(d->path).text, owner);
 }
 

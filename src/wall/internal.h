@@ -230,6 +230,11 @@ int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int pro
                       void *ctx);
 int wall_own_children(void);             /* the list of them, open: for a process with one thread */
 void wall_kill_stragglers(int children); /* every one that is left, until there is none */
+/* task.c: where a path of a task begins: its working directory, a descriptor of it, or our root, which is the
+ * box's. O_PATH; -1 with errno. */
+int wall_task_start(const struct wall_init *w, uint32_t task, int dirfd, const char *path);
+/* setgid.c: a chmod with the setgid bit, for a directory. 0 or -errno; EPERM: it is none. */
+int wall_setgid(const struct wall_init *w, const struct seccomp_notif *n);
 /* inotify.c: adds the watch that a task asks for. Its number, or -errno. */
 int wall_inotify_add(const struct wall_init *w, const struct seccomp_notif *n);
 /* sample.c: adds up what every process of the box uses. */

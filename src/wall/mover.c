@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
@@ -104,7 +105,8 @@ static void serve_one(struct mover *v, const struct ask *a, const int dirs[2])
 /* SAFETY: from here on this process has the payload's rights over files, and no other. */
 static bool become_payload(const struct wall_init *w)
 {
-        return wall_powers_keep(0) == 0 &&
+        uint32_t group = w->s->host_uid != w->s->caller_uid ? 1u << CAP_FSETID : 0; /* of directories */
+        return wall_powers_keep(group) == 0 &&
                (w->landlock < 0 || syscall(SYS_landlock_restrict_self, w->landlock, 0) == 0);
 }
 
@@ -152,19 +154,6 @@ static bool begin(struct wall_init *w)
 
 /* ---- init ---- */
 
-/* Where a path of that task begins. */
-static int open_start(const struct wall_init *w, uint32_t task, int dirfd, const char *path)
-{
-        char name[48];
-        if (*path == '/')
-                return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (dirfd == AT_FDCWD)
-                (void) snprintf(name, sizeof name, "%u/cwd", task);
-        else
-                (void) snprintf(name, sizeof name, "%u/fd/%d", task, dirfd);
-        return openat(w->tasks, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
 /* Cuts the last name off `path`. False: it is none that a directory could be renamed from or to. */
 static bool split(char *path, char name[NAME_MAX + 1])
 {
@@ -196,7 +185,7 @@ static bool find_place(const struct wall_init *w, uint32_t task, int dirfd, uint
         char path[PATH_MAX];
         if (!saw_text(task, at, path, sizeof path) || path[0] == '\0')
                 return false;
-        AUTO_FD(start, open_start(w, task, dirfd, path));
+        AUTO_FD(start, wall_task_start(w, task, dirfd, path));
         const char *from = path + strspn(path, "/");
         if (start < 0)
                 return false;

@@ -4,7 +4,8 @@
  * In a box with an edit door to a directory every rename() stops at init. init reads its arguments once, and
  * lets it go on unless a directory of such a door is renamed. That one it hands, as two open directories and
  * two names, to the mover: a process with the payload's ids, no capability and the payload's Landlock rules,
- * so that the kernel allows it no more than the payload. One directory is moved after another; other renames
+ * so that the kernel allows it no more than the payload (as root also CAP_FSETID: a
+ * directory keeps its setgid bit). One directory is moved after another; other renames
  * do not wait. */
 #pragma once
 #include "wall/internal.h"

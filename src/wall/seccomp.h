@@ -78,7 +78,8 @@ enum seccomp_rule {
         RULE_ARCH_PRCTL,  /* listed options only; else EINVAL */
         RULE_PERSONALITY, /* 0 and 0xffffffff (query); else EPERM */
         RULE_MODE_ARG1,   /* creat: no setuid or setgid bit; else EPERM, told */
-        RULE_CHMOD_ARG1,  /* chmod, fchmod: the same, with own_view; without it EPERM for all */
+        RULE_CHMOD_ARG1,  /* chmod, fchmod: no setuid bit; else EPERM, told. With the setgid bit the
+                             supervisor makes the call, for directories. Without own_view EPERM for all */
         RULE_CHMOD_ARG2,  /* fchmodat, fchmodat2: the same in args[2] */
         RULE_OPEN,        /* open: as creat in args[2], but looked at only when the flags make a file */
         RULE_OPENAT,      /* openat: the same in args[3] */
@@ -151,6 +152,8 @@ bool seccomp_lets_through(const struct seccomp_data *d);
 
 /* Of a call that the supervisor was shown: does it make it for the task, which cannot? */
 bool seccomp_on_behalf(const struct seccomp_data *d);
+/* Is that a chmod with the setgid bit? Which argument is the mode; 0: it is not. */
+unsigned seccomp_sets_gid(const struct seccomp_data *d);
 /* Is it a connect() or listen() that `unix_served` sends to the supervisor? */
 bool seccomp_served(const struct seccomp_data *d);
 

@@ -215,7 +215,9 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 
 /* Numbers of the kernel's ABI that are the same on both architectures. Written out here, because the headers
  * of the build machine may be older than the kernel, or of the other architecture. */
-#define SETID_BITS 06000u
+#define SETUID_BIT 04000u
+#define SETGID_BIT 02000u
+#define SETID_BITS (SETUID_BIT | SETGID_BIT)
 #define DEVICE_BIT 0020000u /* set in S_IFCHR and S_IFBLK, clear in S_IFREG, S_IFIFO and S_IFSOCK */
 /* O_CREAT, __O_TMPFILE. Without them libc may leave garbage as the mode. */
 #define MAKES_FILE (0x40u | 0x400000u)
@@ -454,15 +456,17 @@ static uint32_t rule_setxattr(struct program *p)
         return p->ask->own_view ? choose(p, CHOICE(LOW(3), xattr_sizes, GO_ALLOW, GO_ENOSPC)) : GO_EPERM;
 }
 
-static uint32_t rule_chmod1(struct program *p)
+/* The setgid bit of a directory is its group for new files. Only the supervisor sees what is changed. */
+static uint32_t chmod_with(struct program *p, unsigned mode)
 {
-        return p->ask->own_view ? if_bits(p, LOW(1), SETID_BITS, GO_TELL, GO_ALLOW) : GO_EPERM;
+        if (!p->ask->own_view)
+                return GO_EPERM;
+        uint32_t setgid = if_bits(p, LOW(mode), SETGID_BIT, GO_NOTIFY, GO_ALLOW);
+        return if_bits(p, LOW(mode), SETUID_BIT, GO_TELL, setgid);
 }
 
-static uint32_t rule_chmod2(struct program *p)
-{
-        return p->ask->own_view ? if_bits(p, LOW(2), SETID_BITS, GO_TELL, GO_ALLOW) : GO_EPERM;
-}
+static uint32_t rule_chmod1(struct program *p) { return chmod_with(p, 1); }
+static uint32_t rule_chmod2(struct program *p) { return chmod_with(p, 2); }
 
 static uint32_t rule_self(struct program *p)
 {

@@ -162,10 +162,18 @@ bool seccomp_served(const struct seccomp_data *d)
         return row && (row->rule == RULE_CONNECT || row->rule == RULE_LISTEN);
 }
 
+unsigned seccomp_sets_gid(const struct seccomp_data *d)
+{
+        enum { SETUID = 04000, SETGID = 02000 };
+        const struct seccomp_row *row = row_of(d);
+        unsigned mode = !row ? 0 : row->rule == RULE_CHMOD_ARG1 ? 1 : row->rule == RULE_CHMOD_ARG2 ? 2 : 0;
+        return mode && (low(d, mode) & (SETUID | SETGID)) == SETGID ? mode : 0;
+}
+
 bool seccomp_on_behalf(const struct seccomp_data *d)
 {
         const struct seccomp_row *row = row_of(d);
-        return row && row->rule == RULE_WATCH;
+        return row && (row->rule == RULE_WATCH || seccomp_sets_gid(d));
 }
 
 int seccomp_errno(const struct seccomp_data *d) { return makes_socket(d) ? EAFNOSUPPORT : EPERM; }

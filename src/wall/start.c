@@ -162,10 +162,35 @@ static int clone_init(const struct wall_start *s, struct shared *with, struct wa
         return 0;
 }
 
-/* One range of one id: the namespace's 0 is the box's user outside. */
+/* Root's files may be of any group. Those of the trees that its box changes get a number each that owns
+ * nothing, as root's own has: without one the kernel refuses every change. The box is in none of them. */
+static void add_groups(const struct wall_start *s, char *map, size_t cap)
+{
+        enum { GROUPS_MAX = 8 };
+        gid_t seen[GROUPS_MAX];
+        unsigned count = 0;
+        for (size_t i = 0; i < s->plan->step_count && count < GROUPS_MAX; i++) {
+                const struct plan_step *step = &s->plan->steps[i];
+                struct stat st;
+                bool changes =
+                        step->kind == STEP_EDIT || (step->kind == STEP_BIND && step->flags & STEP_WRITE);
+                if (!changes || !(step->flags & STEP_IDMAP) || stat(step->text, &st) < 0 || st.st_gid == 0)
+                        continue;
+                unsigned k = 0;
+                while (k < count && seen[k] != st.st_gid)
+                        k++;
+                if (k < count)
+                        continue;
+                seen[count++] = st.st_gid;
+                size_t n = strlen(map);
+                (void) snprintf(map + n, cap - n, "\n%u %u 1", st.st_gid, s->host_gid + count);
+        }
+}
+
+/* One id of the user: the namespace's 0 is the box's user outside. */
 static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, struct err *e)
 {
-        char name[32], map[48];
+        char name[32], map[512];
         (void) snprintf(name, sizeof name, "%d", pid);
         AUTO_FD(dir, openat(host_proc, name, O_PATH | O_DIRECTORY | O_CLOEXEC));
         if (dir < 0)
@@ -174,6 +199,8 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
         (void) snprintf(map, sizeof map, "0 %u 1", s->host_uid);
         ok = ok && fd_put(dir, "uid_map", map) == 0;
         (void) snprintf(map, sizeof map, "0 %u 1", s->host_gid);
+        if (s->host_uid != s->caller_uid)
+                add_groups(s, map, sizeof map);
         ok = ok && fd_put(dir, "gid_map", map) == 0;
         if (ok)
                 return 0;

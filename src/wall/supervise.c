@@ -81,8 +81,24 @@ static void look_as_payload(const struct wall_init *w)
                 (void) kill(getpid(), SIGTERM);
 }
 
+/* overlayfs copies nothing up that has a group which its namespace has no number for; without root that is
+ * every one but the caller's own. What has been copied, or was made in the box, can be changed: only a try
+ * tells. It changes nothing. */
+static bool refused_by_group(const struct watch *t, int at, const struct stat *st, const struct statfs *fs)
+{
+        enum { NOBODYS = 65534 };
+        char own[32];
+        if (st->st_gid != NOBODYS || fs->f_type != OVERLAYFS_SUPER_MAGIC ||
+            !(S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)))
+                return false;
+        (void) snprintf(own, sizeof own, "self/fd/%d", at);
+        int flags = (S_ISDIR(st->st_mode) ? O_TMPFILE : 0) | O_WRONLY | O_CLOEXEC;
+        AUTO_FD(tried, openat(t->w->tasks, own, flags, 0600));
+        return tried < 0 && errno == EOVERFLOW;
+}
+
 /* Would the mounts refuse it? What is not visible at all, the front tells of. */
-static bool refused_by_mount(struct watch *t, const struct wall_denial *d)
+static bool refused_by_mount(struct watch *t, struct wall_denial *d)
 {
         char path[sizeof d->path];
         memcpy(path, d->path, sizeof path);
@@ -99,11 +115,13 @@ static bool refused_by_mount(struct watch *t, const struct wall_denial *d)
         struct stat st;
         if (at < 0 || fstatfs(at, &fs) < 0 || fs.f_type == PROC_SUPER_MAGIC)
                 return false; /* /dev/fd/1 and the like lead to something of the task's own */
-        if (fstat(at, &st) == 0 && S_ISCHR(st.st_mode))
+        if (fstat(at, &st) < 0 || S_ISCHR(st.st_mode))
                 return false; /* a device takes what is written, on a mount that can only be read too */
-        if (made && !(fs.f_flags & ST_RDONLY))
+        if (!(fs.f_flags & ST_RDONLY) && refused_by_group(t, at, &st, &fs))
+                d->reason = REASON_GROUP;
+        else if (made && !(fs.f_flags & ST_RDONLY))
                 memcpy(t->room, path, sizeof path);
-        return fs.f_flags & ST_RDONLY;
+        return fs.f_flags & ST_RDONLY || d->reason == REASON_GROUP;
 }
 
 static bool is_inside(const struct wall_denial *d)
@@ -136,7 +154,7 @@ static bool finds_it_there(const struct watch *t, const struct wall_denial *d)
         return at >= 0;
 }
 
-static bool is_refused(struct watch *t, const struct wall_denial *d)
+static bool is_refused(struct watch *t, struct wall_denial *d)
 {
         if (t->w->plan->wall == WALL_PROCESS)
                 return refused_by_rules(t->w->plan, d);
@@ -255,6 +273,10 @@ static void answer_notification(struct watch *t)
                 if (t->w->serves_moves && seccomp_renames(&n.data) && mover_take(t->w, &n))
                         return;
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else if (seccomp_sets_gid(&n.data)) {
+                r.error = wall_setgid(t->w, &n);
+                if (r.error == -EPERM && t->w->s->tell)
+                        tell_of_call(t, &n);
         } else if (seccomp_on_behalf(&n.data)) {
                 answer_watch(t, &n, &r);
         } else {
@@ -560,9 +582,11 @@ int wall_supervise(struct wall_init *w)
                 return -1;
         take_turns(w->listener);
         look_as_payload(w);
+        /* SAFETY: the setgid bit of a directory whose group root's box is not in; init sets no other. */
+        uint32_t group = w->s->host_uid != w->s->caller_uid ? 1u << CAP_FSETID : 0;
         uint32_t served = w->plan->sockets == PLAN_SOCKETS_SERVED ? 1u << CAP_NET_ADMIN : 0;
         /* Over its children and, for the connector, their network; over nothing else. */
-        if (wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL | served) < 0)
+        if (wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_KILL | group | served) < 0)
                 return -1;
         t.disk_free = disk_free(w->plan);
         note_memory_left(&t, &(struct wall_sample){ 0 }, 0);

@@ -60,6 +60,7 @@ enum wall_reason {
         REASON_MOVE_SIZE,   /* a directory of an edit door was not renamed: there is too much in it */
         REASON_MOVE_MOUNT,  /* something is mounted in it: an `except`, or another door */
         REASON_MOVE_RIGHTS, /* not all of it is the box's to move */
+        REASON_GROUP, /* of an edit door: its group is not the caller's own, and no other can be mapped */
         WALL_REASON__COUNT
 };
 
