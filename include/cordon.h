@@ -260,6 +260,8 @@ CORDON_API int cordon_result_status(const cordon_result *r);
 
 /* Gets a text in pieces; NULL: nobody wants it. */
 typedef void (*cordon_sink)(void *ctx, const void *data, size_t len);
+/* What is being done, and how far it is: called often. `total` 0: not known. */
+typedef void (*cordon_progress)(void *ctx, const char *doing, size_t done, size_t total);
 /* `run` everywhere: the run's id, a unique beginning of it, or the name of a box, whose newest layer is
  * meant; NULL: the newest layer that waits, for cordon_work_undo() the one that was applied last, of those
  * with a door at, above or below the working directory. `paths`: NULL, or a NULL-terminated list: only these,
@@ -280,6 +282,8 @@ typedef struct cordon_work_diff_options {
                 *theirs; /* or NULL: of conflicts there, what the host has against what the box left */
         cordon_sink out;
         void *out_ctx;
+        cordon_progress progress; /* or NULL */
+        void *progress_ctx;
 } cordon_work_diff_options;
 CORDON_API int cordon_work_diff(const cordon_work_diff_options *o, size_t *ret_entries, cordon_error *e);
 CORDON_API int cordon_work_list(int json, cordon_sink out, void *ctx, cordon_error *e);
@@ -307,7 +311,17 @@ typedef struct cordon_work_apply_options {
         /* What would land, as a patch that `git apply` takes; nothing is changed. Not with `to` or `json`. */
         cordon_sink patch;
         void *patch_ctx;
+        cordon_progress progress; /* or NULL */
+        void *progress_ctx;
 } cordon_work_apply_options;
+typedef struct cordon_work_undo_options {
+        const char *run;
+        int json; /* as for an apply */
+        cordon_sink out;
+        void *out_ctx;
+        cordon_progress progress; /* or NULL */
+        void *progress_ctx;
+} cordon_work_undo_options;
 typedef struct cordon_work_outcome {
         char run[64];
         size_t applied, held;
@@ -316,8 +330,7 @@ typedef struct cordon_work_outcome {
 } cordon_work_outcome;
 CORDON_API int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret,
                                  cordon_error *e);
-CORDON_API int cordon_work_undo(const char *run, int json, cordon_sink out, void *ctx,
-                                cordon_work_outcome *ret, cordon_error *e);
+CORDON_API int cordon_work_undo(const cordon_work_undo_options *o, cordon_work_outcome *ret, cordon_error *e);
 /* `out`: for `json` alone. */
 CORDON_API int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
                                    cordon_error *e);
@@ -353,6 +366,8 @@ typedef struct cordon_learning {
         const char *const *with;
         /* Dot paths below the home that may be learned, absolute, NULL-terminated; or NULL: none is. */
         const char *const *read;
+        cordon_progress progress; /* before each box; or NULL */
+        void *progress_ctx;
 } cordon_learning;
 typedef struct cordon_learned {
         int passed;   /* the command passed under `policy`, replayed */

@@ -98,6 +98,7 @@ static int write_patch(const struct apply *a, cordon_work_apply_options *o)
         o->patch = cli_sink;
         o->patch_ctx = to;
         int done = cordon_work_apply(o, &r, &e);
+        cli_progress_end(o->progress_ctx);
         bool lost = ferror(to) || (!here && fclose(to) != 0);
         if (!here && (done < 0 || lost || r.conflicts > 0))
                 (void) unlink(a->patch);
@@ -111,7 +112,11 @@ int verb_apply(int argc, char **argv)
         struct apply a = { 0 };
         cordon_error e = { 0 };
         cordon_work_outcome r;
-        cordon_work_apply_options o = { .out = cli_sink };
+        struct cli_progress progress = cli_progress_begin();
+        struct cli_progress_out out = { .progress = &progress };
+        cordon_work_apply_options o = {
+                .out = cli_progress_sink, .out_ctx = &out, .progress = cli_progress, .progress_ctx = &progress
+        };
         outlive_reader();
         cli_options_before_paths(argc, argv, cli_verb_find("apply"));
         int at = cli_options(argc, argv, cli_verb_find("apply"), &a, NULL);
@@ -126,10 +131,11 @@ int verb_apply(int argc, char **argv)
         o.to = a.to;
         o.no_ledger = a.no_ledger;
         o.json = a.json;
-        o.out_ctx = a.json ? stdout : stderr;
+        out.to = a.json ? stdout : stderr;
         if (a.patch)
                 return write_patch(&a, &o);
         int done = cordon_work_apply(&o, &r, &e);
+        cli_progress_end(&progress);
         if (a.json)
                 end_object();
         return done < 0 ? cli_error(&e) : tell_apply(&r, &a);
@@ -147,8 +153,16 @@ int verb_undo(int argc, char **argv)
                 return EXIT_CORDON;
         if (argc - at > 1)
                 return cli_usage("which apply? One run's id; `cordon diff --list` shows the layers");
-        int done = cordon_work_undo(at < argc ? argv[at] : NULL, asked.json, cli_sink,
-                                    asked.json ? stdout : stderr, &r, &e);
+        struct cli_progress progress = cli_progress_begin();
+        struct cli_progress_out out = { &progress, asked.json ? stdout : stderr, false };
+        const cordon_work_undo_options o = { .run = at < argc ? argv[at] : NULL,
+                                             .json = asked.json,
+                                             .out = cli_progress_sink,
+                                             .out_ctx = &out,
+                                             .progress = cli_progress,
+                                             .progress_ctx = &progress };
+        int done = cordon_work_undo(&o, &r, &e);
+        cli_progress_end(&progress);
         if (asked.json)
                 end_object();
         if (done < 0)

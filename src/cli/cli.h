@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { EXIT_CORDON = 125 };
 
@@ -152,6 +153,23 @@ void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, cons
 int cli_open_input(const char *option, const char *path);
 /* In words, of fd_open_named(). */
 const char *cli_not_opened(int sys);
+/* progress.c: for work that may take over a second; nothing where standard error is no terminal. */
+struct cli_progress {
+        bool off;
+        int width;       /* of the line that stands there; 0: none */
+        uint64_t due_ns; /* when the next may be written */
+};
+struct cli_progress cli_progress_begin(void);
+void cli_progress(void *ctx, const char *doing, size_t done, size_t total); /* ctx: struct cli_progress */
+void cli_progress_clear(struct cli_progress *p);                            /* before anything else is said */
+void cli_progress_end(struct cli_progress *p);
+/* As cli_sink(), on the terminal that may show the line. */
+struct cli_progress_out {
+        struct cli_progress *progress;
+        void *to;  /* FILE */
+        bool ends; /* no line after the first output */
+};
+void cli_progress_sink(void *ctx, const void *data, size_t len);
 /* Writes to the FILE that ctx is. */
 void cli_sink(void *ctx, const void *data, size_t len);
 void cli_help_verb(const struct cli_verb *v);

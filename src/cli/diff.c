@@ -125,22 +125,27 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
         pid_t pager = paged ? start_pager(&to) : -1;
         if (!to)
                 to = stdout;
+        struct cli_progress progress = cli_progress_begin();
+        struct cli_progress_out out = { &progress, to, terminal };
         cordon_work_diff_options o = { .run = run,
                                        .form = d->form,
                                        .colour = colour,
                                        .verbose = d->verbose,
                                        .paths = paths,
                                        .theirs = d->theirs[0] ? d->theirs : NULL,
-                                       .out = cli_sink,
-                                       .out_ctx = to };
+                                       .out = cli_progress_sink,
+                                       .out_ctx = &out,
+                                       .progress = cli_progress,
+                                       .progress_ctx = &progress };
         int r = cordon_work_diff(&o, &entries, &e);
+        cli_progress_end(&progress);
         if (to != stdout)
                 (void) fclose(to);
         while (pager > 0 && waitpid(pager, &status, 0) < 0)
                 ;
         if (r == 0 && is_missing(status)) {
                 cli_note("note: the pager did not start: this is without one");
-                o.out_ctx = stdout;
+                out.to = stdout;
                 r = cordon_work_diff(&o, &entries, &e);
         }
         if (r < 0)

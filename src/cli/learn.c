@@ -23,6 +23,7 @@ struct teach {
         const char *net_to[CLI_LIST_MAX + 1], *with[CLI_LIST_MAX + 1], *read[CLI_LIST_MAX + 1];
         char paths[CLI_LIST_MAX][PATH_MAX];
         bool json, log;
+        struct cli_progress progress;
 };
 
 static int number(const char *option, const char *value, long least, long most, unsigned *ret)
@@ -139,7 +140,7 @@ static int take_answers(void *ctx, const char *value)
 static int ask(void *ctx, const char *to, const char *what)
 {
         char answer[16] = "", shown_to[300], shown[330];
-        (void) ctx;
+        cli_progress_clear(ctx);
         int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
         if (tty < 0)
                 return 0;
@@ -269,7 +270,10 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
                        -1;
         if (at >= 0 && at < argc)
                 t->l.argv = (const char *const *) argv + at;
+        t->progress = cli_progress_begin();
         t->l.agree = ask;
+        t->l.agree_ctx = t->l.progress_ctx = &t->progress;
+        t->l.progress = cli_progress;
         bool here = !t->output || strcmp(t->output, "-") == 0;
         /* Before anything runs: a policy that has no place would be learned in vain. */
         return at < 0 || (!here &&
@@ -286,7 +290,9 @@ int verb_learn(int argc, char **argv)
         cordon_error e = { 0 };
         if (prepare(&t, argc, argv, "learn") < 0)
                 return EXIT_CORDON;
-        if (cordon_learn(&t.l, &r, &e) < 0)
+        int learned = cordon_learn(&t.l, &r, &e);
+        cli_progress_end(&t.progress);
+        if (learned < 0)
                 return cli_error(&e);
         int status = give(&t, &r);
         if (!t.json) {
@@ -332,7 +338,9 @@ static int tighten(struct teach *t)
 {
         cordon_learned r = { 0 };
         cordon_error e = { 0 };
-        if ((t->log ? cordon_tighten_log : cordon_tighten)(&t->l, &r, &e) < 0)
+        int tightened = (t->log ? cordon_tighten_log : cordon_tighten)(&t->l, &r, &e);
+        cli_progress_end(&t->progress);
+        if (tightened < 0)
                 return cli_error(&e);
         int status = give(t, &r);
         if (!t->json && r.passed) {

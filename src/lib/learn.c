@@ -270,6 +270,8 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
 {
         struct teacher *t = ctx;
         cordon_error *e = (cordon_error *) (void *) pe;
+        if (t->o->progress)
+                t->o->progress(t->o->progress_ctx, "running it in boxes", ++t->begun, 0);
         cordon_policy *p = cordon_policy_new();
         cordon_box *b = p ? cordon_box_new(p) : NULL;
         int r = -1;

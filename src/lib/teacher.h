@@ -35,6 +35,7 @@ struct net_lesson {
 
 struct teacher { /* what one run needs to know */
         const cordon_learning *o;
+        unsigned begun;           /* boxes so far */
         bool from_log;            /* a command is not needed */
         struct policy_context at; /* what {work} and {home} mean */
         struct sha256 printed[2]; /* standard output, standard error */

@@ -257,7 +257,9 @@ int cordon_work_diff(const cordon_work_diff_options *o, size_t *ret_entries, cor
                                         .paths = o->paths,
                                         .theirs = o->theirs,
                                         .out = o->out,
-                                        .out_ctx = o->out_ctx };
+                                        .out_ctx = o->out_ctx,
+                                        .progress = o->progress,
+                                        .progress_ctx = o->progress_ctx };
         lib_watch_work();
         return work_diff(&look, ret_entries, to_err(e));
 }
@@ -298,6 +300,8 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
                                       .out_ctx = o->out_ctx,
                                       .patch = o->patch ? pass_patch : NULL,
                                       .patch_ctx = &patch,
+                                      .progress = o->progress,
+                                      .progress_ctx = o->progress_ctx,
                                       .json = o->json != 0,
                                       .before = record_intent,
                                       .effect = pass_effect,
@@ -316,10 +320,14 @@ int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *r
         return r;
 }
 
-int cordon_work_undo(const char *run, int json, cordon_sink out, void *ctx, cordon_work_outcome *ret,
-                     cordon_error *e)
+int cordon_work_undo(const cordon_work_undo_options *o, cordon_work_outcome *ret, cordon_error *e)
 {
-        const struct work_undo u = { run, json != 0, out, ctx };
+        const struct work_undo u = { .run = o->run,
+                                     .json = o->json != 0,
+                                     .out = o->out,
+                                     .out_ctx = o->out_ctx,
+                                     .progress = o->progress,
+                                     .progress_ctx = o->progress_ctx };
         struct work_outcome got;
         lib_watch_work();
         int r = work_undo(&u, &got, to_err(e));
@@ -332,7 +340,7 @@ int cordon_work_undo(const char *run, int json, cordon_sink out, void *ctx, cord
 int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
                         cordon_error *e)
 {
-        const struct work_undo u = { run, json != 0, out, ctx };
+        const struct work_undo u = { .run = run, .json = json != 0, .out = out, .out_ctx = ctx };
         lib_watch_work();
         int r = work_discard(&u, ret_run, to_err(e));
         if (r == 0)

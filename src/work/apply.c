@@ -372,8 +372,11 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
         *ret = (struct work_outcome){ 0 };
         AUTO_ENTRIES(v);
         AUTO_LAYER(l, layer_open(a->run, LAYER_WAITING, e));
-        if (l)
+        if (l) {
                 (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
+                l->progress = a->progress;
+                l->progress_ctx = a->progress_ctx;
+        }
         int r = l ? apply_layer(a, l, &v, ret, e) : -1;
         return a->json ? outcome_apply(a, l, &v, ret, r, e) : r;
 }

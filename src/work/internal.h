@@ -160,12 +160,19 @@ struct layer {
         size_t door_count;
         struct closed *closed;
         size_t closed_count, closed_cap,
-                closed_sorted; /* the first so many are sorted: those that were known */
-        uint64_t closed_bytes; /* of its file, that are whole */
+                closed_sorted;   /* the first so many are sorted: those that were known */
+        uint64_t closed_bytes;   /* of its file, that are whole */
+        work_progress *progress; /* of whoever works on it; or NULL */
+        void *progress_ctx;
         struct arena mem;
 };
 
 int layer_store(struct err *e); /* STATE/work */
+static inline void layer_progress(const struct layer *l, const char *doing, size_t done, size_t total)
+{
+        if (l->progress)
+                l->progress(l->progress_ctx, doing, done, total);
+}
 struct layer *layer_new(const char *run, struct err *e);
 /* "DOING OF: the system's words", with what to do about it. */
 int layer_cannot(struct err *e, const char *doing, const char *of);

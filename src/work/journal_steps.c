@@ -141,9 +141,11 @@ int journal_forward(struct journal *j, struct err *e)
 {
         if (open_closed(j) < 0)
                 return journal_failed(e, "opening closed directories for", j->l->run);
-        for (size_t i = 0; i < j->n; i++)
+        for (size_t i = 0; i < j->n; i++) {
+                layer_progress(j->l, "putting in place", i, j->n);
                 if (forward(j, &j->ops[i], e) < 0)
                         return -1;
+        }
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 if (j->targets[i].used && syncfs(j->targets[i].fd) < 0)
                         return journal_failed(e, "writing out", j->targets[i].path);
@@ -342,6 +344,7 @@ int journal_back(struct journal *j, struct err *e)
         if (journal_sure(j, e) < 0)
                 return -1;
         for (size_t i = j->n; committed && i-- > 0;) {
+                layer_progress(j->l, "taking back", j->n - i, j->n);
                 if (j->targets[j->ops[i].door].slots >= 0 && backward(j, &j->ops[i]) < 0)
                         return journal_failed(e, "taking back", j->ops[i].path);
                 work_step();

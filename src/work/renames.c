@@ -47,10 +47,12 @@ static struct candidate *gather(struct entries *v, unsigned what, size_t *ret_n)
 static int digest_those(struct cursor *c, struct candidate *v, size_t n, const struct candidate *other,
                         size_t m, bool now, struct err *e)
 {
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
+                layer_progress(c->l, "looking for renames", i, n);
                 if (m > 0 && bsearch(&v[i], other, m, sizeof *other, by_size) &&
                     digest_of(c, v[i].x, now, v[i].digest, e) < 0)
                         return -1;
+        }
         return 0;
 }
 

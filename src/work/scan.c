@@ -91,6 +91,7 @@ static int add_entry(struct scan *s, unsigned what, const struct node *old, cons
                 v->v = more;
                 v->cap = cap;
         }
+        layer_progress(s->l, "looking for changes", v->n, 0);
         const char *path = arena_copy(&v->mem, span_of(s->path, s->len));
         if (!path)
                 return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
@@ -546,8 +547,10 @@ static size_t flag_door(const struct layer *l, struct entries *v, size_t first, 
         if (sides_open(l, v->v[first].door, &x, e) < 0)
                 return 0;
         bool bad = false;
-        for (; !bad && i < v->n && v->v[i].door == v->v[first].door; i++)
+        for (; !bad && i < v->n && v->v[i].door == v->v[first].door; i++) {
+                layer_progress(l, "looking for flags", i, v->n);
                 bad = flag_entry(&l->doors[v->v[i].door], &x, &v->v[i]) < 0;
+        }
         if (bad)
                 (void) err_set(e, ERR_IO, errno, "looking into a changed entry: %s", strerror(errno));
         sides_close(&x);

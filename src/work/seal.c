@@ -161,6 +161,7 @@ int scan_sealed(struct layer *l, struct entries *ret, struct err *e)
         ret->flagged = ret->conflicts = 0;
         for (size_t i = 0; i < ret->n; i++) {
                 struct entry x = ret->v[i];
+                layer_progress(l, "comparing with the host", i, ret->n);
                 const struct record *r = base_find(&b, x.door, x.path),
                                     *unseen = x.what & WHAT_DELETED && !r
                                                       ? base_unseen_above(&b, x.door, x.path)
@@ -196,6 +197,7 @@ int scan_torn(const struct layer *l, struct entries *v, struct err *e)
                 return -1;
         for (size_t i = 0; i < v->n; i++) {
                 struct entry *x = &v->v[i];
+                layer_progress(l, "reading the layer", i, v->n);
                 const struct record *r = base_find(&b, x->door, x->path);
                 uint64_t sum, all = UINT64_MAX;
                 if (!r || !r->summed || x->torn ||

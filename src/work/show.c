@@ -451,6 +451,7 @@ int show_diffs(struct shower *s, struct err *e)
         size_t opened = 0;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
+                layer_progress(s->l, "reading contents", i, s->v->n);
                 struct fold f;
                 if (!takes(s, x) || is_told_as_rename(s, x))
                         continue;
@@ -544,6 +545,7 @@ int show_stat(struct shower *s, struct err *e)
         size_t entries = 0, added = 0, removed = 0, flagged = 0, opened = 0, sums = 0;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
+                layer_progress(s->l, "reading contents", i, s->v->n);
                 struct numbers n;
                 struct fold f;
                 if (!takes(s, x))
@@ -687,6 +689,7 @@ int show_json(struct shower *s, struct err *e)
         bool first = true;
         for (size_t i = 0; i < s->v->n; i++) {
                 struct numbers n;
+                layer_progress(s->l, "reading contents", i, s->v->n);
                 if (!takes(s, &s->v->v[i]))
                         continue;
                 if (count_lines(s, &s->v->v[i], &n, e) < 0)

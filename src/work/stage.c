@@ -203,8 +203,10 @@ int stage_all(struct journal *j, struct err *e)
 {
         struct staging g = { .j = j, .door = -1 };
         int r = 0;
-        for (size_t i = 0; r == 0 && i < j->n; i++)
+        for (size_t i = 0; r == 0 && i < j->n; i++) {
+                layer_progress(j->l, "copying", i, j->n);
                 r = stage_one(&g, &j->ops[i], e);
+        }
         if (g.door >= 0)
                 sides_close(&g.sides);
         free(g.linked);

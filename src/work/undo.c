@@ -104,6 +104,7 @@ static size_t undo_conflicts(struct journal *j, const struct work_undo *u)
                 qsort(puts, count, sizeof *puts, by_put);
         for (size_t i = 0; i < j->n; i++) {
                 struct op *o = &j->ops[i];
+                layer_progress(j->l, "comparing with the host", i, j->n);
                 const char *why = judge_undo(j, o);
                 if (!why)
                         why = puts ? judge_contents(j, o, puts, count) : "no memory to look at it";
@@ -171,8 +172,11 @@ int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e
 {
         *ret = (struct work_outcome){ 0 };
         AUTO_LAYER(l, layer_open(u->run, LAYER_LANDED, e));
-        if (l)
+        if (l) {
                 (void) snprintf(ret->run, sizeof ret->run, "%s", l->run);
+                l->progress = u->progress;
+                l->progress_ctx = u->progress_ctx;
+        }
         AUTO_JOURNAL(j, l ? journal_newest(l, "done", e) : NULL);
         int r = j ? undo_journal(u, j, ret, e) : -1;
         return u->json ? outcome_undo(u, l, j, ret, r, e) : r;

@@ -28,6 +28,10 @@ int work_diff(const struct work_look *look, size_t *ret_count, struct err *e)
                                                                        [WORK_JSON] = show_json };
         AUTO_ENTRIES(v);
         AUTO_LAYER(l, layer_open(look->run, LAYER_WAITING, e));
+        if (l) {
+                l->progress = look->progress;
+                l->progress_ctx = look->progress_ctx;
+        }
         if (!l || scan_sealed(l, &v, e) < 0 || scan_torn(l, &v, e) < 0 ||
             paths_all_found(l, &v, look->paths, e) < 0 || paths_all_found(l, &v, look->theirs, e) < 0 ||
             find_renames(l, &v, e) < 0)

@@ -75,6 +75,8 @@ void work_drop(struct work_run *w);
 /* ---- after a run (verbs) ---- */
 
 typedef void work_sink(void *ctx, const void *p, size_t n);
+/* What is being done, and how far it is: called often. `total` 0: not known. */
+typedef void work_progress(void *ctx, const char *doing, size_t done, size_t total);
 
 enum work_form { WORK_TEXT = 0, WORK_STAT, WORK_NAMES, WORK_JSON };
 
@@ -90,6 +92,8 @@ struct work_look {
         const char *const *theirs;
         work_sink *out;
         void *out_ctx;
+        work_progress *progress; /* or NULL */
+        void *progress_ctx;
 };
 
 /* Everything that a layer changes. *ret_count: how many entries. */
@@ -116,6 +120,8 @@ struct work_apply {
         const char *to;           /* into this directory instead; or NULL */
         work_sink *out;           /* what was held back, or what is in the way */
         void *out_ctx;
+        work_progress *progress; /* or NULL */
+        void *progress_ctx;
         work_sink
                 *patch; /* what would land, as a patch that `git apply` takes; nothing is changed. Or NULL */
         void *patch_ctx;
@@ -157,6 +163,8 @@ struct work_undo {       /* and discard */
         bool json;       /* as for an apply */
         work_sink *out;
         void *out_ctx;
+        work_progress *progress; /* undo; or NULL */
+        void *progress_ctx;
 };
 int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e);
 /* Removes the layer and what is kept for undo. ret_run: WORK_RUN_MAX bytes. Nothing is said but JSON. */

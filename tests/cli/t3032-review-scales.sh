@@ -109,4 +109,25 @@ for who in root as_user; do
         is "$who: a large directory that is gone is one line" "$(cordon diff "$run")" "dist/ 25 files, 65 bytes: deleted (name it, or -v, to see it)"
         cordon discard "$run" >/dev/null
 done
+# Work that takes over a second shows how far it is, on a terminal, and leaves nothing there; a system call is delayed to make it so.
+who=root D=$T/slow
+if ! command -v script >/dev/null || ! strace -o /dev/null -e inject=fsync:delay_enter=1:when=1 true 2>/dev/null; then
+        skip "progress on a terminal" "script or strace is not here"
+        done_testing
+fi
+# slow COMMAND: on a terminal; $T/seen has what stood there
+slow() { script -qec "strace -f -o /dev/null -e trace=$call -e inject=$call:delay_enter=400000:when=3..6 $* >/dev/null" "$T/seen" </dev/null >/dev/null 2>&1; }
+fresh 'i=0; while [ $i -lt 30 ]; do echo $i >$i; i=$((i + 1)); done'
+edit 'for f in *; do echo x >>$f; done'
+for row in "openat2 diff --name-only $run" "openat2 apply $run" "openat2 undo $run"; do
+        call=${row%% *}
+        slow "$CORDON" "${row#* }"
+        ok "${row#* } shows its progress" grep -q 'cordon: [a-z ]*: [0-9]' "$T/seen"
+        is "and wipes it" "$(tr '\r' '\n' <"$T/seen" | grep -v '^Script' | grep . | tail -n 1 | grep -c 'cordon: [a-z ]*: [0-9]')" 0
+done
+strace -f -o /dev/null -e trace=openat2 -e inject=openat2:delay_enter=400000:when=3..6 "$CORDON" diff --stat "$run" >shown 2>err
+is "without a terminal there is none" "$(cat err)" ""
+cordon discard "$run" >/dev/null
+script -qec "$CORDON learn -n 2 -- sleep 0.7" "$T/seen" </dev/null >/dev/null 2>&1
+ok "learn says how many boxes it has run" grep -q 'cordon: running it in boxes: [0-9]' "$T/seen"
 done_testing

@@ -371,7 +371,9 @@ static void case_unheard(void)
                 expect(cordon_work_apply(&all, &done, &e) == 0 && done.applied == 1 &&
                                access(path, F_OK) == 0,
                        "they are applied (%s)", e.what);
-                expect(cordon_work_undo(run, 1, NULL, NULL, &done, &e) == 0 && access(path, F_OK) < 0,
+                expect(cordon_work_undo(&(cordon_work_undo_options){ .run = run, .json = 1 }, &done, &e) ==
+                                       0 &&
+                               access(path, F_OK) < 0,
                        "and taken back (%s)", e.what);
                 expect(cordon_work_discard(run, 1, NULL, NULL, dropped, &e) == 0, "and thrown away (%s)",
                        e.what);
