@@ -118,8 +118,9 @@ refused"
         fresh
         tree "$D/p" >before
         edit 'mkdir d; cd d; i=0; while [ $i -lt 10000 ]; do echo $i >$i; i=$((i+1)); done'
-        is "$who: ten thousand files are all shown" "$(cordon diff "$run" | grep -c ': added (file')" 10000
-        has "$who: and counted" "$(cordon diff --stat "$run" | tail -n 1)" "10001 entries, 10000 lines added"
+        is "$who: ten thousand files are all shown" "$(cordon diff -v "$run" | grep -c ': added (file')" 10000
+        is "$who: or summed up" "$(cordon diff "$run")" "d/ 10,000 files, 49 kB: added (name it, or -v, to see it)"
+        has "$who: and counted" "$(cordon diff -v --stat "$run" | tail -n 1)" "10001 entries, 10000 lines added"
         has "$who: and land" "$(cordon apply "$run")" "10001 entries applied"
         is "$who: all of them" "$(find "$D/p/d" -type f | wc -l)" 10000
         cordon undo "$run" >/dev/null
