@@ -215,8 +215,9 @@ bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const s
 {
         struct ahead *a = f->ahead;
         struct broker *b = f->b;
-        uint64_t sent = f->sent - f->sent_told, received = f->received - f->received_told;
-        f->sent_told = f->sent;
+        uint64_t sent_now = requests_sent(f), sent = sent_now - f->sent_told,
+                 received = f->received - f->received_told;
+        f->sent_told = sent_now;
         f->received_told = f->received;
         if (!a)
                 return false;
@@ -225,7 +226,9 @@ bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const s
         (void) snprintf(a->q.result, sizeof a->q.result, "%s%s", a->open ? "" : "kept inside: ", result);
         a->q.end = (uint8_t) (a->open ? end : LEDGER_END_REFUSED);
         if (!a->open)
-                return true; /* the answer to its intent is still to come */
+                return true;                /* the answer to its intent is still to come */
+        if (a->q.end == LEDGER_END_REFUSED) /* nothing of it left */
+                sent = 0;
         a->q.sent = sent;
         a->q.received = received;
         a->q.status = e ? e->status : 0;

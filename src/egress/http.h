@@ -210,6 +210,8 @@ bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target)
 void http_flow_upstream_connected(struct http_flow *f);
 /* Some of a request has left, and its answer is not over. */
 bool http_flow_is_out(const struct http_flow *f);
+/* Bytes of the client that no request has taken yet. */
+size_t http_flow_waiting(const struct http_flow *f);
 /* Nothing more will come of it but what http_flow_to_client() still holds. */
 bool http_flow_done(const struct http_flow *f);
 /* The server has half a request: reset it, so that the half is not taken for the whole. */

@@ -265,6 +265,10 @@ void http_flow_client_took(struct http_flow *f, size_t n)
 void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
 size_t http_flow_held(const struct http_flow *f) { return f->x.unpaid; }
 bool http_flow_is_out(const struct http_flow *f) { return f->answer != ANSWER_NONE && f->link == LINK_OPEN; }
+size_t http_flow_waiting(const struct http_flow *f)
+{
+        return f->client.in.n > f->judged ? f->client.in.n - f->judged : 0;
+}
 bool http_flow_done(const struct http_flow *f) { return f->done; }
 bool http_flow_upstream_cut(const struct http_flow *f) { return f->cut; }
 bool http_flow_client_cut(const struct http_flow *f) { return f->client_cut; }

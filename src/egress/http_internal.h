@@ -367,6 +367,7 @@ struct http_flow {
         bool client_cut;                               /* the same of the client and an answer */
         struct http_exchange x;
         struct http_head head; /* of the message being read */
+        size_t judged; /* its bytes, while it is judged: they are taken, and still lie in `client.in` */
         struct http_url url;
         struct http_judgement to;
         struct fifo scratch;

@@ -235,7 +235,7 @@ static bool head_step(struct http_flow *f)
         }
         f->x.unpaid = f->head.bytes;
         const char *why = object_to_line(f, &status);
-        size_t bytes = f->head.bytes;
+        size_t bytes = f->judged = f->head.bytes;
         if (why || !f->to.bounded) {
                 why = why ? why : objection(f, &status);
                 send_or_refuse(f, why, status);
@@ -243,6 +243,7 @@ static bool head_step(struct http_flow *f)
                 settle(f);
         }
         fifo_drop(&f->client.in, bytes);
+        f->judged = 0;
         return true;
 }
 

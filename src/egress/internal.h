@@ -122,6 +122,7 @@ struct flow {
         struct ahead *ahead;               /* its intent in the ledger, or NULL */
         uint64_t sent, received;           /* bytes, so far */
         uint64_t sent_told, received_told; /* of them, those of effects that are over */
+        uint64_t sent_over;                /* those of requests that are over, whatever became of them */
         struct dial dial;
         struct half half[2];
         struct http_flow *http; /* requests are judged one by one; NULL: bytes are moved */

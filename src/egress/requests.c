@@ -236,11 +236,29 @@ void requests_last_words(struct broker *b)
                         count(f);
 }
 
+uint64_t requests_sent(const struct flow *f)
+{
+        size_t waiting = f->http ? http_flow_waiting(f->http) : 0;
+        return f->sent > waiting ? f->sent - waiting : 0;
+}
+
+/* What the box sent of a request that was refused went nowhere, whatever else the link carries. */
+static void end_account(struct flow *f, bool refused)
+{
+        uint64_t now = requests_sent(f), own = now > f->sent_over ? now - f->sent_over : 0;
+        f->sent_over = now;
+        if (!refused || !f->row)
+                return;
+        f->row->sent -= own < f->row->sent ? own : f->row->sent;
+        books_touch(f->b, f->row);
+}
+
 static void on_request(void *ctx, const struct http_event *e)
 {
         struct flow *f = ctx;
         char url[288], to[320], permit[512] = "";
         bool told = tell_ledger(f, e);
+        end_account(f, e->verdict == HTTP_DENIED && !http_flow_is_out(f->http));
         if (e->verdict == HTTP_ALLOWED && !e->secret_scrubbed) { /* most of them: nothing to write down */
                 count(f);
                 return;

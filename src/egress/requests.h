@@ -19,6 +19,8 @@ void requests_not_allowed(struct flow *f, const char *why, const char *permit); 
 void requests_drive(struct flow *f);
 void requests_leave(struct flow *f, bool leaves, const char *why); /* the request that waited for it */
 void requests_done(struct flow *f);
+/* Bytes of the box so far, without those that no request has taken yet. */
+uint64_t requests_sent(const struct flow *f);
 void requests_last_words(struct broker *b); /* those that are under way count, too */
 /* "POST https://host/path": how a request is written down. */
 void requests_target(const struct http_event *e, char *out, size_t cap);

@@ -111,3 +111,12 @@ bool answers_intent(const struct ledger_view *v)
         }
         return false;
 }
+
+bool came_to_nothing(const struct ledger_view *v)
+{
+        if (!span_is(v->phase, "outcome"))
+                return false;
+        struct span end = ledger_member(v->more, "end"), sent = ledger_member(v->more, "sent");
+        return span_is(end, ledger_end_name(LEDGER_END_REFUSED)) ||
+               (span_is(end, ledger_end_name(LEDGER_END_FAILED)) && (sent.n == 0 || span_is(sent, "0")));
+}

@@ -205,7 +205,10 @@ static size_t count_all(const struct export *x, struct counter *c, size_t most)
                 struct ledger_view v;
                 if (ledger_log_view(x->log, i, &v) < 0 || !ledger_matches(x->filter, &v))
                         continue;
-                struct counter key = { .kind = v.kind, .phase = v.phase, .reach = v.reach };
+                bool nothing = came_to_nothing(&v); /* nobody was reached, and nothing crossed */
+                struct counter key = { .kind = v.kind,
+                                       .phase = v.phase,
+                                       .reach = nothing ? span_of(NULL, 0) : v.reach };
                 size_t k = 0;
                 while (k < n && by_name(&c[k], &key) != 0)
                         k++;
@@ -214,7 +217,7 @@ static size_t count_all(const struct export *x, struct counter *c, size_t most)
                 if (k == n)
                         c[n++] = key;
                 c[k].records += v.count > 0 ? (uint64_t) v.count : 1;
-                c[k].bytes += v.bytes > 0 ? (uint64_t) v.bytes : 0;
+                c[k].bytes += v.bytes > 0 && !nothing ? (uint64_t) v.bytes : 0;
                 c[k].cost += v.cost > 0 ? (uint64_t) v.cost : 0;
         }
         qsort(c, n, sizeof *c, by_name);

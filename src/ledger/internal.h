@@ -101,8 +101,10 @@ struct answered;
 struct answered *answered_new(void);
 void answered_free(struct answered *a);
 bool answered_has(struct answered *a, const struct ledger_log *l, uint64_t index, struct span intent);
-/* Does an outcome name its intent among its parents? Then the intent counts, not the outcome. */
+/* Does an outcome name its intent among its parents? */
 bool answers_intent(const struct ledger_view *v);
+/* An outcome of something that was refused, or that failed before a byte of it left: nobody was reached. */
+bool came_to_nothing(const struct ledger_view *v);
 
 /* text.c: what a record says, so that a terminal only shows it; cut to `cap`. Returns ret. */
 const char *text_inert(struct span escaped, char *ret, size_t cap);

@@ -77,9 +77,10 @@ static bool is_effect(const struct ledger_view *v)
 static bool was_refused(const struct ledger_view *v) { return span_is(v->phase, "denied"); }
 static bool got_through(const struct ledger_view *v)
 {
-        return is_effect(v) &&
+        return is_effect(v) && !came_to_nothing(v) &&
                (span_is(v->phase, "outcome") || span_is(v->phase, "credential") || v->unknown);
 }
+static bool was_stopped(const struct ledger_view *v) { return was_refused(v) || came_to_nothing(v); }
 static bool was_tried(const struct ledger_view *v)
 {
         return is_effect(v) && (was_refused(v) || span_is(v->phase, "intent") || !answers_intent(v));
@@ -324,7 +325,7 @@ static void tell(struct story *s, struct row *rows, struct err *e)
         put_summary(s);
         put_time_line(s);
         put_section(s, rows, "What was tried", was_tried, "Nothing that is recorded.");
-        put_section(s, rows, "What refused it", was_refused, "Nothing was refused.");
+        put_section(s, rows, "What refused it", was_stopped, "Nothing was refused.");
         put_through(s, rows);
         put_causes(s, e);
         put_section(s, rows, "Doors that were open", was_door, "None to files of the host.");

@@ -231,11 +231,13 @@ static bool reached_add(struct reached_table *t, const struct ledger_view *v)
         return true;
 }
 
-/* Effects that happened or may have: neither denials nor outcomes, which their intents have counted. */
+/* Effects that happened or may have: neither denials nor what came to nothing, nor intents that have an
+ * outcome, which counts. One intent may have several. */
 static bool counts(const struct ledger_view *v)
 {
         bool reaches = (v->reach.n && !span_is(v->reach, "self")) || v->touches.n;
-        return reaches && !span_is(v->phase, "denied") && !answers_intent(v);
+        bool over = span_is(v->phase, "intent") && !v->unknown;
+        return reaches && !span_is(v->phase, "denied") && !over && !came_to_nothing(v);
 }
 
 static void reached_print(const struct reached *r, bool json, struct buf *out)

@@ -25,4 +25,26 @@ box root --net 127.0.0.1:8080 --limit 'egress 1000' --read "$T/zeros" -- curl -s
 is "what a limit cut is not done" "$(of 'select(.target == "127.0.0.1:8080" and .phase == "outcome") | .result + " " + (.more.cut | tostring)')" "cut off 1"
 box root --net web.test:80 --limit 'egress 1000' --read "$T/zeros" -- curl -sS -m 10 --data-binary "@$T/zeros" http://web.test/post
 is "nor beyond oneself" "$(of 'select(.kind == "net" and .phase == "outcome") | .result + " " + .more.end')" "cut off cut"
+
+# What was refused or failed before a byte left reached nobody, in every account of it.
+box root --net web.test:80 --net web.test:81 -- sh -c 'curl -sS -m 20 http://web.test/1; curl -sS -m 5 http://web.test:81/'
+is "a connection that nobody took" "$(of 'select(.kind == "net" and .phase == "outcome" and .target == "web.test:81") | .more.end')" failed
+is "is not among what was reached" "$("$CORDON" log reached --json | jq -r 'select(.target == "web.test:81") | .effects')" ""
+ok "others are, each of them" test "$("$CORDON" log reached --json | jq -r 'select(.target == "web.test:80") | .effects')" -ge 6
+"$CORDON" log export --format prometheus --run "$(json .run)" >"$T/prom"
+is "counters: one was reached" "$(grep -c 'cordon_effects_total{kind="net",phase="outcome",reach="[a-z][a-z]*"} 1$' "$T/prom")" 1
+is "and one reached nobody" "$(grep -c 'cordon_effects_total{kind="net",phase="outcome",reach=""} 1$' "$T/prom")" 1
+"$CORDON" report "$(json .run)" --postmortem - >"$T/pm"
+is "a postmortem has it among what was stopped" "$(sed -n '/^## What refused it/,/^## /p' "$T/pm" | grep -c 'web.test:81') $(sed -n '/^## What got through/,/^## Causes/p' "$T/pm" | grep -c 'web.test:81')" "1 0"
+is "and the other among what got through" "$(sed -n '/^## What got through/,/^## Causes/p' "$T/pm" | grep -c 'web.test:80')" 1
+
+# Nor do the bytes of a refused request count on a link that carries others.
+long=$(printf '%02000d' 0)
+for host in 127.0.0.1:8080 web.test; do
+        box root --net "http://$host/** GET" -- curl -sS -m 10 "http://$host/1" --next -sS -m 10 "http://$host/2"
+        alone=$(of 'select(.kind == "request" and .phase == "outcome") | .more.sent')
+        box root --net "http://$host/** GET" -- curl -sS -m 10 "http://$host/1" --next -sS -m 10 -X DELETE -o /dev/null -w '%{http_code} %{num_connects} ' "http://$host/$long" --next -sS -m 10 "http://$host/2"
+        has "a request in between at $host is refused, on the same link" "$(cat "$T/out")" "403 0 "
+        is "and its bytes were not sent" "$(of 'select(.kind == "request" and .phase == "outcome") | .more.sent')" "$alone"
+done
 done_testing
