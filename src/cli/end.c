@@ -129,6 +129,12 @@ static void hint_group(const char *path)
                        (unsigned) st.st_gid);
 }
 
+/* What browsers and the like begin a sandbox of their own with. */
+static bool is_own_sandbox(const cordon_denial *d)
+{
+        return is(d->what, "clone(CLONE_NEWUSER)") || is(d->what, "unshare(CLONE_NEWUSER)");
+}
+
 static void say_hint(const cordon_denial *d)
 {
         if (is(d->reason, "socket"))
@@ -144,6 +150,11 @@ static void say_hint(const cordon_denial *d)
                 hint_group(d->path);
         else if (is(d->reason, "too-large"))
                 (void) fputs("hint: `mv` copies it instead, or rename it outside the box\n", stderr);
+        else if (is_own_sandbox(d))
+                (void) fputs(
+                        "hint: no box makes namespaces: it is the sandbox, and a program's own is turned "
+                        "off (chromium --no-sandbox)\n",
+                        stderr);
         if (d->permit[0] && is(d->reason, "name"))
                 (void) fputs("hint: 443 is a guess: the box asked for the name alone\n", stderr);
 }

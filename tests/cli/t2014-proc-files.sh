@@ -55,6 +55,7 @@ for who in root as_user; do
         is "$who: nor has by default" "$(status $who "$CORDON" run -q --wall process -- true)" 0
 done
 
+has "who begins a sandbox of its own is told that the box is one" "$("$CORDON" run -n -- unshare -U true 2>&1)" "(chromium --no-sandbox)"
 has "doors prints it" "$("$CORDON" doors)" "local proc"
 hasnt "not of the strict box" "$("$CORDON" doors --use base/strict)" "local proc"
 has "why permits it" "$("$CORDON" why read /proc/cpuinfo)" "the box's own /proc"
