@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
@@ -26,7 +27,7 @@ void host_machine_read(struct host_machine *ret)
         struct sysinfo memory = { 0 };
         struct utsname kernel = { 0 };
         struct timespec up = { 0 }, now = { 0 };
-        *ret = (struct host_machine){ 0 };
+        memset(ret->cpus, 0, sizeof ret->cpus);
         if (syscall(SYS_sched_getaffinity, 0, sizeof ret->cpus, ret->cpus) <= 0)
                 ret->cpus[0] = 1;
         read_cpuinfo(ret);

@@ -16,19 +16,17 @@ static bool has_cpu(const struct host_machine *m, unsigned i) { return m->cpus[i
 /* The first one from `i` on; HOST_CPUS_MAX: there is none. */
 static unsigned next_cpu(const struct host_machine *m, unsigned i)
 {
-        while (i < HOST_CPUS_MAX && !has_cpu(m, i))
-                i++;
-        return i;
+        for (; i < HOST_CPUS_MAX; i = (i / 64 + 1) * 64)
+                if (m->cpus[i / 64] >> (i % 64))
+                        return i + (unsigned) __builtin_ctzll(m->cpus[i / 64] >> (i % 64));
+        return HOST_CPUS_MAX;
 }
-
-#define EACH_CPU(m, i) (unsigned i = next_cpu(m, 0); i < HOST_CPUS_MAX; i = next_cpu(m, i + 1))
 
 static unsigned count_cpus(const struct host_machine *m)
 {
         unsigned n = 0;
-        for
-                EACH_CPU(m, i)
-        n++;
+        for (unsigned i = next_cpu(m, 0); i < HOST_CPUS_MAX; i = next_cpu(m, i + 1))
+                n++;
         return n;
 }
 
@@ -66,39 +64,41 @@ static void write_cpuinfo(const struct builder *b, struct buf *out)
         unsigned core = 0, cores = count_cpus(m);
         processor_rows(m->cpuinfo, &rows);
 
-        for
-                EACH_CPU(m, i)
-        buf_printf(out,
-                   "processor\t: %u\n%sphysical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\n"
-                   "cpu cores\t: %u\n\n",
-                   i, buf_str(&rows), cores, core++, cores);
+        for (unsigned i = next_cpu(m, 0); i < HOST_CPUS_MAX; i = next_cpu(m, i + 1)) {
+                buf_printf(out, "processor\t: %u\n", i);
+                buf_add(out, buf_str(&rows), rows.n);
+                buf_printf(out, "physical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\ncpu cores\t: %u\n\n",
+                           cores, core++, cores);
+        }
         out->failed |= rows.failed;
 }
 
 /* ---- the others ---- */
 
+#define NOTHING_USED                                                                                         \
+        "Buffers:               0 kB\nCached:                0 kB\nSwapCached:            0 kB\n"            \
+        "Active:                0 kB\nInactive:              0 kB\nSwapTotal:             0 kB\n"            \
+        "SwapFree:              0 kB\nDirty:                 0 kB\nWriteback:             0 kB\n"            \
+        "AnonPages:             0 kB\nMapped:                0 kB\nShmem:                 0 kB\n"            \
+        "Slab:                  0 kB\nSReclaimable:          0 kB\nSUnreclaim:            0 kB\n"
+
 static void write_meminfo(const struct builder *b, struct buf *out)
 {
-        static const char *const empty[] = { "Buffers",   "Cached",       "SwapCached", "Active",
-                                             "Inactive",  "SwapTotal",    "SwapFree",   "Dirty",
-                                             "Writeback", "AnonPages",    "Mapped",     "Shmem",
-                                             "Slab",      "SReclaimable", "SUnreclaim" };
         uint64_t limit = b->p->limits.value[LIMIT_MEMORY], all = b->r->machine->memory;
         unsigned long long kb = (limit < all || all == 0 ? limit : all) / 1024;
 
-        buf_printf(out, "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n", kb,
-                   kb, kb);
-        for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
-                buf_printf(out, "%s:%*s0 kB\n", empty[i], (int) (22 - strlen(empty[i])), "");
+        buf_printf(
+                out,
+                "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n" NOTHING_USED,
+                kb, kb, kb);
 }
 
 static void write_stat(const struct builder *b, struct buf *out)
 {
         const struct host_machine *m = b->r->machine;
         buf_puts(out, "cpu  0 0 0 0 0 0 0 0 0 0\n");
-        for
-                EACH_CPU(m, i)
-        buf_printf(out, "cpu%u 0 0 0 0 0 0 0 0 0 0\n", i);
+        for (unsigned i = next_cpu(m, 0); i < HOST_CPUS_MAX; i = next_cpu(m, i + 1))
+                buf_printf(out, "cpu%u 0 0 0 0 0 0 0 0 0 0\n", i);
         buf_printf(out,
                    "intr 0\nctxt 0\nbtime %lld\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n"
                    "softirq 0 0 0 0 0 0 0 0 0 0 0\n",
@@ -143,15 +143,13 @@ size_t machine_steps(const struct plan_request *r)
 /* "0-3,8", as the kernel writes it. */
 static void write_list(const struct host_machine *m, struct buf *out)
 {
-        for
-                EACH_CPU(m, i)
-                {
-                        unsigned last = i;
-                        while (last + 1 < HOST_CPUS_MAX && has_cpu(m, last + 1))
-                                last++;
-                        buf_printf(out, last > i ? "%s%u-%u" : "%s%u", out->n ? "," : "", i, last);
-                        i = last;
-                }
+        for (unsigned i = next_cpu(m, 0); i < HOST_CPUS_MAX; i = next_cpu(m, i + 1)) {
+                unsigned last = i;
+                while (last + 1 < HOST_CPUS_MAX && has_cpu(m, last + 1))
+                        last++;
+                buf_printf(out, last > i ? "%s%u-%u" : "%s%u", out->n ? "," : "", i, last);
+                i = last;
+        }
         buf_putc(out, '\n');
 }
 
@@ -159,9 +157,8 @@ static void write_list(const struct host_machine *m, struct buf *out)
 static void write_possible(const struct host_machine *m, struct buf *out)
 {
         unsigned last = 0;
-        for
-                EACH_CPU(m, i)
-        last = i;
+        for (unsigned i = next_cpu(m, 0); i < HOST_CPUS_MAX; i = next_cpu(m, i + 1))
+                last = i;
         buf_printf(out, last ? "0-%u\n" : "%u\n", last);
 }
 
@@ -185,9 +182,9 @@ static void add_sys(struct builder *b)
         else
                 keep(b, STEP_FILE, "/sys/devices/system/cpu/possible", &possible);
         (void) build_step(b, STEP_LINK, "/sys/devices/system/cpu/present", "possible", 0);
-        for
-                EACH_CPU(m, i) /* glibc before 2.35 counts them */
-        (void) build_step(b, STEP_DIR, arena_printf(b->a, "%s/cpu%u", sys_cpu, i), NULL, 0);
+        /* glibc before 2.35 counts them. */
+        for (unsigned i = next_cpu(m, 0); i < HOST_CPUS_MAX; i = next_cpu(m, i + 1))
+                (void) build_step(b, STEP_DIR, arena_printf(b->a, "%s/cpu%u", sys_cpu, i), NULL, 0);
         (void) build_rule(b, sys_cpu, RIGHT_READ, false);
 }
 
@@ -196,8 +193,9 @@ void build_machine(struct builder *b)
         if (!(b->p->local & LOCAL_PROC) || !b->r->machine)
                 return;
 
+        AUTO_BUF(text);
         for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-                AUTO_BUF(text);
+                text.n = 0;
                 files[i].write(b, &text);
                 keep(b, STEP_COVER, files[i].path, &text);
         }
