@@ -61,7 +61,7 @@ MINUTES ?= 10
 soak: deps all
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) tools/soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
-# A hundred everyday command lines, first tries counted, beside bubblewrap and firejail. tests/everyday/README.md.
+# A hundred everyday command lines, first tries counted, beside bubblewrap, firejail and podman. tests/everyday/README.md.
 everyday: all
 	@sh tools/deps everyday
 	@CORDON=$(abspath $(CORDON)) tests/everyday/run --peers
