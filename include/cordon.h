@@ -72,8 +72,8 @@ CORDON_API char *cordon_policy_against(cordon_policy *p, const char *run, int js
 /* Finds a bare command name that the caller's PATH has where no box looks (~/.local/bin, /opt/x/bin), and
  * adds read doors for its directory and what belongs to it, and that directory to the box's PATH; likewise
  * for the commands in the text of `sh -c`, and what a command with a slash is a link to. Never for a
- * policy from a file, nor where keys lie. 1: *ret_path is the command; 0: the command is as it was. *ret_shown
- * is what was opened, "" or NULL if nothing; the caller frees both. -1: e is set. */
+ * policy from a file, nor where keys lie. 1: *ret_path is the command; 0: the command is as it was.
+ * *ret_shown is what was opened, "" or NULL if nothing; the caller frees both. -1: e is set. */
 CORDON_API int cordon_policy_find(cordon_policy *p, const char *const *argv, char **ret_path,
                                   char **ret_shown, cordon_error *e);
 /* Which way a handle of the policy goes: 1 in, 2 out, 0 no such handle, -1 the policy does not hold. */

@@ -298,9 +298,27 @@ static void add_host(struct claims *c)
         json_free(d);
 }
 
+/* What the policy opens without a door of its own kind. */
+static void add_opened(struct claims *c)
+{
+        cordon_error e;
+        char *lines = cordon_policy_view(c->policy, CORDON_VIEW_LINES, &e);
+        const char *local = lines ? strstr(lines, "\nlocal ") : NULL;
+        if (lines && strstr(lines, "\nrun any"))
+                buf_puts(residual(c), "`run any`: what the box writes may run, memory files too; `run "
+                                      "PROGRAM...` or `use base/strict` stops that");
+        if (local)
+                buf_printf(residual(c),
+                           "`%.*s`: its processes talk by these among themselves; nothing of the host is "
+                           "reached by them",
+                           (int) strcspn(local + 1, "\n"), local + 1);
+        cordon_free(lines);
+}
+
 static void fill_residual(struct claims *c)
 {
         add_list(c, gaps_always);
+        add_opened(c);
         add_layers_off(c);
         if (c->process_wall)
                 add_list(c, gaps_process_wall);

@@ -225,8 +225,9 @@ int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
 extern const struct cli_option discard_options[];
-extern const struct cli_option run_options[], json_options[], view_options[], doors_options[], check_options[],
-        inspect_options[], logs_options[], stop_options[], bench_options[], new_options[], learn_options[],
-        tighten_options[], breakout_options[], apply_options[], bombs_options[], claims_options[],
-        vault_options[], cost_options[], diagnose_options[], diff_options[], log_options[], react_options[],
-        report_options[], trace_options[], verify_options[], walls_options[], wrap_options[], no_options[];
+extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
+        check_options[], inspect_options[], logs_options[], stop_options[], bench_options[], new_options[],
+        learn_options[], tighten_options[], breakout_options[], apply_options[], bombs_options[],
+        claims_options[], vault_options[], cost_options[], diagnose_options[], diff_options[], log_options[],
+        react_options[], report_options[], trace_options[], verify_options[], walls_options[], wrap_options[],
+        no_options[];

@@ -133,7 +133,7 @@ static void look_ns(struct host_finding *f, unsigned long flag, const char *foun
 
 void host_look_net(struct host_finding *f)
 {
-        look_ns(f, CLONE_NEWNET, "made: a box without net doors has no network");
+        look_ns(f, CLONE_NEWNET, "made: a box has a loopback of its own, and no network without net doors");
 }
 void host_look_ipc(struct host_finding *f) { look_ns(f, CLONE_NEWIPC, "made"); }
 void host_look_uts(struct host_finding *f) { look_ns(f, CLONE_NEWUTS, "made"); }

@@ -65,6 +65,7 @@ const char *probe_layer_of(const struct probe *p, int sys)
                 { ENOTDIR, "mount" },
                 { ENOSYS, "seccomp" },
                 { EAFNOSUPPORT, "seccomp" },
+                { EOPNOTSUPP, "seccomp" },
                 { ESRCH, "pid" },
                 { EACCES, "landlock" },
                 { EACCES, "memfd-noexec" },

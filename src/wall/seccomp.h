@@ -66,7 +66,8 @@ enum seccomp_rule {
         RULE_SETXATTR, /* the same, and args[3] (the size) at most 1000; else ENOSPC */
         RULE_CLONE,    /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, told */
         RULE_SOCKET, /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX and
-                        AF_NETLINK, which libc tries all the time; a protocol: EPROTONOSUPPORT */
+                        AF_NETLINK (EOPNOTSUPP), which libc tries all the time; a protocol: EPROTONOSUPPORT
+                      */
         RULE_SOCKETPAIR,  /* AF_UNIX; datagrams only with unix_sockets that are not served; else EAFNOSUPPORT
                            */
         RULE_IOCTL,       /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, told. Of

@@ -380,7 +380,7 @@ static uint32_t rule_socket(struct program *p)
                 { 3, GO_TELL_FAMILY },   /* amateur radio and the like */
                 { 10, inet },            /* AF_INET6 */
                 { 11, GO_TELL_FAMILY },  /* AF_KEY and others */
-                { 16, GO_EAFNOSUPPORT }, /* AF_NETLINK */
+                { 16, GO_EOPNOTSUPP },   /* AF_NETLINK: ZeroMQ aborts at any other error of getifaddrs() */
                 { 17, GO_TELL_FAMILY },  /* AF_PACKET, AF_ALG, AF_VSOCK and all that follow */
         };
         return load(p, LOW(0), ALL_BITS, search(p, families, COUNT(families)));

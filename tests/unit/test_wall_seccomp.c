@@ -361,8 +361,8 @@ static void test_socket__without_doors_there_is_none(void)
         TELLS(EAFNOSUPPORT, NARROW, "socket", AF_PACKET, SOCK_RAW);
         TELLS(EAFNOSUPPORT, NARROW, "socket", AF_VSOCK, SOCK_STREAM);
         TELLS(EAFNOSUPPORT, NARROW, "socket", AF_ALG, SOCK_SEQPACKET);
-        QUIET(EAFNOSUPPORT, NARROW, "socket", AF_NETLINK, SOCK_RAW);
-        QUIET(EAFNOSUPPORT, NET, "socket", AF_NETLINK, SOCK_RAW);
+        QUIET(EOPNOTSUPP, NARROW, "socket", AF_NETLINK, SOCK_RAW);
+        QUIET(EOPNOTSUPP, NET, "socket", AF_NETLINK, SOCK_RAW);
         QUIET(EAFNOSUPPORT, NARROW, "socket", AF_UNIX, SOCK_STREAM);
         ALLOWS(UNIX, "socket", AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
 }

@@ -130,7 +130,7 @@ static int body_granted(void)
                 { errno_of(socket(AF_INET, SOCK_STREAM, 0)), 0 },
                 { errno_of(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 17)), 0 },
                 { errno_of(socket(AF_INET, SOCK_RAW, 1)), EAFNOSUPPORT },
-                { errno_of(socket(AF_NETLINK, SOCK_RAW, 0)), EAFNOSUPPORT },
+                { errno_of(socket(AF_NETLINK, SOCK_RAW, 0)), EOPNOTSUPP },
                 { errno_of(socket(AF_UNIX, SOCK_STREAM, 0)), 0 },
                 { errno_of(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds)), 0 },
                 { errno_of(syscall(SYS_shmget, 0x636f7264, 4096, 0)), ENOENT },

@@ -72,7 +72,9 @@ static uint32_t if_socket(const struct seccomp_ask *ask, const __u64 *args)
         int family = (int) args[0], type = (int) args[1] & ~(SOCK_CLOEXEC | SOCK_NONBLOCK),
             protocol = (int) args[2];
         bool stream = type == SOCK_STREAM, datagram = type == SOCK_DGRAM;
-        if (family == AF_NETLINK || (family == AF_UNIX && !ask->unix_sockets))
+        if (family == AF_NETLINK)
+                return fails(EOPNOTSUPP);
+        if (family == AF_UNIX && !ask->unix_sockets)
                 return fails(EAFNOSUPPORT);
         if (family == AF_UNIX && ask->unix_served)
                 return stream || type == SOCK_SEQPACKET ? SECCOMP_RET_ALLOW : fails(EPROTONOSUPPORT);
