@@ -12,14 +12,19 @@
 
 enum { WORDS_MOST = 64, PARTS_MOST = 64, TOLD_MOST = 4 };
 
-/* Where the caller meant it, if the box looks for it elsewhere and nobody hears of that. */
-static bool meant(struct box *b, const char *word, char *ret, size_t cap)
+/* Where the caller meant it, if the box has another place there and nobody hears of that. */
+static bool is_elsewhere(struct box *b, const char *word, char *ret, size_t cap)
 {
         const struct plan *p = b->c.plan;
         if (word[0] == '\0' || !path_join(p->cwd_outside ? p->cwd_outside : "/", word, ret, cap))
                 return false;
         bool moved = word[0] != '/' && p->cwd_outside && strcmp(p->cwd, p->cwd_outside) != 0;
-        return (moved || keeper_is_private(ret) || keeper_is_beside_copy(b, ret)) && outside_has(b, ret);
+        return moved || keeper_is_private(ret) || keeper_is_beside_copy(b, ret);
+}
+
+static bool meant(struct box *b, const char *word, char *ret, size_t cap)
+{
+        return is_elsewhere(b, word, ret, cap) && outside_has(b, ret);
 }
 
 static bool is_told(const struct box_result *r, const char *path)
@@ -45,6 +50,109 @@ static bool tell(struct box *b, char *path)
         keeper_fill_read(&n, path, b->c.home, d.answer != ANSWER_ALLOW ? &line : NULL);
         keeper_add_denial(b, &n);
         return true;
+}
+
+/* ---- what is written ----
+ * `cp a b` fails at `a`, and would fail at `b` next: who types the first hint should not need a second. */
+
+enum writes { WRITES_NOTHING = 0, WRITES_LAST, WRITES_EACH };
+static const struct {
+        const char *program;
+        enum writes how;
+} writers[] = {
+        { "cp", WRITES_LAST },      { "install", WRITES_LAST }, { "ln", WRITES_LAST },
+        { "mv", WRITES_EACH },      { "rm", WRITES_EACH },      { "rmdir", WRITES_EACH },
+        { "mkdir", WRITES_EACH },   { "touch", WRITES_EACH },   { "truncate", WRITES_EACH },
+        { "tee", WRITES_EACH },     { "chmod", WRITES_EACH },   { "patch", WRITES_EACH },
+        { "gzip", WRITES_EACH },    { "gunzip", WRITES_EACH },  { "bzip2", WRITES_EACH },
+        { "bunzip2", WRITES_EACH }, { "xz", WRITES_EACH },      { "unxz", WRITES_EACH },
+};
+
+static enum writes how_it_writes(const char *const *argv)
+{
+        const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+        for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+                if (strcmp(writers[i].program, name) == 0)
+                        return writers[i].how;
+        return WRITES_NOTHING;
+}
+
+/* One that goes on to unlink or replace what it names needs the directory, in a layer to be reviewed. */
+static void fill_written(struct box *b, struct box_denial *n, char *path, bool whole)
+{
+        char up[sizeof n->path], shown[sizeof n->what - 16];
+        AUTO_BUF(line);
+        size_t k = str_parent(path, strlen(path));
+        (void) snprintf(up, sizeof up, "%.*s", k ? (int) k : 1, path);
+        struct effect f = { .kind = EFFECT_WRITE, .path = whole ? up : path };
+        const char *never = policy_never_hinted(&f, b->c.home);
+        (void) snprintf(n->path, sizeof n->path, "%s", path);
+        (void) snprintf(n->what, sizeof n->what, "write %s", str_inert(span_str(path), shown, sizeof shown));
+        (void) snprintf(n->reason, sizeof n->reason, "%s", never ? never : policy_gap_name(GAP_NO_DOOR));
+
+        buf_puts(&line, whole ? "edit " : "write ");
+        policy_put_token(&line, whole ? up : path);
+        if (!never && strcmp(shown, n->path) == 0 && !line.failed && line.n < sizeof n->permit)
+                (void) snprintf(n->permit, sizeof n->permit, "%s", buf_str(&line));
+}
+
+static unsigned tell_written(struct box *b, const char *word, bool whole)
+{
+        char path[PATH_MAX], up[PATH_MAX];
+        struct box_denial n = { .code = "write", .count = 1 };
+        if (!is_elsewhere(b, word, path, sizeof path) || strlen(path) >= sizeof n.path ||
+            is_told(&b->r, path))
+                return 0;
+        (void) snprintf(up, sizeof up, "%.*s", (int) str_parent(path, strlen(path)), path);
+        n.on_host = outside_has(b, path);
+        struct effect f = { .kind = EFFECT_WRITE, .path = path };
+        if (policy_decide(b->c.policy, &f).door || !(n.on_host || (up[0] && outside_is_directory(b, up))))
+                return 0;
+        (void) snprintf(n.layer, sizeof n.layer, b->r.wall == WALL_PROCESS ? "landlock" : "mount");
+        keeper_command_name(b, n.program, sizeof n.program);
+        fill_written(b, &n, path, whole);
+        keeper_add_denial(b, &n);
+        return 1;
+}
+
+/* -o FILE, --output FILE, --output=FILE, of=FILE: what the words say of any program. */
+static const char *output_of(const char *const *argv, unsigned i)
+{
+        static const char *const before[] = { "--output=", "of=" };
+        for (size_t k = 0; k < sizeof before / sizeof *before; k++)
+                if (strncmp(argv[i], before[k], strlen(before[k])) == 0)
+                        return argv[i] + strlen(before[k]);
+        return strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0 ? argv[i + 1] : NULL;
+}
+
+/* `cp -r a b` where there is no b: it is not made for it, or a copy would go into it. */
+static bool makes_directory(struct box *b, const char *from, const char *to)
+{
+        char path[PATH_MAX];
+        return meant(b, from, path, sizeof path) && outside_is_directory(b, path) &&
+               !meant(b, to, path, sizeof path);
+}
+
+/* True: what was told shows all that is read, too. */
+static bool tell_all_written(struct box *b, const char *const *argv)
+{
+        enum writes how = how_it_writes(argv);
+        const char *last = NULL, *first = NULL;
+        unsigned each = 0;
+        for (unsigned i = 1; i < WORDS_MOST && argv[i]; i++) {
+                const char *out = output_of(argv, i);
+                if (out)
+                        (void) tell_written(b, out, false);
+                if (argv[i][0] == '-')
+                        continue;
+                if (how == WRITES_EACH && each == 0)
+                        each += tell_written(b, argv[i], true);
+                first = first ? first : argv[i];
+                last = argv[i];
+        }
+        bool makes = how == WRITES_LAST && last != first && makes_directory(b, first, last);
+        unsigned told = how == WRITES_LAST && last != first ? tell_written(b, last, makes) : 0;
+        return each || (makes && told);
 }
 
 /* ---- hosts ---- */
@@ -119,6 +227,8 @@ void keeper_note_named(struct box *b)
         bool seen = b->c.observe == BOX_OBSERVE_DENIALS || b->c.observe == BOX_OBSERVE_ALL;
         unsigned told = 0;
         if (b->r.end != BOX_EXITED || b->r.code == 0 || !seen)
+                return;
+        if (tell_all_written(b, p->argv))
                 return;
         for (unsigned i = 1; i < WORDS_MOST && told < TOLD_MOST && p->argv[i]; i++) {
                 const char *word = p->argv[i];
