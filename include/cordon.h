@@ -233,6 +233,7 @@ typedef struct cordon_result {
         size_t left;           /* names in the private home, where the box worked: they are lost with it */
         const char *left_name; /* one of them, or "" */
         const char *ledger; /* "on", "off: WHY" where all of it or a part is not recorded; "" before it ran */
+        const char *ledger_lost; /* why all of it or a part is not recorded although it was to be; else "" */
 } cordon_result;
 /* One thing that the box did and nothing refused, each once: files opened, programs started. */
 typedef struct cordon_effect {

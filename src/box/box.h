@@ -69,7 +69,8 @@ struct box_result {
         uint64_t output_bytes;
         bool output_truncated;
         bool mid_line; /* where the caller's standard error goes, the payload left a line without its end */
-        char ledger[200]; /* "on", or "off: WHY" */
+        char ledger[200];      /* "on", or "off: WHY" */
+        char ledger_lost[184]; /* why it is off although it was to be on; or "" */
         struct box_denial denials[DENIALS_MAX];
         unsigned denial_count;
         uint32_t denials_lost; /* distinct ones beyond DENIALS_MAX, or that were not told: at least so many */

@@ -299,8 +299,7 @@ static void end_writer(struct box *b)
 static void describe_row(const struct box *b, const struct egress_row *n, struct box_denial *d)
 {
         const char *space = strchr(n->to, ' '), *url = strstr(n->to, "://");
-        bool value = strncmp(n->why, "parameter ", 10) == 0; /* which has words of the box's own in it */
-        bool credential = !value && strstr(n->why, "credential") != NULL;
+        bool credential = n->reason != EGRESS_REASON_OTHER;
         *d = (struct box_denial){ .layer = "egress", .count = n->connections, .on_host = -1 };
         (void) snprintf(d->code, sizeof d->code, "%s", credential ? "credential" : "net");
         (void) snprintf(d->what, sizeof d->what, "%s (%s)", n->to, n->why);
@@ -315,7 +314,7 @@ static void describe_row(const struct box *b, const struct egress_row *n, struct
                 keeper_command_name(b, d->program, sizeof d->program);
         /* Through a door that has it already, another line would help nobody: it stands in the wrong place.
          */
-        if (!value && strstr(n->why, "a placeholder") && url && space && space < url)
+        if (n->reason == EGRESS_REASON_PLACEHOLDER && url && space && space < url)
                 (void) snprintf(d->permit, sizeof d->permit, "net %s %.*s with NAME", space + 1,
                                 (int) (space - n->to), n->to);
 }

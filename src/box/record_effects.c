@@ -30,8 +30,7 @@ static enum ledger_kind kind_of(const struct box_denial *d)
 {
         if (strcmp(d->code, "read") == 0 || strcmp(d->code, "write") == 0 || strcmp(d->code, "rename") == 0)
                 return LEDGER_FILE;
-        bool net = strcmp(d->layer, "egress") == 0 || strncmp(d->what, "socket", 6) == 0 ||
-                   strcmp(d->layer, "net") == 0;
+        bool net = strcmp(d->code, "net") == 0 || strcmp(d->layer, "egress") == 0;
         return net ? LEDGER_NET : LEDGER_EXEC;
 }
 

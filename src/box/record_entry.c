@@ -8,7 +8,8 @@
 
 void record_off(struct box *b, const struct err *e)
 {
-        (void) snprintf(b->r.ledger, sizeof b->r.ledger, "off: %.180s", e->what);
+        (void) snprintf(b->r.ledger_lost, sizeof b->r.ledger_lost, "%.180s", e->what);
+        (void) snprintf(b->r.ledger, sizeof b->r.ledger, "off: %s", b->r.ledger_lost);
         if (b->record)
                 ledger_close(b->record->ledger);
         free(b->record);

@@ -366,10 +366,8 @@ static void say_work(const cordon_result *r)
 /* Whoever wants the record one day should not hear only then that there is none. */
 static void say_ledger(const cordon_result *r)
 {
-        static const char off[] = "off: ";
-        const char *why = strncmp(r->ledger, off, strlen(off)) == 0 ? r->ledger + strlen(off) : "asked for";
-        if (strcmp(why, "asked for") != 0)
-                cli_note("note: not all of this run is recorded: %s", why);
+        if (r->ledger_lost[0])
+                cli_note("note: not all of this run is recorded: %s", r->ledger_lost);
 }
 
 static void say_recorded(const char *file, const cordon_result *r)

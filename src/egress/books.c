@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/books.c - what happened, one row for each destination and each kind of refusal, and what is left of
  * each budget. A budget is taken before a byte moves, so none is ever overdrawn. */
+#include "egress/clause.h"
 #include "egress/internal.h"
 
 #include <stdio.h>
@@ -34,7 +35,9 @@ static struct egress_row *find_row(struct broker *b, const char *to, bool allowe
                 return NULL;
         }
         struct egress_row *r = &b->rows[b->row_count];
-        *r = (struct egress_row){ .index = b->row_count++, .allowed = allowed };
+        *r = (struct egress_row){ .index = b->row_count++,
+                                  .allowed = allowed,
+                                  .reason = (uint8_t) clause_reason(why) };
         b->denied_rows += !allowed;
         (void) snprintf(r->to, sizeof r->to, "%s", to);
         (void) snprintf(r->why, sizeof r->why, "%s", why);

@@ -4,6 +4,7 @@
  * passed on; a name that is allowed is resolved outside once, and not before its door is known. */
 #include "base/fd.h"
 #include "base/str.h"
+#include "egress/clause.h"
 #include "egress/dns.h"
 #include "egress/internal.h"
 #include "egress/requests.h"
@@ -31,7 +32,7 @@ static void deny_name(struct broker *b, const struct dns_question *q)
         (void) str_inert(name, text, sizeof text);
         (void) snprintf(to, sizeof to, EGRESS_NAME_ASKED "%s", text);
         if (b->rules && http_rules_hold_placeholder(b->rules, name)) {
-                books_deny(b, to, "a placeholder of a credential stands in the name", "");
+                books_deny(b, to, CLAUSE_NAME_PLACEHOLDER, "");
                 return;
         }
         if (!q->odd)

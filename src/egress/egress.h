@@ -82,12 +82,19 @@ const char *egress_seen_name(enum egress_seen s);
 #define EGRESS_NAME_ASKED "the name "
 
 /* One destination, or one kind of refusal, with all that happened so far. Text is inert. */
+/* What a refusal has to do with. */
+enum egress_reason {
+        EGRESS_REASON_OTHER = 0,
+        EGRESS_REASON_CREDENTIAL, /* the credential that its door names */
+        EGRESS_REASON_PLACEHOLDER /* a placeholder of one was sent where no door takes it */
+};
+
 struct egress_row {
         uint32_t index;  /* a newer message with the same index replaces the older */
         uint8_t allowed; /* with a `why`: a door leads there, but it came to nothing */
         uint8_t reach;   /* enum egress_reach, of what was reached last */
         uint8_t seen;    /* enum egress_seen, the least of all its connections */
-        uint8_t spare;
+        uint8_t reason;  /* enum egress_reason */
         uint32_t connections, requests;
         uint64_t sent, received; /* bytes from and to the box */
         uint64_t told_bytes;     /* of them, those of effects that have records of their own */

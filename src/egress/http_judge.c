@@ -3,6 +3,7 @@
  * becomes an effect, as a URL and as each place that it lies in, and of the doors that cover it the most
  * particular one is taken: it brings the credential and, for a place, says where to. Pure. */
 #include "base/str.h"
+#include "egress/clause.h"
 #include "egress/http_internal.h"
 
 #include <stddef.h>
@@ -86,7 +87,7 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
         }
         if (d->net.credential && !j->credential && r->in.stage != POLICY_STAGE_MOCK) {
                 j->allowed = false;
-                j->why = "the credential of this door is not loaded";
+                j->why = CLAUSE_NOT_LOADED;
         }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_request.c - the way up: a request is read, judged, rewritten and sent on. Nothing of it leaves
  * before it is judged. */
+#include "egress/clause.h"
 #include "egress/http_internal.h"
 
 /* ---- the head ---- */
@@ -148,7 +149,7 @@ static const char *object_to_held(struct http_flow *f)
                 return NULL;
         x->abused = scrub_find(f->r->placeholders, fifo_all(&x->held)) &
                     ~http_rules_credentials_at(f->r, f->to.host);
-        return x->abused ? "a placeholder of a credential stands in a body where it does not belong" : NULL;
+        return x->abused ? CLAUSE_BODY_PLACEHOLDER : NULL;
 }
 
 /* What the request line asks for. Where parameters could open a door, nothing is said yet. */
@@ -186,9 +187,7 @@ static const char *objection(struct http_flow *f, unsigned *ret_status)
                        "path";
         x->abused = swap_misplaced(f->r, &f->head, &f->url, f->to.credential);
         if (x->abused)
-                return x->abused == own_bit(f)
-                               ? "the placeholder of this door's credential stands where it does not belong"
-                               : "a placeholder of a credential stands where it does not belong";
+                return x->abused == own_bit(f) ? CLAUSE_OWN_MISPLACED : CLAUSE_MISPLACED;
         if ((why = object_to_held(f)))
                 return why;
         if (f->cb.may && !f->cb.may(f->cb.ctx, f->to.door, &why))
@@ -279,8 +278,7 @@ static bool body_data(struct http_flow *f, struct span data, bool end)
         x->abused = x->look.found & ~x->fine;
         if (x->abused) {
                 fifo_drop(&f->scratch, f->scratch.n);
-                http_refuse(f, 403, "a placeholder of a credential stands in a body where it does not belong",
-                            true);
+                http_refuse(f, 403, CLAUSE_BODY_PLACEHOLDER, true);
                 return false;
         }
         if (x->swap.from.n) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/http_rules.c - what one box's requests are judged by, put together once and checked. */
+#include "egress/clause.h"
 #include "egress/http_internal.h"
 
 #include <stdlib.h>
@@ -193,11 +194,11 @@ bool http_rules_use(struct http_rules *r, const struct http_credential *c, const
 {
         uint64_t *uses = &r->uses[c - r->in.credentials];
         if (c->expires && c->expires <= r->now) {
-                *ret_why = "the credential of this door has expired";
+                *ret_why = CLAUSE_EXPIRED;
                 return false;
         }
         if (c->max_uses && *uses >= c->max_uses) {
-                *ret_why = "the credential of this door is used up for this run";
+                *ret_why = CLAUSE_USED_UP;
                 return false;
         }
         ++*uses;

@@ -56,9 +56,8 @@ const char *learn_is_sensitive(const struct learn_access *a)
         case LEARN_NET:
                 return net_sensitive(a->path);
         case LEARN_CALL:
-                if (strncmp(a->path, "socket(AF_INET", strlen("socket(AF_INET")) == 0)
-                        return "network";
-                return "call"; /* tracing, mounts, modules, keys: no door opens them */
+                return a->internet ? "network"
+                                   : "call"; /* tracing, mounts, modules, keys: no door opens them */
         case LEARN_NONE:
         case LEARN_KIND__COUNT:
                 break;

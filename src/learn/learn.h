@@ -44,6 +44,7 @@ struct learn_access {
         const char *method;  /* NET, or NULL */
         const char *program; /* who tried, or "" */
         bool on_host;        /* READ WRITE RUN: it exists outside */
+        bool internet;       /* CALL: a socket of the internet families */
         bool listed; /* READ: a directory that was opened where the way to a door could be listed without one
                       */
         bool agreed; /* NET: a person agreed to it, or nothing leaves: a line may lead there */

@@ -248,7 +248,7 @@ static void name_limits(cordon_box *b, uint32_t hit)
 const cordon_result *cordon_box_result(cordon_box *b)
 {
         b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
-                b->result.left_name = "";
+                b->result.ledger_lost = b->result.left_name = "";
         b->result.absent = b->absent;
         if (!b->box) {
                 b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
@@ -277,6 +277,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .denials_lost = r->denials_lost,
                                  .mid_line = r->mid_line,
                                  .ledger = r->ledger,
+                                 .ledger_lost = r->ledger_lost,
                                  .left = r->left,
                                  .left_name = r->left_name,
                                  .absent = b->absent,

@@ -121,7 +121,8 @@ static const char *never(const struct ledger_view *v, const char *what, const ch
         if (strncmp(what, "sock ", 5) == 0)
                 return "agent";
         if (!span_is(ledger_member(v->more, "layer"), "egress"))
-                return learn_is_sensitive(&(struct learn_access){ .kind = LEARN_CALL, .path = what });
+                return learn_is_sensitive(&(struct learn_access){
+                        .kind = LEARN_CALL, .path = what, .internet = span_is(v->kind, "net") });
         if (strncmp(line, "net ", 4) != 0)
                 return "no-line";
         (void) snprintf(to, sizeof to, "%.*s", (int) strcspn(line + 4, " "), line + 4);

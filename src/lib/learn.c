@@ -134,7 +134,10 @@ static bool comes_with_net(const struct teacher *t, const char *path)
 static void tell(struct teacher *t, struct learn *l, unsigned run, const cordon_denial *d)
 {
         enum { ALWAYS_LOOKED_FOR = 2 };
-        struct learn_access a = { .kind = LEARN_CALL, .path = d->what, .program = d->program };
+        struct learn_access a = { .kind = LEARN_CALL,
+                                  .path = d->what,
+                                  .program = d->program,
+                                  .internet = strcmp(d->code, "net") == 0 };
         if (d->minor == ALWAYS_LOOKED_FOR || is_our_search(d) || strcmp(d->layer, "egress") == 0 ||
             teacher_net_socket(t, d) || comes_with_net(t, d->path))
                 return; /* what the broker refused is told by teacher_net_tell(), in more words */

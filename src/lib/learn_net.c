@@ -82,9 +82,9 @@ static void probe(struct net_lesson *n, const char *host, uint16_t port)
 
 bool teacher_net_socket(struct teacher *t, const cordon_denial *d)
 {
-        static const char inet[] = "socket(AF_INET";
         struct net_lesson *n = &t->net;
-        if (!n->holds || strncmp(d->what, inet, strlen(inet)) != 0)
+        bool refused = strcmp(d->layer, "seccomp") == 0 && strcmp(d->reason, "socket") == 0;
+        if (!n->holds || !refused)
                 return false;
         if (n->program[0] && strcmp(n->program, d->program) != 0)
                 n->several = true;
