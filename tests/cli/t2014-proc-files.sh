@@ -55,6 +55,16 @@ for who in root as_user; do
         is "$who: nor has by default" "$(status $who "$CORDON" run -q --wall process -- true)" 0
 done
 
+# A kernel that does not let a proc be narrowed: a box without these files, and no other name of proc instead.
+if strace -f -o /dev/null -e trace=fspick -e inject=fspick:error=EPERM "$CORDON" run -q --wall namespace --ledger off -- true 2>/dev/null; then
+        for observe in denials off; do
+                # shellcheck disable=SC2016,SC2086
+                is "observe $observe: where proc cannot be narrowed, the box has its processes alone" "$(strace -f -o /dev/null -e trace=fspick -e inject=fspick:error=EPERM "$CORDON" run -q --wall namespace --observe $observe --ledger off -- \
+                        sh -c 'cat /proc/self/comm; cd /proc; for n; do [ ! -e $n ] || echo $n; done' sh $NAMES $OTHERS 2>/dev/null </dev/null)" cat
+        done
+else
+        skip "where proc cannot be narrowed, the box has its processes alone" "strace cannot trace here"
+fi
 has "who begins a sandbox of its own is told that the box is one" "$("$CORDON" run -n -- unshare -U true 2>&1)" "(chromium --no-sandbox)"
 has "doors prints it" "$("$CORDON" doors)" "local proc"
 hasnt "not of the strict box" "$("$CORDON" doors --use base/strict)" "local proc"
