@@ -47,7 +47,8 @@ for who in root as_user; do
                 fi
         done
         if command -v taskset >/dev/null; then
-                is "$who: who is tied to one processor has one" "$(taskset -c 0 env - PATH="$PATH" "$CORDON" run -q --wall namespace -- sh -c 'grep "^processor" /proc/cpuinfo; cat /sys/devices/system/cpu/online' | tr -s '\t\n' ' ')" "processor : 0 0 "
+                one=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
+                is "$who: who is tied to one processor has one" "$($who taskset -c "$one" "$CORDON" run -q --wall namespace -- sh -c 'grep "^processor" /proc/cpuinfo; cat /sys/devices/system/cpu/online' | tr -s '\t\n' ' ')" "processor : $one $one "
         else
                 skip "$who: who is tied to one processor has one" "no taskset here"
         fi
