@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 enum { REMOUNT = 32, BIND = 4096, RECURSIVE = 16384, MOVE = 8192, SHARED = 1 << 20, DETACH = 2 };
+enum { LOCKED = 1 | 2 | 4 | 8 }; /* read-only, nosuid, nodev, noexec */
 
 /* What an attacker does first. Where it works, what follows is tried with all powers over the copy of the
  * view. */
@@ -43,10 +44,11 @@ static int mount_proc(struct probe_result *r)
         return by_reply(r, reply, "mount of a second proc");
 }
 
+/* With the flags that are locked on the one that is there: else the kernel says no for them alone. */
 static void mount_own_proc(void *arg)
 {
         (void) arg;
-        _exit(syscall(SYS_mount, "none", "/tmp", "proc", 0, NULL) == 0 ? 0 : errno);
+        _exit(syscall(SYS_mount, "none", "/tmp", "proc", LOCKED, NULL) == 0 ? 0 : errno);
 }
 
 /* In namespaces of one's own a proc may be mounted, unless the one that is there is covered in part. */
