@@ -38,7 +38,7 @@ static bool has_run(const struct builder *b, struct span path, bool own)
 /* Does a line let the box write here? Doors only add: a line that reads takes nothing of that away. */
 bool door_writes(const struct builder *b, const char *path)
 {
-        for (size_t n = strlen(path); n > 0; n = str_parent(path, n))
+        for (size_t n = b->writes ? strlen(path) : 0; n > 0; n = str_parent(path, n))
                 if (door_at(b, DOOR_WRITE, span_of(path, n)) || door_at(b, DOOR_EDIT, span_of(path, n)))
                         return true;
         return false;
@@ -124,11 +124,11 @@ bool door_changed_otherwise(const struct builder *b, const struct door *d, const
 }
 
 /* Where a link of the host leads, cleaned lexically: "/bin" -> "usr/bin" gives "/usr/bin", and "/etc/x" ->
- * "../usr/lib/x" gives "/usr/lib/x", because the directories of stock doors are no links. NULL: too odd. */
+ * "../usr/lib/x" gives "/usr/lib/x". NULL: too odd. */
 static const char *link_end(struct builder *b, const struct door *d, const char *target)
 {
         size_t dir = str_parent(d->path, strlen(d->path));
-        for (; d->from_stock && dir > 0 && strncmp(target, "../", 3) == 0; target += 3)
+        for (; dir > 0 && strncmp(target, "../", 3) == 0; target += 3)
                 dir = str_parent(d->path, dir);
         char *s = target[0] == '/' ? arena_str(b->a, target)
                                    : arena_printf(b->a, "%.*s/%s", (int) dir, d->path, target);
@@ -145,6 +145,10 @@ const char *door_shown_as_link(struct builder *b, size_t i)
         if (d->kind != DOOR_READ || !seen->link)
                 return NULL;
         const char *end = link_end(b, d, seen->link);
+        /* Up and down again by names, of the system's own alone: /etc/os-release. */
+        bool up = strncmp(seen->link, "../", 3) == 0;
+        if (end && up && !(path_under(d->path, "/etc") && path_under(end, "/usr")))
+                return NULL;
         return end && door_covering(b, end, d) ? end : NULL;
 }
 

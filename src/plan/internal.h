@@ -27,6 +27,7 @@ struct builder {
         struct names rules, binds; /* paths that have a rule, and those that have a bind */
         size_t own_steps;          /* the first ones: what every box has of its own */
         uint64_t copied;           /* bytes of the files in STEP_COPY */
+        bool writes;               /* a `write` or `edit` door */
         bool run_any;              /* `run any`: whatever the box sees may start, also what it wrote */
         struct plan_step lost;     /* a step that has no room: written, never read, and the plan is refused */
 };

@@ -153,6 +153,8 @@ static int build_all(struct builder *b, struct err *e)
         }
         p->uid = p->gid = b->r->root_inside ? 0 : 1000;
         p->run_any = b->run_any = policy_runs_any(b->c);
+        for (size_t i = 0; i < b->door_count; i++)
+                b->writes |= b->doors[i].kind == DOOR_WRITE || b->doors[i].kind == DOOR_EDIT;
         if (refuse_unbuilt(b, e) < 0 || refuse_beyond_process_wall(b, e) < 0 ||
             refuse_too_few_files(b, e) < 0 || resolve_local(b, e) < 0 || build_net(b, e) < 0 ||
             build_view(b, e) < 0 || build_payload(b, e) < 0)

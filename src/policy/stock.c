@@ -12,40 +12,42 @@ static const char loader[] =
         "read /etc/ld.so.cache? /etc/alternatives?\n" /* libblas.so.3 leads through it */
         "read /usr/share/zoneinfo? /usr/lib/locale? /usr/share/locale?\n";
 
-/* Configuration that programs do not start or work without, one row each with its reason, which `cordon
- * policy stock` prints. A row is of a package, readable by every account of the host, and never a place where
- * an administrator keeps a password or a key: so neither /etc/gitconfig, npmrc, pip.conf, wgetrc, environment
- * nor maven's settings.xml, and of /etc/ssl never `private`. */
-#define PACKAGE_CONFIGURATION                                                                                \
-        "read /etc/ssl/openssl.cnf? /etc/ssl/certs? # TLS libraries: defaults and the public roots\n"        \
-        "read /etc/pki/tls/openssl.cnf? /etc/pki/tls/certs? /etc/pki/ca-trust/extracted? # the same, "       \
-        "Fedora\n"                                                                                           \
-        "read /etc/crypto-policies? # OpenSSL and GnuTLS of Fedora fail without it\n"                        \
-        "read /etc/ca-certificates.conf? # which roots are trusted\n"                                        \
-        "read /etc/os-release? /etc/debian_version? # installers ask which system this is\n"                 \
-        "read /etc/timezone? # the name of the time zone: Java, Python\n"                                    \
-        "read /etc/protocols? /etc/services? # getservbyname, which clients and servers call\n"              \
-        "read /etc/mime.types? /etc/magic? /etc/magic.mime? # kinds of files\n"                              \
-        "read /etc/terminfo? /etc/inputrc? # terminals and their keys\n"                                     \
-        "read /etc/vim? /etc/nanorc? /etc/emacs? # editors\n"                                                \
-        "read /etc/python3? /etc/python3.9? /etc/python3.10? /etc/python3.11? # sitecustomize, "             \
-        "debian_config\n"                                                                                    \
-        "read /etc/python3.12? /etc/python3.13? /etc/python3.14? # the same, newer\n"                        \
-        "read /etc/perl? # sitecustomize and Net::Config\n"                                                  \
-        "read /etc/java-8-openjdk? /etc/java-11-openjdk? # a JVM does not start without its configuration\n" \
-        "read /etc/java-17-openjdk? /etc/java-21-openjdk? /etc/java-25-openjdk? # the same, newer\n"         \
-        "read /etc/maven/m2.conf? /etc/maven/logging? # mvn does not start without m2.conf\n"                \
-        "read /etc/fonts? # text on pictures and pages\n"                                                    \
-        "read /etc/ImageMagick-6? /etc/ImageMagick-7? # its limits and delegates\n"                          \
-        "read /etc/chromium.d? # its start script reads it\n"                                                \
-        "read /etc/texmf? /etc/papersize? # TeX\n"                                                           \
-        "read /etc/xml? /etc/sgml? # catalogs of XML tools\n"                                                \
-        "read /etc/fpc.cfg? /etc/fpc-3.2.2.cfg? /etc/gnucobol? # compilers\n"                                \
-        "read /etc/postgresql-common? # psql and initdb are started by a script that reads it\n"
-
+/* Programs, and configuration that they do not start or work without, one row each with its reason, which
+ * `cordon policy stock` prints. A row is of a package, readable by every account of the host, and never a
+ * place where an administrator keeps a password or a key: so neither /etc/gitconfig, npmrc, pip.conf, wgetrc,
+ * environment nor maven's settings.xml, and of /etc/ssl never `private`. In the order of doors: every start
+ * sorts them. */
 #define SYSTEM_FILES                                                                                         \
-        "read /usr? /bin? /sbin? /lib? /lib32? /lib64? /libx32?\n"                                           \
-        "read /etc/ld.so.cache? /etc/alternatives? /etc/localtime?\n" PACKAGE_CONFIGURATION
+        "read /bin?\n"                                                                                       \
+        "read /etc/ImageMagick-6? /etc/ImageMagick-7? # its limits and delegates\n"                          \
+        "read /etc/alternatives? # which of several programs a name is\n"                                    \
+        "read /etc/chromium.d? # its start script reads it\n"                                                \
+        "read /etc/crypto-policies? # OpenSSL and GnuTLS of Fedora fail without it\n"                        \
+        "read /etc/debian_version? # installers ask which system this is\n"                                  \
+        "read /etc/emacs? # an editor\n"                                                                     \
+        "read /etc/fonts? # text on pictures and pages\n"                                                    \
+        "read /etc/fpc-3.2.2.cfg? /etc/fpc.cfg? /etc/gnucobol? # compilers\n"                                \
+        "read /etc/inputrc? # keys of terminals\n"                                                           \
+        "read /etc/java-11-openjdk? /etc/java-17-openjdk? /etc/java-21-openjdk? # a JVM does not start "     \
+        "without it\n"                                                                                       \
+        "read /etc/java-25-openjdk? /etc/java-8-openjdk? # the same\n"                                       \
+        "read /etc/ld.so.cache? /etc/localtime? # libraries, the time\n"                                     \
+        "read /etc/maven/logging? /etc/maven/m2.conf? # mvn does not start without m2.conf\n"                \
+        "read /etc/mime.types? # kinds of files\n"                                                           \
+        "read /etc/nanorc? # an editor\n"                                                                    \
+        "read /etc/os-release? # installers ask which system this is\n"                                      \
+        "read /etc/papersize? # TeX\n"                                                                       \
+        "read /etc/pki/ca-trust/extracted? /etc/pki/tls/certs? /etc/pki/tls/openssl.cnf? # TLS of Fedora\n"  \
+        "read /etc/postgresql-common? # psql and initdb are started by a script that reads it\n"             \
+        "read /etc/protocols? # getprotobyname, which clients and servers call\n"                            \
+        "read /etc/python3? # debian_config, for scripts of packages\n"                                      \
+        "read /etc/services? # getservbyname, which clients and servers call\n"                              \
+        "read /etc/ssl/certs? /etc/ssl/openssl.cnf? # TLS libraries: the public roots and defaults\n"        \
+        "read /etc/texmf? # TeX\n"                                                                           \
+        "read /etc/timezone? # the name of the time zone: Java, Python\n"                                    \
+        "read /etc/vim? # an editor\n"                                                                       \
+        "read /etc/xml? # catalogs of XML tools\n"                                                           \
+        "read /lib? /lib32? /lib64? /libx32? /sbin? /usr?\n"
 
 static const char system_text[] =
         "doc \"The program files of this host and their configuration, read-only.\"\n" SYSTEM_FILES
