@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -191,4 +193,16 @@ void fd_each_number(int fd, bool (*each)(void *ctx, uint64_t number), void *ctx)
                 }
         if (number > 0) /* nothing stands behind the last */
                 (void) each(ctx, number);
+}
+
+int fd_make_parents(int dir, const char *path)
+{
+        char part[PATH_MAX];
+        for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+                if (snprintf(part, sizeof part, "%.*s", (int) (slash - path), path) >= (int) sizeof part)
+                        return errno = ENAMETOOLONG, -1;
+                if (mkdirat(dir, part, 0755) < 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+                        return -1;
+        }
+        return 0;
 }

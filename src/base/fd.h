@@ -59,6 +59,10 @@ void fd_use_limit(void);
 /* All bytes or -1 with errno; retries on EINTR and short writes. */
 int fd_write_all(int fd, const void *p, size_t n);
 
+/* Makes the directories above the last part of `path`, as mkdir -p does. One that exists, or may not be made
+ * (EROFS, EACCES), is no error: opening the path tells. -1 with errno. */
+int fd_make_parents(int dir, const char *path);
+
 /* Reads until end of file or `cap` bytes; returns the count or -1 with errno. */
 ssize_t fd_read_all(int fd, void *p, size_t cap);
 

@@ -36,22 +36,10 @@ static void tile_path(char *ret, size_t cap, const char *level, uint64_t n, unsi
                 (void) snprintf(ret + at, cap - (size_t) at, ".p/%u", width);
 }
 
-/* Makes the directories of a path below `dir`. */
-static int make_parents(int dir, const char *path, struct err *e)
-{
-        char part[128];
-        for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-                (void) snprintf(part, sizeof part, "%.*s", (int) (slash - path), path);
-                if (mkdirat(dir, part, 0755) < 0 && errno != EEXIST)
-                        return cannot(e, part);
-        }
-        return 0;
-}
-
 static int write_file(int dir, const char *path, const void *p, size_t n, struct err *e)
 {
-        if (make_parents(dir, path, e) < 0)
-                return -1;
+        if (fd_make_parents(dir, path) < 0)
+                return cannot(e, path);
         AUTO_FD(fd, openat(dir, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
         return fd < 0 || fd_write_all(fd, p, n) < 0 ? cannot(e, path) : 0;
 }

@@ -109,19 +109,6 @@ int store_dir(int parent, const char *name, struct err *e)
         return checked(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), name, e);
 }
 
-/* Everything above the directory itself: ordinary directories of the account, made as mkdir -p would. */
-static int make_parents(char *path)
-{
-        for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-                *slash = '\0';
-                int bad = mkdir(path, 0755) < 0 && errno != EEXIST && errno != EROFS && errno != EACCES;
-                *slash = '/';
-                if (bad)
-                        return -1;
-        }
-        return 0;
-}
-
 int store_open(struct err *e)
 {
         char path[STORE_PATH_MAX];
@@ -129,7 +116,7 @@ int store_open(struct err *e)
                 return -1;
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT) {
-                if (make_parents(path) < 0 || (mkdir(path, 0700) < 0 && errno != EEXIST))
+                if (fd_make_parents(AT_FDCWD, path) < 0 || (mkdir(path, 0700) < 0 && errno != EEXIST))
                         return refuse(path, errno, e);
                 fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         }
