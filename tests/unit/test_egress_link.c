@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The one link upstream: which requests may share it, and what a server can take for a second request. */
 #include "test_egress_common.h"
+#include "test_egress_credentials.h"
 
 #define GET(path)   "GET " path " HTTP/1.1\r\nHost: api.test\r\n\r\n"
 #define OK(body, n) "HTTP/1.1 200 OK\r\nContent-Length: " n "\r\n\r\n" body
@@ -10,22 +11,6 @@
         m " /x HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n27\r\n" HIDDEN "\r\n0\r\n\r"  \
           "\n"
 _Static_assert(sizeof HIDDEN - 1 == 39, "as the lengths say");
-
-#define SECRET "ghp_R3alSecretValue0123456789abcdef"
-#define HOLDER "ghp_PLACEHOLDERaaaabbbbccccddddeeee"
-
-static const struct http_credential credentials[] = {
-        { "key",
-          HTTP_IN_HEADER,
-          "Authorization",
-          "Bearer ",
-          "",
-          { (const uint8_t *) SECRET, sizeof SECRET - 1 },
-          { (const uint8_t *) HOLDER, sizeof HOLDER - 1 },
-          POLICY_STAGE_TEST,
-          0,
-          0 },
-};
 
 static const struct rig_in plain = {
         .policy = "use none\n"
