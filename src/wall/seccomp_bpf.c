@@ -375,13 +375,13 @@ static uint32_t rule_socket(struct program *p)
                 local = choose(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT));
         const struct range families[] = {
                 { 0, GO_TELL_FAMILY },
-                { 1, local },            /* AF_UNIX */
-                { 2, inet },             /* AF_INET */
-                { 3, GO_TELL_FAMILY },   /* amateur radio and the like */
-                { 10, inet },            /* AF_INET6 */
-                { 11, GO_TELL_FAMILY },  /* AF_KEY and others */
-                { 16, GO_EOPNOTSUPP },   /* AF_NETLINK: ZeroMQ aborts at any other error of getifaddrs() */
-                { 17, GO_TELL_FAMILY },  /* AF_PACKET, AF_ALG, AF_VSOCK and all that follow */
+                { 1, local },           /* AF_UNIX */
+                { 2, inet },            /* AF_INET */
+                { 3, GO_TELL_FAMILY },  /* amateur radio and the like */
+                { 10, inet },           /* AF_INET6 */
+                { 11, GO_TELL_FAMILY }, /* AF_KEY and others */
+                { 16, GO_EOPNOTSUPP },  /* AF_NETLINK: ZeroMQ aborts at any other error of getifaddrs() */
+                { 17, GO_TELL_FAMILY }, /* AF_PACKET, AF_ALG, AF_VSOCK and all that follow */
         };
         return load(p, LOW(0), ALL_BITS, search(p, families, COUNT(families)));
 }
