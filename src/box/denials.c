@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* box/denials.c - what the box was refused, in words, with the line that would permit it. A report: nothing
  * here is an input to any wall. Paths come from the payload; the host is asked only whether they exist. */
+#include "base/fd.h"
 #include "base/str.h"
 #include "box/internal.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 static const struct {
@@ -91,9 +96,19 @@ static bool is_on_host(struct box *b, char *path, enum wall_tried kind)
         return outside_has(b, path);
 }
 
+static bool is_terminal(const char *path)
+{
+        return strcmp(path, "/dev/ptmx") == 0 || path_under(path, "/dev/pts");
+}
+
 static void fill_permit(const struct box *b, struct box_denial *n, char *path, enum effect_kind kind)
 {
         AUTO_BUF(line);
+        if (is_terminal(path) && b->r.wall == WALL_NAMESPACE) { /* a door would be to the host's */
+                (void) snprintf(n->reason, sizeof n->reason, "local");
+                (void) snprintf(n->permit, sizeof n->permit, "local pty");
+                return;
+        }
         struct effect f = { .kind = kind, .path = path }, asked = { .kind = kind, .path = n->path };
         struct decision d = policy_decide(b->c.policy, &f);
         const char *never = policy_never_hinted(&asked, b->c.home);
@@ -237,14 +252,20 @@ static bool describe_path(struct box *b, const struct wall_denial *d, struct box
 
 /* A socket that was refused is an effect of the network, and so is a connection that found nobody: its
  * destination stands where others have a path. */
-static void describe_call(const struct wall_denial *d, struct box_denial *n)
+static void describe_call(const struct box *b, const struct wall_denial *d, struct box_denial *n)
 {
         const char *permit = wall_denial_words(d, n->what, sizeof n->what);
         bool net = wall_denial_is_net(d), known = net && d->path[0];
         if (net)
                 (void) snprintf(n->code, sizeof n->code, "net");
         if (!known)
-                (void) snprintf(n->reason, sizeof n->reason, net ? "socket" : "call");
+                (void) snprintf(n->reason, sizeof n->reason, "%s",
+                                net                   ? "socket"
+                                : wall_denial_runs(d) ? "not-run"
+                                : permit              ? "local"
+                                                      : "call");
+        if (!net && b->r.wall == WALL_PROCESS && !wall_denial_runs(d))
+                permit = NULL; /* it has nothing of its own */
         if (known)
                 (void) snprintf(n->permit, sizeof n->permit, "net %s", d->path);
         else
@@ -271,6 +292,42 @@ static void describe_reason(const struct wall_denial *d, struct box_denial *n)
         (void) snprintf(n->path, sizeof n->path, "%.*s", (int) sizeof d->path - 1, d->path);
         (void) snprintf(n->what, sizeof n->what, "%s %s", n->code,
                         str_inert(span_str(n->path), shown, sizeof shown));
+}
+
+/* Does the host have it? A port that is taken cannot be bound; nobody who listens there hears of it. */
+static bool host_listens(const char *to)
+{
+        const char *colon = strrchr(to, ':');
+        unsigned long port = colon ? strtoul(colon + 1, NULL, 10) : 0;
+        struct sockaddr_in v4 = { .sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t) port),
+                                  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+        struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+                                   .sin6_port = htons((uint16_t) port),
+                                   .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+        bool six = to[0] == '[';
+        AUTO_FD(sock, socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        int on = 1; /* connections that are over do not count */
+        (void) setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        int r = six ? bind(sock, (struct sockaddr *) &v6, sizeof v6)
+                    : bind(sock, (struct sockaddr *) &v4, sizeof v4);
+        return sock >= 0 && r < 0 && errno == EADDRINUSE;
+}
+
+/* A box has a loopback of its own. That nobody listens there is news only if somebody does on the host's. */
+static bool describe_loopback(const struct wall_denial *d, struct box_denial *n)
+{
+        char to[64];
+        (void) snprintf(to, sizeof to, "%.*s", (int) sizeof to - 1, d->path);
+        if (!host_listens(to))
+                return false;
+        (void) snprintf(n->code, sizeof n->code, "net");
+        (void) snprintf(n->reason, sizeof n->reason, "loopback");
+        (void) snprintf(n->layer, sizeof n->layer, "net");
+        (void) snprintf(n->what, sizeof n->what, "connect to %s", to);
+        (void) snprintf(n->path, sizeof n->path, "%s", to);
+        (void) snprintf(n->permit, sizeof n->permit, "net %s", to);
+        return true;
 }
 
 void keeper_add_denial(struct box *b, const struct box_denial *n)
@@ -416,11 +473,13 @@ void keeper_note_denial(struct box *b, const struct wall_denial *d)
         (void) snprintf(n.code, sizeof n.code, "%s", tried[d->kind].word);
         (void) str_inert(span_of(d->program, strnlen(d->program, sizeof d->program)), n.program,
                          sizeof n.program);
+        if (d->reason == REASON_LOOPBACK && !describe_loopback(d, &n))
+                return;
         if (d->reason < WALL_REASON__COUNT && reasons[d->reason])
                 describe_reason(d, &n);
-        else if (d->kind == TRIED_CALL)
-                describe_call(d, &n);
-        else if (!describe_path(b, d, &n)) {
+        else if (d->kind == TRIED_CALL && d->reason != REASON_LOOPBACK)
+                describe_call(b, d, &n);
+        else if (d->kind != TRIED_CALL && !describe_path(b, d, &n)) {
                 if (d->kind == TRIED_RUN)
                         keeper_note_effect(b, d); /* a program that may start */
                 return;

@@ -63,6 +63,8 @@ static const struct {
         { "own-program", "what this box can write does not run" },
         { "socket", "no net door" },
         { "call", "no door opens it" },
+        { "local", "no `local` line" },
+        { "loopback", "a box has a loopback of its own, and something listens there on the host's" },
         { "keys", "keys; no hint is given for them" },
         { "tokens", "tokens or passwords; no hint is given for them" },
         { "passwords", "passwords; no hint is given for them" },

@@ -22,7 +22,7 @@ static int compile(struct wall_init *w, struct err *e)
         struct seccomp_ask ask = { .arch = seccomp_native(),
                                    .own = w->own,
                                    .net = w->plan->net || w->plan->local & LOCAL_LOOPBACK,
-                                   .connects = !w->plan->net && w->plan->local & LOCAL_LOOPBACK,
+                                   .connects = w->plan->local & LOCAL_LOOPBACK,
                                    .moves = w->serves_moves,
                                    .trace = w->plan->local & LOCAL_TRACE,
                                    .unix_sockets = w->plan->sockets != PLAN_SOCKETS_NONE,
@@ -31,6 +31,7 @@ static int compile(struct wall_init *w, struct err *e)
                                    .watch = w->s->tell && w->s->watch,
                                    .watch_reads =
                                            w->s->watch_all || !own, /* it has no front to tell of them */
+                                   .watch_maps = own && !w->plan->run_any,
                                    .sampled = w->s->sampled,
                                    .memfd_any = w->memfd_sealed,
                                    .memfd_exec = w->plan->run_any,

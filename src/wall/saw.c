@@ -10,6 +10,7 @@
 #include "wall/seccomp.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <netinet/in.h>
@@ -194,31 +195,65 @@ static bool is_own_address(const struct sockaddr_in6 *a)
                (mapped && (six->s6_addr[12] == 127 || six->s6_addr[12] == 0));
 }
 
+union internet {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+};
+
+/* The address of a connect() of AF_INET or AF_INET6. */
+static bool read_internet(uint32_t task, const struct seccomp_data *d, union internet *ret)
+{
+        struct iovec to = { ret, d->args[2] < sizeof *ret ? (size_t) d->args[2] : sizeof *ret };
+        struct iovec from = { (void *) (uintptr_t) d->args[1], to.iov_len };
+        return is_connect(d) && process_vm_readv((pid_t) task, &to, 1, &from, 1, 0) == (ssize_t) to.iov_len &&
+               (ret->any.sa_family == AF_INET || ret->any.sa_family == AF_INET6);
+}
+
+static bool is_own(const union internet *a)
+{
+        uint32_t host = ntohl(a->v4.sin_addr.s_addr);
+        return a->any.sa_family == AF_INET ? host >> 24 == 127 || host == 0 : is_own_address(&a->v6);
+}
+
+static unsigned port_of(const union internet *a)
+{
+        return ntohs(a->any.sa_family == AF_INET ? a->v4.sin_port : a->v6.sin6_port);
+}
+
+static void put_address(const union internet *a, char *ret, size_t cap)
+{
+        char text[INET6_ADDRSTRLEN] = "";
+        bool four = a->any.sa_family == AF_INET;
+        (void) inet_ntop(a->any.sa_family,
+                         four ? (const void *) &a->v4.sin_addr : (const void *) &a->v6.sin6_addr, text,
+                         sizeof text);
+        (void) snprintf(ret, cap, four ? "%s:%u" : "[%s]:%u", text, port_of(a));
+}
+
 bool saw_connect(uint32_t task, const struct seccomp_data *d, char *ret, size_t cap)
 {
         enum { NAMES_PORT = 53 };
-        union {
-                struct sockaddr_in v4;
-                struct sockaddr_in6 v6;
-        } a = { 0 };
-        struct iovec to = { &a, d->args[2] < sizeof a ? (size_t) d->args[2] : sizeof a };
-        struct iovec from = { (void *) (uintptr_t) d->args[1], to.iov_len };
-        if (!is_connect(d) || process_vm_readv((pid_t) task, &to, 1, &from, 1, 0) != (ssize_t) to.iov_len)
+        union internet a = { 0 };
+        if (!read_internet(task, d, &a))
                 return false;
-
-        bool four = a.v4.sin_family == AF_INET;
-        if (!four && a.v4.sin_family != AF_INET6)
-                return false;
-        unsigned port = ntohs(four ? a.v4.sin_port : a.v6.sin6_port);
-        uint32_t host = ntohl(a.v4.sin_addr.s_addr);
-        bool own = four ? host >> 24 == 127 || host == 0 : is_own_address(&a.v6);
-        char text[INET6_ADDRSTRLEN] = "";
         ret[0] = '\0';
-        if (own)
-                return port == NAMES_PORT;
-        (void) inet_ntop(a.v4.sin_family, four ? (void *) &a.v4.sin_addr : (void *) &a.v6.sin6_addr, text,
-                         sizeof text);
-        (void) snprintf(ret, cap, four ? "%s:%u" : "[%s]:%u", text, port);
+        if (is_own(&a))
+                return port_of(&a) == NAMES_PORT;
+        put_address(&a, ret, cap);
+        return true;
+}
+
+bool saw_own_loopback(uint32_t task, const struct seccomp_data *d, char *ret, size_t cap)
+{
+        union internet a = { 0 };
+        if (!read_internet(task, d, &a) || !is_own(&a) || port_of(&a) == 0)
+                return false;
+        AUTO_FD(sock, socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        socklen_t len = a.any.sa_family == AF_INET ? sizeof a.v4 : sizeof a.v6;
+        if (sock < 0 || (bind(sock, &a.any, len) < 0 && errno != EACCES))
+                return false;
+        put_address(&a, ret, cap);
         return true;
 }
 

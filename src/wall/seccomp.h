@@ -36,6 +36,7 @@ struct seccomp_ask {
         bool watch;       /* calls that change or run a path, and are let through, are shown to the supervisor
                              first, which lets them go on (seccomp_lets_through() says which it may) */
         bool watch_reads; /* with `watch`: opening to read is shown too */
+        bool watch_maps;  /* with `watch`: a file that is mapped to be run, too */
         uint64_t own; /* with `watch`: a number that nobody in the box knows. An execveat or an open to read
                          that has it as its sixth argument, which the kernel does not look at, is our own
                          start's, made when nobody can answer yet: it is not shown. 0: all are */
@@ -65,9 +66,10 @@ enum seccomp_rule {
         RULE_OWN_VIEW, /* the ask's own_view; else EPERM */
         RULE_SETXATTR, /* the same, and args[3] (the size) at most 1000; else ENOSPC */
         RULE_CLONE,    /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, told */
-        RULE_SOCKET, /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX and
-                        AF_NETLINK (EOPNOTSUPP), which libc tries all the time; a protocol: EPROTONOSUPPORT
-                      */
+        RULE_SOCKET,   /* families, types and protocols of the ask; else EAFNOSUPPORT, told but for AF_UNIX as
+                          libc asks for it and AF_NETLINK (EOPNOTSUPP), tried all the time; a protocol:
+                          EPROTONOSUPPORT
+                        */
         RULE_SOCKETPAIR,  /* AF_UNIX; datagrams only with unix_sockets that are not served; else EAFNOSUPPORT
                            */
         RULE_IOCTL,       /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, told. Of
@@ -88,7 +90,7 @@ enum seccomp_rule {
         RULE_MKNODAT, /* the same in args[2] */
         RULE_RENAME,  /* renameat2: no RENAME_WHITEOUT, which makes a device; else EINVAL */
         RULE_MEMFD,   /* flags that no kernel knows: EINVAL; MFD_HUGETLB: EACCES; without memfd_exec MFD_EXEC:
-                         EACCES, and see memfd_any: no MFD_NOEXEC_SEAL: ENOSYS */
+                         EACCES, told, and see memfd_any: no MFD_NOEXEC_SEAL: ENOSYS */
         RULE_PRLIMIT, /* itself (pid 0), or a query; else EPERM */
         RULE_SELF_ARG0,   /* sched_set*: with own_view, or itself (pid 0); else EPERM */
         RULE_SETPRIORITY, /* the same: PRIO_PROCESS and 0 */
@@ -98,7 +100,7 @@ enum seccomp_rule {
         RULE_SEND_ARG3,   /* sendto, sendmmsg: the same in args[3] */
         RULE_RW_FLAGS, /* preadv2, pwritev2: no RWF_NOWAIT, RWF_DONTCACHE or unknown flag; else EOPNOTSUPP */
         RULE_PIPE,     /* pipe2: no O_NOTIFICATION_PIPE; else EINVAL */
-        RULE_MMAP,     /* no MAP_HUGETLB; else ENOMEM */
+        RULE_MMAP,     /* no MAP_HUGETLB; else ENOMEM. With watch_maps files to be run are shown */
         RULE_SHMGET,   /* as RULE_OWN_IPC, and no SHM_HUGETLB; else EPERM */
         RULE_MADVISE,  /* not MADV_MERGEABLE, MADV_HWPOISON, MADV_SOFT_OFFLINE; else EINVAL */
         RULE_SECCOMP,  /* no SECCOMP_FILTER_FLAG_NEW_LISTENER; else EPERM, told */
@@ -153,6 +155,8 @@ bool seccomp_lets_through(const struct seccomp_data *d);
 
 /* Of a call that the supervisor was shown: does it make it for the task, which cannot? */
 bool seccomp_on_behalf(const struct seccomp_data *d);
+/* Is it a mapping of a file that is to be run? Which argument is the descriptor; 0: it is not. */
+unsigned seccomp_maps(const struct seccomp_data *d);
 /* Is that a chmod with the setgid bit? Which argument is the mode; 0: it is not. */
 unsigned seccomp_sets_gid(const struct seccomp_data *d);
 /* Is it a connect() or listen() that `unix_served` sends to the supervisor? */

@@ -39,6 +39,7 @@ enum go {
         GO_ALLOW,
         GO_TELL,        /* becomes GO_NOTIFY or GO_EPERM */
         GO_TELL_FAMILY, /* becomes GO_NOTIFY or GO_EAFNOSUPPORT */
+        GO_TELL_ACCES,  /* becomes GO_NOTIFY or GO_EACCES */
         GO_WATCH,       /* becomes GO_NOTIFY or GO_ALLOW */
         GO_WATCH_READ,  /* the same, with watch_reads */
         GO_RENAME,      /* GO_NOTIFY with `moves`, else as GO_WATCH */
@@ -109,6 +110,8 @@ static uint32_t settle(const struct program *p, uint32_t go)
                 return p->ask->tell ? GO_NOTIFY : GO_EPERM;
         if (go == GO_TELL_FAMILY)
                 return p->ask->tell ? GO_NOTIFY : GO_EAFNOSUPPORT;
+        if (go == GO_TELL_ACCES)
+                return p->ask->tell ? GO_NOTIFY : GO_EACCES;
         if (go == GO_RENAME && p->ask->moves)
                 return GO_NOTIFY;
         if (go == GO_WATCH || go == GO_RENAME)
@@ -229,6 +232,8 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 #define NOTIFIES     0x80u    /* O_NOTIFICATION_PIPE */
 #define MAP_HUGE     0x40000u /* pages of a pool of the whole host, which no memory limit counts */
 #define SHM_HUGE     04000u
+#define MAPS_TO_RUN  4u    /* PROT_EXEC */
+#define MAPS_NO_FILE 0x20u /* MAP_ANONYMOUS */
 /* RWF_HIPRI, DSYNC, SYNC, APPEND, NOAPPEND, ATOMIC. RWF_NOWAIT fails unless the page cache has the bytes,
  * which says what others have read lately; RWF_DONTCACHE takes them out of it. */
 #define RW_FLAGS   0x77u
@@ -347,8 +352,10 @@ static const struct values madvise_refused[] = { { 12, 12 }, { 100, 101 } };
  * that no control group counts. Their names are behind a pointer. */
 static const struct values xattr_sizes[] = { { 0, 1000 } };
 
-static const struct values types_inet[] = { { 1, 2 } };             /* stream, datagram */
-static const struct values types_unix[] = { { 1, 2 }, { 5, 5 } };   /* and seqpacket */
+static const struct values types_inet[] = { { 1, 2 } };           /* stream, datagram */
+static const struct values types_unix[] = { { 1, 2 }, { 5, 5 } }; /* and seqpacket */
+/* As libc asks for it, in every program that looks up a name or a user: SOCK_STREAM, both flags. */
+static const struct values type_of_nscd[] = { { 1 | SOCK_FLAGS, 1 | SOCK_FLAGS } };
 static const struct values types_paired[] = { { 1, 1 }, { 5, 5 } }; /* no address can be given to these */
 static const struct values protocols_inet[] = { { 0, 0 }, { 6, 6 }, { 17, 17 } };
 /* sizeof struct sockaddr_in and sockaddr_in6; what a program gives that is longer is not shown. */
@@ -364,7 +371,8 @@ static const struct values ioprio_process[] = { { 1, 1 } }; /* IOPRIO_WHO_PROCES
 
 static uint32_t rule_socket(struct program *p)
 {
-        uint32_t inet = GO_TELL_FAMILY, local = GO_EAFNOSUPPORT;
+        uint32_t inet = GO_TELL_FAMILY;
+        uint32_t local = choose(p, CHOICE(LOW(1), type_of_nscd, GO_EAFNOSUPPORT, GO_TELL_FAMILY));
         if (p->ask->net) {
                 inet = choose(p, CHOICE(LOW(2), protocols_inet, GO_ALLOW, GO_EPROTONOSUPPORT));
                 inet = choose(p, TYPE(types_inet, inet, GO_TELL_FAMILY));
@@ -515,17 +523,27 @@ static uint32_t open_with(struct program *p, unsigned flags)
 static uint32_t rule_open(struct program *p) { return open_with(p, 1); }
 static uint32_t rule_openat(struct program *p) { return open_with(p, 2); }
 
+static uint32_t rule_mmap(struct program *p)
+{
+        uint32_t go = GO_ALLOW;
+        if (p->ask->watch && p->ask->watch_maps) {
+                go = if_bits(p, LOW(2), MAPS_TO_RUN, GO_NOTIFY, GO_ALLOW);
+                go = if_bits(p, LOW(3), MAPS_NO_FILE, GO_ALLOW, go);
+        }
+        return if_bits(p, LOW(3), MAP_HUGE, GO_ENOMEM, go);
+}
+
 static uint32_t rule_trace(struct program *p) { return p->ask->trace ? GO_ALLOW : GO_TELL; }
 
 static uint32_t rule_memfd(struct program *p)
 {
-        uint32_t go = GO_ALLOW, refused = MEMFD_HUGE;
+        uint32_t go = GO_ALLOW;
         if (!p->ask->memfd_exec) {
-                refused |= MEMFD_EXEC;
                 if (!p->ask->memfd_any)
                         go = if_bits(p, LOW(1), MEMFD_SEAL, GO_ALLOW, GO_ENOSYS);
+                go = if_bits(p, LOW(1), MEMFD_EXEC, GO_TELL_ACCES, go);
         }
-        go = if_bits(p, LOW(1), refused, GO_EACCES, go);
+        go = if_bits(p, LOW(1), MEMFD_HUGE, GO_EACCES, go);
         return if_bits(p, LOW(1), ~MEMFD_KNOWN, GO_EINVAL, go);
 }
 
@@ -577,7 +595,7 @@ static const struct form {
         [RULE_SEND_ARG3] = BITS(3, URGENT, GO_EOPNOTSUPP),
         [RULE_RW_FLAGS] = BITS(5, ~RW_FLAGS, GO_EOPNOTSUPP),
         [RULE_PIPE] = BITS(1, NOTIFIES, GO_EINVAL),
-        [RULE_MMAP] = BITS(3, MAP_HUGE, GO_ENOMEM),
+        [RULE_MMAP] = FUNCTION(rule_mmap),
         [RULE_SHMGET] = FUNCTION(rule_shmget),
         [RULE_MADVISE] = LIST(2, madvise_refused, GO_EINVAL, GO_ALLOW),
         [RULE_SECCOMP] = BITS(1, NEW_LISTENER, GO_TELL),
@@ -663,6 +681,8 @@ bool seccomp_lets_through(const struct seccomp_data *d)
                 return !(d->args[4] & WHITEOUT);
         if (row->rule == RULE_EXECVEAT)
                 return true;
+        if (row->rule == RULE_MMAP)
+                return !(d->args[3] & MAP_HUGE);
         if (row->rule == RULE_MODE_ARG1)
                 return !(d->args[1] & SETID_BITS);
         unsigned flags = row->rule == RULE_OPEN ? 1 : row->rule == RULE_OPENAT ? 2 : 0;

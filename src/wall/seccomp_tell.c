@@ -46,6 +46,7 @@ static const struct word clone_flags[] = {
 };
 
 static const struct word unshare_flags[] = { { 0x00000080, "CLONE_NEWTIME" } };
+static const struct word memfd_flags[] = { { 16, "MFD_EXEC" } };
 static const struct word seccomp_flags[] = { { 8, "SECCOMP_FILTER_FLAG_NEW_LISTENER" } };
 
 /* Text that grows up to a capacity and is then cut. */
@@ -118,6 +119,11 @@ static void say_seccomp(struct text *t, const struct seccomp_data *d)
         say_flags(t, seccomp_flags, COUNT(seccomp_flags), low(d, 1));
 }
 
+static void say_memfd(struct text *t, const struct seccomp_data *d)
+{
+        say_flags(t, memfd_flags, COUNT(memfd_flags), low(d, 1));
+}
+
 /* The mode as the kernel takes it: 16 bits, type and permissions. */
 static void say_mode1(struct text *t, const struct seccomp_data *d) { say(t, "0%o", low(d, 1) & 0xffff); }
 static void say_mode2(struct text *t, const struct seccomp_data *d) { say(t, "0%o", low(d, 2) & 0xffff); }
@@ -128,11 +134,12 @@ static const struct {
         const char *name;
         void (*say)(struct text *t, const struct seccomp_data *d);
 } details[] = {
-        { "socket", say_socket },   { "socketpair", say_socket }, { "ioctl", say_ioctl },
-        { "clone", say_clone },     { "unshare", say_unshare },   { "seccomp", say_seccomp },
-        { "chmod", say_mode1 },     { "fchmod", say_mode1 },      { "creat", say_mode1 },
-        { "mknod", say_mode1 },     { "open", say_mode2 },        { "fchmodat", say_mode2 },
-        { "fchmodat2", say_mode2 }, { "mknodat", say_mode2 },     { "openat", say_mode3 },
+        { "socket", say_socket },      { "socketpair", say_socket }, { "ioctl", say_ioctl },
+        { "clone", say_clone },        { "unshare", say_unshare },   { "seccomp", say_seccomp },
+        { "chmod", say_mode1 },        { "fchmod", say_mode1 },      { "creat", say_mode1 },
+        { "mknod", say_mode1 },        { "open", say_mode2 },        { "fchmodat", say_mode2 },
+        { "fchmodat2", say_mode2 },    { "mknodat", say_mode2 },     { "openat", say_mode3 },
+        { "memfd_create", say_memfd },
 };
 
 static const struct seccomp_row *row_of(const struct seccomp_data *d)
@@ -162,6 +169,12 @@ bool seccomp_served(const struct seccomp_data *d)
         return row && (row->rule == RULE_CONNECT || row->rule == RULE_LISTEN);
 }
 
+unsigned seccomp_maps(const struct seccomp_data *d)
+{
+        const struct seccomp_row *row = row_of(d);
+        return row && row->rule == RULE_MMAP ? 4 : 0;
+}
+
 unsigned seccomp_sets_gid(const struct seccomp_data *d)
 {
         enum { SETUID = 04000, SETGID = 02000 };
@@ -176,7 +189,16 @@ bool seccomp_on_behalf(const struct seccomp_data *d)
         return row && (row->rule == RULE_WATCH || seccomp_sets_gid(d));
 }
 
-int seccomp_errno(const struct seccomp_data *d) { return makes_socket(d) ? EAFNOSUPPORT : EPERM; }
+static bool makes_memfd(const struct seccomp_data *d)
+{
+        const struct seccomp_row *row = row_of(d);
+        return row && row->rule == RULE_MEMFD;
+}
+
+int seccomp_errno(const struct seccomp_data *d)
+{
+        return makes_socket(d) ? EAFNOSUPPORT : makes_memfd(d) ? EACCES : EPERM;
+}
 
 char *seccomp_describe(const struct seccomp_data *d, char *buf, size_t cap)
 {
@@ -204,6 +226,10 @@ const char *seccomp_permit(const struct seccomp_data *d)
         const struct seccomp_row *row = row_of(d);
         if (row && row->rule == RULE_TRACE)
                 return "local trace";
+        if (makes_memfd(d))
+                return "run any";
+        if (makes_socket(d) && low(d, 0) == AF_UNIX)
+                return "local unix";
         return makes_socket(d) && internet && (type == SOCK_STREAM || type == SOCK_DGRAM) ? "net HOST:PORT"
                                                                                           : NULL;
 }
@@ -213,6 +239,8 @@ bool wall_denial_connects(const struct wall_denial *d)
         const struct seccomp_row *row = row_of(&d->call);
         return d->kind == TRIED_CALL && row && row->rule == RULE_CONNECT;
 }
+
+bool wall_denial_runs(const struct wall_denial *d) { return d->kind == TRIED_CALL && makes_memfd(&d->call); }
 
 bool wall_denial_is_net(const struct wall_denial *d)
 {

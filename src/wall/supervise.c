@@ -233,11 +233,34 @@ static void answer_watch(struct watch *t, const struct seccomp_notif *n, struct 
                 tell_of_call(t, n);
 }
 
-/* There is nobody to reach, which the kernel answers. */
+/* A library on a mount that lets nothing run: the kernel says EPERM, and the loader gives up. */
+static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
+{
+        struct wall_message m = { .word = WALL_SAYS_DENIED,
+                                  .denial = { .call = n->data, .kind = TRIED_RUN, .inside = true } };
+        char name[48];
+        struct statfs fs;
+        (void) snprintf(name, sizeof name, "%u/fd/%d", n->pid, (int) n->data.args[seccomp_maps(&n->data)]);
+        AUTO_FD(file, openat(t->w->tasks, name, O_PATH | O_CLOEXEC));
+        if (file < 0 || fstatfs(file, &fs) < 0 || !(fs.f_flags & ST_NOEXEC))
+                return;
+        ssize_t len = readlinkat(t->w->tasks, name, m.denial.path, sizeof m.denial.path - 1);
+        if (len <= 0 || m.denial.path[0] != '/' || !saw_news(&t->told, TOLD_MAX, &m.denial))
+                return;
+        saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
+        wall_offer_denial(t->w->control, &m, &t->untold);
+}
+
+/* There is nobody to reach, which the kernel answers. With `net` doors the broker tells of all but the box's
+ * own loopback. */
 static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
-        if (!saw_connect(n->pid, &n->data, m.denial.path, sizeof m.denial.path))
+        char *to = m.denial.path;
+        bool out = !t->w->plan->net && saw_connect(n->pid, &n->data, to, sizeof m.denial.path);
+        if (!out && saw_own_loopback(n->pid, &n->data, to, sizeof m.denial.path))
+                m.denial.reason = REASON_LOOPBACK;
+        else if (!out)
                 return;
         if (!saw_news(&t->told, TOLD_MAX, &m.denial)) {
                 tell_of_lost(t, t->told.lost);
@@ -257,7 +280,7 @@ static void answer_notification(struct watch *t)
                 return;
         struct seccomp_notif_resp r = { .id = n.id };
         if (seccomp_served(&n.data) && t->w->plan->sockets == PLAN_SOCKETS_SERVED) {
-                if (t->w->plan->local & LOCAL_LOOPBACK && !t->w->plan->net && t->w->s->tell)
+                if (t->w->plan->local & LOCAL_LOOPBACK && t->w->s->tell)
                         tell_of_connect(t, &n);
                 if (connector_take(t->w, &n))
                         return;
@@ -265,6 +288,9 @@ static void answer_notification(struct watch *t)
         } else if (seccomp_served(
                            &n.data)) { /* shown by `connects`; not served, every filter lets it through */
                 tell_of_connect(t, &n);
+                r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else if (seccomp_maps(&n.data) && seccomp_lets_through(&n.data)) {
+                tell_of_mapping(t, &n);
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         } else if (seccomp_lets_through(&n.data)) {
                 t->starts |= saw_kind(&n.data) == TRIED_RUN;

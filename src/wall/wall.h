@@ -60,7 +60,8 @@ enum wall_reason {
         REASON_MOVE_SIZE,   /* a directory of an edit door was not renamed: there is too much in it */
         REASON_MOVE_MOUNT,  /* something is mounted in it: an `except`, or another door */
         REASON_MOVE_RIGHTS, /* not all of it is the box's to move */
-        REASON_GROUP, /* of an edit door: its group is not the caller's own, and no other can be mapped */
+        REASON_GROUP,    /* of an edit door: its group is not the caller's own, and no other can be mapped */
+        REASON_LOOPBACK, /* nobody listens there on the box's own loopback; `path` is the address */
         WALL_REASON__COUNT
 };
 
@@ -81,6 +82,7 @@ struct wall_denial {
 
 /* What it was, in our own words, and the policy line that would permit it (NULL: none can). */
 const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap);
+bool wall_denial_runs(const struct wall_denial *d);     /* a memory file that could be run */
 bool wall_denial_is_net(const struct wall_denial *d);   /* a socket of the internet families */
 bool wall_denial_connects(const struct wall_denial *d); /* it went on, and found nobody: `path` says whom */
 bool wall_denial_makes(const struct wall_denial *d);    /* a name, and touches none that is there */

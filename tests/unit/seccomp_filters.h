@@ -29,6 +29,7 @@ static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
                                      .own_view = bits & 32,
                                      .watch = bits & 64,
                                      .watch_reads = bits & 128,
+                                     .watch_maps = bits & 128,
                                      .unix_served = bits & 256,
                                      .memfd_exec = bits & 512,
                                      .trace = bits & 512,

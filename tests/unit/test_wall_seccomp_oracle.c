@@ -74,8 +74,9 @@ static uint32_t if_socket(const struct seccomp_ask *ask, const __u64 *args)
         bool stream = type == SOCK_STREAM, datagram = type == SOCK_DGRAM;
         if (family == AF_NETLINK)
                 return fails(EOPNOTSUPP);
+        bool by_libc = (int) args[1] == (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK); /* looks for nscd */
         if (family == AF_UNIX && !ask->unix_sockets)
-                return fails(EAFNOSUPPORT);
+                return by_libc ? fails(EAFNOSUPPORT) : told(ask, EAFNOSUPPORT);
         if (family == AF_UNIX && ask->unix_served)
                 return stream || type == SOCK_SEQPACKET ? SECCOMP_RET_ALLOW : fails(EPROTONOSUPPORT);
         if (family == AF_UNIX)
@@ -170,8 +171,10 @@ static uint32_t if_memfd(const struct seccomp_ask *ask, uint64_t flags)
 {
         if (flags & 0x03ffffe0)
                 return fails(EINVAL);
-        if ((flags & MFD_HUGETLB) || ((flags & MFD_EXEC) && !ask->memfd_exec))
+        if (flags & MFD_HUGETLB)
                 return fails(EACCES);
+        if ((flags & MFD_EXEC) && !ask->memfd_exec)
+                return told(ask, EACCES);
         return ask->memfd_exec || ask->memfd_any || (flags & MFD_NOEXEC_SEAL) ? SECCOMP_RET_ALLOW
                                                                               : fails(ENOSYS);
 }
@@ -371,6 +374,8 @@ static bool is_shown(const struct seccomp_ask *ask, const struct seccomp_row *ro
                 if (strcmp(seccomp_row_name(row), names[i]) == 0)
                         return true;
         bool ours = args[5] == OUR_OWN;
+        if (strcmp(seccomp_row_name(row), "mmap") == 0)
+                return ask->watch_maps && args[2] & PROT_EXEC && !(args[3] & MAP_ANONYMOUS);
         if (strcmp(seccomp_row_name(row), "execveat") == 0)
                 return !ours;
         if (strcmp(seccomp_row_name(row), "open") != 0 && strcmp(seccomp_row_name(row), "openat") != 0)
