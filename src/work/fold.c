@@ -20,7 +20,7 @@ static const struct {
         { "git stores objects and other trees in it", ".git/objects .git/modules .git/worktrees" },
 };
 
-enum { FILES_SHOWN = 20 };
+enum { FILES_SHOWN = 20, FLAGS_SHOWN = 8 };
 static const uint64_t BYTES_SHOWN = 1000000;
 
 static bool is_fold(const char *path)
@@ -73,7 +73,8 @@ size_t fold_of(const struct entries *v, size_t i)
                 for (size_t k = i + 1; k-- > 0 && v->v[k].door == x->door;) {
                         const struct entry *git = &v->v[k];
                         if (strlen(git->path) == n && strncmp(git->path, x->path, n) == 0)
-                                return fold_is_whole(git) ? n : 0;
+                                return fold_is_whole(git) && fold_measure(v, k, n).flagged > FLAGS_SHOWN ? n
+                                                                                                         : 0;
                         if (strncmp(git->path, x->path, n) != 0)
                                 break;
                 }

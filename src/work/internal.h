@@ -493,7 +493,7 @@ struct fold {
 };
 /* How many bytes of `path` lead to a directory of packages, build products or a cache; 0: it lies in none. */
 size_t fold_length(const char *path, bool is_dir);
-/* The same of an entry; a repository that is new as a whole counts as well. */
+/* The same of an entry; a repository that is new as a whole, with more than a few flags, counts as well. */
 size_t fold_of(const struct entries *v, size_t i);
 /* The entries from `first` on that lie at or below the first `len` bytes of its path. */
 struct fold fold_measure(const struct entries *v, size_t first, size_t len);

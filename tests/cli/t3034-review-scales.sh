@@ -25,11 +25,11 @@ for who in root as_user; do
         fresh 'echo a >a; mkdir -p lib'
         edit 'mkdir -p node_modules/.bin small/in .git/hooks; i=0; while [ $i -lt 40 ]; do mkdir node_modules/p$i; echo "{\"scripts\":{\"postinstall\":\"x\"}}" >node_modules/p$i/package.json
                 ln -s ../p$i/x node_modules/.bin/b$i; head -c 3000 /dev/zero >node_modules/p$i/data; i=$((i + 1)); done
-                echo one >small/in/f; echo h >.git/hooks/pre-commit; echo c >.git/config; echo x >>a; mkdir lib/many; i=0; while [ $i -lt 30 ]; do echo $i >lib/many/$i; i=$((i + 1)); done'
+                echo one >small/in/f; echo h >.git/hooks/pre-commit; for h in a b c d e f g h; do echo h >.git/hooks/$h.sample; done; echo c >.git/config; echo x >>a; mkdir lib/many; i=0; while [ $i -lt 30 ]; do echo $i >lib/many/$i; i=$((i + 1)); done'
         cordon diff "$run" >shown
         is "$who: what is flagged in node_modules is one line" "$(grep -c '^! node_modules' shown) $(grep '^! node_modules' shown)" \
                 "1 ! node_modules/: 81 entries; a package manager runs what it says [package]; found before the real program or library of that name [search-path]"
-        is "$who: a new repository is, too" "$(grep '^! .git' shown)" "! .git/: 4 entries; git runs it [git-hook]; git takes orders from it [git-config]"
+        is "$who: a new repository is, too" "$(grep '^! .git' shown)" "! .git/: 12 entries; git runs it [git-hook]; git takes orders from it [git-config]"
         is "$who: a new directory is summed up" "$(grep '^node_modules' shown)" "node_modules/ 120 files, 121 kB: added (name it, or -v, to see it)"
         is "$who: also one of no known name, if it is large" "$(grep '^lib' shown)" "lib/many/ 30 files, 80 bytes: added (name it, or -v, to see it)"
         has "$who: a small one is shown" "$(cat shown)" "+one"
