@@ -2,17 +2,14 @@
 /* box/denials.c - what the box was refused, in words, with the line that would permit it. A report: nothing
  * here is an input to any wall. Paths come from the payload; the host is asked only whether they exist. */
 #include "base/fd.h"
+#include "base/listens.h"
 #include "base/str.h"
 #include "box/internal.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 static const struct {
@@ -294,24 +291,11 @@ static void describe_reason(const struct wall_denial *d, struct box_denial *n)
                         str_inert(span_str(n->path), shown, sizeof shown));
 }
 
-/* Does the host have it? A port that is taken cannot be bound; nobody who listens there hears of it. */
 static bool host_listens(const char *to)
 {
         const char *colon = strrchr(to, ':');
-        unsigned long port = colon ? strtoul(colon + 1, NULL, 10) : 0;
-        struct sockaddr_in v4 = { .sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t) port),
-                                  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-        struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-                                   .sin6_port = htons((uint16_t) port),
-                                   .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-        bool six = to[0] == '[';
-        AUTO_FD(sock, socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-        int on = 1; /* connections that are over do not count */
-        (void) setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        int r = six ? bind(sock, (struct sockaddr *) &v6, sizeof v6)
-                    : bind(sock, (struct sockaddr *) &v4, sizeof v4);
-        return sock >= 0 && r < 0 && errno == EADDRINUSE;
+        AUTO_FD(proc, open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+        return proc >= 0 && colon && listens_on_loopback(proc, (uint16_t) strtoul(colon + 1, NULL, 10));
 }
 
 /* A box has a loopback of its own. That nobody listens there is news only if somebody does on the host's. */

@@ -22,9 +22,8 @@ bool saw_text(uint32_t task, uint64_t at, char *ret, size_t cap);
 /* A connect() that leads out of the box's own loopback, or to where a server of names would listen: "the
  * destination", HOST:PORT or "" for a name. False: it is none of these. */
 bool saw_connect(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
-/* The same of one to the box's own loopback where nobody in the box listens: a socket of ours can be bound
- * there. */
-bool saw_own_loopback(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
+/* The same of one to the box's own loopback: the port, or 0. */
+unsigned saw_own_loopback(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
 /* The name a task goes by; "" when it is gone. */
 void saw_program(int proc, uint32_t task, char *ret, size_t cap);
 /* Reading, writing or running: what a call would do to its path. */

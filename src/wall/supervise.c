@@ -3,6 +3,7 @@
  * samples. When the payload ends, or the keeper is gone, init ends, and the pid namespace ends with it. */
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/listens.h"
 #include "base/str.h"
 #include "wall/connector.h"
 #include "wall/internal.h"
@@ -258,14 +259,16 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
         struct wall_message m = { .word = WALL_SAYS_DENIED, .denial = { .call = n->data } };
         char *to = m.denial.path;
         bool out = !t->w->plan->net && saw_connect(n->pid, &n->data, to, sizeof m.denial.path);
-        if (!out && saw_own_loopback(n->pid, &n->data, to, sizeof m.denial.path))
-                m.denial.reason = REASON_LOOPBACK;
-        else if (!out)
+        unsigned port = out ? 0 : saw_own_loopback(n->pid, &n->data, to, sizeof m.denial.path);
+        if (!out && !port)
                 return;
         if (!saw_news(&t->told, TOLD_MAX, &m.denial)) {
                 tell_of_lost(t, t->told.lost);
                 return;
         }
+        if (port && listens_on_loopback(t->w->tasks, (uint16_t) port))
+                return;
+        m.denial.reason = port ? REASON_LOOPBACK : REASON_NONE;
         saw_program(t->w->tasks, n->pid, m.denial.program, sizeof m.denial.program);
         wall_offer_denial(t->w->control, &m, &t->untold);
 }
