@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bench/ledger.c - what the ledger costs: records a second in group commit, a durable record, and a million of them
- * in `cordon verify`. Usage: ledger DIR append N | durable N */
+ * in `cordon log verify`. Usage: ledger DIR append N | durable N */
 #include "base/clock.h"
 #include "ledger/ledger.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bench.c - `cordon bench`: what a start costs here, as ratios to posix_spawn, interleaved in one run. */
+/* cli/bench.c - `cordon selftest bench`: what a start costs here, as ratios to posix_spawn, interleaved in
+ * one run. */
 #include "base/clock.h"
 #include "cli/cli.h"
 
@@ -136,8 +137,8 @@ static void shuffle(unsigned order[ROWS])
 int verb_bench(int argc, char **argv)
 {
         struct bench b = { .runs = 100 };
-        int at = cli_options(argc, argv, cli_verb_find("bench"), &b, NULL);
-        if (at < 0 || cli_no_words(argc, at, "bench"))
+        int at = cli_options(argc, argv, cli_verb_find("selftest bench"), &b, NULL);
+        if (at < 0 || cli_no_words(argc, at, "selftest bench"))
                 return EXIT_CORDON;
         uint64_t *times = calloc(ROWS * (size_t) b.runs, sizeof *times);
         if (!times)

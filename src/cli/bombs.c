@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/bombs.c - `cordon bombs`: each bomb in a box of its own with small limits, while a neighbour's sleep
- * and the host's free memory are watched. What a box prints is hostile text: a bomb's word counts only where
- * the limit cannot be told from outside. */
+/* cli/bombs.c - `cordon selftest bombs`: each bomb in a box of its own with small limits, while a neighbour's
+ * sleep and the host's free memory are watched. What a box prints is hostile text: a bomb's word counts only
+ * where the limit cannot be told from outside. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -387,8 +387,8 @@ int verb_bombs(int argc, char **argv)
 {
         static struct bombs b;
         static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-        cli_options_first(argc, argv, cli_verb_find("bombs"));
-        int at = cli_options(argc, argv, cli_verb_find("bombs"), &b, NULL);
+        cli_options_first(argc, argv, cli_verb_find("selftest bombs"));
+        int at = cli_options(argc, argv, cli_verb_find("selftest bombs"), &b, NULL);
         if (at < 0 || check_names(argv + at, argc - at) != 0)
                 return EXIT_CORDON;
         if (!cli_self(b.self, sizeof b.self))

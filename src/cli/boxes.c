@@ -52,40 +52,36 @@ static void each_box(void *ctx, const char *text)
         p->count++;
 }
 
+/* One running box, as JSON. */
+static int show_box(const char *box)
+{
+        cordon_error e = { 0 };
+        int status = cli_give(cordon_inspect(box, &e), &e);
+
+        if (status == 0)
+                (void) putchar('\n');
+        return status;
+}
+
 int verb_ps(int argc, char **argv)
 {
         struct ps p = { 0 };
         cordon_error e = { 0 };
+
+        cli_options_first(argc, argv, cli_verb_find("ps"));
         int at = cli_options(argc, argv, cli_verb_find("ps"), &p.asked, NULL);
-        if (at < 0 || cli_no_words(argc, at, "ps"))
+        if (at < 0)
                 return EXIT_CORDON;
+        if (argc - at > 1)
+                return cli_usage("one box at a time");
+        if (at < argc)
+                return show_box(argv[at]);
+
         if (cordon_list(each_box, &p, &e) < 0)
                 return cli_error(&e);
         if (p.asked.json)
                 (void) printf("%s]\n", p.count ? "" : "[");
         return 0;
-}
-
-const struct cli_option inspect_options[] = {
-        { "json", 0, NULL, "it is JSON anyway; with this, why there is none is, too",
-          CLI_FLAG(struct cli_json, json) },
-        { 0 },
-};
-
-int verb_inspect(int argc, char **argv)
-{
-        cordon_error e = { 0 };
-        struct cli_json asked = { 0 }; /* main() answers that */
-        cli_options_first(argc, argv, cli_verb_find("inspect"));
-        int at = cli_options(argc, argv, cli_verb_find("inspect"), &asked, NULL);
-        if (at < 0)
-                return EXIT_CORDON;
-        if (argc - at != 1)
-                return cli_usage("which box? One name or id; `cordon ps` lists them");
-        int status = cli_give(cordon_inspect(argv[at], &e), &e);
-        if (status == 0)
-                (void) putchar('\n');
-        return status;
 }
 
 struct logs {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/breakout.c - `cordon breakout`: every probe of the attack table against the user's own box. What the
- * box prints is hostile text: it is parsed strictly, and a probe that is not heard of counts as
+/* cli/breakout.c - `cordon selftest breakout`: every probe of the attack table against the user's own box.
+ * What the box prints is hostile text: it is parsed strictly, and a probe that is not heard of counts as
  * `cannot-tell`. */
 #include "cli/breakout.h"
 #include "base/json.h"
@@ -305,7 +305,7 @@ static int unknown_attempt(const char *only)
                 str_nearer(only, all[i]->name, &best);
         (void) cli_problem("there is no attempt `%.160s`", only);
         return best ? cli_hint("did you mean `%s`?", best)
-                    : cli_hint("`cordon breakout --list` has their names");
+                    : cli_hint("`cordon selftest breakout --list` has their names");
 }
 
 static int attack(struct breakout *b)
@@ -337,7 +337,7 @@ int verb_breakout(int argc, char **argv)
         static struct breakout b;
         b.policy = cli_policy_new();
         b.box = b.policy ? cli_box_new(b.policy) : NULL;
-        int at = b.box ? cli_options(argc, argv, cli_verb_find("breakout"), &b, b.policy) : -1;
+        int at = b.box ? cli_options(argc, argv, cli_verb_find("selftest breakout"), &b, b.policy) : -1;
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)
                 status = cli_usage("`%s` is no option: the attempts are the command", argv[at]);

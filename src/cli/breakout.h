@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/breakout.h - the host side of `cordon breakout`: harmless things to reach for, and what became of them.
+/* cli/breakout.h - the host side of `cordon selftest breakout`: harmless things to reach for, and what became
+ * of them.
  */
 #pragma once
 #include "base/buf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/claims.c - `cordon claims`: what a box holds against here, what it tells of, and what is left. Every
- * number is of attempts made now; what is left is never empty. A claim names its layers, and a layer that is
- * off is named as off. */
+/* cli/claims.c - `cordon selftest claims`: what a box holds against here, what it tells of, and what is left.
+ * Every number is of attempts made now; what is left is never empty. A claim names its layers, and a layer
+ * that is off is named as off. */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -85,12 +85,13 @@ const struct cli_option claims_options[] = {
         { 0 },
 };
 
-/* ---- the attempts, by a `cordon breakout` of our own ---- */
+/* ---- the attempts, by a `cordon selftest breakout` of our own ---- */
 
 static size_t own_words(char **argv, int argc, char *self, const char **ret)
 {
         size_t n = 0;
         ret[n++] = self;
+        ret[n++] = "selftest";
         ret[n++] = "breakout";
         ret[n++] = "--json";
         for (int i = 1; i < argc && n < WORDS - 1; i++)
@@ -506,7 +507,7 @@ int verb_claims(int argc, char **argv)
 {
         static struct claims c;
         c.policy = cli_policy_new();
-        int at = c.policy ? cli_options(argc, argv, cli_verb_find("claims"), &c, c.policy) : -1;
+        int at = c.policy ? cli_options(argc, argv, cli_verb_find("selftest claims"), &c, c.policy) : -1;
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)
                 status = cli_usage("`%s` is no option: the attempts are the command", argv[at]);

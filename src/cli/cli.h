@@ -10,13 +10,17 @@
 
 enum { EXIT_CORDON = 125 };
 
+/* What a person wants: how `cordon help` lists the verbs. */
+enum cli_group { GROUP_RUN = 0, GROUP_REVIEW, GROUP_UNDERSTAND, GROUP_SET_UP, GROUP__COUNT };
+
 struct cli_verb {
-        const char *name;
+        const char *name;                  /* one word or two: "log trace" */
         const char *synopsis;              /* after "cordon NAME " */
         const char *help;                  /* one line */
         int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
         const struct cli_option *options;  /* ended by an empty row */
         bool takes_doors;                  /* also takes -p FILE and --WORD of the policy language */
+        enum cli_group group;
 };
 
 /* One option: one row holds its names, its help and what it does. */
@@ -44,6 +48,17 @@ int cli_number(const char *option, const char *value, long least, long most, lon
  * there are too many. */
 enum { CLI_LIST_MAX = 64 };
 int cli_list_add(const char **list, const char *option, const char *value);
+
+/* An option as it is typed, for completions. */
+struct cli_typed {
+        char name[64];     /* without dashes; of a letter, the long one */
+        const char *arg;   /* as in its row; NULL: it takes none, or is a word of the policy */
+        const char *value; /* that is in the same word; NULL: none */
+};
+/* How many words it and its value take: 1 or 2; 0: it is none. */
+int cli_option_words(const struct cli_verb *verb, const char *word, struct cli_typed *ret);
+/* Behind their first word stands a command, whose options are its own. */
+bool cli_starts_command(const struct cli_verb *verb);
 
 /* Puts options, and the "--" that ends them, before the other words: for verbs whose words are names, not a
  * command. */
@@ -82,6 +97,10 @@ bool cli_policy_failed(void);
 void cli_verbs_are(const struct cli_verb *v, size_t count);
 const struct cli_verb *cli_verbs(size_t *ret_count);
 const struct cli_verb *cli_verb_find(const char *name);
+/* The verb that the first words name; *ret_words: how many. NULL: none. */
+const struct cli_verb *cli_verb_named(int argc, char **argv, int *ret_words);
+/* The second word of a verb of this group ("log"), or NULL. */
+const char *cli_verb_rest(const struct cli_verb *v, const char *group);
 
 /* say.c: one line to standard error, inert whatever is in it. Those that return give EXIT_CORDON. */
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -136,7 +155,7 @@ int cli_no_words(int argc, int at, const char *verb);
  */
 int cli_words_only(int argc, char **argv, const char *verb);
 /* Says so, with the nearest one that there is. */
-int cli_unknown_verb(const char *given);
+int cli_unknown_verb(int argc, char **argv);
 /* Prints and frees; EXIT_CORDON when it is NULL or cannot be written. */
 int cli_give(char *text, const cordon_error *e);
 /* The same of a text that the caller keeps. */
@@ -174,6 +193,11 @@ void cli_progress_sink(void *ctx, const void *data, size_t len);
 void cli_sink(void *ctx, const void *data, size_t len);
 void cli_help_verb(const struct cli_verb *v);
 
+/* log.c: kinds and phases of records, ended by NULL. */
+extern const char *const cli_ledger_kinds[];
+/* complete.c: prints what could stand at the end of these words, which are those behind `cordon`. */
+int cli_complete(int argc, char **argv);
+
 /* ledgers.c: --ledger DIR, as often as given; none: this user's own. */
 struct cli_ledgers {
         const char *dirs[16];
@@ -188,13 +212,10 @@ char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struc
                         cordon_error *e);
 
 int verb_run(int argc, char **argv);
-int verb_run_script(int argc, char **argv);
 int verb_wrap(int argc, char **argv);
 int verb_doors(int argc, char **argv);
 int verb_check(int argc, char **argv);
 int verb_why(int argc, char **argv);
-int verb_diagnose(int argc, char **argv);
-int verb_advise(int argc, char **argv);
 int verb_learn(int argc, char **argv);
 int verb_tighten(int argc, char **argv);
 int verb_new(int argc, char **argv);
@@ -202,7 +223,6 @@ int verb_policy(int argc, char **argv);
 int verb_vault(int argc, char **argv);
 int verb_ps(int argc, char **argv);
 int verb_stop(int argc, char **argv);
-int verb_inspect(int argc, char **argv);
 int verb_logs(int argc, char **argv);
 int verb_diff(int argc, char **argv);
 int verb_apply(int argc, char **argv);
@@ -226,8 +246,7 @@ int verb_version(int argc, char **argv);
 
 extern const struct cli_option discard_options[];
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
-        check_options[], inspect_options[], logs_options[], stop_options[], bench_options[], new_options[],
-        learn_options[], tighten_options[], breakout_options[], apply_options[], bombs_options[],
-        claims_options[], vault_options[], cost_options[], diagnose_options[], diff_options[], log_options[],
-        react_options[], report_options[], trace_options[], verify_options[], walls_options[], wrap_options[],
-        no_options[];
+        check_options[], logs_options[], stop_options[], bench_options[], new_options[], learn_options[],
+        tighten_options[], breakout_options[], apply_options[], bombs_options[], claims_options[],
+        vault_options[], cost_options[], doctor_options[], diff_options[], log_options[], react_options[],
+        report_options[], trace_options[], verify_options[], walls_options[], wrap_options[], no_options[];

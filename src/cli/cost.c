@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/cost.c - `cordon cost`: what each layer of the wall costs here, measured now, against the attempts that
- * only it stops, out of the knock-out matrix. No release can leave a layer out, so the two columns come from
- * two places, and the output says which. */
+/* cli/cost.c - `cordon selftest cost`: what each layer of the wall costs here, measured now, against the
+ * attempts that only it stops, out of the knock-out matrix. No release can leave a layer out, so the two
+ * columns come from two places, and the output says which. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "cli/cli.h"
@@ -254,7 +254,7 @@ int verb_cost(int argc, char **argv)
         AUTO_BUF(o);
         c.root = geteuid() == 0;
         c.policy = cli_policy_new();
-        int at = c.policy ? cli_options(argc, argv, cli_verb_find("cost"), &c, c.policy) : -1;
+        int at = c.policy ? cli_options(argc, argv, cli_verb_find("selftest cost"), &c, c.policy) : -1;
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)
                 status = cli_usage("`%s` is no option: the layers are what is measured", argv[at]);

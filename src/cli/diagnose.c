@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/diagnose.c - `cordon diagnose`: does a box fit what runs in it? From the ledger; nothing is run. */
+/* cli/diagnose.c - `cordon doctor`: what this host can enforce; with a policy or a box, whether its doors fit
+ * what ran in it, from the ledger. */
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ enum { LAST_MAX = 1000000, DOES_NOT_FIT = 1, NOT_KNOWN = 2 };
 struct diagnose {
         cordon_diagnosis o;
         const char *policy;
-        bool json;
+        bool json, fit;
 };
 
 static int set_policy(void *ctx, const char *value)
@@ -43,7 +44,8 @@ static int set_since(void *ctx, const char *value)
         return cli_time(value, &((struct diagnose *) ctx)->o.since_us);
 }
 
-const struct cli_option diagnose_options[] = {
+const struct cli_option doctor_options[] = {
+        { "fit", 0, NULL, "whether the doors of every box fit its runs", CLI_FLAG(struct diagnose, fit) },
         { "policy", 'p', "POLICY", "the policy, as a word of its own does", set_policy },
         { "box", 0, "NAME", "of boxes with this name", CLI_TEXT(struct diagnose, o.box) },
         { "last", 'n', "N", "the newest N runs of each box (default: 100)", set_last },
@@ -61,10 +63,23 @@ static int tell(struct diagnose *d)
         return status ? status : fit > 0 ? 0 : fit == 0 ? DOES_NOT_FIT : NOT_KNOWN;
 }
 
-int verb_diagnose(int argc, char **argv)
+static int check_host(bool json)
+{
+        int ok = 0;
+        cordon_error e = { 0 };
+        unsigned swept = cordon_sweep();
+
+        if (swept > 0)
+                cli_note("note: removed %u control groups whose keeper had been killed", swept);
+        int status = cli_give(cordon_doctor(json, &ok), &e);
+        return status ? status : ok ? 0 : 1;
+}
+
+int verb_doctor(int argc, char **argv)
 {
         struct diagnose d = { 0 };
-        const struct cli_verb *verb = cli_verb_find("diagnose");
+        const struct cli_verb *verb = cli_verb_find("doctor");
+
         cli_options_first(argc, argv, verb);
         int at = cli_options(argc, argv, verb, &d, NULL);
         for (; at >= 0 && at < argc; at++)
@@ -72,6 +87,12 @@ int verb_diagnose(int argc, char **argv)
                         return EXIT_CORDON;
         if (at < 0)
                 return EXIT_CORDON;
+        bool of_boxes = d.fit || d.policy || d.o.box;
+        if (!of_boxes && (d.o.last || d.o.since_us || d.o.status))
+                return cli_usage("--last, --since and --status go with a policy, --box or --fit");
+        if (!of_boxes)
+                return check_host(d.json);
+
         char *text = d.policy ? cli_policy_text(d.policy, &d.o.policy_len) : NULL;
         if (d.policy && !text)
                 return EXIT_CORDON;

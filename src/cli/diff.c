@@ -63,7 +63,7 @@ const struct cli_option diff_options[] = {
         { "verbose", 'v', NULL, "every entry of directories that are summed up, and why each is flagged",
           CLI_FLAG(struct diff, verbose) },
         { "list", 'l', NULL, "the layers there are", CLI_FLAG(struct diff, list) },
-        { "color", 0, "WHEN", "auto (the default), always, never", set_colour },
+        { "color", 0, "auto|always|never", "(default: auto)", set_colour },
         { "no-pager", 0, NULL, "never through $PAGER", CLI_FLAG(struct diff, no_pager) },
         { 0 },
 };

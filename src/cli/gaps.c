@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/gaps.c - what walls do not stop, in words: one table for `cordon claims` and `cordon walls`. */
+/* cli/gaps.c - what walls do not stop, in words: one table for `cordon selftest claims` and `cordon selftest
+ * walls`. */
 #include "cli/gaps.h"
 
 #include <stddef.h>

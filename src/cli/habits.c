@@ -80,13 +80,13 @@ static const struct {
         { "--as-pid-1", "a box has a pid 1 of its own, which reaps" },
         { "--private", ALWAYS },
         { "--noprofile", "there is no profile but what `-p FILE` names; leave it out" },
-        { "--seccomp", "every box has a filter; `cordon claims` lists what it lets through" },
+        { "--seccomp", "every box has a filter; `cordon selftest claims` lists what it lets through" },
 };
 
 #define OVER    "a box that is over leaves nothing but its record: `cordon log`"
 #define ENTERED "nobody enters a box that runs: `cordon run` starts another beside it"
 
-#define GIVEN "it finds the doors by itself; `cordon tighten -p POLICY` begins with those of a policy"
+#define GIVEN "it finds the doors by itself; `cordon policy tighten -p POLICY` begins with those of a policy"
 
 /* Options of verbs that take no doors. */
 static const struct {
@@ -94,8 +94,8 @@ static const struct {
 } elsewhere[] = {
         { "learn", "--time", "`--seconds N` bounds each run" },
         { "learn", "--timeout", "`--seconds N` bounds each run" },
-        { "tighten", "--time", "`--seconds N` bounds each run" },
-        { "tighten", "--timeout", "`--seconds N` bounds each run" },
+        { "policy tighten", "--time", "`--seconds N` bounds each run" },
+        { "policy tighten", "--timeout", "`--seconds N` bounds each run" },
         { "learn", "--edit", GIVEN },
         { "learn", "--write", GIVEN },
         { "learn", "-p", GIVEN },
@@ -139,7 +139,7 @@ static const struct {
         { "restart", "a box that is over is not started again: `cordon run` starts another" },
         { "events", "`cordon log -f` goes on with what is written from now on" },
         { "history", "`cordon log` is the record of every run" },
-        { "info", "`cordon doctor` tells what this host can enforce, `cordon inspect BOX` what a box uses" },
+        { "info", "`cordon doctor` tells what this host can enforce, `cordon ps BOX` what a box uses" },
         { "checkout", "`cordon discard RUN` drops what an edit door held back" },
         { "kill", "`cordon stop -k BOX` ends it at once" },
         { "rm", "nothing is left of a box; `cordon discard RUN` drops what an edit door held back" },
@@ -152,13 +152,15 @@ static const struct {
         { "pull", "there are no images: a box sees what its doors show of this host" },
         { "build", "there are no images: a box sees what its doors show of this host" },
         { "images", "there are no images: a box sees what its doors show of this host" },
-        { "alias", "`cordon wrap PROGRAM` writes a script that stands in front of it" },
-        { "shim", "`cordon wrap PROGRAM` writes a script that stands in front of it" },
+        { "alias", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
+        { "shim", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
         { "audit",
-          "`cordon log` is the record, `cordon verify` proves it, `cordon diagnose` tells which boxes "
+          "`cordon log` is the record, `cordon log verify` proves it, `cordon doctor` tells which boxes "
           "fit, `cordon vault audit` is about credentials" },
-        { "init", "`cordon new NAME` writes a policy without a door, `cordon advise TASK` one for a task" },
-        { "create", "`cordon new NAME` writes a policy without a door, `cordon advise TASK` one for a task" },
+        { "init", "`cordon policy new -o FILE` writes a policy without a door, `cordon policy new TASK` one "
+                  "for a task" },
+        { "create", "`cordon policy new -o FILE` writes a policy without a door, `cordon policy new TASK` "
+                    "one for a task" },
         { "lint", "`cordon check POLICY`" },
         { "validate", "`cordon check POLICY`" },
         { "test", "`cordon check POLICY` holds a policy to its `expect` lines" },
@@ -166,8 +168,8 @@ static const struct {
         { "allow", "a door is opened by a flag of `cordon run`, or a line of a policy: `cordon help run`" },
         { "show", "`cordon diff` shows what edit doors hold back, `cordon log show` a run, `cordon doors` a "
                   "policy" },
-        { "top", "`cordon ps` lists boxes that run, `cordon inspect BOX` tells what one uses" },
-        { "stats", "`cordon ps` lists boxes that run, `cordon inspect BOX` tells what one uses" },
+        { "top", "`cordon ps` lists boxes that run, `cordon ps BOX` tells what one uses" },
+        { "stats", "`cordon ps` lists boxes that run, `cordon ps BOX` tells what one uses" },
         { "man", "`cordon help VERB`" },
         { "reset", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
         { "restore", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/help.c - help, from the same tables that parse. */
+/* cli/help.c - help, from the same tables that parse; the nearest verb to one that is none. */
+#include "base/shell.h"
+#include "base/str.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -45,12 +47,12 @@ static void print_words(void)
 static const struct {
         const char *verb, *text;
 } examples[] = {
-        { "wrap",
-          "  cordon wrap --time 30s --memory 512M -o ~/bin/pdftotext pdftotext\n"
+        { "policy wrap",
+          "  cordon policy wrap --time 30s --memory 512M -o ~/bin/pdftotext pdftotext\n"
           "  pdftotext report.pdf -                      the box sees report.pdf, and nothing else of yours\n"
-          "  cordon wrap --time 30s -o ~/bin/convert convert\n"
+          "  cordon policy wrap --time 30s -o ~/bin/convert convert\n"
           "  convert photo.png -resize 50% png:- >small.png\n"
-          "  mkdir unpacked && cordon wrap --write ./unpacked -o ~/bin/untar tar\n"
+          "  mkdir unpacked && cordon policy wrap --write ./unpacked -o ~/bin/untar tar\n"
           "  untar -C ./unpacked -xf downloaded.tar      it can write there, and nowhere else\n" },
 };
 
@@ -59,6 +61,22 @@ static void print_examples(const char *verb)
         for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
                 if (strcmp(examples[i].verb, verb) == 0)
                         (void) printf("\nExamples:\n%s", examples[i].text);
+}
+
+static void print_group(const char *group)
+{
+        size_t n;
+        bool any = false;
+        const struct cli_verb *v = cli_verbs(&n);
+
+        for (size_t i = 0; i < n; i++) {
+                const char *rest = cli_verb_rest(&v[i], group);
+                if (rest && !any)
+                        (void) printf("\nCommands of %s:\n", group);
+                if (rest)
+                        (void) printf("  %-11s %s\n", rest, v[i].help);
+                any = any || rest;
+        }
 }
 
 void cli_help_verb(const struct cli_verb *v)
@@ -71,37 +89,123 @@ void cli_help_verb(const struct cli_verb *v)
         print_options(v->options);
         if (v->takes_doors)
                 print_words();
-        (void) printf("\nMore: man cordon-%s\n", v->name);
+        print_group(v->name);
+        char page[64];
+        (void) snprintf(page, sizeof page, "%s", v->name);
+        for (char *c = page; (c = strchr(c, ' '));)
+                *c = '-';
+        (void) printf("\nMore: man cordon-%s\n", page);
 }
+
+/* A group that is no verb by itself; returns EXIT_CORDON. */
+static int help_group(const char *group)
+{
+        (void) printf("usage: cordon %s COMMAND\n", group);
+        print_group(group);
+        return EXIT_CORDON;
+}
+
+static const char *const groups[] = {
+        [GROUP_RUN] = "Run",
+        [GROUP_REVIEW] = "Review changes",
+        [GROUP_UNDERSTAND] = "Understand",
+        [GROUP_SET_UP] = "Set up",
+};
+_Static_assert(sizeof groups / sizeof *groups == GROUP__COUNT, "a title for each group");
 
 static void print_all(void)
 {
         size_t n;
         const struct cli_verb *v = cli_verbs(&n);
-        (void) printf(
-                "cordon runs code that nobody trusts in a box with no doors but the ones you name.\n\n"
-                "  cordon run -- python3 -c 'print(6*7)'       nothing of yours is visible, no network\n"
-                "  cordon run --read . -- ls -l                one door: this directory, read-only\n"
-                "  cordon why read ~/.ssh/id_ed25519           what a box would answer, and why\n\nVerbs:\n");
+
+        (void) printf("Run untrusted code in a box with no doors except the ones you open.\n\n"
+                      "  cordon run -- python3 -c 'print(6*7)'    no files of yours, no network\n"
+                      "  cordon run --read . -- ls -l             one door: this directory, read-only\n"
+                      "  cordon why read ~/.ssh/id_ed25519        what a box would answer, and why\n");
+        for (size_t g = 0; g < GROUP__COUNT; g++) {
+                (void) printf("\n%s\n", groups[g]);
+                for (size_t i = 0; i < n; i++)
+                        if (v[i].group == g && !strchr(v[i].name, ' '))
+                                (void) printf("  %-10s %s\n", v[i].name, v[i].help);
+        }
+        (void) printf("  %-10s %s\n", "selftest", "attack and measure this host's isolation");
+        (void) printf("\n`cordon help COMMAND` for details. Exit status of run: the command's own; 128+n for "
+                      "signal n;\n124 a limit was reached; 125 cordon failed; 126 and 127 as in shells.\n");
+}
+
+/* The verb whose second word this is, or the one that is spelled most like it. */
+static const char *nearest_verb(const char *given)
+{
+        size_t n;
+        const struct cli_verb *v = cli_verbs(&n);
+        const char *best = NULL;
+
+        for (size_t i = 0; i < n; i++) {
+                const char *space = strchr(v[i].name, ' ');
+                if (space && strcmp(space + 1, given) == 0)
+                        return v[i].name;
+                if (!space)
+                        str_nearer(given, v[i].name, &best);
+        }
+        return best;
+}
+
+/* A group that is no verb by itself, as `selftest`. */
+static int unknown_second(const char *group, const char *given)
+{
+        size_t n;
+        const struct cli_verb *v = cli_verbs(&n);
+        const char *best = NULL;
+
         for (size_t i = 0; i < n; i++)
-                (void) printf("  %-11s %s\n", v[i].name, v[i].help);
-        (void) printf("\n`cordon help VERB` tells more. Exit status of run: the command's own; 128+n for "
-                      "signal n;\n"
-                      "124 a limit ended it; 125 cordon itself failed; 126 and 127 as in shells.\n");
+                if (cli_verb_rest(&v[i], group))
+                        str_nearer(given, cli_verb_rest(&v[i], group), &best);
+        (void) cli_problem("unknown command `%s %.60s`", group, given);
+        if (best)
+                return cli_hint("did you mean `%s %s`?", group, best);
+        return cli_hint("`cordon help %s` lists them", group);
+}
+
+int cli_unknown_verb(int argc, char **argv)
+{
+        size_t n;
+        const struct cli_verb *v = cli_verbs(&n);
+        const char *given = argv[0], *group = NULL;
+        for (size_t i = 0; i < n && !group; i++)
+                group = cli_verb_rest(&v[i], given) ? given : NULL;
+        if (group)
+                return argc > 1 ? unknown_second(group, argv[1]) : help_group(group);
+
+        const char *best = nearest_verb(given);
+        const char *instead = cli_verb_habit(given);
+        AUTO_BUF(word);
+        buf_shell(&word, given);
+        (void) cli_problem("unknown command `%.60s`", given);
+        if (instead)
+                return cli_hint("%s", instead);
+        if (best)
+                return cli_hint("did you mean `%s`?", best);
+        if (given[0] == '-')
+                return cli_hint("options stand behind the command; `cordon help` lists them");
+        return cli_hint("`cordon help` lists the commands; `cordon run -- %s` runs a program",
+                        buf_str(&word));
 }
 
 int verb_help(int argc, char **argv)
 {
         if (argc < 2)
                 return print_all(), 0;
-        int at = cli_words_only(argc, argv, "help");
+        int at = cli_words_only(argc, argv, "help"), words = 0;
         if (at < 0)
                 return EXIT_CORDON;
-        if (argc - at > 1)
-                return cli_usage("one verb at a time");
-        const struct cli_verb *v = at < argc ? cli_verb_find(argv[at]) : cli_verb_find("help");
+        const struct cli_verb *v =
+                at < argc ? cli_verb_named(argc - at, argv + at, &words) : cli_verb_find("help");
+        if (!v && strcmp(argv[at], "selftest") == 0 && argc - at == 1)
+                return (void) help_group(argv[at]), 0;
         if (!v)
-                return cli_unknown_verb(argv[at]);
+                return cli_unknown_verb(argc - at, argv + at);
+        if (argc - at > words)
+                return cli_usage("one command at a time");
         return cli_help_verb(v), 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/learn.c - `cordon learn` and `cordon tighten`: the policy on standard output, everything else on
+/* cli/learn.c - `cordon learn` and `cordon policy tighten`: the policy on standard output, everything else on
  * standard error. */
 #include "base/buf.h"
 #include "base/fd.h"
@@ -165,11 +165,10 @@ static int ask(void *ctx, const char *to, const char *what)
                 { "status", 0, "N", "the exit status that counts as passed (default: 0)", take_status },     \
                 { "seconds", 't', "N", "each run at most (default: 60)", take_seconds },                     \
                 { "boxes", 0, "N", "at most so many runs in all (default: 400)", take_boxes },               \
-                { "net", 0, "HOW", "deny (the default), mock or ask: what becomes of its network",           \
-                  take_net },                                                                                \
+                { "net", 0, "deny|mock|ask", "what becomes of its network (default: deny)", take_net },      \
                 { "net-to", 0, "HOST", "ask, and to this host (or host:port) the answer is yes",             \
                   take_net_to },                                                                             \
-                { "stage", 0, "STAGE", "with ask: where places lead, live or test", take_stage },            \
+                { "stage", 0, "live|test", "with ask: where places lead", take_stage },                      \
                 { "places", 0, "FILE", "where @name leads; hosts are proposed as places",                    \
                   CLI_TEXT(struct teach, l.places) },                                                        \
                 { "answers", 0, "FILE", "mock, with these recorded exchanges", take_answers },               \
@@ -266,7 +265,7 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
         int at = cli_options(argc, argv, cli_verb_find(verb), t, NULL);
         if (at >= 0 && at == argc && !t->log)
                 return cli_usage("there is no command; for example: cordon %s -- ls",
-                                 strcmp(verb, "tighten") == 0 ? "tighten -p task.cordon" : verb),
+                                 strcmp(verb, "learn") != 0 ? "policy tighten -p task.cordon" : verb),
                        -1;
         if (at >= 0 && at < argc)
                 t->l.argv = (const char *const *) argv + at;
@@ -362,10 +361,11 @@ static int tighten(struct teach *t)
 int verb_tighten(int argc, char **argv)
 {
         struct teach t = { .l = { .input = -1 } };
-        if (prepare(&t, argc, argv, "tighten") < 0)
+        if (prepare(&t, argc, argv, "policy tighten") < 0)
                 return EXIT_CORDON;
         if (!t.policy)
-                return cli_usage("which policy? For example: cordon tighten -p task.cordon -- COMMAND");
+                return cli_usage(
+                        "which policy? For example: cordon policy tighten -p task.cordon -- COMMAND");
         char *text = cli_policy_text(t.policy, &t.l.policy_len);
         if (!text)
                 return EXIT_CORDON;

@@ -39,17 +39,18 @@ TEXT_SETTER(run, filter.run)
 TEXT_SETTER(target, filter.target)
 TEXT_SETTER(format, format)
 
+const char *const cli_ledger_kinds[] = { "file",   "exec",  "net",     "request", "credential", "handle",
+                                         "output", "limit", "start",   "end",     "view",       "reply",
+                                         "key",    "prune", "gap",     "intent",  "outcome",    "denied",
+                                         "human",  "claim", "unknown", NULL };
+
 /* Silence would read as "there was none". A ledger of a later version may have more of them, so it is asked
  * all the same. */
 static int set_kind(void *ctx, const char *value)
 {
-        static const char *const known[] = { "file",   "exec",  "net",    "request", "credential", "handle",
-                                             "output", "limit", "start",  "end",     "view",       "reply",
-                                             "key",    "prune", "gap",    "intent",  "outcome",    "denied",
-                                             "human",  "claim", "unknown" };
         bool is_known = false;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-                is_known |= strcmp(value, known[i]) == 0;
+        for (size_t i = 0; cli_ledger_kinds[i]; i++)
+                is_known |= strcmp(value, cli_ledger_kinds[i]) == 0;
         if (!is_known)
                 cli_note("note: this version writes no records of the kind `%s`; `man cordon-log` lists them",
                          value);
@@ -110,7 +111,7 @@ const struct cli_option log_options[] = {
         { "last", 'n', "N", "only the newest N", set_last },
         { "json", 0, NULL, "the records themselves, one a line", CLI_FLAG(struct log, json) },
         { "ledger", 0, "DIR", "read this ledger instead; repeated, several as one", set_ledger },
-        { "format", 0, "FORMAT", "export: jsonl, otlp, ocsf or prometheus", set_format },
+        { "format", 0, "jsonl|otlp|ocsf|prometheus", "export: how (default: jsonl)", set_format },
         { "older", 0, "TIME", "prune: what is older", set_older },
         { 0 },
 };

@@ -33,8 +33,8 @@ int verb_trace(int argc, char **argv)
 {
         struct more m = { 0 };
         cordon_error e = { 0 };
-        cli_options_first(argc, argv, cli_verb_find("trace"));
-        int at = cli_options(argc, argv, cli_verb_find("trace"), &m, NULL);
+        cli_options_first(argc, argv, cli_verb_find("log trace"));
+        int at = cli_options(argc, argv, cli_verb_find("log trace"), &m, NULL);
         if (at < 0)
                 return EXIT_CORDON;
         if (argc - at != 1)
@@ -83,10 +83,10 @@ int verb_verify(int argc, char **argv)
         struct more m = { 0 };
         cordon_error e = { 0 };
         AUTO_BUF(text);
-        int ok = 0, at = cli_options(argc, argv, cli_verb_find("verify"), &m, NULL);
+        int ok = 0, at = cli_options(argc, argv, cli_verb_find("log verify"), &m, NULL);
         if (at < 0)
                 return EXIT_CORDON;
-        if (cli_no_words(argc, at, "verify"))
+        if (cli_no_words(argc, at, "log verify"))
                 return EXIT_CORDON;
         if (m.proof && m.checkpoint)
                 return cli_usage("--proof is about one record, and a checkpoint about all");
@@ -111,12 +111,13 @@ int verb_react(int argc, char **argv)
         struct more m = { 0 };
         cordon_error e = { 0 };
         char id[64];
-        int at = cli_options(argc, argv, cli_verb_find("react"), &m, NULL);
+        int at = cli_options(argc, argv, cli_verb_find("log react"), &m, NULL);
         if (at < 0)
                 return EXIT_CORDON;
         if (argc - at != 2)
-                return cli_usage("to which record, and what? For example: cordon react --from build-server "
-                                 "ID 'the build failed'");
+                return cli_usage(
+                        "to which record, and what? For example: cordon log react --from build-server "
+                        "ID 'the build failed'");
         if (cordon_react(argv[at], m.from, argv[at + 1], id, &e) < 0)
                 return cli_error(&e);
         return puts(id) < 0 ? EXIT_CORDON : 0;

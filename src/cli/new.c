@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/new.c - `cordon new NAME`: a policy with no door at all, and comments that tell how to open one. Never
- * overwrites. */
+/* cli/new.c - `cordon policy new [TASK]`: a policy with the least doors for a stock task, or with no door at
+ * all and comments that say how to open one. Never overwrites. */
 #include "base/shell.h"
 #include "cli/cli.h"
 
@@ -9,15 +9,18 @@
 
 struct new_options {
         const char *output;
+        bool list, json;
 };
 
 const struct cli_option new_options[] = {
-        { "output", 'o', "FILE", "write there (default: NAME.cordon); - is standard output",
+        { "output", 'o', "FILE", "write a new file instead of standard output",
           CLI_TEXT(struct new_options, output) },
+        { "list", 'l', NULL, "list the stock tasks", CLI_FLAG(struct new_options, list) },
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct new_options, json) },
         { 0 },
 };
 
-/* One name, twice. Every door of it is closed: what a box with this policy sees is what every box has. */
+/* Every door of it is closed: a box with this policy sees what every box has. */
 static const char text[] =
         "# %s: what one box may touch. One line opens one door; what no line opens stays shut.\n"
         "#   cordon check %s.cordon              does it load, do its tests hold, what would a reviewer say\n"
@@ -48,41 +51,81 @@ static const char text[] =
         "expect deny write {work}/anything\n"
         "expect deny net GET https://example.com/\n";
 
-static bool is_name(const char *s)
+/* The box is named after the file: letters, digits, `_` and `-`, without directories and ending. */
+static void name_after(const char *path, char ret[static 64])
 {
-        size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-        return n > 0 && n <= 60 && !s[n] && s[0] != '-';
+        const char *slash = path ? strrchr(path, '/') : NULL;
+        const char *name = slash ? slash + 1 : path ? path : "";
+        size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+        bool usable = n > 0 && n < 61 && name[0] != '-' && (!name[n] || name[n] == '.');
+
+        (void) snprintf(ret, 64, "%.*s", usable ? (int) n : 3, usable ? name : "box");
 }
 
-static int write_policy(const char *path, const char *name)
+static int list_tasks(bool json)
 {
-        AUTO_BUF(policy);
-        buf_printf(&policy, text, name, name, name, name, name);
-        int status = cli_new_file(path, 0644, buf_span(&policy),
-                                  "nothing was written; take another name, or -o FILE");
+        const char *name;
+
+        for (size_t i = 0; (name = cordon_advise_name(i)); i++)
+                if (json)
+                        (void) printf("%s\"%s\"", i ? "," : "[", name);
+                else
+                        (void) puts(name);
+        return json && puts("]") == EOF ? EXIT_CORDON : 0;
+}
+
+static int write_policy(const char *path, struct span policy)
+{
+        int status = cli_new_file(path, 0644, policy, "nothing was written; choose another name for -o");
         if (status != 0)
                 return status;
+
         AUTO_BUF(word);
         buf_shell(&word, path);
-        cli_note("%s: a policy without a door; next: cordon check %s", path, buf_str(&word));
+        cli_note("wrote %s; next: cordon check %s", path, buf_str(&word));
         return 0;
+}
+
+static int give_task(const struct new_options *o, int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        AUTO_BUF(words);
+
+        for (int i = 0; i < argc; i++)
+                buf_printf(&words, "%s%s", i ? " " : "", argv[i]);
+        if (words.n >= 400)
+                return cli_usage("a task takes a few words; `cordon policy new --list` lists them");
+
+        char *policy = cordon_advise(buf_str(&words), o->json, &e);
+        if (!policy || !o->output)
+                return cli_give(policy, &e);
+        int status = write_policy(o->output, span_str(policy));
+        cordon_free(policy);
+        return status;
 }
 
 int verb_new(int argc, char **argv)
 {
         struct new_options o = { 0 };
-        char path[80];
-        cli_options_first(argc, argv, cli_verb_find("new"));
-        int at = cli_options(argc, argv, cli_verb_find("new"), &o, NULL);
+        const struct cli_verb *verb = cli_verb_find("policy new");
+        char name[64];
+        AUTO_BUF(policy);
+
+        cli_options_first(argc, argv, verb);
+        int at = cli_options(argc, argv, verb, &o, NULL);
         if (at < 0)
                 return EXIT_CORDON;
-        if (at + 1 != argc)
-                return cli_usage("one name; for example: cordon new build-docs");
-        if (!is_name(argv[at]))
-                return cli_usage(
-                        "a name has letters, digits, `_` and `-`, at most 60, and does not begin with `-`");
+        if (o.list)
+                return cli_no_words(argc, at, "policy new --list") ? EXIT_CORDON : list_tasks(o.json);
         if (o.output && strcmp(o.output, "-") == 0)
-                return printf(text, argv[at], argv[at], argv[at], argv[at], argv[at]) < 0 ? EXIT_CORDON : 0;
-        (void) snprintf(path, sizeof path, "%s.cordon", argv[at]);
-        return write_policy(o.output ? o.output : path, argv[at]);
+                o.output = NULL;
+        if (at < argc)
+                return give_task(&o, argc - at, argv + at);
+        if (o.json)
+                return cli_usage(
+                        "--json needs a task or --list; `cordon policy json FILE` prints a policy as JSON");
+
+        name_after(o.output, name);
+        buf_printf(&policy, text, name, name, name, name, name);
+        return o.output ? write_policy(o.output, buf_span(&policy)) : cli_put(&policy);
 }

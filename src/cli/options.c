@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/options.c - options by table, policy words as flags, errors with the nearest right word. */
-#include "base/shell.h"
+#include "base/buf.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
@@ -155,26 +155,6 @@ static int take_policy_file(cordon_policy *p, const char *path)
         if (strspn(path, "0123456789.:") == strlen(path) && published) /* -p 8080:80, as docker has it */
                 (void) snprintf(e.hint, sizeof e.hint, "%s", published);
         return policy_failed(&e);
-}
-
-int cli_unknown_verb(const char *given)
-{
-        size_t n;
-        const struct cli_verb *v = cli_verbs(&n);
-        const char *best = NULL;
-        for (size_t i = 0; i < n; i++)
-                str_nearer(given, v[i].name, &best);
-        const char *instead = cli_verb_habit(given);
-        AUTO_BUF(word);
-        buf_shell(&word, given);
-        (void) cli_problem("there is no verb `%.60s`", given);
-        if (instead)
-                return cli_hint("%s", instead);
-        if (best)
-                return cli_hint("did you mean `%s`?", best);
-        if (given[0] == '-')
-                return cli_hint("options stand behind the verb; `cordon help` lists the verbs");
-        return cli_hint("`cordon help` lists the verbs; `cordon run -- %s` runs a program", buf_str(&word));
 }
 
 struct given { /* one option as it stands on the command line */
@@ -348,6 +328,20 @@ static int words_of(const struct cli_verb *verb, const char *arg, struct given *
         return meaning_of(verb, g).wants && !g->value ? 2 : 1;
 }
 
+int cli_option_words(const struct cli_verb *verb, const char *word, struct cli_typed *ret)
+{
+        struct given g = { 0 };
+        int n = words_of(verb, word, &g);
+        struct meaning m = n ? meaning_of(verb, &g) : (struct meaning){ 0 };
+
+        *ret = (struct cli_typed){ .arg = m.own    ? m.own->arg
+                                          : m.file ? "POLICY"
+                                                   : NULL,
+                                   .value = m.wants ? g.value : NULL };
+        (void) snprintf(ret->name, sizeof ret->name, "%s", m.own ? m.own->name : g.name);
+        return n;
+}
+
 static void move_to(char **argv, int to, int from)
 {
         char *moved = argv[from];
@@ -384,10 +378,9 @@ void cli_options_before_paths(int argc, char **argv, const struct cli_verb *verb
         (void) options_first(argc, argv, verb, &front);
 }
 
-/* Behind their first word stands a command, whose options are its own. */
-static bool starts_command(const struct cli_verb *verb)
+bool cli_starts_command(const struct cli_verb *verb)
 {
-        static const char *const starters[] = { "run", "run-script", "wrap", "learn", "tighten" };
+        static const char *const starters[] = { "run", "policy wrap", "learn", "policy tighten" };
         for (size_t i = 0; i < sizeof starters / sizeof *starters; i++)
                 if (strcmp(verb->name, starters[i]) == 0)
                         return true;
@@ -399,7 +392,7 @@ bool cli_help_asked(int argc, char **argv, const struct cli_verb *verb)
         struct given g;
         for (int i = 1, n; i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
                 n = words_of(verb, argv[i], &g);
-                if (n == 0 && starts_command(verb))
+                if (n == 0 && cli_starts_command(verb))
                         return false;
                 if (n && (strcmp(argv[i], "-help") == 0 || g.letter == 'h' || strcmp(g.name, "help") == 0))
                         return true;
@@ -413,7 +406,7 @@ const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const 
         const struct cli_option *own = find_option(verb, name, 0);
         for (int i = 1, n; own && i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
                 n = words_of(verb, argv[i], &g);
-                if (n == 0 && starts_command(verb))
+                if (n == 0 && cli_starts_command(verb))
                         return NULL;
                 if (n == 2 && i + 1 < argc && is_option(verb, argv[i + 1]))
                         n = 1; /* that is wrong, and it is one */

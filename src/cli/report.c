@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/report.c - `cordon report RUN --html FILE` and `--postmortem FILE`: whole or not at all. */
+/* cli/report.c - `cordon log report RUN --html FILE` and `--postmortem FILE`: whole or not at all. */
 #include "cli/cli.h"
 #include "cli/handles.h"
 
@@ -38,13 +38,14 @@ static int give(const struct report *r, cordon_log_view view, const char *run, c
 int verb_report(int argc, char **argv)
 {
         struct report r = { 0 };
-        const struct cli_verb *verb = cli_verb_find("report");
+        const struct cli_verb *verb = cli_verb_find("log report");
         cli_options_first(argc, argv, verb);
         int at = cli_options(argc, argv, verb, &r, NULL);
         if (at < 0)
                 return EXIT_CORDON;
         if (at + 1 != argc || (!r.html && !r.postmortem))
-                return cli_usage("which run, and where to? For example: cordon report RUN --html run.html");
+                return cli_usage(
+                        "which run, and where to? For example: cordon log report RUN --html run.html");
         const char *run = argv[at];
         int status = r.html ? give(&r, CORDON_LOG_HTML, run, r.html) : 0;
         return status == 0 && r.postmortem ? give(&r, CORDON_LOG_POSTMORTEM, run, r.postmortem) : status;

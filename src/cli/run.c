@@ -188,7 +188,7 @@ const struct cli_option run_options[] = {
           set_keep },
         { "on", 0, "RUN", "go on in the layer that this run left",
           CLI_TEXT(struct run, set[CORDON_WORK_ON]) },
-        { "stage", 0, "STAGE", "where places lead: live (the default), test or mock", set_stage },
+        { "stage", 0, "live|test|mock", "where places lead (default: live)", set_stage },
         { "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct run, set[CORDON_PLACES]) },
         { "answers", 0, "FILE", "recorded exchanges, for the stage mock",
           CLI_TEXT(struct run, set[CORDON_ANSWERS]) },
@@ -197,6 +197,8 @@ const struct cli_option run_options[] = {
           CLI_FLAG(struct run, arg_files) },
         { "arg-dirs", 0, NULL, "and each directory, with all below it",
           CLI_FLAG(struct run, arg_directories) },
+        { "script", 0, NULL, "COMMAND is a script that nobody trusts: strict box, 60 s, no file but itself",
+          CLI_FLAG(struct run, script) },
         { "root", 0, NULL, "uid 0 inside; still nobody outside", set_root },
         { "require-limit", 0, NULL, "do not start where control groups cannot keep the limits", set_require },
         { "require-ledger", 0, NULL, "do not start where the run cannot be recorded", set_require_ledger },
@@ -657,7 +659,7 @@ static int script_policy(struct run *r, char **argv, cordon_error *e)
         }
         /* Lines of a file, so that a flag such as --time can say otherwise. */
         static const char defaults[] = "use base/strict\nlimit time 60s\n";
-        if (cordon_policy_add_text(r->policy, "run-script", defaults, sizeof defaults - 1, e) < 0 ||
+        if (cordon_policy_add_text(r->policy, "--script", defaults, sizeof defaults - 1, e) < 0 ||
             cordon_policy_add(r->policy, "read", path, e) < 0)
                 return -1;
         r->command =
@@ -703,13 +705,13 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
                 find_programs(r, argc, argv, cli_verb_find(verb));
         else if (at >= argc)
                 status = cli_usage("there is nothing to run; for example: cordon %s",
-                                   r->script ? "run-script install.sh" : "run -- ls /");
+                                   r->script ? "run --script install.sh" : "run -- ls /");
         else if (at >= 0 && r->script && script_policy(r, argv + at, &e) < 0)
                 status = start_failed(r, &e);
         else if (at >= 0 && show_arguments(r, argv + at + 1, &e) < 0)
                 status = start_failed(r, &e);
         else if (at >= 0 && r->script && r->canary_file)
-                status = cli_usage("`cordon run-script` has no policy file that another could stand for");
+                status = cli_usage("`cordon run --script` has no policy file that another could stand for");
         else if (at >= 0 && (!r->canary_file || r->plan || choose_policy(r, argc, argv, verb) == 0))
                 status = run_configured(r, r->script ? r->command : argv + at);
         if (status == EXIT_CORDON)
@@ -727,11 +729,4 @@ int verb_run(int argc, char **argv)
 {
         struct run r = { .end.status_fd = -1 };
         return run_with(argc, argv, &r, "run");
-}
-
-/* A script needs no execute bit and no door: the file itself is shown to the box, and nothing else. */
-int verb_run_script(int argc, char **argv)
-{
-        struct run r = { .end.status_fd = -1, .script = true };
-        return run_with(argc, argv, &r, "run-script");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/verbs.c - the verbs there are, for those who list or look them up: main.c has the table, and hands it
- * over before anything else. */
+/* cli/verbs.c - finds verbs in the table that main.c hands over. Some have two words, as `log trace`. */
 #include "cli/cli.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct cli_verb *verbs;
@@ -26,4 +26,29 @@ const struct cli_verb *cli_verb_find(const char *name)
                 if (strcmp(verbs[i].name, name) == 0)
                         return &verbs[i];
         return NULL;
+}
+
+const struct cli_verb *cli_verb_named(int argc, char **argv, int *ret_words)
+{
+        char two[64];
+        const struct cli_verb *v = NULL;
+
+        *ret_words = 2;
+        if (argc > 1 && snprintf(two, sizeof two, "%s %s", argv[0], argv[1]) < (int) sizeof two)
+                v = cli_verb_find(two);
+        if (v)
+                return v;
+
+        *ret_words = 1;
+        if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
+                return cli_verb_find("help");
+        if (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-V") == 0)
+                return cli_verb_find("version");
+        return cli_verb_find(argv[0]);
+}
+
+const char *cli_verb_rest(const struct cli_verb *v, const char *group)
+{
+        size_t n = strlen(group);
+        return strncmp(v->name, group, n) == 0 && v->name[n] == ' ' ? v->name + n + 1 : NULL;
 }

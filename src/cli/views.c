@@ -19,7 +19,7 @@ struct view {
 
 #define VIEW_OPTIONS                                                                                         \
         { "work", 0, "DIR", "what {work} means (default: here)", CLI_TEXT(struct view, work) },              \
-                { "stage", 0, "STAGE", "as in this stage: live (the default), test or mock",                 \
+                { "stage", 0, "live|test|mock", "as in this stage (default: live)",                          \
                   CLI_TEXT(struct view, stage) },                                                            \
         {                                                                                                    \
                 "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct view, places)        \
@@ -262,19 +262,4 @@ int verb_why(int argc, char **argv)
         }
         cordon_policy_free(p);
         return status;
-}
-
-int verb_doctor(int argc, char **argv)
-{
-        struct cli_json o = { 0 };
-        int ok = 0;
-        int at = cli_options(argc, argv, cli_verb_find("doctor"), &o, NULL);
-        if (at < 0 || cli_no_words(argc, at, "doctor"))
-                return EXIT_CORDON;
-        unsigned swept = cordon_sweep();
-        if (swept > 0)
-                cli_note("note: removed %u control groups whose keeper had been killed", swept);
-        cordon_error e = { 0 };
-        int status = cli_give(cordon_doctor(o.json, &ok), &e);
-        return status ? status : ok ? 0 : 1;
 }

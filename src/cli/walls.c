@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/walls.c - `cordon walls`: each wall, whether it can be had here, what it takes, measured now, and what
- * it does not stop. A wall is there when a box behind it starts, and for no other reason. */
+/* cli/walls.c - `cordon selftest walls`: each wall, whether it can be had here, what it takes, measured now,
+ * and what it does not stop. A wall is there when a box behind it starts, and for no other reason. */
 #include "base/buf.h"
 #include "base/fd.h"
 #include "cli/cli.h"
@@ -363,7 +363,7 @@ int verb_walls(int argc, char **argv)
         struct walls s = { .runs = RUNS };
         cordon_error ignored = { 0 };
         AUTO_BUF(out);
-        int at = cli_options(argc, argv, cli_verb_find("walls"), &s, NULL);
+        int at = cli_options(argc, argv, cli_verb_find("selftest walls"), &s, NULL);
         if (at < 0)
                 return EXIT_CORDON;
         if (at < argc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/wrap.c - `cordon wrap`: a small script that stands in front of a program and runs it in a box. It only
- * writes the script, which is one `cordon run --arg-files`; every word of it is quoted, and none is trusted
- * to need no quotes. Never overwrites. */
+/* cli/wrap.c - `cordon policy wrap`: a small script that stands in front of a program and runs it in a box.
+ * It only writes the script, which is one `cordon run --arg-files`; every word of it is quoted, and none is
+ * trusted to need no quotes. Never overwrites. */
 #include "base/fd.h"
 #include "base/shell.h"
 #include "base/str.h"
@@ -17,7 +17,7 @@
 enum { PATH_BYTES = 4096 };
 
 /* The first bytes of each: so that nobody wraps one, or finds one in PATH instead of the program. */
-#define MARK "#!/bin/sh\n# Made by `cordon wrap`: "
+#define MARK "#!/bin/sh\n# Made by `cordon policy wrap`: "
 
 struct wrap {
         cordon_policy *policy;
@@ -173,7 +173,7 @@ static int put_script(struct wrap *w, char **argv, int end)
                    str_inert(span_str(w->program), shown, sizeof shown));
         put_quoted(o, self);
         put_quoted(o, "run");
-        cli_doors_again(end, argv, cli_verb_find("wrap"), put_door, w);
+        cli_doors_again(end, argv, cli_verb_find("policy wrap"), put_door, w);
         if (open_program(w) < 0)
                 return -1;
         buf_printf(o, " --arg-files%s%s --", w->directories ? " --arg-dirs" : "", w->quiet ? " -q" : "");
@@ -184,11 +184,12 @@ static int put_script(struct wrap *w, char **argv, int end)
 
 static int wrap(struct wrap *w, int argc, char **argv)
 {
-        int at = cli_options(argc, argv, cli_verb_find("wrap"), w, w->policy);
+        int at = cli_options(argc, argv, cli_verb_find("policy wrap"), w, w->policy);
         if (at < 0)
                 return EXIT_CORDON;
         if (at == argc)
-                return cli_usage("which program? For example: cordon wrap -o ~/bin/pdftotext pdftotext");
+                return cli_usage(
+                        "which program? For example: cordon policy wrap -o ~/bin/pdftotext pdftotext");
         if (at + 1 < argc)
                 return cli_usage("one program, without arguments: %s comes from each call", argv[at + 1]);
         if (!getcwd(w->cwd, sizeof w->cwd) || w->cwd[0] != '/')

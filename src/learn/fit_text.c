@@ -81,9 +81,9 @@ static void put_unused(const struct learn_fit *f, struct buf *o)
                 if (f->doors[i].use == LEARN_UNUSED)
                         buf_printf(o, "  %s\n", f->doors[i].line);
         if (f->counted)
-                buf_printf(o, "  %u door%s; `cordon diagnose POLICY` names them\n", f->unused, s(f->unused));
+                buf_printf(o, "  %u door%s; `cordon doctor POLICY` names them\n", f->unused, s(f->unused));
         else
-                put_command(o, "`cordon tighten --log -p ", f->file, "` closes them.\n");
+                put_command(o, "`cordon policy tighten --log -p ", f->file, "` closes them.\n");
 }
 
 static void put_refusal(const struct learn_fit *f, const struct learn_refusal *r, struct buf *o)
@@ -216,7 +216,7 @@ static void put_json_next(const struct learn_fit *f, struct buf *o)
         AUTO_BUF(line);
         buf_puts(o, "\"next_steps\":[");
         if (broad) {
-                put_command(&line, f->counted ? "cordon diagnose POLICY" : "cordon tighten --log -p ",
+                put_command(&line, f->counted ? "cordon doctor POLICY" : "cordon policy tighten --log -p ",
                             f->counted ? "" : f->file, "");
                 buf_json(o, span_str(buf_str(&line)));
         }

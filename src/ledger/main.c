@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/main.c - cordon-ledger, the sealer: the one program that holds the ledger's key and links libcrypto.
- * Started by keepers in the background and by `cordon verify` and `cordon log`; no verb of a user.
+ * Started by keepers in the background and by `cordon log verify` and `cordon log`; no verb of a user.
  *
  *   write DIR RUN BOX intents of a run's broker, over descriptor 3 (writer.c)
  *   seal DIR          tiles and checkpoints until nobody has written for two seconds

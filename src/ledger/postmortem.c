@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/postmortem.c - `cordon report --postmortem`: what the ledger knows of a run, as the beginning of a
+/* ledger/postmortem.c - `cordon log report --postmortem`: what the ledger knows of a run, as the beginning of a
  * report that people finish. Markdown. Pure.
  *
  * Whatever a record says stands between backticks, and neither a backtick nor an angle bracket nor a control
@@ -256,7 +256,7 @@ static void put_through(struct story *s, struct row *rows)
         }
 }
 
-/* The walk of `cordon trace --back`, each of its lines as code. */
+/* The walk of `cordon log trace --back`, each of its lines as code. */
 static void put_walk(struct story *s, const char *id, struct err *e)
 {
         AUTO_BUF(walk);

@@ -38,7 +38,7 @@ static int put_proof(int dir, const struct ledger_view *v, uint64_t index, struc
         ledger_leaf_hash(v->json, leaf);
         if (r < 0 || !ledger_check_inclusion(leaf, index, n.size, &p, n.root)) {
                 (void) err_set(e, ERR_IO, EUCLEAN, "the ledger does not prove this record any more");
-                return err_hint(e, "`cordon verify` tells what was changed");
+                return err_hint(e, "`cordon log verify` tells what was changed");
         }
         buf_printf(out, "%s\nextra ", first_line);
         base64_put(v->json, out);

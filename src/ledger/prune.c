@@ -2,7 +2,7 @@
 /* ledger/prune.c - takes payloads away by kind and age. A pruned frame keeps its leaf hash, so the tree,
  * every checkpoint and every other proof hold as before; what was in it is gone.
  *
- * The record that tells of it is on the disk before the first payload goes: `cordon verify` takes no missing
+ * The record that tells of it is on the disk before the first payload goes: `cordon log verify` takes no missing
  * payload that no record tells of. The last segment is closed first, because writers are in it. One at a
  * time: who is killed leaves at most a file that the next one begins anew. */
 #include "base/clock.h"
@@ -134,7 +134,7 @@ static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
         struct scan_place at = { 0 };
         if (ledger_scan(l->dir, &at, count_one, &p) >= SCAN_BAD) {
                 (void) err_set(e, ERR_IO, EUCLEAN, "the ledger is damaged: nothing was pruned");
-                return err_hint(e, "`cordon verify` tells where");
+                return err_hint(e, "`cordon log verify` tells where");
         }
         *ret_count = p.count;
         if (p.count == 0)

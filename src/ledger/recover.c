@@ -6,7 +6,7 @@
  *   is the last one;
  * - lost power: what was not flushed may be missing or torn anywhere behind the last flush. The segment is
  *   read from its start, and cut where it stops making sense; what is cut is kept in lost/;
- * - anything else is damage: nothing is cut, nothing is added, and `cordon verify` tells where.
+ * - anything else is damage: nothing is cut, nothing is added, and `cordon log verify` tells where.
  *
  * Never: cuts below the last checkpoint. */
 #include "base/fd.h"
@@ -24,7 +24,7 @@ static int damaged(struct err *e, const char *how)
 {
         (void) err_set(e, ERR_IO, EUCLEAN, "the ledger is damaged: %s", how);
         return err_hint(e,
-                        "`cordon verify` tells where; `cordon log restart` puts it aside and begins another");
+                        "`cordon log verify` tells where; `cordon log restart` puts it aside and begins another");
 }
 
 static int in_vain(struct err *e)

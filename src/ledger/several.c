@@ -73,7 +73,7 @@ static int check(int dir, const char *path, struct err *e)
                        found ? (int) strcspn(found + 9, "\n") : 0, found ? found + 9 : "");
         return err_hint(
                 e,
-                "it can be looked at alone: let CORDON_STATE name it for `cordon verify` and `cordon log`");
+                "it can be looked at alone: let CORDON_STATE name it for `cordon log verify` and `cordon log`");
 }
 
 static struct ledger_log *open_one(const char *path, struct opened *ret, struct err *e)

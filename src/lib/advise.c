@@ -6,7 +6,7 @@
 static void policy_of(const struct learn_task *t, struct buf *out)
 {
         buf_printf(out,
-                   "# To %s:\n#   cordon advise %s >%s.cordon\n#   cordon run -p %s.cordon -- %s\n"
+                   "# To %s:\n#   cordon policy new %s >%s.cordon\n#   cordon run -p %s.cordon -- %s\n"
                    "# It has not: %s.\nbox    %s\ndoc    \"To %s.\"\n%s",
                    t->title, t->name, t->name, t->name, t->command, t->stripped, t->name, t->title, t->doors);
 }
@@ -19,7 +19,7 @@ char *cordon_advise(const char *task, int json, cordon_error *e)
         if (!t) {
                 (void) err_set(to_err(e), ERR_USAGE, 0, "there is no advice for this task");
                 (void) err_hint(to_err(e),
-                                "`cordon advise` lists the tasks; `cordon learn -- COMMAND` finds the doors "
+                                "`cordon policy new` lists the tasks; `cordon learn -- COMMAND` finds the doors "
                                 "of any other");
                 return NULL;
         }

@@ -1,16 +1,16 @@
 # The manual, the completions and the documents say what the program does: every verb and option stands in them, the
 # examples run, the files and tests they name exist, and nothing boasts.
-# shellcheck disable=SC2016
+# shellcheck disable=SC2016,SC2046
 . "$(dirname "$0")/../cli/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
 ROOT=$PWD
 PATH=$T:$PATH
 export PATH
-verbs=$("$CORDON" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
+verbs=$(verbs)
 has "help lists verbs" " $(echo "$verbs" | tr '\n' ' ')" " run "
 
 # options VERB: every option of its help, one a line.
-options() { "$CORDON" help "$1" | sed -n '/^Options:/,$p' | grep -oE '(^|[ ,])(--[a-z]|-[a-zA-Z])[a-z-]*' | tr -d ' ,' | sort -u; }
+options() { "$CORDON" help $(words "$1") | sed -n '/^Options:/,$p' | grep -oE '(^|[ ,])(--[a-z]|-[a-zA-Z])[a-z-]*' | tr -d ' ,' | sort -u; }
 
 # ---- the manual ----
 if command -v mandoc >/dev/null; then
@@ -19,14 +19,14 @@ if command -v mandoc >/dev/null; then
                 mandoc -Tascii "$page" | col -b >"$T/$(basename "$page").txt"
         done
         for v in $verbs; do
-                page=$T/cordon-$v.1.txt
-                ok "cordon-$v(1) is there" test -s "$page"
-                ok "cordon(1) names $v" grep -q "cordon-$v(1)" "$T/cordon.1.txt"
+                p=cordon-$(echo "$v" | tr _ -) page=$T/$p.1.txt
+                ok "$p(1) is there" test -s "$page"
+                ok "cordon(1) names $v" grep -q "$p(1)" "$T/cordon.1.txt"
                 missing=
                 for o in $(options "$v"); do
                         grep -qE -- "(^|[^a-z-])$o([^a-z-]|\$)" "$page" || missing="$missing $o"
                 done
-                is "cordon-$v(1) names every option" "$missing" ""
+                is "$p(1) names every option" "$missing" ""
         done
         # Dq and Ql take the rest of their line: two of them on one stand in each other.
         is "no quotation begins in another" "$(for f in man/*.[1-8]; do mandoc -Tutf8 "$f" | col -bx | tr '\n' ' ' | LC_ALL=C.UTF-8 grep -oP '\x{201C}[^\x{201D}]{0,80}\x{201C}|\x{2018}[^\x{2019}]{0,80}\x{2018}' | sed "s|^|$f: |"; done)" ""
@@ -67,10 +67,10 @@ is "and every reason of why, and no other" "$(sed -n '/^\.Sh REASONS/,/^\.Sh LIN
 is "and every step" "$(sed -n '/^\.Sh STEPS/,/^\.Sh COMMON/p' man/cordon-errors.7 | grep -oE '\b[0-9]+ ' | tr -d ' \n')" "$(seq -s '' "$(sed -n '/^enum wall_step/,/^}/p' src/wall/internal.h | grep -c 'STAGE_[A-MO-Z]\|STAGE_NET')")"
 layers=$(sed -n '/layer_names\[\]/,/};/p' src/wall/*.c | grep -oE '= "[a-z-]+"' | tr -d '= "')
 is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""
-bombs=$("$CORDON" bombs nosuch 2>&1 | sed -n 's/.*there are: //p')
-is "cordon-bombs(1) and the completions name every bomb, in its order" "$(sed -n '/^The bombs are/,$s/^\.It Li \([a-z-]*\)$/\1/p' man/cordon-bombs.1 | tr '\n' ' ')$(for f in completions/cordon.bash completions/_cordon completions/cordon.fish; do tr -s ' \n' '  ' <"$f" | grep -qF "$bombs" || echo "$f"; done)" "$bombs "
+bombs=$("$CORDON" selftest bombs nosuch 2>&1 | sed -n 's/.*there are: //p')
+is "cordon-bombs(1) names every bomb, in its order" "$(sed -n '/^The bombs are/,$s/^\.It Li \([a-z-]*\)$/\1/p' man/cordon-selftest-bombs.1 | tr '\n' ' ')" "$bombs "
 words=$(sed -n '/ kinds\[\] = {/,/};/p; / phases\[\] = {/,/};/p' src/ledger/record.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -v none | awk '!seen[$0]++' | tr '\n' ' ')
-is "cordon-log(1) and the completions name every kind and phase" "$(for w in $words; do sed -n '/^\.It Fl -kind/,/^\.It Fl -target/p' man/cordon-log.1 | grep -qw "$w" || echo "$w"; done; for f in completions/cordon.bash completions/_cordon completions/cordon.fish; do grep -qF "$words" "$f" || echo "$f"; done)" ""
+is "cordon-log(1) and its completion name every kind and phase" "$(for w in $words; do sed -n '/^\.It Fl -kind/,/^\.It Fl -target/p' man/cordon-log.1 | grep -qw "$w" || echo "$w"; done)$("$CORDON" __complete log --kind "" | cut -f 1 | grep -vx unknown | tr '\n' ' ')" "$words"
 is "cordon.policy(5) names every stock policy" "$("$CORDON" policy stock | while read -r s; do grep -q "Li $s\$" man/cordon.policy.5 || echo "$s"; done)" ""
 
 # Caps that people meet, as src/base/limits.h and src/base/grant.h have them.
@@ -100,9 +100,9 @@ is "a name of a box that is longer than cordon-run(1) says is refused" "$("$CORD
 while read -r verb option least most; do
         bad=
         for n in $((least - 1)) $((most + 1)); do
-                case $("$CORDON" "$verb" "$option=$n" -- true 2>&1) in *"takes "*"$least"*" to $most"*) ;; *) bad="$bad $n" ;; esac
+                case $("$CORDON" $(words "$verb") "$option=$n" -- true 2>&1) in *"takes "*"$least"*" to $most"*) ;; *) bad="$bad $n" ;; esac
         done
-        grep -qE "\b$least to $most\b" "man/cordon-$verb.1" || bad="$bad page"
+        grep -qE "\b$least to $most\b" "man/cordon-$(echo "$verb" | tr _ -).1" || bad="$bad page"
         is "$verb $option takes $least to $most, and its page says so" "$bad" ""
 done <<END
 run --canary-share 1 100
@@ -110,15 +110,15 @@ run --canary-bound 1 1000
 learn --runs 1 64
 learn --seconds 1 86400
 learn --boxes 1 100000
-tighten --runs 1 64
-tighten --seconds 1 86400
-tighten --boxes 1 100000
-bench --runs 10 10000
-cost --rounds 1 1000
-walls --runs 1 1000
+policy_tighten --runs 1 64
+policy_tighten --seconds 1 86400
+policy_tighten --boxes 1 100000
+selftest_bench --runs 10 10000
+selftest_cost --rounds 1 1000
+selftest_walls --runs 1 1000
 stop --time 0 3600
 log --last 1 1000000
-diagnose --last 1 1000000
+doctor --last 1 1000000
 END
 
 # ---- examples ----
@@ -158,54 +158,41 @@ fi
 if command -v bash >/dev/null; then ok "bash takes its completion" bash -n completions/cordon.bash; fi
 if command -v zsh >/dev/null; then ok "zsh takes its completion" zsh -n completions/_cordon; else skip "zsh takes its completion" "zsh is not installed"; fi
 if command -v fish >/dev/null; then ok "fish takes its completion" fish -n completions/cordon.fish; else skip "fish takes its completion" "fish is not installed"; fi
-fish_has() { # OPTION
-        case $1 in
-        --*) grep -qE -- " -l ${1#--}( |\$)" completions/cordon.fish ;;
-        *) grep -qE -- " -s ${1#-}( |\$)" completions/cordon.fish ;;
-        esac
-}
-missing=
+offered() { "$CORDON" __complete "$@" 2>&1 | cut -f 1; } # WORD...: what could stand at their end, one a line
+missing='' extra=''
+limits=$("$CORDON" __complete run --limit "" | cut -f 1 | sed 's/^/--/')
 for v in $verbs; do
-        for f in completions/cordon.bash completions/_cordon completions/cordon.fish; do
-                grep -qE "(^|[^a-z-])$v([^a-z-]|\$)" "$f" || missing="$missing $f:$v"
-        done
-        for o in $(options "$v"); do
-                for f in completions/cordon.bash completions/_cordon; do
-                        grep -qE -- "(^|[^a-z-])$o([^a-z-]|\$)" "$f" || missing="$missing $f:$v:$o"
-                done
-                fish_has "$o" || missing="$missing completions/cordon.fish:$v:$o"
-        done
+        offered $(words "$v") - | sort -u >"$T/offered"
+        { options "$v" && printf '%s\n' -h --help; } | sort -u >"$T/options"
+        missing="$missing$(comm -13 "$T/offered" "$T/options" | sed "s/^/ $v:/")"
+        extra="$extra$(comm -23 "$T/offered" "$T/options" | grep -vxF -e -- -e "$limits" | sed "s/^/ $v:/")"
 done
-is "every verb and option completes in all three shells" "$missing" ""
-is "zsh and fish complete the options of each verb, and no others" "$(python3 tests/cli/helpers/completions.py "$CORDON" 2>&1)" ""
+is "every option of each command completes" "$missing" ""
+is "and no other" "$extra" ""
+is "every command completes" "$(for v in $verbs; do set -- $(words "$v"); offered "$@" | grep -qx "$(words "$v" | sed 's/.* //')" || echo "$v"; done)" ""
+is "every kind that --flagged takes completes" "$(offered apply --flagged "" | sort)" "$(sed -n 's/^ *\[FLAG_[A-Z_]*\] = { "\([a-z-]*\)".*/\1/p' src/work/flags.c | grep -vx special | sort)"
+is "what stands behind the option's = completes" "$(offered run --observe=d; offered run --read=x; offered run --handle in=x)" "--observe=denials
+@files
+@files"
+is "a command completes itself, also behind --" "$("$CORDON" __complete run ls -; "$CORDON" __complete run --read . -- ls "")" "$(printf '@command\t2\n@command\t5')"
+is "a value takes no option's place" "$(offered run --name "")$(offered nosuch --x "")$("$CORDON" __complete)" ""
 if command -v bash >/dev/null; then
+        ln -sf "$CORDON" "$T/cordon"
         cat >"$T/complete" <<'EOF'
 . completions/cordon.bash
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
-_cordon 2>/dev/null
+_cordon
 printf '%s\n' "${COMPREPLY[@]}" | sort -u | tr '\n' ' '
 EOF
-        missing='' extra=''
-        for v in $verbs; do
-                word=
-                [ "$v" != vault ] || word=list
-                # shellcheck disable=SC2086
-                offered=" $(bash "$T/complete" cordon "$v" $word -) "
-                for o in $(options "$v"); do
-                        case $offered in *" $o "*) ;; *) missing="$missing $v:$o" ;; esac
-                done
-                has=" $(options "$v" | tr '\n' ' ') -- -h --help "
-                case $has in *" --limit "*) has="$has --time --cpu --memory --procs --files --disk --output --egress --ingress --effects --rate " ;; esac
-                for o in $offered; do
-                        case $o in -*) case $has in *" $o "*) ;; *) extra="$extra $v:$o" ;; esac ;; esac
-                done
-        done
-        is "bash completes every option of each verb" "$missing" ""
-        is "and no other" "$extra" ""
+        is "bash completes a file behind = and behind a letter" "$(bash "$T/complete" cordon run --read = READ; bash "$T/complete" cordon run -pREAD)" "README.md -pREADME.md "
+        is "bash completes a directory" "$(bash "$T/complete" cordon run --work exa)" "examples "
+        is "bash completes a second word" "$(bash "$T/complete" cordon selftest br)" "breakout "
+        is "bash completes a bomb" "$(bash "$T/complete" cordon selftest bombs zi)" "zip "
+        is "bash completes a mode behind =" "$(bash "$T/complete" cordon run --observe = d)" "denials "
         is "bash completes a mode of --observe" "$(bash "$T/complete" cordon run --observe d)" "denials "
-        is "bash completes the wall of a bomb" "$(bash "$T/complete" cordon bombs --wall pro)" "process "
-        is "bash completes a verb" "$(bash "$T/complete" cordon ru)" "run run-script "
+        is "bash completes the wall of a bomb" "$(bash "$T/complete" cordon selftest bombs --wall pro)" "process "
+        is "bash completes a verb" "$(bash "$T/complete" cordon ru)" "run "
         is "bash completes a door" "$(bash "$T/complete" cordon run --rea)" "--read "
         is "bash completes a stock policy" "$(bash "$T/complete" cordon run --use base/p)" "base/python3 "
         is "bash completes a wall" "$(bash "$T/complete" cordon run --wall n)" "namespace "

@@ -61,7 +61,7 @@ stock() {
         # the hand-made one is a fair measure: it passes, and none of its doors can be closed
         fresh 0
         # shellcheck disable=SC2086
-        is "$name: no door of the hand-made one is superfluous" "$("$c" tighten -p "$T/hand" -n 1 $LEARN --json -- "$@" 2>"$T/err" </dev/null | jq -c '[.passed, .doors == .doors_before]' || cat "$T/err")" "[true,true]"
+        is "$name: no door of the hand-made one is superfluous" "$("$c" policy tighten -p "$T/hand" -n 1 $LEARN --json -- "$@" 2>"$T/err" </dev/null | jq -c '[.passed, .doors == .doors_before]' || cat "$T/err")" "[true,true]"
 }
 beside() {
         job=$1

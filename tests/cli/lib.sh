@@ -102,3 +102,12 @@ mkdir -p "$T/libexec" && for program in "$(dirname "$CORDON")"/../libexec/cordon
 done
 # The program where every user can reach it, also when the checkout is private.
 cp "$CORDON" "$T/cordon" && chmod 755 "$T/cordon" && CORDON=$T/cordon
+
+# verbs: every command, a line each; one of two words has a `_` between them (see words)
+verbs() {
+        for v in $("$CORDON" help | sed -n '/^Run$/,/^`cordon/s/^  \([a-z]*\) .*/\1/p'); do
+                [ "$v" = selftest ] || echo "$v"
+                "$CORDON" help "$v" | sed -n "/^Commands of /,/^\$/s/^  \([a-z]*\) .*/${v}_\1/p"
+        done
+}
+words() { echo "$1" | tr _ ' '; }

@@ -167,20 +167,24 @@ suggests "an unknown word in a policy file" 'read' check wrong.policy
 suggests "an unknown limit in a policy" 'memory' run --limit 'memry 1G' -- true
 suggests "an unknown wall" 'namespace' run --wall namespac -- true
 suggests "an unknown word of policy" 'digest' policy digset base/system
-suggests "an unknown verb in help" '`inspect`' help inspct
+suggests "an unknown verb in help" '`policy`' help polcy
+suggests "the second word alone" '`log verify`' verify
+suggests "a second word that is none" '`selftest bombs`' selftest bmobs
 is "an option that lacks its argument gives 125" "$(status "$CORDON" run --read)" 125
 is "an option with an argument it does not take gives 125" "$(status "$CORDON" run --tty=1 -- true)" 125
 is "an option after -- is the payload's" "$(status "$CORDON" run -- sh -c 'exit 4' --help)" 4
 is "an option after the command is the payload's" "$(status "$CORDON" run sh -c 'exit 5' --json)" 5
 
 # --- help ---
-verbs=$("$CORDON" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+verbs=$(verbs)
 has "help lists run" "$verbs" run
 for verb in $verbs; do
-        out=$("$CORDON" "$verb" --help 2>&1)
+        verb=$(words "$verb")
+        # shellcheck disable=SC2086
+        out=$("$CORDON" $verb --help 2>&1)
         is "$verb --help ends with 0" $? 0
         has "$verb --help says how it is used" "$out" "usage: cordon $verb"
-        is "help $verb says the same" "$("$CORDON" help "$verb" 2>&1)" "$out"
+        is "help $verb says the same" "$(words "$verb" | xargs "$CORDON" help 2>&1)" "$out"
 done
 out=$("$CORDON" run --help)
 for word in read write run env sock in out limit wall use expect; do
@@ -203,18 +207,18 @@ asks vault add NAME --help
 asks policy diff a --help
 asks stop box -h
 hasnt "behind a command it is the command's" "$("$CORDON" run sh --help 2>&1)" "usage: cordon"
-hasnt "and behind the script's name the script's" "$("$CORDON" run-script nosuch --help 2>&1)" "usage: cordon"
+hasnt "and behind the script's name the script's" "$("$CORDON" run --script nosuch --help 2>&1)" "usage: cordon"
 hasnt "what stands behind -- asks for nothing" "$("$CORDON" diff -- --help 2>&1)" "usage: cordon"
 hasnt "nor does the value of an option" "$("$CORDON" check --work --help 2>&1)" "usage: cordon"
 is "no line of help ends in a blank" "$("$CORDON" version --help | grep -c ' $')" 0
 # --- a word that is not taken is not left out ---
-for extra in 'ps x' 'doctor x' 'version x' 'version --json' 'help run x' 'help --json' 'bench x' 'diff --list x' 'policy stock base/git x' 'verify x'; do
+for extra in 'ps x y' 'version x' 'version --json' 'help run x' 'help --json' 'selftest bench x' 'diff --list x' 'policy stock base/git x' 'log verify x'; do
         # shellcheck disable=SC2086
         is "$extra is refused" "$(status "$CORDON" $extra):$(head -c 15 err)" "125:cordon: error: "
 done
-has "an option in the place of the verb is told where it stands" "$("$CORDON" --json ps 2>&1)" 'hint: options stand behind the verb'
-has "run-script without a file names itself" "$("$CORDON" run-script 2>&1)" 'cordon run-script '
-is "an attempt that there is not has not held" "$(status "$CORDON" breakout --only 'no path leads to a file outsid')" 125
+has "an option in the place of the verb is told where it stands" "$("$CORDON" --json ps 2>&1)" 'hint: options stand behind the command'
+has "run-script without a file names itself" "$("$CORDON" run --script 2>&1)" 'cordon run --script '
+is "an attempt that there is not has not held" "$(status "$CORDON" selftest breakout --only 'no path leads to a file outsid')" 125
 has "and the nearest is named" "$(cat err)" 'did you mean `no path leads to a file outside`?'
 has "version prints the version" "$("$CORDON" version)" 'cordon 0'
 is "--version says the same" "$("$CORDON" --version)" "$("$CORDON" version)"
@@ -272,8 +276,8 @@ has "and behind it" "$(dashes vault rm -- -x)" "no credential -x"
 is "whose options may stand anywhere" "$(dashes vault --json list)" "[]"
 has "behind a question to the ledger" "$(dashes log show -- --json)" "--json"
 has "behind the first word of an effect" "$(dashes why read -- -x)" "read -x"
-has "before a record" "$(dashes trace -- -x)" "record -x"
-has "between bombs" "$(dashes bombs cpu -- nonesuch)" 'no bomb `nonesuch`'
+has "before a record" "$(dashes log trace -- -x)" "record -x"
+has "between bombs" "$(dashes selftest bombs cpu -- nonesuch)" 'no bomb `nonesuch`'
 is "alone it is no policy" "$(status "$CORDON" check --)" 125
 mkdir -p "$T/a bin" && printf '#!/bin/sh\necho own\n' >"$T/a bin/own-tool" && chmod 755 "$T/a bin/own-tool" && echo "use base/system" >"$T/path.policy"
 has "with a policy file, a program of one's own PATH is told by its path" "$(PATH="relative:$T/none:$T/a bin:$PATH" why -p "$T/path.policy" -- own-tool)" "name it by its path, '$T/a bin/own-tool'"

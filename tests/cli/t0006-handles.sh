@@ -227,20 +227,20 @@ has "an in handle: what to type" "$(cat err)" "hint: if it is yours, open it you
 refuses "an out handle" run -q --out res --handle "res=$T/left/pipe" -- true
 has "an out handle: what to type" "$(cat err)" "--handle res=/dev/fd/9 9>$T/left/pipe"
 refuses "a policy" check "$T/left/pipe"
-refuses "the policy of tighten" tighten -p "$T/left/pipe" -- true
+refuses "the policy of tighten" policy tighten -p "$T/left/pipe" -- true
 refuses "places" run --places "$T/left/pipe" -- true
 refuses "input of learn" learn --input "$T/left/pipe" -- true
-refuses "a checkpoint" verify --checkpoint "$T/left/pipe"
-refuses "a proof" verify --proof "$T/left/pipe"
+refuses "a checkpoint" log verify --checkpoint "$T/left/pipe"
+refuses "a proof" log verify --proof "$T/left/pipe"
 refuses "a secret" vault add token --from-file "$T/left/pipe"
 "$CORDON" run -q --name kept -- true </dev/null
-refuses "a report" report kept --html "$T/left/pipe"
+refuses "a report" log report kept --html "$T/left/pipe"
 id=$("$CORDON" log --json --box kept --kind end | jq -r .id)
 "$CORDON" log proof "$id" >proof
-is "a key" "$(timeout 20 "$CORDON" verify --proof proof --key "$T/left/pipe" >out 2>&1; echo $?)" 125
+is "a key" "$(timeout 20 "$CORDON" log verify --proof proof --key "$T/left/pipe" >out 2>&1; echo $?)" 125
 is "one's own pipe is read by its descriptor" "$({ echo given >"$T/left/pipe" & } && "$CORDON" run -q --in doc --handle doc=/dev/fd/9 -- sh -c 'cat <&3' 9<"$T/left/pipe")" given
 is "also when the writer is gone" "$(exec 9<>"$T/left/pipe" && echo late >&9 && exec 8<"$T/left/pipe" 9>&- && timeout 20 "$CORDON" run -q --in doc --handle doc=/dev/fd/8 -- sh -c 'cat <&3')" late
-is "and the policy of tighten from <(...)" "$(bash -c '"$0" tighten -p <(sleep 0.3; echo "use base/system") -- true >out 2>&1; echo $?' "$CORDON")" 0
+is "and the policy of tighten from <(...)" "$(bash -c '"$0" policy tighten -p <(sleep 0.3; echo "use base/system") -- true >out 2>&1; echo $?' "$CORDON")" 0
 
 # - is no file and no stream.
 for option in "run --in doc --handle doc=- -- true" "vault add token --from-file -" "learn --input - -- true"; do
@@ -249,5 +249,5 @@ for option in "run --in doc --handle doc=- -- true" "vault add token --from-file
         has "with what it could mean" "$(cat "$T/err")" "is called /dev/stdin"
 done
 is "learn -o - writes to standard output" "$(cd "$T/left" && rm -f ./- && "$CORDON" learn -n 1 -o - -- true 2>/dev/null | grep -c '^box')$(ls "$T/left")" 1pipe
-is "and so does wrap" "$(cd "$T/left" && "$CORDON" wrap -o - true | head -n 1)$(ls "$T/left")" "#!/bin/shpipe"
+is "and so does wrap" "$(cd "$T/left" && "$CORDON" policy wrap -o - true | head -n 1)$(ls "$T/left")" "#!/bin/shpipe"
 done_testing

@@ -47,16 +47,16 @@ ok "verbs have rows" test "$(wc -l <"$T/verbs")" -ge 20
 bad=''
 while read -r typed; do
         [ "$(status "$c" "$typed" x)" = 125 ] || bad="$bad $typed:ran"
-        case $(hint) in *'did you mean'* | *'lists the verbs'* | '') bad="$bad $typed:no-hint" ;; esac
+        case $(hint) in *'did you mean'* | *'lists the commands'* | '') bad="$bad $typed:no-hint" ;; esac
         for named in $(hint | grep -oE 'cordon [a-z]+' | cut -d ' ' -f 2); do
                 "$c" help "$named" >/dev/null 2>&1 || bad="$bad $typed:names:$named"
         done
 done <"$T/verbs"
 is "each is refused, and its hint names verbs that there are" "$bad" ""
 is "docker's exec" "$(status "$c" exec box sh):$(hint)" "125:nobody enters a box that runs: \`cordon run\` starts another beside it"
-is "a program in the place of a verb" "$(status "$c" python3 x.py):$(hint)" "125:\`cordon help\` lists the verbs; \`cordon run -- python3\` runs a program"
+is "a program in the place of a verb" "$(status "$c" python3 x.py):$(hint)" "125:\`cordon help\` lists the commands; \`cordon run -- python3\` runs a program"
 is "a verb that is misspelt is still found" "$(status "$c" stpo x):$(hint)" "125:did you mean \`stop\`?"
-for verb in inspect logs fork; do
+for verb in logs fork; do
         status "$c" "$verb" >/dev/null
         has "$verb without a name asks which" "$(cat "$T/err")" "which "
         is "and points to its own help" "$(hint)" "\`cordon help $verb\` tells how it is used"
@@ -100,10 +100,10 @@ run -- X
 check X
 policy X
 vault X
-inspect X
+ps X
 stop X
 diff X
-breakout --only X
+selftest breakout --only X
 help X
 END
 is "all that begins with the program's name goes that way" "$(grep -l '"cordon: \(error\|hint\)' "$(dirname "$0")"/../../src/cli/*.c)" ""

@@ -8,7 +8,7 @@ root() { "$@"; }
 gone() { case $(cat "/proc/${1%%-*}/stat" 2>/dev/null) in '' | *') Z '*) ;; *) return 1 ;; esac; }
 over() { soon gone "$1"; }
 says() { [ "$($c logs "$1" | wc -l)" -ge "$2" ]; } # says BOX N: so many lines by now
-known() { $c inspect "$1"; }
+known() { $c ps "$1"; }
 mkdir "$T/gate"
 
 for who in root as_user; do
@@ -100,7 +100,7 @@ for who in root as_user; do
         rm -f "$state/logs/$id"
         # --- a keeper that is held up: waited for, and not taken for gone ---
         id=$($c run -d --time 60s --read "$T/gate" -- sh -c 'echo one; until [ -e "$1" ]; do sleep 0.1; done; echo two' sh "$T/gate/$who-two")
-        keeper=$($c inspect "$id" | jq -r .keeper)
+        keeper=$($c ps "$id" | jq -r .keeper)
         $c logs -f "$id" >out 2>err &
         follower=$!
         soon grep -q one out
@@ -113,7 +113,7 @@ for who in root as_user; do
         is "$who: who follows waits, and misses nothing" "$?:$(tr '\n' ' ' <out)" "0:one two "
         # --- a keeper that is killed ---
         id=$($c run -d --time 60s -- sh -c 'echo before; sleep 50')
-        keeper=$($c inspect "$id" | jq -r .keeper)
+        keeper=$($c ps "$id" | jq -r .keeper)
         $c logs -f "$id" >out 2>err &
         follower=$!
         soon grep -q before out

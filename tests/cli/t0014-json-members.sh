@@ -35,15 +35,15 @@ told "why, by a door" cordon-why.1 . why --json run no-such-program
 told "why, by what every box has" cordon-why.1 . why --json write /tmp/new
 told "why, through a place" cordon-why.1 . why --json --stage test --places places --net '@api/** GET' net GET https://api.example.com/x
 told "policy diff" cordon-policy.1 . policy diff --json job.cordon base/system
-told advise cordon-advise.1 . advise --json resize an image
+told advise cordon-policy-new.1 . policy new --json resize an image
 told doctor cordon-doctor.1 . doctor --json
-told bench cordon-bench.1 . bench -n 10 --json
-told walls cordon-walls.1 . walls -n 1 --json
-for who in "" as_user; do told "cost${who:+, $who}" cordon-cost.1 . cost -n 1 --probes --json; done # what a user cannot raise has a reason
+told bench cordon-selftest-bench.1 . selftest bench -n 10 --json
+told walls cordon-selftest-walls.1 . selftest walls -n 1 --json
+for who in "" as_user; do told "cost${who:+, $who}" cordon-selftest-cost.1 . selftest cost -n 1 --probes --json; done # what a user cannot raise has a reason
 who=
-told bombs cordon-bombs.1 . bombs --json fork
-told breakout cordon-breakout.1 . breakout --json --only "no key can be added"
-told claims cordon-claims.1 . claims --json
+told bombs cordon-selftest-bombs.1 . selftest bombs --json fork
+told breakout cordon-selftest-breakout.1 . selftest breakout --json --only "no key can be added"
+told claims cordon-selftest-claims.1 . selftest claims --json
 
 # Layers: something added, changed, deleted, moved, linked, flagged; with a name that is not UTF-8.
 "$c" run -q --edit p -- sh -c 'cd p; echo more >>file; rm gone; mv dir/moved there; ln file second; ln -s /etc out; printf "\0" >"$(printf "odd\377")"; mkdir -p .git/hooks; echo x >.git/hooks/pre-commit'
@@ -71,22 +71,22 @@ is "and waits from then on" "$("$c" diff --list --json | jq -r '.[0].state')" wa
 
 # The ledger, and what is made of it.
 for _ in 1 2 3; do "$c" run --observe all -p job.cordon -- cat p/file /etc/shadow "$T/w/job.cordon" >/dev/null 2>&1; done
-told diagnose cordon-diagnose.1 . diagnose --json job.cordon
+told diagnose cordon-doctor.1 . doctor --json job.cordon
 told learn cordon-learn.1 . learn -n 1 --json -- cat p/file
-told tighten cordon-learn.1 . tighten -n 1 --json -p job.cordon -- cat p/file
+told tighten cordon-learn.1 . policy tighten -n 1 --json -p job.cordon -- cat p/file
 id=$("$c" log --json --kind end | jq -r .id | tail -n 1)
 told log cordon-ledger.5 'del(.more)' log --json
-told trace cordon-trace.1 'map(del(.record) + {record: 0})' trace --json "$id"
-told verify cordon-verify.1 . verify --json
+told trace cordon-log-trace.1 'map(del(.record) + {record: 0})' log trace --json "$id"
+told verify cordon-log-verify.1 . log verify --json
 "$c" log proof "$id" >proof
-told "verify --proof" cordon-verify.1 . verify --json --proof proof
+told "verify --proof" cordon-log-verify.1 . log verify --json --proof proof
 told "log --ledger" cordon-log.1 'del(.record) + {record: 0}' log --json --ledger "$CORDON_STATE"
 
 printf 'a secret of the tests' | tr ' ' _ | "$c" vault add key --env KEY
 told "vault list" cordon-vault.1 . vault list --json
 told "vault audit" cordon-vault.1 . vault audit --json
 "$c" run -d --name "members-$$" -- sleep 60 >/dev/null
-told ps cordon-inspect.1 . ps --json
-told inspect cordon-inspect.1 . inspect "members-$$"
+told ps cordon-ps.1 . ps --json
+told inspect cordon-ps.1 . ps "members-$$"
 "$c" stop -k "members-$$"
 done_testing

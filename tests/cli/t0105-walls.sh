@@ -1,5 +1,5 @@
 #!/bin/sh
-# `cordon walls`: what is said to be there starts, its figures are measured, and what it does not stop is what `claims` says.
+# `cordon selftest walls`: what is said to be there starts, its figures are measured, and what it does not stop is what `claims` says.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 if ! command -v jq >/dev/null; then
@@ -9,7 +9,7 @@ fi
 before=$(orphans)
 wall() { jq -c ".walls[] | select(.wall == \"$1\") | $2" "$T/json"; }
 for who in "" as_user; do
-        $who "$CORDON" walls -n 5 --json >"$T/json" 2>"$T/err"
+        $who "$CORDON" selftest walls -n 5 --json >"$T/json" 2>"$T/err"
         is "${who:-root}: it ends well" "$?:$(cat "$T/err")" "0:"
         is "${who:-root}: every wall of the language has a row, the weakest first" "$(jq -r '.walls | map(.wall) | join(" ")' "$T/json")" "process namespace wasm vm"
         for w in process namespace wasm vm; do
@@ -28,13 +28,13 @@ for who in "" as_user; do
         ok "${who:-root}: memory is a number, or it is said why not" jq -e 'all(.walls[] | select(.here); (.memory != null and .memory > 100000 and .memory < 100000000 and .memory_why == "") or (.memory == null and (.memory_why | length > 0)))' "$T/json"
 done
 if [ "$(id -u)" -eq 0 ]; then
-        "$CORDON" walls -n 1 --json >"$T/json"
+        "$CORDON" selftest walls -n 1 --json >"$T/json"
         ok "as root the memory is told" jq -e 'all(.walls[] | select(.here); .memory > 100000)' "$T/json"
 else
         skip "as root the memory is told" "not root"
 fi
 # One table of words for both.
-"$CORDON" claims --json >"$T/claims" 2>/dev/null
+"$CORDON" selftest claims --json >"$T/claims" 2>/dev/null
 jq -r '.walls[] | select(.wall == "namespace") | .does_not_stop[]' "$T/json" >"$T/said"
 if [ -s "$T/said" ]; then
         jq -r '.. | strings' "$T/claims" | sort -u >"$T/claimed"
@@ -43,18 +43,18 @@ if [ -s "$T/said" ]; then
 else
         skip "the words of claims" "there is no namespace wall here"
 fi
-"$CORDON" walls -n 1 >"$T/text"
+"$CORDON" selftest walls -n 1 >"$T/text"
 has "the text has a table" "$(cat "$T/text")" "start us  memory K"
 has "what auto takes" "$(cat "$T/text")" '`wall auto` raises the '
 has "what nothing stops" "$(cat "$T/text")" "No wall here stops:"
 has "and why a wall is not there" "$(cat "$T/text")" "not here: "
 for bad in "-n 0" "-n many" nonsense; do
         # shellcheck disable=SC2086
-        "$CORDON" walls $bad >/dev/null 2>&1
+        "$CORDON" selftest walls $bad >/dev/null 2>&1
         is "walls $bad is refused" $? 125
 done
 # It measures; it does not write: no run of its own stands in the ledger.
-CORDON_STATE=$T/fresh "$CORDON" walls -n 1 >/dev/null
+CORDON_STATE=$T/fresh "$CORDON" selftest walls -n 1 >/dev/null
 is "nothing of it is in the ledger" "$(CORDON_STATE=$T/fresh "$CORDON" log --json 2>/dev/null | grep -c '"kind":"start"')" 0
 ok "no control group is left" none_left
 done_testing

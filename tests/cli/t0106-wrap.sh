@@ -1,5 +1,5 @@
 #!/bin/sh
-# cordon wrap: a script in front of a parser. What a call names is shown and nothing else; crashes stay inside; every word
+# cordon policy wrap: a script in front of a parser. What a call names is shown and nothing else; crashes stay inside; every word
 # of the script is quoted.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
@@ -9,33 +9,33 @@ mkdir "$HOME/.ssh" "$D/bin"
 before=$(orphans)
 
 # --- the script ---
-is "a script is written" "$(status "$c" wrap -o "$D/bin/show" cat)" 0
+is "a script is written" "$(status "$c" policy wrap -o "$D/bin/show" cat)" 0
 ok "it is executable" test -x "$D/bin/show"
 ok "a shell takes it" sh -n "$D/bin/show"
 real=$(readlink -f "$c")
 has "it names cordon by its path" "$(cat "$D/bin/show")" "exec '$real' 'run'"
 has "and the program" "$(cat "$D/bin/show")" "-- '$(command -v cat)' \"\$@\""
-is "it is never written over" "$(status "$c" wrap -o "$D/bin/show" cat)" 125
+is "it is never written over" "$(status "$c" policy wrap -o "$D/bin/show" cat)" 125
 has "and that is said" "$(cat "$T/err")" "is there already"
-is "without -o it goes to standard output" "$("$c" wrap cat)" "$(cat "$D/bin/show")"
-is "a wrapper is not wrapped" "$(status "$c" wrap "$D/bin/show")" 125
-is "nor found in PATH before the program" "$(cp "$D/bin/show" "$D/bin/cat"; PATH=$D/bin:$PATH "$c" wrap cat)" "$(cat "$D/bin/show")"
+is "without -o it goes to standard output" "$("$c" policy wrap cat)" "$(cat "$D/bin/show")"
+is "a wrapper is not wrapped" "$(status "$c" policy wrap "$D/bin/show")" 125
+is "nor found in PATH before the program" "$(cp "$D/bin/show" "$D/bin/cat"; PATH=$D/bin:$PATH "$c" policy wrap cat)" "$(cat "$D/bin/show")"
 rm "$D/bin/cat"
-is "no program gives 125" "$(status "$c" wrap)" 125
-is "one that is not there gives 125" "$(status "$c" wrap no-such-program)" 125
-is "arguments come from the call" "$(status "$c" wrap cat -n)" 125
-is "a door that does not load gives 125" "$(status "$c" wrap --raed x cat)" 125
-is "a policy that does not let it run gives 125" "$(printf 'use base/loader\nrun ls\n' >"$T/p"; status "$c" wrap -p "$T/p" cat)" 125
+is "no program gives 125" "$(status "$c" policy wrap)" 125
+is "one that is not there gives 125" "$(status "$c" policy wrap no-such-program)" 125
+is "arguments come from the call" "$(status "$c" policy wrap cat -n)" 125
+is "a door that does not load gives 125" "$(status "$c" policy wrap --raed x cat)" 125
+is "a policy that does not let it run gives 125" "$(printf 'use base/loader\nrun ls\n' >"$T/p"; status "$c" policy wrap -p "$T/p" cat)" 125
 has "with the line that would" "$(cat "$T/err")" "run $(command -v cat)"
 printf 'use base/system\nlimit time 20s\n' >policy.cordon
-"$c" wrap -p policy.cordon --read ./shared -o "$D/bin/by-policy" cat
+"$c" policy wrap -p policy.cordon --read ./shared -o "$D/bin/by-policy" cat
 mkdir shared && echo shared >shared/file && echo one >in.txt && chmod -R a+rX .
 has "paths that are relative here are absolute in it" "$(cat "$D/bin/by-policy")" "'-p' '$D/work/policy.cordon' '--read' '$D/work/shared'"
 is "so that it works from elsewhere" "$(cd / && "$D/bin/by-policy" "$D/work/in.txt" "$D/work/shared/file" | tr '\n' ' ')" "one shared "
-is "options in every form give the same script" "$("$c" wrap -qo "$T/f1" --time=9s -p"$D/work/policy.cordon" cat; "$c" wrap -q --script="$T/f2" --time 9s -p policy.cordon cat; cmp "$T/f1" "$T/f2" && grep -c "'--time' '9s' '-p' '$D/work/policy.cordon' --arg-files -q -- " "$T/f1")" 1
-has "help has examples" "$("$c" wrap --help)" "pdftotext report.pdf -"
-has "for convert" "$("$c" wrap --help)" "convert photo.png"
-has "for tar" "$("$c" wrap --help)" "untar -C ./unpacked"
+is "options in every form give the same script" "$("$c" policy wrap -qo "$T/f1" --time=9s -p"$D/work/policy.cordon" cat; "$c" policy wrap -q --script="$T/f2" --time 9s -p policy.cordon cat; cmp "$T/f1" "$T/f2" && grep -c "'--time' '9s' '-p' '$D/work/policy.cordon' --arg-files -q -- " "$T/f1")" 1
+has "help has examples" "$("$c" policy wrap --help)" "pdftotext report.pdf -"
+has "for convert" "$("$c" policy wrap --help)" "convert photo.png"
+has "for tar" "$("$c" policy wrap --help)" "untar -C ./unpacked"
 
 # --- what a call shows ---
 show=$D/bin/show
@@ -46,12 +46,12 @@ is "and from above" "$("$show" ../work/in.txt 2>/dev/null)" one
 is "several, each" "$("$show" in.txt other.txt 2>/dev/null | tr '\n' ' ')" "one two "
 is "standard input passes through" "$(echo piped | "$show" 2>/dev/null)" piped
 is "the program's own status passes through" "$(status "$show" nothing)" 1
-"$c" wrap -q --time 20s -o "$D/bin/sh-in" sh
+"$c" policy wrap -q --time 20s -o "$D/bin/sh-in" sh
 printf 'for f in "$@"; do cat "$f"; done\n' >each.sh
 is "what is not named is not there" "$(echo "cat $D/work/other.txt || echo hidden" >ask.sh; "$D/bin/sh-in" ask.sh 2>/dev/null)" hidden
 is "what is shown cannot be written" "$(echo 'echo x >in.txt || echo read-only' >ask.sh; "$D/bin/sh-in" ask.sh in.txt 2>/dev/null):$(cat in.txt)" "read-only:one"
 is "a directory is not shown" "$(echo 'ls "$1" 2>/dev/null | wc -l' >ask.sh; "$D/bin/sh-in" ask.sh shared 2>/dev/null)" 0
-"$c" wrap -q --dirs -o "$D/bin/sh-dirs" sh
+"$c" policy wrap -q --dirs -o "$D/bin/sh-dirs" sh
 is "unless it is asked for" "$("$D/bin/sh-dirs" ask.sh shared 2>/dev/null)" 1
 is "what begins with a dash shows nothing" "$(echo dash >-in.txt; echo 'cat ./-in.txt || echo hidden' >ask.sh; "$D/bin/sh-in" ask.sh -in.txt 2>/dev/null)" hidden
 for f in "$HOME/.ssh/id_rsa" .env notes.txt; do
@@ -72,7 +72,7 @@ is "a name that means two files is refused" "$(status "$show" link/../file)" 125
 
 # --- the archive of the manual ---
 mkdir unpacked && chmod 777 unpacked && tar -cf got.tar in.txt other.txt && chmod a+r got.tar
-"$c" wrap -q --write ./unpacked -o "$D/bin/untar" tar
+"$c" policy wrap -q --write ./unpacked -o "$D/bin/untar" tar
 is "an archive is unpacked where a door lets it" "$("$D/bin/untar" -C ./unpacked -xf got.tar 2>/dev/null; cat unpacked/in.txt)" one
 mkdir elsewhere && chmod 777 elsewhere
 is "and nowhere else" "$("$D/bin/untar" -C ./elsewhere -xf got.tar >/dev/null 2>&1; ls elsewhere)" ""
@@ -82,16 +82,16 @@ rm -rf unpacked elsewhere got.tar
 odd="$D/it's \$HOME \`id\` \"q\"
 second line"
 mkdir -p "$odd" && cp "$real" "$odd/cordon" && chmod -R a+rX "$odd"
-is "cordon itself in an odd place" "$("$odd/cordon" wrap -o "$D/bin/odd" cat; "$D/bin/odd" in.txt 2>/dev/null)" one
+is "cordon itself in an odd place" "$("$odd/cordon" policy wrap -o "$D/bin/odd" cat; "$D/bin/odd" in.txt 2>/dev/null)" one
 ok "its script is taken by a shell" sh -n "$D/bin/odd"
 tool="$D/bin/it's a \$(touch ran) tool"
 cp "$(command -v cat)" "$tool" && chmod 755 "$tool"
-is "a program with an odd name" "$("$c" wrap -q -o "$D/bin/odd2" "$tool"; "$D/bin/odd2" in.txt)" one
+is "a program with an odd name" "$("$c" policy wrap -q -o "$D/bin/odd2" "$tool"; "$D/bin/odd2" in.txt)" one
 ok "nothing of its name was run" test ! -e ran
-"$c" wrap -q --env 'GREETING=$(touch ran) `id` '"it's" -o "$D/bin/odd3" sh
+"$c" policy wrap -q --env 'GREETING=$(touch ran) `id` '"it's" -o "$D/bin/odd3" sh
 echo 'printf "%s\n" "$GREETING"' >ask.sh
 is "a value with a dollar sign" "$("$D/bin/odd3" ask.sh 2>/dev/null)" '$(touch ran) `id` '"it's"
-has "a program whose name has a newline is refused in a sentence" "$(cp "$tool" "$D/bin/$newline"; "$c" wrap "$D/bin/$newline" 2>&1)" "cordon: error: "
+has "a program whose name has a newline is refused in a sentence" "$(cp "$tool" "$D/bin/$newline"; "$c" policy wrap "$D/bin/$newline" 2>&1)" "cordon: error: "
 
 # --- a parser with every fault, and files that meet them ---
 if ! command -v cc >/dev/null; then
@@ -106,7 +106,7 @@ printf 'look %s\n' "$HOME/.ssh/id_rsa" >keys.doc
 printf 'look %s/corpus/good.doc\n' "$D/work" >sibling.doc
 printf 'look /etc/shadow\n' >shadow.doc
 chmod -R a+rX .
-"$c" wrap --time 3s --cpu 20s --memory 128M --procs 16 --output 1M -o "$D/bin/parse" "$D/bin/parser"
+"$c" policy wrap --time 3s --cpu 20s --memory 128M --procs 16 --output 1M -o "$D/bin/parse" "$D/bin/parser"
 ls -lR "$D" >"$T/was"
 is "a good file is parsed" "$("$D/bin/parse" good.doc 2>/dev/null)" hello
 is "an empty one is the parser's own failure" "$(status "$D/bin/parse" empty.doc)" 1

@@ -42,7 +42,7 @@ if command -v python3 >/dev/null; then
         mkdir "$T/json"
         # every stock policy, every advised one, every golden one that loads, those of the examples, and a learned one
         { "$c" policy stock | awk '{ print $1 }'; ls tests/golden/*.in examples/*/*.policy; } >"$T/list"
-        "$c" advise | while read -r task; do "$c" advise "$task" >"$T/advise-$task" && echo "$T/advise-$task"; done >>"$T/list"
+        "$c" policy new --list | while read -r task; do "$c" policy new "$task" >"$T/advise-$task" && echo "$T/advise-$task"; done >>"$T/list"
         (cd "$T" && mkdir w && cd w && echo x >in && "$c" learn -n 1 -- cat in 2>/dev/null </dev/null >"$T/learned") && echo "$T/learned" >>"$T/list"
         stock=0 golden=0 advised=0
         while read -r p; do

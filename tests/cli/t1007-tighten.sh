@@ -1,5 +1,5 @@
 #!/bin/sh
-# The options of learn, and cordon tighten: doors that a command does not need are closed, and the run still passes.
+# The options of learn, and cordon policy tighten: doors that a command does not need are closed, and the run still passes.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 watched
@@ -68,7 +68,7 @@ env    LANG=C FOO=bar
 limit  time 10s
 expect deny read {home}/.ssh/id_rsa
 END
-is "tighten closes what is not used" "$(status "$c" tighten -p "$T/wide" -n 2 -- cat in.txt)" 0
+is "tighten closes what is not used" "$(status "$c" policy tighten -p "$T/wide" -n 2 -- cat in.txt)" 0
 is "and leaves the rest as it was" "$(cat "$T/out")" "# my policy
 box    wide
 read {work}/in.txt                       # three
@@ -78,27 +78,27 @@ has "and tells what it closed" "$(cat "$T/err")" "not needed: read {work}/other.
 cp "$T/out" "$T/tight"
 is "the run still passes" "$("$c" run -q -p "$T/tight" -- cat in.txt)" one
 is "it is narrower" "$("$c" policy diff "$T/wide" "$T/tight" | tail -n 1)" narrower
-is "tightening again changes nothing" "$(status "$c" tighten -p "$T/tight" -n 1 -- cat in.txt):$(cmp "$T/out" "$T/tight" && echo same)" "0:same"
-is "doors equal those used" "$("$c" tighten -p "$T/wide" -n 1 --json -- cat in.txt 2>/dev/null </dev/null | jq -c '[.doors_before, .doors, .passed, .complete]')" "[7,1,true,true]"
+is "tightening again changes nothing" "$(status "$c" policy tighten -p "$T/tight" -n 1 -- cat in.txt):$(cmp "$T/out" "$T/tight" && echo same)" "0:same"
+is "doors equal those used" "$("$c" policy tighten -p "$T/wide" -n 1 --json -- cat in.txt 2>/dev/null </dev/null | jq -c '[.doors_before, .doors, .passed, .complete]')" "[7,1,true,true]"
 printf 'use base/system\nread {work}/in.txt {work}/other.txt\nexpect allow read {work}/other.txt\n' >"$T/expects"
-is "a door that the policy expects stays" "$("$c" tighten -p "$T/expects" -n 1 -- cat in.txt 2>/dev/null </dev/null | grep -c '^read')" 2
+is "a door that the policy expects stays" "$("$c" policy tighten -p "$T/expects" -n 1 -- cat in.txt 2>/dev/null </dev/null | grep -c '^read')" 2
 printf 'use base/system\nread {work}/in.txt {work}/other.txt\n' >"$T/two"
-is "what changes the output stays" "$("$c" tighten -p "$T/two" -n 1 -- sh -c 'cat in.txt other.txt 2>/dev/null; true' 2>/dev/null </dev/null | grep -c '^read')" 2
-is "a command that does not pass closes nothing" "$(status "$c" tighten -p "$T/wide" -- cat nothing):$(cat "$T/out")" "1:"
-is "a stock policy can be tried" "$("$c" tighten -p base/python3 -n 1 --json -- true </dev/null 2>/dev/null | jq -c '[.passed, .doors]')" "[true,0]"
-is "JSON has no lines to close" "$("$c" policy json "$T/wide" >"$T/wide.json"; status "$c" tighten -p "$T/wide.json" -- true)" 125
+is "what changes the output stays" "$("$c" policy tighten -p "$T/two" -n 1 -- sh -c 'cat in.txt other.txt 2>/dev/null; true' 2>/dev/null </dev/null | grep -c '^read')" 2
+is "a command that does not pass closes nothing" "$(status "$c" policy tighten -p "$T/wide" -- cat nothing):$(cat "$T/out")" "1:"
+is "a stock policy can be tried" "$("$c" policy tighten -p base/python3 -n 1 --json -- true </dev/null 2>/dev/null | jq -c '[.passed, .doors]')" "[true,0]"
+is "JSON has no lines to close" "$("$c" policy json "$T/wide" >"$T/wide.json"; status "$c" policy tighten -p "$T/wide.json" -- true)" 125
 has "and it is said" "$(cat "$T/err")" "policy show"
-is "no policy gives 125" "$(status "$c" tighten -- true)" 125
-is "a policy that is not there gives 125" "$(status "$c" tighten -p "$T/none" -- true)" 125
-is "a policy that does not load closes nothing" "$(echo 'raed /x' >"$T/bad"; status "$c" tighten -p "$T/bad" -- true)" 1
+is "no policy gives 125" "$(status "$c" policy tighten -- true)" 125
+is "a policy that is not there gives 125" "$(status "$c" policy tighten -p "$T/none" -- true)" 125
+is "a policy that does not load closes nothing" "$(echo 'raed /x' >"$T/bad"; status "$c" policy tighten -p "$T/bad" -- true)" 1
 has "and it is said" "$(cat "$T/err")" raed
-is "--boxes bounds the runs" "$("$c" tighten -p "$T/wide" -n 1 --boxes 4 --json -- cat in.txt </dev/null 2>/dev/null | jq -c '[.passed, .complete, .boxes <= 5]')" "[true,false,true]"
+is "--boxes bounds the runs" "$("$c" policy tighten -p "$T/wide" -n 1 --boxes 4 --json -- cat in.txt </dev/null 2>/dev/null | jq -c '[.passed, .complete, .boxes <= 5]')" "[true,false,true]"
 # Each trial starts from the same files: what one wrote through a write door is not there for the next.
 if "$c" run -n -q --wall namespace --edit . -- true 2>/dev/null; then
         mkdir made
         printf 'use base/system\nread {work}/in.txt {work}/other.txt\nwrite {work}/made\n' >"$T/writes"
         build='test -e made/out || cp in.txt made/out'
-        is "a write door that the first trial used is kept" "$("$c" tighten -p "$T/writes" -n 2 -- sh -c "$build" 2>/dev/null </dev/null | grep '^read\|^write' | tr '\n' ' ')" "read {work}/in.txt write {work}/made "
+        is "a write door that the first trial used is kept" "$("$c" policy tighten -p "$T/writes" -n 2 -- sh -c "$build" 2>/dev/null </dev/null | grep '^read\|^write' | tr '\n' ' ')" "read {work}/in.txt write {work}/made "
         is "nothing reached the host" "$(ls made)" ""
         rmdir made
 else
@@ -107,40 +107,40 @@ fi
 # --- tighten --log: from the record of past runs ---
 cp "$T/wide" "$T/logged"
 used() { "$c" run -q -p "$T/logged" "$@" -- cat in.txt >/dev/null 2>&1 </dev/null; }
-is "where there is no ledger, that is an error" "$(status env CORDON_STATE="$T/nowhere" "$c" tighten --log -p "$T/logged"):$(head -n 1 "$T/err")" "125:cordon: error: there is no ledger in $T/nowhere yet"
-is "without past runs nothing is closed" "$("$c" tighten --log -p "$T/logged" --json 2>/dev/null | jq -c '[.past_runs, .doors == .doors_before, .replayed]')" "[0,true,false]"
+is "where there is no ledger, that is an error" "$(status env CORDON_STATE="$T/nowhere" "$c" policy tighten --log -p "$T/logged"):$(head -n 1 "$T/err")" "125:cordon: error: there is no ledger in $T/nowhere yet"
+is "without past runs nothing is closed" "$("$c" policy tighten --log -p "$T/logged" --json 2>/dev/null | jq -c '[.past_runs, .doors == .doors_before, .replayed]')" "[0,true,false]"
 used && used && used
-is "runs that were not observed in full tell nothing of files" "$("$c" tighten --log -p "$T/logged" --json 2>"$T/err" | jq -c '[.past_runs, .past_observed, .doors == .doors_before]')" "[3,0,true]"
-has "and it is said what would" "$("$c" tighten --log -p "$T/logged" 2>&1 >/dev/null)" "3 runs with --observe all or more; there are 0"
+is "runs that were not observed in full tell nothing of files" "$("$c" policy tighten --log -p "$T/logged" --json 2>"$T/err" | jq -c '[.past_runs, .past_observed, .doors == .doors_before]')" "[3,0,true]"
+has "and it is said what would" "$("$c" policy tighten --log -p "$T/logged" 2>&1 >/dev/null)" "3 runs with --observe all or more; there are 0"
 used --observe all && used --observe all
-is "two are fewer than three" "$("$c" tighten --log -p "$T/logged" --json | jq -c '[.past_observed, .doors == .doors_before]')" "[2,true]"
+is "two are fewer than three" "$("$c" policy tighten --log -p "$T/logged" --json | jq -c '[.past_observed, .doors == .doors_before]')" "[2,true]"
 used --observe all
 "$c" run -q --observe all -p "$T/logged" -- sh -c 'cat other.txt; exit 3' >/dev/null 2>&1 </dev/null
-is "after three, what no run used is closed" "$(status "$c" tighten --log -p "$T/logged"):$(grep '^read\|^env' "$T/out" | sed 's/ *#.*//' | tr '\n' ' ')" "0:read {work}/in.txt env LANG=C env FOO=bar "
+is "after three, what no run used is closed" "$(status "$c" policy tighten --log -p "$T/logged"):$(grep '^read\|^env' "$T/out" | sed 's/ *#.*//' | tr '\n' ' ')" "0:read {work}/in.txt env LANG=C env FOO=bar "
 has "with what it rests on" "$(cat "$T/err")" "6 past runs under this policy, 3 of them observed in full"
 has "and that it was not replayed" "$(cat "$T/err")" "not replayed"
 has "and each line that goes" "$(cat "$T/err")" "not used: read {work}/other.txt"
 cp "$T/out" "$T/tight2"
 is "the run still passes" "$("$c" run -q -p "$T/tight2" -- cat in.txt)" one
 is "what was used is what is open" "$("$c" run -q --observe all --status-fd 3 -p "$T/tight2" -- cat in.txt 3>&1 >/dev/null | jq -r '[.effects[].path | select(startswith("'"$D"'"))] | unique | join(" ")')" "$D/work/in.txt"
-is "with a command it is replayed" "$("$c" tighten --log -p "$T/logged" --json -- cat in.txt </dev/null | jq -c '[.passed, .replayed, .boxes]')" "[true,true,3]"
-is "a command that needs more is not offered it" "$(status "$c" tighten --log -p "$T/logged" -- cat other.txt):$(cat "$T/out")" "1:"
-is "a run that failed does not count" "$("$c" tighten --log -p "$T/logged" --status 3 -n 1 --json | jq -c '[.past_runs, .past_observed]')" "[1,1]"
-is "another policy has other runs" "$("$c" tighten --log -p "$T/two" --json | jq -c .past_runs)" 0
+is "with a command it is replayed" "$("$c" policy tighten --log -p "$T/logged" --json -- cat in.txt </dev/null | jq -c '[.passed, .replayed, .boxes]')" "[true,true,3]"
+is "a command that needs more is not offered it" "$(status "$c" policy tighten --log -p "$T/logged" -- cat other.txt):$(cat "$T/out")" "1:"
+is "a run that failed does not count" "$("$c" policy tighten --log -p "$T/logged" --status 3 -n 1 --json | jq -c '[.past_runs, .past_observed]')" "[1,1]"
+is "another policy has other runs" "$("$c" policy tighten --log -p "$T/two" --json | jq -c .past_runs)" 0
 ln -s in.txt link.txt
 printf 'read {work}/in.txt {work}/link.txt {work}/script\nrun {work}/script /bin/sh cat sort\n' >"$T/links"
 printf '#!/bin/sh\ncat link.txt\n' >script && chmod 755 script
 for _ in 1 2 3; do "$c" run -q --observe all -p "$T/links" -- ./script >/dev/null 2>&1 </dev/null; done
-is "what a link leads to and what a script is run by count as used" "$("$c" tighten --log -p "$T/links" 2>/dev/null -- ./script </dev/null | grep -v '^use' | tr '\n' ' ')" "read {work}/in.txt read {work}/link.txt read {work}/script run {work}/script run /bin/sh run cat "
+is "what a link leads to and what a script is run by count as used" "$("$c" policy tighten --log -p "$T/links" 2>/dev/null -- ./script </dev/null | grep -v '^use' | tr '\n' ' ')" "read {work}/in.txt read {work}/link.txt read {work}/script run {work}/script run /bin/sh run cat "
 # What is gone from the record is not what no run did.
 run=$("$c" run -q --observe all --status-fd 3 -p "$T/logged" -- cat in.txt 3>&1 >/dev/null </dev/null | jq -r .run)
 sleep 1.1 # ages are counted in seconds
 "$c" log prune --older 0s >/dev/null 2>&1
-is "runs whose records were pruned tell nothing" "$("$c" tighten --log -p "$T/logged" --json 2>/dev/null | jq -c '[.past_runs, .doors == .doors_before]')" "[0,true]"
-has "a run's report says so" "$("$c" report "$run" --postmortem -)" "Payloads were pruned since: what stands here may not be all that happened."
-hasnt "and concludes nothing from it" "$("$c" report "$run" --postmortem -)" "Nothing was refused."
+is "runs whose records were pruned tell nothing" "$("$c" policy tighten --log -p "$T/logged" --json 2>/dev/null | jq -c '[.past_runs, .doors == .doors_before]')" "[0,true]"
+has "a run's report says so" "$("$c" log report "$run" --postmortem -)" "Payloads were pruned since: what stands here may not be all that happened."
+hasnt "and concludes nothing from it" "$("$c" log report "$run" --postmortem -)" "Nothing was refused."
 has "log show says so, too" "$("$c" log show "$run")" "pruned   payloads were"
-is "diagnose does not count them" "$("$c" diagnose --json "$T/logged" | jq -c '[.boxes[].runs] | add // 0')" 0
+is "diagnose does not count them" "$("$c" doctor --json "$T/logged" | jq -c '[.boxes[].runs] | add // 0')" 0
 rm -f link.txt script
 is "nothing is left behind" "$(ls)" "$(printf 'a\nb\nin.txt\nother.txt')"
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cordon advise: every stock task's policy loads, holds its own tests, and really runs the task where its tool is installed
+# cordon policy new: every stock task's policy loads, holds its own tests, and really runs the task where its tool is installed
 # and this build holds its doors.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
@@ -41,14 +41,14 @@ there() {
         esac
 }
 
-"$c" advise >"$T/tasks"
+"$c" policy new --list >"$T/tasks"
 ok "there are 20 tasks or more" test "$(wc -l <"$T/tasks")" -ge 20
 RAN=0
 while read -r task; do
-        "$c" advise "$task" >"$T/$task.cordon"
+        "$c" policy new "$task" >"$T/$task.cordon"
         is "$task: its policy holds without a lint" "$("$c" check "$T/$task.cordon" 2>&1 | grep -v ": W133: " | sed 's/.*: holds.*/holds/')" holds
-        is "$task: it is found by its title" "$("$c" advise "$("$c" advise --json "$task" | jq -r .title)" | sed -n 's/^box *//p')" "$task"
-        "$c" advise --json "$task" >"$T/json"
+        is "$task: it is found by its title" "$("$c" policy new "$("$c" policy new --json "$task" | jq -r .title)" | sed -n 's/^box *//p')" "$task"
+        "$c" policy new --json "$task" >"$T/json"
         ok "$task: it tells what is stripped" test -n "$(jq -r .stripped "$T/json")"
         is "$task: the JSON has the same policy" "$(jq -r .policy "$T/json")" "$(cat "$T/$task.cordon")"
         ok "$task: it has a test of what is denied" grep -q '^expect deny' "$T/$task.cordon"
@@ -76,11 +76,11 @@ done <"$T/tasks"
 ok "a dozen tasks or more were run" test "$RAN" -ge 12
 
 # --- words ---
-is "the list for programs has the same names" "$("$c" advise --json | jq -r '.[]')" "$("$c" advise)"
+is "the list for programs has the same names" "$("$c" policy new --list --json | jq -r '.[]')" "$("$c" policy new --list)"
 for pair in "resize an image=resize-image" "shrink a photo=resize-image" "parse csv=parse-csv" "download a web page=fetch-url" "untar=unpack-archive" "run pytest=run-pytest" "npm install=npm-install" "clone a repository=git-clone" "sha256=checksum-files" "pip install=pip-install" "compile with make=make-build" "grep logs=search-logs" "Query a JSON file=query-json"; do
         # shellcheck disable=SC2086
-        is "\"${pair%=*}\" is understood" "$("$c" advise ${pair%=*} | sed -n 's/^box *//p')" "${pair#*=}"
+        is "\"${pair%=*}\" is understood" "$("$c" policy new ${pair%=*} | sed -n 's/^box *//p')" "${pair#*=}"
 done
-is "a task nobody knows gives 125" "$("$c" advise bake a cake >"$T/out" 2>"$T/err"; echo $?)" 125
+is "a task nobody knows gives 125" "$("$c" policy new bake a cake >"$T/out" 2>"$T/err"; echo $?)" 125
 has "and the way to find its doors" "$(cat "$T/err")" "cordon learn"
 done_testing

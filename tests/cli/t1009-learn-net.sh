@@ -80,9 +80,9 @@ net http://web.test/open GET"
         is "the policy with it takes the real one" "$(: >"$T/lab/auth.log"; "$c" run -q --net 'http://web.test/api/** GET with gh' -- sh -c 'curl -sS -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/api/1 >/dev/null' 9>&-; cat "$T/lab/auth.log")" "/api/1 Bearer $secret"
         printf 'use base/system\nnet http://web.test/api/** GET with gh\nread {work}/nothing?\n' >"$T/policy"
         : >"$T/lab/auth.log"
-        is "tighten gives dummies too" "$("$c" tighten -p "$T/policy" -n 1 --net ask --json -- sh -c 'curl -sSf -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/api/1' </dev/null 2>/dev/null 9>&- | jq -c .passed):$(grep -c Q9zz "$T/lab/auth.log")" true:0
+        is "tighten gives dummies too" "$("$c" policy tighten -p "$T/policy" -n 1 --net ask --json -- sh -c 'curl -sSf -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/api/1' </dev/null 2>/dev/null 9>&- | jq -c .passed):$(grep -c Q9zz "$T/lab/auth.log")" true:0
         quiet
-        is "and unless asked reaches nothing, and tries no net door" "$("$c" tighten -p "$T/policy" -n 1 --json -- sh -c 'curl -sS http://web.test/api/1 >/dev/null; true' </dev/null 2>/dev/null 9>&- | jq -r .policy | grep -c '^net'):$(lab_names)$(lab_packets)" 1:
+        is "and unless asked reaches nothing, and tries no net door" "$("$c" policy tighten -p "$T/policy" -n 1 --json -- sh -c 'curl -sS http://web.test/api/1 >/dev/null; true' </dev/null 2>/dev/null 9>&- | jq -r .policy | grep -c '^net'):$(lab_names)$(lab_packets)" 1:
         is "a name that is in no vault is a variable" "$("$c" learn -n 1 --with OPENAI_API_KEY -- sh -c 'case $OPENAI_API_KEY in sk-????????????????????????????????????????????????) exit 0 ;; esac; exit 1' >/dev/null 2>&1 </dev/null; echo $?)" 0
 else
         skip "credentials are dummies" "cordon-vault is not built here: it needs OpenSSL"

@@ -44,9 +44,9 @@ task() {
                 skip "$1: it runs" "$2 is not installed"
                 return
         fi
-        "$c" advise "$1" >"$T/$1.cordon"
+        "$c" policy new "$1" >"$T/$1.cordon"
         is "$1: its policy holds" "$("$c" check "$T/$1.cordon" 2>&1 | sed 's/.*: holds.*/holds/')" holds
-        command=$("$c" advise --json "$1" | jq -r .command)
+        command=$("$c" policy new --json "$1" | jq -r .command)
         eval "timeout 100 \"\$c\" run --stage test --places \"\$T/places\" -p \"\$T/$1.cordon\" --status-fd 5 -- $command" >"$T/out" 2>"$T/err" </dev/null 5>"$T/status" 9>&-
         is "$1: it runs" "$?:$(jq -r .end "$T/status")" 0:exited
         [ "$(jq -r .exit "$T/status")" = 0 ] || tail -n 6 "$T/err" | sed "s/^/# /"

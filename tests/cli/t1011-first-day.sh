@@ -11,7 +11,7 @@ said_in() { "$c" "$@" 2>&1; }
 echo hello >in.txt
 
 # --- new, and what comes after it ---
-has "an option may come after the name" "$(said new mine -o mine.cordon)" "mine.cordon: a policy without a door"
+has "a policy without a door" "$(said policy new -o mine.cordon)" "wrote mine.cordon; next: cordon check mine.cordon"
 has "a policy without its ending is found" "$(said check mine)" "did you mean mine.cordon?"
 has "by run too" "$(said run -p mine -- true)" "did you mean mine.cordon?"
 has "a program that no door shows is told with the lines that would" "$(said run -p mine.cordon -- echo hi)" "no door shows it: \`use base/system\` shows all programs"
@@ -25,7 +25,7 @@ has "-- is no value" "$(said run --read -- ls)" "--read needs an argument, and -
 has "nor is another option" "$(said run --read --write . -- ls)" "hint: if that is meant: --read=--write"
 is "and --json still is one" "$("$CORDON" check --work --json 2>/dev/null | jq -r '.[0].text')" "--work needs an argument, and --json is none"
 has "glued to it, it is one" "$(said run --read=-- -- ls)" "there is no $PWD/-- on this host"
-has "a script of the network is fetched first" "$(said run-script https://example.org/install.sh)" "hint: fetch it first"
+has "a script of the network is fetched first" "$(said run --script https://example.org/install.sh)" "hint: fetch it first"
 has "a stock policy that is none" "$(said policy stock nosuch)" "hint: \`cordon policy stock\` lists them"
 
 # --- check ---
@@ -94,7 +94,7 @@ said run --name over -- true >/dev/null
 has "its name leads to the record" "$(said logs over)" "\`cordon log --box over\` tells"
 has "which has it" "$(said log --box over)" "exited 0"
 run=$(said log --json --box over --kind start | jq -r .run)
-has "so does its id" "$(said inspect "$run")" "\`cordon log --run $run\` tells"
+has "so does its id" "$(said ps "$run")" "\`cordon log --run $run\` tells"
 has "and stop's" "$(said stop over)" "\`cordon log --box over\` tells"
 if command -v gcc >/dev/null; then
         echo 'int main(void) { return 0; }' >x.c
@@ -120,9 +120,9 @@ if command -v make >/dev/null; then
 fi
 
 # --- advise ---
-is "an option after the words" "$(said advise csv --json | jq -r .task)" parse-csv
-has "a letter is told as a letter" "$(said advise -o x csv)" "has no option -o"
-has "download a file" "$(said advise download a file)" "box    fetch-url"
+is "an option after the words" "$(said policy new csv --json | jq -r .task)" parse-csv
+has "a letter is told as a letter" "$(said policy new -x csv)" "has no option -x"
+has "download a file" "$(said policy new download a file)" "box    fetch-url"
 
 # --- learn and tighten ---
 echo mine >there
@@ -134,14 +134,14 @@ is "a link that leads nowhere is there" "$(ln -s nothing link && said learn -o l
 has "a command that fails is told what to try" "$(said learn -n 1 -- false)" "does it pass outside a box, here and now?"
 hasnt "and is not said to have passed" "$(said learn -n 1 -- false)" "runs passed"
 has "one door is one door" "$(said learn -n 1 -- cat in.txt)" "1 door seen"
-has "tighten's example works as it stands" "$(said tighten)" "cordon tighten -p task.cordon -- ls"
+has "tighten's example works as it stands" "$(said policy tighten)" "cordon policy tighten -p task.cordon -- ls"
 
 # --- where a program is run from ---
 is "without HOME" "$(env -u HOME "$c" learn -n 1 -- cat in.txt 2>/dev/null </dev/null | grep -c '^read {work}/in.txt')" 1
 is "in the root directory" "$(cd / && "$c" learn -n 1 -- true >/dev/null 2>&1 </dev/null; echo $?)" 0
 mkdir -m 555 "$D/closed"
 is "with a state directory that cannot be made" "$(as_user env CORDON_STATE="$D/closed/state" "$c" run -q -- echo ran 2>&1 </dev/null)" ran
-for verb in "advise" "why read in.txt" "doors" "check mine.cordon" "learn -n 1 -- true"; do
+for verb in "policy new --list" "why read in.txt" "doors" "check mine.cordon" "learn -n 1 -- true"; do
         # shellcheck disable=SC2086
         is "\`$verb\` into a full pipe is an error" "$("$c" $verb >/dev/full 2>/dev/null </dev/null; echo $?)" 125
 done

@@ -100,11 +100,11 @@ cordon: hint: --run cat
         never "$who: and only there" "$(box --write "$w" --run "$w/" --run sh --run cp -- sh -c 'echo BEGAN; cp /bin/echo /tmp/z; /tmp/z RAN')" RAN
         # --- use none ---
         has "$who: use none sees no program" "$(box --use none -- sh -c 'echo RAN')" "cannot start sh: No such file or directory"
-        is "$who: run-script runs one file" "$($who "$CORDON" run-script -q "$T/door/script" one two </dev/null 2>&1)" "script ran one two"
-        has "$who: run-script loses no argument" "$($who "$CORDON" run-script -q "$T/door/script" $(seq 5000) </dev/null 2>&1)" "the command has 500"
-        is "$who: run-script needs no execute bit" "$($who "$CORDON" run-script -q "$T/door/plain" </dev/null 2>&1)" "plain ran"
+        is "$who: run-script runs one file" "$($who "$CORDON" run --script -q "$T/door/script" one two </dev/null 2>&1)" "script ran one two"
+        has "$who: run-script loses no argument" "$($who "$CORDON" run --script -q "$T/door/script" $(seq 5000) </dev/null 2>&1)" "the command has 500"
+        is "$who: run-script needs no execute bit" "$($who "$CORDON" run --script -q "$T/door/plain" </dev/null 2>&1)" "plain ran"
         # shellcheck disable=SC2059
-        script() { printf "$1" >"$T/door/$2" && chmod 644 "$T/door/$2" && $who "$CORDON" run-script -q "$T/door/$2" one </dev/null 2>&1; }
+        script() { printf "$1" >"$T/door/$2" && chmod 644 "$T/door/$2" && $who "$CORDON" run --script -q "$T/door/$2" one </dev/null 2>&1; }
         is "$who: without one its first line tells what runs it" "$(script '#!/usr/bin/env python3\nimport sys; print(sys.argv[1])\n' noname)" one
         is "$who: with its argument" "$(script '#! /bin/sh  -x \ntrue $1\n' traced.py)" "+ true one"
         is "$who: one that is not here does not" "$(script '#!/usr/bin/no-such-sh\necho by name $1\n' named.sh)" "by name one"

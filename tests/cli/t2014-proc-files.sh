@@ -72,6 +72,6 @@ has "doors prints it" "$("$CORDON" doors)" "local proc"
 hasnt "not of the strict box" "$("$CORDON" doors --use base/strict)" "local proc"
 has "why permits it" "$("$CORDON" why read /proc/cpuinfo)" "the box's own /proc"
 ok "and not in the strict box" test "$(status "$CORDON" why --use base/strict read /proc/cpuinfo)" -ne 0
-has "the claims say what tells the same without a file" "$("$CORDON" claims)" "sysinfo(2), uname(2) and cpuid"
+has "the claims say what tells the same without a file" "$("$CORDON" selftest claims)" "sysinfo(2), uname(2) and cpuid"
 has "doctor says whether this host lets boxes have it" "$("$CORDON" doctor)" "files in /proc"
 done_testing

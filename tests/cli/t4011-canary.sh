@@ -119,6 +119,6 @@ for bad in 0 101 x 5x -1 ''; do
 done
 run --canary "$T/good" --canary-bound 0 -- true
 is "so is a bound of none" $status 125
-timeout 60 "$CORDON" run-script --canary "$T/good" "$T/usual" 2>"$T/err"
+timeout 60 "$CORDON" run --script --canary "$T/good" "$T/usual" 2>"$T/err"
 has "run-script has none" "$(cat "$T/err")" "has no policy file"
 done_testing

@@ -10,7 +10,7 @@ done q1 -
 done q1 -
 done q1 -"
 is "nothing is unknown, and nothing counted twice" "$("$CORDON" log --json --run "$(json .run)" --kind unknown) $(of 'select(.kind == "net" and .phase == "outcome") | .count // 1' | awk '{ s += $1 } END { print s }')" " 4"
-ok "the ledger verifies" "$CORDON" verify
+ok "the ledger verifies" "$CORDON" log verify
 box root --net web.test:80 --net four.test:80 -- sh -c 'curl -sS -m 20 http://web.test/1; curl -sS -m 20 http://four.test/2; curl -sS -m 20 http://web.test/3'
 is "each destination has its own" "$(of 'select(.kind == "net" and .phase == "intent") | .target' | tr '\n' ' ')" "web.test:80 four.test:80 "
 
@@ -34,7 +34,7 @@ ok "others are, each of them" test "$("$CORDON" log reached --json | jq -r 'sele
 "$CORDON" log export --format prometheus --run "$(json .run)" >"$T/prom"
 is "counters: one was reached" "$(grep -c 'cordon_effects_total{kind="net",phase="outcome",reach="[a-z][a-z]*"} 1$' "$T/prom")" 1
 is "and one reached nobody" "$(grep -c 'cordon_effects_total{kind="net",phase="outcome",reach=""} 1$' "$T/prom")" 1
-"$CORDON" report "$(json .run)" --postmortem - >"$T/pm"
+"$CORDON" log report "$(json .run)" --postmortem - >"$T/pm"
 is "a postmortem has it among what was stopped" "$(sed -n '/^## What refused it/,/^## /p' "$T/pm" | grep -c 'web.test:81') $(sed -n '/^## What got through/,/^## Causes/p' "$T/pm" | grep -c 'web.test:81')" "1 0"
 is "and the other among what got through" "$(sed -n '/^## What got through/,/^## Causes/p' "$T/pm" | grep -c 'web.test:80')" 1
 

@@ -80,14 +80,14 @@ for who in $whos; do
         is "$who: a pipe between boxes works as ever" "$(cat piped.txt)" HELLO
         out=$(log --json --box second --kind output | tail -n 1 | field id)
         first=$(log --json --box first --kind output | tail -n 1 | field id)
-        has "$who: trace --back goes through the pipe" "$($who "$CORDON" trace "$out" --back)" "$first"
-        has "$who: trace --forward comes back" "$($who "$CORDON" trace --forward "$first")" "$out"
-        has "$who: as JSON" "$($who "$CORDON" trace --json --back "$out")" '"way":"back"'
+        has "$who: trace --back goes through the pipe" "$($who "$CORDON" log trace "$out" --back)" "$first"
+        has "$who: trace --forward comes back" "$($who "$CORDON" log trace --forward "$first")" "$out"
+        has "$who: as JSON" "$($who "$CORDON" log trace --json --back "$out")" '"way":"back"'
         # two runs that only a file connects
         $who "$CORDON" run -q --name writer -- echo "version $who" >version.txt </dev/null
         $who "$CORDON" run -q --name reader -- wc -c <version.txt >/dev/null
         out=$(log --json --box reader --kind output | tail -n 1 | field id)
-        has "$who: a file written by one run and read by another" "$($who "$CORDON" trace --back "$out")" \
+        has "$who: a file written by one run and read by another" "$($who "$CORDON" log trace --back "$out")" \
                 "$(log --json --box writer --kind output | tail -n 1 | field id)"
         # a file that an out handle made says where it is from, and an in handle reads it
         mkdir -p h && chmod 777 h
@@ -112,10 +112,10 @@ for who in $whos; do
         hasnt "$who: it does not enter the box" "$(cat env.txt)" TRACEPARENT
         $who env TRACEPARENT=$parent "$CORDON" run -q --name inside --env TRACEPARENT -- env >env.txt </dev/null
         has "$who: unless a door lets it, and then the run's own" "$(cat env.txt)" "$(log --json --box inside --kind start | field out)"
-        reply=$($who "$CORDON" react --from build-server "$first" "the build failed")
+        reply=$($who "$CORDON" log react --from build-server "$first" "the build failed")
         ok "$who: a reply gets an id" test -n "$reply"
-        has "$who: and is found from its cause" "$($who "$CORDON" trace --forward "$first")" "$reply"
-        has "$who: a reply to nothing is refused" "$($who "$CORDON" react nobody.1 x 2>&1)" "the ledger has no record"
+        has "$who: and is found from its cause" "$($who "$CORDON" log trace --forward "$first")" "$reply"
+        has "$who: a reply to nothing is refused" "$($who "$CORDON" log react nobody.1 x 2>&1)" "the ledger has no record"
 
         # ---- other questions ----
         has "$who: field: all effects on a target" "$(log field 'socket(AF_INET*')" "net denied"
@@ -167,7 +167,7 @@ end failed 0 the program cordon-egress is not installed"
         begun() { [ -n "$(log --json --box killed 2>/dev/null)" ]; }
         soon begun
         # $! is a shell's, which runs our functions.
-        kill -9 "$($who "$CORDON" inspect "$(log --json --box killed --kind start | field run)" | jq .keeper)"
+        kill -9 "$($who "$CORDON" ps "$(log --json --box killed --kind start | field run)" | jq .keeper)"
         wait $! 2>/dev/null
         has "$who: a killed keeper has left its start" "$(log --json --box killed)" '"kind":"start"'
         has "$who: and show says that its end is unknown" "$(log show killed)" "unknown"

@@ -45,9 +45,9 @@ is "every intent has its outcome" "$(log --json --kind unknown)" ""
 is "bytes each way are told" "$(of 'select(.id | endswith(".r1")) | (.more.sent > 100) and (.more.received == 41) and .bytes == .more.sent + .more.received')" true
 hasnt "no query is written down" "$(log --json)" "key=value"
 hasnt "no secret is in the ledger" "$(cat "$CORDON_STATE"/ledger/segments/*)" Q9zz
-has "trace goes from the answer to the credential" "$("$CORDON" trace "$run.r1" --back)" "$run.c1"
+has "trace goes from the answer to the credential" "$("$CORDON" log trace "$run.r1" --back)" "$run.c1"
 has "reached counts each effect once" "$(log reached)" "named        1"
-ok "the ledger verifies" "$CORDON" verify
+ok "the ledger verifies" "$CORDON" log verify
 is "no writer stays" "$(writers write)" ""
 
 # ---- what only the policy knows: whom it reaches, what it touches ----
@@ -158,7 +158,7 @@ if [ "$CORDON_LAB" = root ]; then
                 until [ -e "$1/room" ]; do sleep 0.1; done
                 curl -s -m 20 -o /dev/null -w "%{http_code}" -d x http://127.0.0.1:8090/room' sh "$T/gate"
         is "room again: the door is open again" "$(cat "$T/out") $(cat "$T/seen")" "503 200 POST /room"
-        ok "and the ledger verifies" "$CORDON" verify
+        ok "and the ledger verifies" "$CORDON" log verify
         quiet
         mount -o remount,ro "$T/small"
         unwritable "a read-only disk" "the ledger cannot be written: "
@@ -249,7 +249,7 @@ is "what it may say is answered" "$(tr '\n' ' ' <"$T/answers")" "first 1 second 
 CORDON_STATE=$T/lies "$CORDON" log --json >"$T/lied"
 is "every record is one of its run's effects" "$(jq -r 'select(.run == "liar") | .id' "$T/lied" | grep -v -x -E 'liar\.[qcr][0-9]+')" ""
 is "an effect has one outcome" "$(jq -r .id "$T/lied" | sort | uniq -d)" ""
-is "and the ledger verifies" "$(CORDON_STATE=$T/lies "$CORDON" verify | tail -n 1)" "nothing was changed, removed, reordered or added"
+is "and the ledger verifies" "$(CORDON_STATE=$T/lies "$CORDON" log verify | tail -n 1)" "nothing was changed, removed, reordered or added"
 
 # ---- the first thing that a box does, where there is no ledger yet ----
 : >"$T/seen"
@@ -267,7 +267,7 @@ box as_user --name mine --net "$POST" -- curl -sS -m 10 -d x http://127.0.0.1:80
 XDG_CONFIG_HOME=$keep
 is "an ordinary user: it goes" "$(cat "$T/out")" ok
 is "an ordinary user: with its intent" "$(as_user "$CORDON" log --json --box mine --kind intent | jq -r .target)" "POST http://127.0.0.1:8090/mine"
-ok "an ordinary user: and it is sealed" soon sh -c '"$@" verify --json | jq -e ".ok and .sealed > 0"' - setpriv --reuid 65533 --regid 65533 --clear-groups env CORDON_STATE="$T/state-user" "$CORDON"
+ok "an ordinary user: and it is sealed" soon sh -c '"$@" log verify --json | jq -e ".ok and .sealed > 0"' - setpriv --reuid 65533 --regid 65533 --clear-groups env CORDON_STATE="$T/state-user" "$CORDON"
 
 # ---- an apply ----
 mkdir "$T/tree" && echo old >"$T/tree/file" && chmod 755 "$T/tree"
@@ -351,14 +351,14 @@ ok "servers saw requests in the meantime" test "$(wc -l <"$T/happened")" -gt "$r
 is "every request that a server saw has its intent" "$(comm -23 "$T/happened" "$T/intents")" ""
 unknown=$(log --json --kind unknown | wc -l)
 ok "an intent whose end nobody saw is unknown ($unknown of $(wc -l <"$T/intents"))" test "$unknown" -gt 0
-has "verify counts them" "$("$CORDON" verify)" "$unknown intent"
+has "verify counts them" "$("$CORDON" log verify)" "$unknown intent"
 has "log says so" "$(log --kind unknown | tail -n 1)" "[outcome unknown]"
 one=$(log --json --kind unknown | tail -n 1 | jq -r .id)
-has "trace says so" "$("$CORDON" trace "$one")" "[outcome unknown]"
+has "trace says so" "$("$CORDON" log trace "$one")" "[outcome unknown]"
 has "show says so" "$(log show "${one%.*}")" "[outcome unknown]"
-"$CORDON" react --from operator "$one" "it had happened" >/dev/null
+"$CORDON" log react --from operator "$one" "it had happened" >/dev/null
 is "until somebody knows" "$(log --json --kind unknown | wc -l)" $((unknown - 1))
-ok "the ledger verifies" "$CORDON" verify
+ok "the ledger verifies" "$CORDON" log verify
 is "no writer stays" "$(writers write)" ""
 kill $SERVER $SLOW
 done_testing

@@ -1,12 +1,12 @@
-# Twenty-four small workflows of real boxes: the causes that `cordon trace` finds are those that the script made, no more and no less.
+# Twenty-four small workflows of real boxes: the causes that `cordon log trace` finds are those that the script made, no more and no less.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib-net.sh"
 cd "$T" || exit 1
 run() { name=$1 && shift && "$CORDON" run -q --name "$name" "$@" 9>&-; }
 id_of() { "$CORDON" log --json --box "$1" | jq -r --arg d "$2" 'select((.door // .kind) == $d or .kind == $d or .phase == $d) | .id' | tail -n 1; }
 # Every cause of one effect of a box, however far: BOX:WHAT, sorted.
-causes() { "$CORDON" trace "$(id_of "$1" "$2")" --back --json | jq -r '.[1:][].record | (.box // .kind) + ":" + (if .phase == "intent" or .phase == "outcome" and .kind == "request" then .phase elif .kind == "credential" or .kind == "net" or .kind == "file" then .kind else .door // .kind end)' | sort -u | tr '\n' ' '; }
-effects() { "$CORDON" trace "$1" --forward --json | jq -r '.[1:][].record | (.box // .kind) + ":" + (.door // .kind)' | sort -u | tr '\n' ' '; }
+causes() { "$CORDON" log trace "$(id_of "$1" "$2")" --back --json | jq -r '.[1:][].record | (.box // .kind) + ":" + (if .phase == "intent" or .phase == "outcome" and .kind == "request" then .phase elif .kind == "credential" or .kind == "net" or .kind == "file" then .kind else .door // .kind end)' | sort -u | tr '\n' ' '; }
+effects() { "$CORDON" log trace "$1" --forward --json | jq -r '.[1:][].record | (.box // .kind) + ":" + (.door // .kind)' | sort -u | tr '\n' ' '; }
 attributes() { python3 -c "import os; os.setxattr('$T', 'user.cordon.try', b'x')" 2>/dev/null; }
 
 run alone -- true </dev/null
@@ -46,7 +46,7 @@ mkdir "$T/tree" && echo old >"$T/tree/file"
 run edits --edit "$T/tree" -- sh -c "echo fourteen >$T/tree/file" </dev/null
 "$CORDON" apply >/dev/null 2>&1
 made=$("$CORDON" log --json --kind file | jq -r 'select(.phase == "outcome") | .id' | tail -n 1)
-is "14 an applied change goes back to the run" "$("$CORDON" trace "$made" --back --json | jq -r '.[1:][].record | (.box // "-") + ":" + .kind + ":" + .phase' | sort | tr '\n' ' ')" \
+is "14 an applied change goes back to the run" "$("$CORDON" log trace "$made" --back --json | jq -r '.[1:][].record | (.box // "-") + ":" + .kind + ":" + .phase' | sort | tr '\n' ' ')" \
         "-:file:intent edits:end:end edits:file:claim edits:start:start "
 run after --in doc --handle "doc=$T/tree/file" -- sh -c 'cat "$CORDON_IN_DOC"' </dev/null >/dev/null
 is "15 who reads it later, by a handle" "$(causes after stdout)" "after:in doc after:start edits:end edits:file edits:start file:file file:intent "
@@ -62,7 +62,7 @@ if attributes; then
                 mkdir "$T/many" && run makes-many --edit "$T/many" -- sh -c "for i in \$(seq 20); do echo \$i >$T/many/\$i; done; echo x >$T/many/unread" </dev/null
                 "$CORDON" apply >/dev/null 2>&1
                 run reads-many --observe all --read "$T/many" -- sh -c "for i in \$(seq 20); do cat $T/many/\$i; done" </dev/null >/dev/null
-                is "16c all of many, and not what was not read" "$("$CORDON" trace "$(id_of reads-many stdout)" --back --json | jq -r '.[1:][].record | select(.kind == "file" and .phase == "outcome") | .target' | sort -u | wc -l)" 20
+                is "16c all of many, and not what was not read" "$("$CORDON" log trace "$(id_of reads-many stdout)" --back --json | jq -r '.[1:][].record | select(.kind == "file" and .phase == "outcome") | .target' | sort -u | wc -l)" 20
         else
                 skip "16b but with --observe all" "nothing is observed here"
         fi
@@ -125,11 +125,11 @@ if [ -x "$CORDON_LIBEXEC/cordon-egress" ] && [ -x "$CORDON_LIBEXEC/cordon-vault"
         cat /proc/sys/kernel/random/uuid >"$T/boot"
         if mount --bind "$T/boot" /proc/sys/kernel/random/boot_id 2>/dev/null; then
                 CORDON_STATE=$T/elsewhere
-                reply=$("$CORDON" react --from builds.test "$post" "the build failed")
-                has "20 a reply after a restart and a move finds its request" "$("$CORDON" trace "$post" --forward)" "$reply"
+                reply=$("$CORDON" log react --from builds.test "$post" "the build failed")
+                has "20 a reply after a restart and a move finds its request" "$("$CORDON" log trace "$post" --forward)" "$reply"
                 run later --in-from "$reply" -- true </dev/null
                 has "20 and what it led to goes back to the request" "$(causes later end)" "signed:credential signed:intent"
-                ok "20 and that ledger verifies" "$CORDON" verify
+                ok "20 and that ledger verifies" "$CORDON" log verify
                 umount /proc/sys/kernel/random/boot_id
                 CORDON_STATE=$T/state
         else
@@ -148,7 +148,7 @@ set --
 for i in 1 2 3 4 5 6 7 8; do echo "$i" >"h$i" && set -- "$@" --handle "h$i=h$i"; done
 echo text | "$CORDON" run -q -p many.cordon "$@" -- cat >/dev/null
 out=$("$CORDON" log --json --box many --kind output | jq -r .id)
-is "21 all of many inputs are causes" "$("$CORDON" trace --back "$out" | sed -n 's/.* handle outcome \([a-z0-9 ]*\) [0-9]* bytes$/\1/p' | sort | tr '\n' ',')" "in h1,in h2,in h3,in h4,in h5,in h6,in h7,in h8,stdin,"
-ok "the ledger verifies" "$CORDON" verify
+is "21 all of many inputs are causes" "$("$CORDON" log trace --back "$out" | sed -n 's/.* handle outcome \([a-z0-9 ]*\) [0-9]* bytes$/\1/p' | sort | tr '\n' ',')" "in h1,in h2,in h3,in h4,in h5,in h6,in h7,in h8,stdin,"
+ok "the ledger verifies" "$CORDON" log verify
 is "no secret is in it" "$(cat "$CORDON_STATE"/ledger/segments/* | grep -c Q9zz)" 0
 done_testing

@@ -13,7 +13,7 @@ quiet() { CORDON_LEDGER=off "$CORDON" "$@" 2>&1; }
 sums() { (cd state && find ledger -type f | sort | xargs sha256sum); }
 
 old && sums >want
-has "verify: all of it is sealed by its own key" "$(quiet verify)" "11 records, 10 of them under 4 checkpoints
+has "verify: all of it is sealed by its own key" "$(quiet log verify)" "11 records, 10 of them under 4 checkpoints
 11 records of version 1 since 2026-11-15T17:55:25Z
 nothing was changed, removed, reordered or added"
 sums >got
@@ -27,20 +27,20 @@ q00ddda file intent
 a00ddda1 file outcome applied
 a8e6adf1 file human taken back"
 has "log show by the box's name" "$(quiet log show gold)" "file /tmp/golden/p/a: applied"
-is "trace leads from the file to the run's start" "$(quiet trace $run.a00ddda1 | grep -c -e "$run.start  start sh" -e "$run.q00ddda  file intent")" 2
+is "trace leads from the file to the run's start" "$(quiet log trace $run.a00ddda1 | grep -c -e "$run.start  start sh" -e "$run.q00ddda  file intent")" 2
 is "a digest of then is still found" "$(quiet log --json | jq -r 'select(.id == "'$run'.a00ddda1") | .digest')" "sha256:$(printf 'ONE\n' | sha256sum | cut -d' ' -f1)"
 "$CORDON" run -q --no-stdin --name green -- true 2>err
 is "a run of today adds to it" "$(cat err) $(quiet log --json | jq -r 'select(.box == "green") | .kind' | tr '\n' ' ')" " start end "
-sealed() { quiet verify | grep -q '13 of them'; }
+sealed() { quiet log verify | grep -q '13 of them'; }
 soon sealed
-has "and both stay verified, under the old key and the new" "$(quiet verify | sed 's/ under .*//')" "13 records, 13 of them
+has "and both stay verified, under the old key and the new" "$(quiet log verify | sed 's/ under .*//')" "13 records, 13 of them
 13 records of version 1 since 2026-11-15T17:55:25Z
 nothing was changed"
 old && printf X | dd of=state/ledger/segments/00000001.seg bs=1 seek=700 conv=notrunc status=none
-has "one byte of then that is another now is found" "$(quiet verify)" ALTERED
+has "one byte of then that is another now is found" "$(quiet log verify)" ALTERED
 
 old && printf cordonH2 | dd of=state/ledger/head conv=notrunc status=none && sums >want
-for verb in verify log "log show gold" "trace $run.end" "log prune --older 1d" "run --no-stdin --require-ledger -- true"; do
+for verb in "log verify" log "log show gold" "log trace $run.end" "log prune --older 1d" "run --no-stdin --require-ledger -- true"; do
         # shellcheck disable=SC2086
         has "a later format: $verb" "$("$CORDON" $verb 2>&1)" "the ledger was written by a later cordon: its format is 2, and this one knows 1"
 done

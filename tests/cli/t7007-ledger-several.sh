@@ -12,7 +12,7 @@ run_b() { name=$1 && shift && CORDON_STATE=$B "$CORDON" run -q --name "$name" "$
 both() { CORDON_LEDGER=off "$CORDON" "$@" --ledger "$A" --ledger "$B" 2>&1; }
 turned() { CORDON_LEDGER=off "$CORDON" "$@" --ledger "$B" --ledger "$A" 2>&1; }
 id_in() { CORDON_STATE=$1 CORDON_LEDGER=off "$CORDON" log --json --box "$2" | jq -r --arg d "$3" 'select((.door // .kind) == $d or .kind == $d) | .id' | tail -n 1; }
-sealed() { for _ in $(seq 40); do CORDON_STATE=$1 CORDON_LEDGER=off "$CORDON" verify | grep -q -E '^([0-9]+) records, \1 of them' && return; sleep 0.25; done; }
+sealed() { for _ in $(seq 40); do CORDON_STATE=$1 CORDON_LEDGER=off "$CORDON" log verify | grep -q -E '^([0-9]+) records, \1 of them' && return; sleep 0.25; done; }
 sha() { (cd "$1" && find . -type f ! -name sealer | sort | xargs sha256sum | sha256sum); }
 
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do run_b busy -- true </dev/null; done # its clock is far ahead
@@ -35,21 +35,21 @@ name_b=$(CORDON_STATE=$B "$CORDON" log keys | cut -d+ -f1)
 before_a=$(sha "$A") before_b=$(sha "$B")
 
 # One command from the effect in one to the cause in the other.
-causes() { both trace "$(id_in "$@")" --back --json | jq -r '.[1:][] | .ledger + " " + (.record.box // .record.kind) + ":" + (.record.door // .record.kind) + " " + .link' | sed "s,$name_a,A,; s,$name_b,B," | sort | tr '\n' ';'; }
+causes() { both log trace "$(id_in "$@")" --back --json | jq -r '.[1:][] | .ledger + " " + (.record.box // .record.kind) + ":" + (.record.door // .record.kind) + " " + .link' | sed "s,$name_a,A,; s,$name_b,B," | sort | tr '\n' ';'; }
 is "a pipe from a box of A to a box of B" "$(causes "$B" right stdout)" "A left:start parent;A left:stdout pipe;B right:start parent;B right:stdin parent;"
 is "--in-from a run of B" "$(causes "$A" given end)" "A given:start parent;B far:end parent;B far:start parent;"
 is "a trace context from B" "$(causes "$A" traced end)" "A traced:start parent;B far:start trace;"
 is "a file that was copied from B to A, by its content" "$(causes "$A" took stdout)" "A took:start parent;A took:stdin parent;B wrote:start parent;B wrote:stdout bytes;"
-has "and forward: from the cause in B to the effect in A" "$(both trace "$far" --forward)" "$name_a  $(id_in "$A" given start)"
-has "people are told which ledger" "$(both trace "$(id_in "$B" right stdout)" --back)" "$name_a  $(id_in "$A" left stdout)"
-has "a cause that no ledger holds is said" "$(both trace "$(id_in "$A" lost end)")" "1-2-3.end: its cause is not in these ledgers"
+has "and forward: from the cause in B to the effect in A" "$(both log trace "$far" --forward)" "$name_a  $(id_in "$A" given start)"
+has "people are told which ledger" "$(both log trace "$(id_in "$B" right stdout)" --back)" "$name_a  $(id_in "$A" left stdout)"
+has "a cause that no ledger holds is said" "$(both log trace "$(id_in "$A" lost end)")" "1-2-3.end: its cause is not in these ledgers"
 has "in the list too" "$(both log --box lost --kind start)" "[its cause is not in these ledgers]"
 is "and in JSON" "$(both log --box lost --kind start --json | jq -r '.lost_cause')" true
-has "alone, too" "$(CORDON_LEDGER=off CORDON_STATE=$A "$CORDON" trace "$(id_in "$A" lost end)")" "1-2-3.end: its cause is not in this ledger"
+has "alone, too" "$(CORDON_LEDGER=off CORDON_STATE=$A "$CORDON" log trace "$(id_in "$A" lost end)")" "1-2-3.end: its cause is not in this ledger"
 
 # Lamport: what came with its clock passes that clock.
 is "a run that is given the cause's clock passes it" "$(CORDON_STATE=$A CORDON_LEDGER=off "$CORDON" log --json --box clocked --kind start | jq "[.clock > $far_clock, (.parents | index(\"$far\")) != null] | all")" true
-has "and its ledger verifies" "$(CORDON_STATE=$A CORDON_LEDGER=off "$CORDON" verify)" "nothing was changed"
+has "and its ledger verifies" "$(CORDON_STATE=$A CORDON_LEDGER=off "$CORDON" log verify)" "nothing was changed"
 for bad in "$far@" "$far@x" "$far@-1" "$far@9007199254740993" "$far@1@2"; do
         has "no clock: ${bad#"$far"}" "$(run_a bad --in-from "$bad" -- true 2>&1)" "--in-from takes a run's id"
 done
@@ -71,16 +71,16 @@ has "field" "$(both log field echo)" "$name_b"
 has "field of the other" "$(both log field echo)" "$name_a"
 is "field --json" "$(both log field echo --json | jq -r .ledger | sort -u | wc -l)" 2
 has "reached" "$(both log reached)" "yourself"
-has "report: a page with boxes of both" "$(both report right --html -)" "in $name_a"
-hasnt "and none of others" "$(both report right --html -)" "$(id_in "$A" given start)"
-is "the page is the same, turned" "$(both report right --html - | sha256sum)" "$(turned report right --html - | sha256sum)"
-has "report: a postmortem with the cause of another host" "$(both report right --postmortem - | tail -n 40)" "## Questions for people"
-has "and its ledger" "$(both report right --postmortem -)" "- Ledger \`$name_b\`"
+has "report: a page with boxes of both" "$(both log report right --html -)" "in $name_a"
+hasnt "and none of others" "$(both log report right --html -)" "$(id_in "$A" given start)"
+is "the page is the same, turned" "$(both log report right --html - | sha256sum)" "$(turned log report right --html - | sha256sum)"
+has "report: a postmortem with the cause of another host" "$(both log report right --postmortem - | tail -n 40)" "## Questions for people"
+has "and its ledger" "$(both log report right --postmortem -)" "- Ledger \`$name_b\`"
 run_b blocked --use base/strict -- python3 -c "import socket, sys; sys.stdin.read(); socket.socket()" <"$T/b-file" >/dev/null 2>&1
 run_a source -- echo from a </dev/null | run_b victim --use base/strict -- python3 -c "import socket, sys; sys.stdin.read(); socket.socket()" >/dev/null 2>&1
-both report victim --postmortem pm.md
+both log report victim --postmortem pm.md
 has "the cause of a refusal in B is what A put out" "$(sed -n '/^## Causes/,/^## Doors/p' pm.md)" "$(id_in "$A" source stdout)"
-has "neither option" "$(both report right)" "For example"
+has "neither option" "$(both log report right)" "For example"
 sealed "$A"
 sealed "$B"
 both log --json >order
@@ -101,10 +101,10 @@ is "reading changed nothing" "$(sha "$A") $(sha "$B")" "$before_a $before_b"
 for host in "$A" "$B"; do
         one=$(CORDON_STATE=$host CORDON_LEDGER=off "$CORDON" log --json --kind end | jq -r .id | head -n 1)
         CORDON_STATE=$host "$CORDON" log proof "$one" >proof && CORDON_STATE=$host "$CORDON" log keys >keys
-        has "${host##*/}: a proof of its own record" "$("$CORDON" verify --proof proof --key keys)" proved
+        has "${host##*/}: a proof of its own record" "$("$CORDON" log verify --proof proof --key keys)" proved
 done
 CORDON_STATE=$A "$CORDON" log keys >keys
-has "and not with the other's key" "$("$CORDON" verify --proof proof --key keys)" "NOT PROVED"
+has "and not with the other's key" "$("$CORDON" log verify --proof proof --key keys)" "NOT PROVED"
 CORDON_LEDGER=on "$CORDON" log --ledger "$A" --ledger "$B" --run 1-2 >/dev/null
 is "who looked is in one's own ledger" "$(CORDON_LEDGER=off "$CORDON" log --json --kind view | jq -r .door | head -n 1)" log
 
@@ -141,7 +141,7 @@ sealed "$T/evil"
 esc=$(printf '\033]0;owned\007\033[2J<script>alert(1)</script>')
 CORDON_STATE=$T/evil "$CORDON" run -q --no-stdin --in-from "$(id_in "$A" left start)" --name evil2 --time 5s -- "$esc" 2>/dev/null
 CORDON_STATE=$T/evil "$CORDON" run -q --no-stdin --name evil3 -- python3 -c "import os; os.open('/$esc', os.O_RDONLY)" 2>/dev/null
-CORDON_STATE=$T/evil "$CORDON" react --from "$esc" "$(id_in "$T/evil" evil end)" "$esc" >/dev/null
+CORDON_STATE=$T/evil "$CORDON" log react --from "$esc" "$(id_in "$T/evil" evil end)" "$esc" >/dev/null
 sealed "$T/evil"
 for verb in log "log --json" "log show evil2" "log field *" "log reached" "trace $(id_in "$A" left start)" "report evil2 --html -" "report evil2 --postmortem -"; do
         # shellcheck disable=SC2086

@@ -40,7 +40,7 @@ if unwatched true 2>/dev/null; then
                         run -- echo "there meanwhile"
                         wait $!
                         echo "$?: $(cat err)" >ended
-                        "$CORDON" verify --json >verified
+                        "$CORDON" log verify --json >verified
                 )
                 ! jq -e '.sealed == .records' <verified >/dev/null || break
         done
@@ -69,7 +69,7 @@ from "$L"
 flip "$T"/copy/tiles/*
 is "with wrong tiles it seals what the records say" "$(seal "$T/copy")" 0
 rm -rf "$L" && cp -a "$T/copy" "$L"
-ok "and that verifies" "$CORDON" verify
+ok "and that verifies" "$CORDON" log verify
 ok "with one more checkpoint" test "$(grep -c '^— ' "$L/checkpoints")" -gt "$(grep -c '^— ' "$T/before/checkpoints")"
 
 # ---- records are not ----

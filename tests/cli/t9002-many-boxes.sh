@@ -61,13 +61,13 @@ done
 ok "200 failed starts leave nothing" settled
 # A keeper that serves many questions holds no more descriptors than before.
 id=$("$CORDON" run -d --env "TAG=$tag" --time 30s -- sleep 20)
-keeper=$("$CORDON" inspect "$id" | jq -r .keeper)
+keeper=$("$CORDON" ps "$id" | jq -r .keeper)
 # shellcheck disable=SC2012
 before=$(ls "/proc/$keeper/fd" | wc -l)
 i=0
 while [ $i -lt 100 ]; do
         i=$((i + 1))
-        "$CORDON" inspect "$id" >/dev/null
+        "$CORDON" ps "$id" >/dev/null
         "$CORDON" logs "$id" >/dev/null
 done
 # shellcheck disable=SC2012

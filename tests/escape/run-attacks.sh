@@ -1,5 +1,5 @@
 # docs/attacks.md names, for every known way of beating a sandbox, what tries it here: all of it exists. Then those attacks that
-# come from outside a box, where no attempt of `cordon breakout` can stand: a false /proc, a false /dev/null, a setuid bit,
+# come from outside a box, where no attempt of `cordon selftest breakout` can stand: a false /proc, a false /dev/null, a setuid bit,
 # variables that ask for less wall, links in the way of the set-up, and a door that is exchanged all the time.
 . "$(dirname "$0")/../cli/lib.sh"
 cd "$(dirname "$0")/../.." || exit 1
@@ -10,7 +10,7 @@ fi
 
 # ---- the table ----
 # Those of the other architecture stand in the tables of src/probe/ too, but not in this program.
-{ "$CORDON" breakout --list --json | jq -r '.[].probe'; sed -n 's/^ *ROW("\(\(i386\|x32\|AArch32\) calls are closed: [^"]*\)".*/\1/p' src/probe/abi.c; sed -n 's/.*"\(seen from outside: [^"]*\)".*/\1/p' src/cli/canary.c; } >"$T/names"
+{ "$CORDON" selftest breakout --list --json | jq -r '.[].probe'; sed -n 's/^ *ROW("\(\(i386\|x32\|AArch32\) calls are closed: [^"]*\)".*/\1/p' src/probe/abi.c; sed -n 's/.*"\(seen from outside: [^"]*\)".*/\1/p' src/cli/canary.c; } >"$T/names"
 # missing FILE: what a table names and nobody has; rows that name nothing
 missing() {
         awk -F ' [|] ' 'NR == FNR { have[$0] = 1; next }
@@ -58,7 +58,7 @@ fi
 # What belongs to root in /proc although its user is none other than ours is closed to all of that user's other programs, and to
 # a payload that got out of its namespaces.
 id=$(as_user "$CORDON" run -d --time 60s --net closed.test:80 -- sleep 50)
-keeper=$(as_user "$CORDON" inspect "$id" | jq -r .keeper)
+keeper=$(as_user "$CORDON" ps "$id" | jq -r .keeper)
 family() { for c in $(pgrep -P "$1"); do echo "$c"; family "$c"; done; }
 if [ "$(id -u)" -eq 0 ]; then
         for _ in $(seq 100); do

@@ -34,16 +34,16 @@ if ! command -v jq >/dev/null; then
         done_testing
 fi
 expected=22
-each "as it is" "$CORDON" bombs --json
-each "ordinary user" as_user "$CORDON" bombs --json
-is "a wall that is none is refused" "$("$CORDON" bombs --wall nonsense output >/dev/null 2>&1; echo $?)" 125
+each "as it is" "$CORDON" selftest bombs --json
+each "ordinary user" as_user "$CORDON" selftest bombs --json
+is "a wall that is none is refused" "$("$CORDON" selftest bombs --wall nonsense output >/dev/null 2>&1; echo $?)" 125
 if [ "$(id -u)" -eq 0 ]; then
-        each "process wall" "$CORDON" bombs --json --wall process
+        each "process wall" "$CORDON" selftest bombs --json --wall process
         # There the kernel counts all processes of the account: one that nobody else uses, also where the tests run twice.
         uid=$((61000 + $$ % 4000))
         mkdir -m 700 "$T/state-lone" && chown $uid:$uid "$T/state-lone"
         lone_user() { setpriv --reuid $uid --regid $uid --clear-groups env HOME=/nonexistent CORDON_STATE="$T/state-lone" "$@"; }
-        each "process wall, ordinary user" lone_user "$CORDON" bombs --json --wall process
+        each "process wall, ordinary user" lone_user "$CORDON" selftest bombs --json --wall process
         is "only files and segments are not there to be used up" "$(jq -r '[.bombs[] | select(.how == "got nothing") | .bomb] | sort | join(" ")' "$T/json")" \
                 "deep-directory disk inodes memory-segments memory-tmpfs sparse-file zip"
 else
@@ -54,16 +54,16 @@ fi
 # busy machine, ends the box, too.
 if strace -f -o /dev/null true 2>/dev/null; then
         has "full sockets are stopped by memory where that comes first" "$(as_user strace -f -qq -o /dev/null -e trace=socketpair -e inject=socketpair:delay_enter=10000 \
-                "$CORDON" bombs sockets | tr -s ' ')" "ok sockets memory "
+                "$CORDON" selftest bombs sockets | tr -s ' ')" "ok sockets memory "
 else
         skip "full sockets are stopped by memory where that comes first" "strace cannot trace here"
 fi
-has "one bomb by name" "$("$CORDON" bombs descriptors)" "(stopped EMFILE"
-has "the host's memory is told" "$("$CORDON" bombs output)" "Memory available on the host:"
-"$CORDON" bombs nonsense >"$T/out" 2>"$T/err"
+has "one bomb by name" "$("$CORDON" selftest bombs descriptors)" "(stopped EMFILE"
+has "the host's memory is told" "$("$CORDON" selftest bombs output)" "Memory available on the host:"
+"$CORDON" selftest bombs nonsense >"$T/out" 2>"$T/err"
 is "an unknown bomb is refused" $? 125
 has "and the bombs are listed" "$(cat "$T/err")" "deep-directory"
 is "no bomb is left running" "$(pgrep -c 'bomb-' || true)" 0
-ok "a signal ends the bombs" sh -c '"$1" bombs stopped-self >/dev/null 2>&1 & pid=$!; sleep 0.8; kill -TERM $pid; wait $pid; test $? -eq 143' sh "$CORDON"
+ok "a signal ends the bombs" sh -c '"$1" selftest bombs stopped-self >/dev/null 2>&1 & pid=$!; sleep 0.8; kill -TERM $pid; wait $pid; test $? -eq 143' sh "$CORDON"
 is "no box is left" "$("$CORDON" ps --json | grep -c '"name":"bombs"')" 0
 done_testing

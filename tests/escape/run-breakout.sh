@@ -34,7 +34,7 @@ each() {
         is "$label: every probe is heard of" "$(grep -c . "$T/rows")" "$expected"
 }
 
-expected=$(($("$CORDON" breakout --list | wc -l) + 7)) # and what the host alone can tell
+expected=$(($("$CORDON" selftest breakout --list | wc -l) + 7)) # and what the host alone can tell
 # Not below /tmp: there Landlock's leave to write the private files reaches into what is mounted below them, and a read-only
 # mount does not stop the writing of a host's fifo. The claims say so.
 DOOR=$(mktemp -d /var/tmp/cordon-test.XXXXXX) || exit 1
@@ -43,20 +43,20 @@ mkdir -p "$T/home" && chmod 755 "$T/home" && chmod 777 "$DOOR"
 if [ "$(id -u)" -eq 0 ]; then chown 65533:65533 "$T/home"; fi
 user() { as_user env HOME="$T/home" "$@"; }
 
-each "default" "$CORDON" breakout --json
-each "strict" "$CORDON" breakout --json --use base/strict
-each "strict, process wall" "$CORDON" breakout --json --use base/strict --wall process
-each "ordinary user, strict" user "$CORDON" breakout --json --use base/strict
-each "root inside" "$CORDON" breakout --json --root
-each "process wall" "$CORDON" breakout --json --wall process
-each "ordinary user" user "$CORDON" breakout --json
-each "ordinary user, root inside" user "$CORDON" breakout --json --root
-each "ordinary user, process wall" user "$CORDON" breakout --json --wall process
+each "default" "$CORDON" selftest breakout --json
+each "strict" "$CORDON" selftest breakout --json --use base/strict
+each "strict, process wall" "$CORDON" selftest breakout --json --use base/strict --wall process
+each "ordinary user, strict" user "$CORDON" selftest breakout --json --use base/strict
+each "root inside" "$CORDON" selftest breakout --json --root
+each "process wall" "$CORDON" selftest breakout --json --wall process
+each "ordinary user" user "$CORDON" selftest breakout --json
+each "ordinary user, root inside" user "$CORDON" selftest breakout --json --root
+each "ordinary user, process wall" user "$CORDON" selftest breakout --json --wall process
 # The things to reach for lie behind a door: what it grants is granted, and nothing beside it.
-each "behind a read door" env TMPDIR="$DOOR" "$CORDON" breakout --json --read "$DOOR"
-each "behind a write door" env TMPDIR="$DOOR" "$CORDON" breakout --json --write "$DOOR"
-each "ordinary user, behind a read door" user TMPDIR="$DOOR" "$CORDON" breakout --json --read "$DOOR"
-each "ordinary user, behind a read door, process wall" user TMPDIR="$DOOR" "$CORDON" breakout --json --wall process --read "$DOOR"
+each "behind a read door" env TMPDIR="$DOOR" "$CORDON" selftest breakout --json --read "$DOOR"
+each "behind a write door" env TMPDIR="$DOOR" "$CORDON" selftest breakout --json --write "$DOOR"
+each "ordinary user, behind a read door" user TMPDIR="$DOOR" "$CORDON" selftest breakout --json --read "$DOOR"
+each "ordinary user, behind a read door, process wall" user TMPDIR="$DOOR" "$CORDON" selftest breakout --json --wall process --read "$DOOR"
 
 # The descriptors, variables and terminals of a careless caller.
 if command -v python3 >/dev/null; then
@@ -65,7 +65,7 @@ import os, sys
 fd = os.open("/etc", os.O_RDONLY)
 for n in range(30, 230):
     os.dup2(fd, n, inheritable=True)
-os.execv(sys.argv[1], [sys.argv[1], "breakout", "--json"])' "$CORDON"
+os.execv(sys.argv[1], [sys.argv[1], "selftest", "breakout", "--json"])' "$CORDON"
 else
         skip "a caller with 200 descriptors" "there is no python3"
 fi
@@ -81,7 +81,7 @@ if [ "$(id -u)" -eq 0 ]; then
 else
         skip "a program below /var/lib, /home and /root is no escape" "only root can put it there"
 fi
-is "a door in /var/lib is no escape" "$("$CORDON" breakout --json --read /var/lib/dpkg? | jq -r '.[] | select(.outcome == "ESCAPED") | .probe')" ""
+is "a door in /var/lib is no escape" "$("$CORDON" selftest breakout --json --read /var/lib/dpkg? | jq -r '.[] | select(.outcome == "ESCAPED") | .probe')" ""
 
 # Who owns the program: behind the process wall, which has no mounts, a running program's own file is neither an escape nor a
 # proof; behind a door that lets it be written it is granted.
@@ -104,12 +104,12 @@ rm -rf "$own"
 
 is "nothing to reach for is left behind the door" "$(ls -A "$DOOR")" ""
 ok "a signal ends an attack, and nothing is left" sh -c '
-        TMPDIR=$2 "$1" breakout >/dev/null 2>&1 & pid=$!
+        TMPDIR=$2 "$1" selftest breakout >/dev/null 2>&1 & pid=$!
         sleep 0.3; kill -TERM $pid; wait $pid; [ -z "$(ls -A "$2")" ]' sh "$CORDON" "$DOOR"
 made() { [ -n "$(ls "$DOOR")" ]; }
 # Already while the things to reach for are made: it ends by itself, and not of the signal, when they are gone.
 if strace -f -o /dev/null true 2>/dev/null; then
-        TMPDIR=$DOOR strace -o "$T/calls" -e trace=listen -e inject=listen:delay_enter=1500000:when=1 sh -c 'echo $$ >"$1"; exec "$2" breakout' sh "$T/pid" "$CORDON" >/dev/null 2>&1 &
+        TMPDIR=$DOOR strace -o "$T/calls" -e trace=listen -e inject=listen:delay_enter=1500000:when=1 sh -c 'echo $$ >"$1"; exec "$2" selftest breakout' sh "$T/pid" "$CORDON" >/dev/null 2>&1 &
         soon made
         kill -TERM "$(cat "$T/pid")"
         wait $!
@@ -125,7 +125,7 @@ left() {
 }
 marks=0
 for after in 0.002 0.005 0.01 0.02 0.04 0.08 0.2 "it has begun"; do
-        TMPDIR=$DOOR "$CORDON" breakout >/dev/null 2>&1 &
+        TMPDIR=$DOOR "$CORDON" selftest breakout >/dev/null 2>&1 &
         pid=$!
         case $after in it*) soon made ;; *) sleep $after ;; esac # how far it is after a time, a busy machine decides
         mark=$(ls "$DOOR" | sed -n 's/^cordon-breakout\.//p')
@@ -139,7 +139,7 @@ done
 ok "there was something to leave ($marks of 8)" test $marks -gt 0
 # Between its birth and its wish to go with its parent, the bystander's parent is killed.
 if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
-        TMPDIR=$DOOR strace -f -qq -o "$T/trace" -e trace=prctl -e inject=prctl:delay_enter=2000000:when=1 "$CORDON" breakout >/dev/null 2>&1 &
+        TMPDIR=$DOOR strace -f -qq -o "$T/trace" -e trace=prctl -e inject=prctl:delay_enter=2000000:when=1 "$CORDON" selftest breakout >/dev/null 2>&1 &
         tracer=$!
         soon grep -q PR_SET_PDEATHSIG "$T/trace"
         family=$(pgrep -P "$(pgrep -P $tracer)" | tr '\n' ' ')
@@ -153,5 +153,5 @@ if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
 else
         skip "a bystander whose parent is killed at its birth ends" "strace cannot trace here"
 fi
-has "the list names what success would mean" "$("$CORDON" breakout --list)" "any file of the host can be read"
+has "the list names what success would mean" "$("$CORDON" selftest breakout --list)" "any file of the host can be read"
 done_testing

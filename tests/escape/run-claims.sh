@@ -11,7 +11,7 @@ fi
 get() { jq -r "$1" <"$T/json" 2>&1; }
 # claims ARGUMENT...: as $who; JSON in json, status in $status
 claims() {
-        $who "$CORDON" claims --json "$@" >"$T/json" 2>"$T/err"
+        $who "$CORDON" selftest claims --json "$@" >"$T/json" 2>"$T/err"
         status=$?
 }
 root() { "$@"; }
@@ -23,7 +23,7 @@ for who in root as_user; do
         ok "$who: failures were contained ($(get .contained_failures))" test "$(get .contained_failures)" -ge 300
         is "$who: every class has a claim" "$(get '.hardened_against | length')" 18
         is "$who: the classes add up to the attempts" "$(get '[.hardened_against[].total] | add')" \
-                "$(($("$CORDON" breakout --list | wc -l) + 7))"
+                "$(($("$CORDON" selftest breakout --list | wc -l) + 7))"
         is "$who: every claim but what the host sees names its layers" "$(get '[.hardened_against[] | select(.class != "outside" and (.layers | length) == 0)] | length')" 0
         ok "$who: refused calls are told" test "$(get '.monitored_for | length')" -ge 20
         for left in 'kernel is shared' 'side channels' 'novel escapes' 'supply chain' 'single-layer' 'flock' "Landlock's rule" \
@@ -50,7 +50,7 @@ if [ "$(get '.layers | index("cgroup")')" = null ]; then
 else
         skip "without control groups, that is said" "this user may make control groups"
 fi
-text=$("$CORDON" claims)
+text=$("$CORDON" selftest claims)
 for part in "HARDENED AGAINST" "MONITORED FOR" RESIDUAL "contained failures" "sandbox failures"; do
         has "the text has: $part" "$text" "$part"
 done
@@ -61,9 +61,9 @@ done
 boast='\b(secure|safe|unbreakable)\b'
 is "the claims do not boast" "$(printf '%s\n' "$text" | grep -Ei "$boast")" ""
 is "the matrix does not boast" "$(grep -Ei "$boast" docs/knockout*.md)" ""
-"$CORDON" claims --read "$T" >/dev/null 2>&1
+"$CORDON" selftest claims --read "$T" >/dev/null 2>&1
 is "doors may be given" $? 0
-"$CORDON" claims true >/dev/null 2>&1
+"$CORDON" selftest claims true >/dev/null 2>&1
 is "a command may not" $? 125
 ok "the matrix has a date, a kernel and a command" sh -c 'for m in docs/knockout*.md; do grep -q "^- date: 20" "$m" && grep -q "^- kernel: Linux" "$m" && grep -q "^- command: " "$m" || exit 1; done'
 is "each matrix and its compiled rows are of one day" "$(sed -n 's/^- date: //p' docs/knockout.md docs/knockout-aarch64.md)" "$(sed -n 's/^#define KNOCKOUT_DATE "\(.*\)"/\1/p' src/cli/knockout_x86_64.inc src/cli/knockout_aarch64.inc)"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that tools/knockout wrote for `cordon cost` and `cordon claims` fit this tree: what they name
+/* The tables that tools/knockout wrote for `cordon selftest cost` and `cordon selftest claims` fit this tree: what they name
  * exists. */
 #include "harness.h"
 #include "probe/probe.h"

@@ -21,12 +21,12 @@ each() {
         sed -n 's/.*{"probe":"\([^"]*\)".*"outcome":"\(cannot-tell\|not-promised\)".*"reason":"\([^"]*\)".*/# \2 \1: \3/p' json
 }
 user() { as_user env HOME="$T/home" "$@"; }
-each "root" "$CORDON" breakout --json
-each "root, root inside" "$CORDON" breakout --json --root
-each "user" user "$CORDON" breakout --json
-each "user, root inside" user "$CORDON" breakout --json --root
+each "root" "$CORDON" selftest breakout --json
+each "root, root inside" "$CORDON" selftest breakout --json --root
+each "user" user "$CORDON" selftest breakout --json
+each "user, root inside" user "$CORDON" selftest breakout --json --root
 if [ "${abi:-0}" -ge 6 ]; then
-        each "user, process wall" user "$CORDON" breakout --json --wall process
+        each "user, process wall" user "$CORDON" selftest breakout --json --wall process
 else
         "$CORDON" run --wall process -- true >out 2>err
         is "the process wall is refused without Landlock ABI 6" $? 125

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # ledger_age.py LEDGER DAYS [RUN]: makes the records (of one run) so many days older, as if they had been written then.
-# Frames get their right sum; seals do not hold any more, which is for `cordon verify` to find.
+# Frames get their right sum; seals do not hold any more, which is for `cordon log verify` to find.
 import glob, re, struct, sys
 
 TABLE = []
