@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* box/used.c - which doors a run used, from all that it was seen to do (--observe all). For the ledger, so
- * that `cordon policy tighten --log` can tell what is never used. A report: nothing is decided by it. A door counts
- * as used for what was named and for what that leads to on the host: a link's target, the program that a
- * script's first line names. */
+ * that `cordon policy tighten --log` can tell what is never used. A report: nothing is decided by it. A door
+ * counts as used for what was named and for what that leads to on the host: a link's target, the program that
+ * a script's first line names. */
 #include "base/fd.h"
 #include "box/internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/html.c - `cordon log report --html`: one run as one page, with its graph of causes and effects as inline
- * SVG. No script, nothing from the network (the page's own policy forbids both), and every text that came
- * from a box is escaped. Pure. */
+/* ledger/html.c - `cordon log report --html`: one run as one page, with its graph of causes and effects as
+ * inline SVG. No script, nothing from the network (the page's own policy forbids both), and every text that
+ * came from a box is escaped. Pure. */
 #include "ledger/internal.h"
 
 #include <stdio.h>

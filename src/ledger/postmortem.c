@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/postmortem.c - `cordon log report --postmortem`: what the ledger knows of a run, as the beginning of a
- * report that people finish. Markdown. Pure.
+/* ledger/postmortem.c - `cordon log report --postmortem`: what the ledger knows of a run, as the beginning of
+ * a report that people finish. Markdown. Pure.
  *
  * Whatever a record says stands between backticks, and neither a backtick nor an angle bracket nor a control
  * is let in: there it is no link, no image, no heading, no tag and no mention. Nothing is concluded that the

@@ -2,9 +2,9 @@
 /* ledger/prune.c - takes payloads away by kind and age. A pruned frame keeps its leaf hash, so the tree,
  * every checkpoint and every other proof hold as before; what was in it is gone.
  *
- * The record that tells of it is on the disk before the first payload goes: `cordon log verify` takes no missing
- * payload that no record tells of. The last segment is closed first, because writers are in it. One at a
- * time: who is killed leaves at most a file that the next one begins anew. */
+ * The record that tells of it is on the disk before the first payload goes: `cordon log verify` takes no
+ * missing payload that no record tells of. The last segment is closed first, because writers are in it. One
+ * at a time: who is killed leaves at most a file that the next one begins anew. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "ledger/append.h"

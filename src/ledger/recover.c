@@ -23,8 +23,8 @@
 static int damaged(struct err *e, const char *how)
 {
         (void) err_set(e, ERR_IO, EUCLEAN, "the ledger is damaged: %s", how);
-        return err_hint(e,
-                        "`cordon log verify` tells where; `cordon log restart` puts it aside and begins another");
+        return err_hint(
+                e, "`cordon log verify` tells where; `cordon log restart` puts it aside and begins another");
 }
 
 static int in_vain(struct err *e)

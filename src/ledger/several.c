@@ -71,9 +71,8 @@ static int check(int dir, const char *path, struct err *e)
         const char *found = strstr(buf_str(&out), "ALTERED: ");
         (void) err_set(e, ERR_IO, EUCLEAN, "the ledger %.60s is not what was signed: %.*s", path,
                        found ? (int) strcspn(found + 9, "\n") : 0, found ? found + 9 : "");
-        return err_hint(
-                e,
-                "it can be looked at alone: let CORDON_STATE name it for `cordon log verify` and `cordon log`");
+        return err_hint(e, "it can be looked at alone: let CORDON_STATE name it for `cordon log verify` and "
+                           "`cordon log`");
 }
 
 static struct ledger_log *open_one(const char *path, struct opened *ret, struct err *e)

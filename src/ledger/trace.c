@@ -96,8 +96,8 @@ static void put_cut(struct walk *w, uint64_t i, unsigned depth, const struct led
                 return;
         }
         put_indent(w, depth);
-        buf_printf(w->out, "%s cut here, %d steps deep: cordon log trace %s %s goes on\n", w->back ? "<-" : "->",
-                   DEPTH_MAX, w->back ? "--back" : "--forward", shown);
+        buf_printf(w->out, "%s cut here, %d steps deep: cordon log trace %s %s goes on\n",
+                   w->back ? "<-" : "->", DEPTH_MAX, w->back ? "--back" : "--forward", shown);
 }
 
 static void go(struct walk *w, uint64_t i, unsigned depth)

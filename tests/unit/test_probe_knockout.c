@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that tools/knockout wrote for `cordon selftest cost` and `cordon selftest claims` fit this tree: what they name
- * exists. */
+/* The tables that tools/knockout wrote for `cordon selftest cost` and `cordon selftest claims` fit this tree:
+ * what they name exists. */
 #include "harness.h"
 #include "probe/probe.h"
 #include "wall/wall.h"
