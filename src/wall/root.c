@@ -371,33 +371,25 @@ static int root_begin(struct wall_init *w, struct err *e)
         return w->observer ? bury_own(w, e) : 0;
 }
 
-static int do_steps(struct wall_init *w, struct err *e)
+/* A soft limit of the caller's is not for the files that a box is given; the payload's is set anew later. */
+static void lift_file_size(void)
 {
+        struct rlimit size;
+
+        if (getrlimit(RLIMIT_FSIZE, &size) == 0 && size.rlim_cur != size.rlim_max)
+                (void) setrlimit(RLIMIT_FSIZE, &(struct rlimit){ size.rlim_max, size.rlim_max });
+}
+
+int wall_root_build(struct wall_init *w, struct err *e)
+{
+        if (root_begin(w, e) < 0)
+                return -1;
+        lift_file_size();
         for (size_t i = 0; i < w->plan->step_count; i++) {
                 const struct plan_step *s = &w->plan->steps[i];
                 if (!doers[s->kind] || doers[s->kind](w, s, e) < 0)
                         return -1;
         }
-        return 0;
-}
-
-int wall_root_build(struct wall_init *w, struct err *e)
-{
-        struct rlimit caller = { 0 };
-
-        if (root_begin(w, e) < 0)
-                return -1;
-
-        /* The caller's soft RLIMIT_FSIZE is for the payload, not for the files that a box is given. */
-        bool limited = getrlimit(RLIMIT_FSIZE, &caller) == 0 && caller.rlim_cur != caller.rlim_max;
-        if (limited)
-                (void) setrlimit(RLIMIT_FSIZE, &(struct rlimit){ caller.rlim_max, caller.rlim_max });
-        int done = do_steps(w, e);
-        if (limited && setrlimit(RLIMIT_FSIZE, &caller) < 0 && done == 0)
-                return wall_fail(e, STAGE_LIMITS, "setting back RLIMIT_FSIZE");
-        if (done < 0)
-                return -1;
-
         wall_forget_parent(w);
         fd_close(&w->texts);
         if (w->masked && !w->observer) {
