@@ -39,7 +39,7 @@ for who in root as_user; do
 done
 # The programs that are started beside a box are found from there, with nothing that names them.
 there "the ledger's program" "$D/usr/libexec/cordon/cordon-ledger"
-is "which signs for the installed program" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" verify | tail -n 1)" "nothing was changed, removed, reordered or added"
+is "which signs for the installed program" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" log verify | tail -n 1)" "nothing was changed, removed, reordered or added"
 for program in egress vault; do
         if [ -x "$CORDON_LIBEXEC/cordon-$program" ]; then
                 there "cordon-$program" "$D/usr/libexec/cordon/cordon-$program"
