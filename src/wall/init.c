@@ -282,7 +282,7 @@ struct stage {
         int (*raise)(struct wall_init *, struct err *);
 };
 
-/* The order is the security property: invariant W3 in ARCHITECTURE.md.
+/* The order is the security property: invariant W3 in docs/design/invariants.md.
  *   keyring before all         an early payload has the keyring that it is born with
  *   payload first              its network takes longest
  *   memfd, device before maps  a root caller's init still has the id that these files belong to
