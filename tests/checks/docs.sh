@@ -206,7 +206,7 @@ fi
 design="ARCHITECTURE.md CONTRIBUTING.md $(echo docs/design/*.md)"
 for f in README.md SPECIFICATION.md NEWS.md SECURITY.md $design; do ok "$f is there" test -s "$f"; done
 ok "ARCHITECTURE.md has at most 110 lines" test "$(wc -l <ARCHITECTURE.md)" -le 110
-ok "README.md has at most 200 lines" test "$(wc -l <README.md)" -le 200
+ok "README.md has at most 160 lines" test "$(wc -l <README.md)" -le 160
 # shellcheck disable=SC2086
 {
         is "every file that the design names is there" "$(grep -ohE '`(src|include|tests|tools|man|completions|contrib|docs|bench|examples)/[A-Za-z0-9_./-]+`' $design | tr -d '\140' | grep -vE 'NAME|NNN' | sort -u | while read -r f; do [ -e "$f" ] || echo "$f"; done)" ""
