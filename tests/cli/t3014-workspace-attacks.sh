@@ -80,7 +80,7 @@ touch '"$D"'/canary/pwned"; mkdir -p .git/hooks .githooks; for k in pre-commit p
         ok "$who: C4 programs are held back" test ! -e "$D/p/sh" -a ! -e "$D/p/node_modules/.bin/git" -a ! -e "$D/p/venv/bin/python"
         cordon apply --include-flagged "$run" >/dev/null
         edit 'echo y >>a'
-        for verb in "diff $run" "diff --stat $run" "apply $run" "undo $run" "diff --list" verify "discard $run"; do
+        for verb in "diff $run" "diff --stat $run" "apply $run" "undo $run" "diff --list" "log verify" "discard $run"; do
                 # shellcheck disable=SC2086
                 cordon $verb >/dev/null
         done
