@@ -59,6 +59,7 @@ bench: deps all
 # Random boxes for so many minutes; after each round nothing of them may be left.
 MINUTES ?= 10
 soak: deps all
+	@LEDGER_KILLS=10000 $(BUILD)/tests/unit/test_ledger_append | tail -n 1
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) tools/soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 # A hundred everyday command lines, first tries counted, beside bubblewrap, firejail and podman. tests/everyday/README.md.

@@ -546,17 +546,14 @@ static void test_append__what_cannot_be_read_is_neither_cut_nor_damaged(void)
         sweep_lost(dir, n);
 }
 
-/* ---- 10,000 kills ---- */
+/* ---- kills at random moments ---- */
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-enum { KILLS = 1000 }; /* a fork takes ten times as long there */
-#else
-enum { KILLS = 10000 };
-#endif
-#else
-enum { KILLS = 10000 };
-#endif
+/* 1,500 in every test run; `make soak` sets 10,000. */
+static unsigned kills(void)
+{
+        const char *wanted = getenv("LEDGER_KILLS");
+        return wanted ? (unsigned) strtoul(wanted, NULL, 10) : 1500;
+}
 
 struct shared {
         volatile unsigned released[4]; /* per writer: the last effect that was let out */
@@ -626,13 +623,13 @@ static void kill_some(int dir, struct shared *s, unsigned round, unsigned writer
         }
 }
 
-static void test_append__ten_thousand_kills_and_no_effect_without_its_intent(void)
+static void test_append__after_kills_no_effect_without_its_intent(void)
 {
         enum { WRITERS = 4 };
         struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         int dir = -1;
         srandom(20261115);
-        for (unsigned round = 0; round < KILLS / WRITERS; round++) {
+        for (unsigned round = 0; round < kills() / WRITERS; round++) {
                 if (round % 3 == 0) { /* small ledgers are quick to check */
                         if (dir >= 0)
                                 sweep(dir);
@@ -665,6 +662,6 @@ static const struct test_case cases[] = {
         CASE(test_append__a_loss_is_told_when_there_is_room_again),
         CASE(test_append__after_another_boot_what_makes_no_sense_is_put_aside_and_told),
         CASE(test_append__what_cannot_be_read_is_neither_cut_nor_damaged),
-        CASE(test_append__ten_thousand_kills_and_no_effect_without_its_intent),
+        CASE(test_append__after_kills_no_effect_without_its_intent),
 };
 TEST_MAIN(cases)
