@@ -6,8 +6,9 @@ cd "$T" || exit 1
 root() { "$@"; }
 cat >look <<'END'
 for n in cgroup ipc mnt net pid user uts; do echo "ns $n $(readlink /proc/self/ns/$n)"; done
-# Everything that can be written, but the devices that keep nothing: device and inode number.
-find / -path /proc -prune -o -writable -exec stat -c '%F:object %d:%i %n' {} + 2>/dev/null | grep -v -e '^character' -e '^symbolic' | cut -d : -f 2-
+# Everything that can be written, but the devices that keep nothing and the host's sockets, which nobody inside can connect to
+# (t2013): device and inode number.
+find / -path /proc -prune -o -writable -exec stat -c '%F:object %d:%i %n' {} + 2>/dev/null | grep -v -e '^character' -e '^symbolic' -e '^socket' | cut -d : -f 2-
 stat -c 'object %d:%i %n' /proc/self/comm
 # Leaves something wherever two programs could meet.
 echo "$1" >/tmp/meet; echo "$1" >/dev/shm/meet2; echo "$1" >"$HOME/meet"
