@@ -107,7 +107,7 @@ for who in root as_user; do
         run --limit 'files 20' -- "$T/hog" files 50
         is "$who: files: 20 descriptors with the standard three" "$(cat out)" "17 EMFILE"
         [ -n "$(get '.limits_hit[]')" ] || ok "$who: files: the manual says that one that ends at once may be missed" \
-                grep -q '^One whose descriptors were all in use and that ends at once may be missed' "$here/../../man/cordon.policy.5"
+                grep -q '^A process that uses all its descriptors and exits at once may be missed' "$here/../../man/cordon.policy.5"
         fill='import time; held = [open("/dev/null") for i in range(17)]; time.sleep(0.5)'
         if [ "$(stat -c %s /proc/self/fd)" -gt 0 ]; then
                 run --limit 'files 20' --time 8s -- python3 -c "$fill"
