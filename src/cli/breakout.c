@@ -37,7 +37,7 @@ struct breakout {
         cordon_policy *policy;
         cordon_box *box;
         struct canary canary;
-        struct buf out, noise;
+        struct buf out;
         struct attempt rows[512 + 16];
         size_t count;
         unsigned totals[VERDICT__COUNT];
@@ -63,9 +63,10 @@ const struct cli_option breakout_options[] = {
 static void collect(void *ctx, int stream, const void *data, size_t len)
 {
         struct breakout *b = ctx;
-        struct buf *to = stream == 1 ? &b->out : &b->noise;
-        if (to->n + len <= OUTPUT_MAX)
-                buf_add(to, data, len);
+
+        /* The error stream has the messages of programs that attempts start: no verdict reads them. */
+        if (stream == 1 && b->out.n + len <= OUTPUT_MAX)
+                buf_add(&b->out, data, len);
 }
 
 static int command(struct breakout *b)
@@ -327,8 +328,6 @@ static int attack(struct breakout *b)
         const cordon_result *r = cordon_box_result(b->box);
         if (r->error)
                 return cli_error(r->error);
-        if (b->noise.n > 0)
-                cli_note("note: the prober wrote %zu bytes to its error stream", b->noise.n);
         return report(b);
 }
 
@@ -348,6 +347,5 @@ int verb_breakout(int argc, char **argv)
         cordon_box_free(b.box);
         cordon_policy_free(b.policy);
         buf_done(&b.out);
-        buf_done(&b.noise);
         return status;
 }

@@ -200,7 +200,8 @@ static void refusal_text(const struct refusal *r, bool absent, struct buf *out)
                 buf_printf(out, " (made outside while a box runs, it would be seen and %s be read)\n",
                            answers(r, "landlock") ? "not" : "could");
         else if (strcmp(r->answer, "empty") == 0)
-                buf_puts(out, " (a program inside sees an empty place of the box's own)\n");
+                buf_puts(out,
+                         " (a program inside sees a place of the box's own, without the host's files)\n");
         else if (r->instead)
                 buf_printf(out, " (a program inside sees %s; or %s, where %s)\n", r->answer, r->instead,
                            r->instead_when);

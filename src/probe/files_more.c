@@ -214,10 +214,14 @@ static bool is_own_name(const char *name)
 {
         static const char *const own[] = { ".",     "..",     "bin",  "dev",  "etc", "home", "lib", "lib32",
                                            "lib64", "libx32", "proc", "sbin", "tmp", "usr",  "var" };
+        char path[300];
+
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
                 if (strcmp(own[i], name) == 0)
                         return true;
-        return leads_to_mount(name);
+
+        (void) snprintf(path, sizeof path, "/%s", name);
+        return is_way(path) || leads_to_mount(name); /* the box's own directory, as its /sys is */
 }
 
 static int list_root(struct probe_result *r)

@@ -93,6 +93,13 @@ else
         as_user() { env CORDON_STATE="$T/state-user" "$@"; }
         mkdir -m 700 "$T/state-user"
 fi
+# without_fuse COMMAND...: as an ordinary user to whom /dev/fuse is closed; only root can arrange it
+without_fuse() {
+        : >"$T/fuse" && chmod 600 "$T/fuse"
+        unshare -m sh -c 'mount --bind "$1" /dev/fuse && shift && exec setpriv --reuid 65533 --regid 65533 --clear-groups "$@"' sh \
+                "$T/fuse" env HOME=/nonexistent CORDON_STATE="$T/state-user" "$@"
+}
+can_hide_fuse() { [ "$(id -u)" -eq 0 ] && [ -e /dev/fuse ] && without_fuse sh -c '! [ -r /dev/fuse ]' 2>/dev/null; }
 state_of() { [ "$1" = root ] && echo "$T/state" || echo "$T/state-user"; } # WHO: root or as_user
 # State of its own for each test, and our other programs where every user can reach them.
 CORDON_STATE=$T/state CORDON_LIBEXEC=$T/libexec

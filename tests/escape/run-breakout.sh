@@ -52,6 +52,13 @@ each "process wall" "$CORDON" selftest breakout --json --wall process
 each "ordinary user" user "$CORDON" selftest breakout --json
 each "ordinary user, root inside" user "$CORDON" selftest breakout --json --root
 each "ordinary user, process wall" user "$CORDON" selftest breakout --json --wall process
+# Without /dev/fuse the root is a plain tmpfs, and not the front of an observer.
+if can_hide_fuse; then
+        each "ordinary user, without /dev/fuse" without_fuse env HOME="$T/home" "$CORDON" selftest breakout --json
+        each "ordinary user, root inside, without /dev/fuse" without_fuse env HOME="$T/home" "$CORDON" selftest breakout --json --root
+else
+        skip "an ordinary user's box without /dev/fuse" "/dev/fuse cannot be hidden here"
+fi
 # The things to reach for lie behind a door: what it grants is granted, and nothing beside it.
 each "behind a read door" env TMPDIR="$DOOR" "$CORDON" selftest breakout --json --read "$DOOR"
 each "behind a write door" env TMPDIR="$DOOR" "$CORDON" selftest breakout --json --write "$DOOR"
