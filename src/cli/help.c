@@ -20,33 +20,52 @@ static void print_options(const struct cli_option *o)
         }
 }
 
+/* A line of a policy names several paths, and more; an option opens one door. */
+static size_t first_words(const char *synopsis)
+{
+        const char *more = strstr(synopsis, "..."), *optional = strstr(synopsis, " [");
+        const char *end = !more || (optional && optional < more) ? optional : more;
+
+        return end ? (size_t) (end - synopsis) : strlen(synopsis);
+}
+
+static void print_limits(void)
+{
+        const char *name;
+        char usual[32];
+
+        (void) printf("\nLimits (`none` lifts one):");
+        for (size_t i = 0; cordon_limit_help(i, &name, usual); i++)
+                (void) printf("%s --%s %s", i % 6 ? "" : "\n ", name, usual);
+        (void) printf("\n");
+}
+
 static void print_words(void)
 {
         const char *word, *synopsis, *help;
-        (void) printf("\nDoors (as lines of a policy file, without the dashes; as an option, one path, "
-                      "program, socket or\n"
-                      "variable each, and no `except`):\n");
+
+        (void) printf(
+                "\nDoors (what no door opens is closed; cordon.policy(5) has each as a line of a file):\n");
         for (size_t i = 0; cordon_word_help(i, &word, &synopsis, &help); i++) {
-                char left[112];
-                (void) snprintf(left, sizeof left, "--%s %s", word, synopsis);
-                (void) printf("  %-46s %s\n", left, help);
+                char left[64];
+                (void) snprintf(left, sizeof left, "--%s %.*s", word, (int) first_words(synopsis), synopsis);
+                (void) printf("  %-30s %s\n", left, help);
         }
-        (void) printf("  %-46s %s\n", "--time, --cpu, --memory, --procs ... V", "short for --limit 'KEY V'");
-        (void) printf("  %-46s %s\n", "--trace", "short for --local trace");
-        const char *name;
-        char usual[32];
-        (void) printf("  %-46s", "  limits by default (`none` lifts one)");
-        for (size_t i = 0; cordon_limit_help(i, &name, usual); i++)
-                (void) printf(" %s %s", name, usual);
-        (void) printf("\n");
-        (void) printf("  %-46s %s\n", "-p, --policy FILE",
-                      "door lines or JSON from FILE, or a stock policy by name");
+        (void) printf("  %-30s %s\n", "--trace", "short for --local trace");
+        (void) printf("  %-30s %s\n", "-p, --policy FILE", "a file of such lines, or a stock policy by name");
+        print_limits();
 }
 
 /* What is easier shown than told. */
 static const struct {
         const char *verb, *text;
 } examples[] = {
+        { "run",
+          "  cordon run --read . -- pytest               see this directory, change nothing\n"
+          "  cordon run --edit . -- npm install          change a copy; `cordon diff`, then `cordon apply`\n"
+          "  cordon run --write out/ -- ./build.sh       write there, at once\n"
+          "  cordon run --net example.com:443 -- curl https://example.com\n"
+          "  cordon run --script install.sh              a stranger's script, in a strict box\n" },
         { "policy wrap",
           "  cordon policy wrap --time 30s --memory 512M -o ~/bin/pdftotext pdftotext\n"
           "  pdftotext report.pdf -                      the box sees report.pdf, and nothing else of yours\n"
@@ -84,11 +103,11 @@ void cli_help_verb(const struct cli_verb *v)
         (void) printf("usage: cordon %s%s%s\n\n%s.\n", v->name, v->synopsis[0] ? " " : "", v->synopsis,
                       v->help);
         print_examples(v->name);
+        if (v->takes_doors)
+                print_words();
         if (v->options->name)
                 (void) printf("\nOptions:\n");
         print_options(v->options);
-        if (v->takes_doors)
-                print_words();
         print_group(v->name);
         char page[64];
         (void) snprintf(page, sizeof page, "%s", v->name);

@@ -10,7 +10,7 @@ verbs=$(verbs)
 has "help lists verbs" " $(echo "$verbs" | tr '\n' ' ')" " run "
 
 # options VERB: every option of its help, one a line.
-options() { "$CORDON" help $(words "$1") | sed -n '/^Options:/,$p' | grep -oE '(^|[ ,])(--[a-z]|-[a-zA-Z])[a-z-]*' | tr -d ' ,' | sort -u; }
+options() { "$CORDON" help $(words "$1") | sed -n '/^\(Doors\|Options\)/,$p' | grep -oE '(^|[ ,])(--[a-z]|-[a-zA-Z])[a-z-]*' | tr -d ' ,' | sort -u; }
 
 # ---- the manual ----
 if command -v mandoc >/dev/null; then

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 verbs=$(verbs)
-has_json() { "$CORDON" help $1 | sed -n '/^Options:/,/^Doors/p' | grep -q -- '--json'; }
+has_json() { "$CORDON" help $1 | sed -n '/^Options:/,$p' | grep -q -- '--json'; }
 shape='length == 1 and (.[0] | keys) == ["code","column","file","hint","level","line","text"] and .[0].level == "E"'
 start='keys == ["end","error","version"] and .end == "failed" and (.error | keys) == ["code","errno","hint","step","what"]'
 # fails NAME VERB ARGUMENT...: with 125, says it to people, and to programs in one line

@@ -6,10 +6,10 @@ c=$CORDON
 schema=contrib/policy.schema.json vim=contrib/vim/syntax/cordon.vim tm=contrib/vscode/syntaxes/cordon.tmLanguage.json
 lines() { tr -s ' |\n' '\n' | sed '/^$/d' | sort; }
 
-words=$("$c" help check | sed -n '/^Doors/,$s/^  --\([a-z]*\) .*/\1/p' | grep -vx trace | lines) # --trace is short for --local trace
+words=$("$c" help check | sed -n '/^Doors/,/^$/s/^  --\([a-z]*\) .*/\1/p' | grep -vx trace | lines) # --trace is short for --local trace
 has "help tells the words" "$words" expect
-limits=$("$c" help check | sed -n 's/^  --limit KEY VALUE\.\.\. *//p' | lines)
-walls=$("$c" help check | sed -n 's/^  --wall NAME \[without LAYER\.\.\.\] *//p' | lines)
+limits=$("$c" help check | sed -n 's/^  --limit KEY VALUE  *//p' | lines)
+walls=$("$c" help check | sed -n 's/^  --wall NAME  *//p' | lines)
 methods=$(sed -n '/const methods\[\]/,/};/p' src/policy/net.c | grep -oE '"[A-Z]+"' | tr -d '"' | lines)
 effects=$(sed -n '/} effects\[\]/,/};/p' src/policy/effect.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
 types=$(sed -n '/const types\[\]/,/};/p' src/policy/names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
