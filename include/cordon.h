@@ -332,7 +332,8 @@ typedef struct cordon_work_outcome {
 CORDON_API int cordon_work_apply(const cordon_work_apply_options *o, cordon_work_outcome *ret,
                                  cordon_error *e);
 CORDON_API int cordon_work_undo(const cordon_work_undo_options *o, cordon_work_outcome *ret, cordon_error *e);
-/* `out`: for `json` alone. */
+/* 0: the layer is gone. 1: it was applied in part, and what still waited is gone; cordon_work_undo() takes
+ * the rest back, a second call removes it. `out`: for `json` alone. */
 CORDON_API int cordon_work_discard(const char *run, int json, cordon_sink out, void *ctx, char ret_run[64],
                                    cordon_error *e);
 /* The layer that a verb means by this name; NULL: without one. */

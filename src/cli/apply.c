@@ -193,9 +193,14 @@ static int discard_one(const char *which, bool json)
 {
         cordon_error e = { 0 };
         char run[64];
-        if (cordon_work_discard(which, json, cli_sink, stdout, run, &e) < 0)
+        int r = cordon_work_discard(which, json, cli_sink, stdout, run, &e);
+        if (r < 0)
                 return cli_error(&e);
-        cli_note("the layer %s is gone", run);
+        if (r > 0)
+                cli_note("what was not applied of the layer %s is discarded; cordon undo %s takes back what was", run,
+                         run);
+        else
+                cli_note("the layer %s is gone", run);
         return 0;
 }
 

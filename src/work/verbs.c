@@ -150,8 +150,21 @@ int work_list(bool json, work_sink *sink, void *ctx, struct err *e)
 
 /* ---- discard, fork ---- */
 
+/* Something of it was applied, and something still waits: only what waits is given up. The files stay, because
+ * an undo puts what it takes back among them. */
+static int discard_rest(struct layer *l, struct err *e)
+{
+        AUTO_BUF(no_records);
+        l->durable = true;
+        if (base_write(l, &no_records, e) < 0)
+                return -1;
+        l->state = LAYER_APPLIED;
+        return layer_write(l, e) < 0 ? -1 : 1;
+}
+
 int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
 {
+        struct timespec when;
         char found[WORK_RUN_MAX];
         AUTO_FD(store, layer_store(e));
         bool there = store >= 0 && layer_find(store, u->run, LAYER_WAITING, found, e) == 0;
@@ -159,7 +172,8 @@ int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
         int r = l ? journal_recover(l, e) : -1;
         if (r == 0) {
                 (void) snprintf(ret_run, WORK_RUN_MAX, "%s", l->run);
-                r = layer_remove(l, e);
+                r = l->state != LAYER_APPLIED && journal_landed(l, &when) ? discard_rest(l, e)
+                                                                          : layer_remove(l, e);
         }
         return u->json ? outcome_discard(u, l, r, e) : r;
 }

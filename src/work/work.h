@@ -167,7 +167,8 @@ struct work_undo {       /* and discard */
         void *progress_ctx;
 };
 int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e);
-/* Removes the layer and what is kept for undo. ret_run: WORK_RUN_MAX bytes. Nothing is said but JSON. */
+/* Removes the layer and what is kept for undo; of one that was applied in part only what still waits, and
+ * returns 1. ret_run: WORK_RUN_MAX bytes. Nothing is said but JSON. */
 int work_discard(const struct work_undo *u, char *ret_run, struct err *e);
 /* The waiting layer that `run` means, or that is meant without a name. ret_run: WORK_RUN_MAX bytes. */
 int work_find(const char *run, char *ret_run, struct err *e);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# discard without a name, and verbs whose messages nobody reads.
+# discard without a name or of the rest, and verbs whose messages nobody reads.
 # shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/lib-work.sh"
 answer() { said=$(cd "$D/p" && $who python3 "$here/helpers/answer_on_tty.py" "$1" "$CORDON" discard); }
@@ -25,6 +25,25 @@ for who in root as_user; do
         (cd "$D/p" && cordon discard --yes >/dev/null)
         hasnt "$who: --yes does not ask" "$(cordon diff --list)" "$run"
 
+        # What was applied in part can be taken back after the rest was discarded.
+        fresh 'echo a >a; echo b >b; mkdir d; echo c >d/c'
+        edit 'echo 2 >>a; echo 2 >>b; echo 2 >>d/c; mkdir n; echo n >n/f'
+        cordon apply "$run" d >/dev/null && cordon apply "$run" a n/f >/dev/null
+        is "$who: the rest is discarded" "$(cd "$D/p" && cordon discard --yes)" \
+                "cordon: what was not applied of the layer $run is discarded; cordon undo $run takes back what was"
+        is "$who: and does not wait any more" "$(cordon diff --name-only "$run")$(cordon diff --list --json | jq -c '[.[] | select(.run == "'"$run"'") | .state, .entries]')" '["applied",0]'
+        is "$who: undo takes back one apply" "$(cd "$D/p" && cordon undo >/dev/null && cat a d/c && ls)" "a
+c
+2
+a
+b
+d"
+        is "$who: and the other" "$(cordon undo "$run" >/dev/null && cat "$D/p/d/c")" c
+        is "$who: the whole layer waits again" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a b d/c n n/f "
+        cordon apply "$run" a >/dev/null && cordon discard "$run" >/dev/null
+        is "$who: a second discard removes it" "$(cordon discard "$run") $(cordon diff --list | grep -c "$run")" "cordon: the layer $run is gone 0"
+
+        fresh 'echo a >a'
         # More messages than a pipe holds, and nobody reads them.
         edit 'mkdir -p .git/hooks; cd .git/hooks; i=0; while [ $i -lt 2000 ]; do : >hook-$i; i=$((i + 1)); done; cd ../..; echo c >>a'
         (cd "$D/p" && $who "$CORDON" apply "$run" 2>&1 | head -n 1 >/dev/null)
