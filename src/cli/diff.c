@@ -68,9 +68,43 @@ const struct cli_option diff_options[] = {
         { 0 },
 };
 
+/* Does the newest layer of this directory change it? */
+static bool is_changed_path(const char *word)
+{
+        cordon_error e = { 0 };
+        size_t entries;
+        const char *const paths[] = { word, NULL };
+        const cordon_work_diff_options o = { .form = CORDON_WORK_NAMES, .paths = paths };
+        return cordon_work_diff(&o, &entries, &e) == 0;
+}
+
+/* PID-HEX-HEX: a box cannot leave a file that is taken for a layer which is gone. */
+static bool looks_like_id(const char *word)
+{
+        size_t pid = strspn(word, "0123456789");
+        return pid > 0 && word[pid] == '-' && word[pid + strspn(word + pid, "-0123456789abcdef")] == '\0';
+}
+
+/* A layer, before a path of the newest one. */
+static bool is_layer(const char *word)
+{
+        cordon_error e = { 0 };
+        char found[64];
+        if (looks_like_id(word))
+                return true;
+        bool there = cordon_work_find(word, found, &e) == 0;
+        if (!is_changed_path(word))
+                return true;
+        if (there)
+                cli_note("note: %s is taken for the layer %s; write -- %s for the path", word, found, word);
+        return there;
+}
+
 void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, const char *const **ret_paths)
 {
         bool only_paths = at > 1 && strcmp(argv[at - 1], "--") == 0;
+        bool marked = at + 1 < argc && strcmp(argv[at + 1], "--") == 0;
+        only_paths |= at < argc && !only_paths && !marked && !is_layer(argv[at]);
         *ret_run = at < argc && !only_paths ? argv[at++] : NULL;
         at += at < argc && !only_paths && strcmp(argv[at], "--") == 0; /* RUN -- PATH */
         *ret_paths = at < argc ? (const char *const *) argv + at : NULL;

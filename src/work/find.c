@@ -3,7 +3,6 @@
  * name only one of the project that the caller stands in, and none where several projects lie below, because
  * what a verb then does cannot be asked back. */
 #include "base/fd.h"
-#include "base/shell.h"
 #include "base/str.h"
 #include "work/internal.h"
 
@@ -214,12 +213,7 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
         if (!hits && of_box.busy)
                 return err_hint(e,
                                 "the layer of a box that runs has no name but its id: `cordon diff --list`");
-        AUTO_BUF(word);
-        buf_shell(&word, shown);
-        if (strpbrk(which, "/."))
-                return err_hint(e, "a path of the newest layer stands behind --: `cordon diff -- %s`",
-                                buf_str(&word));
-        return err_hint(e, "`cordon diff --list` shows them");
+        return err_hint(e, "`cordon diff --list` shows the layers, `cordon diff --name-only` the changed paths");
 }
 
 struct layer *layer_open(const char *which, enum layer_wanted want, struct err *e)
