@@ -197,8 +197,9 @@ static int discard_one(const char *which, bool json)
         if (r < 0)
                 return cli_error(&e);
         if (r > 0)
-                cli_note("what was not applied of the layer %s is discarded; cordon undo %s takes back what was", run,
-                         run);
+                cli_note("what was not applied of the layer %s is discarded; cordon undo %s takes back what "
+                         "was",
+                         run, run);
         else
                 cli_note("the layer %s is gone", run);
         return 0;

@@ -213,7 +213,8 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
         if (!hits && of_box.busy)
                 return err_hint(e,
                                 "the layer of a box that runs has no name but its id: `cordon diff --list`");
-        return err_hint(e, "`cordon diff --list` shows the layers, `cordon diff --name-only` the changed paths");
+        return err_hint(e,
+                        "`cordon diff --list` shows the layers, `cordon diff --name-only` the changed paths");
 }
 
 struct layer *layer_open(const char *which, enum layer_wanted want, struct err *e)

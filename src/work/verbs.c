@@ -150,8 +150,8 @@ int work_list(bool json, work_sink *sink, void *ctx, struct err *e)
 
 /* ---- discard, fork ---- */
 
-/* Something of it was applied, and something still waits: only what waits is given up. The files stay, because
- * an undo puts what it takes back among them. */
+/* Something of it was applied, and something still waits: only what waits is given up. The files stay,
+ * because an undo puts what it takes back among them. */
 static int discard_rest(struct layer *l, struct err *e)
 {
         AUTO_BUF(no_records);

@@ -61,7 +61,7 @@ for who in root as_user; do
         is "$who: not with a patch" "$($who "$CORDON" apply --json --as-patch - "$run" >/dev/null 2>&1; echo $?)" 125
         other=$($who "$CORDON" fork "$run")
         json 125 discard --json "$run" nonesuch "$other"
-        is "$who: discard tells of each" "$(q '[.version, (.layers[] | [.run, .end, .state, .error.code])]')" "[1,[\"$run\",\"discarded\",\"gone\",null],[null,\"failed\",null,\"gone\"],[\"$other\",\"discarded\",\"gone\",null]]"
+        is "$who: discard tells of each" "$(q '[.version, (.layers[] | [.run, .end, .state, .error.code])]')" "[1,[\"$run\",\"discarded\",\"applied\",null],[null,\"failed\",null,\"gone\"],[\"$other\",\"discarded\",\"gone\",null]]"
         json 125 discard --json
         is "$who: and without a word, of the newest" "$(q '[.layers[].end]')" '["failed"]'
         # A ledger that cannot be written: nothing is applied, and the object says so.
