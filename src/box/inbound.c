@@ -69,6 +69,20 @@ static int add_listener(struct inbound *n, const struct sockaddr *at, socklen_t 
 
 static uint16_t port_of(const char *text) { return (uint16_t) strtoul(text, NULL, 10); }
 
+static int hint_port(const struct door *d, uint16_t port, int sys, struct err *e)
+{
+        const char *inner = d->value ? d->value : d->name;
+
+        if (sys == EADDRINUSE)
+                return err_hint(e, "another program has this port; for example: listen %u:%s", port + 1u,
+                                inner);
+        if (sys == EACCES)
+                return err_hint(
+                        e, "only root may listen at the host's ports below 1024; for example: --listen %u:%s",
+                        port + 8000u, inner);
+        return -1;
+}
+
 static int open_door(struct inbound *n, const struct door *d, struct err *e)
 {
         uint16_t port = port_of(d->name);
@@ -82,11 +96,9 @@ static int open_door(struct inbound *n, const struct door *d, struct err *e)
         if (n->listener_count + 2 > LISTENERS_MAX)
                 return err_set(e, ERR_POLICY, 0, "more than %d ports to listen at", LISTENERS_MAX / 2);
         if (add_listener(n, (struct sockaddr *) &v4, sizeof v4) < 0) {
-                (void) err_set(e, ERR_IO, errno, "listen %u: %s", port, strerror(errno));
-                return errno == EADDRINUSE
-                               ? err_hint(e, "another program has this port; for example: listen %u:%s",
-                                          port + 1u, d->value ? d->value : d->name)
-                               : -1;
+                int sys = errno;
+                (void) err_set(e, ERR_IO, sys, "listen %u: %s", port, strerror(sys));
+                return hint_port(d, port, sys, e);
         }
         (void) add_listener(n, (struct sockaddr *) &v6, sizeof v6); /* a host without IPv6 has the other */
         n->doors[n->door_count++] = (struct inbound_door){

@@ -197,6 +197,7 @@ static int raise_box(struct gateway *g)
 {
         if (new_namespace(g, &g->box_ns) < 0)
                 return -1;
+        wall_net_low_ports(g->w);
         AUTO_FD(nl, netlink_open());
         if (nl < 0)
                 return fail(g, "opening netlink");

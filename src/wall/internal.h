@@ -193,6 +193,7 @@ int wall_net_begin(struct wall_init *w, struct err *e); /* net.c: in parallel wi
 int wall_net_join(struct wall_init *w, struct err *e);
 /* loopback.c: of the namespace that the caller is in, up, if the plan has one. */
 int wall_net_loopback(const struct wall_init *w, struct err *e);
+void wall_net_low_ports(const struct wall_init *w);
 /* gateway.c: the other end of the box's one link, and what listens there. Runs in the helper's process. */
 int wall_gateway_raise(struct wall_init *w, int *ret_box_ns, struct err *e);
 int wall_tty_open(struct wall_init *w, struct err *e);       /* tty.c */

@@ -80,6 +80,24 @@ serve six "$outer:7070" 7070 v6
 is "a server at ::1 is reached too" "$(get "127.0.0.1:$outer" a)" pong
 get "127.0.0.1:$outer" end >/dev/null
 wait
+first=$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)
+if [ -w /proc/sys/net/ipv4/ip_unprivileged_port_start ] || ! grep -q ' /proc/sys ro' /proc/self/mountinfo; then
+        serve low "$outer:80" 80
+        is "a server in the box has the ports below 1024" "$(get "127.0.0.1:$outer" a)" pong
+        get "127.0.0.1:$outer" end >/dev/null
+        wait
+        bound='import socket; s = socket.socket(); s.bind(("127.0.0.1", 80)); print("bound")'
+        is "an ordinary user's too" "$(as_user "$CORDON" run -q --wall namespace -- python3 -c "$bound" 2>&1)" bound
+        is "one with net doors too" "$("$CORDON" run -q --wall namespace --net example.com:443 -- python3 -c "$bound" 2>&1)" bound
+        is "the host's stay as they were" "$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)" "$first"
+else
+        skip "a server in the box has the ports below 1024" "/proc/sys is read-only here"
+fi
+if [ "$first" -gt 80 ]; then
+        has "a low port of the host needs root, and another port is named" "$(as_user "$CORDON" run --wall namespace --listen 80 -- true 2>&1)" "--listen 8080:80"
+else
+        skip "a low port of the host needs root" "here it does not"
+fi
 "$CORDON" run -q --wall namespace --listen "$outer" -- sleep 60 >/dev/null 2>&1 </dev/null &
 keeper=$!
 soon sh -c "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", $outer), 5)' 2>/dev/null"
