@@ -339,7 +339,7 @@ int verb_breakout(int argc, char **argv)
         int at = b.box ? cli_options(argc, argv, cli_verb_find("selftest breakout"), &b, b.policy) : -1;
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)
-                status = cli_usage("`%s` is no option: the attempts are the command", argv[at]);
+                status = cli_usage("unexpected argument `%s`: the attempts are the command", argv[at]);
         else if (at >= 0 && b.only && unknown_attempt(b.only))
                 status = EXIT_CORDON;
         else if (at >= 0)

@@ -329,7 +329,7 @@ static void fill_residual(struct claims *c)
                 buf_printf(residual(c), "went through, and no wall in use promises to stop it: %s",
                            buf_str(&c->open));
         if (c->untold)
-                buf_printf(residual(c), "%u attempts could not be told here", c->untold);
+                buf_printf(residual(c), "%u attempts could not be judged here", c->untold);
         add_single_layers(c);
         add_host(c);
 }
@@ -391,7 +391,7 @@ static void put_told(const struct claims *c, struct buf *o)
                 if (k < i)
                         continue;
                 if (column == 0 || column + n > 100) {
-                        buf_puts(o, i ? "\n   " : "  refused calls, told at the end of a run:\n   ");
+                        buf_puts(o, i ? "\n   " : "  denied calls, reported at the end of a run:\n   ");
                         column = 3;
                 }
                 buf_printf(o, " %.*s", (int) n, c->told_of[i]);
@@ -409,7 +409,7 @@ static void put_text(const struct claims *c, struct buf *o)
         buf_puts(o, "\nMONITORED FOR\n");
         put_told(c, o);
         if (c->told == 0)
-                buf_puts(o, "  nothing: no refused call was told by this box\n");
+                buf_puts(o, "  nothing: this box reported no denied call\n");
         buf_puts(o, "  a limit that was hit, by its name\n\nRESIDUAL\n");
         for (size_t i = 0; i < c->residuals; i++)
                 buf_printf(o, "  %s\n", buf_str(&c->residual[i]));
@@ -510,7 +510,7 @@ int verb_claims(int argc, char **argv)
         int at = c.policy ? cli_options(argc, argv, cli_verb_find("selftest claims"), &c, c.policy) : -1;
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)
-                status = cli_usage("`%s` is no option: the attempts are the command", argv[at]);
+                status = cli_usage("unexpected argument `%s`: the attempts are the command", argv[at]);
         else if (at >= 0)
                 status = claim(&c, argc, argv);
         for (size_t i = 0; i < c.told; i++)

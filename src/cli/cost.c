@@ -257,7 +257,8 @@ int verb_cost(int argc, char **argv)
         int at = c.policy ? cli_options(argc, argv, cli_verb_find("selftest cost"), &c, c.policy) : -1;
         int status = EXIT_CORDON;
         if (at >= 0 && at < argc)
-                status = cli_usage("`%s` is no option: the layers are what is measured", argv[at]);
+                status = cli_usage("unexpected argument `%s`: the layers are measured, not a command",
+                                   argv[at]);
         else if (at >= 0 && cordon_costs(c.policy, (unsigned) c.rounds, keep, &c, &e) < 0)
                 status = cli_error(&e);
         else if (at >= 0) {

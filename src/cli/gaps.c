@@ -18,7 +18,7 @@ const char *const gaps_always[] = {
         "a fifo of the host behind a read door below /tmp can be written: the mount does not stop that",
         "without root a box keeps the account's supplementary groups, and what they open behind a door",
         "out of scope: what an agent does with a network that a door gives it",
-        "out of scope: what a model says, wants or was told",
+        "out of scope: what a model says or wants, and its instructions",
         "out of scope: products of providers, and what happens to data that was sent to them",
         "out of scope: enclaves and attested hardware",
         "out of scope: regulation; nothing here is a statement of compliance",

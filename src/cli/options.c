@@ -439,7 +439,7 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
                         break;
                 }
                 if (!split(argv[i], &g)) {
-                        (void) cli_usage("%s is no option", argv[i]);
+                        (void) cli_usage("unknown option %s", argv[i]);
                         return -1;
                 }
                 if (take_one(verb, argv, argc, &i, &g, ctx, policy) < 0)

@@ -84,7 +84,7 @@ void host_look_notify(struct host_finding *f)
                 host_say(f, HOST_WEAK, "no listener can be had, so denials are not explained: %s",
                          host_why(&o, why));
         else
-                host_say(f, HOST_YES, "a supervisor can be told of denied calls");
+                host_say(f, HOST_YES, "a supervisor can be notified of denied calls");
 }
 
 static const char *const landlock_adds[] = {

@@ -351,17 +351,17 @@ void host_look_fuse(struct host_finding *f)
         struct host_facts facts = { 0 };
         struct err e;
         if (host_facts_quick(&facts, &e) < 0 || facts.landlock_abi < HOST_LANDLOCK_SCOPES) {
-                host_say(f, HOST_WEAK, "hidden paths stay hidden, but are not told: needs Landlock ABI %d",
+                host_say(f, HOST_WEAK,
+                         "hidden paths stay hidden, but lookups are not reported: needs Landlock ABI %d",
                          HOST_LANDLOCK_SCOPES);
                 return;
         }
         struct host_outcome o = host_try(try_fuse, 0);
         if (o.sys == 0) {
-                host_say(f, HOST_YES,
-                         "mounted in a user namespace: a hidden path that was asked for is told");
+                host_say(f, HOST_YES, "mounted in a user namespace: lookups of hidden paths are reported");
                 return;
         }
-        host_say(f, HOST_WEAK, "hidden paths stay hidden, but are not told: %s",
+        host_say(f, HOST_WEAK, "hidden paths stay hidden, but lookups are not reported: %s",
                  o.sys == EACCES ? "/dev/fuse is for root alone" : host_why(&o, why));
         if (o.sys == EACCES)
                 host_mend(f, "sudo chmod 666 /dev/fuse");

@@ -349,7 +349,7 @@ static void put_text(const struct diagnosis *d, struct buf *out)
         if (d->count == 0)
                 buf_puts(out, "not enough runs: the ledger has none that this asks for\n");
         if (d->left_off)
-                buf_printf(out, "\nOnly the newest %d boxes are told of; --box NAME asks for one.\n",
+                buf_printf(out, "\nOnly the newest %d boxes are listed; --box NAME selects one.\n",
                            GROUPS_MAX);
 }
 

@@ -161,7 +161,8 @@ static bool explain_here(const char *name, struct buf *out)
         AUTO_BUF(word);
         buf_shell(&word, name);
         if (S_ISDIR(st.st_mode))
-                buf_puts(out, "here it is a directory: the command comes first of what is no option");
+                buf_puts(out,
+                         "this is a directory; the first argument that is not an option must be a command");
         else
                 buf_printf(out, "a name without / is looked for in the box's PATH: ./%s is the one here",
                            buf_str(&word));

@@ -103,7 +103,7 @@ static const char *leads_to_private(const struct builder *b, enum door_kind kind
         if (policy_leads_to_secrets(path, real))
                 return "which holds secrets";
         if (kind == DOOR_SOCK && is_agent(real) && !is_agent(path))
-                return "which acts for whoever talks to it";
+                return "which acts for its clients";
         if (home && home_real && path_under(home_real, real) && !path_under(home, path))
                 return strcmp(home_real, real) == 0 ? "which is your home" : "which your home lies below";
         return NULL;

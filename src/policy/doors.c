@@ -26,7 +26,7 @@ static const struct {
 static const char *const kind_words[] = {
         [DOOR_NONE] = "",
         [DOOR_READ] = "read-only",
-        [DOOR_EDIT] = "writable in a private layer; a person applies it",
+        [DOOR_EDIT] = "writable in a private overlay; a person applies it",
         [DOOR_WRITE] = "writable on the host, at once",
         [DOOR_RUN] = "may start",
         [DOOR_ENV] = "",
@@ -208,8 +208,8 @@ static void worst_files(const struct checked_policy *c, struct buf *out)
                            own ? "" : ", and no file of yours");
         sentence(c, DOOR_READ, "It can read everything in", out);
         worst_readable_programs(c, out);
-        sentence(c, DOOR_EDIT, "It can read, and change in a private layer that you review before it lands,",
-                 out);
+        sentence(c, DOOR_EDIT,
+                 "It can read, and change in a private overlay that you review before applying it,", out);
         sentence(c, DOOR_WRITE, "It can read, overwrite and delete, at once and for good, everything in",
                  out);
         if (count_of(c, DOOR_WRITE, DOOR_WRITE) == 0)
@@ -305,7 +305,7 @@ static void worst_rest(const struct checked_policy *c, struct buf *out)
 {
         char a[32], b[32], d[32], e[32];
         sentence(c, DOOR_ENV, "It can read the values of", out);
-        sentence(c, DOOR_OUT, "It can hand hostile bytes to whoever reads", out);
+        sentence(c, DOOR_OUT, "It can pass hostile bytes to the readers of", out);
         buf_printf(
                 out,
                 "- It can use up to %s of time, %s of memory, %s of disk and %llu process%s, and print %s.\n",

@@ -125,7 +125,7 @@ static void lint_unpinned(struct lint_view *v, const struct lint_row *row)
                 const struct unpinned_use *u = &v->c->unpinned[i];
                 if (u->at.line > 0)
                         lint_note(v, row, &u->at,
-                                  "whoever can write the policy %s can widen this one: write `use %s "
+                                  "a program that can write the policy %s can widen this one: write `use %s "
                                   "sha256:%s`, and a "
                                   "change stops the load",
                                   show_text(u->name).text, show_text(u->name).text, u->digest);

@@ -323,13 +323,13 @@ void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
 static const struct {
         const char *part, *what;
 } sockets[] = {
-        { "docker.sock", "Docker: whoever talks to it is root on this host" },
-        { "containerd", "containerd: whoever talks to it is root on this host" },
+        { "docker.sock", "Docker: a client of it is root on this host" },
+        { "containerd", "containerd: a client of it is root on this host" },
         { "podman.sock", "Podman: it starts boxes outside this one" },
-        { "crio.sock", "CRI-O: whoever talks to it is root on this host" },
+        { "crio.sock", "CRI-O: a client of it is root on this host" },
         { "buildkitd.sock", "BuildKit: it runs commands outside this box" },
         { "libvirt-sock", "libvirt: it starts machines outside this box" },
-        { "lxd", "LXD: whoever talks to it is root on this host" },
+        { "lxd", "LXD: a client of it is root on this host" },
         { "ssh-agent", "an SSH agent: it signs in as you" },
         { "S.gpg-agent", "a GPG agent: it signs and decrypts as you" },
         { "gnupg", "a GPG agent: it signs and decrypts as you" },

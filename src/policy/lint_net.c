@@ -242,7 +242,7 @@ void lint_plain_http(struct lint_view *v, const struct lint_row *row)
                 if (d->net.form == NET_URL && !d->net.tls && address_range(d) == RANGE_PUBLIC &&
                     !d->net.credential && strcmp(d->net.host, "localhost") != 0)
                         lint_note(v, row, &d->at,
-                                  "http without TLS: whoever is on the way reads and changes it");
+                                  "http without TLS: anyone on the path can read and change it");
 }
 
 void lint_foreign_host(struct lint_view *v, const struct lint_row *row)

@@ -88,7 +88,7 @@ void policy_line_cost(const struct effect *f, struct buf *out)
                 buf_printf(out,
                            "A hostile guest could read %s and change, add or delete anything at and below "
                            "it, in a "
-                           "private layer that reaches the host only when a person applies it",
+                           "private overlay that reaches the host only when a person applies it",
                            f->path);
                 break;
         case EFFECT_RUN:

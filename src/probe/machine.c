@@ -295,7 +295,7 @@ static const struct probe rows[] = {
         ROW("no facts about the machine's load", "what others do, by its traces", LAYERS, load_facts),
         ROW("what stands for the machine's load tells nothing of it", "what others do, by its traces", LAYERS,
             made_facts),
-        ROW("what stands for the machine's facts is not written", "other programs are told lies", LAYERS,
+        ROW("what stands for the machine's facts is not written", "other programs read false facts", LAYERS,
             made_written),
         ROW("/sys is not here", "devices, firmware, tracing", LAYERS, sys_tree),
         ROW("no v1 control groups by mount", "release_agent runs as root (CVE-2022-0492)",

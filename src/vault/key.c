@@ -25,7 +25,7 @@ struct key_file {
 };
 _Static_assert(offsetof(struct key_file, protect) == VAULT_KEY_PROTECT_AT &&
                        offsetof(struct key_file, path) == VAULT_KEY_PATH_AT,
-               "whoever hides the key file finds it here");
+               "vault/entries.c reads these members by their offsets");
 
 static const char magic[8] = { 'c', 'o', 'r', 'd', 'o', 'n', 'v', '1' };
 enum { SCRYPT_LOG_N = 16, SCRYPT_R = 8, SCRYPT_P = 1, SCRYPT_MEMORY = 128 << 20, PASSPHRASE_MIN = 8 };

@@ -35,10 +35,10 @@ without max_cgroup_namespaces "cgroup namespace"
 # A host without FUSE: the same walls, only less is told.
 if [ "$(id -u)" -eq 0 ] && [ -c /dev/fuse ]; then
         unshare -m sh -c 'mount --bind /dev/null /dev/fuse && "$0" doctor; "$0" run -q -- cat "$1"; echo "run $?"' "$CORDON" "/etc/hostname" >out 2>err
-        has "without FUSE doctor says what is lost" "$(grep '^weak *fuse' out)" "not told"
+        has "without FUSE doctor says what is lost" "$(grep '^weak *fuse' out)" "not reported"
         has "and a hidden file is as hidden" "$(cat out)" "run 1"
         chmod=$(unshare -m sh -c 'cp -a /dev/fuse . && chmod 600 fuse && mount --bind fuse /dev/fuse && "$0" doctor; exec setpriv --reuid 65533 --regid 65533 --clear-groups "$0" doctor' "$CORDON" | grep -A1 '^[a-z]* *fuse')
-        has "where it is root's alone, root's boxes have it" "$chmod" "told"
+        has "where it is root's alone, root's boxes have it" "$chmod" "are reported"
         has "where it is root's alone, doctor has the command" "$chmod" "chmod 666 /dev/fuse"
 else
         skip "a host without FUSE" "not root, or there is none"

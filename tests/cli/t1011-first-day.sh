@@ -19,7 +19,7 @@ has "one that is nowhere is not" "$(said run -p mine.cordon -- no-such-program)"
 has "nor is a path" "$(said run -- ./no-such-program)" "there is no such file on this host either"
 has "a link to nowhere is one" "$(ln -s no-such-program dangling && said run --read . -- ./dangling)" "it is a link to what is not on this host"
 has "a file of this directory is named by ./" "$(: >tool.sh && said run --read . -- tool.sh)" "./tool.sh is the one here"
-has "a directory that was meant for a door is one" "$(mkdir -p some && said run --read . some -- ls)" "here it is a directory"
+has "a directory that was meant for a door is one" "$(mkdir -p some && said run --read . some -- ls)" "this is a directory"
 # An empty variable of a shell leaves an option without its value.
 has "-- is no value" "$(said run --read -- ls)" "--read needs an argument, and -- is none"
 has "nor is another option" "$(said run --read --write . -- ls)" "hint: if that is meant: --read=--write"

@@ -180,7 +180,7 @@ two"
         is "$who: who means that names it" "$(of "$D/me" --read "$D/me/.ssh" -- cat "$D/me/.ssh/id")" KEY
         is "$who: and a home that is itself behind a link is one" "$(of "$D/all" --read "$D/all" -- cat "$D/all/.ssh/id")" KEY
         $who python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$D/me/run/ssh-agent/x"
-        has "$who: a link is no sock door to an agent" "$(box --sock "$D/me/sock" -- true)" "which acts for whoever talks to it"
+        has "$who: a link is no sock door to an agent" "$(box --sock "$D/me/sock" -- true)" "which acts for its clients"
         rm -r "$D/me" "$D/notes" "$D/all"
         is "$who: link and target as doors" "$(box --read "$D/in" --read "$D/door-link" -- cat "$D/door-link/a")" one
         mkfifo "$D/fifo"

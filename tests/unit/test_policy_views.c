@@ -25,8 +25,9 @@ static void test_doors__the_worst_case_is_told_in_sentences(void)
         CHECK(says("box a\n",
                    "It can read program files of this host (the stock doors above), and no file of yours."));
         CHECK(says("use none\nread /data\n", "It can read everything in /data."));
-        CHECK(says("use none\nedit /w/proj\n",
-                   "It can read, and change in a private layer that you review before it lands, /w/proj."));
+        CHECK(says(
+                "use none\nedit /w/proj\n",
+                "It can read, and change in a private overlay that you review before applying it, /w/proj."));
         CHECK(says("use none\nwrite /out\n",
                    "It can read, overwrite and delete, at once and for good, everything in /out."));
         CHECK(says("use none\nrun git\n", "It can start, with any arguments, git."));
