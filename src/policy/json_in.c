@@ -138,7 +138,8 @@ static const struct {
         { "where", " net ", door_where },
         { "max", " in out ", door_word },
         { "as", " in out ", door_word },
-        { "until", " read edit write run sock env net in out ", door_word }, /* last: it ends the line */
+        { "until", " read edit write run env net sock listen in out ",
+          door_word }, /* last: it ends the line */
 };
 
 static int door_kind_of(const char *key)
@@ -196,8 +197,9 @@ static int door_keys(struct json_in *x, const struct json *door, const struct js
 static int no_door_word(struct json_in *x, const struct json *door)
 {
         const char *words[DOOR_KIND__COUNT - DOOR_READ];
-        (void) fail_json(x, door,
-                         "a door is an object with one of the words read edit write run env net sock in out");
+        (void) fail_json(
+                x, door,
+                "a door is an object with one of the words read edit write run env net sock listen in out");
         for (size_t i = 0; i < COUNT(words); i++)
                 words[i] = policy_door_word((enum door_kind)(DOOR_READ + i));
         for (const struct json *v = door->type == JSON_OBJECT ? door->child : NULL; v; v = v->next)

@@ -32,6 +32,7 @@ static const char *const policies[] = {
         "\\\"x\\\\\"},{\"env\":\"A=any\"}]}",
         "{\"use\":[],\"doors\":[{\"net\":\"@p/**\",\"cap\":[\"1M\",\"9/h\"]}]}",
         "{}",
+        "use none\nlisten 8080:80 until 2031-02-03\nlisten 9090\n",
 };
 
 /* Text -> checked -> a second form -> checked: the same digest. */
@@ -118,14 +119,14 @@ static void test_json__unknown_and_misplaced_keys_are_errors_with_their_place(vo
                       NULL);
         check_refused("{\"doors\":[{\"read\":\"/a\",\"write\":\"/b\"}]}", "t:1:32: one object opens one door",
                       NULL);
-        check_refused(
-                "{\"doors\":[{}]}",
-                "t:1:11: a door is an object with one of the words read edit write run env net sock in out",
-                NULL);
-        check_refused(
-                "{\"doors\":[{\"until\":\"2026-01-01\",\"raed\":\"/a\"}]}",
-                "t:1:11: a door is an object with one of the words read edit write run env net sock in out",
-                "did you mean \"read\"?");
+        check_refused("{\"doors\":[{}]}",
+                      "t:1:11: a door is an object with one of the words read edit write run env net sock "
+                      "listen in out",
+                      NULL);
+        check_refused("{\"doors\":[{\"until\":\"2026-01-01\",\"raed\":\"/a\"}]}",
+                      "t:1:11: a door is an object with one of the words read edit write run env net sock "
+                      "listen in out",
+                      "did you mean \"read\"?");
         check_refused("{\"doors\":[{\"read\":[\"/a\"]}]}", "t:1:19: a string must stand here", NULL);
         check_refused("{\"doors\":{}}", "t:1:10: a list of doors must stand here", NULL);
         check_refused("{\"box\":\"a\",\"box\":\"b\"}", "t:1:12: the key \"box\" stands here twice", NULL);
