@@ -384,6 +384,7 @@ typedef struct cordon_learned {
         unsigned past_runs, past_observed; /* cordon_tighten_log(): what it judged by */
         int replayed;                      /* `policy` was tried with the command */
         int refused_net, refused_dot;      /* among what was refused: the network; dot paths below the home */
+        int unobserved; /* this host does not tell which hidden paths a box looked for: not all was seen */
 } cordon_learned;
 /* Runs the command in boxes, walls up, with the doors it has shown to need so far, until it passes and
  * nothing new is refused. Keys, tokens, agents, the kernel and the system's own files are never learned. */

@@ -250,9 +250,14 @@ static int give(const struct teach *t, const cordon_learned *r)
                         (void) fprintf(stderr, "cordon: no policy is offered: the command did not pass: %s",
                                        r->last);
                 if (!t->json && !r->refused_net && !r->refused_dot)
-                        (void) cli_hint(
-                                "does it pass outside a box, here and now? --status N says which exit "
-                                "status is success, --input FILE what it reads");
+                        (void) cli_hint("%s",
+                                        r->unobserved
+                                                ? "this host does not report which hidden files and programs "
+                                                  "a box looks for: learned are those below the working "
+                                                  "directory and those that the command line names; "
+                                                  "`cordon doctor` says how to mend it (fuse)"
+                                                : "does it pass outside a box, here and now? --status N says "
+                                                  "which exit status is success, --input FILE what it reads");
                 return 1;
         }
         if ((here || status != 0) && !t->json)

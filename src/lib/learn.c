@@ -231,6 +231,18 @@ static void tell_interpreter(const struct teacher *t, struct learn *l, unsigned 
         (void) learn_add(l, &a, run);
 }
 
+/* Where no miss is told, the files that the command line names are what is known. */
+static void tell_named(const struct teacher *t, struct learn *l, unsigned run)
+{
+        char path[PATH_MAX];
+
+        for (const char *const *word = t->o->argv + 1; t->unwatched && word[-1] && *word; word++) {
+                struct learn_access a = { .kind = LEARN_READ, .path = path, .program = "", .on_host = true };
+                if (path_join(t->at.work, *word, path, sizeof path) && look(NULL, path) == LEARN_FILE)
+                        (void) learn_add(l, &a, run);
+        }
+}
+
 /* -1: this host holds no box at all, so that another draft would not help. */
 static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned run, struct learn_outcome *ret,
                    cordon_error *e)
@@ -264,6 +276,8 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
                 teacher_net_tell(t, l, run, b);
         if (l && t->blind)
                 tell_used(l, run, b, t->at.work);
+        if (l)
+                tell_named(t, l, run);
         ret->again = t->net.again;
         return 0;
 }
@@ -369,7 +383,8 @@ static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
         if (cordon_policy_add(p, "use", "none", e) < 0 || cordon_policy_check(p, e) < 0)
                 return -1;
         t->at = lib_context(p);
-        t->blind = in_private_place(t->at.work);
+        t->unwatched = access("/dev/fuse", R_OK | W_OK) < 0;
+        t->blind = t->unwatched || in_private_place(t->at.work);
         t->net.holds = holds(t, "net https://cordon.invalid/ GET\n");
         if (lib_dummies_begin(&t->dummies, t->o->with, to_err(e)) < 0)
                 return -1;
@@ -483,6 +498,7 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
         int bad = learn_widen(l, &r, &result, to_err(e));
         if (bad == 0) {
                 ret->runs = c.runs;
+                ret->unobserved = t->unwatched;
                 fill(ret, &result, &r);
                 ret->doors_before = ret->doors;
                 for (size_t i = 0; i < result.draft.n; i++)

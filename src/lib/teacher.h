@@ -39,7 +39,8 @@ struct teacher { /* what one run needs to know */
         bool from_log;            /* a command is not needed */
         struct policy_context at; /* what {work} and {home} mean */
         struct sha256 printed[2]; /* standard output, standard error */
-        bool blind; /* {work} lies where the box has files of its own: misses there are not told */
+        bool blind; /* misses below {work} are not told: a box has files of its own there, or `unwatched` */
+        bool unwatched;          /* without /dev/fuse no miss is told */
         char tail[TEACHER_TAIL]; /* the end of what it said on standard error */
         size_t tail_len;
         struct net_lesson net;
