@@ -234,6 +234,8 @@ typedef struct cordon_result {
         const char *left_name; /* one of them, or "" */
         const char *ledger; /* "on", "off: WHY" where all of it or a part is not recorded; "" before it ran */
         const char *ledger_lost; /* why all of it or a part is not recorded although it was to be; else "" */
+        int blind; /* paths that the box was refused were to be told, and this host lets nobody watch them */
+        int away;  /* the caller's directory is not in the box, which worked in a private one */
 } cordon_result;
 /* One thing that the box did and nothing refused, each once: files opened, programs started. */
 typedef struct cordon_effect {

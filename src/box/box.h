@@ -79,6 +79,7 @@ struct box_result {
         unsigned absent_count;
         uint32_t left; /* names in the private home of a box whose working directory that is: they are lost */
         char left_name[64];         /* one of them */
+        bool blind;                 /* hidden paths were to be told, and this host watches none */
         struct box_effect *effects; /* BOX_OBSERVE_ALL: what was done, each once */
         unsigned effect_count;
         uint32_t effects_lost; /* beyond EFFECTS_MAX */
@@ -171,6 +172,8 @@ void box_resize(struct box *b, unsigned rows, unsigned columns);
 /* Ends the box now. box_step() then tells the result. */
 void box_kill(struct box *b);
 const struct box_result *box_result(const struct box *b);
+/* The caller's directory is not in the box, which works in a private one. */
+bool box_is_away(const struct box *b);
 /* A better hint for the error of a start that failed. */
 void box_explain(struct box *b, const char *hint);
 /* The same with everything that costs time to know: the policy's digest. */

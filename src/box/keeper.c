@@ -190,6 +190,7 @@ static void note_end(struct box *b, const struct wall_end *end)
         if (b->r.memory_peak < end->max_rss)
                 b->r.memory_peak = end->max_rss;
         b->one_program = end->one_program;
+        b->r.blind = end->blind;
         b->r.left = end->left;
         (void) str_inert(span_of(end->left_name, strnlen(end->left_name, sizeof end->left_name)),
                          b->r.left_name, sizeof b->r.left_name);

@@ -12,14 +12,44 @@
 
 enum { WORDS_MOST = 64, PARTS_MOST = 64, TOLD_MOST = 4 };
 
-/* Where the caller meant it, if the box has another place there and nobody hears of that. */
+bool box_is_away(const struct box *b)
+{
+        const struct plan *p = b->c.plan;
+        return p->cwd_outside && strcmp(p->cwd, p->cwd_outside) != 0;
+}
+
+/* Is it in the box, as a directory that leads to a door, or one of its own files? */
+static bool is_in_box(const struct box *b, const char *path)
+{
+        static const char *const own[] = { "/proc", "/sys", "/dev" };
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+                if (path_under(path, own[i]))
+                        return true;
+        for (size_t i = 0; i < b->c.plan->rule_count; i++)
+                if (path_under(b->c.plan->rules[i].path, path))
+                        return true;
+        for (size_t i = 0; i < b->c.plan->step_count; i++)
+                if (path_under(b->c.plan->steps[i].path, path))
+                        return true;
+        return false;
+}
+
+/* Nobody watched which paths the box was refused: the words of the command alone tell of them. */
+static bool is_unheard(const struct box *b, char *path)
+{
+        struct effect f = { .kind = EFFECT_READ, .path = path };
+        return b->r.blind && b->c.observe == BOX_OBSERVE_DENIALS && !is_in_box(b, path) &&
+               policy_decide(b->c.policy, &f).answer != ANSWER_ALLOW;
+}
+
+/* Where the caller meant it, if the box has another place there or none, and nobody hears of that. */
 static bool is_elsewhere(struct box *b, const char *word, char *ret, size_t cap)
 {
         const struct plan *p = b->c.plan;
         if (word[0] == '\0' || !path_join(p->cwd_outside ? p->cwd_outside : "/", word, ret, cap))
                 return false;
-        bool moved = word[0] != '/' && p->cwd_outside && strcmp(p->cwd, p->cwd_outside) != 0;
-        return moved || keeper_is_private(ret) || keeper_is_beside_copy(b, ret);
+        return (word[0] != '/' && box_is_away(b)) || keeper_is_private(ret) ||
+               keeper_is_beside_copy(b, ret) || is_unheard(b, ret);
 }
 
 static bool meant(struct box *b, const char *word, char *ret, size_t cap)
@@ -227,6 +257,8 @@ void keeper_note_named(struct box *b)
         bool seen = b->c.observe == BOX_OBSERVE_DENIALS || b->c.observe == BOX_OBSERVE_ALL;
         unsigned told = 0;
         if (b->r.end != BOX_EXITED || b->r.code == 0 || !seen)
+                return;
+        if (b->r.limits_hit) /* that is why: what it made itself was not refused */
                 return;
         if (tell_all_written(b, p->argv))
                 return;

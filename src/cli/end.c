@@ -279,6 +279,14 @@ static void say_absent(const cordon_result *r)
 
 static bool went_well(const cordon_result *r) { return r->end == CORDON_EXITED && r->code == 0; }
 
+/* A run that failed, and nothing can be said of it: where nobody watches paths, that one was refused may be
+ * why. */
+static void say_blind(const struct cli_end *o, const cordon_result *r)
+{
+        if (!cli_here_say(o, r) && r->blind && r->end == CORDON_EXITED && r->code != 0)
+                cli_note("note: refused paths are not reported on this host: `cordon doctor` tells why");
+}
+
 static void say_denials(const struct cli_end *o, const cordon_result *r)
 {
         size_t listed = 0;
@@ -286,6 +294,7 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
                 listed += is_listed(o, r, &r->denials[i]);
         if (went_well(r) && !o->verbose) {
                 say_what_matters(o, r);
+                (void) cli_here_say(o, r);
                 return;
         }
         say_causes(o, r);
@@ -293,14 +302,14 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
                 cli_note("%zu or more blocked effects are not listed: there were too many", r->denials_lost);
         if (!listed && r->absent[0])
                 say_absent(r);
+        if (!listed && r->left == 0 && !r->limits_hit[0])
+                say_blind(o, r);
 }
 
 /* What was made where the box worked, without a door, ends with the box. */
 static void say_left(const cordon_result *r)
 {
-        char here[PATH_MAX];
         AUTO_BUF(name);
-        const char *home = getenv("HOME");
         if (r->left == 0)
                 return;
         buf_shell(&name, r->left_name);
@@ -310,10 +319,7 @@ static void say_left(const cordon_result *r)
         else
                 cli_note("lost: %s and %zu more were made in the box's private home, which ends with the box",
                          buf_str(&name), r->left - 1);
-        bool at_home = !getcwd(here, sizeof here) || strcmp(here, "/") == 0 || (home && is(here, home));
-        (void) fputs(at_home ? "hint: start it in a directory of its own, with --edit .\n"
-                             : "hint: --edit .\n",
-                     stderr);
+        cli_here_hint("edit");
 }
 
 static bool has_line(const char *lines, const char *start)
@@ -384,6 +390,16 @@ static void say_recorded(const char *file, const cordon_result *r)
                         r->unrecorded);
 }
 
+/* With more of it the run may end well; one that did needs no more. */
+static void say_limits(const cordon_result *r)
+{
+        static const char word[] = "limit ";
+        cli_note("limits that were reached: %s", r->limits_hit);
+        for (size_t i = 0; !went_well(r) && i < r->denial_count; i++)
+                if (strncmp(r->denials[i].permit, word, sizeof word - 1) == 0)
+                        (void) fprintf(stderr, "hint: --%s\n", r->denials[i].permit + sizeof word - 1);
+}
+
 void cli_end_say(const struct cli_end *o, const cordon_result *r)
 {
         if (r->error)
@@ -403,7 +419,7 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
                         cli_note("note: no control groups for this account: memory, cpu and processes are "
                                  "kept by rlimits and sampling");
         } else if (r->limits_hit[0])
-                cli_note("limits that were reached: %s", r->limits_hit);
+                say_limits(r);
         say_denials(o, r);
         say_unheard(o, r);
         say_left(r);

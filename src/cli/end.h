@@ -11,7 +11,14 @@ struct cli_end {
         const char *program;  /* that was run, as it was typed */
         char *const *command; /* with its arguments */
         const char *run;      /* its id */
+        bool doors;           /* files or a policy were named */
 };
+
+/* here.c: says that the box does not show the directory where it was typed, if this may be why the run failed
+ * or did nothing. */
+bool cli_here_say(const struct cli_end *o, const cordon_result *r);
+/* The option that shows it. */
+void cli_here_hint(const char *door);
 
 /* To people, on standard error. */
 void cli_end_say(const struct cli_end *o, const cordon_result *r);

@@ -178,7 +178,9 @@ const struct cli_option run_options[] = {
         { "no-tty", 'T', NULL, "no terminal", CLI_FLAG(struct run, no_tty) },
         { "interactive", 'i', NULL, "accepted as docker has it: input is always passed on",
           CLI_FLAG(struct run, interactive) },
-        { "no-stdin", 'n', NULL, "empty input", CLI_FLAG(struct run, no_stdin) },
+        { "no-stdin", 'n', NULL,
+          "empty input; else the box takes all of it, as ssh does (`while read` loops)",
+          CLI_FLAG(struct run, no_stdin) },
         { "detach", 'd', NULL, "run in the background; prints the run id", set_detach },
         { "name", 0, "NAME", "a name for ps, stop and logs", set_name },
         { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
@@ -693,6 +695,15 @@ static void find_programs(struct run *r, int argc, char **argv, const struct cli
                 r->end.status_fd = open_descriptor(fd, O_RDONLY);
 }
 
+/* Files and policies that were typed: who names them knows what the box shows. */
+static void note_door(void *ctx, const struct cli_door *d)
+{
+        static const char *const files[] = { "--read", "--edit", "--write", "--in", "--out" };
+        struct run *r = ctx;
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+                r->end.doors |= d->file || strcmp(d->option, files[i]) == 0;
+}
+
 static int run_with(int argc, char **argv, struct run *r, const char *verb)
 {
         cordon_error e = { 0 };
@@ -701,6 +712,8 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         r->box = r->policy ? cli_box_new(r->policy) : NULL;
         int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
         int status = EXIT_CORDON;
+        cli_doors_again(argc, argv, cli_verb_find(verb), note_door, r);
+        r->end.doors |= r->script;
         if (at < 0)
                 find_programs(r, argc, argv, cli_verb_find(verb));
         else if (at >= argc)

@@ -278,6 +278,8 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .mid_line = r->mid_line,
                                  .ledger = r->ledger,
                                  .ledger_lost = r->ledger_lost,
+                                 .blind = r->blind,
+                                 .away = box_is_away(b->box),
                                  .left = r->left,
                                  .left_name = r->left_name,
                                  .absent = b->absent,

@@ -223,7 +223,7 @@ int wall_become_root(const struct wall_init *w, struct err *e); /* privileges.c:
 int wall_filter_compile(struct wall_init *w, struct err *e);    /* filter.c */
 int wall_filter_load(struct wall_init *w, struct err *e);       /* filter.c */
 /* left.c */
-void wall_left(int scratch, struct wall_end *end);
+void wall_left(int scratch, const struct plan *plan, struct wall_end *end);
 int wall_supervise(struct wall_init *w);            /* supervise.c */
 _Noreturn void wall_init_main(struct wall_init *w); /* init.c */
 /* tree.c: every process of the box, and init where it is numbered 1; -1: they cannot be listed. */

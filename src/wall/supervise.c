@@ -591,7 +591,8 @@ static int tell_end(struct watch *t)
                 (void) kill(t->w->mover, SIGKILL);
         fill_end(t);
         if (t->w->scratch >= 0 && strcmp(t->w->plan->cwd, BOX_HOME) == 0)
-                wall_left(t->w->scratch, &t->end);
+                wall_left(t->w->scratch, t->w->plan, &t->end);
+        t->end.blind = t->w->s->watch && t->w->plan->wall == WALL_NAMESPACE && !t->w->observer;
         t->end.one_program = t->w->s->watch && !t->starts;
         struct wall_message m = { .word = WALL_SAYS_END, .end = t->end };
         return wall_say(t->w, &m);

@@ -98,8 +98,9 @@ struct wall_end {
         uint32_t one_program;           /* starts were watched, and the payload started nothing else */
         uint32_t cpu_over, memory_over; /* found by sampling, where no control group keeps the limit */
         uint32_t disk_over;             /* files of edit doors without a name took more than the limit */
-        uint32_t left;                  /* names in the private home, but those that begin with a dot */
+        uint32_t left;                  /* names in the private home, but settings and caches of programs */
         char left_name[64];             /* one of them, as the box chose it */
+        uint32_t blind;                 /* paths were to be watched, and there is no FUSE for it */
         uint32_t time_over;             /* the keeper, who keeps it, did not end the box: it may be stopped */
 };
 

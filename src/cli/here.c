@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* cli/here.c - a run that was about the caller's directory, in a box that does not show it: its own is empty,
+ * and many programs call that a success. Words of the command alone tell; nothing is refused here. */
+#include "cli/end.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool any_is(const char *const *names, size_t count, const char *name)
+{
+        for (size_t i = 0; i < count; i++)
+                if (strcmp(names[i], name) == 0)
+                        return true;
+        return false;
+}
+
+/* Started without a path, these take the directory they are in, and are content with an empty one. */
+static bool lists(const char *program)
+{
+        static const char *const listers[] = { "ls", "dir", "vdir", "tree", "find", "du", "rg", "fd" };
+        const char *slash = strrchr(program, '/');
+        return any_is(listers, sizeof listers / sizeof *listers, slash ? slash + 1 : program);
+}
+
+/* python3 -m unittest: it finds no test, and all of them pass. */
+static bool is_module(const char *word, const char *next)
+{
+        static const char *const modules[] = { "unittest", "pytest", "compileall", "doctest" };
+        return strcmp(word, "-m") == 0 && next && any_is(modules, sizeof modules / sizeof *modules, next);
+}
+
+/* By the words of the command: was it about the directory that it was typed in? */
+enum here { HERE_NOT = 0, HERE_PERHAPS, HERE_SURELY };
+
+static enum here what_is_meant(const char *program, char *const *arguments)
+{
+        enum here meant = lists(program) ? HERE_SURELY : HERE_PERHAPS;
+        for (char *const *w = arguments; *w; w++)
+                if (w[0][0] == '/')
+                        return HERE_NOT;
+                else if (strcmp(*w, ".") == 0 || strcmp(*w, "./") == 0 || is_module(w[0], w[1]))
+                        meant = HERE_SURELY;
+        return meant;
+}
+
+static bool is_home_or_root(void)
+{
+        char here[PATH_MAX];
+        const char *home = getenv("HOME");
+        return !getcwd(here, sizeof here) || strcmp(here, "/") == 0 || (home && strcmp(here, home) == 0);
+}
+
+static bool is_empty(void)
+{
+        DIR *d = opendir(".");
+        unsigned n = 0;
+        while (d && n < 3 && readdir(d))
+                n++;
+        if (d)
+                (void) closedir(d);
+        return n < 3; /* itself and the one above; or nobody can tell */
+}
+
+void cli_here_hint(const char *door)
+{
+        if (is_home_or_root())
+                (void) fprintf(stderr, "hint: start it in a directory of its own, with --%s .\n", door);
+        else
+                (void) fprintf(stderr, "hint: --%s .\n", door);
+}
+
+bool cli_here_say(const struct cli_end *o, const cordon_result *r)
+{
+        enum here least = r->code == 0 ? HERE_SURELY : HERE_PERHAPS;
+        if (!r->away || o->doors || r->end != CORDON_EXITED ||
+            what_is_meant(o->program, o->command) < least || is_empty())
+                return false;
+        cli_note("note: this directory is not in the box");
+        cli_here_hint("read");
+        return true;
+}

@@ -1,0 +1,68 @@
+#!/bin/sh
+# What is typed first, without a door or with the wrong one: no false green, and the hint that is printed works.
+. "$(dirname "$0")/lib.sh"
+elsewhere cordon-guesses
+trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
+cd "$D" || exit 1
+c=$CORDON
+said() { "$c" "$@" 2>&1 </dev/null; }
+err() { "$c" "$@" 2>&1 >/dev/null </dev/null; }
+note="cordon: note: this directory is not in the box
+hint: --read ."
+
+# --- the directory that a command is about, and the box does not show ---
+is "an empty directory has nothing to miss" "$(err run ls)" ""
+echo hello >in.txt
+is "ls is told that it lists another one" "$(err run ls)" "$note"
+is "with the hint it lists this one" "$(said run --read . ls)" in.txt
+is "of another directory nothing is said" "$(err run ls /usr)" ""
+is "nor of one that a door shows" "$(err run --read in.txt -- ls)" ""
+is "a dot is this directory" "$(err run -- du -s .)" "$note"
+is "a command that is about none says nothing" "$(err run -- echo hi)" ""
+is "nor with -q" "$(err run -q -- ls)" ""
+has "one that fails is told" "$(err run -- sh -c 'exit 3')" "$note"
+hasnt "not with a door: who names one knows" "$(err run --read in.txt -- sh -c 'exit 3')" "not in the box"
+hasnt "nor with a policy" "$(printf 'use base/system\n' >p.cordon; err run -p p.cordon -- sh -c 'exit 3')" "not in the box"
+if command -v python3 >/dev/null; then
+        printf 'import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.fail()\n' >test_a.py
+        has "no test found is no success" "$(said run -- python3 -m unittest)" "$note"
+        is "with the hint it fails" "$(said run --read . -- python3 -m unittest | grep -c '^FAILED')" 1
+        is "python alone lists its directory, and that says nothing" "$(err run -- python3 -c 'import json')" ""
+fi
+is "in a home of one's own the hint is another" "$(HOME=$D err run ls | tail -n 1)" "hint: start it in a directory of its own, with --read ."
+
+# --- a limit is no door ---
+full=$(err run --disk 1M -- dd if=/dev/zero of=/tmp/full bs=1M count=5 status=none)
+has "a full disk is told as a limit" "$full" "limits that were reached: disk
+hint: --disk 2M"
+hasnt "and not as a door" "$full" blocked
+is "with the hints it works" "$(err run --disk 16M -- dd if=/dev/zero of=/tmp/x bs=1M count=5 status=none)" ""
+
+# --- what ends with the box ---
+has "a repository in the private home is lost, and that is said" "$(err run -- mkdir .git)" "lost: .git was made"
+has "so is what the command names" "$(err run -- mkdir .cfg)" "lost: .cfg was made"
+is "caches are not" "$(err run -- sh -c 'mkdir "$HOME/.$1"' sh cache)" ""
+
+# --- where nobody may watch paths ---
+if [ "$(id -u)" -eq 0 ]; then
+        blind() { unshare -m sh -c 'mount --bind /dev/null /dev/fuse; exec "$@"' sh "$@" 2>&1 </dev/null; }
+        [ -c /dev/fuse ] || blind() { "$@" 2>&1 </dev/null; }
+elif [ ! -w /dev/fuse ]; then
+        blind() { "$@" 2>&1 </dev/null; }
+fi
+if command -v blind >/dev/null && blind true; then
+        chmod 755 "$D"
+        has "a file that the command names is told" "$(cd / && blind "$c" run -- cat "$D/in.txt")" "blocked: read $D/in.txt by cat (no read door)
+hint: --read $D/in.txt"
+        has "also in a script" "$(cd / && blind "$c" run -- sh -c "cat <$D/in.txt")" "hint: --read $D/in.txt"
+        hasnt "what the box has is not" "$(blind "$c" run -- sh -c 'cat /etc/hosts /usr /proc/version /dev/null; ls / /usr; false')" blocked
+        hasnt "nor what a door shows" "$(blind "$c" run --read in.txt -- sh -c 'cat "$1"; false' sh "$D/in.txt")" blocked
+        mkdir -p h/.ssh && echo KEY >h/.ssh/id_rsa
+        hasnt "keys get no hint" "$(HOME=$D/h blind "$c" run -- cat "$D/h/.ssh/id_rsa")" hint:
+        hasnt "nor does a whole home" "$(HOME=$D/h blind "$c" run -- cat "$D/h")" "--read"
+        has "a failure that nobody can explain is told as such" "$(blind "$c" run --read in.txt -- sh -c 'exit 3')" "refused paths are not reported on this host"
+        is "a success is not" "$(blind "$c" run -- true)" ""
+else
+        skip "paths that nobody watches" "/dev/fuse is there for everybody, and only root can hide it"
+fi
+done_testing
