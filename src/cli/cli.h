@@ -101,6 +101,8 @@ const struct cli_verb *cli_verb_find(const char *name);
 const struct cli_verb *cli_verb_named(int argc, char **argv, int *ret_words);
 /* The second word of a verb of this group ("log"), or NULL. */
 const char *cli_verb_rest(const struct cli_verb *v, const char *group);
+/* The second word of that group's verbs that is nearest to `given`, if it is nearer than *best. */
+void cli_verb_nearer(const char *group, const char *given, const char **best);
 
 /* say.c: one line to standard error, inert whatever is in it. Those that return give EXIT_CORDON. */
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -169,16 +169,22 @@ static const char *nearest_verb(const char *given)
         return best;
 }
 
-/* A group that is no verb by itself, as `selftest`. */
-static int unknown_second(const char *group, const char *given)
+void cli_verb_nearer(const char *group, const char *given, const char **best)
 {
         size_t n;
         const struct cli_verb *v = cli_verbs(&n);
-        const char *best = NULL;
 
         for (size_t i = 0; i < n; i++)
                 if (cli_verb_rest(&v[i], group))
-                        str_nearer(given, cli_verb_rest(&v[i], group), &best);
+                        str_nearer(given, cli_verb_rest(&v[i], group), best);
+}
+
+/* A group that is no verb by itself, as `selftest`. */
+static int unknown_second(const char *group, const char *given)
+{
+        const char *best = NULL;
+
+        cli_verb_nearer(group, given, &best);
         (void) cli_problem("unknown command `%s %.60s`", group, given);
         if (best)
                 return cli_hint("did you mean `%s %s`?", group, best);

@@ -296,16 +296,25 @@ static const struct {
         { "restart", NULL, do_restart, false, 0 },
 };
 
+static int unknown_question(const char *given)
+{
+        const char *best = NULL;
+
+        for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+                str_nearer(given, questions[i].name, &best);
+        cli_verb_nearer("log", given, &best);
+        (void) cli_problem("the ledger has no answer to `%.60s`", given);
+        return best ? cli_hint("did you mean `cordon log %s`?", best)
+                    : cli_hint("`cordon help log` lists the questions");
+}
+
 static int ask(struct log *l, int argc, char **argv)
 {
         size_t n = sizeof questions / sizeof *questions, i = 0;
         while (i < n && strcmp(argv[0], questions[i].name) != 0)
                 i++;
         if (i == n)
-                return cli_usage("the ledger has no answer to `%s`: show, field, reached, proof, export, "
-                                 "prune, checkpoint, "
-                                 "keys, tiles, rotate or restart",
-                                 argv[0]);
+                return unknown_question(argv[0]);
         int given = argc - 1;
         bool may_miss = questions[i].arg && !questions[i].arg[0];
         if (may_miss && given > 1)

@@ -67,6 +67,16 @@ static int view(int argc, char **argv, cordon_view v)
         return status;
 }
 
+static int no_stock(const char *given)
+{
+        const char *name, *best = NULL;
+
+        for (size_t i = 0; (name = cordon_stock_name(i)); i++)
+                str_nearer(given, name, &best);
+        (void) cli_problem("there is no stock policy %s", given);
+        return best ? cli_hint("did you mean %s?", best) : cli_hint("`cordon policy stock` lists them");
+}
+
 static int stock(int argc, char **argv)
 {
         if (argc > 1)
@@ -75,8 +85,7 @@ static int stock(int argc, char **argv)
                 const char *text = cordon_stock_text(argv[0]);
                 if (text)
                         return fputs(text, stdout) == EOF ? EXIT_CORDON : 0;
-                (void) cli_problem("there is no stock policy %s", argv[0]);
-                return cli_hint("`cordon policy stock` lists them");
+                return no_stock(argv[0]);
         }
         const char *name;
         for (size_t i = 0; (name = cordon_stock_name(i)); i++)
@@ -90,7 +99,10 @@ static int unknown(const char *given)
         const char *best = NULL;
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
                 str_nearer(given, words[i], &best);
+        cli_verb_nearer("policy", given, &best);
         (void) cli_problem("`cordon policy` has no `%.60s`", given);
+        if (strcmp(given, "list") == 0 || strcmp(given, "ls") == 0)
+                return cli_hint("`cordon policy stock` lists the policies that come with cordon");
         if (best)
                 return cli_hint("did you mean `%s`?", best);
         return cli_hint("it has diff, json, show, digest and stock; `cordon check` shows lints");

@@ -168,7 +168,7 @@ static int put_script(struct wrap *w, char **argv, int end)
                    MARK "%s in a box.\n"
                         "# Files that a call names are shown to it, read-only and one by one; nothing else "
                         "of yours,\n"
-                        "# and no network, but by the doors below. `cordon help wrap` tells more.\n"
+                        "# and no network, but by the doors below. `cordon help policy wrap` tells more.\n"
                         "exec",
                    str_inert(span_str(w->program), shown, sizeof shown));
         put_quoted(o, self);

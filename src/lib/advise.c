@@ -20,7 +20,7 @@ char *cordon_advise(const char *task, int json, cordon_error *e)
                 (void) err_set(to_err(e), ERR_USAGE, 0, "there is no advice for this task");
                 (void) err_hint(
                         to_err(e),
-                        "`cordon policy new` lists the tasks; `cordon learn -- COMMAND` finds the doors "
+                        "`cordon policy new --list` lists the tasks; `cordon learn -- COMMAND` finds the doors "
                         "of any other");
                 return NULL;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/text.c - texts that come in as files and go out to the caller. */
 #include "base/fd.h"
+#include "base/str.h"
 #include "lib/internal.h"
 
 #include <errno.h>
@@ -11,6 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A stock policy that is spelled much like it, or NULL. */
+static const char *near_stock(const char *path)
+{
+        const char *name, *best = NULL;
+
+        for (size_t i = 0; strchr(path, '/') && (name = cordon_stock_name(i)); i++)
+                str_nearer(path, name, &best);
+        return best;
+}
 
 char *lib_slurp(const char *path, size_t *ret_len, struct err *e)
 {
@@ -36,6 +47,8 @@ char *lib_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
                         (void) err_hint(e, "did you mean %.200s?", longer);
                 else if (strcmp(path, "-") == 0)
                         (void) err_hint(e, "a policy from standard input is called /dev/stdin");
+                else if (e->sys == ENOENT && near_stock(path))
+                        (void) err_hint(e, "did you mean %.200s?", near_stock(path));
                 else if (e->sys == ENOENT)
                         (void) err_hint(
                                 e, "a policy is a file of door lines; `cordon policy stock` lists those that "

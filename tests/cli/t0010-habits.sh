@@ -107,4 +107,9 @@ selftest breakout --only X
 help X
 END
 is "all that begins with the program's name goes that way" "$(grep -l '"cordon: \(error\|hint\)' "$(dirname "$0")"/../../src/cli/*.c)" ""
+has "a question to the ledger that is misspelled" "$("$CORDON" log reprot 2>&1)" 'did you mean `cordon log report`?'
+has "a stock policy that is misspelled" "$("$CORDON" policy stock base/pyton3 2>&1)" "did you mean base/python3?"
+has "also as a policy" "$("$CORDON" run -p base/pyton3 -- true 2>&1)" "did you mean base/python3?"
+has "the policies that there are" "$("$CORDON" policy list 2>&1)" 'cordon policy stock'
+has "the tasks that there are" "$("$CORDON" policy new pytohn 2>&1)" 'cordon policy new --list'
 done_testing
