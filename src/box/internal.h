@@ -173,7 +173,7 @@ struct inbound_door {
 int inbound_open(struct box *b, struct err *e);
 int inbound_fd(const struct box *b); /* to wait for; or -1 */
 void inbound_serve(struct box *b);
-void inbound_connected(struct box *b, int *fd); /* init's answer; takes the descriptor */
+void inbound_connected(struct box *b, uint32_t id, int *fd); /* init's answer; takes the descriptor */
 const struct inbound_door *inbound_doors(const struct box *b, unsigned *ret_count);
 void inbound_close(struct box *b);
 

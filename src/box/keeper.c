@@ -258,7 +258,7 @@ static void hear(struct box *b)
                 broker_give(b, &m, fd);
                 break;
         case WALL_SAYS_CONNECTED:
-                inbound_connected(b, &fd);
+                inbound_connected(b, m.connected.id, &fd);
                 break;
         case WALL_SAYS_LOST:
                 b->r.denials_lost++;

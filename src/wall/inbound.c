@@ -45,9 +45,9 @@ static int connect_inside(uint16_t port)
         return fd >= 0 ? fd : connect_to(&v6, sizeof v6.v6);
 }
 
-void wall_inbound_connect(const struct wall_init *w, int port)
+void wall_inbound_connect(const struct wall_init *w, int port, uint32_t id)
 {
-        struct wall_message m = { .word = WALL_SAYS_CONNECTED };
+        struct wall_message m = { .word = WALL_SAYS_CONNECTED, .connected.id = id };
         struct pollfd p = { .fd = w->control, .events = POLLOUT };
         AUTO_FD(fd, port > 0 && port <= UINT16_MAX ? connect_inside((uint16_t) port) : -1);
 

@@ -45,6 +45,7 @@ enum wall_command {
 struct wall_order {
         uint32_t command;
         int32_t arg;
+        uint32_t id; /* CONNECT: of the question, for its answer */
 };
 
 /* sample_shared.c: what a look at shared memory keeps until the next one. */
@@ -310,4 +311,4 @@ int wall_open_layer(const struct wall_edit *l, struct err *e);
 #define OWN_NAME "cordon-init"
 
 /* inbound.c: connects to a port of the box's own loopback, and sends the socket to the keeper. */
-void wall_inbound_connect(const struct wall_init *w, int port);
+void wall_inbound_connect(const struct wall_init *w, int port, uint32_t id);

@@ -390,8 +390,13 @@ static int offer(const struct wall_child *c, enum wall_command command, int arg)
 }
 
 int wall_signal(const struct wall_child *c, int sig) { return offer(c, COMMAND_SIGNAL, sig); }
-int wall_connect(const struct wall_child *c, uint16_t port) { return offer(c, COMMAND_CONNECT, port); }
 int wall_ask_to_end(const struct wall_child *c) { return offer(c, COMMAND_END, 0); }
+
+int wall_connect(const struct wall_child *c, uint16_t port, uint32_t id)
+{
+        struct wall_order o = { .command = COMMAND_CONNECT, .arg = port, .id = id };
+        return wire_offer(c->control, &o, sizeof o);
+}
 
 /* It is ours, and lives beside the payload: a text of it ends where its room does. */
 int wall_listen(const struct wall_child *c, struct wall_message *ret, int *ret_fd)

@@ -463,7 +463,7 @@ static bool obey(struct watch *t, bool *ret_over)
         if (o.command == COMMAND_SIGNAL && o.arg > 0 && o.arg < NSIG)
                 (void) kill(-t->w->payload, o.arg);
         if (o.command == COMMAND_CONNECT)
-                wall_inbound_connect(t->w, o.arg);
+                wall_inbound_connect(t->w, o.arg, o.id);
         if (o.command == COMMAND_END) {
                 *ret_over = true;
                 t->end.status = SIGKILL; /* which the payload gets when we end */

@@ -119,6 +119,9 @@ struct wall_message {
                         uint64_t ino;
                         uint32_t which; /* of the plan's COPY steps */
                 } copy;
+                struct {
+                        uint32_t id; /* of the question */
+                } connected;
         };
 };
 
@@ -184,9 +187,10 @@ enum wall_held {
 int wall_release(const struct wall_child *c, unsigned held, struct err *e);
 /* Asks init to pass a signal on to the payload's process group. */
 int wall_signal(const struct wall_child *c, int signal);
-/* Asks init for a connection to a port of the box's own loopback: it comes with WALL_SAYS_CONNECTED. Answers
- * come in the order of the questions. */
-int wall_connect(const struct wall_child *c, uint16_t port);
+/* Asks init for a connection to a port of the box's own loopback: it comes with WALL_SAYS_CONNECTED and the
+ * same id. Answers come in the order of the questions; one that the keeper did not take in time is missing.
+ */
+int wall_connect(const struct wall_child *c, uint16_t port, uint32_t id);
 /* Asks init to end the box and to tell what it used. */
 int wall_ask_to_end(const struct wall_child *c);
 /* Next message; 1, 0 when init is gone, -1 with errno. `ret_fd` is the terminal with WALL_SAYS_TTY,

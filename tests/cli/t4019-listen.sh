@@ -107,6 +107,112 @@ wait "$keeper" 2>/dev/null
 free() { python3 -c 'import socket, sys; s = socket.socket(); s.setsockopt(1, 2, 1); s.bind(("127.0.0.1", int(sys.argv[1]))); s.listen()' "$1"; }
 ok "a keeper that was killed leaves no listener" soon free "$outer"
 
+# --- budgets: not a byte more than the limit, however many connections ask for it, and nothing is open behind it ---
+cat >talk.py <<'END'
+import select, socket, sys
+s = socket.socket(); s.setsockopt(1, 2, 1); s.bind(("127.0.0.1", int(sys.argv[1]))); s.listen(64); print("ready", flush=True)
+way, got, held = sys.argv[2], 0, []
+while True:
+    ready = select.select([0, s], [], [])[0]
+    if 0 in ready: break
+    c = s.accept()[0]; c.settimeout(5); held.append(c)
+    try:
+        if way == "out": c.sendall(b"x" * 16000); c.close()
+        while way == "in":
+            more = c.recv(65536); got += len(more)
+            if not more: break
+    except OSError: pass
+print("got", got, flush=True)
+END
+cat >ask.py <<'END'
+import socket, sys
+n = 0
+for i in range(20):
+    try:
+        s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5)
+        if sys.argv[2] == "in": s.sendall(b"x" * 16000); s.shutdown(1)
+        while True:
+            b = s.recv(65536)
+            if not b: break
+            n += len(b)
+    except OSError: pass
+print(n)
+END
+# talk WAY OPTIONS...: a server in a box until fd 7 closes; its keeper is $keeper
+talk() {
+        way=$1
+        shift
+        rm -f go && mkfifo go
+        "$@" "$CORDON" run --wall namespace --read talk.py --listen "$outer" --limit "egress 1000" --limit "ingress ${ingress:-1000}" -- \
+                python3 talk.py "$outer" "$way" <go >talk.out 2>talk.err &
+        keeper=$!
+        exec 7>go
+        soon grep -q ready talk.out
+}
+hush() { exec 7>&- && wait "$keeper"; }
+outer=$(free_port)
+talk out env
+is "limit egress: that many bytes leave, over all connections" "$(timeout 60 python3 ask.py "$outer" out)" 1000
+ok "then the port is closed" soon free "$outer"
+hush
+has "and the limit is named" "$(cat talk.err)" "egress"
+talk in env
+timeout 60 python3 ask.py "$outer" in >/dev/null
+ok "limit ingress: the port is closed when it is used up" soon free "$outer"
+hush
+is "that many bytes came in" "$(grep got talk.out)" "got 1000"
+
+# --- a keeper has nothing to do for connections that are stuck or cannot be accepted ---
+ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+ingress=1G
+talk hold env
+python3 - "$outer" <<'END'
+import socket, struct, sys
+for i in range(8):
+    s = socket.create_connection(("127.0.0.1", int(sys.argv[1]))); s.settimeout(0.3)
+    try:
+        while True: s.send(b"x" * 1048576)
+    except TimeoutError: pass
+    s.setsockopt(1, 13, struct.pack("ii", 1, 0)); s.close()
+END
+first=$(ticks "$keeper")
+sleep 1
+ok "clients that reset while the server reads nothing cost the keeper nothing" test $(($(ticks "$keeper") - first)) -lt $(($(getconf CLK_TCK) / 3))
+hush
+if strace -o /dev/null true 2>/dev/null; then
+        talk hold strace -qq -o accepted -e trace=accept4 -e inject=accept4:error=EMFILE
+        python3 -c 'import socket, sys, time; s = socket.create_connection(("127.0.0.1", int(sys.argv[1]))); time.sleep(1)' "$outer"
+        hush
+        ok "who cannot be accepted is tried again" test "$(grep -c INJECTED accepted)" -ge 2
+        ok "and not without a pause" test "$(grep -c INJECTED accepted)" -lt 200
+else
+        skip "who cannot be accepted is tried again, with a pause" "strace cannot trace here"
+fi
+
+# An answer of init that is lost is nobody else's: it is init's first message that fails here.
+serve lost "$outer:7070" 7070
+keeper=$!
+init=$(tr ' ' '\n' <"/proc/$keeper/task/$keeper/children" | while read -r p; do grep -q cordon-init "/proc/$p/comm" && echo "$p"; done)
+: >lost.trace
+strace -qq -p "$init" -o lost.trace -e trace=sendmsg -e inject=sendmsg:error=EAGAIN:when=1 2>strace.err &
+tracer=$!
+is_traced() { grep -q "^TracerPid:[[:space:]]*$tracer\$" "/proc/$init/status"; }
+attached() { is_traced || ! kill -0 "$tracer"; }
+soon attached
+if is_traced; then
+        get "127.0.0.1:$outer" a >first.out &
+        first=$!
+        ok "an answer is lost" soon grep -q INJECTED lost.trace
+        is "the next client has its own" "$(get "127.0.0.1:$outer" b)" pong
+        wait "$first"
+        hasnt "and the one before has none" "$(cat first.out)" pong
+        kill "$tracer"
+else
+        skip "an answer of init that is lost is nobody else's" "strace cannot trace init here"
+fi
+get "127.0.0.1:$outer" end >/dev/null
+wait "$keeper"
+
 for bad in 0 65536 x 80:x 080 1:2:3 ''; do
         is "--listen '$bad' is refused" "$(status "$CORDON" run -q --listen "$bad" -- true)" 125
 done
